@@ -15,6 +15,7 @@ use crate::batches;
 use crate::lists::{Piece, split};
 use crate::nucleotide::{BatchContext, TracebackContext};
 use crate::params::{DatabaseTotals, Params};
+use crate::protein;
 use crate::query::Query;
 
 /// Number of letters of queries whose lookup tables are in memory at a time, unless a single search
@@ -32,6 +33,8 @@ pub struct Grouping {
     batch_contexts: Vec<BatchContext>,
     /// Batch parameters of the nucleotide traceback, by query.
     finals: Vec<TracebackContext>,
+    /// Least score of an HSP in the batch, by query, if HSPs of proteins are linked.
+    least_cutoffs: Vec<i32>,
 }
 
 /// How BLAST+ searches a batch of queries.
@@ -43,6 +46,8 @@ pub struct Batch {
     batch_contexts: Vec<BatchContext>,
     /// For nucleotides.
     finals: Option<TracebackContext>,
+    /// For proteins with linked HSPs.
+    least_cutoff: Option<i32>,
 }
 
 impl Batch {
@@ -54,8 +59,22 @@ impl Batch {
             queries[query].contexts.iter().map(|context| context.search_space).collect()
         };
         let mut pieces = split(&lengths, chunk, spaces);
+        let mut least_cutoff = None;
         let (batch_contexts, finals) = match params {
-            Params::Protein(_) => (Vec::new(), None),
+            Params::Protein(params) => {
+                if params.linked_gaps().is_some() {
+                    for together in pieces.chunk_by_mut(|a, b| a.search == b.search) {
+                        let lengths =
+                            together.iter().flat_map(|piece| piece.frame_lengths(queries));
+                        let average = average_length(lengths);
+                        together.iter_mut().for_each(|piece| piece.average_length = average);
+                    }
+                    let contexts = queries.iter().flat_map(|query| &query.contexts);
+                    let average = average_length(contexts.map(|context| context.letters.len()));
+                    least_cutoff = protein::least_cutoff(queries, average, params, totals);
+                }
+                (Vec::new(), None)
+            }
             Params::Nucleotide(params) => {
                 for piece in pieces.iter_mut().filter(|piece| piece.chunked) {
                     piece.masks = Some(params.masks_of_piece(queries[piece.query], &piece.range));
@@ -69,7 +88,7 @@ impl Batch {
                 )
             }
         };
-        Batch { queries: queries.len(), pieces, batch_contexts, finals }
+        Batch { queries: queries.len(), pieces, batch_contexts, finals, least_cutoff }
     }
 
     /// The grouping of some queries of the batch. `queries` are all queries of it. At most `reach`
@@ -106,6 +125,8 @@ impl Batch {
         }
         let of_each = |finals| vec![finals; range.len()];
         grouping.finals = self.finals.map(of_each).unwrap_or_default();
+        let of_each = |least| vec![least; range.len()];
+        grouping.least_cutoffs = self.least_cutoff.map(of_each).unwrap_or_default();
         grouping
     }
 
@@ -148,6 +169,7 @@ impl Grouping {
         self.pieces.extend(other.pieces.into_iter().map(moved));
         self.batch_contexts.extend(other.batch_contexts);
         self.finals.extend(other.finals);
+        self.least_cutoffs.extend(other.least_cutoffs);
     }
 
     /// Number of queries.
@@ -189,10 +211,27 @@ impl Grouping {
         &self.batch_contexts
     }
 
+    /// The least score of an HSP in the batch of a query, if HSPs of proteins are linked.
+    pub(crate) fn least_cutoff(&self, query: usize) -> Option<i32> {
+        self.least_cutoffs.get(query).copied()
+    }
+
     /// Batch parameters of the traceback of a nucleotide query.
     pub(crate) fn finals(&self, query: usize) -> TracebackContext {
         self.finals[query]
     }
+}
+
+/// Average of the lengths of contexts that are searched together, with the sentinels between them
+/// (`BlastHitSavingParametersUpdate`, blast_parameters.c).
+fn average_length(lengths: impl Iterator<Item = usize>) -> i32 {
+    let (mut end, mut next, mut count) = (0, 0, 0);
+    for length in lengths {
+        end = next + length;
+        next = if length == 0 { end } else { end + 1 };
+        count += 1;
+    }
+    (end / count.max(1)) as i32
 }
 
 #[cfg(test)]

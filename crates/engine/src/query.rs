@@ -101,6 +101,12 @@ pub(crate) trait QueryRules {
     /// The model of effective lengths, from the ungapped statistics.
     fn length_model(&self, karlin: &KarlinBlock) -> LengthModel;
 
+    /// Length adjustment of a context of `len` letters with these statistics (rules 1.5).
+    fn length_adjustment(&self, len: usize, karlin: &KarlinBlock, totals: &DatabaseTotals) -> i32 {
+        let model = self.length_model(karlin);
+        model.adjustment(len as i32, totals.space_residues, totals.sequences)
+    }
+
     /// The letters of a context with masked ones replaced, unless masks are soft.
     fn hard_masked(&self, letters: &[u8], masks: &[Range<u32>]) -> Vec<u8> {
         let mut masked = letters.to_vec();
@@ -238,8 +244,7 @@ fn search_space(
     if totals.space_residues == 0 && given.is_none() {
         return (0, 0);
     }
-    let model = rules.length_model(karlin);
-    let adjustment = model.adjustment(len as i32, totals.space_residues, totals.sequences);
+    let adjustment = rules.length_adjustment(len, karlin, totals);
     let space = given.unwrap_or_else(|| {
         length::effective_search_space(
             len as i32,

@@ -230,7 +230,8 @@ impl Search {
         let query = &queries[number];
         Aligner(match &self.traceback {
             Traceback::Protein(traceback) => {
-                QueryAligner::Protein(traceback, traceback.query(query), self.kernel)
+                let prepared = traceback.query(query, grouping.least_cutoff(number));
+                QueryAligner::Protein(traceback, prepared, self.kernel)
             }
             Traceback::Pattern(traceback) => {
                 QueryAligner::Pattern(traceback.aligner(query), self.kernel)
@@ -316,7 +317,7 @@ impl ScoreStatistics<'_> {
     pub fn evalue(&self, context: u8, score: i32, subject_length: u32) -> f64 {
         match &self.0 {
             StatisticsKind::Protein(statistics) => {
-                statistics.evalue(score, subject_length as usize)
+                statistics.evalue(context, score, subject_length as usize)
             }
             StatisticsKind::Pattern(statistics) => statistics.evalue(score),
             StatisticsKind::Nucleotide(statistics) => {

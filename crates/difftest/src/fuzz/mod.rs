@@ -109,7 +109,7 @@ fn run_program(
     let differences = counts.differences.load(Ordering::Relaxed);
     let searches = counts.searches.load(Ordering::Relaxed);
     println!(
-        "difftest fuzz {}: {searches} searches, {} refused on ranks, {differences} differences, seed {}",
+        "difftest fuzz {}: {searches} searches, {} refused by name, {differences} differences, seed {}",
         program.name,
         counts.refused.load(Ordering::Relaxed),
         options.seed

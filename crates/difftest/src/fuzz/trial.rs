@@ -8,7 +8,7 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::masks;
-use crate::compare::{Difference, ON_RANKS, compare, is_refusal};
+use crate::compare::{Difference, ON_RANKS, UNCOUNTED, compare, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
@@ -245,15 +245,15 @@ impl<'a> Bench<'a> {
 /// Result of a random search.
 #[derive(Debug)]
 pub struct Found {
-    /// Whether FleetBLAST refused it by name on ranks, as it may.
+    /// Whether FleetBLAST refused it by name, as it may.
     pub refused: bool,
     /// Differences between the programs.
     pub differences: Vec<Difference>,
 }
 
 fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Found {
-    let refused =
-        is_refusal(trial.program.may_refuse(trial.spread(), &trial.args()), ON_RANKS, actual);
+    let on_ranks = trial.program.may_refuse(trial.spread(), &trial.args());
+    let refused = is_refusal(on_ranks, ON_RANKS, actual) || is_refusal(true, UNCOUNTED, actual);
     let differences = if refused { Vec::new() } else { differences(trial, expected, actual) };
     Found { refused, differences }
 }

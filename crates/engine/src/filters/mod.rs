@@ -16,6 +16,8 @@ use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp, SubjectHit};
 use crate::order::{Bounds, Hsp, InContext, best_evalue, order_evalue, order_h, order_s};
 use crate::params::{HspFilter, Params};
 
+/// Number of frames of a translated query.
+const FRAME_COUNT: u8 = 6;
 /// Number of residues by which an HSP may extend beyond another and still count as inside it.
 const RANGE_MARGIN: u32 = 3;
 
@@ -24,15 +26,38 @@ const RANGE_MARGIN: u32 = 3;
 pub(crate) struct WrittenQuery {
     /// Number of letters of the query, or of the part of it in which positions of HSPs count.
     pub length: u32,
-    /// Whether its contexts are its two strands; positions on the second one count from the other
-    /// end.
-    pub strands: bool,
+    /// What its contexts are.
+    pub contexts: QueryContexts,
+}
+
+/// The contexts of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QueryContexts {
+    /// A protein.
+    Protein,
+    /// Two strands; positions on the second one count from the other end.
+    Strands,
+    /// Six frames; those of the second strand count from the other end.
+    Frames,
 }
 
 impl WrittenQuery {
     /// Creates it for a query of `length` letters in such a search.
     pub fn new(params: &Params, length: u32) -> WrittenQuery {
-        WrittenQuery { length, strands: matches!(params, Params::Nucleotide(_)) }
+        let contexts = match params {
+            Params::Protein(params) if params.query_translation.is_some() => QueryContexts::Frames,
+            Params::Protein(_) => QueryContexts::Protein,
+            Params::Nucleotide(_) => QueryContexts::Strands,
+        };
+        WrittenQuery { length, contexts }
+    }
+
+    /// Number of letters of the context of an HSP.
+    pub fn context_length(self, hsp: &impl InContext) -> u32 {
+        match self.contexts {
+            QueryContexts::Protein | QueryContexts::Strands => self.length,
+            QueryContexts::Frames => self.length.saturating_sub(u32::from(hsp.context() % 3)) / 3,
+        }
     }
 
     /// The range of an HSP.
@@ -42,7 +67,11 @@ impl WrittenQuery {
     }
 
     fn is_minus(self, hsp: &impl InContext) -> bool {
-        self.strands && hsp.context() == 1
+        match self.contexts {
+            QueryContexts::Protein => false,
+            QueryContexts::Strands => hsp.context() == 1,
+            QueryContexts::Frames => hsp.context() >= 3,
+        }
     }
 }
 
@@ -89,10 +118,38 @@ pub(crate) fn preliminary_culling(
     part: Range<u32>,
     limit: u32,
 ) -> Vec<PrelimHit> {
-    let items: Vec<Item> = prelim_items(hits, written).collect();
     let limit = preliminary_limit(limit);
-    let mut kept = keep_prelim(hits, &culling::survivors(&items, part, limit));
+    let hsps = || hits.iter().flat_map(|hit| &hit.hsps);
+    let items = |written| prelim_items(hits, written).collect();
+    let survivors = culled(items, hsps, (written, part), limit);
+    let mut kept = keep_prelim(hits, &survivors);
     kept.sort_by(by_order_h);
+    kept
+}
+
+/// Numbers of the HSPs that culling keeps. Frames are culled one by one (`s_BlastHSPCullingRun`).
+/// `part` is the part of the query that was searched.
+fn culled<'a, T: InContext + 'a, I: Iterator<Item = &'a T>>(
+    items: impl Fn(WrittenQuery) -> Vec<Item>,
+    hsps: impl Fn() -> I,
+    (written, part): (WrittenQuery, Range<u32>),
+    limit: u32,
+) -> Vec<usize> {
+    if written.contexts != QueryContexts::Frames {
+        return culling::survivors(&items(written), part, limit);
+    }
+    // Positions count in the frame, whatever its strand.
+    let items = items(WrittenQuery { contexts: QueryContexts::Protein, ..written });
+    let mut kept = Vec::new();
+    for frame in 0..FRAME_COUNT {
+        let numbered = hsps().enumerate().filter(|(_, hsp)| hsp.context() == frame);
+        let numbers: Vec<usize> = numbered.map(|(number, _)| number).collect();
+        let Some(&first) = numbers.first() else { continue };
+        let length = hsps().nth(first).map_or(0, |hsp| written.context_length(hsp));
+        let of_frame: Vec<Item> = numbers.iter().map(|&number| items[number]).collect();
+        let survivors = culling::survivors(&of_frame, 0..length, limit);
+        kept.extend(survivors.into_iter().map(|place| numbers[place]));
+    }
     kept
 }
 
@@ -144,7 +201,9 @@ pub(crate) fn final_filter(
                 hit.alignments.sort_by(by_evalue);
             }
             hits.sort_by(by_first_alignment);
-            culling::survivors(&final_items(&hits, written), 0..written.length, limit)
+            let hsps = || hits.iter().flat_map(|hit| &hit.alignments);
+            let items = |written| final_items(&hits, written);
+            culled(items, hsps, (written, 0..written.length), limit)
         }
         HspFilter::BestHit { overhang, edge } => {
             hits.sort_by(final_order_h);
@@ -192,7 +251,7 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
 /// the same context, then those of the other strand. The list is that of one query and one subject.
 pub(crate) fn subject_best_hit<T: InContext>(hsps: &mut Vec<T>, written: WrittenQuery) {
     drop_inner(hsps, range, |outer, inner| outer == inner);
-    if written.strands {
+    if written.contexts == QueryContexts::Strands {
         drop_inner(hsps, |hsp| written.range(hsp), |outer, inner| outer != inner);
     }
 }

@@ -24,7 +24,7 @@ fn hit(oid: u32, hsps: Vec<PrelimHsp>) -> PrelimHit {
 }
 
 fn protein(length: u32) -> WrittenQuery {
-    WrittenQuery { length, strands: false }
+    WrittenQuery { length, contexts: QueryContexts::Protein }
 }
 
 fn oids(hits: &[PrelimHit]) -> Vec<u32> {
@@ -153,7 +153,7 @@ fn subject_best_hit_of_pairs(hsps: &[PrelimHsp], written: WrittenQuery) -> Vec<P
             same.push(*hsp);
         }
     }
-    if !written.strands {
+    if !(written.contexts == QueryContexts::Strands) {
         return same;
     }
     let mut both: Vec<PrelimHsp> = Vec::new();
@@ -172,12 +172,13 @@ fn subject_best_hit_drops_what_the_comparison_of_all_pairs_drops() {
     let (mut kept, mut dropped) = (0, 0);
     for seed in 1..=60u64 {
         let mut random = fastrand::Rng::with_seed(seed);
-        let written = WrittenQuery { length: random.u32(20..420), strands: seed % 3 != 0 };
+        let contexts = if seed % 3 == 0 { QueryContexts::Protein } else { QueryContexts::Strands };
+        let written = WrittenQuery { length: random.u32(20..420), contexts };
         let mut hsps: Vec<PrelimHsp> = Vec::new();
         for score in (0..120).rev() {
             let start = random.u32(..written.length - 10);
             let end = start + random.u32(1..=(written.length - start).min(60));
-            let context = if written.strands { random.u8(..2) } else { 0 };
+            let context = if contexts == QueryContexts::Strands { random.u8(..2) } else { 0 };
             let new = hsp(score, (start, end.min(written.length)), random.u32(..500), 0.1);
             hsps.push(PrelimHsp { context, ..new });
         }
@@ -226,7 +227,7 @@ fn strands_are_laid_on_each_other() {
     let of = |context, score, q| PrelimHsp { context, ..hsp(score, q, 0, 0.1) };
     // On the query as written they lie at 10 to 40, 11 to 35, and 60 to 90.
     let all = vec![of(0, 50, (10, 40)), of(1, 45, (65, 89)), of(1, 40, (10, 40))];
-    let written = WrittenQuery { length: 100, strands: true };
+    let written = WrittenQuery { length: 100, contexts: QueryContexts::Strands };
     let mut best = all.clone();
     subject_best_hit(&mut best, written);
     assert_eq!(best, [all[0], all[2]]);
@@ -237,7 +238,7 @@ fn strands_are_laid_on_each_other() {
 #[test]
 fn equal_hsps_leave_the_culling_tree_the_last_one_first() {
     let of = |context| PrelimHsp { context, ..hsp(50, (10, 40), 0, 0.1) };
-    let written = WrittenQuery { length: 50, strands: true };
+    let written = WrittenQuery { length: 50, contexts: QueryContexts::Strands };
     let kept = preliminary_culling(&[hit(0, vec![of(0), of(1)])], written, 0..50, 2);
     assert_eq!(kept[0].hsps, [of(1), of(0)]);
 }

@@ -1,13 +1,15 @@
 //! Merges the preliminary hits of partitions (rules 5.8).
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
+use fleetblast_seq::translation::FRAMES;
 use serde::{Deserialize, Serialize};
 
 use super::hitlist::{self, HitLists, key_of};
-use super::pieces::{self, Piece, Starts};
+use super::pieces::{self, FramePart, Piece, Starts};
 use super::select::preliminary_capacity;
-use crate::filters::{self, WrittenQuery};
+use crate::filters::{self, QueryContexts, WrittenQuery};
 use crate::hits::{HitKey, PrelimHit};
 use crate::order::order_h;
 use crate::params::{HspFilter, Params, Strands};
@@ -25,8 +27,8 @@ pub struct Merger {
     evalues_decide: bool,
     /// The queries of the block.
     queries: Vec<WrittenQuery>,
-    /// The strands that are searched; `None` for proteins.
-    strands: Option<Strands>,
+    /// The strands that are searched; both for proteins.
+    strands: Strands,
 }
 
 /// For each chunk of a query the worst of the hits that are kept up to now; `None` while there is
@@ -46,10 +48,7 @@ impl Merger {
             by_oid: !params.is_adjusted(),
             evalues_decide: params.evalues_decide(),
             queries: written(pieces, queries, params),
-            strands: match params {
-                Params::Protein(_) => None,
-                Params::Nucleotide(params) => Some(params.strands),
-            },
+            strands: params.strands(),
         }
     }
 
@@ -140,7 +139,7 @@ impl Merger {
             // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`,
             // blast_hits.c).
             let both = !query.is_empty() && !hits.is_empty();
-            *query = pieces::merge(std::mem::take(query), hits, self.starts(piece));
+            *query = pieces::merge(std::mem::take(query), hits, &self.starts(piece));
             if both {
                 hitlist::keep_best(query, self.capacity);
             }
@@ -155,13 +154,29 @@ impl Merger {
         queries
     }
 
-    /// Start of a chunk in the strands that are searched.
+    /// Start of a chunk in the contexts that are searched.
     fn starts(&self, piece: &Piece) -> Starts {
-        let length = self.queries[piece.query].length;
-        let start = |strand| piece.part_of(length, strand).start;
-        Starts {
-            plus: (self.strands != Some(Strands::Minus)).then(|| start(0)),
-            minus: self.strands.filter(|&strands| strands != Strands::Plus).map(|_| start(1)),
+        let WrittenQuery { length, contexts } = self.queries[piece.query];
+        match contexts {
+            QueryContexts::Protein => Starts::of_protein(piece),
+            QueryContexts::Strands => Starts::of_strands(piece, length, self.strands),
+            QueryContexts::Frames => Starts::of_frames(piece, length, self.strands),
+        }
+    }
+
+    /// Applies the filter to the hits of a part of a query.
+    fn filter(
+        &self,
+        hits: &[PrelimHit],
+        written: WrittenQuery,
+        part: Range<u32>,
+    ) -> Vec<PrelimHit> {
+        match self.filter {
+            HspFilter::Collect => hits.to_vec(),
+            HspFilter::Culling(limit) => filters::preliminary_culling(hits, written, part, limit),
+            HspFilter::BestHit { edge, .. } => {
+                filters::preliminary_best_hit(hits, written, edge, self.capacity)
+            }
         }
     }
 
@@ -171,16 +186,45 @@ impl Merger {
         let written = self.queries[piece.query];
         let mut kept = match self.filter {
             HspFilter::Collect => hits,
-            HspFilter::Culling(limit) => {
-                filters::preliminary_culling(&hits, written, piece.range.clone(), limit)
+            _ if piece.chunked && written.contexts == QueryContexts::Frames => {
+                // The filters compare frames by their positions in the chunk.
+                let chunk = WrittenQuery { length: piece.range.len() as u32, ..written };
+                let parts: Vec<FramePart> = (0..FRAMES.len() as u8)
+                    .map(|number| FramePart::new(written.length, &piece.range, number))
+                    .collect();
+                in_chunk(&mut hits, &parts);
+                let mut kept = self.filter(&hits, chunk, 0..chunk.length);
+                in_query(&mut kept, &parts);
+                kept
             }
-            HspFilter::BestHit { edge, .. } => {
-                filters::preliminary_best_hit(&hits, written, edge, self.capacity)
-            }
+            _ => self.filter(&hits, written, piece.range.clone()),
         };
         let capacity = self.prune_to().unwrap_or(kept.len());
         hitlist::keep_best(&mut kept, capacity);
         kept
+    }
+}
+
+/// Moves HSPs from their frames of a query to those of a chunk.
+fn in_chunk(hits: &mut [PrelimHit], parts: &[FramePart]) {
+    for hsp in hits.iter_mut().flat_map(|hit| &mut hit.hsps) {
+        let own = parts.iter().position(|part| part.context == hsp.context);
+        let number = own.expect("each frame of a query is one of a chunk");
+        hsp.context = number as u8;
+        for position in [&mut hsp.q_start, &mut hsp.q_end, &mut hsp.q_seed] {
+            *position -= parts[number].start;
+        }
+    }
+}
+
+/// Moves HSPs from their frames of a chunk to those of the query.
+fn in_query(hits: &mut [PrelimHit], parts: &[FramePart]) {
+    for hsp in hits.iter_mut().flat_map(|hit| &mut hit.hsps) {
+        let part = &parts[usize::from(hsp.context)];
+        hsp.context = part.context;
+        for position in [&mut hsp.q_start, &mut hsp.q_end, &mut hsp.q_seed] {
+            *position += part.start;
+        }
     }
 }
 

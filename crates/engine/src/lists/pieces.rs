@@ -3,15 +3,65 @@
 
 use std::ops::Range;
 
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::translation::FRAMES;
 use serde::{Deserialize, Serialize};
 
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::order;
+use crate::params::Strands;
+use crate::query::Query;
 
-/// Number of letters that neighbouring chunks share.
+/// Number of letters that neighbouring chunks of queries and segments of subjects share.
 const OVERLAP: u32 = 100;
+/// The same of chunks of queries that are translated (`SplitQuery_GetOverlapChunkSize`).
+const TRANSLATED_OVERLAP: u32 = 297;
+/// Letters of a codon, and frames of a strand.
+const CODON: u32 = 3;
 /// HSPs may be joined if their diagonals differ by less than this.
 const CLOSE_DIAGONALS: i64 = 10;
+
+/// How long batches are cut into chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChunkRule {
+    /// Letters of a chunk.
+    pub size: u64,
+    /// Whether queries are translated. Then only single queries are cut, and chunks keep their
+    /// size, so that their frames are those of the query.
+    pub is_translated: bool,
+}
+
+impl ChunkRule {
+    fn overlap(self) -> u64 {
+        u64::from(if self.is_translated { TRANSLATED_OVERLAP } else { OVERLAP })
+    }
+}
+
+/// The part of a frame of a query in a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FramePart {
+    /// Number of the frame of the whole query.
+    pub context: u8,
+    /// Start in the frame of the whole query, in residues.
+    pub start: u32,
+    /// Length in residues.
+    pub length: u32,
+}
+
+impl FramePart {
+    /// Finds the part of a query of `length` bases that is frame number `number` of a chunk. Frames
+    /// of the minus strand begin at the end of the chunk (`x_ComputeQueryContextsForChunks`,
+    /// split_query_cxx.cpp).
+    pub fn new(length: u32, chunk: &Range<u32>, number: u8) -> FramePart {
+        let (strand, offset) = (number / CODON as u8, u32::from(number) % CODON);
+        let first = if strand == 0 { chunk.start } else { length - chunk.end } + offset;
+        FramePart {
+            context: strand * CODON as u8 + (first % CODON) as u8,
+            start: first / CODON,
+            length: (chunk.len() as u32).saturating_sub(offset) / CODON,
+        }
+    }
+}
 
 /// The part of a query in one chunk of its batch. A query that is not cut is a single part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,9 +82,26 @@ pub(crate) struct Piece {
     /// Its masks on the plus strand, relative to its start, for nucleotides that are searched in
     /// chunks.
     pub masks: Option<Vec<Range<u32>>>,
+    /// Average length of the contexts that are searched together, in residues, if HSPs of proteins
+    /// are linked; otherwise 0.
+    pub average_length: i32,
 }
 
 impl Piece {
+    /// Lengths of the frames of the part, in residues; 0 for those that are not searched.
+    pub fn frame_lengths(&self, queries: &[&Query]) -> impl Iterator<Item = usize> {
+        let query = queries[self.query];
+        (0..).zip(&query.contexts).map(move |(number, context)| {
+            match context.frame {
+                _ if !self.chunked || context.letters.is_empty() => context.letters.len(),
+                Frame::Codons(..) => {
+                    FramePart::new(query.length, &self.range, number).length as usize
+                }
+                Frame::Protein | Frame::Strand(_) => self.range.len(),
+            }
+        })
+    }
+
     /// The range in a strand of a query of `length` letters; positions on the minus strand count
     /// from the other end.
     pub fn part_of(&self, length: u32, strand: u8) -> Range<u32> {
@@ -68,16 +135,17 @@ pub(crate) fn masks_of_piece(
         .collect()
 }
 
-/// Cuts one batch of queries of the given lengths, chunk by chunk. Chunks have `chunk` letters if
-/// the batch is cut at all. `spaces` returns the search spaces of a query.
+/// Cuts one batch of queries of the given lengths, chunk by chunk, if there is a rule for that.
+/// `spaces` returns the search spaces of a query.
 pub(crate) fn split(
     lengths: &[u32],
-    chunk: Option<u64>,
+    rule: Option<ChunkRule>,
     spaces: impl Fn(usize) -> Vec<i64>,
 ) -> Vec<Piece> {
     let total: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
-    let chunks = chunk.map_or(1, |chunk| total / (chunk - u64::from(OVERLAP)));
-    if chunks <= 1 {
+    let rule = rule.filter(|rule| lengths.len() == 1 || !rule.is_translated);
+    let chunks = rule.map_or(1, |rule| total / (rule.size - rule.overlap()));
+    let Some(rule) = rule.filter(|_| chunks > 1) else {
         return lengths
             .iter()
             .enumerate()
@@ -88,11 +156,12 @@ pub(crate) fn split(
                 search: 0,
                 spaces: spaces(i),
                 masks: None,
+                average_length: 0,
             })
             .collect();
-    }
+    };
     let mut pieces = Vec::new();
-    for (chunk, search) in chunk_ranges(total, chunks).into_iter().zip(0..) {
+    for (chunk, search) in chunk_ranges(total, chunks, rule).into_iter().zip(0..) {
         let mut start = 0u64;
         let mut count = 0;
         for (i, &len) in lengths.iter().enumerate() {
@@ -106,6 +175,7 @@ pub(crate) fn split(
                     search,
                     spaces: spaces(count),
                     masks: None,
+                    average_length: 0,
                 });
                 count += 1;
             }
@@ -116,11 +186,14 @@ pub(crate) fn split(
 }
 
 /// The chunks of the concatenated letters of a batch.
-fn chunk_ranges(total: u64, chunks: u64) -> Vec<Range<u64>> {
-    let overlap = u64::from(OVERLAP);
-    let mut size = (total + (chunks - 1) * overlap) / chunks;
-    if chunks < size - overlap {
-        size += 1;
+fn chunk_ranges(total: u64, chunks: u64, rule: ChunkRule) -> Vec<Range<u64>> {
+    let overlap = rule.overlap();
+    let mut size = rule.size;
+    if !rule.is_translated {
+        size = (total + (chunks - 1) * overlap) / chunks;
+        if chunks < size - overlap {
+            size += 1;
+        }
     }
     let mut ranges = Vec::new();
     let mut start = 0;
@@ -135,29 +208,62 @@ fn chunk_ranges(total: u64, chunks: u64) -> Vec<Range<u64>> {
     ranges
 }
 
-/// Start of a query's next part in each strand that is searched, on the minus strand counted from
-/// the other end. A protein has one, which counts as plus.
-#[derive(Clone, Copy, Debug)]
+/// Start of a query's next part in each context that is searched, on the minus strand counted from
+/// the other end.
+#[derive(Clone, Debug)]
 pub(super) struct Starts {
-    pub plus: Option<u32>,
-    pub minus: Option<u32>,
+    by_context: Vec<Option<Start>>,
+    /// Letters of a context that neighbouring parts share.
+    overlap: u32,
 }
 
 impl Starts {
-    fn start_for(self, hsp: &PrelimHsp) -> Start {
-        match (hsp.context, self.minus) {
-            (1, Some(start)) => Start::Minus(start),
-            _ => Start::Plus(self.plus.unwrap_or(0)),
+    /// The start of a part of a protein, which counts as plus.
+    pub fn of_protein(piece: &Piece) -> Starts {
+        Starts { by_context: vec![Some(Start::Plus(piece.range.start))], overlap: OVERLAP }
+    }
+
+    /// The starts of a part of a nucleotide query of `length` bases.
+    pub fn of_strands(piece: &Piece, length: u32, strands: Strands) -> Starts {
+        let plus = Start::Plus(piece.part_of(length, 0).start);
+        let minus = Start::Minus(piece.part_of(length, 1).start);
+        let by_context = vec![
+            (strands != Strands::Minus).then_some(plus),
+            (strands != Strands::Plus).then_some(minus),
+        ];
+        Starts { by_context, overlap: OVERLAP }
+    }
+
+    /// The starts of a part of a translated query of `length` bases.
+    pub fn of_frames(piece: &Piece, length: u32, strands: Strands) -> Starts {
+        let mut by_context = vec![None; FRAMES.len()];
+        for (number, frame) in (0..).zip(FRAMES) {
+            let part = FramePart::new(length, &piece.range, number);
+            by_context[usize::from(part.context)] = match frame.strand() {
+                Some(Strand::Minus) if strands != Strands::Plus => Some(Start::Minus(part.start)),
+                Some(Strand::Plus) if strands != Strands::Minus => Some(Start::Plus(part.start)),
+                _ => None,
+            };
         }
+        Starts { by_context, overlap: TRANSLATED_OVERLAP / CODON }
+    }
+
+    fn start_for(&self, hsp: &PrelimHsp) -> Start {
+        let start = self.by_context.get(usize::from(hsp.context)).copied().flatten();
+        start.unwrap_or(Start::Plus(0))
     }
 
     /// Whether BLAST+ notices that the query is cut.
-    fn is_cut(self) -> bool {
-        [self.plus, self.minus].iter().flatten().any(|&start| start > 0)
+    fn is_cut(&self) -> bool {
+        let is_later = |start: &Start| match start {
+            Start::Plus(start) | Start::Minus(start) => *start > 0,
+        };
+        self.by_context.iter().flatten().any(is_later)
     }
 }
 
-/// Start of a part in the strand of an HSP.
+/// Start of a part in the context of an HSP.
+#[derive(Clone, Copy, Debug)]
 enum Start {
     Plus(u32),
     Minus(u32),
@@ -165,7 +271,7 @@ enum Start {
 
 /// Adds the hits of a query's next part to those of its earlier parts. Both are in ascending OID
 /// order, with coordinates of the whole query.
-pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: Starts) -> Vec<PrelimHit> {
+pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: &Starts) -> Vec<PrelimHit> {
     let mut merged = Vec::with_capacity(old.len() + new.len());
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     while let (Some(a), Some(b)) = (old.peek(), new.peek()) {
@@ -186,14 +292,14 @@ pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: Starts) ->
 /// Joins the HSPs of one subject: those that meet in the overlap become one. On the minus strand
 /// the next part is before the others. But BLAST+ looks for HSPs of these near its start, not near
 /// its end, so that they hardly ever meet.
-fn join(mut old: PrelimHit, new: PrelimHit, starts: Starts) -> PrelimHit {
+fn join(mut old: PrelimHit, new: PrelimHit, starts: &Starts) -> PrelimHit {
     let meet = MeetingHsps {
         reaches: |hsp: &PrelimHsp| match starts.start_for(hsp) {
             Start::Plus(start) => hsp.q_end > start,
-            Start::Minus(start) => hsp.q_start < start + OVERLAP,
+            Start::Minus(start) => hsp.q_start < start + starts.overlap,
         },
         begins: |hsp: &PrelimHsp| match starts.start_for(hsp) {
-            Start::Plus(start) => hsp.q_start < start + OVERLAP,
+            Start::Plus(start) => hsp.q_start < start + starts.overlap,
             Start::Minus(start) => hsp.q_end > start,
         },
     };

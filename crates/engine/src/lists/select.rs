@@ -303,7 +303,8 @@ impl Rules {
         }
         if self.qcov_hsp_perc > 0.0 {
             hit.alignments.retain(|a| {
-                query_coverage(a.query.start, a.query.end, query.length) >= self.qcov_hsp_perc
+                let length = query.context_length(a);
+                query_coverage(a.query.start, a.query.end, length) >= self.qcov_hsp_perc
             });
         }
         if self.subject_besthit {

@@ -16,7 +16,7 @@ use super::parts::{Part, parts};
 use super::seeds::{Contexts, Segment};
 use super::ungapped::{self, Reevaluation};
 use crate::containment::ContainmentTree;
-use crate::filters::{self, WrittenQuery};
+use crate::filters::{self, QueryContexts, WrittenQuery};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::join_subject_chunks;
@@ -230,7 +230,10 @@ impl Stage {
             };
             if self.subject_besthit {
                 let length = self.strands[found[0].0 as usize].letters.len() as u32;
-                filters::subject_best_hit(&mut lists[at].1, WrittenQuery { length, strands: true });
+                filters::subject_best_hit(
+                    &mut lists[at].1,
+                    WrittenQuery { length, contexts: QueryContexts::Strands },
+                );
             }
         }
     }

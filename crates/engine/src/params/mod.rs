@@ -8,6 +8,7 @@ use fleetblast_stats::nucleotide::NucleotideScoringError;
 use fleetblast_stats::release::Release;
 use serde::{Deserialize, Serialize};
 
+use crate::lists::ChunkRule;
 use crate::pattern::Pattern;
 
 pub use nucleotide::{NucleotideParams, Strands, Template, TemplateKind, WindowMasker};
@@ -15,6 +16,8 @@ pub use protein::{CompositionMode, HspLinking, ProteinParams, QueryTranslation};
 
 /// Residues in a chunk of a long batch of proteins.
 const PROTEIN_CHUNK: u64 = 10_000;
+/// Bases in a chunk of a long query that is translated.
+const TRANSLATED_CHUNK: u64 = 10_002;
 
 /// Default of `-inclusion_ethresh` (`PSI_INCLUSION_ETHRESH`, blast_options.h).
 pub const INCLUSION_EVALUE: f64 = 0.002;
@@ -168,15 +171,33 @@ impl Params {
     /// order of a subject's HSPs depends on how many subjects are found (`Blast_HitListUpdate`,
     /// blast_hits.c).
     pub fn evalues_decide(&self) -> bool {
-        matches!(self, Params::Nucleotide(params) if params.sum_stats || params.common.ungapped)
+        match self {
+            Params::Protein(params) => params.linking.is_some(),
+            Params::Nucleotide(params) => params.sum_stats || params.common.ungapped,
+        }
     }
 
-    /// Number of letters in a chunk of a long batch of queries, if such a batch is cut at all.
-    pub(crate) fn chunk(&self) -> Option<u64> {
+    /// The strands of nucleotide queries that are searched; both of proteins.
+    pub(crate) fn strands(&self) -> Strands {
         match self {
-            Params::Protein(params) => params.pattern.is_none().then_some(PROTEIN_CHUNK),
-            Params::Nucleotide(params) => Some(u64::from(params.chunk)),
+            Params::Protein(params) => {
+                params.query_translation.as_ref().map_or(Strands::Both, |query| query.strands)
+            }
+            Params::Nucleotide(params) => params.strands,
         }
+    }
+
+    /// How long batches of queries are cut, if they are.
+    pub(crate) fn chunk(&self) -> Option<ChunkRule> {
+        let (size, is_translated) = match self {
+            Params::Protein(params) if params.query_translation.is_some() => {
+                (TRANSLATED_CHUNK, true)
+            }
+            Params::Protein(params) if params.pattern.is_some() => return None,
+            Params::Protein(_) => (PROTEIN_CHUNK, false),
+            Params::Nucleotide(params) => (u64::from(params.chunk), false),
+        };
+        Some(ChunkRule { size, is_translated })
     }
 
     /// Whether alignments are scored by the composition of both sequences, so that preliminary

@@ -1,13 +1,16 @@
-//! Reads protein queries, masks them and computes their statistics (rules 2).
+//! Reads queries of protein searches, translates them if they are nucleotides, masks them and
+//! computes their statistics (rules 2).
 
 use std::ops::Range;
 
-use fleetblast_seq::frame::Frame;
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::nucleotide::blastna;
+use fleetblast_seq::translation::FRAMES;
 use fleetblast_seq::{alphabet, mask, seg};
 use fleetblast_stats::karlin::{self, KarlinBlock};
 use fleetblast_stats::length::LengthModel;
 
-use crate::params::{CommonParams, ProteinParams};
+use crate::params::{CommonParams, ProteinParams, QueryTranslation, Strands};
 use crate::query::{QueryInput, QueryRules};
 
 impl QueryRules for ProteinParams {
@@ -16,11 +19,19 @@ impl QueryRules for ProteinParams {
     }
 
     fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
-        vec![(Frame::Protein, searchable(&input.letters))]
+        match &self.query_translation {
+            Some(translation) => frames(&input.letters, translation),
+            None => vec![(Frame::Protein, searchable(&input.letters))],
+        }
     }
 
     fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>> {
-        let masked = |(_, residues): &(_, Vec<u8>)| masks(residues, &input.lower_case, self);
+        let bases = input.letters.len() as u32;
+        let masked = |(frame, residues): &(Frame, Vec<u8>)| {
+            let count = residues.len() as u32;
+            let lower_case = lower_case_in(*frame, &input.lower_case, bases, count);
+            masks(residues, &lower_case, self)
+        };
         readings.iter().map(masked).collect()
     }
 
@@ -29,7 +40,11 @@ impl QueryRules for ProteinParams {
     }
 
     fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
-        karlin::ungapped(letters, &self.scoring.scores)
+        let karlin = karlin::ungapped(letters, &self.scoring.scores)?;
+        // The smaller λ is the more careful one (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
+        let is_ideal =
+            self.query_translation.is_some() && karlin.lambda >= self.scoring.ideal.lambda;
+        Some(if is_ideal { self.scoring.ideal } else { karlin })
     }
 
     fn has_ungapped(&self, letters: &[u8]) -> bool {
@@ -60,6 +75,51 @@ impl QueryRules for ProteinParams {
 /// Replaces residues that the matrices do not contain.
 fn searchable(residues: &[u8]) -> Vec<u8> {
     residues.iter().map(|&code| if code == alphabet::O { alphabet::X } else { code }).collect()
+}
+
+/// The six frames of a nucleotide query of blastna codes. Those of a strand that is not searched
+/// have no residues.
+fn frames(bases: &[u8], translation: &QueryTranslation) -> Vec<(Frame, Vec<u8>)> {
+    let opposite = match translation.strands {
+        Strands::Plus => Vec::new(),
+        Strands::Minus | Strands::Both => blastna::reverse_complement(bases),
+    };
+    let bases = if translation.strands == Strands::Minus { &[] } else { bases };
+    let translate = |frame| {
+        let Frame::Codons(strand, offset) = frame else { return (frame, Vec::new()) };
+        let bases = if strand == Strand::Plus { bases } else { &opposite };
+        let read = bases.get(usize::from(offset)..).unwrap_or_default();
+        (frame, translation.code.translate(read))
+    };
+    FRAMES.map(translate).to_vec()
+}
+
+/// Converts lower-case ranges of a query of `length` letters to ranges of a frame of `count`
+/// residues: those with any lower-case letter but at the ends, where BLAST+ counts as
+/// `UseProteinCoords` (blast_setup_cxx.cpp) does.
+pub(super) fn lower_case_in(
+    frame: Frame,
+    lower_case: &[Range<u32>],
+    length: u32,
+    count: u32,
+) -> Vec<Range<u32>> {
+    let Frame::Codons(strand, offset) = frame else { return lower_case.to_vec() };
+    let Some(last) = count.checked_sub(1) else { return Vec::new() };
+    let (length, offset) = (i64::from(length), i64::from(offset));
+    let residue = |base: i64| ((base / 3).max(0) as u32).min(last);
+    let range = |bases: &Range<u32>| {
+        let (first, end) = (i64::from(bases.start), i64::from(bases.end));
+        let (from, to) = match strand {
+            Strand::Plus => (first - offset, end - 1 - offset),
+            Strand::Minus => (length - offset - end, length - offset - 1 - first),
+        };
+        residue(from)..residue(to) + 1
+    };
+    let ranges = lower_case.iter().map(range);
+    match strand {
+        Strand::Plus => ranges.collect(),
+        Strand::Minus => ranges.rev().collect(),
+    }
 }
 
 /// The masked ranges of a query: SEG and, on request, lower case.

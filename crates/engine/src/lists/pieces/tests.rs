@@ -5,6 +5,8 @@ use fleetblast_seq::frame::{Frame, Strand};
 
 use super::*;
 
+const RULE: ChunkRule = ChunkRule { size: 10_000, is_translated: false };
+
 #[test]
 fn masks_grow_by_a_letter_in_pieces() {
     let cut =
@@ -33,14 +35,14 @@ fn masks_of_a_part_of_a_record_are_looked_for_elsewhere() {
 #[test]
 fn short_batches_are_not_split() {
     let none = |_| Vec::new();
-    assert_eq!(split(&[9_000, 10_799], Some(10_000), none).len(), 2);
+    assert_eq!(split(&[9_000, 10_799], Some(RULE), none).len(), 2);
     assert_eq!(split(&[30_000], None, none).len(), 1);
 }
 
 #[test]
 fn chunks_overlap_and_cover_everything() {
     for total in [19_800u64, 25_000, 31_000, 100_001] {
-        let ranges = chunk_ranges(total, total / 9_900);
+        let ranges = chunk_ranges(total, total / 9_900, RULE);
         assert_eq!(ranges[0].start, 0);
         assert_eq!(ranges.last().unwrap().end, total);
         for pair in ranges.windows(2) {
@@ -51,7 +53,7 @@ fn chunks_overlap_and_cover_everything() {
 
 #[test]
 fn boundaries_fall_on_the_concatenation() {
-    let pieces = split(&[5_000, 15_000], Some(10_000), |query| vec![query as i64]);
+    let pieces = split(&[5_000, 15_000], Some(RULE), |query| vec![query as i64]);
     let piece = |query, range, space_of, search| Piece {
         query,
         range,
@@ -59,6 +61,7 @@ fn boundaries_fall_on_the_concatenation() {
         search,
         spaces: vec![space_of],
         masks: None,
+        average_length: 0,
     };
     assert_eq!(pieces[0], piece(0, 0..5_000, 0, 0));
     assert_eq!(pieces[1], piece(1, 0..5_051, 1, 0));
@@ -86,27 +89,52 @@ fn hit(hsp: PrelimHsp) -> Vec<PrelimHit> {
     vec![PrelimHit { oid: 0, evalue: hsp.evalue, hsps: vec![hsp] }]
 }
 
-fn merged(old: PrelimHsp, new: PrelimHsp, starts: Starts) -> Vec<Range<u32>> {
-    let merged = merge(hit(old), hit(new), starts).remove(0).hsps;
+fn merged(old: PrelimHsp, new: PrelimHsp, starts: [Option<Start>; 2]) -> Vec<Range<u32>> {
+    let starts = Starts { by_context: starts.to_vec(), overlap: OVERLAP };
+    let merged = merge(hit(old), hit(new), &starts).remove(0).hsps;
     merged.iter().map(|hsp| hsp.q_start..hsp.q_end).collect()
 }
 
 #[test]
 fn pieces_of_the_plus_strand_meet() {
-    let starts = Starts { plus: Some(900), minus: Some(0) };
+    let starts = [Some(Start::Plus(900)), Some(Start::Minus(0))];
     let (old, new) = (hsp(0, 300, 700..1000, 0), hsp(0, 400, 900..1300, 200));
     assert_eq!(merged(old, new, starts), [700..1300]);
     // BLAST+ does not notice that a query is cut if only its minus strand is searched up to its
     // end.
-    let starts = Starts { plus: None, minus: Some(0) };
+    let starts = [None, Some(Start::Minus(0))];
     assert_eq!(merged(old, new, starts), [900..1300, 700..1000]);
 }
 
 #[test]
 fn pieces_of_the_minus_strand_meet_only_if_the_next_is_short() {
-    let long = Starts { plus: Some(900), minus: Some(0) };
+    let long = [Some(Start::Plus(900)), Some(Start::Minus(0))];
     let (old, new) = (hsp(1, 300, 1000..1300, 800), hsp(1, 400, 700..1100, 500));
     assert_eq!(merged(old, new, long), [700..1100, 1000..1300]);
-    let short = Starts { plus: Some(1_900), minus: Some(950) };
+    let short = [Some(Start::Plus(1_900)), Some(Start::Minus(950))];
     assert_eq!(merged(old, new, short), [700..1300]);
+}
+
+#[test]
+fn frames_of_chunks_are_parts_of_frames_of_the_query() {
+    for length in 30_000..30_003u32 {
+        let bases: Vec<u32> = (0..length).collect();
+        let pieces =
+            split(&[length], Some(ChunkRule { size: 10_002, is_translated: true }), |_| vec![]);
+        assert_eq!(pieces.len(), 3);
+        assert_eq!(pieces[1].range, 9_705..19_707);
+        for (number, frame) in (0..).zip(FRAMES) {
+            for piece in &pieces {
+                let chunk = &bases[piece.range.start as usize..piece.range.end as usize];
+                let part = FramePart::new(length, &piece.range, number);
+                let place = |start| frame.place(start..start + 1, chunk.len() as u32);
+                let whole = FRAMES[usize::from(part.context)];
+                for residue in [0, part.length - 1] {
+                    let local = chunk[place(residue).start as usize];
+                    let at = part.start + residue;
+                    assert_eq!(whole.place(at..at + 1, length).start, local, "{frame:?}");
+                }
+            }
+        }
+    }
 }

@@ -1,3 +1,4 @@
+use crate::filters::QueryContexts;
 use fleetblast_seq::frame::Frame;
 
 use super::*;
@@ -5,7 +6,7 @@ use crate::hits::{Adjustment, Alignment};
 use crate::params::INCLUSION_EVALUE;
 
 fn selector(limit: usize, queries: usize) -> Selector {
-    let query = WrittenQuery { length: 100, strands: false };
+    let query = WrittenQuery { length: 100, contexts: QueryContexts::Protein };
     Selector {
         heaps: true,
         by_subject: false,
@@ -167,7 +168,8 @@ fn trimming_takes_the_first_alignments_and_printing_orders_the_rest() {
             ],
         ),
     ];
-    let kept = rules.finish(hits, WrittenQuery { length: 100, strands: false }, false);
+    let kept =
+        rules.finish(hits, WrittenQuery { length: 100, contexts: QueryContexts::Protein }, false);
     assert_eq!(oids(&kept), [2], "29.5 per cent are not 30");
     let ranges: Vec<_> = kept[0].alignments.iter().map(|a| a.query.clone()).collect();
     assert_eq!(ranges, [40..99, 0..60]);
@@ -181,7 +183,8 @@ fn scores_that_round_to_zero_are_not_reported() {
         of(1, vec![alignment(1, 1e-2, 0..9), alignment(0, 2e-2, 20..29)]),
         of(2, vec![alignment(0, 1e-2, 0..9)]),
     ];
-    let kept = rules.finish(hits, WrittenQuery { length: 100, strands: false }, false);
+    let kept =
+        rules.finish(hits, WrittenQuery { length: 100, contexts: QueryContexts::Protein }, false);
     assert_eq!(oids(&kept), [1]);
     assert_eq!(kept[0].alignments.len(), 1);
 }

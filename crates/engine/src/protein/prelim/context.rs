@@ -5,12 +5,11 @@ use std::ops::Range;
 
 use fleetblast_seq::{alphabet, mask};
 use fleetblast_stats::gumbel::Gumbel;
-use fleetblast_stats::karlin::{self, KarlinBlock};
+use fleetblast_stats::karlin::KarlinBlock;
 
-use crate::lists::{Piece, masks_of_piece};
+use crate::lists::{FramePart, Piece, masks_of_piece};
 use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::protein;
-use crate::pssm::Pssm;
 use crate::query::{self, Query, QueryRules};
 use crate::scores::{RowNumber, rows_of_letters};
 
@@ -21,10 +20,15 @@ const LN_2: f64 = std::f64::consts::LN_2;
 pub(super) struct PieceContext {
     /// Number of the chunk in the block.
     pub piece: usize,
-    /// Its context number within the query.
+    /// Its context number within the chunk.
     pub number: u8,
+    /// Its context number within the whole query.
+    pub whole: u8,
     /// Start of the chunk in the context of the whole query.
     pub offset: u32,
+    /// Number of the first context that HSPs of this one can be contained in, or linked to: its
+    /// own, or that of the first frame of its strand.
+    pub strand: u8,
     /// Residues, followed by a sentinel.
     letters: Vec<u8>,
     /// Row numbers of the residues and of the sentinel.
@@ -49,6 +53,8 @@ pub(super) struct PieceContext {
     /// Effective search space of a whole query: the present one, unless its batch is searched in
     /// chunks.
     pub search_space: i64,
+    /// Length adjustment.
+    pub length_adjustment: i32,
 }
 
 impl PieceContext {
@@ -61,29 +67,41 @@ impl PieceContext {
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
     ) -> impl Iterator<Item = PieceContext> {
-        let pssm = queries[piece.query].pssm.as_deref();
-        (0..).zip(&queries[piece.query].contexts).filter_map(move |(context, whole)| {
-            let numbers = (number, context);
-            PieceContext::new(numbers, (whole, pssm), piece, params, totals, gumbel)
+        let query = &queries[piece.query];
+        (0..query.contexts.len() as u8).filter_map(move |context| {
+            PieceContext::new((number, context), query, piece, params, totals, gumbel)
         })
     }
 
     fn new(
         (of, number): (usize, u8),
-        (context, pssm): (&query::Context, Option<&Pssm>),
+        query: &Query,
         piece: &Piece,
         params: &ProteinParams,
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
     ) -> Option<PieceContext> {
+        let pssm = query.pssm.as_deref();
         let search_space = piece.spaces[usize::from(number)];
-        let range = piece.range.start as usize..piece.range.end as usize;
+        let part = match params.query_translation {
+            Some(_) => FramePart::new(query.length, &piece.range, number),
+            None => FramePart {
+                context: number,
+                start: piece.range.start,
+                length: piece.range.len() as u32,
+            },
+        };
+        let context = &query.contexts[usize::from(part.context)];
         let (residues, masks, karlin) = if piece.chunked {
-            piece_masks(context, range, params)?
+            piece_masks(query, piece, (number, part), params)?
         } else {
             (context.letters.to_vec(), context.masks.clone(), context.karlin?)
         };
         let len = residues.len() as u32;
+        let length_adjustment = match piece.chunked {
+            true => params.length_adjustment(residues.len(), &karlin, totals),
+            false => context.length_adjustment,
+        };
         // The trigger for gapped extension still uses the statistics of the letters.
         let trigger =
             truncate_to_i32((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda);
@@ -95,6 +113,10 @@ impl PieceContext {
         let statistics = (&karlin, &gapped, &gumbel);
         let cutoff_max = cutoff_score(len, statistics, search_space, params, totals);
         let cutoff_ungapped = trigger.min(cutoff_max);
+        let cutoff_gapped = match params.linked_cutoff(&gapped, piece.average_length, totals) {
+            Some(linked) => linked.min(cutoff_max),
+            None => cutoff_max,
+        };
         let x_drop = if params.common.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
         } else {
@@ -106,19 +128,22 @@ impl PieceContext {
         Some(PieceContext {
             piece: of,
             number,
-            offset: piece.range.start,
+            whole: part.context,
+            offset: part.start,
+            strand: if params.query_translation.is_some() { number / 3 * 3 } else { number },
             letters,
             rows,
             reversed_rows,
             regions: mask::complement(&masks, len),
             x_drop,
             cutoff_ungapped,
-            cutoff_gapped: cutoff_max,
+            cutoff_gapped,
             karlin,
             gapped,
             gumbel,
             by_score: pssm.is_some(),
             search_space,
+            length_adjustment,
         })
     }
 
@@ -137,7 +162,9 @@ impl PieceContext {
         PieceContext {
             piece: 0,
             number: 0,
+            whole: 0,
             offset: 0,
+            strand: 0,
             letters,
             rows,
             reversed_rows,
@@ -150,6 +177,7 @@ impl PieceContext {
             gumbel: crate::protein::prelim::testing::gumbel(),
             by_score: false,
             search_space: 1,
+            length_adjustment: 0,
         }
     }
 
@@ -188,19 +216,43 @@ fn laid_out(residues: &[u8]) -> (Vec<u8>, Vec<RowNumber>, Vec<RowNumber>) {
     (letters, rows, reversed)
 }
 
-/// Masks and statistics of a part of a query, which BLAST+ treats as a query of its own.
+/// Masks and statistics of a context of a chunk, which BLAST+ treats as a query of its own.
 fn piece_masks(
-    query: &query::Context,
-    range: Range<usize>,
+    query: &Query,
+    piece: &Piece,
+    (number, part): (u8, FramePart),
     params: &ProteinParams,
 ) -> Option<(Vec<u8>, Vec<Range<u32>>, KarlinBlock)> {
-    let unmasked = &query.unmasked[range.clone()];
-    let place = range.start as u32..range.end as u32;
-    let lower_case = masks_of_piece(&query.lower_case, params.common.query_from, &place);
+    let context = &query.contexts[usize::from(part.context)];
+    let range = part.start as usize..(part.start + part.length) as usize;
+    let unmasked = context.unmasked.get(range)?;
+    let masks = masks_of_piece(&context.lower_case, params.common.query_from, &piece.range);
+    let frame = query.contexts[usize::from(number)].frame;
+    let lower_case =
+        protein::query::lower_case_in(frame, &masks, piece.range.len() as u32, part.length);
     let masks = protein::query::masks(unmasked, &lower_case, params);
     let residues = params.hard_masked(unmasked, &masks);
-    let karlin = karlin::ungapped(&residues, &params.scoring.scores)?;
+    let karlin = params.ungapped(&residues)?;
     Some((residues, masks, karlin))
+}
+
+/// The least score of an HSP in any context of a batch of whole queries whose HSPs are linked.
+/// `average_length` is that of their contexts.
+pub(crate) fn least_cutoff(
+    queries: &[&Query],
+    average_length: i32,
+    params: &ProteinParams,
+    totals: &DatabaseTotals,
+) -> Option<i32> {
+    let gapped = params.scoring.gapped.block();
+    let gumbel = Gumbel::new(&params.scoring).with(&gapped);
+    let linked = params.linked_cutoff(&gapped, average_length, totals)?;
+    let cutoff = |context: &query::Context| {
+        let karlin = context.karlin?;
+        let (len, statistics) = (context.letters.len() as u32, (&karlin, &gapped, &gumbel));
+        Some(cutoff_score(len, statistics, context.search_space, params, totals).min(linked))
+    };
+    queries.iter().flat_map(|query| &query.contexts).filter_map(cutoff).min()
 }
 
 /// The least score that reaches the preliminary e-value limit.

@@ -18,4 +18,5 @@ mod tests;
 mod ungapped;
 mod words;
 
+pub(crate) use context::least_cutoff;
 pub use searcher::{ProteinScratch, ProteinSearcher};

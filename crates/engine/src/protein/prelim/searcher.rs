@@ -56,7 +56,8 @@ pub struct ProteinScratch {
     candidates: Vec<Candidate>,
     hits: Vec<WordHit>,
     found: Vec<BlockHsp>,
-    ungapped: Vec<UngappedHsp>,
+    /// With the number of their contexts.
+    ungapped: Vec<(u32, UngappedHsp)>,
     diagonals: Diagonals,
     gapped: GappedScratch,
 }
@@ -231,32 +232,45 @@ impl ProteinSearcher {
     ) {
         let mut found = std::mem::take(&mut scratch.found);
         let oid = |found: &BlockHsp| block.parts[found.part as usize].oid;
-        found.sort_unstable_by_key(|f| (oid(f), f.context, f.part, f.hsp.order()));
+        let strand = |found: &BlockHsp| {
+            let context = &self.contexts[found.context as usize];
+            (context.piece, context.strand)
+        };
+        found.sort_unstable_by_key(|f| (oid(f), strand(f), f.part, f.hsp.order(f.context)));
         let mut loaded = None;
-        // The contexts of a chunk are consecutive.
         let piece = |found: &BlockHsp| self.contexts[found.context as usize].piece;
         for of_piece in found.chunk_by(|a, b| (oid(a), piece(a)) == (oid(b), piece(b))) {
-            for of_context in of_piece.chunk_by(|a, b| a.context == b.context) {
-                let context = &self.contexts[of_context[0].context as usize];
-                for hits in of_context.chunk_by(|a, b| a.part == b.part) {
+            for of_strand in of_piece.chunk_by(|a, b| strand(a) == strand(b)) {
+                for hits in of_strand.chunk_by(|a, b| a.part == b.part) {
                     let part = &block.parts[hits[0].part as usize];
                     if loaded != Some(hits[0].part) {
                         scratch.gapped.subject.load(part);
                         loaded = Some(hits[0].part);
                     }
                     scratch.ungapped.clear();
-                    scratch.ungapped.extend(hits.iter().map(|f| f.hsp));
+                    scratch.ungapped.extend(hits.iter().map(|f| (f.context, f.hsp)));
                     let ProteinScratch { ungapped, gapped, .. } = scratch;
-                    self.gapped.extend(part, context, ungapped, &self.scores, gapped);
+                    self.gapped.extend(part, &self.contexts, ungapped, &self.scores, gapped);
                 }
-                let length = block.parts[of_context[0].part as usize].subject_len;
-                self.gapped.finish_context(context, length, &mut scratch.gapped);
+                let length = block.parts[of_strand[0].part as usize].subject_len;
+                let contexts = self.strand_contexts(of_strand[0].context);
+                self.gapped.finish_strand(contexts, length, &mut scratch.gapped);
             }
             if let Some(hit) = scratch.gapped.hit(oid(&of_piece[0])) {
                 lists.push(piece(&of_piece[0]), hit, self.merger.prune_to());
             }
         }
         scratch.found = found;
+    }
+
+    /// The contexts of the strand of a context.
+    fn strand_contexts(&self, context: u32) -> &[PieceContext] {
+        let own = &self.contexts[context as usize];
+        let key = |context: &PieceContext| (context.piece, context.strand);
+        // The contexts of a chunk are consecutive, and so are those of its strands.
+        let start = self.contexts.partition_point(|other| key(other) < key(own));
+        let end = self.contexts.partition_point(|other| key(other) <= key(own));
+        &self.contexts[start..end]
     }
 
     /// Merges hit lists of several partitions.

@@ -6,11 +6,13 @@ use super::context::{self, PieceContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
-use crate::filters::{self, WrittenQuery};
+use crate::filters::{self, QueryContexts, WrittenQuery};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
+use crate::lists::linking::uneven::{self, UnevenGaps};
 use crate::order::{self, Bounds};
 use crate::params::{DatabaseTotals, ProteinParams, truncate_to_i32};
+use crate::protein::linking;
 use crate::scores::ScoreRows;
 use crate::xdrop::Window;
 use fleetblast_seq::alphabet;
@@ -69,9 +71,9 @@ pub(super) struct GappedScratch {
     tree: ContainmentTree,
     /// HSPs in the part in progress.
     hsps: Vec<PrelimHsp>,
-    /// HSPs of a context in earlier parts of the subject.
+    /// HSPs of a strand in earlier parts of the subject.
     gathered: Vec<PrelimHsp>,
-    /// HSPs of earlier contexts of a chunk.
+    /// HSPs of earlier strands of a chunk.
     finished: Vec<PrelimHsp>,
 }
 
@@ -102,6 +104,7 @@ pub(super) struct GappedStage {
     ungapped: bool,
     subject_besthit: bool,
     karlin_evalues: bool,
+    linked_gaps: Option<UnevenGaps>,
     evalue_limit: f64,
     /// `-qcov_hsp_perc`; here only for ungapped searches, which have no later stage.
     qcov_hsp_perc: f64,
@@ -136,30 +139,35 @@ impl GappedStage {
             ungapped: params.common.ungapped,
             subject_besthit: params.common.subject_besthit,
             karlin_evalues: params.common.ungapped || !params.finite_size,
+            linked_gaps: params.linked_gaps(),
             evalue_limit: context::evalue_limit(params),
             qcov_hsp_perc: params.common.qcov_hsp_perc,
             db_residues: totals.residues,
         }
     }
 
-    /// Finds the HSPs of a context in the loaded part of a subject. Adds them to those of earlier
+    /// Finds the HSPs of a strand in the loaded part of a subject. Adds them to those of earlier
     /// parts (rules 5.3–5.7; `Blast_HSPListsMerge` in `blast_hits.c`, which joins nothing if parts
-    /// do not overlap). `ungapped` is in the order of [`UngappedHsp::order`] and not empty.
+    /// do not overlap). `ungapped` has the number of the context of each HSP among `contexts`. It is
+    /// in the order of [`UngappedHsp::order`], those that are equal in it by context, and not empty.
     pub fn extend(
         &self,
         part: &Part,
-        context: &PieceContext,
-        ungapped: &[UngappedHsp],
+        contexts: &[PieceContext],
+        ungapped: &[(u32, UngappedHsp)],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
     ) {
         scratch.hsps.clear();
         if self.ungapped {
             // An HSP with a length below 0 is dropped; one without any pair is kept (rules 4.4).
-            let shown = ungapped.iter().filter(|hsp| hsp.len >= 0);
-            scratch.hsps.extend(shown.map(|hsp| ungapped_hit(hsp, context.number)));
+            let shown = ungapped.iter().filter(|(_, hsp)| hsp.len >= 0);
+            let hit = |(context, hsp): &(u32, UngappedHsp)| {
+                ungapped_hit(hsp, contexts[*context as usize].number)
+            };
+            scratch.hsps.extend(shown.map(hit));
         } else {
-            self.extend_all(context, ungapped, scores, scratch);
+            self.extend_all(contexts, ungapped, scores, scratch);
             order::common_endpoints(&mut scratch.hsps);
         }
         if scratch.hsps.is_empty() {
@@ -173,40 +181,55 @@ impl GappedStage {
         scratch.gathered.append(&mut scratch.hsps);
         scratch.gathered.sort_by(order::order_s);
         if self.subject_besthit {
-            let written = WrittenQuery { length: context.len() as u32, strands: false };
+            // Contexts are not compared with each other, so that no length matters.
+            let written = WrittenQuery { length: 0, contexts: QueryContexts::Protein };
             filters::subject_best_hit(&mut scratch.gathered, written);
         }
     }
 
-    /// Completes the HSPs of a context in all parts of a subject of `subject_len` residues: drops
-    /// insignificant ones.
-    pub fn finish_context(
+    /// Completes the HSPs of a strand in all parts of a subject of `subject_len` residues: links
+    /// them, and drops insignificant ones. `contexts` are those of the strand.
+    pub fn finish_strand(
         &self,
-        context: &PieceContext,
+        contexts: &[PieceContext],
         subject_len: usize,
         scratch: &mut GappedScratch,
     ) {
+        let context_of = |number: u8| {
+            let own = contexts.iter().find(|context| context.number == number);
+            own.expect("HSPs are of these contexts")
+        };
         let hsps = &mut scratch.gathered;
         for hsp in hsps.iter_mut() {
-            hsp.evalue = self.evalue(context, hsp.score, subject_len);
+            hsp.evalue = self.evalue(context_of(hsp.context), hsp.score, subject_len);
+        }
+        if let Some(gaps) = self.linked_gaps {
+            uneven::link(hsps, gaps, |number| {
+                let context = context_of(number);
+                let space = (context.length_adjustment, context.search_space);
+                linking::pair_statistics(context.len(), space, &context.gapped, subject_len)
+            });
         }
         hsps.retain(|hsp| hsp.evalue <= self.evalue_limit);
         if self.ungapped {
-            let len = context.len() as u32;
             hsps.retain(|hsp| {
+                let len = context_of(hsp.context).len() as u32;
                 filters::query_coverage(hsp.q_start, hsp.q_end, len) >= self.qcov_hsp_perc
             });
         }
         for hsp in hsps.iter_mut() {
-            hsp.q_start += context.offset;
-            hsp.q_end += context.offset;
-            hsp.q_seed += context.offset;
+            let &PieceContext { whole, offset, .. } = context_of(hsp.context);
+            hsp.context = whole;
+            hsp.q_start += offset;
+            hsp.q_end += offset;
+            hsp.q_seed += offset;
         }
         scratch.finished.append(hsps);
     }
 
+    /// The e-value of a single HSP.
     fn evalue(&self, context: &PieceContext, score: i32, subject_len: usize) -> f64 {
-        if self.karlin_evalues {
+        let evalue = if self.karlin_evalues {
             let karlin = if self.ungapped { &context.karlin } else { &context.gapped };
             karlin.evalue(score, context.search_space as f64)
         } else {
@@ -217,39 +240,45 @@ impl GappedStage {
                 subject_len as i32,
                 self.db_residues,
             )
+        };
+        match self.linked_gaps {
+            Some(_) => evalue / linking::single_divisor(),
+            None => evalue,
         }
     }
 
     /// Extends with gaps all ungapped HSPs that no earlier extension contains.
     fn extend_all(
         &self,
-        context: &PieceContext,
-        ungapped: &[UngappedHsp],
+        contexts: &[PieceContext],
+        ungapped: &[(u32, UngappedHsp)],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
     ) {
-        let too_low = (RESTRICTED_SHARE * f64::from(context.cutoff_gapped)) as i32;
-        let restricted = self.restricted && ungapped[0].score < too_low;
-        if restricted && self.pass(context, ungapped, scores, scratch, Some(too_low)) {
+        let (context, first) = &ungapped[0];
+        let cutoff = contexts[*context as usize].cutoff_gapped;
+        let too_low = (RESTRICTED_SHARE * f64::from(cutoff)) as i32;
+        let restricted = self.restricted && first.score < too_low;
+        if restricted && self.pass(contexts, ungapped, scores, scratch, Some(too_low)) {
             return;
         }
-        self.pass(context, ungapped, scores, scratch, None);
+        self.pass(contexts, ungapped, scores, scratch, None);
     }
 
     /// One pass over the ungapped HSPs, approximate if `too_low` is given. Then false means that
     /// an approximate score was inconclusive and the pass must be repeated exactly.
     fn pass(
         &self,
-        context: &PieceContext,
-        ungapped: &[UngappedHsp],
+        contexts: &[PieceContext],
+        ungapped: &[(u32, UngappedHsp)],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
         too_low: Option<i32>,
     ) -> bool {
         scratch.tree.clear();
         scratch.hsps.clear();
-        let cutoff = context.cutoff_gapped;
-        for hsp in ungapped {
+        for (context, hsp) in ungapped {
+            let context = &contexts[*context as usize];
             let (q_end, s_end) = hsp.ends();
             let bounds = Bounds { q_start: hsp.q_start, q_end, s_start: hsp.s_start, s_end };
             if scratch.tree.encloses(&bounds, hsp.score) {
@@ -257,7 +286,7 @@ impl GappedStage {
             }
             let (q, s) = start_point(hsp, context, &scratch.subject, scores);
             let new = self.extend_both(context, q, s, scores, scratch, too_low.is_some());
-            if new.score >= cutoff {
+            if new.score >= context.cutoff_gapped {
                 scratch.hsps.push(new);
                 scratch.tree.add(&order::Hsp::bounds(&new), new.score);
             } else if too_low.is_some_and(|too_low| new.score >= too_low) {

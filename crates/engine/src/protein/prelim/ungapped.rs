@@ -15,9 +15,10 @@ pub(super) struct UngappedHsp {
 }
 
 impl UngappedHsp {
-    /// Sort key of rules 5.2: score descending, subject start, length descending, query start.
-    pub fn order(&self) -> (i32, u32, std::cmp::Reverse<i32>, u32) {
-        (-self.score, self.s_start, std::cmp::Reverse(self.len), self.q_start)
+    /// Sort key of rules 5.2: score descending, subject start, length descending, context, query
+    /// start.
+    pub fn order(&self, context: u32) -> (i32, u32, std::cmp::Reverse<i32>, u32, u32) {
+        (-self.score, self.s_start, std::cmp::Reverse(self.len), context, self.q_start)
     }
 
     /// Its end in the query and in the subject; before its start if its length is below 0.

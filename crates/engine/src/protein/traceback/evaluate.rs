@@ -5,11 +5,14 @@ use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::unified;
 
-use super::{Scaled, Traceback, TracebackQuery};
+use super::{Scaled, Traceback, TracebackContext, TracebackQuery};
 use crate::hits::{Alignment, Candidate, HitKey};
-use crate::order::{best_evalue, order_s};
+use crate::lists::linking::Linkable;
+use crate::lists::linking::uneven::{self, PairStatistics};
+use crate::order::{Bounds, Hsp, InContext, best_evalue, order_s};
 use crate::params::{DatabaseTotals, ProteinParams};
-use crate::query::Query;
+use crate::protein::linking;
+use crate::query::{Context, Query};
 
 /// Converts scores to e-values.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +56,7 @@ impl Significance {
     }
 
     /// E-value of a scaled score.
-    pub fn evalue(&self, score: i32, query: &TracebackQuery, subject_len: usize) -> f64 {
+    pub fn evalue(&self, score: i32, query: &TracebackContext, subject_len: usize) -> f64 {
         self.evalue_of(score, (query.residues.len(), query.search_space), subject_len)
     }
 
@@ -73,7 +76,7 @@ impl Significance {
 
     /// E-value of a scaled score by the search space alone. The Smith–Waterman pass uses it to
     /// decide whether to go on.
-    pub fn local_evalue(&self, score: i32, query: &TracebackQuery) -> f64 {
+    pub fn local_evalue(&self, score: i32, query: &TracebackContext) -> f64 {
         self.scaled.evalue(score, query.search_space as f64)
     }
 
@@ -81,14 +84,57 @@ impl Significance {
     pub fn bits(&self, score: i32) -> f64 {
         self.karlin.bit_score(score)
     }
+
+    /// Statistics for linked alignments, with scores in scaled units.
+    pub(super) fn linked(&self, context: &TracebackContext, subject_len: usize) -> PairStatistics {
+        let space = (context.length_adjustment, context.search_space);
+        linking::pair_statistics(context.residues.len(), space, &self.scaled, subject_len)
+    }
+}
+
+/// An alignment with its e-value.
+struct Scored {
+    alignment: Scaled,
+    evalue: f64,
+    /// Number of alignments that share the e-value.
+    linked: u32,
+}
+
+impl Hsp for Scored {
+    fn bounds(&self) -> Bounds {
+        self.alignment.bounds
+    }
+    fn score(&self) -> i32 {
+        self.alignment.score
+    }
+}
+
+impl InContext for Scored {
+    fn context(&self) -> u8 {
+        self.alignment.context
+    }
+}
+
+impl Linkable for Scored {
+    fn evalue(&self) -> f64 {
+        self.evalue
+    }
+
+    fn subject_frame(&self) -> Frame {
+        Frame::Protein
+    }
+
+    fn set_linked(&mut self, evalue: f64, count: u32) {
+        (self.evalue, self.linked) = (evalue, count);
+    }
 }
 
 /// Score statistics of a query.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct QueryStatistics<'a> {
     significance: &'a Significance,
-    length: usize,
-    search_space: i64,
+    /// Length and search space of each context.
+    contexts: Vec<(usize, i64)>,
 }
 
 impl QueryStatistics<'_> {
@@ -98,9 +144,10 @@ impl QueryStatistics<'_> {
         self.significance.scale as i32
     }
 
-    /// E-value of a scaled score.
-    pub fn evalue(&self, score: i32, subject_len: usize) -> f64 {
-        self.significance.evalue_of(score, (self.length, self.search_space), subject_len)
+    /// E-value of a scaled score in a context.
+    pub fn evalue(&self, context: u8, score: i32, subject_len: usize) -> f64 {
+        let context = self.contexts[usize::from(context)];
+        self.significance.evalue_of(score, context, subject_len)
     }
 
     /// Bit score of a reported score.
@@ -118,11 +165,10 @@ impl Traceback {
     /// Score statistics of a query. They do not apply if e-values are combined with those of
     /// compositions.
     pub fn statistics(&self, query: &Query) -> QueryStatistics<'_> {
-        let context = query.first();
+        let context = |context: &Context| (context.letters.len(), context.search_space);
         QueryStatistics {
             significance: &self.significance,
-            length: context.letters.len(),
-            search_space: context.search_space,
+            contexts: query.contexts.iter().map(context).collect(),
         }
     }
 
@@ -138,23 +184,33 @@ impl Traceback {
     ) -> Candidate {
         alignments.sort_by(order_s);
         drop_contained(&mut alignments);
-        let mut scored: Vec<(Scaled, f64)> = alignments
-            .into_iter()
-            .map(|a| {
-                let evalue = query.significance.evalue(a.score, query, subject_len);
-                (a, self.united(evalue, pair_p, query, subject_len))
-            })
-            .collect();
-        scored.retain(|(_, evalue)| *evalue <= self.significance.limit);
-        let evalues = scored.iter().map(|(_, evalue)| *evalue);
+        let context_of = |number: u8| &query.contexts[usize::from(number)];
+        let score = |alignment: Scaled| {
+            let context = context_of(alignment.context);
+            let evalue = context.significance.evalue(alignment.score, context, subject_len);
+            let evalue = match self.linked_gaps {
+                Some(_) => evalue / linking::single_divisor(),
+                None => self.united(evalue, pair_p, context, subject_len),
+            };
+            Scored { alignment, evalue, linked: 1 }
+        };
+        let mut scored: Vec<Scored> = alignments.into_iter().map(score).collect();
+        if let Some(gaps) = self.linked_gaps {
+            uneven::link(&mut scored, gaps, |number| {
+                let context = context_of(number);
+                context.significance.linked(context, subject_len)
+            });
+        }
+        scored.retain(|scored| scored.evalue <= self.significance.limit);
+        let evalues = scored.iter().map(|scored| scored.evalue);
         // Combined e-values have no upper limit (`s_AdjustEvaluesForComposition`, `blast_kappa.c`).
         let evalue = match pair_p {
             Some(_) => evalues.fold(f64::INFINITY, f64::min),
             None => best_evalue(evalues),
         };
-        let key = scored.first().map(|(first, _)| HitKey { evalue, score: first.score, oid });
-        let alignments =
-            scored.into_iter().map(|(a, evalue)| self.report(query, a, evalue)).collect();
+        let key = scored.first().map(|first| HitKey { evalue, score: first.score(), oid });
+        let report = |scored: Scored| self.report(context_of(scored.context()), scored);
+        let alignments = scored.into_iter().map(report).collect();
         Candidate::new(oid, key, alignments)
     }
 
@@ -163,7 +219,7 @@ impl Traceback {
         &self,
         evalue: f64,
         pair_p: Option<f64>,
-        query: &TracebackQuery,
+        query: &TracebackContext,
         subject_len: usize,
     ) -> f64 {
         let Some(pair_p) = pair_p else { return evalue };
@@ -178,17 +234,18 @@ impl Traceback {
 
     /// The alignment with its reported scores. The bit score follows from the rounded score, the
     /// e-value does not.
-    fn report(&self, query: &TracebackQuery, scaled: Scaled, evalue: f64) -> Alignment {
+    fn report(&self, query: &TracebackContext, scored: Scored) -> Alignment {
+        let Scored { alignment: scaled, evalue, linked } = scored;
         let score = nearest(f64::from(scaled.score) / f64::from(self.scale));
         let bounds = scaled.bounds;
         Alignment {
             score,
             bit_score: query.significance.bits(score),
             evalue,
-            linked: 1,
+            linked,
             query: bounds.q_start..bounds.q_end,
             subject: bounds.s_start..bounds.s_end,
-            context: query.context,
+            context: query.number,
             frame: Frame::Protein,
             edits: scaled.edits,
             number: 0,
@@ -198,11 +255,15 @@ impl Traceback {
     }
 }
 
-/// Drops every alignment that lies in an earlier one of at least its score. The list is in ORDER-S.
+/// Drops every alignment that lies in an earlier one of its context of at least its score. The list
+/// is in ORDER-S.
 fn drop_contained(alignments: &mut Vec<Scaled>) {
     let mut kept: Vec<Scaled> = Vec::with_capacity(alignments.len());
     for alignment in alignments.drain(..) {
-        if !kept.iter().any(|k| k.bounds.holds(&alignment.bounds)) {
+        let encloses = |other: &Scaled| {
+            other.context == alignment.context && other.bounds.holds(&alignment.bounds)
+        };
+        if !kept.iter().any(encloses) {
             kept.push(alignment);
         }
     }

@@ -13,20 +13,23 @@ mod redo;
 mod smith_waterman;
 mod subject;
 mod sweep;
+mod windows;
 
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, HitKey, PrelimHit};
 use crate::kernel::Kernel;
-use crate::order::{Hsp, order_s};
+use crate::lists::linking::uneven::UnevenGaps;
+use crate::order::{Hsp, InContext, order_s};
 use crate::params::{CompositionMode, DatabaseTotals, Method, ProteinParams, truncate_to_i32};
 use crate::protein::composition::{
     Adjuster, Composition, PairPvalues, PositionAdjuster, Workspace, composition_of,
 };
 use crate::pssm::scores::Positions;
 use crate::pssm::{Pssm, PssmMaker};
-use crate::query::Query;
+use crate::query::{self, Query};
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use fleetblast_seq::alphabet;
+use fleetblast_seq::frame::Frame;
 use fleetblast_stats::scoring::ScoringSystem;
 
 pub use self::evaluate::QueryStatistics;
@@ -66,13 +69,24 @@ pub struct Traceback {
     /// identical.
     near_identical: f64,
     segments: Segments,
+    /// How HSPs are linked, if they are.
+    linked_gaps: Option<UnevenGaps>,
+}
+
+/// A query prepared for the traceback.
+#[derive(Clone, Debug)]
+pub struct TracebackQuery {
+    /// Its contexts, by number.
+    contexts: Vec<TracebackContext>,
+    /// Least score of an alignment, in scaled units.
+    least_score: i32,
 }
 
 /// A context of a query, prepared for the traceback.
 #[derive(Clone, Debug)]
-pub struct TracebackQuery {
+pub struct TracebackContext {
     /// Its context number.
-    context: u8,
+    number: u8,
     /// Residues for scoring, with C in place of U.
     residues: Vec<u8>,
     /// Their row numbers, and the same backwards.
@@ -80,8 +94,9 @@ pub struct TracebackQuery {
     reversed_rows: Vec<RowNumber>,
     /// Words of eight residues, with U.
     words: Vec<u64>,
-    composition: Composition,
-    /// Ungapped statistics; a query without them has no hits.
+    /// That of the whole context, if it is no translation.
+    composition: Option<Composition>,
+    /// Ungapped statistics; a context without them has no hits.
     karlin: Option<fleetblast_stats::karlin::KarlinBlock>,
     significance: Significance,
     /// Scores by position, if the query has a PSSM; otherwise rows are those of letters.
@@ -103,7 +118,8 @@ pub struct TracebackScratch {
     padded: ScoreRows,
     positions: Positions,
     workspace: Workspace,
-    tree: ContainmentTree,
+    /// One for each strand of the query.
+    trees: [ContainmentTree; 2],
 }
 
 impl TracebackScratch {
@@ -119,7 +135,7 @@ impl TracebackScratch {
             positions: Positions::new(),
             matrix,
             workspace: Workspace::new(kernel),
-            tree: ContainmentTree::new(),
+            trees: [ContainmentTree::new(), ContainmentTree::new()],
         }
     }
 }
@@ -127,6 +143,8 @@ impl TracebackScratch {
 /// An alignment in scaled units, before its e-value is known.
 #[derive(Clone, Debug)]
 struct Scaled {
+    /// Number of the context.
+    context: u8,
     score: i32,
     bounds: crate::order::Bounds,
     edits: Vec<Edit>,
@@ -139,6 +157,12 @@ impl Hsp for Scaled {
     }
     fn score(&self) -> i32 {
         self.score
+    }
+}
+
+impl InContext for Scaled {
+    fn context(&self) -> u8 {
+        self.context
     }
 }
 
@@ -182,19 +206,31 @@ impl Traceback {
             lambda,
             near_identical: params.common.release.near_identical,
             segments: Segments::new(),
+            linked_gaps: params.linked_gaps(),
         }
     }
 
-    /// Prepares a query.
-    pub fn query(&self, query: &Query) -> TracebackQuery {
-        // A protein has one context only.
-        let context = query.first();
+    /// Prepares a query. `least_cutoff` is the least score of HSPs in the batch of the query, if
+    /// HSPs are linked.
+    pub fn query(&self, query: &Query, least_cutoff: Option<i32>) -> TracebackQuery {
+        let contexts = (0..).zip(&query.contexts);
+        let pssm = query.pssm.as_deref();
+        TracebackQuery {
+            contexts: contexts.map(|context| self.context(context, pssm)).collect(),
+            least_score: least_cutoff.map_or(1, |score| score.saturating_mul(self.scale)),
+        }
+    }
+
+    fn context(
+        &self,
+        (number, context): (u8, &query::Context),
+        pssm: Option<&Pssm>,
+    ) -> TracebackContext {
         let residues: Vec<u8> = context
             .letters
             .iter()
             .map(|&code| if code == alphabet::U { alphabet::C } else { code })
             .collect();
-        let pssm = query.pssm.as_deref();
         let rows = match pssm {
             Some(_) => (0..residues.len() as RowNumber).collect(),
             None => rows_of_letters(&residues),
@@ -205,15 +241,16 @@ impl Traceback {
             Some(positions) => positions.gapped.with_k_in(pssm.gapped),
             None => pssm.gapped,
         });
-        TracebackQuery {
+        let is_translated = context.frame != Frame::Protein;
+        TracebackContext {
             significance: gapped.map_or(self.significance, |gapped| self.significance.with(gapped)),
             plain: pssm.map(|pssm| ScoreRows::of_positions(&pssm.scores)),
             positions,
             reversed_rows: rows.iter().rev().copied().collect(),
             rows,
-            context: 0,
+            number,
             words: near::query_words(&context.letters),
-            composition: composition_of(&context.letters),
+            composition: (!is_translated).then(|| composition_of(&context.letters)),
             residues,
             karlin: context.karlin,
             search_space: context.search_space,
@@ -231,8 +268,8 @@ impl Traceback {
         PositionAdjuster::new(&maker, &self.scoring, pssm, letters, f64::from(self.scale))
     }
 
-    /// The scores of the query without adjustment.
-    fn plain_scores<'a>(&'a self, query: &'a TracebackQuery) -> &'a ScoreRows {
+    /// The scores of a context without adjustment.
+    fn plain_scores<'a>(&'a self, query: &'a TracebackContext) -> &'a ScoreRows {
         query.plain.as_ref().unwrap_or(&self.plain)
     }
 
@@ -268,7 +305,8 @@ impl Traceback {
                 self.evaluate(query, subject.len(), hit.oid, scaled, pair_p)
             }
             Method::SmithWaterman => {
-                let found = self.smith_waterman(query, subject, hit, scratch);
+                // Translated queries have no such alignments.
+                let found = self.smith_waterman(&query.contexts[0], subject, hit, scratch);
                 let pair_p = found.pair_p;
                 let mut candidate =
                     self.evaluate(query, subject.len(), hit.oid, found.alignments, pair_p);
@@ -292,14 +330,15 @@ fn final_x_drop(params: &ProteinParams) -> i32 {
 
 /// The hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).
 fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
-    let Some(karlin) = query.karlin else {
-        return Candidate::new(hit.oid, None, Vec::new());
+    let bits = |hsp: &crate::hits::PrelimHsp| {
+        let karlin = query.contexts[usize::from(hsp.context)].karlin;
+        karlin.map_or(0.0, |karlin| karlin.bit_score(hsp.score))
     };
     let alignment = |hsp: &crate::hits::PrelimHsp| Alignment {
         score: hsp.score,
-        bit_score: karlin.bit_score(hsp.score),
+        bit_score: bits(hsp),
         evalue: hsp.evalue,
-        linked: 1,
+        linked: hsp.linked,
         query: hsp.q_start..hsp.q_end,
         subject: hsp.s_start..hsp.s_end,
         context: hsp.context,

@@ -3,9 +3,12 @@
 use fleetblast_seq::frame::Frame;
 
 use super::dp::{Sequences, align_from};
-use super::{Traceback, TracebackQuery, TracebackScratch};
+use super::{Traceback, TracebackContext, TracebackQuery, TracebackScratch};
+use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
-use crate::order::{Bounds, Hsp, common_endpoints, order_s};
+use crate::lists::linking::uneven;
+use crate::order::{Bounds, Hsp, InContext, common_endpoints, order_s};
+use crate::protein::linking;
 
 /// Length of the window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;
@@ -25,35 +28,60 @@ impl Traceback {
         scratch: &mut TracebackScratch,
     ) -> Candidate {
         scratch.subject.load(subject);
-        scratch.tree.clear();
+        scratch.trees.iter_mut().for_each(ContainmentTree::clear);
         let mut alignments = Vec::new();
         for hsp in &hit.hsps {
-            if scratch.tree.encloses(&hsp.bounds(), hsp.score) {
+            let strand = strand_of(hsp);
+            if scratch.trees[strand].encloses(&hsp.bounds(), hsp.score) {
                 continue;
             }
-            let Some((q_seed, s_seed)) = self.seed(query, subject, hsp) else { continue };
-            let alignment = self.plain_alignment(query, q_seed, s_seed, scratch);
-            scratch.tree.add(&alignment.bounds(), alignment.score);
+            let context = &query.contexts[usize::from(hsp.context)];
+            let Some((q_seed, s_seed)) = self.seed(context, subject, hsp) else { continue };
+            let alignment = self.plain_alignment(context, q_seed, s_seed, scratch);
+            scratch.trees[strand].add(&alignment.bounds(), alignment.score);
             alignments.push(alignment);
         }
         common_endpoints(&mut alignments);
         alignments.sort_by(order_s);
-        scratch.tree.clear();
+        scratch.trees.iter_mut().for_each(ContainmentTree::clear);
         alignments.retain(|alignment| {
+            let tree = &mut scratch.trees[strand_of(alignment)];
             let bounds = alignment.bounds();
-            let keep = !scratch.tree.encloses(&bounds, alignment.score);
+            let keep = !tree.encloses(&bounds, alignment.score);
             if keep {
-                scratch.tree.add(&bounds, alignment.score);
+                tree.add(&bounds, alignment.score);
             }
             keep
         });
-        for alignment in &mut alignments {
-            alignment.evalue = query.significance.evalue(alignment.score, query, subject.len());
-            alignment.bit_score = query.significance.bits(alignment.score);
-        }
+        self.evaluate_plain(query, subject.len(), &mut alignments);
         alignments.retain(|alignment| alignment.evalue <= self.significance.limit);
         let key = HitKey::of_alignments(hit.oid, &alignments);
         Candidate::new(hit.oid, key, alignments)
+    }
+
+    /// Computes e-values and bit scores.
+    fn evaluate_plain(
+        &self,
+        query: &TracebackQuery,
+        subject_len: usize,
+        alignments: &mut [Alignment],
+    ) {
+        let context_of = |number: u8| &query.contexts[usize::from(number)];
+        for alignment in alignments.iter_mut() {
+            let context = context_of(alignment.context);
+            let evalue = context.significance.evalue(alignment.score, context, subject_len);
+            alignment.evalue = match self.linked_gaps {
+                Some(_) => evalue / linking::single_divisor(),
+                None => evalue,
+            };
+            alignment.bit_score = context.significance.bits(alignment.score);
+        }
+        if let Some(gaps) = self.linked_gaps {
+            uneven::link(alignments, gaps, |number| {
+                let context = context_of(number);
+                context.significance.linked(context, subject_len)
+            });
+        }
     }
 
     /// The start of the alignment: the seed of the preliminary one, unless that is the very first
@@ -61,7 +89,7 @@ impl Traceback {
     /// `None` drops the HSP.
     fn seed(
         &self,
-        query: &TracebackQuery,
+        query: &TracebackContext,
         subject: &[u8],
         hsp: &PrelimHsp,
     ) -> Option<(usize, usize)> {
@@ -102,7 +130,7 @@ impl Traceback {
 
     fn plain_alignment(
         &self,
-        query: &TracebackQuery,
+        query: &TracebackContext,
         q_seed: usize,
         s_seed: usize,
         scratch: &mut TracebackScratch,
@@ -128,7 +156,7 @@ impl Traceback {
             linked: 1,
             query: q_start..q_end,
             subject: s_start + shift..s_end + shift,
-            context: query.context,
+            context: query.number,
             frame: Frame::Protein,
             edits: traced.edits,
             number: 0,
@@ -136,6 +164,12 @@ impl Traceback {
             adjustment: Adjustment::None,
         }
     }
+}
+
+/// Number of the strand of an HSP. Frames of a strand are compared as if they began at the same
+/// base (`s_GetQueryStrandOffset`, blast_itree.c); a protein has the first strand only.
+fn strand_of(hsp: &impl InContext) -> usize {
+    usize::from(hsp.context() / 3)
 }
 
 /// The part of the subject that may be aligned.

@@ -1,8 +1,14 @@
 //! Repeats alignments with a matrix adjusted to the two compositions (rules 6.3,
 //! `redo_alignment.c`).
 
+use std::ops::Range;
+
 use super::dp::{Sequences, align_from};
-use super::{LN_2, NEAR_IDENTICAL_BITS, Scaled, Traceback, TracebackQuery, TracebackScratch, near};
+use super::windows::{self, Window};
+use super::{
+    LN_2, NEAR_IDENTICAL_BITS, Scaled, Traceback, TracebackContext, TracebackQuery,
+    TracebackScratch, near,
+};
 use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp};
 use crate::params::CompositionMode;
@@ -16,8 +22,8 @@ const CONTAINED_BITS: f64 = 2.0;
 const NEAR_IDENTICAL_LENGTH: i64 = 50;
 
 impl Traceback {
-    /// Alignments in scaled units, latest first, and the p-value of the compositions if one was
-    /// computed.
+    /// Alignments in scaled units, by context, those of a context latest first, and the p-value of
+    /// the compositions if one was computed.
     pub(super) fn redo(
         &self,
         query: &TracebackQuery,
@@ -25,39 +31,61 @@ impl Traceback {
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> (Vec<Scaled>, Option<f64>) {
-        let mut accepted: Vec<Scaled> = Vec::new();
-        let mut pair_p = None;
+        let (mut aligned, mut pair_p) = (Vec::new(), None);
+        for context in &query.contexts {
+            let windows = windows::of_context(context, &hit.hsps);
+            let mut accepted: Vec<Scaled> = Vec::new();
+            for window in &windows {
+                let place = (context, window);
+                let subject = (hit.oid, subject);
+                let least_score = query.least_score;
+                self.redo_window(place, subject, least_score, &mut accepted, &mut pair_p, scratch);
+            }
+            aligned.append(&mut accepted);
+        }
+        (aligned, pair_p)
+    }
+
+    /// Aligns the HSPs of a window again, and adds the alignments to those of earlier windows.
+    fn redo_window(
+        &self,
+        (query, window): (&TracebackContext, &Window),
+        (oid, subject): (u32, &[u8]),
+        least_score: i32,
+        accepted: &mut Vec<Scaled>,
+        pair_p: &mut Option<f64>,
+        scratch: &mut TracebackScratch,
+    ) {
         let (mut near, mut was_near, mut maybe_biased) = (false, false, true);
         let mut adjustments = 0;
         let mut rule = None;
-        for (k, hsp) in hit.hsps.iter().enumerate() {
+        for (k, hsp) in window.hsps.iter().enumerate() {
             if k == 0 || maybe_biased {
                 near = self.maybe_near_identical(query, hsp);
             }
             let changed = k == 0 || near != was_near;
             if changed && maybe_biased {
-                let first = (hit.oid, &hit.hsps[0]);
+                let first = (oid, &window.hsps[0]);
                 maybe_biased = self.prepare(query, subject, first, near, scratch);
             }
-            if !self.is_covered(hsp, &accepted) {
+            if !self.is_covered(hsp, accepted) {
                 if changed {
-                    rule = self.adjust(query, scratch, &mut pair_p);
+                    rule = self.adjust((query, &window.range), hsp, scratch, pair_p);
                     adjustments += 1;
                 }
                 if let Some(adjustment) = rule {
-                    let new = self.realign(query, hsp, adjustment, scratch);
-                    if new.score >= 1 {
-                        insert_distinct(new, &mut accepted, adjustments == 1);
+                    let new = self.realign((query, &window.range), hsp, adjustment, scratch);
+                    if new.score >= least_score {
+                        insert_distinct(new, accepted, adjustments == 1);
                     }
                 }
             }
             was_near = near;
         }
-        (accepted, pair_p)
     }
 
     /// A quick test whether an HSP can be one of nearly identical sequences.
-    pub(super) fn maybe_near_identical(&self, query: &TracebackQuery, hsp: &PrelimHsp) -> bool {
+    pub(super) fn maybe_near_identical(&self, query: &TracebackContext, hsp: &PrelimHsp) -> bool {
         let q_span = i64::from(hsp.q_end) - i64::from(hsp.q_start);
         let s_span = i64::from(hsp.s_end) - i64::from(hsp.s_start);
         if s_span + 1 < (query.residues.len() as i64).min(NEAR_IDENTICAL_LENGTH) {
@@ -75,11 +103,12 @@ impl Traceback {
         accepted.iter().any(|a| a.bounds.holds(&bounds) && enough <= f64::from(a.score))
     }
 
-    /// Computes the matrix of the query and the subject as it was prepared; without adjustment, the
-    /// plain matrix. Returns `None` if there is nothing to align.
+    /// Computes the matrix of a range of the query, for an HSP in it, and the subject as it was
+    /// prepared; without adjustment, the plain matrix. Returns `None` if there is nothing to align.
     pub(super) fn adjust(
         &self,
-        query: &TracebackQuery,
+        (query, range): (&TracebackContext, &Range<usize>),
+        hsp: &PrelimHsp,
         scratch: &mut TracebackScratch,
         pair_p: &mut Option<f64>,
     ) -> Option<Adjustment> {
@@ -89,18 +118,21 @@ impl Traceback {
         };
         let residues = scratch.subject.residues();
         let subject = composition_of(residues);
+        let composition = query.composition.unwrap_or_else(|| {
+            let near = windows::composed_range(&query.residues, range, hsp);
+            composition_of(&query.residues[near])
+        });
         if let Some(positions) = &query.positions {
             let TracebackScratch { workspace, positions: scores, padded, .. } = scratch;
-            let adjusted =
-                positions.adjust(&query.composition, &subject, workspace.table(), scores);
+            let adjusted = positions.adjust(&composition, &subject, workspace.table(), scores);
             padded.set_positions(scores);
             return adjusted.then_some(Adjustment::Scaled);
         }
         scratch.padded.set_letters();
         let rule = adjuster.adjust(
             self.mode,
-            &query.composition,
-            query.residues.len(),
+            &composition,
+            range.len(),
             &subject,
             residues.len(),
             &mut scratch.workspace,
@@ -108,34 +140,40 @@ impl Traceback {
         )?;
         scratch.padded.set_matrix(&scratch.matrix);
         if let Some(pvalues) = &self.pair_pvalues {
-            *pair_p = Some(pvalues.p_value(&query.composition, &subject));
+            *pair_p = Some(pvalues.p_value(&composition, &subject));
         }
         Some(rule)
     }
 
+    /// Aligns an HSP anew within a range of the query.
     fn realign(
         &self,
-        query: &TracebackQuery,
+        (query, range): (&TracebackContext, &Range<usize>),
         hsp: &PrelimHsp,
         adjustment: Adjustment,
         scratch: &mut TracebackScratch,
     ) -> Scaled {
+        let length = query.rows.len();
         let sequences = Sequences {
-            query: &query.rows,
-            query_back: &query.reversed_rows,
+            query: &query.rows[range.clone()],
+            query_back: &query.reversed_rows[length - range.end..length - range.start],
             subject: scratch.subject.forwards(),
             subject_back: scratch.subject.backwards(),
         };
         let scheme = self.scheme(&scratch.padded);
-        let (q, s) = (hsp.q_seed as usize, hsp.s_seed as usize);
+        let (q, s) = (hsp.q_seed as usize - range.start, hsp.s_seed as usize);
         let traced = align_from(&sequences, q, s, &scheme, &mut scratch.dp);
-        Scaled { score: traced.score, bounds: traced.bounds, edits: traced.edits, adjustment }
+        let Bounds { q_start, q_end, .. } = traced.bounds;
+        let start = range.start as u32;
+        let bounds = Bounds { q_start: q_start + start, q_end: q_end + start, ..traced.bounds };
+        let (context, score) = (query.number, traced.score);
+        Scaled { context, score, bounds, edits: traced.edits, adjustment }
     }
 
     /// Prepares the subject for a Smith–Waterman alignment, which needs it only once.
     pub(super) fn prepare_once(
         &self,
-        query: &TracebackQuery,
+        query: &TracebackContext,
         subject: &[u8],
         first: (u32, &PrelimHsp),
         scratch: &mut TracebackScratch,
@@ -152,7 +190,7 @@ impl Traceback {
     /// query. Returns false if it was masked and nothing was found.
     fn prepare(
         &self,
-        query: &TracebackQuery,
+        query: &TracebackContext,
         subject: &[u8],
         (oid, first): (u32, &PrelimHsp),
         near: bool,
@@ -211,6 +249,7 @@ mod tests {
 
     fn scaled(score: i32, q: (u32, u32), s: (u32, u32)) -> Scaled {
         Scaled {
+            context: 0,
             score,
             bounds: Bounds { q_start: q.0, q_end: q.1, s_start: s.0, s_end: s.1 },
             edits: Vec::new(),

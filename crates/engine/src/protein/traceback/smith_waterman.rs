@@ -3,7 +3,7 @@
 
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;
-use super::{Scaled, Traceback, TracebackQuery, TracebackScratch};
+use super::{Scaled, Traceback, TracebackContext, TracebackScratch};
 use crate::hits::{Adjustment, HitKey, PrelimHit};
 use crate::order::Bounds;
 
@@ -24,7 +24,7 @@ impl Traceback {
     /// All significant local alignments; only the best one if there was just one preliminary HSP.
     pub(super) fn smith_waterman(
         &self,
-        query: &TracebackQuery,
+        query: &TracebackContext,
         subject: &[u8],
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
@@ -32,9 +32,9 @@ impl Traceback {
         let mut found = LocalAlignments { alignments: Vec::new(), first: None, pair_p: None };
         let Some(first) = hit.hsps.first() else { return found };
         self.prepare_once(query, subject, (hit.oid, first), scratch);
-        let Some(adjustment) = self.adjust(query, scratch, &mut found.pair_p) else {
-            return found;
-        };
+        let whole = 0..query.residues.len();
+        let adjusted = self.adjust((query, &whole), first, scratch, &mut found.pair_p);
+        let Some(adjustment) = adjusted else { return found };
         let TracebackScratch { local, forbidden, padded, subject, dp, .. } = scratch;
         forbidden.clear(query.residues.len());
         let scheme = self.scheme(padded);
@@ -62,7 +62,7 @@ impl Traceback {
 
 /// The columns of the alignment from `start` to `end`.
 fn trace(
-    query: &TracebackQuery,
+    query: &TracebackContext,
     subject: &[u8],
     scheme: &Scheme<'_>,
     start: &Peak,
@@ -82,6 +82,7 @@ fn trace(
         extent = align_forward(rows, columns, &scheme, dp, &mut edits);
     }
     Scaled {
+        context: query.number,
         score: extent.score,
         bounds: Bounds {
             q_start: start.query as u32,
