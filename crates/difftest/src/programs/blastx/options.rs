@@ -9,8 +9,8 @@ use fastrand::Rng;
 /// Some genetic codes; the standard one is listed more often.
 const CODES: &[&str] =
     &["1", "1", "2", "3", "4", "5", "6", "9", "11", "14", "16", "22", "31", "33"];
-/// Longest introns; 122 is BLAST+'s default, and up to 2 there is no linking.
-const INTRONS: &[&str] = &["0", "1", "2", "3", "30", "121", "122", "123", "200", "1000", "100000"];
+/// Longest introns; 122 is BLAST+'s default, and from 1 to 4 there is no linking.
+const INTRONS: &[&str] = &["0", "1", "4", "5", "30", "121", "122", "123", "200", "1000", "100000"];
 
 /// Chooses the options of a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
