@@ -14,7 +14,7 @@ use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::{nucleotide, query, translation};
 
-/// Nucleotides of queries in a batch. It is a multiple of 3, so that all chunks have the same frames
+/// Nucleotides of queries in a batch: a multiple of 3, so that all chunks have the same frames
 /// (`GetQueryBatchSize`, blast_input_aux.cpp).
 const BATCH: usize = 10_002;
 

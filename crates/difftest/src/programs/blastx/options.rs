@@ -9,8 +9,8 @@ use fastrand::Rng;
 /// Some genetic codes; the standard one is listed more often.
 const CODES: &[&str] =
     &["1", "1", "2", "3", "4", "5", "6", "9", "11", "14", "16", "22", "31", "33"];
-/// Longest introns; 122 is BLAST+'s default, and up to 2 there is no linking.
-const INTRONS: &[&str] = &["0", "1", "2", "3", "30", "121", "122", "123", "200", "1000", "100000"];
+/// Longest introns; 122 is BLAST+'s default, and from 1 to 4 there is no linking.
+const INTRONS: &[&str] = &["0", "1", "4", "5", "30", "121", "122", "123", "200", "1000", "100000"];
 
 /// Chooses the options of a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
@@ -27,19 +27,34 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
             _ => {}
         }
     }
+    if smith_waterman_cells(trial) > MOST_CELLS {
+        groups.retain(|group| group[0] != "-use_sw_tback");
+    }
     let format = groups.pop();
     let mut choice = Choice::new(rng);
     choice.groups = groups;
     choice.maybe(0.15, "-strand", &["plus", "minus", "both"]);
     choice.maybe(0.15, "-query_gencode", CODES);
-    choice.maybe(0.2, "-max_intron_length", INTRONS);
-    choice.maybe(0.15, "-sum_stats", &["true", "false", "false"]);
+    // Without linked sets BLAST+ crashes with -use_sw_tback.
+    if !choice.has("-use_sw_tback") {
+        choice.maybe(0.2, "-max_intron_length", INTRONS);
+        choice.maybe(0.15, "-sum_stats", &["true", "false", "false"]);
+    }
     if choice.wants(0.06) {
         let range = choice.range(&trial.queries);
         choice.add(&["-query_loc", &range]);
     }
     choice.groups.extend(format);
     choice.groups
+}
+
+/// BLAST+ takes minutes to find many Smith-Waterman alignments in more pairs of positions.
+const MOST_CELLS: usize = 4_000_000;
+
+/// Returns the number of pairs of positions in all frames.
+fn smith_waterman_cells(trial: &Trial) -> usize {
+    let letters = |records: &[Record]| records.iter().map(|it| it.seq.len()).sum::<usize>();
+    letters(&trial.queries) * letters(&trial.subjects) * 2
 }
 
 /// Returns the trial with queries as long as their frames, for options that depend on lengths.
