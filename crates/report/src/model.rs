@@ -335,9 +335,9 @@ impl<'a> QueryResult<'a> {
     /// The masks of an alignment's context, as ranges of the whole query as written.
     pub(crate) fn masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
         let (context, extent) = (self.context(alignment), self.extent());
-        // Of the last residue of a translation BLAST+ keeps one base at most, which reports do not
-        // count (`BlastMaskLocProteinToDNA`, blast_filter.c).
-        let last = u32::from(matches!(context.frame, Frame::Codons(..)));
+        // On the minus strand BLAST+ leaves out the last residue (`BlastMaskLocProteinToDNA`,
+        // blast_filter.c).
+        let last = u32::from(matches!(context.frame, Frame::Codons(Strand::Minus, _)));
         let masks = context.masks.iter().map(|mask| mask.start..mask.end - last);
         let shown = masks.filter(|mask| !mask.is_empty());
         let loci = shown.filter_map(|mask| Locus::new(context.frame, &mask, &extent));
