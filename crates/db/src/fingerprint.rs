@@ -1,6 +1,6 @@
 //! Fingerprints that detect different databases of the same name.
 //!
-//! The fingerprint of several sequences is the sum of their fingerprints, each of which depends on
+//! The fingerprint of several sequences is the sum of their fingerprints, and each depends on
 //! the OID. So the sum is the same however partitions are cut and ordered. Fingerprints detect
 //! accidental changes; they do not resist forgery.
 

@@ -65,8 +65,8 @@ impl Stamp {
     }
 
     /// Checks that the file was not written to. A file that was replaced or removed still has its
-    /// old contents. Returns whether the path still names the file; true if the system does not
-    /// tell.
+    /// old contents. Returns whether the path still names the file; true if that is
+    /// unknown.
     ///
     /// # Errors
     /// [`DbError::Changed`] if it was written to.

@@ -74,7 +74,7 @@ pub const BLASTN: &[Paper] = &[GAPPED_BLAST];
 /// The papers of `blastn -task megablast`, greedy or not.
 pub const MEGABLAST: &[Paper] = &[GREEDY];
 
-/// The papers of the program whose default parameters these are.
+/// Returns the papers of the program that has these default parameters.
 pub fn default_for(params: &Params) -> &'static [Paper] {
     match params {
         Params::Protein(_) => BLASTP,
