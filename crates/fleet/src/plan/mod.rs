@@ -54,6 +54,7 @@ pub struct Request {
     /// Most queries of a block.
     pub block_queries: u64,
     /// Settings that the user chose.
+    #[serde(rename = "wishes")]
     pub user_settings: UserSettings,
 }
 

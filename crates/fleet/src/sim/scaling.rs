@@ -57,6 +57,7 @@ pub struct Scale {
     /// How output gets into the file.
     pub strategy: Strategy,
     /// Settings that the user chose; the rest is chosen as for any search.
+    #[serde(rename = "wishes")]
     pub user_settings: UserSettings,
     /// Determines the queries and all random times.
     pub seed: u64,
