@@ -335,12 +335,29 @@ impl<'a> QueryResult<'a> {
     /// The masks of an alignment's context, as ranges of the whole query as written.
     pub(crate) fn masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
         let (context, extent) = (self.context(alignment), self.extent());
+        match context.frame {
+            Frame::Codons(..) => self.masks_of_frame(context, alignment),
+            Frame::Protein | Frame::Strand(_) => {
+                let locus = |mask| Locus::new(context.frame, mask, &extent);
+                context.masks.iter().filter_map(locus).map(|locus| locus.covered).collect()
+            }
+        }
+    }
+
+    /// The masks that are shown for an alignment of a frame. BLAST+ numbers frames and positions of
+    /// masks in the searched range, but takes them for those of the whole query.
+    fn masks_of_frame(&self, context: &Context, alignment: &Alignment) -> Vec<Range<u32>> {
+        let row = Locus::new(context.frame, &alignment.query, &self.extent());
+        let frame = row.map_or(context.frame, |row| row.frame);
+        let same = self.query.contexts.iter().filter(|other| other.frame == frame);
         // On the minus strand BLAST+ leaves out the last residue (`BlastMaskLocProteinToDNA`,
         // blast_filter.c).
-        let last = u32::from(matches!(context.frame, Frame::Codons(Strand::Minus, _)));
-        let masks = context.masks.iter().map(|mask| mask.start..mask.end - last);
-        let shown = masks.filter(|mask| !mask.is_empty());
-        let loci = shown.filter_map(|mask| Locus::new(context.frame, &mask, &extent));
+        let last = u32::from(frame.strand() == Some(Strand::Minus));
+        let masks = same.flat_map(|other| &other.masks).map(|mask| mask.start..mask.end - last);
+        let searched = Extent::whole(self.searched_length() as u32);
+        let loci = masks
+            .filter(|mask| !mask.is_empty())
+            .filter_map(|mask| Locus::new(frame, &mask, &searched));
         loci.map(|locus| locus.covered).collect()
     }
 }
