@@ -61,6 +61,7 @@ pub struct SearchScratch {
 #[derive(Debug)]
 pub struct Aligner<'a>(QueryAligner<'a>);
 
+#[expect(clippy::large_enum_variant, reason = "a query has one")]
 #[derive(Debug)]
 enum QueryAligner<'a> {
     Protein(&'a traceback::Traceback, traceback::TracebackQuery, Kernel),

@@ -329,7 +329,7 @@ impl<'a> QueryReader<'a> {
         for (record, &searchable) in block.records.iter_mut().zip(with_statistics) {
             self.add_messages(record, searchable);
         }
-        self.add_messages_of_search(&mut block.records, searched.into_iter());
+        self.add_messages_of_search(&mut block.records, searched);
     }
 
     /// Adds BLAST+'s warnings of the setup of a query.
