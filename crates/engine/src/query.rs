@@ -47,6 +47,8 @@ pub struct Context {
     /// Letters without masks; empty if the context is not searched. In proteins `O` is replaced by
     /// `X`.
     pub unmasked: Arc<[u8]>,
+    /// Letters as reports show them: `unmasked`, but for ambiguous codons.
+    pub shown: Arc<[u8]>,
     /// Letters for scoring: `unmasked`, with hard-masked ones replaced by `X` or `N`.
     pub letters: Arc<[u8]>,
     /// Lower-case ranges of the query as it was read.
@@ -85,6 +87,11 @@ pub(crate) trait QueryRules {
     /// The frame and letters of each context, in the order of their numbers; without letters if it
     /// is not searched. Never empty.
     fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)>;
+
+    /// The letters of each context as reports show them, if some differ from the readings.
+    fn shown(&self, _input: &QueryInput) -> Option<Vec<Vec<u8>>> {
+        None
+    }
 
     /// The masked ranges of each context.
     fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>>;
@@ -147,6 +154,7 @@ impl Query {
             Context::from_findings(frame, unmasked, letters, input, findings)
         };
         let contexts = readings.into_iter().zip(masks).map(context).collect();
+        let contexts = with_shown(contexts, rules.shown(input));
         Query { length: input.length(), contexts, pssm: None }
     }
 
@@ -177,6 +185,7 @@ impl Query {
         };
         let readings = rules.readings(input).into_iter();
         let contexts = readings.zip(findings.contexts).map(context).collect();
+        let contexts = with_shown(contexts, rules.shown(input));
         Query { length: input.length(), contexts, pssm: None }
     }
 
@@ -214,6 +223,7 @@ impl Context {
         let lower_case = input.lower_case.clone();
         Context {
             frame,
+            shown: Arc::clone(&unmasked),
             unmasked,
             letters,
             lower_case,
@@ -228,6 +238,14 @@ impl Context {
         let &Context { karlin, length_adjustment, search_space, .. } = self;
         ContextFindings { masks: self.masks.clone(), karlin, length_adjustment, search_space }
     }
+}
+
+/// The contexts with these letters for reports, if there are some.
+fn with_shown(mut contexts: Vec<Context>, shown: Option<Vec<Vec<u8>>>) -> Vec<Context> {
+    for (context, shown) in contexts.iter_mut().zip(shown.unwrap_or_default()) {
+        context.shown = shown.into();
+    }
+    contexts
 }
 
 /// Length adjustment and effective search space of a context (rules 1.5). Both are 0 for one that

@@ -316,7 +316,7 @@ impl<'a> QueryResult<'a> {
         self.extent().searched.len()
     }
 
-    /// The letters of an alignment's row at `locus`, without masks; `None` if the query has no such
+    /// The letters of an alignment's row at `locus` as reports show them, without masks; `None` if the query has no such
     /// letters.
     pub(crate) fn view(&self, alignment: &Alignment, locus: &Locus) -> Option<&[u8]> {
         match locus.frame {
@@ -327,7 +327,7 @@ impl<'a> QueryResult<'a> {
             Frame::Strand(Strand::Minus) => None,
             Frame::Codons(..) => {
                 let read = alignment.query.start as usize..alignment.query.end as usize;
-                self.context(alignment).unmasked.get(read)
+                self.context(alignment).shown.get(read)
             }
         }
     }
@@ -335,7 +335,12 @@ impl<'a> QueryResult<'a> {
     /// The masks of an alignment's context, as ranges of the whole query as written.
     pub(crate) fn masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
         let (context, extent) = (self.context(alignment), self.extent());
-        let loci = context.masks.iter().filter_map(|mask| Locus::new(context.frame, mask, &extent));
+        // Of the last residue of a translation BLAST+ keeps one base at most, which reports do not
+        // count (`BlastMaskLocProteinToDNA`, blast_filter.c).
+        let last = u32::from(matches!(context.frame, Frame::Codons(..)));
+        let masks = context.masks.iter().map(|mask| mask.start..mask.end - last);
+        let shown = masks.filter(|mask| !mask.is_empty());
+        let loci = shown.filter_map(|mask| Locus::new(context.frame, &mask, &extent));
         loci.map(|locus| locus.covered).collect()
     }
 }

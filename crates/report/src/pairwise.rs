@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
-use fleetblast_seq::frame::Strand;
+use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{self, SeqId};
 
 use crate::error::ReportError;
@@ -223,7 +223,8 @@ fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Appends score, e-value and method; identities, positives and gaps; for nucleotides the strands.
+/// Appends score, e-value and method; identities, positives and gaps; for nucleotides the strands or
+/// frames.
 fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &mut Vec<u8>) {
     let method = match alignment.adjustment {
         Adjustment::None => "",
@@ -245,7 +246,11 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
         text += &format!(", Positives = {}", share(pair.positives(positives)));
     }
     text += &format!(", Gaps = {}\n", share(pair.gaps - pair.overhang));
+    let frames = [&pair.loci.query, &pair.loci.subject].map(|locus| locus.frame);
+    let codons = frames.iter().filter(|frame| matches!(frame, Frame::Codons(..)));
+    let codons: Vec<String> = codons.map(|frame| format!("{:+}", frame.number())).collect();
     match pair.loci.subject_strand() {
+        _ if !codons.is_empty() => text += &format!(" Frame = {}\n", codons.join("/")),
         Some(Strand::Plus) => text += " Strand=Plus/Plus\n",
         Some(Strand::Minus) => text += " Strand=Plus/Minus\n",
         None => {}

@@ -55,7 +55,11 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
 
 /// Whether the description table shows the size of the linked set of an e-value.
 pub fn shows_set_sizes(params: &Params) -> bool {
-    matches!(params, Params::Nucleotide(params) if params.sum_stats && params.common.ungapped)
+    let links = match params {
+        Params::Protein(params) => params.linking.is_some(),
+        Params::Nucleotide(params) => params.sum_stats,
+    };
+    links && params.common().ungapped
 }
 
 /// Whether identical letters are counted before hard masks: in the ungapped search of proteins,

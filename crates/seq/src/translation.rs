@@ -34,6 +34,8 @@ pub struct GeneticCode {
     id: u8,
     /// NCBIstdaa code of each codon of ncbi4na codes, the first base the most significant.
     codons: Box<[u8; AMBIGUOUS_CODONS]>,
+    /// The same as reports show it.
+    shown: Box<[u8; AMBIGUOUS_CODONS]>,
 }
 
 impl GeneticCode {
@@ -44,12 +46,16 @@ impl GeneticCode {
         let (_, letters) = rows.find(|(number, _)| number.parse() == Ok(id))?;
         let residues: Vec<u8> = letters.bytes().filter_map(alphabet::encode).collect();
         let residues: [u8; 64] = residues.try_into().ok()?;
-        let mut codons = Box::new([0; AMBIGUOUS_CODONS]);
-        for (codon, residue) in codons.iter_mut().enumerate() {
-            let bases = [codon >> 8, codon >> 4 & 15, codon & 15].map(|base| base as u8);
-            *residue = ambiguous_residue(&residues, bases);
-        }
-        Some(GeneticCode { id, codons })
+        let table = |join: fn(u8, u8) -> u8| {
+            let mut codons = Box::new([0; AMBIGUOUS_CODONS]);
+            for (codon, residue) in codons.iter_mut().enumerate() {
+                let bases = [codon >> 8, codon >> 4 & 15, codon & 15].map(|base| base as u8);
+                *residue = joined_residue(&residues, bases, join);
+            }
+            codons
+        };
+        let (codons, shown) = (table(|_, _| alphabet::X), table(shown_residue));
+        Some(GeneticCode { id, codons, shown })
     }
 
     /// NCBI's number of the code.
@@ -64,16 +70,39 @@ impl GeneticCode {
         letters.as_chunks().0.iter().map(|codon| self.residue(*codon)).filter(|&r| r != 0).collect()
     }
 
+    /// Translates as [`Self::translate`] does, but as reports show it: an ambiguous codon may also
+    /// become B, Z or J.
+    pub fn translate_shown(&self, letters: &[u8]) -> Vec<u8> {
+        let codons = letters.as_chunks().0.iter().filter(|codon| self.residue(**codon) != 0);
+        codons.map(|codon| self.shown[place(*codon)]).collect()
+    }
+
     /// NCBIstdaa code of a codon of blastna codes; 0 if it contains a gap.
     fn residue(&self, codon: [u8; 3]) -> u8 {
-        let [first, second, third] = codon.map(|letter| usize::from(blastna::ncbi4na(letter)));
-        self.codons[first << 8 | second << 4 | third]
+        self.codons[place(codon)]
     }
 }
 
-/// The residue of a codon of ncbi4na codes: that of all its readings, X if they differ, 0 if there
-/// is none (`s_CodonToAA`, blast_util.c).
-fn ambiguous_residue(residues: &[u8; 64], bases: [u8; 3]) -> u8 {
+/// Place of a codon of blastna codes in the tables.
+fn place(codon: [u8; 3]) -> usize {
+    let [first, second, third] = codon.map(|letter| usize::from(blastna::ncbi4na(letter)));
+    first << 8 | second << 4 | third
+}
+
+/// The letter that stands for two different residues in reports: B for D and N, Z for E and Q, J
+/// for I and L, otherwise X (`CTrans_table::x_InitFsaTransl`, Genetic_code_table.cpp).
+fn shown_residue(first: u8, second: u8) -> u8 {
+    let pairs = [(*b"DN", b'B'), (*b"EQ", b'Z'), (*b"IL", b'J')];
+    let letters = [first, second].map(alphabet::decode);
+    let joint = pairs.into_iter().find(|(pair, joint)| {
+        pair.contains(&letters[1]) && (pair.contains(&letters[0]) || letters[0] == *joint)
+    });
+    joint.and_then(|(_, joint)| alphabet::encode(joint)).unwrap_or(alphabet::X)
+}
+
+/// The residue of a codon of ncbi4na codes: that of all its readings, 0 if there is none
+/// (`s_CodonToAA`, blast_util.c). `join` returns what stands for different ones.
+fn joined_residue(residues: &[u8; 64], bases: [u8; 3], join: fn(u8, u8) -> u8) -> u8 {
     let readings = |base: u8| (0..4).filter(move |&place| base & TCAG[place] != 0);
     let mut common = 0;
     for first in readings(bases[0]) {
@@ -82,7 +111,7 @@ fn ambiguous_residue(residues: &[u8; 64], bases: [u8; 3]) -> u8 {
                 let residue = residues[16 * first + 4 * second + third];
                 match common {
                     0 => common = residue,
-                    _ if common != residue => return alphabet::X,
+                    _ if common != residue => common = join(common, residue),
                     _ => {}
                 }
             }
@@ -151,6 +180,14 @@ mod tests {
     fn ambiguous_codons_have_the_residue_of_all_readings() {
         assert_eq!(translated(1, "GCNATHYTRAARGGNMGNTARNNN"), "AILKGX*X");
         assert_eq!(translated(1, "GC-ATG"), "M");
+        let shown = |bases: &str| {
+            let letter = |base| nucleotide::encode(base).map_or(15, blastna::of_ncbi4na);
+            let letters: Vec<u8> = bases.bytes().map(letter).collect();
+            let residues = GeneticCode::new(1).expect("a known code").translate_shown(&letters);
+            residues.into_iter().map(|residue| char::from(alphabet::decode(residue))).collect()
+        };
+        let shown: String = shown("RAYSARMTTGCNATNMGNAARNAR");
+        assert_eq!(shown, "BZJAXXKX");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl WrittenQuery {
     /// Creates it for a query of `length` letters in such a search.
     pub fn new(params: &Params, length: u32) -> WrittenQuery {
         let contexts = match params {
-            Params::Protein(params) if params.query_translation.is_some() => QueryContexts::Frames,
+            params if params.translates_queries() => QueryContexts::Frames,
             Params::Protein(_) => QueryContexts::Protein,
             Params::Nucleotide(_) => QueryContexts::Strands,
         };

@@ -91,14 +91,10 @@ impl Piece {
     /// Lengths of the frames of the part, in residues; 0 for those that are not searched.
     pub fn frame_lengths(&self, queries: &[&Query]) -> impl Iterator<Item = usize> {
         let query = queries[self.query];
-        (0..).zip(&query.contexts).map(move |(number, context)| {
-            match context.frame {
-                _ if !self.chunked || context.letters.is_empty() => context.letters.len(),
-                Frame::Codons(..) => {
-                    FramePart::new(query.length, &self.range, number).length as usize
-                }
-                Frame::Protein | Frame::Strand(_) => self.range.len(),
-            }
+        (0..).zip(&query.contexts).map(move |(number, context)| match context.frame {
+            _ if !self.chunked || context.letters.is_empty() => context.letters.len(),
+            Frame::Codons(..) => FramePart::new(query.length, &self.range, number).length as usize,
+            Frame::Protein | Frame::Strand(_) => self.range.len(),
         })
     }
 

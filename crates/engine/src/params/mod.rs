@@ -177,6 +177,11 @@ impl Params {
         }
     }
 
+    /// Whether nucleotide queries are translated.
+    pub fn translates_queries(&self) -> bool {
+        matches!(self, Params::Protein(params) if params.query_translation.is_some())
+    }
+
     /// The strands of nucleotide queries that are searched; both of proteins.
     pub(crate) fn strands(&self) -> Strands {
         match self {

@@ -25,7 +25,12 @@ impl ProteinParams {
         totals: &DatabaseTotals,
     ) -> Option<i32> {
         self.linked_gaps()?;
-        let subject = i64::from(totals.min_length);
+        // The average where there are no finite-size statistics (`BLAST_GapAlignSetUp`,
+        // blast_setup.c).
+        let subject = match self.finite_size {
+            true => i64::from(totals.min_length),
+            false => totals.mean_length,
+        };
         let space = i64::from(average_length).min(subject) * subject;
         Some(gapped.cutoff_score(LINKED_EVALUE * single_divisor(), space))
     }

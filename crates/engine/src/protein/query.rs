@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
-use fleetblast_seq::translation::FRAMES;
+use fleetblast_seq::translation::{FRAMES, GeneticCode};
 use fleetblast_seq::{alphabet, mask, seg};
 use fleetblast_stats::karlin::{self, KarlinBlock};
 use fleetblast_stats::length::LengthModel;
@@ -20,9 +20,17 @@ impl QueryRules for ProteinParams {
 
     fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
         match &self.query_translation {
-            Some(translation) => frames(&input.letters, translation),
+            Some(translation) => frames(&input.letters, translation, GeneticCode::translate),
             None => vec![(Frame::Protein, searchable(&input.letters))],
         }
+    }
+
+    fn shown(&self, input: &QueryInput) -> Option<Vec<Vec<u8>>> {
+        let translation = self.query_translation.as_ref()?;
+        let is_ambiguous = input.letters.iter().any(|&letter| letter >= blastna::BASES);
+        let translate = GeneticCode::translate_shown;
+        let frames = is_ambiguous.then(|| frames(&input.letters, translation, translate))?;
+        Some(frames.into_iter().map(|(_, residues)| residues).collect())
     }
 
     fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>> {
@@ -79,19 +87,23 @@ fn searchable(residues: &[u8]) -> Vec<u8> {
 
 /// The six frames of a nucleotide query of blastna codes. Those of a strand that is not searched
 /// have no residues.
-fn frames(bases: &[u8], translation: &QueryTranslation) -> Vec<(Frame, Vec<u8>)> {
+fn frames(
+    bases: &[u8],
+    translation: &QueryTranslation,
+    translate: fn(&GeneticCode, &[u8]) -> Vec<u8>,
+) -> Vec<(Frame, Vec<u8>)> {
     let opposite = match translation.strands {
         Strands::Plus => Vec::new(),
         Strands::Minus | Strands::Both => blastna::reverse_complement(bases),
     };
     let bases = if translation.strands == Strands::Minus { &[] } else { bases };
-    let translate = |frame| {
+    let read = |frame| {
         let Frame::Codons(strand, offset) = frame else { return (frame, Vec::new()) };
         let bases = if strand == Strand::Plus { bases } else { &opposite };
         let read = bases.get(usize::from(offset)..).unwrap_or_default();
-        (frame, translation.code.translate(read))
+        (frame, translate(&translation.code, read))
     };
-    FRAMES.map(translate).to_vec()
+    FRAMES.map(read).to_vec()
 }
 
 /// Converts lower-case ranges of a query of `length` letters to ranges of a frame of `count`

@@ -320,11 +320,16 @@ impl<'a> QueryReader<'a> {
 
     /// Adds BLAST+'s warnings of the setup and of the search of a block's queries.
     fn add_all_messages(&self, block: &mut RawBlock, searchable: &[bool]) {
-        for (record, &searchable) in block.records.iter_mut().zip(searchable) {
+        let searched = batch_searched(searchable, &block.batches, |&searchable| searchable);
+        let searched: Vec<bool> = searched.collect();
+        // Of translated queries BLAST+ warns only if a batch has no frame with statistics
+        // (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
+        let with_statistics =
+            if self.plan.params.translates_queries() { &searched } else { searchable };
+        for (record, &searchable) in block.records.iter_mut().zip(with_statistics) {
             self.add_messages(record, searchable);
         }
-        let searched = batch_searched(searchable, &block.batches, |&searchable| searchable);
-        self.add_messages_of_search(&mut block.records, searched);
+        self.add_messages_of_search(&mut block.records, searched.into_iter());
     }
 
     /// Adds BLAST+'s warnings of the setup of a query.

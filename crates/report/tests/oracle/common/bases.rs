@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use fleetblast_db::{Defline, SequenceKind, TaxonNames};
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
@@ -335,9 +336,11 @@ impl Search {
 /// A query whose contexts have no masks; no statistics are computed for it.
 fn query(queries: &Sequences, number: usize) -> Query {
     let extent = queries.extent(number);
+    let read = |frame| -> Arc<[u8]> { queries.read(number, frame, extent.searched.clone()).into() };
     let context = |frame| Context {
         frame,
-        unmasked: queries.read(number, frame, extent.searched.clone()).into(),
+        unmasked: read(frame),
+        shown: read(frame),
         letters: [].into(),
         lower_case: Vec::new(),
         masks: Vec::new(),
