@@ -7,7 +7,7 @@ mod edits;
 
 use std::sync::OnceLock;
 
-use fleetblast_metadata::follow::Follower;
+use fleetblast_metadata::follow::MetadataVerifier;
 use fleetblast_metadata::records::{HEAD_BYTES, RecordChain, RecordKind, Records, START_BYTES};
 use fleetblast_metadata::subjects::{self, ShownSubjects};
 use fleetblast_metadata::{BatchState, Block, BlockResults, Encoding, End, Header, Query};
@@ -115,7 +115,7 @@ fn look_at_block(block: Option<Block>) {
 
 /// Verifies that metadata in two pieces lead to the same resume point as in one.
 fn follow(bytes: &[u8]) {
-    let (mut one, mut two) = (Follower::default(), Follower::default());
+    let (mut one, mut two) = (MetadataVerifier::default(), MetadataVerifier::default());
     let is_valid = one.append(bytes).is_ok();
     let (first, second) = bytes.split_at(bytes.len() / 2);
     assert_eq!(two.append(first).and_then(|()| two.append(second)).is_ok(), is_valid);

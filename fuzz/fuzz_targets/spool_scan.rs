@@ -33,7 +33,8 @@ fn specimen() -> &'static Specimen {
     static SPECIMEN: OnceLock<Specimen> = OnceLock::new();
     SPECIMEN.get_or_init(|| {
         let root = tempfile::tempdir().expect("a directory");
-        let job = Checkpoint::open_as(root.path(), None, Start::New, Codec::Zstd).expect("a job");
+        let job =
+            Checkpoint::open_with_codec(root.path(), None, Start::New, Codec::Zstd).expect("a job");
         let run = job.run().clone();
         let mut writer = Writer::new(&run, FILE.writer, 0).expect("a writer");
         let append = |block: u64| {

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use fleetblast_job::error::Error;
-use fleetblast_mpi::speaks_for_all;
+use fleetblast_mpi::is_first_process;
 
 /// Ends with an error that only one of several processes prints.
 pub(crate) type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
@@ -20,5 +20,5 @@ pub(crate) fn say(line: &[u8]) {
 
 /// Whether messages go to a person.
 pub(crate) fn somebody_reads() -> bool {
-    io::stderr().is_terminal() && speaks_for_all()
+    io::stderr().is_terminal() && is_first_process()
 }

@@ -12,7 +12,7 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::interrupt::{DrainSignals, catch_size_limit};
 use fleetblast_job::plan::{Destination, Plan, Source};
 use fleetblast_job::standard::print;
-use fleetblast_mpi::speaks_for_all;
+use fleetblast_mpi::is_first_process;
 
 use crate::blastdbcmd;
 use crate::cat;
@@ -209,7 +209,7 @@ fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
                 Work::Alone(run) => run(&given),
             }
         }
-        Ok(Action::Print(text)) if speaks_for_all() => print(&text),
+        Ok(Action::Print(text)) if is_first_process() => print(&text),
         Ok(Action::Print(_)) => Ok(()),
         Err(error) => aside(error),
     }
@@ -225,7 +225,7 @@ fn check_configuration(program: &Program) -> Result<(), Error> {
     }
     let warning = fleetblast_db::check_configuration();
     let warning = warning.map_err(|fault| Error::new(exit::DATABASE, fault))?;
-    warning.filter(|_| speaks_for_all()).iter().for_each(|warning| complain(warning));
+    warning.filter(|_| is_first_process()).iter().for_each(|warning| complain(warning));
     Ok(())
 }
 
@@ -382,7 +382,7 @@ fn search(
         }
         Ok(Plan { metadata, ..plan })
     });
-    if speaks_for_all() {
+    if is_first_process() {
         warnings.iter().for_each(|warning| complain(warning));
     }
     let plan = match plan {

@@ -136,7 +136,7 @@ fn config(options: &WrapOptions) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Whether a command is a program of BLAST+, or this program by such a name.
+/// Whether a command is a program of BLAST+, or this program under the name of one.
 fn names_blast(command: &[OsString]) -> bool {
     command.iter().take(2).any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();

@@ -8,12 +8,12 @@ use crate::{DbError, path};
 /// Keys that restrict the members in a way that is not supported.
 const UNSUPPORTED: [&str; 1] = ["TILIST"];
 
-/// One `KEY value` line.
+/// One `KEY value` line of an alias file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Line, from 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// The value: blanks and tabs trimmed, tabs inside turned to blanks.
+    /// The value without blanks and tabs at its ends; each inner tab is replaced by a blank.
     pub value: Vec<u8>,
 }
 
@@ -42,21 +42,21 @@ impl AliasFile {
         Self { entries }
     }
 
-    /// The entry of `key`.
+    /// Returns the entry of `key`, if the file has one.
     pub fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.get(key.as_bytes())
     }
 
-    /// The names of the members.
+    /// Names of the databases that the alias joins (DBLIST).
     pub fn members(&self) -> Vec<Vec<u8>> {
         self.get("DBLIST").map_or_else(Vec::new, |entry| path::split_names(&entry.value, false))
     }
 
-    /// The number that `key` is set to, `None` if it is not set.
+    /// Parses the value of `key` as a number; `None` if the key is missing.
     ///
     /// # Errors
-    /// [`DbError::AliasNumber`] naming `file` if it is no number from 0 to `maximum`. (BLAST+ takes
-    /// a negative or too large NSEQ and prints nonsense; that is refused here.)
+    /// [`DbError::AliasNumber`] naming `file` if the value is no number from 0 to `maximum`.
+    /// (BLAST+ accepts a negative or too large NSEQ and prints nonsense.)
     pub fn number(
         &self,
         key: &'static str,
@@ -80,11 +80,11 @@ impl AliasFile {
             })
     }
 
-    /// Refuses keys that are not supported: ignoring them would search other sequences than BLAST+
-    /// does.
+    /// Refuses keys that are not supported. If they were ignored, the search would cover other
+    /// sequences than BLAST+ searches.
     ///
     /// # Errors
-    /// [`DbError::UnsupportedAliasKey`] naming `file` and the first such line.
+    /// [`DbError::UnsupportedAliasKey`] naming `file` and the first line with such a key.
     pub fn check_supported(&self, file: &Path) -> Result<(), DbError> {
         let first = UNSUPPORTED.iter().filter_map(|&key| Some((self.get(key)?.line, key))).min();
         first.map_or(Ok(()), |(line, key)| {

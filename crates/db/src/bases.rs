@@ -23,7 +23,7 @@ pub struct Ambiguity {
     pub length: u32,
 }
 
-/// The bases of one sequence, in place. Damaged bytes never make a method read outside of them.
+/// View of the bases of one sequence. Damaged bytes never make a method read outside of the view.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bases<'a> {
     packed: &'a [u8],
@@ -63,7 +63,7 @@ impl<'a> Bases<'a> {
         self.packed
     }
 
-    /// The runs of ambiguous bases, in stored order. They can be wrong in a damaged database.
+    /// Runs of ambiguous bases in stored order. In a damaged database they can be out of range.
     pub fn ambiguities(&self) -> impl Iterator<Item = Ambiguity> + use<'a> {
         let (long, words) = self.words();
         words.chunks_exact(if long { 2 * WORD } else { WORD }).map(move |run| {
@@ -78,7 +78,8 @@ impl<'a> Bases<'a> {
         })
     }
 
-    /// The bases of `range`, clipped to the sequence, in ncbi4na: replaces the contents of `out`.
+    /// Writes the bases of `range`, clipped to the sequence, to `out` as ncbi4na codes. The former
+    /// contents of `out` are lost.
     pub fn decode(&self, range: Range<u32>, out: &mut Vec<u8>) {
         let end = range.end.min(self.length());
         let start = range.start.min(end);
@@ -96,13 +97,14 @@ impl<'a> Bases<'a> {
         }
     }
 
-    /// The bases of `range`, clipped to the sequence, in blastna: replaces the contents of `out`.
+    /// Writes the bases of `range`, clipped to the sequence, to `out` as blastna codes. The former
+    /// contents of `out` are lost.
     pub fn decode_blastna(&self, range: Range<u32>, out: &mut Vec<u8>) {
         self.decode(range, out);
         out.iter_mut().for_each(|code| *code = blastna::of_ncbi4na(*code));
     }
 
-    /// Whether the long format is used, and the words.
+    /// Splits off the header of the ambiguities. Returns whether the format is long, and the words.
     fn words(&self) -> (bool, &'a [u8]) {
         let Some((count, words)) = self.ambiguities.split_first_chunk() else {
             return (false, &[]);
@@ -112,7 +114,7 @@ impl<'a> Bases<'a> {
         (count >> 31 == 1, &words[..bytes.min(words.len())])
     }
 
-    /// The offset of the first invalid byte of the ambiguities.
+    /// Returns the offset of the first invalid byte of the ambiguities, if there is one.
     pub(crate) fn fault(&self) -> Option<usize> {
         let Some(count) = self.ambiguities.first_chunk() else {
             return (!self.ambiguities.is_empty()).then_some(0);

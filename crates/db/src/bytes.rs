@@ -1,4 +1,4 @@
-//! The bytes of a file: mapped, or in memory filled by the caller.
+//! The bytes of a file, either mapped or in memory that the caller filled.
 
 use std::fmt;
 use std::fs::File;
@@ -10,30 +10,30 @@ use crate::DbError;
 use crate::mapped::{MappedFile, Part};
 use crate::stamp::Stamp;
 
-/// Memory with a range of a file: a `Vec<u8>`, a mapping, or memory shared by several processes.
-/// Its bytes must not change; every access checks them.
+/// Bytes that can be searched: a `Vec<u8>`, a mapping, or memory shared by several processes. Every
+/// access is bounds-checked, but the bytes must not change.
 pub type Memory = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// A range of a file in memory. Positions are those in the file, so reads, checks and messages are
-/// the same for a part of a database and the whole.
+/// A range of a file in memory. Positions count from the start of the file, so that code and
+/// messages are the same for a part of a database as for all of it.
 #[derive(Clone)]
 pub(crate) struct Bytes {
     memory: Memory,
-    /// The range of the memory.
+    /// Range of the memory that holds the bytes.
     held: Range<usize>,
-    /// Position in the file of its first byte.
+    /// Position in the file of the first byte.
     origin: usize,
 }
 
 impl Bytes {
-    /// A whole file in memory.
+    /// Wraps the contents of a whole file.
     pub(crate) fn held(bytes: Vec<u8>) -> Self {
         let held = 0..bytes.len();
         Self { memory: Arc::new(bytes), held, origin: 0 }
     }
 
-    /// A range of a file that begins at position `origin` of the file and at byte `start` of
-    /// `memory`. Shorter than `length` if the memory is.
+    /// Takes `length` bytes of `memory` from byte `start` on, which are at position `origin` of the
+    /// file. The range is shorter if the memory ends earlier.
     pub(crate) fn stretch(memory: Memory, start: usize, length: usize, origin: usize) -> Self {
         let size = (*memory).as_ref().len();
         let start = start.min(size);
@@ -49,7 +49,7 @@ impl Bytes {
         Self::map_part(path, Part::Beside).map(|(bytes, _)| bytes)
     }
 
-    /// As `map`, for a file of a volume. Also returns its stamp, to detect later changes of the
+    /// Maps a file of a volume. Also returns the file's stamp, which detects later changes of the
     /// file.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Bytes {
         Ok((Self { memory, held, origin: 0 }, stamp))
     }
 
-    /// Returns the bytes at these positions of the file; `None` if they are not all in memory.
+    /// Returns the bytes at these positions of the file; `None` unless all of them are in memory.
     #[inline]
     pub(crate) fn file_range(&self, range: Range<usize>) -> Option<&[u8]> {
         let start = range.start.checked_sub(self.origin)?;
@@ -87,7 +87,7 @@ impl Bytes {
         self.get(start..end)
     }
 
-    /// The same memory, restricted to these positions of the file.
+    /// Restricts the memory to these positions of the file.
     pub(crate) fn window(&self, range: Range<usize>) -> Self {
         let start = range.start.clamp(self.origin, self.end());
         let length = range.end.clamp(start, self.end()) - start;
@@ -106,7 +106,7 @@ impl Deref for Bytes {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // If the memory has become shorter, there are no bytes.
+        // Memory that became shorter counts as empty.
         (*self.memory).as_ref().get(self.held.clone()).unwrap_or(&[])
     }
 }

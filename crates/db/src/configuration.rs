@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use crate::ncbirc::ConfigFile;
 
-/// The file that all programs read last.
+/// Configuration file that all programs read last.
 const SHARED: &str = ".ncbirc";
-/// The multi-call program, which also runs under the names of others.
+/// Name of the multi-call program, which also runs under the names of the BLAST+ programs.
 const OWN: &str = "fleetblast";
 
-/// Returns the value of an entry; an empty one hides those of the layers below.
+/// Reads an entry of NCBI's configuration; an empty value hides those of the layers below.
 ///
 /// The layers, first to last (`CNcbiRegistry`, ncbireg.cpp): the variable
 /// `NCBI_CONFIG__SECTION__ENTRY`, the file that `NCBI_CONFIG_OVERRIDES` names, `PROGRAM.ini` and
@@ -23,8 +23,9 @@ pub fn configured(section: &str, entry: &str) -> Option<OsString> {
     program_entry(section, entry).or_else(|| shared_file(section, entry))
 }
 
-/// Returns an entry that BLAST+ reads without `PROGRAM.ini`, but with a variable of the entry's own
-/// name before `.ncbirc` (`s_FindPathToWM`, winmask_filter.cpp).
+/// Reads an entry for which BLAST+ consults neither `PROGRAM.ini` nor the usual order of layers.
+/// Before `.ncbirc` it reads an environment variable with the entry's own name (`s_FindPathToWM`,
+/// winmask_filter.cpp).
 pub fn configured_by_variable(section: &str, entry: &str) -> Option<OsString> {
     variable(section, entry)
         .or_else(|| overriding_file(section, entry))
@@ -38,7 +39,7 @@ fn program_entry(section: &str, entry: &str) -> Option<OsString> {
         .or_else(|| entry_of(find(&program_file()?), section, entry))
 }
 
-/// The variable of an entry, in the case of its name or in upper case
+/// Reads the environment variable of an entry, in the case of its name or in upper case
 /// (`CEnvironmentRegistry::x_Get`).
 fn variable(section: &str, entry: &str) -> Option<OsString> {
     let name = format!("NCBI_CONFIG__{section}__{entry}");
@@ -49,11 +50,11 @@ fn overriding_file(section: &str, entry: &str) -> Option<OsString> {
     entry_of(overriding_path(), section, entry)
 }
 
-/// The file that `NCBI_CONFIG_OVERRIDES` names.
+/// Path of the file that `NCBI_CONFIG_OVERRIDES` names.
 fn overriding_path() -> Option<PathBuf> {
     let name = env::var_os("NCBI_CONFIG_OVERRIDES").filter(|name| !name.is_empty())?;
     let path = Path::new(&name);
-    // A bare name is searched in the directories of the other files.
+    // A bare name is searched in the directories of the other configuration files.
     let is_bare = path.parent().is_none_or(|parent| parent.as_os_str().is_empty());
     if is_bare { find(path) } else { Some(path.to_path_buf()) }
 }
@@ -62,7 +63,7 @@ fn shared_file(section: &str, entry: &str) -> Option<OsString> {
     entry_of(shared_path(), section, entry)
 }
 
-/// `.ncbirc`, unless a variable or an entry elsewhere disables it.
+/// Path of `.ncbirc`, unless a variable or an entry elsewhere disables the file.
 fn shared_path() -> Option<PathBuf> {
     let is_off = env::var_os("NCBI_DONT_USE_NCBIRC").is_some()
         || program_entry("NCBI", "DONT_USE_NCBIRC").is_some();
@@ -74,11 +75,11 @@ fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsStrin
     Some(OsString::from_vec(value))
 }
 
-/// Checks the files for lines that BLAST+ cannot read. In `.ncbirc` BLAST+ stops reading there and
-/// continues; this returns a warning.
+/// Checks the configuration files for lines that BLAST+ cannot read. At such a line of `.ncbirc`
+/// BLAST+ stops reading the file and continues; this function returns a warning.
 ///
 /// # Errors
-/// If a file of the layers above has such a line, with which BLAST+ does not start.
+/// If another configuration file has such a line: then BLAST+ does not start.
 pub fn check_configuration() -> Result<Option<String>, String> {
     let fault = |path: PathBuf| {
         let fault = ConfigFile::parse(&fs::read(&path).ok()?).fault?;
@@ -93,7 +94,7 @@ pub fn check_configuration() -> Result<Option<String>, String> {
     }
 }
 
-/// `PROGRAM.ini`, by the name under which the program runs.
+/// Path of `PROGRAM.ini`, by the name under which the program runs.
 fn program_file() -> Option<PathBuf> {
     let mut words = env::args_os();
     let called = words.next()?;
@@ -105,14 +106,14 @@ fn program_file() -> Option<PathBuf> {
     Some(PathBuf::from(name))
 }
 
-/// The first file of that name.
+/// Finds the first file `name` in the directories.
 fn find(name: &Path) -> Option<PathBuf> {
     directories().into_iter().map(|directory| directory.join(name)).find(|file| file.is_file())
 }
 
-/// The directories in which files are searched (`CMetaRegistry::GetDefaultSearchPath`,
-/// metareg.cpp): those of `NCBI_CONFIG_PATH`. An empty one stands for the usual directories and
-/// ends the list.
+/// Directories in which configuration files are searched (`CMetaRegistry::GetDefaultSearchPath`,
+/// metareg.cpp): those of `NCBI_CONFIG_PATH`. An empty directory stands for the usual ones and ends
+/// the list.
 fn directories() -> Vec<PathBuf> {
     let Some(list) = env::var_os("NCBI_CONFIG_PATH") else { return usual_directories() };
     if list.is_empty() {
@@ -129,7 +130,8 @@ fn directories() -> Vec<PathBuf> {
     all
 }
 
-/// The working directory and the home directory, unless switched off; `$NCBI`; `/etc`.
+/// Usual directories of configuration files: the working and the home directory, unless switched
+/// off; `$NCBI`; `/etc`.
 fn usual_directories() -> Vec<PathBuf> {
     let mut all = Vec::new();
     if env::var_os("NCBI_DONT_USE_LOCAL_CONFIG").is_none() {

@@ -1,31 +1,32 @@
 //! Counts the sequences and residues of a restricted database as BLAST+ does
 //! (`CSeqDBImpl::x_ScanTotals`, seqdbimpl.cpp).
 //!
-//! If the user gives a list, or an alias has one without stating its totals, BLAST+ adds up the
-//! lengths of the included sequences from the index alone. Lengths of proteins are exact. Of
-//! nucleotides the index has the number of bytes, but not the number of bases in the last byte.
-//! BLAST+ takes the last two bits of the sequence's number in its volume for that. So reports,
-//! e-values and `blastdbcmd -info` use an estimate, which can be wrong by three bases for each
-//! sequence; only [`Database::exact_residues`] is exact.
+//! BLAST+ counts if the user gives a list, or if an alias has a list without stating its totals. It
+//! adds up the lengths of the included sequences from the index alone. Lengths of proteins are
+//! exact. For nucleotides the index has the number of bytes, but not the number of bases in the
+//! last byte. BLAST+ uses the last two bits of the sequence's number in its volume instead. So
+//! reports, e-values and `blastdbcmd -info` use an estimate, which can be wrong by three bases for
+//! each sequence. Only [`Database::exact_residues`] is exact.
 
 use std::ops::Range;
 
 use crate::Database;
 use crate::cursor::OidLimits;
 
-/// Counts of the included sequences.
+/// Numbers and lengths of the included sequences.
 #[derive(Debug)]
 pub(crate) struct Counted {
     /// Number of included sequences.
     pub(crate) sequences: u64,
-    /// Residues, or estimated bases.
+    /// Number of residues, or estimated number of bases.
     pub(crate) residues: u64,
-    /// Lengths of the shortest and of the longest one; 2^31 - 1 and 0 if there is none.
+    /// Lengths of the shortest and of the longest included sequence; 2^31 - 1 and 0 if there is
+    /// none.
     pub(crate) lengths: (u32, u32),
 }
 
 impl Counted {
-    /// Counts the sequences in these ranges that BLAST+ reaches with these limits.
+    /// Counts the sequences of `listed` that BLAST+ finds within `limits`.
     pub(crate) fn new(whole: &Database, listed: &[Range<u32>], mut limits: OidLimits) -> Self {
         let mut counted = Self { sequences: 0, residues: 0, lengths: (i32::MAX as u32, 0) };
         for oid in limits.walk(Some(listed)) {
@@ -40,8 +41,8 @@ impl Counted {
 }
 
 impl Database {
-    /// Number of residues of the included sequences. They are counted one by one if
-    /// [`Database::whole`] has an estimate for nucleotides.
+    /// Number of residues of the included sequences. Counts them one by one if [`Database::whole`]
+    /// has an estimate for nucleotides.
     pub fn exact_residues(&self) -> u64 {
         match self.counted_lengths() {
             None => self.whole().residues,
@@ -53,7 +54,7 @@ impl Database {
     }
 
     /// Length of the longest sequence as BLAST+ states it. If BLAST+ counts the included sequences,
-    /// it is the longest of these, estimated unless `exact`.
+    /// the longest of these, estimated unless `exact`.
     pub fn stated_longest(&self, exact: bool) -> u32 {
         match self.counted_lengths() {
             None => self.longest(),
@@ -65,7 +66,7 @@ impl Database {
         }
     }
 
-    /// The length of a sequence as BLAST+ counts it in a restricted database; estimated for
+    /// Length of a sequence as BLAST+ counts it in a restricted database; an estimate for
     /// nucleotides.
     pub(crate) fn estimated_length_of(&self, oid: u32) -> u32 {
         self.locate(oid).map_or(0, |(volume, first)| volume.estimated_length(oid - first))

@@ -1,28 +1,28 @@
 //! Finds included sequences one after the other, as BLAST+ does (`CSeqDBImpl::x_CheckOrFindOID`,
 //! seqdbimpl.cpp).
 //!
-//! If a single alias is named and FIRST_OID and LAST_OID are its only restriction, they also limit
-//! the OIDs that BLAST+ visits, whatever else is named. BLAST+ sets these limits when it evaluates
-//! the aliases. That happens in the first query, after its OID was compared with the old limits. So
-//! the first result can be before the limits, and another one right at their end. If BLAST+ counts
-//! sequences when it opens the database, it removes the limits afterwards.
+//! FIRST_OID and LAST_OID can be the only restriction of the only alias in `-db`. Then they also
+//! limit the OIDs that BLAST+ visits, whatever else `-db` names. BLAST+ sets these limits when it
+//! evaluates the aliases. It does so in the first query, after it compared the OID with the old
+//! limits. So the first result can be before the limits, and another one right at their end. If
+//! BLAST+ counts sequences when it opens the database, it removes the limits afterwards.
 
 use std::ops::Range;
 
 use crate::{Database, range};
 
-/// The OIDs that an [`OidCursor`] finds.
+/// OIDs that an [`OidCursor`] finds.
 #[derive(Clone, Debug)]
 pub(crate) enum RetrievableOids {
-    /// All: nothing restricts the database.
+    /// All OIDs: nothing restricts the database.
     All,
     /// The included OIDs.
     Included,
-    /// The listed OIDs in a window, which the first call sets.
+    /// The OIDs of a list within a window, which the first query sets.
     Limited { listed: Vec<Range<u32>>, window: Range<u32> },
 }
 
-/// The limits between which OIDs are searched; they change with the first query.
+/// Limits between which a query searches for an OID. The first query changes them.
 #[derive(Clone, Debug)]
 pub(crate) struct OidLimits {
     current: Range<u32>,
@@ -30,10 +30,10 @@ pub(crate) struct OidLimits {
     next: Option<Range<u32>>,
 }
 
-/// The result of a query for an OID.
+/// Result of a query for an OID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Answer {
-    /// The next included OID, if there is one; otherwise the OID at which the search ended.
+    /// The next included OID; if there is none, the OID at which the search ended.
     oid: u32,
     is_included: bool,
 }
@@ -43,14 +43,14 @@ impl OidLimits {
         Self { current: 0..count, next: window }
     }
 
-    /// Sets the limits that the first query would set.
+    /// Sets the limits as the first query does.
     fn set_up(&mut self) {
         if let Some(next) = self.next.take() {
             self.current = next;
         }
     }
 
-    /// Finds the first OID from `oid` on that is `listed`; without a list all are.
+    /// Finds the first OID from `oid` on that is in the list; without a list, any OID.
     fn find(&mut self, listed: Option<&[Range<u32>]>, oid: u32) -> Answer {
         let oid = oid.max(self.current.start);
         let is_within = oid < self.current.end;
@@ -64,7 +64,7 @@ impl OidLimits {
         }
     }
 
-    /// Visits all included OIDs.
+    /// Visits all included OIDs in ascending order.
     pub(crate) fn walk(&mut self, listed: Option<&[Range<u32>]>) -> impl Iterator<Item = u32> {
         let mut next = Some(0u32);
         std::iter::from_fn(move || {
@@ -75,7 +75,7 @@ impl OidLimits {
     }
 }
 
-/// Decides which sequences count as included for `blastdbcmd`.
+/// Decides which sequences count as included for `blastdbcmd`, by the rules of its queries.
 #[derive(Debug)]
 pub struct OidCursor {
     database: Database,
@@ -87,23 +87,23 @@ impl OidCursor {
         Self { limits: OidLimits::new(database.oid_count(), window), database }
     }
 
-    /// Evaluates the aliases before the first query.
+    /// Evaluates the aliases, which sets limits, before the first query.
     pub fn set_up(&mut self) {
         self.limits.set_up();
     }
 
-    /// Whether an OID is included.
+    /// Whether a query of BLAST+ finds this OID.
     pub fn includes(&mut self, oid: u32) -> bool {
         self.find(oid).is_ok()
     }
 
-    /// Returns `Ok` if the OID is included, otherwise the OID at which BLAST+ stopped searching.
+    /// Returns `Ok` if a query finds the OID, otherwise the OID at which BLAST+ stopped searching.
     pub(crate) fn find(&mut self, oid: u32) -> Result<(), u32> {
         let answer = self.limits.find(self.database.listed(), oid);
         if answer.is_included && answer.oid == oid { Ok(()) } else { Err(answer.oid) }
     }
 
-    /// All included OIDs, ascending.
+    /// Visits all included OIDs in ascending order.
     pub fn walk(&mut self) -> impl Iterator<Item = u32> {
         self.limits.walk(self.database.listed())
     }

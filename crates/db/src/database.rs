@@ -50,7 +50,7 @@ impl SequenceKind {
         }
     }
 
-    /// An extension of its files: `extension("in")` is `pin` or `nin`.
+    /// Extension of a file of the database: `extension("in")` is `pin` or `nin`.
     pub fn extension(self, rest: &str) -> String {
         format!("{}{rest}", self.letter())
     }
@@ -65,21 +65,21 @@ pub struct DatabaseInfo {
     pub title: Vec<u8>,
     /// `Posted date`, e.g. `Nov 20, 2026  11:10 PM`; the latest of the volumes.
     pub date: String,
-    /// Number of sequences, as the aliases state it if they do.
+    /// Number of sequences, as stated by the aliases or else counted.
     pub sequences: u64,
-    /// Number of residues, likewise.
+    /// Number of residues, as stated by the aliases or else counted.
     pub residues: u64,
 }
 
-/// All databases named by `-db` as one; a database named twice counts once. `blastdbcmd -info`
-/// prints this.
+/// Title and totals of all databases named by `-db` together, as `blastdbcmd -info` prints them. A
+/// database named twice counts once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Whole {
     /// The titles, joined by `; `; empty if there are none.
     pub title: Vec<u8>,
-    /// Number of sequences, as the aliases state it if they do.
+    /// Number of sequences, as stated by the aliases or else counted.
     pub sequences: u64,
-    /// Number of residues, likewise.
+    /// Number of residues, as stated by the aliases or else counted.
     pub residues: u64,
     /// Paths of the named volumes, of those in the named aliases, and of the alias *files* below
     /// these (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp). Empty for a database in memory.
@@ -97,38 +97,38 @@ pub struct Database {
 #[derive(Debug)]
 struct Inner {
     parts: Parts,
-    /// First OID of each volume, and the number of all sequences at the end.
+    /// First OID of each volume; the last entry is the number of all sequences.
     starts: Vec<u32>,
-    /// Residues before each volume, by the offsets, and all at the end.
+    /// Number of residues before each volume, by the offsets; the last entry is the total.
     residues_before: Vec<u64>,
-    /// All titles.
+    /// Titles of all databases, joined by `; `.
     title: Vec<u8>,
 }
 
-/// The parts that a database is assembled from.
+/// Volumes, restrictions and numbers that a database is assembled from.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    /// In OID order.
+    /// Volumes in OID order.
     pub(crate) volumes: Vec<Arc<Volume>>,
     /// Included OIDs: sorted ranges that do not touch, below the number of sequences.
     pub(crate) included: Vec<Range<u32>>,
-    /// One for each name given; at least one.
+    /// Titles and totals by name in `-db`; at least one.
     pub(crate) infos: Vec<DatabaseInfo>,
-    /// What [`Database::whole`] gives.
+    /// Title and totals of all databases together.
     pub(crate) whole: Whole,
     /// The latest date of all volumes.
     pub(crate) date: String,
-    /// Sequences for statistics.
+    /// Number of sequences for length adjustment and search space.
     pub(crate) stats_sequences: u64,
-    /// Residues for statistics.
+    /// Number of residues for length adjustment and search space.
     pub(crate) stats_residues: u64,
-    /// What an [`OidCursor`] finds.
+    /// OIDs that an [`OidCursor`] finds.
     pub(crate) retrievable: RetrievableOids,
-    /// Lengths of the shortest and the longest included sequence, where all of them were counted.
+    /// Lengths of the shortest and the longest included sequence, if BLAST+ counts the sequences.
     pub(crate) lengths: Option<(u32, u32)>,
 }
 
-/// The first OID of each volume, then the number of all sequences.
+/// Returns the first OID of each volume, and at the end the number of all sequences.
 pub(crate) fn first_oids<'a>(
     volumes: impl Iterator<Item = &'a Volume>,
 ) -> Result<Vec<u32>, DbError> {
@@ -143,6 +143,7 @@ pub(crate) fn first_oids<'a>(
 }
 
 impl Database {
+    /// Assembles a database, and checks that OIDs and residues can be numbered.
     pub(crate) fn assemble(parts: Parts) -> Result<Self, DbError> {
         let starts = first_oids(parts.volumes.iter().map(Arc::as_ref))?;
         let mut residues_before = vec![0u64];
@@ -159,7 +160,7 @@ impl Database {
         self.inner.starts[self.inner.starts.len() - 1]
     }
 
-    /// The databases named, in the order given: one paragraph each at the end of a report.
+    /// Titles and totals by name in `-db`, in that order. A report ends with a paragraph for each.
     pub fn infos(&self) -> &[DatabaseInfo] {
         &self.inner.parts.infos
     }
@@ -170,7 +171,7 @@ impl Database {
         self.infos().iter().map(|info| info.sequences).sum()
     }
 
-    /// Number of residues as the head of a report states it.
+    /// Number of residues as the head of a report states it. A database named twice counts twice.
     pub fn residues(&self) -> u64 {
         self.infos().iter().fold(0, |sum, info| sum.saturating_add(info.residues))
     }
@@ -181,14 +182,15 @@ impl Database {
         self.inner.parts.stats_sequences
     }
 
-    /// Number of residues for statistics: STATS_TOTLEN, else LENGTH, else the sum.
+    /// Number of residues for statistics: STATS_TOTLEN if an alias gives it, else LENGTH, else the
+    /// sum.
     pub fn stats_residues(&self) -> u64 {
         self.inner.parts.stats_residues
     }
 
-    /// Checks that the files with these sequences, and all files beside the volumes, have not
-    /// changed since they were opened. Call it after the sequences were read, and before the
-    /// results are used.
+    /// Checks that no file of the database has changed since it was opened. Of the volumes, only
+    /// those with the sequences `oids` are checked. Call it after the sequences were read, and
+    /// before the results are used.
     ///
     /// # Errors
     /// [`DbError::Changed`] if a file was written to; those of
@@ -205,7 +207,7 @@ impl Database {
         self.volumes().map(|(volume, _)| volume.name())
     }
 
-    /// All databases named, as one.
+    /// Title and totals of all databases named by `-db` together.
     pub fn whole(&self) -> &Whole {
         &self.inner.parts.whole
     }
@@ -220,38 +222,39 @@ impl Database {
         &self.inner.parts.date
     }
 
-    /// Length of the longest sequence, as stated in the volumes. It is not checked: never allocate
-    /// by it without [`Database::length_of`].
+    /// Length of the longest sequence, as the volumes state it. The number is not verified: never
+    /// allocate memory by it without [`Database::length_of`].
     pub fn longest(&self) -> u32 {
         self.volumes().map(|(volume, _)| volume.index().longest).max().unwrap_or(0)
     }
 
-    /// Lengths of the shortest and the longest included sequence, if BLAST+ computes them: with a
-    /// list of the user, or of an alias that does not state its totals. They are 2^31 - 1 and 0 if
-    /// no sequence is included. `None` otherwise.
+    /// Lengths of the shortest and the longest included sequence; `None` unless BLAST+ computes
+    /// them. It does so with a list of the user, or of an alias that does not state its totals. The
+    /// lengths are 2^31 - 1 and 0 if no sequence is included.
     pub fn counted_lengths(&self) -> Option<(u32, u32)> {
         self.inner.parts.lengths
     }
 
-    /// Residues of all volumes, whether included or not, as these state them.
+    /// Number of residues that the volumes state, for included and excluded sequences.
     pub fn volume_residues(&self) -> u64 {
         self.volumes().fold(0, |sum, (volume, _)| sum.saturating_add(volume.index().residues))
     }
 
-    /// 4 or 5. All volumes have the same; a database without volumes has 5.
+    /// Version of the format, 4 or 5. All volumes have the same; a database without volumes has 5.
     pub fn version(&self) -> u32 {
         self.volumes().next().map_or(5, |(volume, _)| volume.index().version)
     }
 
-    /// What the sequences are. A database without volumes is one of proteins.
+    /// Type of the sequences. A database without volumes is one of proteins.
     pub fn kind(&self) -> SequenceKind {
         self.volumes().next().map_or(SequenceKind::Protein, |(volume, _)| volume.index().kind)
     }
 
-    /// The bases of a sequence of a nucleotide database.
+    /// Returns the bases of a sequence of a nucleotide database.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; [`DbError::Offset`] for a damaged database, and for one of proteins.
+    /// [`DbError::NoSuchOid`]; [`DbError::Offset`] for a damaged database, and for a database of
+    /// proteins.
     pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
         match self.locate(oid) {
             Some((volume, first)) => volume.bases(oid - first, first),
@@ -259,32 +262,33 @@ impl Database {
         }
     }
 
-    /// The residues of a sequence in NCBIstdaa, without sentinels, in constant time and without
-    /// copying. (For a nucleotide database the bytes have no meaning: see [`Database::bases_of`].)
+    /// Returns the residues of a sequence in NCBIstdaa, without sentinels, in constant time and
+    /// without copying. (The bytes of a nucleotide database have no meaning: see
+    /// [`Database::bases_of`].)
     ///
-    /// Only after [`Database::validate`] has succeeded are codes below 28 and the slice as written.
-    /// Empty for an OID that does not exist or has wrong offsets.
+    /// Codes are below 28, and the slice is as written, only after [`Database::validate`] has
+    /// succeeded. The slice is empty for an OID that does not exist or has wrong offsets.
     #[inline]
     pub fn residues_of(&self, oid: u32) -> &[u8] {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
     /// Returns all stored bytes of a sequence: residues and sentinel, or packed bases and
-    /// ambiguities. Empty as [`Database::residues_of`].
+    /// ambiguities. Empty for an OID that does not exist or has wrong offsets.
     pub fn stored_of(&self, oid: u32) -> &[u8] {
         let Some((volume, first)) = self.locate(oid) else { return &[] };
         volume.stored(VolumeFile::Sequences, oid - first)
     }
 
-    /// The length of a sequence, from the index alone. 0 where [`Database::residues_of`] would be
-    /// empty because of a wrong OID or offset.
+    /// Length of a sequence, from the index alone. It is 0 for an OID that does not exist or has
+    /// wrong offsets.
     #[inline]
     pub fn length_of(&self, oid: u32) -> u32 {
         self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
-    /// Whether hits to a sequence are reported. A list can include a sequence, but show none of its
-    /// definition lines.
+    /// Decides whether a report shows hits to a sequence. A list can include a sequence although it
+    /// excludes all its definition lines.
     ///
     /// # Errors
     /// As [`Database::deflines`]; none for a database without restrictions.
@@ -298,7 +302,8 @@ impl Database {
         })
     }
 
-    /// The definition lines of a sequence; with a restriction, those that it includes.
+    /// Returns the definition lines of a sequence; in a restricted database, only the included
+    /// lines.
     ///
     /// # Errors
     /// [`DbError::NoSuchOid`]; [`DbError::Offset`] or [`DbError::Header`] for a damaged database.
@@ -309,7 +314,7 @@ impl Database {
         }
     }
 
-    /// As `deflines`, including lines that must not be shown.
+    /// Returns all definition lines of a sequence, including excluded ones.
     pub(crate) fn stored_deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         match self.locate(oid) {
             Some((volume, first)) => volume.stored_deflines(oid - first, first),
@@ -317,8 +322,8 @@ impl Database {
         }
     }
 
-    /// Checks that the sequences of `range` lie in order in their files, are separated by sentinels
-    /// and consist of codes below 28. Reads every byte once, at memory speed.
+    /// Checks that the sequences of `range` follow each other in their files, are separated by
+    /// sentinels and consist of codes below 28. Reads every byte once, at memory speed.
     ///
     /// # Errors
     /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID;
@@ -336,13 +341,13 @@ impl Database {
         Ok(())
     }
 
-    /// The included OIDs: all, unless an alias or a list of the user restricts them. The ranges are
-    /// sorted, and neither touch nor overlap.
+    /// Included OIDs as sorted ranges that neither touch nor overlap. All OIDs are included unless
+    /// an alias or a list of the user restricts them.
     pub fn oids(&self) -> &[Range<u32>] {
         &self.inner.parts.included
     }
 
-    /// Makes a cursor over sequences, as `blastdbcmd` uses it.
+    /// Makes a cursor that finds sequences by the rules of `blastdbcmd`.
     pub fn oid_cursor(&self) -> OidCursor {
         let window = match &self.inner.parts.retrievable {
             RetrievableOids::Limited { window, .. } => Some(window.clone()),
@@ -351,7 +356,7 @@ impl Database {
         OidCursor::new(self.clone(), window)
     }
 
-    /// The OIDs that aliases and lists include; `None` without restrictions.
+    /// OIDs that aliases and lists include; `None` without restrictions.
     pub(crate) fn listed(&self) -> Option<&[Range<u32>]> {
         match &self.inner.parts.retrievable {
             RetrievableOids::All => None,
@@ -360,37 +365,37 @@ impl Database {
         }
     }
 
-    /// The included OIDs within `range`.
+    /// Included OIDs within `range`, as sorted ranges.
     pub fn oids_in(&self, range: Range<u32>) -> Vec<Range<u32>> {
         range::clip(self.oids(), &range)
     }
 
     /// Cuts the included OIDs into at most `n` consecutive ranges of nearly equal numbers of
-    /// residues: each differs from the ideal by at most the length of its longest sequence. Reads
-    /// only a few offsets of the index. The ranges can contain OIDs that are not included: see
+    /// residues. Each range differs from the ideal by at most the length of its longest sequence.
+    /// Reads only a few offsets of the index. The ranges can contain excluded OIDs: see
     /// [`Database::oids_in`].
     pub fn partitions(&self, n: usize) -> Vec<Range<u32>> {
         partition::cut(self, self.oids(), n)
     }
 
-    /// As `partitions`, for the OIDs within `range`.
+    /// Cuts the included OIDs within `range` as [`Database::partitions`] does.
     pub fn partitions_within(&self, range: Range<u32>, n: usize) -> Vec<Range<u32>> {
         partition::cut(self, &self.oids_in(range), n)
     }
 
-    /// As `partitions`, for all OIDs, included or not.
+    /// Cuts all OIDs, included or not, as [`Database::partitions`] does.
     pub fn partitions_of_all(&self, n: usize) -> Vec<Range<u32>> {
         let all = 0..self.oid_count();
         partition::cut(self, if all.is_empty() { &[] } else { std::slice::from_ref(&all) }, n)
     }
 
-    /// The path of a file of the volume that contains a sequence; `None` for a database in memory.
+    /// Path of a file of the volume that contains a sequence; `None` for a database in memory.
     pub fn file_of(&self, oid: u32, file: VolumeFile) -> Option<PathBuf> {
         self.locate(oid).and_then(|(volume, _)| volume.path_of(file))
     }
 
-    /// For each volume, the first sequence read so far whose definition lines have bytes that are
-    /// not printable ASCII, in order.
+    /// Returns for each volume, in order, the first sequence read so far whose definition lines
+    /// have bytes that are not printable ASCII.
     pub fn odd_headers(&self) -> Vec<OddHeader> {
         self.volumes().filter_map(|(volume, oids)| volume.odd_header(oids.start)).collect()
     }
@@ -399,18 +404,18 @@ impl Database {
         DbError::NoSuchOid { oid, count: self.oid_count() }
     }
 
-    /// The volumes and the OIDs in each.
+    /// Volumes, and the OIDs in each.
     pub(crate) fn volumes(&self) -> impl Iterator<Item = (&Volume, Range<u32>)> {
         let starts = self.inner.starts.windows(2).map(|pair| pair[0]..pair[1]);
         self.inner.parts.volumes.iter().map(Arc::as_ref).zip(starts)
     }
 
-    /// The volume with this number, counted from 0 in OID order.
+    /// Returns the volume with this number, counted from 0 in OID order.
     pub(crate) fn volume(&self, number: usize) -> Option<&Volume> {
         self.inner.parts.volumes.get(number).map(Arc::as_ref)
     }
 
-    /// The volume of an OID, and the volume's first OID.
+    /// Returns the volume that contains an OID, and the volume's first OID.
     #[inline]
     pub(crate) fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {
         let (at, volume) = self.position(oid)?;

@@ -1,4 +1,4 @@
-//! Finds the latest of the dates of volumes, which a database shows.
+//! Finds the latest date of creation among volumes.
 
 /// Year, month, day, hour (0-23), minute; comparable.
 type Moment = (u32, usize, u32, u32, u32);
@@ -6,7 +6,7 @@ type Moment = (u32, usize, u32, u32, u32);
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// The latest of the dates, as text. A date that cannot be read never replaces another
+/// Returns the latest of the dates. A date that cannot be parsed never replaces another
 /// (`CSeqDBImpl::GetDate`, seqdbimpl.cpp).
 pub(crate) fn latest<'a>(dates: impl Iterator<Item = &'a str>) -> &'a str {
     let mut best = "";
@@ -19,7 +19,7 @@ pub(crate) fn latest<'a>(dates: impl Iterator<Item = &'a str>) -> &'a str {
     best
 }
 
-/// Reads `Nov 20, 2026  11:10 PM`.
+/// Parses a date such as `Nov 20, 2026  11:10 PM`.
 fn parse(date: &str) -> Option<Moment> {
     let mut words = date.split_ascii_whitespace();
     let month = words.next()?;

@@ -1,4 +1,4 @@
-//! Filters the definition lines that a restricted database shows (`x_GetFilteredHeader`,
+//! Filters the definition lines of a restricted database that reports show (`x_GetFilteredHeader`,
 //! seqdbvol.cpp).
 
 use std::collections::{BTreeSet, HashSet};
@@ -10,10 +10,10 @@ use crate::Defline;
 use crate::encoding::encode;
 use crate::key;
 
-/// A list of identifiers, GIs or taxids.
+/// Entries of a list: identifiers, GIs and taxids.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdSet {
-    /// Identifiers in the form in which they are looked up.
+    /// Identifiers as lookup keys.
     pub(crate) keys: HashSet<Vec<u8>>,
     /// GIs.
     pub(crate) gis: HashSet<i64>,
@@ -22,12 +22,12 @@ pub(crate) struct IdSet {
 }
 
 impl IdSet {
-    /// All entries of the list, in a fixed order.
+    /// Returns all entries of the list in a fixed order.
     fn sorted(&self) -> (BTreeSet<&Vec<u8>>, BTreeSet<i64>, &BTreeSet<i32>) {
         (self.keys.iter().collect(), self.gis.iter().copied().collect(), &self.taxids)
     }
 
-    /// Whether the list has this identifier, in any spelling.
+    /// Whether the list contains this identifier, in any spelling.
     fn has(&self, id: &SeqId) -> bool {
         match id {
             SeqId::Gi(gi) => self.gis.contains(gi),
@@ -36,7 +36,7 @@ impl IdSet {
         }
     }
 
-    /// Whether the list can have identifiers of this type.
+    /// Whether a list of this type can contain the identifier.
     fn is_about(&self, id: &SeqId) -> bool {
         match id {
             SeqId::Gi(_) => !self.gis.is_empty(),
@@ -44,12 +44,12 @@ impl IdSet {
         }
     }
 
-    /// Whether one of the line's taxids is in the list.
+    /// Whether the list contains one of the line's taxids.
     fn has_taxid_of(&self, line: &Defline) -> bool {
         taxids(line).iter().any(|taxid| self.taxids.contains(taxid))
     }
 
-    /// Whether one of the line's taxids is not in the list.
+    /// Whether the list lacks one of the line's taxids.
     fn lacks_taxid_of(&self, line: &Defline) -> bool {
         taxids(line).iter().any(|taxid| !self.taxids.contains(taxid))
     }
@@ -60,42 +60,43 @@ fn taxids(line: &Defline) -> BTreeSet<i32> {
     all.filter_map(|&taxid| i32::try_from(taxid).ok()).collect()
 }
 
-/// Whether it is a trace identifier. Lists of these are not supported.
+/// Whether the identifier is that of a trace. Lists of traces are not supported.
 fn is_trace(id: &SeqId) -> bool {
     matches!(id, SeqId::General { db, tag: ObjectId::Number(_) | ObjectId::Text(_) } if db == b"ti")
 }
 
-/// The user's list.
+/// List by which the user restricts the search.
 #[derive(Clone, Debug)]
 pub(crate) struct UserList {
     pub(crate) set: IdSet,
-    /// The identifiers as lookup keys, in the order of the list.
+    /// Identifiers as lookup keys, in the order of the list.
     pub(crate) keys: Vec<Vec<u8>>,
-    /// Whether the list excludes.
+    /// Whether the list excludes its entries.
     pub(crate) negative: bool,
-    /// Whether it is a list of GIs, or one that excludes identifiers.
+    /// Whether a sequence is excluded if all its lines are: for a list of GIs, or one that excludes
+    /// identifiers.
     pub(crate) excludes_hidden: bool,
 }
 
-/// The restrictions of aliases in one volume.
+/// Restrictions that aliases put on the definition lines of one volume.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VolumeFilter {
-    /// Lists; a shown line must be in one of them.
+    /// Lists; a report shows a line that is in one of them.
     pub(crate) lists: Vec<Arc<IdSet>>,
-    /// Membership bit of shown lines, from 1; 0 for none.
+    /// Membership bit, from 1, that shown lines have; 0 for no condition.
     pub(crate) member_bit: u32,
 }
 
-/// Which definition lines are shown.
+/// Conditions for the definition lines that reports show.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeflineFilter {
     pub(crate) user: Option<UserList>,
-    /// One for each volume.
+    /// Conditions of the aliases, by volume.
     pub(crate) volumes: Vec<VolumeFilter>,
 }
 
 impl DeflineFilter {
-    /// Encodes the filter; equal filters have equal bytes.
+    /// Encodes the filter for fingerprints; equal filters have equal bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let user = self.user.as_ref().map(|user| (user.negative, user.set.sorted()));
         let volumes = self.volumes.iter().map(|volume| {
@@ -105,22 +106,22 @@ impl DeflineFilter {
         encode(&(user, volumes.collect::<Vec<_>>()))
     }
 
-    /// Whether sequences without any shown line are not even aligned.
+    /// Whether sequences whose lines are all excluded are not even aligned.
     ///
-    /// BLAST+ checks that only if the user's list is of GIs or excludes identifiers
-    /// (`CSeqDBImpl::x_InitIdSet`, seqdbimpl.cpp). Otherwise such sequences take places among the
-    /// hits, and the report leaves them out.
+    /// BLAST+ tests them only if the user's list is of GIs or excludes identifiers
+    /// (`CSeqDBImpl::x_InitIdSet`, seqdbimpl.cpp). Otherwise they take places in the hit list, and
+    /// the report omits them.
     pub(crate) fn excludes_hidden(&self) -> bool {
         self.user.as_ref().is_some_and(|user| user.excludes_hidden)
     }
 
-    /// Whether all lines are shown.
+    /// Whether the filter has no conditions.
     pub(crate) fn is_empty(&self) -> bool {
         let idle = |volume: &VolumeFilter| volume.lists.is_empty() && volume.member_bit == 0;
         self.user.is_none() && self.volumes.iter().all(idle)
     }
 
-    /// Whether a definition line of a sequence in volume `volume` is shown.
+    /// Whether a report shows a definition line of a sequence in volume `volume`.
     pub(crate) fn keeps(&self, volume: usize, line: &Defline) -> bool {
         let none = VolumeFilter::default();
         let volume = self.volumes.get(volume).unwrap_or(&none);
@@ -146,7 +147,7 @@ impl DeflineFilter {
         }
     }
 
-    /// Whether an identifier of the line is in the user's list, and one (possibly another) in a
+    /// Whether one identifier of the line is in the user's list, and the same or another one in a
     /// list of the volume.
     fn has_ids(&self, lists: &[Arc<IdSet>], line: &Defline) -> bool {
         let by_user = |id: &SeqId| match &self.user {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// Encodes a value with postcard. The encoding contains no names of this program, since metadata of
-/// other versions is compared with it.
+/// Encodes a value for a fingerprint (postcard). The encoding contains no names of this program,
+/// since fingerprints are compared with those of other versions.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     // Lists, numbers and texts can always be encoded.
     postcard::to_allocvec(value).unwrap_or_default()

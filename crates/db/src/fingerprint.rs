@@ -1,8 +1,8 @@
-//! Fingerprints of databases, to compare databases of the same name.
+//! Fingerprints that detect different databases of the same name.
 //!
-//! The fingerprint of many sequences is the sum of their fingerprints, which include the number of
-//! the sequence. So it does not depend on partitions and their order, and fingerprints of parts add
-//! up to that of the whole. Fingerprints detect accidental changes; they do not resist forgery.
+//! The fingerprint of several sequences is the sum of their fingerprints, and each depends on
+//! the OID. So the sum is the same however partitions are cut and ordered. Fingerprints detect
+//! accidental changes; they do not resist forgery.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::partition::{Part, VolumeFile};
 use crate::volume::Volume;
 use crate::{Contents, Database, DbError};
 
-/// A volume as its index describes it.
+/// Path, date, size and fingerprint of a volume, from its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeOutline {
     /// Path without extension.
@@ -28,7 +28,7 @@ pub struct VolumeOutline {
     pub index: u128,
 }
 
-/// Reads sequences for their fingerprints.
+/// Computes fingerprints of sequences.
 pub struct Fingerprinter {
     database: Database,
     map: Map,
@@ -42,7 +42,7 @@ impl Fingerprinter {
     }
 
     /// Computes the fingerprints of the included sequences in `oids` in one type of file, for each
-    /// volume with such sequences. Brings the bytes into the page cache first, in large reads.
+    /// volume with such sequences. Large reads bring the bytes into the page cache first.
     ///
     /// # Errors
     /// [`DbError::Offset`] for an index out of order, [`DbError::Truncated`] and
@@ -69,7 +69,7 @@ impl Fingerprinter {
     }
 }
 
-/// Whether the fingerprint of a sequence in `file` needs this part.
+/// Whether fingerprints of sequences in `file` depend on this part.
 fn is_needed(part: Part, file: VolumeFile) -> bool {
     match part {
         Part::HeaderOffsets => file == VolumeFile::Headers,
@@ -79,15 +79,15 @@ fn is_needed(part: Part, file: VolumeFile) -> bool {
 }
 
 impl Volume {
-    /// Computes the fingerprint of the stored bytes of sequence `i` in `file`, and of its number in
-    /// the whole database. Definition lines that were never encoded are hashed in a separate
-    /// encoding.
+    /// Computes the fingerprint of the stored bytes of sequence `i` in `file`, and of its OID
+    /// `oid`. Definition lines in memory have no stored bytes; they are encoded for their
+    /// fingerprint.
     fn sequence_fingerprint(&self, file: VolumeFile, i: u32, oid: u32) -> u128 {
         let content = match (file, self.parsed_deflines(i)) {
             (VolumeFile::Headers, Some(lines)) => xxh3_128(&encode(lines)),
             _ => xxh3_128(self.stored(file, i)),
         };
-        // Equal bytes with another start of the ambiguities are another sequence.
+        // Equal bytes whose ambiguities start elsewhere are a different sequence.
         let packed = if file == VolumeFile::Sequences { self.packed_bytes(i) } else { 0 };
         let mut all = [0; 24];
         all[..16].copy_from_slice(&content.to_le_bytes());
@@ -98,7 +98,7 @@ impl Volume {
 }
 
 impl Database {
-    /// The volumes, as their indexes describe them.
+    /// Describes the volumes by their indexes.
     pub fn outlines(&self) -> impl Iterator<Item = VolumeOutline> {
         self.volumes().map(|(volume, _)| {
             let index = volume.index();
@@ -111,8 +111,8 @@ impl Database {
         })
     }
 
-    /// The fingerprint of the effect of aliases and lists: names, titles, numbers for statistics,
-    /// the included sequences, and the shown definition lines.
+    /// Computes the fingerprint of the effect of aliases and lists: names, titles, numbers for
+    /// statistics, included sequences, and shown definition lines.
     pub fn selection_fingerprint(&self) -> u128 {
         let mut state = Xxh3::new();
         let stated = (self.infos(), self.title(), self.date(), self.counted_lengths());
@@ -122,8 +122,8 @@ impl Database {
         state.digest128()
     }
 
-    /// The fingerprint of the effect of lists: the included sequences, and the shown definition
-    /// lines.
+    /// Computes the fingerprint of the effect of lists alone: included sequences and shown
+    /// definition lines.
     pub fn included_fingerprint(&self) -> u128 {
         let mut state = Xxh3::new();
         self.add_included(&mut state);

@@ -1,5 +1,4 @@
-//! The index file of a volume (`.pin`, `.nin`): what the volume is, and where each sequence and
-//! header is.
+//! The index file of a volume (`.pin`, `.nin`): a header, and the offsets of sequences and headers.
 //!
 //! Integers are 32 bits, big-endian, unless noted:
 //!
@@ -21,34 +20,34 @@ use serde::Serialize;
 use crate::bytes::Bytes;
 use crate::{DbError, SequenceKind};
 
-/// The fields of an index file before its offset tables, and where those are.
+/// Fields of an index file before its offset tables, and the positions of these tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Index {
-    /// 4 or 5.
+    /// Version of the format, 4 or 5.
     pub version: u32,
-    /// What the sequences are.
+    /// Type of the sequences.
     pub kind: SequenceKind,
     /// Title, up to the first NUL byte.
     pub title: Vec<u8>,
     /// Name of the LMDB file in the same directory; empty in version 4.
     pub lmdb: Vec<u8>,
-    /// When the volume was made, e.g. `Nov 20, 2026  11:10 PM`.
+    /// Date of creation, e.g. `Nov 20, 2026  11:10 PM`.
     pub date: String,
     /// Number of sequences in the volume.
     pub sequences: u32,
-    /// Residues in the volume, as stated.
+    /// Number of residues in the volume, as stated.
     pub residues: u64,
-    /// Residues of the longest sequence, as stated.
+    /// Length of the longest sequence, as stated.
     pub longest: u32,
     /// Byte offset of the header offsets in the file.
     headers_at: usize,
     /// Byte offset of the sequence offsets in the file.
     sequences_at: usize,
-    /// Byte offset of the ambiguity offsets in the file; those of the sequences for proteins.
+    /// Byte offset of the ambiguity offsets in the file; for proteins, of the sequence offsets.
     ambiguities_at: usize,
 }
 
-/// The offset tables.
+/// An offset table of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     /// Offsets into the header file.
@@ -61,9 +60,10 @@ pub(crate) enum Table {
 }
 
 impl Table {
-    /// How many tables there are.
+    /// Number of tables.
     pub(crate) const COUNT: usize = 3;
 
+    /// Name of the items that the offsets point to, for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Headers => "header",
@@ -74,8 +74,8 @@ impl Table {
 }
 
 impl Index {
-    /// Parses the index in `bytes`, the contents of the file `path`. It checks that the offset
-    /// tables are complete, but does not read them. If `wanted` is given, another type is an error.
+    /// Parses `bytes`, the contents of the index file `path`. Checks that the offset tables are
+    /// complete, but does not read them. If `wanted` is given, another type is an error.
     ///
     /// # Errors
     /// [`DbError::Version`], [`DbError::WrongKind`] or [`DbError::Truncated`].
@@ -139,9 +139,8 @@ impl Index {
         start + 4 * i as usize
     }
 
-    /// Entry `i` of a table; `None` if `i` is greater than the number of sequences.
-    ///
-    /// `bytes` are the index file, or the part of it with this entry.
+    /// Reads entry `i` of a table; `None` if `i` is greater than the number of sequences. `bytes`
+    /// are the index file, or the part of it with this entry.
     #[inline]
     pub(crate) fn offset(&self, bytes: &Bytes, table: Table, i: u32) -> Option<u32> {
         if i > self.sequences {
@@ -152,8 +151,8 @@ impl Index {
         Some(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
 
-    /// The bytes between two neighbouring entries, `None` if out of order or there is no such
-    /// entry.
+    /// Returns the range between entries `i` and `i + 1` of a table. `None` if they are out of
+    /// order or do not exist.
     #[inline]
     pub(crate) fn span(&self, bytes: &Bytes, table: Table, i: u32) -> Option<Range<usize>> {
         let start = self.offset(bytes, table, i)?;
@@ -166,7 +165,7 @@ fn until_nul(text: &[u8]) -> &[u8] {
     text.iter().position(|&b| b == 0).map_or(text, |end| &text[..end])
 }
 
-/// A position in the index file.
+/// A reader of the fields of an index file.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -6,24 +6,24 @@ use fleetblast_seq::id::{
     parse_word,
 };
 
-/// Maximal digits of a version that may be left out.
+/// Maximal number of digits of a version that a lookup may omit.
 const VERSION_DIGITS: usize = 3;
-/// Databases whose identifiers may be written with a colon in version 4.
+/// Databases before a colon in version-4 identifiers such as `SRA:id`.
 const COLON_DATABASES: [&str; 4] = ["CDD", "SRA", "TSA", "GNOMON"];
 
-/// The lookup of an identifier in version 4.
+/// The way to look up an identifier in version 4.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Version4 {
-    /// In the GI index.
+    /// By the GI index.
     Gi(i64),
-    /// No lookup: it is the number within the volume itself.
+    /// Not at all: the identifier is the number of the sequence in its volume.
     Ordinal(u32),
-    /// In the index of PIGs, which is not supported.
+    /// By the index of PIGs, which is not supported.
     Pig,
-    /// The number of a trace. Without an index of traces, which is not supported, the whole word
-    /// is looked up in the string index.
+    /// By the number of a trace. Indexes of traces are not supported, so the whole word is looked
+    /// up in the string index.
     Trace(i64),
-    /// In the string index.
+    /// By the string index, under this key.
     Text(Vec<u8>),
 }
 
@@ -36,7 +36,7 @@ pub(super) fn typed(id: &[u8]) -> Vec<u8> {
     parse_first(id).map_or_else(|_| id.to_ascii_uppercase(), |id| listed(&id))
 }
 
-/// The version-5 key of an identifier.
+/// Returns the version-5 key of an identifier.
 pub(crate) fn listed(id: &SeqId) -> Vec<u8> {
     match id {
         SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. } => id.fasta(),
@@ -44,15 +44,15 @@ pub(crate) fn listed(id: &SeqId) -> Vec<u8> {
     }
 }
 
-/// A key as it is read and looked up: blanks at its end do not count. A PDB entry without chain has
-/// some.
+/// Removes blanks at the end of a key; lookups ignore them. The key of a PDB entry without chain
+/// has some.
 pub(crate) fn without_end_blanks(key: &[u8]) -> &[u8] {
     &key[..key.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1)]
 }
 
 /// Parses the first identifier of a word.
 pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
-    // An entry and its chain without a tag.
+    // A PDB entry and its chain without a tag.
     if let Some(bar) = word.iter().position(|&b| b == b'|')
         && bar == 4
     {
@@ -64,15 +64,15 @@ pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
     parse_word(word).ok()?.into_iter().next()
 }
 
-/// Parses a key that is an integer, and so can be a GI.
+/// Parses a key as an integer, which can be a GI.
 pub(super) fn number(key: &[u8]) -> Option<i64> {
     parse_integer(key, 10).ok()
 }
 
-/// Finds the kind of lookup in version 4 (`SeqDB_SimplifyAccession`, seqdbcommon.cpp).
+/// Chooses the kind of lookup in version 4 (`SeqDB_SimplifyAccession`, seqdbcommon.cpp).
 ///
 /// # Errors
-/// If an identifier with a known tag has parts that do not fit.
+/// An identifier with a known tag and invalid parts.
 pub(super) fn version_4(key: &[u8]) -> Result<Version4, Refusal> {
     if let Some(id) = best_choice(&parse_indexed(key)?) {
         return simplified(id, key);
@@ -86,7 +86,7 @@ pub(super) fn version_4(key: &[u8]) -> Result<Version4, Refusal> {
     Ok(Version4::Text(text.to_ascii_lowercase()))
 }
 
-/// `gnl|sra|id` for `sra:id`.
+/// Converts `sra:id` to `gnl|sra|id`.
 fn with_colon(key: &[u8]) -> Option<Vec<u8>> {
     let colon = key.iter().position(|&b| b == b':')?;
     let (db, id) = (&key[..colon], &key[colon + 1..]);
@@ -94,7 +94,7 @@ fn with_colon(key: &[u8]) -> Option<Vec<u8>> {
     COLON_DATABASES.iter().any(known).then(|| [b"gnl|", db, b"|", id].concat())
 }
 
-/// `SeqDB_SimplifySeqid` (seqdbcommon.cpp).
+/// Chooses the kind of lookup for a parsed identifier (`SeqDB_SimplifySeqid`, seqdbcommon.cpp).
 fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4, Refusal> {
     let text = match id {
         SeqId::Gi(number) => return Ok(Version4::Gi(*number)),
@@ -123,7 +123,7 @@ fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4, Refusal> {
     Ok(Version4::Text(text.to_ascii_lowercase()))
 }
 
-/// The key without its version, and the version.
+/// Splits a key into accession and version; `None` without a version.
 pub(super) fn without_version(key: &[u8]) -> Option<(&[u8], u32)> {
     let dot = key.iter().position(|&b| b == b'.')?;
     let (accession, digits) = (&key[..dot], &key[dot + 1..]);
@@ -134,8 +134,7 @@ pub(super) fn without_version(key: &[u8]) -> Option<(&[u8], u32)> {
     Some((accession, std::str::from_utf8(digits).ok()?.parse().ok()?))
 }
 
-/// Whether one of the identifiers has the accession of `word`, exactly as written, and this
-/// version.
+/// Whether one of the identifiers has exactly the accession and the version in `word`.
 pub(super) fn has_version<'a>(
     ids: impl IntoIterator<Item = &'a SeqId>,
     word: &[u8],
@@ -151,13 +150,13 @@ pub(super) fn has_version<'a>(
     })
 }
 
-/// The identifier in FASTA style, the last resort of version 4.
+/// Returns the FASTA form of an identifier, which version 4 looks up last.
 pub(super) fn fasta(key: &[u8]) -> Option<Vec<u8>> {
     parse(key).map(|id| id.fasta())
 }
 
-/// The spellings of an identifier in lists: as in version 5 with and without version, and as in
-/// version 4 with and without the text after the first dot (`CSeqDBGiList::FindId`,
+/// Returns the spellings of an identifier that lists can contain. Version 5: with and without
+/// version. Version 4: with and without the text after the first dot (`CSeqDBGiList::FindId`,
 /// seqdbcommon.cpp).
 pub(crate) fn spellings(id: &SeqId) -> Vec<Vec<u8>> {
     let without = match id {
@@ -171,7 +170,7 @@ pub(crate) fn spellings(id: &SeqId) -> Vec<Vec<u8>> {
             spellings.extend(dot.map(|dot| text[..dot].to_vec()));
             spellings.push(text);
         }
-        // As a list has them; see `listed_version_4`.
+        // The spelling that `listed_version_4` gives.
         Ok(_) => spellings.push(Vec::new()),
         // BLAST+ ends with an exception here.
         Err(_) => {}
@@ -179,11 +178,11 @@ pub(crate) fn spellings(id: &SeqId) -> Vec<Vec<u8>> {
     spellings
 }
 
-/// The version-4 key of an identifier in a list; empty for a GI and the like, which are not looked
-/// up by such a list.
+/// Returns the version-4 key of an identifier in a list. Empty for a GI and other identifiers that
+/// this kind of list does not contain.
 ///
 /// # Errors
-/// An identifier with a known tag whose parts do not fit.
+/// An identifier with a known tag and invalid parts.
 pub(crate) fn listed_version_4(id: &[u8]) -> Result<Vec<u8>, Refusal> {
     Ok(match version_4(id)? {
         Version4::Text(text) => text,
@@ -191,11 +190,11 @@ pub(crate) fn listed_version_4(id: &[u8]) -> Result<Vec<u8>, Refusal> {
     })
 }
 
-/// The version-5 key of a word in a text list, `None` for a GI (`s_ProcessSeqIDsForV5`,
+/// Returns the version-5 key of a word in a text list; `None` for a GI (`s_ProcessSeqIDsForV5`,
 /// seqdbgilistset.cpp).
 ///
 /// # Errors
-/// A word that is no identifier.
+/// A word that is not a valid identifier.
 pub(crate) fn listed_word(word: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
     Ok(match parse_first(word)? {
         SeqId::Gi(_) => None,
@@ -203,14 +202,14 @@ pub(crate) fn listed_word(word: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
     })
 }
 
-/// How a key can match an identifier without being equal to it.
+/// The way in which a key matches an identifier without being equal to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartialKey {
-    /// The PDB entry of a chain.
+    /// The key is the PDB entry of the identifier's chain.
     Entry,
-    /// The accession without version.
+    /// The key is the accession without the version.
     Unversioned,
-    /// Not at all.
+    /// The key does not match.
     Other,
 }
 

@@ -1,22 +1,22 @@
 //! BLAST databases, versions 4 and 5: volumes, aliases, headers.
 //!
-//! This layer knows sequences, not searching. A [`Database`] is opened by name through a
-//! [`SearchPath`], or built in memory from records ([`memory`]); it is immutable and cheap to
-//! clone.
+//! This crate provides sequences and knows nothing about searches. A [`Database`] is opened by name
+//! through a [`SearchPath`], or built in memory from records ([`memory`]). It is immutable and
+//! cheap to clone.
 //!
-//! # What is checked when
-//! * At open: the names, the aliases, the version and the type of every volume, that the index is
-//!   as long as its counts require, that the first and the last offset lie in the sequence and
-//!   header files, and that the index states as many residues as lie between them. This costs the
-//!   same for ten sequences and for 10^8: the offset tables, which may be gigabytes on a shared
-//!   file system, are not read.
-//! * Per block: [`Database::validate`] checks the offsets, the sentinels and the residue codes of a
-//!   range of OIDs. A searcher calls it once for each partition before it trusts the bytes.
-//! * Per access: every look-up is bounds-checked, so that an index that was never validated yields
-//!   empty sequences or an error, never a panic and never foreign memory.
+//! # Checks
+//! * Opening checks names, aliases, and version and type of every volume. The index must have the
+//!   length that its counts require. The first and the last offset must lie in the sequence and
+//!   header files. The index must state as many residues as lie between them. Opening takes the
+//!   same time for ten sequences and for 10^8: it does not read the offset tables, which may be
+//!   gigabytes on a shared file system.
+//! * [`Database::validate`] checks offsets, sentinels and residue codes of a range of OIDs. A
+//!   search calls it once for each partition before it trusts the bytes.
+//! * Every access is bounds-checked. A damaged index that was never validated yields empty
+//!   sequences or errors, never a panic and never foreign memory.
 //!
-//! Files are mapped into memory. Of a file that is cut short *while* it is mapped, the missing
-//! pages read as zeros, and [`check_mapped_files`] and [`check_lost_pages`] report it.
+//! Files are mapped into memory. If a file is cut short while it is mapped, the missing pages read
+//! as zeros; [`check_mapped_files`] and [`check_lost_pages`] report it.
 
 pub mod alias;
 mod bases;
@@ -69,5 +69,5 @@ pub use search_path::SearchPath;
 pub use taxdb::{TaxonNames, TaxonomyFault, TaxonomyNames};
 pub use volume::VolumeBytes;
 
-/// NCBI numbers sequences with 32-bit signed integers.
+/// Maximal number of sequences: NCBI numbers them with 32-bit signed integers.
 const MOST_SEQUENCES: u64 = i32::MAX as u64;

@@ -1,4 +1,4 @@
-//! Databases that were never files: the subjects of `-subject`.
+//! Builds databases in memory, from the sequences of `-subject`.
 
 use std::sync::Arc;
 
@@ -13,32 +13,32 @@ use crate::{Database, DatabaseInfo, DbError, Defline, SequenceKind};
 /// One sequence of a database in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its definition lines.
+    /// Definition lines of the sequence.
     pub deflines: Vec<Defline>,
-    /// Its letters: residues in NCBIstdaa, codes below 28, or bases in blastna, codes below 15.
+    /// Residues in NCBIstdaa (codes below 28), or bases in blastna (codes below 15).
     pub residues: Vec<u8>,
 }
 
 impl Record {
-    /// A subject whose definition line is not parsed: the title is the whole line, the identifier
-    /// `lcl|Subject_n`, `number` counting from 1.
+    /// Makes a subject whose definition line is not parsed. The title is the whole line; the
+    /// identifier is `lcl|Subject_n`, where `number` counts from 1.
     pub fn subject(number: u32, line: &[u8], residues: Vec<u8>) -> Self {
         let name = format!("Subject_{number}").into_bytes();
         Self::identified(vec![SeqId::Local(ObjectId::Text(name))], line.to_vec(), residues)
     }
 
-    /// A subject with identifiers of its own, as with `-parse_deflines`.
+    /// Makes a subject with parsed identifiers, as with `-parse_deflines`.
     pub fn identified(ids: Vec<SeqId>, title: Vec<u8>, residues: Vec<u8>) -> Self {
         Self { deflines: vec![Defline { title, ids, ..Defline::default() }], residues }
     }
 }
 
-/// Most bytes of a volume, because offsets have 32 bits.
+/// Maximal number of bytes of a volume, because offsets have 32 bits.
 const LARGEST_VOLUME: usize = u32::MAX as usize;
 
 impl Database {
-    /// A database of records of this kind, numbered in this order. `title` is what a report prints,
-    /// e.g. `User specified sequence set (Input: s.fa).`; the date is `Unknown`.
+    /// Builds a database of records, numbered in this order. `title` is what a report prints, e.g.
+    /// `User specified sequence set (Input: s.fa).`; the date is `Unknown`.
     ///
     /// # Errors
     /// [`DbError::TooLarge`] for a sequence of 4 GiB or for more than 2^31 - 1 sequences.
@@ -51,7 +51,7 @@ impl Database {
     }
 }
 
-/// As [`Database::from_records`], with volumes of at most `largest` bytes.
+/// Builds a database whose volumes have at most `largest` bytes.
 fn build(
     title: &[u8],
     kind: SequenceKind,
@@ -62,7 +62,8 @@ fn build(
     let mut builder = Builder::new(kind);
     for record in records {
         let stored = Stored::new(kind, record.residues);
-        // A sentinel before the first sequence; those after each are in its bytes.
+        // The volume needs a sentinel before the first sequence; each sequence brings one at its
+        // end.
         if stored.bytes.len() > largest - 1 {
             return Err(DbError::TooLarge {
                 what: "residues in one sequence",
@@ -87,18 +88,18 @@ fn build(
     Database::from_volumes(volumes, info)
 }
 
-/// A sequence as volumes hold it.
+/// The bytes of a sequence as volumes store them.
 struct Stored {
     bytes: Vec<u8>,
-    /// Where the ambiguities begin: the end for a protein.
+    /// Offset of the ambiguities; for a protein, the end.
     ambiguities: usize,
     /// Number of letters.
     length: u32,
 }
 
-/// Bases in a run of one ambiguous base, at most.
+/// Maximal number of bases in a run of one ambiguous base.
 const LONGEST_RUN: usize = 1 << 12;
-/// The mark of runs of two words.
+/// Flag of the long format of ambiguities.
 const LONG_RUNS: u32 = 1 << 31;
 
 impl Stored {
@@ -108,7 +109,7 @@ impl Stored {
             letters.push(alphabet::SENTINEL);
             return Self { ambiguities: letters.len(), bytes: letters, length };
         }
-        // BLAST+ draws a base for each ambiguous one, as makeblastdb does.
+        // BLAST+ stores a random possible base for each ambiguous one, as makeblastdb does.
         let mut random = Random::new(length);
         let mut bytes = vec![0; letters.len() / 4 + 1];
         for (at, &code) in letters.iter().enumerate() {
@@ -127,7 +128,7 @@ impl Stored {
     }
 }
 
-/// The runs of ambiguous bases, in the long format.
+/// Encodes the runs of ambiguous bases in the long format.
 fn ambiguous_runs(letters: &[u8]) -> Vec<u8> {
     let mut runs = Vec::new();
     let mut start = 0;
@@ -144,13 +145,13 @@ fn ambiguous_runs(letters: &[u8]) -> Vec<u8> {
     runs
 }
 
-/// A volume while it grows.
+/// A volume under construction.
 struct Builder {
     kind: SequenceKind,
     residues: Vec<u8>,
-    /// Where each sequence begins, and the end.
+    /// Start of each sequence, and at the end the end of the last one.
     offsets: Vec<u32>,
-    /// Where the ambiguities of each begin.
+    /// Start of the ambiguities of each sequence.
     ambiguities: Vec<u32>,
     deflines: Vec<Vec<Defline>>,
     letters: u64,
@@ -170,7 +171,7 @@ impl Builder {
         }
     }
 
-    /// Adds a record; the caller made sure that all offsets stay below 2^32.
+    /// Adds a record. The caller ensures that all offsets stay below 2^32.
     fn push(&mut self, stored: Stored, deflines: Vec<Defline>) {
         self.ambiguities.push((self.residues.len() + stored.ambiguities) as u32);
         self.residues.extend_from_slice(&stored.bytes);
@@ -183,13 +184,13 @@ impl Builder {
     fn finish(mut self) -> Result<Arc<Volume>, DbError> {
         let sequences = self.deflines.len() as u32;
         let mut index = Vec::with_capacity(12 * self.offsets.len() + 40);
-        // Version 4, the kind, no title, no date.
+        // Fields of the index: version 4, type, no title, no date.
         for word in [4, u32::from(self.kind == SequenceKind::Protein), 0, 0, sequences] {
             index.extend_from_slice(&u32::to_be_bytes(word));
         }
         index.extend_from_slice(&self.letters.to_le_bytes());
         index.extend_from_slice(&self.longest.to_be_bytes());
-        // Header offsets are not used: the definition lines are kept as they are.
+        // Header offsets are not used, because the definition lines are never encoded.
         index.resize(index.len() + 4 * self.offsets.len(), 0);
         index.extend(self.offsets.iter().flat_map(|offset| offset.to_be_bytes()));
         if self.kind == SequenceKind::Nucleotide {

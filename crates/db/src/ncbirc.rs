@@ -1,4 +1,4 @@
-//! Files of NCBI's configuration, as `IRWRegistry::x_Read` (ncbireg.cpp) reads them.
+//! Parses NCBI's configuration files, as `IRWRegistry::x_Read` (ncbireg.cpp) does.
 //!
 //! An entry is `name = value` in a `[section]`. Lines that start with `;` or `#` are comments. A
 //! backslash at the end of a value continues it with the next line. A value may have escapes as in
@@ -10,11 +10,11 @@ use std::fmt;
 
 use fleetblast_seq::convert::trim_spaces;
 
-/// The entries of a file, and what ended its reading early.
+/// Entries of a configuration file, and the error that ended its parsing early.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ConfigFile {
     entries: Vec<Entry>,
-    /// What is wrong with a line.
+    /// The line that ended the parsing, if there is one.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -25,10 +25,10 @@ struct Entry {
     value: Vec<u8>,
 }
 
-/// A line that is none of a configuration.
+/// A line that is invalid in a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// The number of the line, the first being 1.
+    /// Number of the line, counted from 1.
     line: usize,
     what: &'static str,
 }
@@ -40,7 +40,7 @@ impl fmt::Display for Fault {
 }
 
 impl ConfigFile {
-    /// Reads a file, which may be UTF-16 with a byte order mark.
+    /// Parses a file, which may be UTF-16 with a byte order mark.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let text = without_byte_order_mark(bytes);
         let mut file = Self::default();
@@ -65,7 +65,7 @@ impl ConfigFile {
         file
     }
 
-    /// The value of `name` in `[section]`, both compared without case; the last one wins.
+    /// Value of `name` in `[section]`, both compared without case. Of several, the last one counts.
     pub(crate) fn value(&self, section: &str, name: &str) -> Option<&[u8]> {
         let is_it = |entry: &&Entry| {
             entry.section.eq_ignore_ascii_case(section.as_bytes())
@@ -75,8 +75,8 @@ impl ConfigFile {
     }
 }
 
-/// Drops a byte order mark; what has one of UTF-16 becomes UTF-8. Each half of a surrogate pair is
-/// a character of its own, as in BLAST+.
+/// Removes a byte order mark, and converts UTF-16 to UTF-8. Each half of a surrogate pair is a
+/// character of its own, as in BLAST+.
 fn without_byte_order_mark(bytes: &[u8]) -> Cow<'_, [u8]> {
     if let Some(text) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         return Cow::Borrowed(text);
@@ -101,7 +101,7 @@ fn without_byte_order_mark(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 struct Lines<'a> {
     rest: &'a [u8],
-    /// Of the last line.
+    /// Number of the last line.
     number: usize,
 }
 
@@ -120,9 +120,9 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The name in a line that begins with a bracket.
+/// Parses the name in a line that begins with a bracket.
 fn section_name(line: &[u8]) -> Result<&[u8], &'static str> {
-    // The first letter of a name may be a bracket too, with which it is none.
+    // A bracket as first letter of a name does not end it, although the name is then invalid.
     let end = line.iter().skip(2).position(|&byte| byte == b']');
     let name = trim_spaces(&line[1..2 + end.ok_or("the name of the section lacks its ']'")?]);
     match is_name(name) {
@@ -131,7 +131,7 @@ fn section_name(line: &[u8]) -> Result<&[u8], &'static str> {
     }
 }
 
-/// The name and the value in a line, with those that continue it.
+/// Parses name and value of a line and of the lines that continue it.
 fn entry<'a>(line: &'a [u8], lines: &mut Lines) -> Result<(&'a [u8], Vec<u8>), &'static str> {
     let equals = line.iter().position(|&byte| byte == b'=');
     let equals = equals.ok_or("it is neither a section nor NAME=VALUE")?;
@@ -155,7 +155,7 @@ fn is_escaped(value: &[u8], end: usize) -> bool {
     value[..end].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
 }
 
-/// Drops double quotes at the begin and one at the end; either may be missing.
+/// Removes all double quotes at the start of a value and one at its end; either may be missing.
 fn unquote(value: &[u8]) -> Result<&[u8], &'static str> {
     let (mut begin, mut end) = (0, value.len());
     for position in 0..value.len() {
@@ -173,7 +173,7 @@ fn unquote(value: &[u8]) -> Result<&[u8], &'static str> {
     Ok(&value[begin..end])
 }
 
-/// Resolves escapes as in C. Numbers in them count modulo 256, octal ones with up to three digits.
+/// Resolves escapes as in C. Numbers in them are modulo 256; octal numbers have up to three digits.
 fn unescape(value: &[u8]) -> Result<Vec<u8>, &'static str> {
     const WRONG: &str = "the value has a backslash that escapes nothing";
     let digits = |text: &[u8], most: usize, radix: u32| {
@@ -213,7 +213,7 @@ fn unescape(value: &[u8]) -> Result<Vec<u8>, &'static str> {
     Ok(out)
 }
 
-/// Whether it may name a section or an entry.
+/// Whether a section or an entry can have this name.
 fn is_name(name: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
     !name.is_empty() && name.iter().all(is_part)

@@ -1,7 +1,7 @@
 //! Definition lines with bytes that are not printable ASCII.
 //!
-//! Warnings about them come after all definition lines are printed. Threads and ranks find them in
-//! any order, but the first of each volume does not depend on that.
+//! BLAST+ warns about them after it printed all definition lines. Threads and ranks find them in
+//! any order, but the first one of each volume is always the same.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of text in a header that is odd.
+/// The kind of text with unprintable bytes in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum OddText {
     /// A title.
@@ -18,15 +18,15 @@ pub enum OddText {
     Identifier,
 }
 
-/// The first sequence of a volume whose definition lines have bytes that are not printable ASCII,
-/// among those read so far, in the order of the database.
+/// The first sequence of a volume with unprintable bytes in its definition lines, in OID order,
+/// among the sequences read so far.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OddHeader {
-    /// The sequence.
+    /// OID of the sequence.
     pub oid: u32,
-    /// Its title or an identifier of it.
+    /// The kind of text: title or identifier.
     pub text: OddText,
-    /// The file with its header.
+    /// Path of the header file.
     pub file: PathBuf,
 }
 
@@ -42,11 +42,11 @@ impl fmt::Display for OddHeader {
     }
 }
 
-/// The first odd text of a volume, found by threads in any order.
+/// The first unprintable text of a volume, which threads find in any order.
 #[derive(Debug)]
 pub(crate) struct FirstOdd(AtomicU64);
 
-/// No odd text so far.
+/// Value that means: no unprintable text was read so far.
 const NONE: u64 = u64::MAX;
 
 impl Default for FirstOdd {
@@ -56,13 +56,13 @@ impl Default for FirstOdd {
 }
 
 impl FirstOdd {
-    /// Records an odd text of the sequence with this number in the volume.
+    /// Records an unprintable text of the sequence with this number in the volume.
     pub(crate) fn note(&self, number: u32, text: OddText) {
         let key = u64::from(number) << 1 | u64::from(text == OddText::Identifier);
         self.0.fetch_min(key, Ordering::Relaxed);
     }
 
-    /// The first so far.
+    /// Number and kind of text of the first sequence recorded so far.
     pub(crate) fn get(&self) -> Option<(u32, OddText)> {
         let key = Some(self.0.load(Ordering::Relaxed)).filter(|&key| key != NONE)?;
         let text = if key & 1 == 0 { OddText::Title } else { OddText::Identifier };

@@ -1,4 +1,4 @@
-//! Opening a database by name, or from the bytes of its files.
+//! Opens a database by name, or from the bytes of its files.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -31,7 +31,8 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// As the oracle for names, aliases and versions; [`DbError::Truncated`] for files cut short.
+    /// Those of the oracle for names, aliases and versions; [`DbError::Truncated`] for files cut
+    /// short.
     pub fn open(names: &str, kind: SequenceKind, search: &SearchPath) -> Result<Self, DbError> {
         Self::open_restricted(names, kind, search, None, &mut Vec::new())
     }
@@ -59,8 +60,8 @@ impl Database {
         Self::from_tree(&tree, &opened, infos, part)
     }
 
-    /// Opens the databases to retrieve sequences, as `blastdbcmd` does: [`Database::infos`] has
-    /// only the whole.
+    /// Opens the databases to retrieve sequences, as `blastdbcmd` does. [`Database::infos`] then
+    /// has a single entry for all databases.
     ///
     /// # Errors
     /// As [`Database::open_restricted`].
@@ -73,9 +74,8 @@ impl Database {
         Self::open_whole(names, kind, search, user, AliasLists::All)
     }
 
-    /// Opens the databases to describe them: as [`Database::open_to_retrieve`], but where the
-    /// aliases state numbers of sequences and residues, their lists are not read, and all sequences
-    /// are included.
+    /// Opens the databases to describe them. Unlike [`Database::open_to_retrieve`], this reads no
+    /// list of an alias that states numbers of sequences and residues, and includes all sequences.
     ///
     /// # Errors
     /// As [`Database::open`].
@@ -114,7 +114,7 @@ impl Database {
         infos: Vec<DatabaseInfo>,
         part: Part,
     ) -> Result<Self, DbError> {
-        // All files are open now. They may have been replaced one by one while they were opened.
+        // All files are open now, but another process may have replaced some of them meanwhile.
         opened.volumes.iter().try_for_each(|(_, volume, _)| volume.check_named())?;
         let or_stated = |stats: u64, stated: u64| if stats > 0 { stats } else { stated };
         Self::assemble(Parts {
@@ -135,10 +135,10 @@ impl Database {
         })
     }
 
-    /// A database of volumes whose files are already in memory, in this order.
+    /// Makes a database from volumes whose files are already in memory, in this order.
     ///
     /// # Errors
-    /// Those of damaged files; messages call the files of volume n `volume-n.pin` and so on.
+    /// Errors of damaged files; messages call the files of volume n `volume-n.pin` and so on.
     pub fn from_volume_bytes(volumes: Vec<VolumeBytes>) -> Result<Self, DbError> {
         let volumes = volumes
             .into_iter()
@@ -156,7 +156,7 @@ impl Database {
         Self::from_volumes(volumes, info)
     }
 
-    /// A database of volumes without aliases.
+    /// Makes a database of volumes without aliases.
     pub(crate) fn from_volumes(
         volumes: Vec<Arc<Volume>>,
         info: DatabaseInfo,
@@ -183,7 +183,7 @@ impl Database {
     }
 }
 
-/// What the report says about one of the names, which BLAST+ opens by itself for this
+/// Title and totals of one of the names, which BLAST+ opens by itself for this purpose
 /// (`CAlignFormatUtil::GetBlastDbInfo`, align_format_util.cpp).
 fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseInfo, DbError> {
     let tree = Node::resolve(&name, pool.kind, search)?;
@@ -202,16 +202,16 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
     })
 }
 
-/// Which lists of aliases are read.
+/// The lists of aliases to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AliasLists {
-    /// Those of trees whose sequences must be counted.
+    /// Lists of aliases whose sequences must be counted.
     ForTotals,
-    /// All that include or exclude sequences.
+    /// All lists that include or exclude sequences.
     All,
 }
 
-/// The included sequences of a tree's volumes, and their totals.
+/// Included sequences of the volumes of an alias tree, and their totals.
 struct Part {
     included: Vec<Range<u32>>,
     filter: Option<Arc<DeflineFilter>>,
@@ -262,7 +262,7 @@ impl Part {
         Ok(part)
     }
 
-    /// Restricts the whole database to the included sequences.
+    /// Restricts the volumes to the included sequences.
     fn restrict(&mut self, inclusion: Inclusion, whole: &Database) {
         self.filter = inclusion.filter;
         (self.included, self.retrievable) = match inclusion.window {
@@ -284,20 +284,20 @@ impl Part {
     }
 }
 
-/// Volumes opened so far, so that none is opened twice.
+/// Volumes opened so far; each is opened once.
 struct Pool {
     kind: SequenceKind,
     volumes: HashMap<BasePath, Arc<Volume>>,
 }
 
-/// The volumes of one tree in OID order, with their OIDs.
+/// Volumes of one tree in OID order, with their OIDs.
 struct Opened {
     volumes: Vec<(BasePath, Arc<Volume>, Range<u32>)>,
     count: u32,
 }
 
 impl Pool {
-    /// Opens the volumes of a tree and checks that they belong together.
+    /// Opens the volumes of a tree, and checks that they belong together.
     fn open(&mut self, tree: &Node) -> Result<Opened, DbError> {
         let mut volumes = Vec::new();
         for base in tree.all_volumes() {
@@ -326,7 +326,7 @@ impl Pool {
 }
 
 impl Opened {
-    /// The volumes, restricted to the definition lines that the filter keeps.
+    /// Restricts the volumes to the definition lines that the filter includes.
     fn filtered(&self, filter: Option<&Arc<DeflineFilter>>) -> Vec<Arc<Volume>> {
         let volumes = self.volumes.iter().enumerate().map(|(i, (_, volume, _))| match filter {
             Some(filter) => Arc::new(volume.filtered(filter.clone(), i)),

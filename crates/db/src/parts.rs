@@ -1,8 +1,8 @@
-//! The files of a volume, and the parts of their contents.
+//! The files of a volume, and the parts that can be loaded separately.
 
 use std::ops::Range;
 
-/// Which file of a volume.
+/// One of the files of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VolumeFile {
     /// `.pin`, `.nin`
@@ -13,7 +13,7 @@ pub enum VolumeFile {
     Headers,
 }
 
-/// The contents of a part of a file.
+/// A part of a volume's file that can be loaded separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// In the index: the start of each sequence, and the end of the last.
@@ -39,7 +39,7 @@ impl Part {
         Part::Headers,
     ];
 
-    /// The file that contains the part.
+    /// Returns the file that contains the part.
     pub fn file(self) -> VolumeFile {
         match self {
             Self::SequenceOffsets | Self::AmbiguityOffsets | Self::HeaderOffsets => {
@@ -51,11 +51,11 @@ impl Part {
     }
 }
 
-/// A range of a file of a volume.
+/// A range of bytes in a file of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Its contents.
+    /// The contents of the range.
     pub part: Part,
-    /// The range of the file, which is [`Part::file`].
+    /// The range in the file [`Part::file`].
     pub bytes: Range<u64>,
 }

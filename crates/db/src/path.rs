@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 /// A path without its extension, as BLAST+ names databases.
 pub(crate) type BasePath = Vec<u8>;
 
-/// Bytes as the operating system's kind of text.
+/// Converts bytes to a string of the operating system.
 pub(crate) fn os(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }
 
-/// `base` with an extension, as a path of the file system.
+/// Appends an extension to `base`; returns a path of the file system.
 pub(crate) fn with_extension(base: &[u8], extension: &str) -> PathBuf {
     let mut bytes = base.to_vec();
     bytes.push(b'.');
@@ -20,27 +20,27 @@ pub(crate) fn with_extension(base: &[u8], extension: &str) -> PathBuf {
     PathBuf::from(os(&bytes))
 }
 
-/// True if `base.extension` is a file (not a directory).
+/// Whether `base.extension` is a file (not a directory).
 pub(crate) fn exists(base: &[u8], extension: &str) -> bool {
     with_extension(base, extension).is_file()
 }
 
-/// Text of a path for messages.
+/// Converts a path to text for messages.
 pub(crate) fn text(base: &[u8]) -> String {
     String::from_utf8_lossy(base).into_owned()
 }
 
-/// The part before the last slash, empty if there is none.
+/// Returns the part before the last slash, empty if there is none.
 pub(crate) fn directory(base: &[u8]) -> &[u8] {
     base.iter().rposition(|&b| b == b'/').map_or(&[], |at| &base[..at])
 }
 
-/// The part after the last slash.
+/// Returns the part after the last slash.
 pub(crate) fn file_name(base: &[u8]) -> &[u8] {
     base.iter().rposition(|&b| b == b'/').map_or(base, |at| &base[at + 1..])
 }
 
-/// `name` in `directory`; an absolute name stands for itself.
+/// Joins `directory` and `name`. An absolute name stands for itself.
 pub(crate) fn join(directory: &[u8], name: &[u8]) -> BasePath {
     if directory.is_empty() || name.first() == Some(&b'/') {
         return name.to_vec();
@@ -53,7 +53,7 @@ pub(crate) fn join(directory: &[u8], name: &[u8]) -> BasePath {
     joined
 }
 
-/// A base path whose directory is normalised; the last component is kept even if it is a link.
+/// Normalises the directory of a base path. The last component is kept even if it is a link.
 pub(crate) fn with_normal_directory(base: &[u8]) -> BasePath {
     let mut normal = normalize(directory(base));
     normal.push(b'/');
@@ -61,7 +61,7 @@ pub(crate) fn with_normal_directory(base: &[u8]) -> BasePath {
     normal
 }
 
-/// Symbolic links followed before giving up, as in `CDirEntry::NormalizePath` (ncbifile.cpp).
+/// Maximal number of symbolic links followed, as in `CDirEntry::NormalizePath` (ncbifile.cpp).
 const MOST_LINKS: usize = 1024;
 
 /// Removes `.`, empty and `..` components and follows symbolic links, without requiring that the
@@ -104,7 +104,7 @@ pub(crate) fn normalize(path: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Components in reverse order, so that the first one is popped first.
+/// Returns the components in reverse order, so that the first one is popped first.
 fn components(path: &[u8]) -> Vec<Vec<u8>> {
     path.split(|&b| b == b'/').rev().map(<[u8]>::to_vec).collect()
 }
@@ -115,12 +115,12 @@ fn assemble(absolute: bool, parts: &[Vec<u8>]) -> Vec<u8> {
     path
 }
 
-/// Splits a list of names at blanks; a double-quoted stretch is one name.
+/// Splits a list of names at blanks. Text in double quotes is one name.
 ///
-/// With `keep_quotes` the quotes stay part of the name, which is how the report opens and labels
-/// each database of `-db`; the byte after a closing quote is then skipped, whatever it is
-/// (`SeqDB_SplitQuoted`, seqdbcommon.cpp). An unterminated quote runs to the end. An opening quote
-/// also ends a word that it follows directly.
+/// With `keep_quotes` the quotes stay part of the name. The report opens and labels each database
+/// of `-db` by such names. The byte after a closing quote is then skipped, whatever it is
+/// (`SeqDB_SplitQuoted`, seqdbcommon.cpp). An unterminated quote extends to the end. An opening
+/// quote also ends the word directly before it.
 pub(crate) fn split_names(list: &[u8], keep_quotes: bool) -> Vec<Vec<u8>> {
     let mut names = Vec::new();
     let mut add = |name: Option<&[u8]>| match name {

@@ -1,8 +1,8 @@
-//! Sets of OIDs as sorted lists of ranges that neither touch nor overlap.
+//! Sets of OIDs as sorted ranges that neither touch nor overlap.
 
 use std::ops::Range;
 
-/// The union of ranges in any order.
+/// Returns the union of ranges in any order.
 pub(crate) fn union(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| range.start);
@@ -16,13 +16,13 @@ pub(crate) fn union(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     merged
 }
 
-/// The ranges of single OIDs in any order.
+/// Joins single OIDs in any order to ranges.
 pub(crate) fn of_oids(mut oids: Vec<u32>) -> Vec<Range<u32>> {
     oids.sort_unstable();
     of_sorted(oids)
 }
 
-/// The ranges of single OIDs in ascending order.
+/// Joins single OIDs in ascending order to ranges.
 pub(crate) fn of_sorted(oids: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> {
     let mut ranges: Vec<Range<u32>> = Vec::new();
     for oid in oids {
@@ -35,13 +35,13 @@ pub(crate) fn of_sorted(oids: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> 
     ranges
 }
 
-/// The first OID of a sorted list from `oid` on.
+/// Returns the first OID of sorted ranges that is not less than `oid`.
 pub(crate) fn first_from(ranges: &[Range<u32>], oid: u32) -> Option<u32> {
     let at = ranges.partition_point(|range| range.end <= oid);
     ranges.get(at).map(|range| range.start.max(oid))
 }
 
-/// What two sorted lists have in common.
+/// Returns the OIDs that are in both sets.
 pub(crate) fn intersection(one: &[Range<u32>], other: &[Range<u32>]) -> Vec<Range<u32>> {
     let (mut i, mut j) = (0, 0);
     let mut common = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn intersection(one: &[Range<u32>], other: &[Range<u32>]) -> Vec<Rang
     common
 }
 
-/// What of the first sorted list is not in the second.
+/// Returns the OIDs of `from` that are not in `excluded`.
 pub(crate) fn difference(from: &[Range<u32>], excluded: &[Range<u32>]) -> Vec<Range<u32>> {
     let mut gaps = Vec::new();
     let mut start = 0;
@@ -68,7 +68,7 @@ pub(crate) fn difference(from: &[Range<u32>], excluded: &[Range<u32>]) -> Vec<Ra
     intersection(from, &gaps)
 }
 
-/// What of the ranges lies in `window`.
+/// Returns the parts of `ranges` within `window`.
 pub(crate) fn clip(ranges: &[Range<u32>], window: &Range<u32>) -> Vec<Range<u32>> {
     let first = ranges.partition_point(|range| range.end <= window.start);
     ranges[first..]

@@ -1,4 +1,4 @@
-//! The search path of databases: the working directory, `BLASTDB`, the configuration file.
+//! Search path of databases: working directory, `BLASTDB`, configuration file.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::path::{self, BasePath};
 use crate::{DbError, SequenceKind, configured};
 
-/// The directories in which a database name is tried, in this order: the working directory, those
-/// of the environment variable `BLASTDB`, those of `[BLAST] BLASTDB` in NCBI's configuration file.
+/// Directories in which a database is searched, in this order: the working directory, those of the
+/// environment variable `BLASTDB`, those of `[BLAST] BLASTDB` in NCBI's configuration file.
 ///
-/// The text that [`DbError::NotFound`] prints is the three parts, each followed by a colon, the
-/// last one only if it exists (`CSeqDBAtlas::GenerateSearchPath`, seqdbatlas.hpp).
+/// [`DbError::NotFound`] prints the three parts, each followed by a colon; the last part and its
+/// colon only if it exists (`CSeqDBAtlas::GenerateSearchPath`, seqdbatlas.hpp).
 #[derive(Clone, Debug)]
 pub struct SearchPath {
     /// Working directory, normalised.
@@ -21,14 +21,14 @@ pub struct SearchPath {
 }
 
 impl SearchPath {
-    /// Makes a path of the working directory `directory`, the value of `BLASTDB` (empty if unset)
-    /// and that of the configuration file. The latter two can list several directories, separated
-    /// by colons.
+    /// Makes a search path from the working directory `directory`, the value of `BLASTDB` (empty if
+    /// unset) and the value in the configuration file. The two values can list several directories,
+    /// separated by colons.
     pub fn new(directory: &Path, blastdb: &OsStr, configured: Option<&OsStr>) -> Self {
         let directory = path::normalize(directory.as_os_str().as_bytes());
         let mut text = directory.clone();
         text.push(b':');
-        // The whole value is normalised as if it were one path: a quirk seen in the messages.
+        // BLAST+ normalises the whole value as if it were one path, as its messages show.
         text.extend(path::normalize(blastdb.as_bytes()));
         text.push(b':');
         if let Some(configured) = configured {
@@ -38,7 +38,7 @@ impl SearchPath {
         Self { directory, text }
     }
 
-    /// The path of this process: working directory, environment and `.ncbirc`.
+    /// Makes the search path of this process from working directory, environment and `.ncbirc`.
     ///
     /// # Errors
     /// [`DbError::Io`] if there is no working directory.
@@ -50,7 +50,7 @@ impl SearchPath {
         Ok(Self::new(&directory, &blastdb, configured.as_deref()))
     }
 
-    /// The path as the oracle prints it, e.g. `/cwd::`.
+    /// Text of the path as BLAST+ prints it, e.g. `/cwd::`.
     pub fn text(&self) -> String {
         path::text(&self.text)
     }
@@ -64,7 +64,7 @@ impl SearchPath {
         self.text.split(|&b| b == b':').filter(|directory| !directory.is_empty())
     }
 
-    /// The first `directory/name` for which an alias or an index file exists.
+    /// Finds the first `directory/name` for which an alias or an index file exists.
     pub(crate) fn find(&self, name: &[u8], kind: SequenceKind) -> Option<BasePath> {
         let (alias, index) = (kind.extension("al"), kind.extension("in"));
         self.directories()
@@ -74,7 +74,7 @@ impl SearchPath {
 }
 
 impl SearchPath {
-    /// The first `directory/name` that exists; `name` itself if it is absolute.
+    /// Finds the first `directory/name` that exists; an absolute `name` stands for itself.
     pub(crate) fn find_file(&self, name: &[u8]) -> Option<BasePath> {
         self.directories()
             .map(|directory| path::join(directory, name))

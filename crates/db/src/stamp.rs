@@ -1,5 +1,5 @@
-//! Detects changes of files after they were opened. A mapping changes with its file: results before
-//! and after a change would come from different sequences.
+//! Detects changes of files after they were opened. A mapping changes with its file, so results
+//! before and after a change would come from different sequences.
 //!
 //! Length and modification time decide. The time of the last status change does not: backups,
 //! access lists, hard links and `touch -a` set it without writing anything.
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::DbError;
 
-/// A file when it was opened.
+/// Path and attributes of a file when it was opened.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamp {
     path: PathBuf,
@@ -19,22 +19,22 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// A file with the attributes that it had when it was opened.
+    /// Records a file with the attributes that it had when it was opened.
     pub(crate) fn new(path: PathBuf, opened: Metadata) -> Self {
         Self { path, opened }
     }
 
-    /// The path by which it was opened.
+    /// Path by which the file was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The attributes that it had then.
+    /// Attributes of the file when it was opened.
     pub(crate) fn opened(&self) -> &Metadata {
         &self.opened
     }
 
-    /// Whether an open file is this file, and not another with the same name.
+    /// Whether an open file is this file, not another one with the same path.
     pub(crate) fn is_of(&self, file: &File) -> io::Result<bool> {
         Ok(self.is_same(&file.metadata()?))
     }
@@ -43,7 +43,7 @@ impl Stamp {
         (other.dev(), other.ino()) == (self.opened.dev(), self.opened.ino())
     }
 
-    /// Whether the path still names this file, as far as can be seen.
+    /// Whether the path still names this file; true if that is unknown.
     pub(crate) fn is_named(&self) -> bool {
         self.look() != Ok(false)
     }
@@ -64,8 +64,9 @@ impl Stamp {
         }
     }
 
-    /// Checks the file again. A file that was replaced or removed still has its old contents.
-    /// Returns whether the path still names the file, as far as can be seen.
+    /// Checks that the file was not written to. A file that was replaced or removed still has its
+    /// old contents. Returns whether the path still names the file; true if that is
+    /// unknown.
     ///
     /// # Errors
     /// [`DbError::Changed`] if it was written to.
@@ -73,7 +74,7 @@ impl Stamp {
         self.look().map_err(|what| DbError::Changed { path: self.path.clone(), what })
     }
 
-    /// The error of a file that could not be read at this offset any more.
+    /// Makes the error for a file that could not be read at this offset any more.
     pub(crate) fn lost(&self, offset: u64) -> DbError {
         let (path, length) = (self.path.clone(), self.opened.len());
         match self.look() {
@@ -85,11 +86,11 @@ impl Stamp {
         }
     }
 
-    /// Looks at the file again, as far as its path still shows it. Returns whether the path names
-    /// it, which is assumed if that cannot be seen.
+    /// Compares the current attributes of the file, as its path shows them. Returns whether the
+    /// path still names the file; true if that is unknown.
     ///
     /// # Errors
-    /// The change of the file, if it was written to.
+    /// A text about the change, if the file was written to.
     fn look(&self) -> Result<bool, String> {
         let (now, opened) = match fs::metadata(&self.path) {
             Ok(now) => (now, &self.opened),

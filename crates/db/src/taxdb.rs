@@ -1,10 +1,10 @@
-//! Names of taxa, from NCBI's taxonomy database (`taxdb.bti`, `taxdb.btd`) if there is one on the
-//! search path.
+//! Names of taxa from NCBI's taxonomy database (`taxdb.bti`, `taxdb.btd`), if the search path has
+//! one.
 //!
-//! Index, all 32 bits and big-endian: the magic number, the number of taxa, four reserved words,
-//! then for each taxon, ascending, its taxid and where its names begin in the data file. The names
-//! reach to those of the next taxon: scientific, common, BLAST name and super-kingdom, separated by
-//! tabs (`CSeqDBTaxInfo`, seqdbtax.cpp).
+//! The index is big-endian with 32-bit words: the magic number, the number of taxa, and four
+//! reserved words. Then follow, for each taxon in ascending order, its taxid and the offset of its
+//! names in the data file. The names of a taxon end where those of the next begin: scientific,
+//! common, BLAST name and super-kingdom, separated by tabs (`CSeqDBTaxInfo`, seqdbtax.cpp).
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ const HEADER: usize = 24;
 /// Bytes of an entry.
 const ENTRY: usize = 8;
 
-/// The names of a taxon, in the encoding of the file.
+/// Names of a taxon, in the encoding of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonNames {
     /// Scientific name.
@@ -30,11 +30,11 @@ pub struct TaxonNames {
     pub kingdom: Vec<u8>,
 }
 
-/// The taxonomy database. If its files are missing or obviously invalid, no taxon has names, as in
-/// BLAST+.
+/// The taxonomy database. As in BLAST+, no taxon has names if its files are missing or obviously
+/// invalid.
 #[derive(Debug, Default)]
 pub struct TaxonomyNames {
-    /// The path of the index, if it was found.
+    /// Path of the index, if it was found.
     index: Option<PathBuf>,
     opened: Option<Opened>,
     fault: Option<TaxonomyFault>,
@@ -49,14 +49,14 @@ struct Opened {
 /// The reason why the installed taxonomy database cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonomyFault {
-    /// BLAST+'s message when it first needs a name; it has none for most faults.
+    /// BLAST+'s message when it first needs a name; `None` for most faults.
     pub said: Option<String>,
     /// The file and the error in it.
     pub reason: String,
 }
 
 impl TaxonomyNames {
-    /// The taxonomy database on the search path.
+    /// Opens the taxonomy database on the search path.
     pub fn find(search: &SearchPath) -> Self {
         let Some(index) = search.find_file(b"taxdb.bti") else { return Self::default() };
         let index = PathBuf::from(path::os(&index));
@@ -72,12 +72,12 @@ impl TaxonomyNames {
         self.index.is_some()
     }
 
-    /// Why it cannot be used, if it is there.
+    /// Why the taxonomy database cannot be used, although it is installed.
     pub fn fault(&self) -> Option<&TaxonomyFault> {
         self.fault.as_ref()
     }
 
-    /// The files that names come from, if there are any: index and data.
+    /// Paths of index and data, if the database is installed.
     pub fn files(&self) -> Option<[PathBuf; 2]> {
         let index = self.index.as_ref().filter(|_| self.opened.is_some())?;
         Some([index.clone(), data_of(index)])
@@ -107,7 +107,8 @@ impl TaxonomyNames {
     }
 }
 
-/// The four names of a taxon. Fewer, or an empty last one, are none.
+/// Parses the four names of a taxon. If there are fewer, or the last one is empty, the result is
+/// `None`.
 fn parse(names: &[u8]) -> Option<TaxonNames> {
     let mut names = names.splitn(4, |&byte| byte == b'\t').map(<[u8]>::to_vec);
     let mut next = || names.next();

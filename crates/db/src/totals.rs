@@ -1,4 +1,4 @@
-//! What a tree of aliases says about the whole: title, totals, ranges.
+//! Title, totals and ranges that a tree of aliases states.
 
 use std::ops::Range;
 
@@ -7,15 +7,15 @@ use crate::tree::Node;
 use crate::volume::Volume;
 use crate::{DbError, MOST_SEQUENCES};
 
-/// Finds an opened volume and its OIDs by its path.
+/// Finds opened volumes and their OIDs by path.
 pub(crate) trait Volumes {
-    /// The volume at `base` and the OIDs of its sequences.
+    /// Returns the volume at `base` and the OIDs of its sequences.
     fn get(&self, base: &BasePath) -> Option<(&Volume, Range<u32>)>;
 }
 
 impl Node {
-    /// The title: that of the alias, else those of the members that have one, joined by `; `,
-    /// nested aliases before volumes.
+    /// Returns the title of the alias. If it has none, joins those of its members by `; `, nested
+    /// aliases before volumes.
     pub(crate) fn title(&self, volumes: &impl Volumes) -> Vec<u8> {
         if let Some(entry) = self.alias.get("TITLE") {
             return entry.value.clone();
@@ -26,20 +26,20 @@ impl Node {
         join_titles(titles)
     }
 
-    /// The number of sequences to report: NSEQ where given, else counted.
+    /// Number of sequences to report: NSEQ if given, else counted.
     pub(crate) fn sequences(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
         let total =
             self.sum("NSEQ", MOST_SEQUENCES, volumes, &|volume| volume.index().sequences.into())?;
         limited("sequences", total, MOST_SEQUENCES)
     }
 
-    /// The number of residues to report: LENGTH where given, else counted.
+    /// Number of residues to report: LENGTH if given, else counted.
     pub(crate) fn residues(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
         let total = self.sum("LENGTH", u64::MAX, volumes, &|volume| volume.index().residues)?;
         limited("residues", total, i64::MAX as u64)
     }
 
-    /// STATS_NSEQ, 0 where not given.
+    /// Value of STATS_NSEQ, 0 if not given.
     pub(crate) fn stats_sequences(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
         limited(
             "sequences",
@@ -48,13 +48,13 @@ impl Node {
         )
     }
 
-    /// STATS_TOTLEN, 0 where not given.
+    /// Value of STATS_TOTLEN, 0 if not given.
     pub(crate) fn stats_residues(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
         let total = self.sum("STATS_TOTLEN", u64::MAX, volumes, &|_| 0)?;
         limited("residues", total, i64::MAX as u64)
     }
 
-    /// The value of `key` where an alias gives it; its members are not asked then.
+    /// Returns the value of `key` if the alias gives it, else the sum over its members.
     fn sum(
         &self,
         key: &'static str,
@@ -75,26 +75,26 @@ impl Node {
         Ok(total)
     }
 
-    /// FIRST_OID and LAST_OID as a range from 0, `None` if neither is given.
+    /// Returns FIRST_OID and LAST_OID as a range from 0; `None` if neither is given.
     pub(crate) fn oid_range(&self) -> Result<Option<Range<u32>>, DbError> {
         let number = |key| self.alias.number(key, MOST_SEQUENCES, &self.file);
         let (first, last) = (number("FIRST_OID")?, number("LAST_OID")?);
         if first.is_none() && last.is_none() {
             return Ok(None);
         }
-        // Both fit: `number` bounds them.
+        // Both numbers fit, because `number` limits them.
         let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let start = narrow(first.unwrap_or(0)).saturating_sub(1);
         Ok(Some(start..last.map_or(u32::MAX, narrow)))
     }
 }
 
-/// Joins the titles that are not empty by `; `.
+/// Joins the titles by `; `, omitting empty ones.
 pub(crate) fn join_titles(titles: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     titles.filter(|title| !title.is_empty()).collect::<Vec<_>>().join(&b"; "[..])
 }
 
-/// An error if `total` is more than `maximum`.
+/// Returns `total`, or an error if it is more than `maximum`.
 pub(crate) fn limited(what: &'static str, total: u64, maximum: u64) -> Result<u64, DbError> {
     if total > maximum {
         return Err(DbError::TooLarge { what, found: total, maximum });

@@ -1,4 +1,4 @@
-//! From database names to volumes: the tree of aliases.
+//! The tree of aliases, from database names to volumes.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -7,21 +7,21 @@ use crate::alias::AliasFile;
 use crate::path::{self, BasePath};
 use crate::{DbError, SearchPath, SequenceKind};
 
-/// Alias files in one tree, beyond which it cannot be meant; also bounds the nesting.
+/// Maximal number of alias files in one tree; it also limits the nesting.
 const MOST_ALIASES: usize = 4096;
-/// Aliases within aliases.
+/// Maximal depth of aliases within aliases.
 const DEEPEST: usize = 64;
 
-/// An alias, or the list of names that the user gave.
+/// An alias with its members, or the list of names that the user gave.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
-    /// What the alias file says; nothing for the user's list.
+    /// Entries of the alias file; none for the user's list.
     pub(crate) alias: AliasFile,
-    /// The alias file, for messages.
+    /// Path of the alias file, for messages.
     pub(crate) file: PathBuf,
     /// Members that are aliases, in DBLIST order.
     pub(crate) nodes: Vec<Node>,
-    /// Members that are volumes, in DBLIST order, each once.
+    /// Members that are volumes, in DBLIST order, without duplicates.
     pub(crate) volumes: Vec<BasePath>,
 }
 
@@ -29,7 +29,7 @@ impl Node {
     /// Resolves a list of names, as in `-db`, to a tree.
     ///
     /// # Errors
-    /// Those of names and alias files; no volume is opened.
+    /// Errors of names and alias files; no volume is opened.
     pub(crate) fn resolve(
         list: &[u8],
         kind: SequenceKind,
@@ -50,7 +50,7 @@ impl Node {
             })?;
             Ok(path::with_normal_directory(&base))
         });
-        // All names are looked up before any alias is read.
+        // BLAST+ looks up all names before it reads any alias.
         let found = found.collect::<Result<Vec<_>, DbError>>()?;
         let mut resolver = Resolver { search, kind, open: Vec::new(), count: 0 };
         let mut top = Self::default();
@@ -64,7 +64,7 @@ impl Node {
         Ok(top)
     }
 
-    /// The volumes of the whole tree in OID order, each once.
+    /// Returns the volumes of the whole tree in OID order, without duplicates.
     pub(crate) fn all_volumes(&self) -> Vec<BasePath> {
         let mut found = BTreeSet::new();
         self.collect_volumes(&mut found);
@@ -78,7 +78,7 @@ impl Node {
         }
     }
 
-    /// The volumes of [`Whole`](crate::Whole), asked of the user's list.
+    /// Returns the volumes that [`Whole`](crate::Whole) lists. Called for the user's list.
     pub(crate) fn listed_volumes(&self) -> Vec<BasePath> {
         use std::os::unix::ffi::OsStrExt;
         let mut listed: BTreeSet<_> = self.volumes.iter().cloned().collect();
@@ -100,8 +100,8 @@ impl Node {
     }
 }
 
-/// By what BLAST+ sorts volumes: the name without an extension of indexes or aliases, then the path
-/// (`SeqDB_CompareVolume`, seqdbcommon.cpp).
+/// Sort key of volumes in BLAST+: the name without an extension of indexes or aliases, then the
+/// path (`SeqDB_CompareVolume`, seqdbcommon.cpp).
 fn volume_order(base: &BasePath) -> (&[u8], &BasePath) {
     const EXTENSIONS: [&[u8]; 4] = [b".nal", b".nin", b".pal", b".pin"];
     let name = path::file_name(base);
@@ -109,18 +109,18 @@ fn volume_order(base: &BasePath) -> (&[u8], &BasePath) {
     (stem.filter(|stem| !stem.is_empty()).unwrap_or(name), base)
 }
 
-/// Reads aliases recursively.
+/// Reads alias files recursively.
 struct Resolver<'a> {
     search: &'a SearchPath,
     kind: SequenceKind,
-    /// The aliases being read, outermost first, normalised.
+    /// Normalised paths of the aliases being read, outermost first.
     open: Vec<BasePath>,
-    /// Aliases read so far.
+    /// Number of aliases read so far.
     count: usize,
 }
 
 impl Resolver<'_> {
-    /// Reads the alias `base` and all below it.
+    /// Reads the alias `base` and all aliases below it.
     fn node(&mut self, base: BasePath) -> Result<Node, DbError> {
         let file = path::with_extension(&base, &self.kind.extension("al"));
         let normal = path::with_normal_directory(&base);

@@ -1,4 +1,4 @@
-//! One volume: an index, the residues, the headers.
+//! A volume of a database: index, residues and headers.
 
 mod check;
 mod nucleotide;
@@ -21,7 +21,7 @@ use crate::parts::VolumeFile;
 use crate::stamp::Stamp;
 use crate::{DbError, SequenceKind, path};
 
-/// The three files of a volume, already in memory.
+/// Contents of the three files of a volume, in memory.
 #[derive(Clone, Debug, Default)]
 pub struct VolumeBytes {
     /// Contents of the `.pin` or `.nin` file.
@@ -32,39 +32,40 @@ pub struct VolumeBytes {
     pub headers: Vec<u8>,
 }
 
-/// The source of definition lines.
+/// The source of a volume's definition lines.
 #[derive(Clone, Debug)]
 enum Headers {
     /// A header file.
     File(Bytes),
-    /// Records that were never written.
+    /// Definition lines in memory that were never encoded.
     Parsed(Arc<[Vec<Defline>]>),
 }
 
-/// An opened volume. OIDs count from 0 here; `first` arguments give the OID of the volume's first
+/// An opened volume. Its OIDs count from 0. Arguments `first` are the OID of the volume's first
 /// sequence in the whole database, for messages and for stored ordinals.
 #[derive(Clone, Debug)]
 pub(crate) struct Volume {
     /// Path without extension; a label for volumes in memory.
     name: PathBuf,
-    /// Whether the name is a path, so that the files can be read again.
+    /// Whether the name is a path, so that the files can be opened again.
     on_disk: bool,
-    /// These files, as they were.
+    /// Path and attributes of the files when they were opened.
     stamps: Arc<[Stamp]>,
     index: Index,
-    /// The index file, for each of its tables: all of it, or only the part with that table.
+    /// Bytes of the index file for each of its tables: the whole file, or only the part with that
+    /// table.
     tables: [Bytes; Table::COUNT],
     residues: Bytes,
     headers: Headers,
-    /// Which definition lines are shown, and the number of the volume there.
+    /// Filter of shown definition lines, and the number of this volume in the filter.
     filter: Option<(Arc<DeflineFilter>, usize)>,
-    /// The first sequence seen so far whose definition lines have bytes that are not shown.
+    /// First sequence read so far with unprintable bytes in its definition lines.
     odd: Arc<FirstOdd>,
 }
 
 impl Volume {
     /// Opens the files `base.pin`, `base.psq`, `base.phr`, or those of nucleotides. A volume
-    /// without sequences needs only the first.
+    /// without sequences needs only the index.
     pub(crate) fn open(base: &[u8], kind: SequenceKind) -> Result<Self, DbError> {
         let index_path = path::with_extension(base, &kind.extension("in"));
         let (index_bytes, stamp) = Bytes::map_of_volume(&index_path)?;
@@ -90,7 +91,7 @@ impl Volume {
         Ok(volume)
     }
 
-    /// A volume of bytes in memory; `name` stands for its path in messages.
+    /// Makes a volume of bytes in memory; `name` stands for its path in messages.
     pub(crate) fn from_bytes(name: &str, bytes: VolumeBytes) -> Result<Self, DbError> {
         let index = Index::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")), None)?;
         let index_bytes = Bytes::held(bytes.index);
@@ -109,7 +110,7 @@ impl Volume {
         Ok(volume)
     }
 
-    /// A volume of bytes in memory whose definition lines were never encoded.
+    /// Makes a volume of bytes in memory whose definition lines were never encoded.
     pub(crate) fn from_records(
         name: &str,
         index: Vec<u8>,
@@ -131,13 +132,13 @@ impl Volume {
         })
     }
 
-    /// The same volume, which shows only the definition lines that `filter` keeps of volume
+    /// Copies the volume and restricts its definition lines to those that `filter` shows of volume
     /// `number`.
     pub(crate) fn filtered(&self, filter: Arc<DeflineFilter>, number: usize) -> Self {
         Self { filter: Some((filter, number)), ..self.clone() }
     }
 
-    /// Which definition lines are shown, if not all.
+    /// Filter of shown definition lines; `None` if all are shown.
     pub(crate) fn filter(&self) -> Option<&DeflineFilter> {
         self.filter.as_ref().map(|(filter, _)| filter.as_ref())
     }
@@ -154,7 +155,7 @@ impl Volume {
         name.into()
     }
 
-    /// The attributes of the files when they were opened.
+    /// Attributes of the files when they were opened.
     pub(crate) fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
         self.stamps.iter().map(Stamp::opened)
     }
@@ -188,12 +189,12 @@ impl Volume {
         Ok(())
     }
 
-    /// Path without extension.
+    /// Path without extension, or a label for a volume in memory.
     pub(crate) fn name(&self) -> &Path {
         &self.name
     }
 
-    /// A file beside those of the volume, whose extension begins with the same letter.
+    /// Path of another file of the same name, whose extension begins with the same letter.
     pub(crate) fn side_file(&self, letters: &str) -> PathBuf {
         self.file(letters)
     }
@@ -204,14 +205,14 @@ impl Volume {
         std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec()
     }
 
-    /// The LMDB file that a version-5 volume names, beside the volume.
+    /// Path of the LMDB file that a version-5 volume names, in the directory of the volume.
     pub(crate) fn lmdb(&self) -> Option<PathBuf> {
         let name = Path::new(path::os(&self.index.lmdb));
         (!self.index.lmdb.is_empty()).then(|| self.name.with_file_name(name))
     }
 
     /// Checks that the first and the last entry of both tables are within their files, and that the
-    /// stated number of residues is that of the offsets.
+    /// stated number of residues agrees with the offsets.
     fn check_ends(&self) -> Result<(), DbError> {
         let count = self.index.sequences;
         if count == 0 {
@@ -223,7 +224,7 @@ impl Volume {
         }
         let (first, last) =
             (self.offset(Table::Sequences, 0), self.offset(Table::Sequences, count));
-        // The byte before the first residue is a sentinel.
+        // A sentinel is before the first residue.
         if first < 1 || last < first {
             return Err(self.bad_offset(Table::Sequences, 0, 0));
         }
@@ -258,7 +259,7 @@ impl Volume {
         self.index.offset(&self.tables[table as usize], table, i).unwrap_or(0)
     }
 
-    /// The bytes of item `i` in the file that a table points into.
+    /// Range of item `i` in the file that a table points into.
     #[inline]
     fn span(&self, table: Table, i: u32) -> Option<Range<usize>> {
         self.index.span(&self.tables[table as usize], table, i)
@@ -273,8 +274,8 @@ impl Volume {
         }
     }
 
-    /// Residues before sequence `i` in this volume, from the index; an upper limit for nucleotides.
-    /// 0 for a table out of order.
+    /// Number of residues before sequence `i` in this volume, from the index. For nucleotides an
+    /// upper limit. 0 for a table out of order.
     #[inline]
     pub(crate) fn residues_before(&self, i: u32) -> u64 {
         let start = self.offset(Table::Sequences, 0);
@@ -283,14 +284,14 @@ impl Volume {
         match self.index.kind {
             // A sentinel follows each sequence.
             SequenceKind::Protein => bytes.saturating_sub(i.into()),
-            // The last byte of a sequence holds three bases at most.
+            // The last byte of a sequence has at most three bases.
             SequenceKind::Nucleotide => {
                 (nucleotide::BASES_IN_BYTE * bytes).saturating_sub(i.into())
             }
         }
     }
 
-    /// The residues of sequence `i`, without sentinel; empty if there is no such sequence or its
+    /// Returns the residues of sequence `i`, without sentinel; empty if it does not exist or its
     /// offsets are wrong.
     #[inline]
     pub(crate) fn residues(&self, i: u32) -> &[u8] {
@@ -299,9 +300,8 @@ impl Volume {
             .unwrap_or(&[])
     }
 
-    /// All bytes of sequence `i` in a file: residues or bases with the bytes up to the next
-    /// sequence, or the header. Empty if offsets are wrong; headers that were never encoded have no
-    /// bytes.
+    /// Returns all bytes of sequence `i` in a file: residues or bases with the bytes up to the next
+    /// sequence, or the header. Empty if offsets are wrong, and for definition lines in memory.
     pub(crate) fn stored(&self, file: VolumeFile, i: u32) -> &[u8] {
         let bytes = match (file, &self.headers) {
             (VolumeFile::Sequences, _) => Some((Table::Sequences, &self.residues)),
@@ -312,24 +312,24 @@ impl Volume {
         found.unwrap_or_default()
     }
 
-    /// The definition lines of sequence `i`, where they were never encoded.
+    /// Returns the definition lines of sequence `i`, if they are in memory and were never encoded.
     pub(crate) fn parsed_deflines(&self, i: u32) -> Option<&[Defline]> {
         let Headers::Parsed(lines) = &self.headers else { return None };
         Some(lines.get(i as usize).map_or(&[], Vec::as_slice))
     }
 
-    /// Length of sequence `i`, of a protein from the index alone; 0 if there is none.
+    /// Length of sequence `i`; 0 if it does not exist. Comes from the index alone for a protein.
     #[inline]
     pub(crate) fn length(&self, i: u32) -> u32 {
         if self.index.kind == SequenceKind::Nucleotide {
             return self.bases(i, 0).map_or(0, |bases| bases.length());
         }
         let span = self.span(Table::Sequences, i).unwrap_or(0..0);
-        // Both offsets have 32 bits, and so has their difference.
+        // Both offsets have 32 bits, so their difference fits.
         u32::try_from(span.len()).unwrap_or(u32::MAX).saturating_sub(1)
     }
 
-    /// The definition lines of sequence `i`.
+    /// Returns the shown definition lines of sequence `i`.
     ///
     /// The stored `BL_ORD_ID` ordinals count from 0 in each volume; `first` is added, as
     /// `CSeqDBVol::x_GetHdrAsn1` does (seqdbvol.cpp).
@@ -341,7 +341,7 @@ impl Volume {
         Ok(lines)
     }
 
-    /// As `deflines`, including lines that must not be shown.
+    /// Returns all definition lines of sequence `i`, including those that are not shown.
     pub(crate) fn stored_deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
         let file = match &self.headers {
             Headers::Parsed(_) => {
@@ -379,8 +379,8 @@ impl Volume {
         Ok(lines)
     }
 
-    /// The first sequence read so far whose definition lines have unprintable bytes. `first` as in
-    /// other methods.
+    /// Returns the first sequence read so far with unprintable bytes in its definition lines.
+    /// `first` is the OID of the volume's first sequence.
     pub(crate) fn odd_header(&self, first: u32) -> Option<OddHeader> {
         let (i, text) = self.odd.get()?;
         Some(OddHeader { file: self.file("hr"), oid: first + i, text })
@@ -404,7 +404,7 @@ impl Volume {
             start = end;
         }
         let (begin, end) = (begin as usize, start as usize);
-        // The sentinel before the first sequence is part of it.
+        // The sentinel before the first sequence is checked, too.
         let Some(block) = self.residues.file_range(begin - 1..end) else {
             return Err(self.bad_offset(Table::Sequences, range.start, first));
         };
@@ -415,7 +415,7 @@ impl Volume {
                 return Err(self.bad_byte(at, oid, "a sentinel"));
             }
         }
-        // One pass without branches, so that the compiler can use vectors.
+        // A single pass without branches, so that the compiler can use vectors.
         if block.iter().fold(0, |most, &code| most.max(code)) < alphabet::SIZE as u8 {
             return Ok(());
         }
@@ -424,7 +424,8 @@ impl Volume {
         Err(self.bad_byte(at, first + self.sequence_at(at, &range), "a residue"))
     }
 
-    /// The sequence in `range` whose bytes include position `at`; the offsets are in order.
+    /// Finds the sequence in `range` whose bytes include position `at`. The offsets must be in
+    /// order.
     fn sequence_at(&self, at: usize, range: &Range<u32>) -> u32 {
         let (mut low, mut high) = (range.start, range.end);
         while high - low > 1 {

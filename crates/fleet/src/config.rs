@@ -95,9 +95,10 @@ pub struct Config {
     /// Most bytes of output that may wait for their offset, of all workers, in memory and spools.
     /// With more, groups get no further blocks.
     pub waiting_limit: u64,
-    /// Tasks that a worker may have waiting besides the one that it searches ...
+    /// Number of tasks that may wait at a worker besides the task that it searches. Applies while
+    /// tasks are shorter than [`Config::prefetch_below`].
     pub prefetch: u32,
-    /// ... while tasks take less than this on average.
+    /// Tasks wait at a worker only while their mean time is shorter than this.
     pub prefetch_below: Time,
     /// A master asks for blocks when fewer than this many tasks per worker are unassigned.
     pub look_ahead: f64,
@@ -111,17 +112,18 @@ pub struct Config {
     /// Most residues of a segment (whole blocks, at least one). While the total is unknown,
     /// segments have this size.
     pub segment_residues: u64,
-    /// All queries, if known: segments shrink with the rest of the queries.
+    /// Weight of all queries, if known. Then segments become smaller towards the end of the input.
     pub total: Option<Weight>,
-    /// A segment is at most what remains divided by this and by the number of groups.
+    /// Divisor of the largest segment: the remaining residues, divided by this number and by the
+    /// number of groups.
     pub shrink: f64,
-    /// A block is handed out early as soon as the rest might take all workers less time than this
-    /// block. For this estimate, a block takes this many times as long as its residues suggest.
+    /// Factor by which a block may take longer than its residues suggest. The supermaster hands a
+    /// block out early once all workers together might finish the remaining blocks before it.
     /// With 0 no block is handed out early.
     pub longest_first: f64,
     /// Bytes of queries to read before a group asks for them.
     pub read_ahead: u64,
-    /// When to ping and whom to regard as dead; `None` switches this off.
+    /// Interval of pings, and the silence after which a rank counts as dead; `None` for no limit.
     pub heartbeat: Option<Heartbeat>,
     /// Most time after a drain for running tasks to end and for finished blocks to become durable.
     pub drain_limit: Time,
@@ -160,14 +162,14 @@ impl Default for Config {
 
 /// Number of write buffers for which a worker reserves memory: two windows being collected or
 /// written, one part being sent, one portion of a collective write.
-pub const RESERVED_BUFFERS: u64 = 4;
+pub const RESERVED_WRITE_BUFFERS: u64 = 4;
 
-/// The smallest write buffer that makes sense, in bytes: each one that is sent or written costs a
-/// message and a call of the system.
-pub const LEAST_WRITE_BUFFER: u64 = 64;
+/// Smallest size of the write buffer in bytes. Each buffer that is sent costs a message, and each
+/// one that is written costs a system call.
+pub const MIN_WRITE_BUFFER: u64 = 64;
 
-/// The largest write buffer, in bytes. Several of them are held in memory.
-pub const MOST_WRITE_BUFFER: u64 = 64 << 30;
+/// Largest size of the write buffer in bytes. A worker holds several buffers in memory.
+pub const MAX_WRITE_BUFFER: u64 = 64 << 30;
 
 /// A setting with which the job cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -185,7 +187,7 @@ pub enum ConfigError {
         buffer: u64,
     },
     /// A write buffer too large for memory to hold several of them.
-    #[error("-write_buffer of {given} bytes is too large: it may have {MOST_WRITE_BUFFER} bytes")]
+    #[error("-write_buffer of {given} bytes is too large: it may have {MAX_WRITE_BUFFER} bytes")]
     WriteBuffer {
         /// The size in bytes.
         given: u64,
@@ -201,18 +203,18 @@ pub enum ConfigError {
 impl Config {
     /// Returns the least [`Config::result_memory`] for the write buffer.
     pub fn least_result_memory(&self) -> u64 {
-        (RESERVED_BUFFERS + 1).saturating_mul(self.write_buffer)
+        (RESERVED_WRITE_BUFFERS + 1).saturating_mul(self.write_buffer)
     }
 
-    /// Returns the bytes of a grain if only one rank may write each grain. Only the merge strategy
-    /// needs that. With the others, pieces of several workers interleave, and MPI-IO coordinates
-    /// them where a file system needs it.
-    pub fn seams(&self) -> Option<u64> {
+    /// Returns the bytes of a grain if only one rank may write each grain, else `None`. Only the
+    /// merge strategy needs exclusive grains. With the other strategies, pieces of several workers
+    /// interleave, and MPI-IO coordinates them where a file system needs it.
+    pub fn exclusive_grain(&self) -> Option<u64> {
         (self.strategy == Strategy::Merge).then_some(self.grain)
     }
 
     /// Whether each block is stored before it counts as finished.
-    pub fn stores(&self) -> bool {
+    pub fn stores_blocks(&self) -> bool {
         self.checkpoint || self.strategy == Strategy::Records
     }
 
@@ -233,7 +235,7 @@ impl Config {
                 return Err(ConfigError::Zero { name });
             }
         }
-        if self.write_buffer > MOST_WRITE_BUFFER {
+        if self.write_buffer > MAX_WRITE_BUFFER {
             return Err(ConfigError::WriteBuffer { given: self.write_buffer });
         }
         let least = self.least_result_memory();
@@ -251,12 +253,12 @@ mod tests {
 
     #[test]
     fn write_buffers_too_large_for_memory_are_refused() {
-        for given in [MOST_WRITE_BUFFER + 1, 18_000_000_000_000_000_000, u64::MAX] {
+        for given in [MAX_WRITE_BUFFER + 1, 18_000_000_000_000_000_000, u64::MAX] {
             let result_memory = u64::MAX;
             let config = Config { write_buffer: given, result_memory, ..Config::default() };
             assert_eq!(config.validate(), Err(ConfigError::WriteBuffer { given }));
         }
-        let write_buffer = MOST_WRITE_BUFFER;
+        let write_buffer = MAX_WRITE_BUFFER;
         let config = Config { write_buffer, result_memory: u64::MAX, ..Config::default() };
         assert_eq!(config.validate(), Ok(()));
     }

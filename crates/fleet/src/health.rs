@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::config::Heartbeat;
 use crate::ids::Time;
 
-/// What one role knows about the roles that it exchanges messages with, numbered from 0.
+/// Times of the messages between one role and its peers, which are numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Peers {
     heartbeat: Option<Heartbeat>,
@@ -17,7 +17,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// Starts to observe this many peers; without a heartbeat nobody is ever silent.
+    /// Starts to observe `count` peers. Without a heartbeat, no peer ever counts as silent.
     pub fn new(count: usize, heartbeat: Option<Heartbeat>) -> Peers {
         let never = vec![Time(0); count];
         Peers { heartbeat, last_checked: None, last_received: never.clone(), last_sent: never }
@@ -33,9 +33,9 @@ impl Peers {
         self.last_sent[peer] = now;
     }
 
-    /// Returns the peer with the longest silence above the limit, with its length. Peers that are
-    /// silent for less time may be waiting for that one.
-    pub fn silent(&mut self, now: Time) -> Option<(usize, Time)> {
+    /// Returns the peer with the longest silence above the limit, and the length of that silence.
+    /// Peers with shorter silences may themselves be waiting for this peer.
+    pub fn longest_silent(&mut self, now: Time) -> Option<(usize, Time)> {
         let limit = self.heartbeat?.limit;
         let before = self.last_checked.replace(now);
         if before.is_none_or(|before| now.since(before) > limit) {
@@ -47,9 +47,9 @@ impl Peers {
         longest.filter(|&(_, silence)| silence > limit)
     }
 
-    /// Returns the peers that this role sent nothing to for an interval. They need a ping, which is
-    /// noted as sent.
-    pub fn quiet(&mut self, now: Time) -> Vec<usize> {
+    /// Returns the peers to which this role sent no message for an interval. The caller must send
+    /// them a ping; the time of the ping is recorded here.
+    pub fn peers_to_ping(&mut self, now: Time) -> Vec<usize> {
         let Some(Heartbeat { interval, .. }) = self.heartbeat else { return Vec::new() };
         let quiet = |&peer: &usize| now.since(self.last_sent[peer]) >= interval;
         let peers: Vec<usize> = (0..self.last_sent.len()).filter(quiet).collect();
@@ -71,41 +71,41 @@ mod tests {
     #[test]
     fn the_silent_peer_is_found() {
         let mut peers = peers(3);
-        assert_eq!(peers.silent(Time(100)), None);
+        assert_eq!(peers.longest_silent(Time(100)), None);
         for now in [120, 130] {
             peers.note_received(0, Time(now));
             peers.note_received(2, Time(now));
-            assert_eq!(peers.silent(Time(now)), None);
+            assert_eq!(peers.longest_silent(Time(now)), None);
         }
         peers.note_received(0, Time(131));
-        assert_eq!(peers.silent(Time(131)), Some((1, Time(31))));
+        assert_eq!(peers.longest_silent(Time(131)), Some((1, Time(31))));
     }
 
     #[test]
     fn the_longest_silent_peer_is_found() {
         let mut peers = peers(3);
-        assert_eq!(peers.silent(Time(100)), None);
+        assert_eq!(peers.longest_silent(Time(100)), None);
         peers.note_received(0, Time(105));
         peers.note_received(2, Time(104));
-        assert_eq!(peers.silent(Time(120)), None);
+        assert_eq!(peers.longest_silent(Time(120)), None);
         peers.note_received(1, Time(121));
-        assert_eq!(peers.silent(Time(140)), Some((2, Time(36))));
+        assert_eq!(peers.longest_silent(Time(140)), Some((2, Time(36))));
     }
 
     #[test]
     fn a_role_that_did_not_check_blames_nobody() {
         let mut peers = peers(2);
-        assert_eq!(peers.silent(Time(0)), None);
-        assert_eq!(peers.silent(Time(1000)), None);
-        assert_eq!(peers.silent(Time(1030)), None);
-        assert_eq!(peers.silent(Time(1031)), Some((0, Time(31))));
+        assert_eq!(peers.longest_silent(Time(0)), None);
+        assert_eq!(peers.longest_silent(Time(1000)), None);
+        assert_eq!(peers.longest_silent(Time(1030)), None);
+        assert_eq!(peers.longest_silent(Time(1031)), Some((0, Time(31))));
     }
 
     #[test]
     fn pings_go_to_peers_that_were_sent_nothing() {
         let mut peers = peers(2);
         peers.note_sent(0, Time(95));
-        assert_eq!(peers.quiet(Time(100)), [1]);
-        assert_eq!(peers.quiet(Time(105)), [0]);
+        assert_eq!(peers.peers_to_ping(Time(100)), [1]);
+        assert_eq!(peers.peers_to_ping(Time(105)), [0]);
     }
 }

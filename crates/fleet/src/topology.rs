@@ -39,9 +39,10 @@ pub struct WorkerPlace {
     pub rank: Rank,
     /// Its group.
     pub group: GroupId,
-    /// The replica of the database in its group that it holds a share of.
+    /// Number of the replica in the worker's group to which its partitions belong.
     pub replica: u32,
-    /// The partitions of that share, ascending. Workers of different groups share this list.
+    /// Partitions that the worker holds, ascending. Workers of different groups share
+    /// this list.
     pub partitions: Arc<[PartitionId]>,
 }
 
@@ -73,7 +74,7 @@ impl Topology {
         // Partitions by the number of workers that search: many groups have the same size.
         let mut held: HashMap<u32, Vec<HeldShare>> = HashMap::new();
         for number in 0..group_count {
-            let members = share(ranks, group_count, number);
+            let members = nth_share(ranks, group_count, number);
             let no_worker = match (shape.dedicated, number) {
                 (false, _) => 0,
                 (true, 0) => 2,
@@ -130,31 +131,31 @@ type HeldShare = (u32, Arc<[PartitionId]>);
 /// Assigns the partitions to the workers of a group.
 fn assign_partitions(workers: u32, replicas: u32, partitions: u32) -> Vec<HeldShare> {
     let holders = |replica| {
-        let holders = share(workers, replicas, replica);
+        let holders = nth_share(workers, replicas, replica);
         let size = holders.len() as u32;
-        let by = share(partitions / size, replicas, replica).start;
+        let by = nth_share(partitions / size, replicas, replica).start;
         (0..size).map(move |holder| {
-            (replica, staggered(share(partitions, size, holder), partitions, by).into())
+            (replica, staggered(nth_share(partitions, size, holder), partitions, by).into())
         })
     };
     (0..replicas).flat_map(holders).collect()
 }
 
-/// Moves a share of the partitions on by `by`.
+/// Shifts a worker's range of partitions by `by` partitions, modulo their number.
 ///
 /// The replicas of a group begin at different partitions. With equal shares, the workers with the
 /// same share would form a separate pool. Every block has equally many tasks for each pool, so
-/// pools with faster tasks would run out of tasks. With moved shares each pool overlaps with the
-/// next ones.
+/// pools with faster tasks would run out of tasks. With shifted ranges, each pool overlaps with the
+/// next pools.
 fn staggered(share: Range<u32>, partitions: u32, by: u32) -> Vec<PartitionId> {
     let mut held: Vec<_> = share.map(|p| PartitionId((p + by) % partitions)).collect();
     held.sort_unstable();
     held
 }
 
-/// Returns the share of part `number` when `total` things are divided into `parts` in order, as
-/// evenly as possible.
-pub fn share(total: u32, parts: u32, number: u32) -> Range<u32> {
+/// Divides `total` items into `parts` consecutive ranges of nearly equal length, and returns range
+/// `number`.
+pub fn nth_share(total: u32, parts: u32, number: u32) -> Range<u32> {
     let edge = |n: u32| (u64::from(total) * u64::from(n) / u64::from(parts.max(1))) as u32;
     edge(number)..edge(number + 1)
 }

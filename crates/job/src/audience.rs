@@ -1,6 +1,6 @@
 //! Receivers of the progress and the messages of a job.
 
-use fleetblast_mpi::speaks_for_all;
+use fleetblast_mpi::is_first_process;
 
 /// Receives the progress and the messages of a job, for a person or a log. The threads of a job
 /// share it.
@@ -66,14 +66,14 @@ pub trait Audience: Send + Sync {
     /// Prints a warning like BLAST+. If all ranks have the same warning, only the first one prints
     /// it.
     fn warn(&self, text: &str) {
-        if speaks_for_all() {
+        if is_first_process() {
             self.warn_from_rank(text.as_bytes());
         }
     }
 
     /// Prints an error that does not end the search, like BLAST+, on one rank only.
     fn print_error(&self, text: &str) {
-        if speaks_for_all() {
+        if is_first_process() {
             self.print_message(&format!("Error: [{}] {text}", self.program()));
         }
     }

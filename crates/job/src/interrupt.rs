@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use fleetblast_mpi::speaks_for_all;
+use fleetblast_mpi::is_first_process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::{Handle, Signals};
@@ -95,7 +95,7 @@ impl DrainSignals {
     }
 
     fn try_catch() -> io::Result<Self> {
-        let message = if speaks_for_all() { ENDED_BEFORE_SEARCH } else { "" };
+        let message = if is_first_process() { ENDED_BEFORE_SEARCH } else { "" };
         let early = Arc::new(EarlyEnd {
             is_due: AtomicBool::new(true),
             has_come: AtomicBool::new(false),
@@ -174,7 +174,7 @@ impl EarlyEnd {
 const ENDED_BEFORE_SEARCH: &str =
     "ended early by a signal, before it searched: start the same command again, with -resume\n";
 
-/// Unfinished files besides the one of a [`SignalWatch`]. Its signals remove them, too.
+/// Unfinished files besides the file of a [`SignalWatch`]. Its signals remove these files, too.
 static UNFINISHED_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Locks the unfinished files besides the report. No watched signal ends the process while the lock

@@ -119,7 +119,7 @@ impl<'a> Acceptor<'a> {
             if self.await_sockets() {
                 self.accept();
             }
-            self.shake_hands();
+            self.perform_handshake();
             // After the handshakes, since a new peer's first message has often arrived already.
             while self.unknown.len() > self.room && self.evict() {}
             self.learn_streams();
@@ -170,8 +170,8 @@ impl<'a> Acceptor<'a> {
     fn add(&mut self, tcp: TcpStream, address: SocketAddr) {
         self.number += 1;
         let number = self.number;
-        let channel =
-            tls::accepting(self.config).and_then(|tls| Channel::new(tcp, tls, self.patience));
+        let channel = tls::server_connection(self.config)
+            .and_then(|tls| Channel::new(tcp, tls, self.patience));
         match channel {
             Ok(channel) => self.unknown.push(PendingPeer {
                 channel,
@@ -220,11 +220,11 @@ impl<'a> Acceptor<'a> {
     }
 
     /// Continues the handshakes of unknown peers.
-    fn shake_hands(&mut self) {
+    fn perform_handshake(&mut self) {
         let patience = self.patience;
         for mut peer in mem::take(&mut self.unknown) {
-            match peer.shake_hands(patience) {
-                Ok(()) if peer.channel.is_proved() => {
+            match peer.perform_handshake(patience) {
+                Ok(()) if peer.channel.has_proved_key() => {
                     peer.channel.start_session();
                     self.known.push(peer);
                 }
@@ -280,13 +280,13 @@ impl<'a> Acceptor<'a> {
 
 impl PendingPeer {
     /// Continues the handshake.
-    fn shake_hands(&mut self, patience: Duration) -> Result<(), LinkError> {
+    fn perform_handshake(&mut self, patience: Duration) -> Result<(), LinkError> {
         if self.is_ready {
             self.channel.exchange(Duration::ZERO)?;
         }
         let broken = |what: &str| Err(LinkError::Broken(what.to_owned()));
         let took = self.since.elapsed();
-        if self.channel.is_proved() {
+        if self.channel.has_proved_key() {
             Ok(())
         } else if self.channel.has_ended() {
             broken("the peer has gone")

@@ -37,7 +37,7 @@ pub struct Channel {
     last_received: Instant,
     /// When the last message was sent.
     last_sent: Instant,
-    /// The connection is given up after this time without a message from the peer.
+    /// Time without a message from the peer after which the connection is closed.
     patience: Duration,
     /// The peer's end of the TCP connection is closed.
     ended: bool,
@@ -45,7 +45,8 @@ pub struct Channel {
     closed: bool,
     /// Bytes that arrived before the peer had proved its key.
     unproved: usize,
-    /// Time between the first message and its answer; zero at the side that was asked.
+    /// Time between the first message and its answer; zero at the side that accepted the
+    /// connection.
     pub round_trip: Duration,
 }
 
@@ -82,7 +83,7 @@ impl Channel {
     ///
     /// # Errors
     /// A peer with an unknown key, a silent peer, or a broken connection.
-    pub fn shake_hands(&mut self) -> Result<(), LinkError> {
+    pub fn perform_handshake(&mut self) -> Result<(), LinkError> {
         let end = Instant::now() + self.patience;
         while self.tls.is_handshaking() {
             if Instant::now() > end || self.ended {
@@ -101,7 +102,7 @@ impl Channel {
     }
 
     /// Whether the peer has proved a known key.
-    pub fn is_proved(&self) -> bool {
+    pub fn has_proved_key(&self) -> bool {
         !self.tls.is_handshaking()
     }
 
@@ -122,7 +123,7 @@ impl Channel {
             wanted |= PollFlags::IN;
         }
         // Messages cannot be sent before the handshake is complete.
-        if self.tls.wants_write() || !self.outbox.is_empty() && self.is_proved() {
+        if self.tls.wants_write() || !self.outbox.is_empty() && self.has_proved_key() {
             wanted |= PollFlags::OUT;
         }
         PollFd::new(&self.tcp, wanted)
@@ -145,8 +146,8 @@ impl Channel {
         self.outbox.extend_from_slice(bytes);
     }
 
-    /// Whether a sign of life is due, since nothing was sent for a while.
-    pub fn is_quiet(&self) -> bool {
+    /// Whether a sign of life must be sent because this side has sent no message recently.
+    pub fn is_sign_of_life_due(&self) -> bool {
         self.last_sent.elapsed() > SIGN_OF_LIFE && self.outbox.is_empty()
     }
 
@@ -229,10 +230,10 @@ impl Channel {
 
     fn read(&mut self) -> Result<(), LinkError> {
         while self.tls.wants_read() && !self.ended {
-            let is_proved = self.is_proved();
+            let has_proved_key = self.has_proved_key();
             match self.tls.read_tls(&mut self.tcp) {
                 Ok(0) => self.ended = true,
-                Ok(count) if !is_proved => self.unproved += count,
+                Ok(count) if !has_proved_key => self.unproved += count,
                 Ok(_) => {}
                 Err(error) if is_later(&error) => return Ok(()),
                 Err(error) => return Err(LinkError::broken(&error)),
@@ -240,7 +241,7 @@ impl Channel {
             if let Err(error) = self.tls.process_new_packets() {
                 // Sends the alert that says why.
                 let _ = self.tls.write_tls(&mut self.tcp);
-                return Err(classify(&error, is_proved));
+                return Err(classify(&error, has_proved_key));
             }
             if self.unproved > MOST_UNPROVED {
                 let what = "the peer sends too much before it has proved its key";
@@ -258,7 +259,7 @@ fn is_later(error: &io::Error) -> bool {
 /// Converts an error of TLS. Before the peer has proved its key, a third party can forge alerts
 /// and certificates, so these errors are transient: another connection may succeed. Only what
 /// arrives later is sure to come from the peer.
-fn classify(error: &TlsError, is_proved: bool) -> LinkError {
+fn classify(error: &TlsError, has_proved_key: bool) -> LinkError {
     if let Some(UnknownKey(key)) = UnknownKey::from_error(error) {
         return LinkError::Broken(format!(
             "the peer presented another key than -peer names: {key}"
@@ -274,7 +275,7 @@ fn classify(error: &TlsError, is_proved: bool) -> LinkError {
         ) => {
             let what = "the peer does not know this key: \
                        its -peer is to name the fingerprint of this -key";
-            match is_proved {
+            match has_proved_key {
                 true => LinkError::KeyRejected(what.to_owned()),
                 false => LinkError::Broken(format!("{error}; the peer had not proved its key")),
             }

@@ -1,4 +1,4 @@
-//! Connects to the receiver, again and again where connections break.
+//! Connects to the receiver, and reconnects where a connection breaks.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
@@ -23,14 +23,14 @@ const CONNECTING: Duration = Duration::from_secs(10);
 /// Most different errors that are reported between two connections.
 const MOST_REPORTED: usize = 8;
 
-/// The receiver of a stream, and how long to wait for it.
+/// The receiver of a stream, with keys and time limits.
 #[derive(Debug)]
 pub struct Target {
     /// `HOST:PORT`.
     pub address: String,
     /// The key of this side.
     pub key: Key,
-    /// Fingerprints of the receiver's key: one of these.
+    /// Accepted fingerprints of the receiver's key.
     pub peers: Vec<Fingerprint>,
     /// Fingerprint of the header with which the stream begins.
     pub header: u64,
@@ -54,7 +54,7 @@ pub enum SendEvent {
     Reconnected,
     /// The stream ended before it was complete: nothing more is sent.
     Ended,
-    /// How much was sent so far, in bytes.
+    /// Progress of the stream, in bytes.
     Progress {
         /// Bytes on the receiver's disk.
         confirmed: u64,
@@ -82,7 +82,7 @@ impl Dialer {
     /// # Errors
     /// A key that cannot be used.
     pub fn new(target: Target, observer: SendObserver) -> Result<Dialer, LinkError> {
-        let config = tls::client(&target.key, &target.peers)?;
+        let config = tls::client_config(&target.key, &target.peers)?;
         let mut run = [0; 16];
         SystemRandom::new()
             .fill(&mut run)
@@ -147,8 +147,8 @@ impl Dialer {
 
     /// Names the stream, and receives what the other side holds.
     fn greet(&self, tcp: TcpStream, patience: Duration) -> Result<(Channel, Held), LinkError> {
-        let mut channel = Channel::new(tcp, tls::connecting(&self.config)?, patience)?;
-        channel.shake_hands()?;
+        let mut channel = Channel::new(tcp, tls::client_connection(&self.config)?, patience)?;
+        channel.perform_handshake()?;
         let asked = Instant::now();
         channel.send(&Message::Hello(VERSION));
         channel.send(&Message::Stream(self.stream));

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-/// Error that keeps a stream from arriving.
+/// Error that ends a connection or a stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// A key that cannot be read or created.
@@ -18,13 +18,13 @@ pub enum LinkError {
     /// The peer has proved its key, and does not know the key of this side.
     #[error("{0}")]
     KeyRejected(String),
-    /// The peer sends another stream than the one that this side holds.
+    /// The stream of the peer differs from the stream that this side holds.
     #[error("{0}")]
-    Unwanted(String),
+    OtherStream(String),
     /// The peer violates the protocol.
     #[error("the peer {0}")]
     Protocol(&'static str),
-    /// The peer ends the stream; its message.
+    /// The peer ended the stream, with this message.
     #[error("the other site says: {0}")]
     Refused(String),
     /// This side ends the stream.
@@ -33,7 +33,7 @@ pub enum LinkError {
     /// A thread cannot be started.
     #[error("a thread cannot be started: {0}")]
     NoThread(String),
-    /// There was no connection for too long.
+    /// No attempt to connect succeeded within the time limit.
     #[error("no connection for {} s: {last}", after.as_secs())]
     GivenUp {
         /// Time without a connection.
@@ -41,7 +41,7 @@ pub enum LinkError {
         /// Error of the last attempt.
         last: String,
     },
-    /// There were connections, but the peer confirmed nothing for too long.
+    /// Connections succeeded, but the peer confirmed no bytes within the time limit.
     #[error(
         "the other site confirmed nothing for {} s, {}: {last}",
         after.as_secs(),

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Measured properties of a link and of the other side.
+/// Measured round-trip time and bandwidth of a link, and the number of threads at the other site.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pace {
+pub struct LinkSpeed {
     /// Shortest round-trip time that was measured.
     pub round_trip: Duration,
     /// Bytes per second; `None` before enough bytes have crossed.
@@ -25,10 +25,10 @@ const EXACT: Duration = Duration::from_millis(1);
 /// Weight of a lower rate in the moving average.
 const WEIGHT: f64 = 0.125;
 
-/// Measures the pace of a link.
+/// Measures the round-trip time and the bandwidth of a link.
 #[derive(Debug, Default)]
 pub struct Meter {
-    pace: Pace,
+    pace: LinkSpeed,
     /// Offset up to which bytes were sent, and up to which they arrived.
     sent: u64,
     received: u64,
@@ -40,18 +40,18 @@ pub struct Meter {
 
 impl Meter {
     /// Records a new connection whose next byte is the one at `offset`.
-    pub fn connected(&mut self, round_trip: Duration, workers: u32, offset: u64) {
+    pub fn record_connection(&mut self, round_trip: Duration, workers: u32, offset: u64) {
         let least = match self.pace.round_trip {
             Duration::ZERO => round_trip,
             before => before.min(round_trip),
         };
-        self.pace = Pace { round_trip: least, workers, ..self.pace };
+        self.pace = LinkSpeed { round_trip: least, workers, ..self.pace };
         (self.sent, self.received, self.burst) = (offset, offset, None);
         self.arrivals.clear();
     }
 
     /// Records that the bytes up to `offset` were sent.
-    pub fn sent(&mut self, now: Instant, offset: u64) {
+    pub fn record_sent(&mut self, now: Instant, offset: u64) {
         if self.received == self.sent {
             self.burst = Some((now, self.sent));
             self.arrivals.clear();
@@ -60,7 +60,7 @@ impl Meter {
     }
 
     /// Records that the bytes up to `offset` arrived.
-    pub fn received(&mut self, now: Instant, offset: u64) {
+    pub fn record_arrival(&mut self, now: Instant, offset: u64) {
         let Some((begun, from)) = self.burst else { return };
         self.received = offset.clamp(self.received, self.sent);
         let bytes = self.received.saturating_sub(from);
@@ -82,7 +82,7 @@ impl Meter {
     }
 
     /// Returns the properties measured so far.
-    pub fn pace(&self) -> Pace {
+    pub fn pace(&self) -> LinkSpeed {
         self.pace
     }
 
@@ -105,10 +105,10 @@ mod tests {
     /// time.
     fn burst(meter: &mut Meter, begin: Instant, from: u64, bytes: u64, rate: f64, trip: Duration) {
         let pieces = (1..=bytes.div_ceil(1 << 14)).map(|piece| (piece << 14).min(bytes));
-        pieces.clone().for_each(|piece| meter.sent(begin, from + piece));
+        pieces.clone().for_each(|piece| meter.record_sent(begin, from + piece));
         for piece in pieces {
             let arrival = begin + trip + Duration::from_secs_f64(piece as f64 / rate);
-            meter.received(arrival, from + piece);
+            meter.record_arrival(arrival, from + piece);
         }
     }
 
@@ -117,8 +117,8 @@ mod tests {
         for (rate, trip) in [(12.5e6, 200), (12.5e6, 0), (1.25e6, 20)] {
             let trip = Duration::from_millis(trip);
             let mut meter = Meter::default();
-            meter.connected(trip, 3, 100);
-            assert_eq!(meter.pace(), Pace { round_trip: trip, rate: None, workers: 3 });
+            meter.record_connection(trip, 3, 100);
+            assert_eq!(meter.pace(), LinkSpeed { round_trip: trip, rate: None, workers: 3 });
             burst(&mut meter, Instant::now(), 100, 4 << 20, rate, trip);
             let seen = meter.pace().rate.unwrap();
             assert!((0.8..1.3).contains(&(seen / rate)), "{seen} of {rate}");
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn small_amounts_do_not_make_a_link_look_slow() {
         let (mut meter, begin) = (Meter::default(), Instant::now());
-        meter.connected(Duration::from_millis(10), 1, 0);
+        meter.record_connection(Duration::from_millis(10), 1, 0);
         burst(&mut meter, begin, 0, 4 << 20, 1e7, Duration::from_millis(10));
         let before = meter.pace().rate.unwrap();
         for second in 1..20 {
@@ -148,18 +148,18 @@ mod tests {
     #[test]
     fn the_rate_of_a_link_that_gets_slower_is_found_in_time() {
         let (mut meter, begin) = (Meter::default(), Instant::now());
-        meter.connected(Duration::from_millis(1), 1, 0);
+        meter.record_connection(Duration::from_millis(1), 1, 0);
         burst(&mut meter, begin, 0, 4 << 20, 1e8, Duration::from_millis(1));
         burst(&mut meter, begin + Duration::from_secs(9), 4 << 20, 4 << 20, 1e6, Duration::ZERO);
         assert!(meter.pace().rate.unwrap() < 2e6);
         // A new connection keeps the measurements.
-        meter.connected(Duration::from_millis(7), 2, 12);
+        meter.record_connection(Duration::from_millis(7), 2, 12);
         assert_eq!(meter.pace().round_trip, Duration::from_millis(1));
         assert!(meter.pace().rate.is_some());
         // Bytes that were not sent cannot arrive.
-        meter.received(begin, u64::MAX);
-        meter.sent(begin, 20);
-        meter.received(begin, u64::MAX);
-        meter.received(begin, 0);
+        meter.record_arrival(begin, u64::MAX);
+        meter.record_sent(begin, 20);
+        meter.record_arrival(begin, u64::MAX);
+        meter.record_arrival(begin, 0);
     }
 }

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use crate::dial::Target;
 
-/// When the peer last confirmed something, which only a peer that has proved its key can do.
+/// Time of the peer's last confirmation. Only a peer that has proved its key can confirm bytes.
 /// Connections alone are no progress: a third party can accept them and forward nothing.
 pub(crate) struct Progress {
     /// Time of the last confirmation.
     pub(crate) since: Instant,
-    /// Connections made after that.
+    /// Number of connections made since then.
     pub(crate) connections: u32,
 }
 

@@ -47,7 +47,7 @@ impl Listener {
         widen_listener(&socket);
         // A longer queue than usual, so that crowds leave room in it. Best effort.
         let _ = listen(&socket, QUEUE);
-        Ok(Listener { socket, config: tls::server(key, peers)?, patience })
+        Ok(Listener { socket, config: tls::server_config(key, peers)?, patience })
     }
 
     /// Returns the address at which it listens.

@@ -9,7 +9,7 @@ use crate::channel::Channel;
 use crate::dial::{Dialer, SendEvent, SendObserver, Target};
 use crate::error::LinkError;
 use crate::message::{Held, MOST_BODY, Message};
-use crate::pace::{Meter, Pace};
+use crate::pace::{LinkSpeed, Meter};
 use crate::progress::Progress;
 
 /// Most unconfirmed bytes that are kept; writers of more wait. Several times what a long fast link
@@ -24,7 +24,7 @@ const NOT_VERIFIED: &str = "the search ended before it had compared its queries 
 /// Time between two [`SendEvent::Progress`].
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How a stream arrived.
+/// Result of sending a complete stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// The receiver has processed it.
@@ -63,7 +63,7 @@ struct State {
     confirmed: u64,
     /// The stream is complete.
     finished: bool,
-    /// Why the stream ends before it is complete.
+    /// Reason for which the stream ends before it is complete.
     ended: Option<String>,
     /// The bytes that the receiver held belong to this stream.
     verified: bool,
@@ -71,7 +71,7 @@ struct State {
     abandoned: bool,
     result: Option<Result<Arrival, LinkError>>,
     /// Measured properties of the link.
-    pace: Pace,
+    pace: LinkSpeed,
 }
 
 impl State {
@@ -113,7 +113,7 @@ impl Opening {
         channel.send(&Message::Start(held.whole));
         let shared = Arc::new(Shared::default());
         let (position, mut meter) = (held.whole, Meter::default());
-        meter.connected(channel.round_trip, held.workers, position);
+        meter.record_connection(channel.round_trip, held.workers, position);
         (shared.lock().confirmed, shared.lock().pace) = (position, meter.pace());
         let (own, observer) = (Arc::clone(&shared), Arc::clone(&dialer.observer));
         let run = move || {
@@ -151,7 +151,8 @@ impl Sender {
         Ok(())
     }
 
-    /// Verifies that the stream goes on, for a caller that has nothing to send for long.
+    /// Returns the error of the stream, if it has ended. Callers that write nothing for long use
+    /// it.
     ///
     /// # Errors
     /// The error that ended the stream.
@@ -163,7 +164,7 @@ impl Sender {
     }
 
     /// Returns the measured properties of the link.
-    pub fn pace(&self) -> Pace {
+    pub fn pace(&self) -> LinkSpeed {
         self.shared.lock().pace
     }
 
@@ -182,8 +183,8 @@ impl Sender {
         }
     }
 
-    /// Records that the receiver holds this very stream; [`write`](Self::write) implies it. A
-    /// failure before that does not end the receiver, which may wait for another sender.
+    /// Records that the bytes at the receiver belong to this stream; [`write`](Self::write) implies
+    /// it. A failure before that does not end the receiver, which may wait for another sender.
     pub fn verify(&self) {
         self.shared.lock().verified = true;
     }
@@ -288,7 +289,7 @@ impl Run<'_> {
         let why = match from {
             Some(offset) if (self.agrees)(held) => {
                 self.position = offset;
-                self.meter.connected(channel.round_trip, held.workers, offset);
+                self.meter.record_connection(channel.round_trip, held.workers, offset);
                 // The bytes before it are on the receiver's disk, even if the confirmation was
                 // lost.
                 if offset > *range.start() {
@@ -321,7 +322,7 @@ impl Run<'_> {
                 return Err(LinkError::Ended(why));
             }
             finish_sent = self.fill(&mut channel, finish_sent);
-            if channel.is_quiet() {
+            if channel.is_sign_of_life_due() {
                 channel.send(&Message::Idle);
             }
             let exchanging = Instant::now();
@@ -332,7 +333,7 @@ impl Run<'_> {
                 match message {
                     Message::Confirmed(offset) => self.confirm(offset)?,
                     Message::Received(offset) => {
-                        self.meter.received(Instant::now(), offset);
+                        self.meter.record_arrival(Instant::now(), offset);
                         self.shared.lock().pace = self.meter.pace();
                     }
                     Message::Done if finish_sent && self.is_all_confirmed() => {
@@ -387,7 +388,7 @@ impl Run<'_> {
                 break;
             }
             self.position += piece.len() as u64;
-            self.meter.sent(Instant::now(), self.position);
+            self.meter.record_sent(Instant::now(), self.position);
             channel.send(&Message::Data(piece));
         }
         finish_sent

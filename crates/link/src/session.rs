@@ -13,8 +13,8 @@ use crate::sink::{ReceiveEvent, ReceiveObserver, Sink};
 /// Received bytes are brought to disk after this number of them, and after this time.
 const SYNC_BYTES: usize = 8 << 20;
 const SYNC_AFTER: Duration = Duration::from_millis(200);
-/// Time in which a sender may reconnect to learn how the stream ended.
-pub(crate) const LINGER: Duration = Duration::from_secs(5);
+/// Time in which a sender may reconnect to receive the verdict on its stream.
+pub(crate) const RECONNECT_TIME: Duration = Duration::from_secs(5);
 /// Messages to a sender that connects while another one is connected: of another search, and
 /// perhaps of the same.
 const OTHER_STREAM: &str = "another search is received here; name another 'fleetblast receive', \
@@ -47,7 +47,7 @@ enum Stage {
 }
 
 impl Stage {
-    /// Bytes that arrived, as long as more may.
+    /// Offset of the next byte, while the stream is arriving.
     fn received(&self) -> Option<u64> {
         match self {
             Stage::Running(next) => Some(*next),
@@ -99,7 +99,7 @@ impl<'a> StreamReceiver<'a> {
     pub(crate) fn run(mut self) -> Result<(), LinkError> {
         let mut session: Option<Session> = None;
         let mut alone = Instant::now();
-        let (mut known, mut linger) = (None, LINGER);
+        let (mut known, mut linger) = (None, RECONNECT_TIME);
         loop {
             self.closing.step();
             if let Some(verdict) = self.sink.verdict() {
@@ -116,7 +116,8 @@ impl<'a> StreamReceiver<'a> {
                 if is_over {
                     // The sender reconnects once it notices that its connection is dead.
                     alone = Instant::now();
-                    linger = self.give_up.unwrap_or(Duration::MAX).min(self.patience + LINGER);
+                    linger =
+                        self.give_up.unwrap_or(Duration::MAX).min(self.patience + RECONNECT_TIME);
                 }
             }
             let wait = if session.is_some() { Duration::ZERO } else { TICK };
@@ -126,7 +127,7 @@ impl<'a> StreamReceiver<'a> {
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(wait),
             }
             let Some(current) = &mut session else {
-                let long = self.give_up.map_or(LINGER, |after| after.min(LINGER));
+                let long = self.give_up.map_or(RECONNECT_TIME, |after| after.min(RECONNECT_TIME));
                 if alone.elapsed() > long && self.sink.on_sender_missing() {
                     (self.observer)(ReceiveEvent::SenderMissing);
                 }
@@ -149,8 +150,8 @@ impl<'a> StreamReceiver<'a> {
                     (self.observer)(ReceiveEvent::Broken(error.to_string()));
                     session = None;
                 }
-                Err(LinkError::Unwanted(why)) => {
-                    (self.observer)(ReceiveEvent::Unwanted(why));
+                Err(LinkError::OtherStream(why)) => {
+                    (self.observer)(ReceiveEvent::OtherStream(why));
                     session = None;
                 }
                 Err(error @ LinkError::Ended(_)) => {
@@ -232,7 +233,7 @@ impl<'a> StreamReceiver<'a> {
             *synced = self.sink.sync().map_err(LinkError::Ended)?;
             *unsynced = 0;
             channel.send(&Message::Confirmed(*synced));
-        } else if channel.is_quiet() && !matches!(session.stage, Stage::Offered(_)) {
+        } else if channel.is_sign_of_life_due() && !matches!(session.stage, Stage::Offered(_)) {
             channel.send(&Message::Confirmed(*synced));
         }
         Ok(())
@@ -282,7 +283,7 @@ impl<'a> StreamReceiver<'a> {
         if self.begun.is_some() {
             return LinkError::Broken(why.to_owned());
         }
-        LinkError::Unwanted(self.sink.on_foreign_sender(why))
+        LinkError::OtherStream(self.sink.on_foreign_sender(why))
     }
 }
 

@@ -62,13 +62,13 @@ pub enum ReceiveEvent {
     Connected(SocketAddr),
     /// Its connection broke; another one may follow.
     Broken(String),
-    /// A known peer had another stream, and is gone.
-    Unwanted(String),
+    /// A known peer left because its stream differs from the stored one.
+    OtherStream(String),
     /// A connection that was refused.
     Rejected(SocketAddr, String),
     /// Number of bytes that arrived, on the disk or not.
     Progress(u64),
-    /// No sender connected; the stream that is held is complete.
+    /// No sender connected, although the stored stream is complete.
     SenderMissing,
 }
 

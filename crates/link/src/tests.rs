@@ -12,7 +12,7 @@ use crate::dial::Target;
 use crate::message::{Held, MOST_BODY, Message, StreamId, VERSION};
 use crate::receive::Listener;
 use crate::send::{Arrival, Opening};
-use crate::session::LINGER;
+use crate::session::RECONNECT_TIME;
 use crate::sink::{ReceiveEvent, Sink};
 use crate::{Fingerprint, Key, LinkError, tls};
 
@@ -156,10 +156,11 @@ fn known(keys: &Keys, address: SocketAddr) -> Channel {
 
 /// Sends the hello of a known peer with this stream over a connection.
 fn said_hello(keys: &Keys, tcp: TcpStream, stream: StreamId) -> Channel {
-    let config = tls::client(&keys.key("here"), &keys.print("there")).unwrap();
+    let config = tls::client_config(&keys.key("here"), &keys.print("there")).unwrap();
     let patience = Duration::from_secs(20);
-    let mut channel = Channel::new(tcp, tls::connecting(&config).unwrap(), patience).unwrap();
-    channel.shake_hands().unwrap();
+    let mut channel =
+        Channel::new(tcp, tls::client_connection(&config).unwrap(), patience).unwrap();
+    channel.perform_handshake().unwrap();
     channel.send(&Message::Hello(VERSION));
     channel.send(&Message::Stream(stream));
     channel
@@ -218,7 +219,7 @@ fn a_new_sender_gets_no_verdict_before_its_end_although_everything_is_there() {
     let (sink, result, events) = received(&keys, sink, |address| {
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
-        thread::sleep(LINGER + LINGER / 4);
+        thread::sleep(RECONNECT_TIME + RECONNECT_TIME / 4);
         assert_eq!(sender.check(), Ok(()));
         assert_eq!(sender.finish(), Ok(Arrival::Done));
     });
@@ -362,9 +363,10 @@ fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
 
 /// Sends what is held over an accepted connection.
 fn offered(keys: &Keys, tcp: TcpStream, bytes: u64) -> Result<Channel, LinkError> {
-    let config = tls::server(&keys.key("there"), &keys.print("here")).unwrap();
-    let mut channel = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE).unwrap();
-    channel.shake_hands()?;
+    let config = tls::server_config(&keys.key("there"), &keys.print("here")).unwrap();
+    let mut channel =
+        Channel::new(tcp, tls::server_connection(&config).unwrap(), PATIENCE).unwrap();
+    channel.perform_handshake()?;
     channel.send(&Message::Held(Held { bytes, whole: bytes, workers: 1, state: Vec::new() }));
     Ok(channel)
 }

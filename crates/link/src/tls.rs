@@ -157,7 +157,7 @@ fn unusable(error: &dyn std::fmt::Display) -> LinkError {
 ///
 /// # Errors
 /// A key that cannot be used.
-pub fn client(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ClientConfig>, LinkError> {
+pub fn client_config(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ClientConfig>, LinkError> {
     let provider = Arc::new(ring::default_provider());
     let known = Arc::new(PeerVerifier { peers: peers.to_vec(), provider: Arc::clone(&provider) });
     let config = ClientConfig::builder_with_provider(provider)
@@ -175,7 +175,7 @@ pub fn client(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ClientConfig>, Lin
 ///
 /// # Errors
 /// A key that cannot be used.
-pub fn server(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ServerConfig>, LinkError> {
+pub fn server_config(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ServerConfig>, LinkError> {
     let provider = Arc::new(ring::default_provider());
     let known = Arc::new(PeerVerifier { peers: peers.to_vec(), provider: Arc::clone(&provider) });
     let config = ServerConfig::builder_with_provider(provider)
@@ -194,7 +194,7 @@ pub fn server(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ServerConfig>, Lin
 ///
 /// # Errors
 /// A key that cannot be used.
-pub fn connecting(config: &Arc<ClientConfig>) -> Result<rustls::Connection, LinkError> {
+pub fn client_connection(config: &Arc<ClientConfig>) -> Result<rustls::Connection, LinkError> {
     let name = ServerName::try_from(NAME).map_err(|error| unusable(&error))?;
     let connection = ClientConnection::new(Arc::clone(config), name);
     Ok(connection.map_err(|error| unusable(&error))?.into())
@@ -204,7 +204,7 @@ pub fn connecting(config: &Arc<ClientConfig>) -> Result<rustls::Connection, Link
 ///
 /// # Errors
 /// A key that cannot be used.
-pub fn accepting(config: &Arc<ServerConfig>) -> Result<rustls::Connection, LinkError> {
+pub fn server_connection(config: &Arc<ServerConfig>) -> Result<rustls::Connection, LinkError> {
     let connection = ServerConnection::new(Arc::clone(config));
     Ok(connection.map_err(|error| unusable(&error))?.into())
 }

@@ -15,7 +15,7 @@ use crate::sort::Sorter;
 
 /// The initial map size of BLAST+.
 const MAP_SIZE: u64 = 700_000_000;
-/// If an identifier is at least this long, its length needs four more bytes.
+/// Minimal length of an identifier whose stored length needs four more bytes.
 const LONG: usize = 255;
 
 /// Collects the accessions of all sequences.
@@ -26,7 +26,7 @@ pub(crate) struct Accessions {
     lists: Output,
     /// Number of sequences up to the last with accessions.
     count: u64,
-    /// Number of sequences after it.
+    /// Number of sequences after the last one with accessions.
     without: u64,
     /// Number and total length of the keys, including repeated ones.
     entries: u64,

@@ -16,7 +16,7 @@ use crate::volume::{Item, Volume};
 /// Maximal number of sequences of a database.
 const MAX_SEQUENCES: u64 = i32::MAX as u64;
 
-/// A database under construction. Sequences come from [`add_fasta`](crate::add_fasta).
+/// A database under construction, to which [`add_fasta`](crate::add_fasta) adds sequences.
 #[derive(Debug)]
 pub struct Builder {
     options: Options,
@@ -32,7 +32,7 @@ pub struct Builder {
     found_taxid: bool,
     found_mask: bool,
     header: Vec<u8>,
-    /// The error of the last sequence, if it cannot be stored.
+    /// Error of the last sequence, if it cannot be stored.
     refused: Option<Error>,
 }
 
@@ -45,7 +45,7 @@ pub struct Summary {
     pub sequences: u64,
 }
 
-/// Inputs for identifiers that matched no sequence.
+/// Kinds of inputs whose identifiers matched no sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unmatched {
     /// Whether no taxonomy id matched.
@@ -95,8 +95,8 @@ impl Builder {
         self.count
     }
 
-    /// Refuses a sequence. BLAST+ stores each sequence when the next one arrives, or at the end,
-    /// and reports the error only then.
+    /// Records that a sequence is refused. BLAST+ stores each sequence when the next one arrives,
+    /// or at the end, and reports the error only then.
     pub(crate) fn refuse(&mut self, why: Error) -> Result<(), Error> {
         match self.refused.replace(why) {
             Some(earlier) => Err(earlier),
@@ -104,7 +104,7 @@ impl Builder {
         }
     }
 
-    /// The inputs for identifiers that matched no sequence so far.
+    /// Kinds of inputs whose identifiers have matched no sequence so far.
     pub fn unmatched(&self) -> Unmatched {
         let by_id = matches!(self.options.taxids, Taxids::Map(_));
         Unmatched {
@@ -178,7 +178,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Prepares the parts of a sequence that depend on its number in the volume.
+    /// Fills in the parts of a sequence that depend on its number in the volume.
     fn prepare(
         &self,
         block: &Block,
@@ -239,8 +239,8 @@ impl Builder {
         }
     }
 
-    /// Completes the files, and moves the database to its place. `before` is called in between; its
-    /// result is dropped after the files have their names.
+    /// Completes the files, and moves the database to its place. Calls `before` between both steps;
+    /// drops its result after the files have their final names.
     ///
     /// # Errors
     /// If identifiers are not unique, or files cannot be written.

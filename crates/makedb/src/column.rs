@@ -12,7 +12,7 @@ const FORMAT: [u32; 3] = [1, 1, 4];
 /// Bytes that BLAST+ reserves for one more offset.
 const ENTRY: u64 = 4;
 
-/// A column that is being written. It leaves no files if no sequence has masks.
+/// A column of masks that is being written. No file remains if no sequence has masks.
 #[derive(Debug)]
 pub(crate) struct Column {
     volume: u32,
@@ -60,7 +60,7 @@ impl Column {
             && self.big_endian.length() + size < self.limit
     }
 
-    /// Adds the masks of a sequence; empty for none.
+    /// Adds the masks of a sequence in both byte orders; empty slices for none.
     pub(crate) fn add(&mut self, [big, little]: [&[u8]; 2]) -> Result<(), Error> {
         self.big_endian.put(big)?;
         self.little_endian.put(little)?;

@@ -30,7 +30,7 @@ pub(crate) struct Entry {
     pub(crate) sequence: Range<usize>,
     pub(crate) ambiguities: Range<usize>,
     pub(crate) header: Range<usize>,
-    /// Offset in the header for the number of the sequence.
+    /// Offset in the header at which the number of the sequence is inserted, if it is.
     pub(crate) ordinal: Option<usize>,
     pub(crate) length: u32,
     /// All identifiers of all definition lines.
@@ -43,18 +43,18 @@ pub(crate) struct Entry {
     pub(crate) has_taxid: bool,
 }
 
-/// The result of encoding a record.
+/// Result of encoding a record.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// It is stored.
+    /// The sequence to store.
     Stored(Entry),
-    /// It has no residues. Its first identifier, if it has one.
+    /// A record without residues, with its first identifier if it has one.
     Empty(Option<SeqId>),
-    /// Its GI is too large.
+    /// A record whose GI is too large.
     LargeGi(i64),
-    /// It cannot be stored, which ends the job.
+    /// A single gap, which BLAST+ cannot store; it ends the job.
     OnlyGap,
-    /// A word of its definition line is no identifier, which ends the job.
+    /// A word of the definition line is not an identifier; it ends the job.
     NoIdentifier(Refusal),
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Outcome {
 pub(crate) struct Encoded {
     pub(crate) line: u64,
     pub(crate) warnings: Vec<Warning>,
-    /// Its identifiers in masks and messages; empty if its number in the input is used.
+    /// Identifiers in masks and messages; empty if the number in the input is used instead.
     pub(crate) names: Vec<SeqId>,
     pub(crate) outcome: Outcome,
 }

@@ -36,13 +36,13 @@ impl std::fmt::Display for BadCharacter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) title: Vec<u8>,
-    /// Empty if the identifier is the number of the sequence, which is filled in later.
+    /// Identifiers; empty if the number of the sequence is the identifier, which is inserted later.
     pub(crate) ids: Vec<SeqId>,
     pub(crate) taxid: i32,
 }
 
-/// Appends a header. If the first line has no identifiers, returns the offset for the number of the
-/// sequence, an INTEGER that is left out.
+/// Appends a header. If the first line has no identifiers, the number of the sequence is left out,
+/// and its offset returned.
 pub(crate) fn write(
     lines: &[Line],
     bytes: &mut Vec<u8>,

@@ -6,13 +6,13 @@ use crate::error::Error;
 use crate::sink::{Output, Sink};
 use crate::sort::Sorter;
 
-/// Version of the format.
+/// Version of the ISAM format.
 const FORMAT: u32 = 1;
 /// Strings per page.
 const STRING_PAGE: u32 = 64;
 /// Numbers per page.
 const NUMBER_PAGE: u32 = 256;
-/// Longest line of strings, as announced to readers.
+/// Longest line of strings in bytes, as the header states it.
 const MAX_LINE: u32 = 4096;
 /// Bytes of an index before its tables.
 const HEADER: u32 = 36;

@@ -24,7 +24,7 @@ pub(crate) const PAGE_CONTENTS: u64 = PAGE - 16;
 /// Offsets of the map size in the two meta pages.
 const MAP_SIZE_AT: [u64; 2] = [32, PAGE + 32];
 
-/// Bytes of a map beyond the size of the entries.
+/// Bytes of a map in addition to the size of the entries.
 const ROOM: u64 = 16 << 20;
 
 /// The map sizes that BLAST+ writes into a file.
@@ -140,12 +140,12 @@ impl Lmdb {
         })
     }
 
-    /// Collects entries for transactions of [`put_numbers`](Self::put_numbers).
+    /// Starts to collect entries, which [`put_numbers`](Self::put_numbers) writes in transactions.
     pub(crate) fn batches(&mut self, name: &'static str) -> Batches<'_> {
         Batches { lmdb: self, name, seen: 0, entries: Vec::new() }
     }
 
-    /// Increases the stated map size, if it is too small for this number of further pages.
+    /// Increases the stated map size if it is too small for this number of further pages.
     pub(crate) fn need(&mut self, pages: u64) {
         let pages = pages + self.env.info().last_page_number as u64;
         if pages > self.map.size / PAGE {
@@ -186,7 +186,7 @@ fn open_up(path: &Path) -> Result<(), Error> {
 pub(crate) struct Batches<'a> {
     lmdb: &'a mut Lmdb,
     name: &'static str,
-    /// Number of entries of the next transaction, including repeated ones.
+    /// Number of entries in the next transaction, including repeated ones.
     seen: usize,
     entries: Vec<Entry>,
 }

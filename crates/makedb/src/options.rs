@@ -43,8 +43,8 @@ pub struct Options {
     pub taxids: Taxids,
     /// Masks of the sequences.
     pub masks: Masks,
-    /// When it is made.
+    /// Date of the database.
     pub dates: Dates,
-    /// The map size in LMDB files, if it differs from BLAST+'s usual one.
+    /// Map size of LMDB files, if it differs from BLAST+'s usual one.
     pub map_size: Option<NonZero<u64>>,
 }

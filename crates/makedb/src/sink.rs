@@ -25,7 +25,7 @@ const VOLUME_FILES: [&str; 19] = [
 /// Last two letters of the extensions of files that volumes of version 5 share.
 const SHARED_FILES: [&str; 5] = ["db", "os", "ot", "tf", "to"];
 
-/// The files of a database while they are written.
+/// The files of a database while they are written, in a temporary directory.
 #[derive(Debug)]
 pub struct Sink {
     /// Path of the database without extension.
@@ -64,12 +64,12 @@ impl Sink {
         &self.base
     }
 
-    /// The last part of [`base`](Self::base).
+    /// Last component of [`base`](Self::base).
     pub(crate) fn name(&self) -> Vec<u8> {
         self.base.file_name().unwrap_or_default().as_bytes().to_vec()
     }
 
-    /// Whether a database of this name and kind already exists.
+    /// Whether a database of this name and type already exists.
     pub fn replaces(&self) -> bool {
         self.old_files().into_iter().any(|path| path.exists())
     }
@@ -89,7 +89,7 @@ impl Sink {
         Output::create(self.path(volume, letters))
     }
 
-    /// Makes a file that disappears when it is closed.
+    /// Makes a temporary file, which disappears when it is closed.
     pub(crate) fn spool(&self) -> Result<File, Error> {
         spool(self.directory.path())
     }
@@ -174,13 +174,13 @@ impl Drop for Sink {
     }
 }
 
-/// Whether readers look for this file first.
+/// Whether readers open this file first.
 fn is_entrance(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default().as_bytes();
     matches!(extension, [_, b'i', b'n'] | [_, b'a', b'l'])
 }
 
-/// `NAME.NN.pin`.
+/// Name of a file such as `NAME.NN.pin`.
 fn file_name(name: &OsStr, volume: Option<u32>, kind: Kind, letters: &str) -> OsString {
     let mut file = name.to_os_string();
     if let Some(volume) = volume {
@@ -234,7 +234,7 @@ impl Output {
         Ok(())
     }
 
-    /// The file at its start, everything written.
+    /// Writes the remaining bytes, and returns the file at its start.
     pub(crate) fn rewind(self) -> Result<File, Error> {
         let path = self.path;
         let into = self.writer.into_inner().map_err(io::IntoInnerError::into_error);
@@ -243,7 +243,7 @@ impl Output {
         Ok(file)
     }
 
-    /// Writes what is still collected.
+    /// Writes the remaining bytes.
     pub(crate) fn close(mut self) -> Result<(), Error> {
         self.writer.flush().during("write", &self.path)
     }

@@ -7,7 +7,7 @@ use fleetblast_seq::fasta::FastaError;
 
 use crate::encode::Text;
 
-/// Minimal size of a part, except for the last.
+/// Minimal size of a part in bytes, except for the last.
 const PART: usize = 1 << 20;
 
 /// Reads an input in parts.

@@ -19,12 +19,12 @@ const MAP_SIZE: u64 = 300_000_000;
 /// The source of taxonomy ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Taxids {
-    /// None is known: 0.
+    /// No taxonomy id is known, so 0 is stored.
     #[default]
     Unknown,
-    /// One for all sequences.
+    /// The same taxonomy id for all sequences.
     All(i32),
-    /// By identifier without version.
+    /// A taxonomy id for each identifier without version.
     Map(HashMap<Vec<u8>, i32>),
 }
 

@@ -13,9 +13,9 @@ const MAX_INDEX_FILE: u64 = 999_999_999;
 const STRING_ESTIMATE: u64 = 1024;
 /// Bytes of an identifier in a numeric index.
 const NUMBER_SIZE: u64 = 8;
-/// Bytes of the index kept free.
+/// Bytes of the index that BLAST+ keeps free.
 const INDEX_RESERVE: u64 = 12;
-/// In the file of GIs: the sequence has none.
+/// Entry of the file of GIs for a sequence without GI.
 const NO_GI: u32 = u32::MAX;
 
 /// The stored parts of a sequence.

@@ -79,7 +79,7 @@ impl<'a> BitReader<'a> {
 }
 
 /// Returns the number of lower bits with which Rice's code is shortest for numbers of this mean.
-pub(crate) fn rice_low(mean: u32) -> u32 {
+pub(crate) fn rice_low_bits(mean: u32) -> u32 {
     // The best number of bits is about that of ln 2 times the mean.
     (u64::from(mean) * 177 / 256).max(1).ilog2().min(31)
 }
@@ -116,7 +116,7 @@ mod tests {
         for mean in [1, 10, 100, 360, 1000, 100_000] {
             let cost = |low: u32| 1.0 + f64::from(low) + f64::from(mean) / f64::from(1u32 << low);
             let best = (0..20).map(cost).fold(f64::INFINITY, f64::min);
-            assert!(cost(rice_low(mean)) < best * 1.05 + 0.2, "{mean}");
+            assert!(cost(rice_low_bits(mean)) < best * 1.05 + 0.2, "{mean}");
         }
     }
 }

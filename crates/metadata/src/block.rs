@@ -6,9 +6,9 @@ use fleetblast_seq::id::SeqId;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::error::{MetadataError, NoRoom};
+use crate::error::{MetadataError, OutOfMemory};
 use crate::records::{Record, damaged};
-use crate::values::{Plain, Unpacked, compress, encode};
+use crate::values::{ContentKind, Decompressor, compress, encode};
 
 /// The encoding of a block's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub enum Encoding {
     Report,
 }
 
-/// A query as it was read.
+/// A query as read from the input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     /// The title.
@@ -65,7 +65,8 @@ pub struct BlockResults {
     pub digest: u64,
 }
 
-/// The state from which BLAST+ forms the next batch, where that depends on earlier results.
+/// State from which BLAST+ forms the next batch, for programs whose batches depend on earlier
+/// results.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchState {
     /// Number of letters of the next batch.
@@ -112,16 +113,16 @@ impl BlockResults {
     ///
     /// # Errors
     /// No memory.
-    pub fn report(parts: &[Vec<u8>]) -> Result<BlockResults, NoRoom> {
+    pub fn report(parts: &[Vec<u8>]) -> Result<BlockResults, OutOfMemory> {
         let lengths: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
         let plain = [encode(&lengths), parts.concat()].concat();
-        let bytes = compress(&plain, Plain::Report)?;
+        let bytes = compress(&plain, ContentKind::Report)?;
         Ok(BlockResults { encoding: Encoding::Report, digest: xxh3_64(&plain), bytes })
     }
 
     /// Decodes the parts of a report; `None` for other bytes and for more than `most` parts.
     pub fn parts(&self, most: usize) -> Option<Vec<Vec<u8>>> {
-        let plain = Unpacked::new(&self.bytes, Plain::Report)?.rest()?;
+        let plain = Decompressor::new(&self.bytes, ContentKind::Report)?.rest()?;
         if xxh3_64(&plain) != self.digest {
             return None;
         }
@@ -146,12 +147,12 @@ impl Block {
     ///
     /// # Errors
     /// No memory.
-    pub fn encode(&self) -> Result<Vec<u8>, NoRoom> {
+    pub fn encode(&self) -> Result<Vec<u8>, OutOfMemory> {
         let texts: Vec<QueryText> = self.queries.iter().map(QueryText::from_query).collect();
-        let texts = compress(&encode(&texts), Plain::Values)?;
+        let texts = compress(&encode(&texts), ContentKind::Values)?;
         let letters: Vec<u8> =
             self.queries.iter().flat_map(|query| &query.letters).copied().collect();
-        let letters = compress(&letters, Plain::Letters)?;
+        let letters = compress(&letters, ContentKind::Letters)?;
         let first = self.queries.first().map_or(0, |query| query.number);
         let BlockResults { encoding, bytes, digest } = &self.results;
         let parts = [texts.len() as u64, letters.len() as u64];
@@ -173,11 +174,11 @@ impl Block {
 
     fn parse(body: &[u8]) -> Option<Self> {
         let (head, rest): (BlockHead, &[u8]) = postcard::take_from_bytes(body).ok()?;
-        let Outline { first, queries: count, encoding, texts, letters, results } =
-            Outline::split(&head, rest)?;
+        let BlockParts { first, queries: count, encoding, texts, letters, results } =
+            BlockParts::split(&head, rest)?;
         let BlockHead { queries: stated, digest, batches, batch_state, searched, .. } = head;
-        let mut texts = Unpacked::new(texts, Plain::Values)?;
-        let mut letters = Unpacked::new(letters, Plain::Letters)?;
+        let mut texts = Decompressor::new(texts, ContentKind::Values)?;
+        let mut letters = Decompressor::new(letters, ContentKind::Letters)?;
         texts.value::<u64>().filter(|&stated| stated == count)?;
         let mut queries = Vec::new();
         for number in 0..count {
@@ -210,7 +211,7 @@ fn sum(batches: &[u32]) -> u64 {
 
 /// The parts of a block, before anything is decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Outline<'a> {
+pub(crate) struct BlockParts<'a> {
     /// Number of the first query.
     pub first: u64,
     /// Number of queries.
@@ -225,7 +226,7 @@ pub(crate) struct Outline<'a> {
     pub results: &'a [u8],
 }
 
-impl<'a> Outline<'a> {
+impl<'a> BlockParts<'a> {
     /// Reads the body of a record; `None` if it is no block.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let (head, rest) = postcard::take_from_bytes(body).ok()?;
@@ -237,13 +238,13 @@ impl<'a> Outline<'a> {
         let (texts, rest) = rest.split_at_checked(texts)?;
         let (letters, results) = rest.split_at_checked(letters)?;
         let (first, queries, encoding) = (head.first, sum(&head.batches), head.encoding);
-        Some(Outline { first, queries, encoding, texts, letters, results })
+        Some(BlockParts { first, queries, encoding, texts, letters, results })
     }
 }
 
 impl Query {
-    /// Returns the fingerprint of this query, as it was read, and of all before it, whose
-    /// fingerprint is `before`.
+    /// Returns the fingerprint of this query and all queries before it. `before` is the fingerprint
+    /// of the earlier queries.
     pub fn fold(&self, before: u64) -> u64 {
         let read = QueryText { messages: Vec::new(), ..QueryText::from_query(self) };
         let read = [encode(&self.number), encode(&read), self.letters.clone()].concat();

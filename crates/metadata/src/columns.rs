@@ -1,7 +1,7 @@
 //! Columns: numbers of one kind, one after the other. They compress better than mixed numbers.
 
-use crate::error::NoRoom;
-use crate::values::{Plain, Unpacked, compress};
+use crate::error::OutOfMemory;
+use crate::values::{ContentKind, Decompressor, compress};
 
 /// A column that is being written.
 #[derive(Debug, Default)]
@@ -29,14 +29,15 @@ impl Column {
     }
 }
 
-/// Joins columns. Before each stands twice the number of its bytes, plus one if it is compressed.
+/// Joins columns. The prefix of each column is twice the number of its bytes, plus one if the
+/// column is compressed.
 ///
 /// # Errors
 /// No memory.
-pub(crate) fn join<const N: usize>(columns: [Column; N]) -> Result<Vec<u8>, NoRoom> {
+pub(crate) fn join<const N: usize>(columns: [Column; N]) -> Result<Vec<u8>, OutOfMemory> {
     let mut all = Column::default();
     for Column(plain) in columns {
-        let packed = compress(&plain, Plain::Column)?;
+        let packed = compress(&plain, ContentKind::Column)?;
         let is_packed = !plain.is_empty() && packed.len() < plain.len();
         let bytes = if is_packed { packed } else { plain };
         all.add((bytes.len() as u64) << 1 | u64::from(is_packed));
@@ -114,7 +115,7 @@ pub(crate) fn split<const N: usize>(bytes: &[u8]) -> Option<[ColumnReader; N]> {
     let columns: [(&[u8], bool); N] = packed_columns(bytes)?.try_into().ok()?;
     let columns = columns.into_iter().map(|(column, is_packed)| {
         let bytes = match is_packed {
-            true => Unpacked::new(column, Plain::Column)?.rest()?,
+            true => Decompressor::new(column, ContentKind::Column)?.rest()?,
             false => column.to_vec(),
         };
         Some(ColumnReader { bytes, position: 0 })
@@ -130,7 +131,7 @@ pub(crate) fn sum((column, is_packed): (&[u8], bool)) -> Option<(u64, u64)> {
         sum = sum.saturating_add(value);
     };
     if is_packed {
-        let mut unpacked = Unpacked::new(column, Plain::Column)?;
+        let mut unpacked = Decompressor::new(column, ContentKind::Column)?;
         while !unpacked.is_at_end() {
             add(unpacked.value()?);
         }

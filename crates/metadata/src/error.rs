@@ -1,12 +1,12 @@
 //! Errors of metadata.
 
-/// Error that keeps metadata from being read. Its message follows the name of the file.
+/// Error of reading metadata. Callers put the name of the file before its message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
     /// The system cannot read the bytes.
     #[error("cannot be read at offset {offset}: {cause}")]
     Io {
-        /// Number of bytes read before.
+        /// Number of bytes read before the error.
         offset: u64,
         /// The system's message.
         cause: String,
@@ -81,7 +81,7 @@ pub enum MetadataError {
     "a record of metadata has {bytes} bytes, and may have {} at most: name a smaller -block_residues",
     u32::MAX
 )]
-pub struct TooLarge {
+pub struct BodyTooLarge {
     /// Bytes of the body.
     pub bytes: u64,
 }
@@ -89,4 +89,4 @@ pub struct TooLarge {
 /// Error for compression without enough memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no room to compress metadata")]
-pub struct NoRoom;
+pub struct OutOfMemory;

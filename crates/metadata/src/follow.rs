@@ -7,8 +7,8 @@ use crate::block::{BatchState, Block};
 use crate::error::MetadataError;
 use crate::order::RecordOrder;
 use crate::records::{
-    HEAD_BYTES, HeadVerifier, Record, RecordChain, RecordHead, RecordKind, START_BYTES, WRONG_SUM,
-    damaged,
+    HEAD_BYTES, HeadVerifier, Record, RecordChain, RecordHead, RecordKind, START_BYTES,
+    WRONG_CHECKSUM, damaged,
 };
 use crate::values::{decode, encode};
 
@@ -20,7 +20,7 @@ pub const MOST_BODY: u32 = 1 << 28;
 pub struct ResumePoint {
     /// End of the last whole record in bytes; 0 if there is none.
     pub whole: u64,
-    /// Checksum of its head.
+    /// Checksum of the head of this record.
     pub last: u64,
     /// Fingerprint of the header.
     pub header: u64,
@@ -32,7 +32,7 @@ pub struct ResumePoint {
     pub digest: u64,
     /// State from which the next batch is formed; `None` inside a batch.
     pub batch_state: Option<BatchState>,
-    /// The end record has arrived.
+    /// Whether the end record has arrived.
     pub ended: bool,
 }
 
@@ -55,7 +55,7 @@ impl ResumePoint {
 
 /// Verifies metadata while they arrive. Holds no more than one record.
 #[derive(Debug, Default)]
-pub struct Follower {
+pub struct MetadataVerifier {
     /// Bytes of the next record that have arrived.
     part: Vec<u8>,
     heads: Option<HeadVerifier>,
@@ -66,10 +66,10 @@ pub struct Follower {
     memory: Option<u64>,
 }
 
-impl Follower {
-    /// Creates a follower that refuses records of more than `memory` bytes in memory.
+impl MetadataVerifier {
+    /// Creates a verifier that refuses records that take more than `memory` bytes of memory.
     pub fn limited(memory: u64) -> Self {
-        Follower { memory: Some(memory), ..Follower::default() }
+        MetadataVerifier { memory: Some(memory), ..MetadataVerifier::default() }
     }
 
     /// Appends the next bytes, and verifies the records that are complete with them.
@@ -100,7 +100,8 @@ impl Follower {
         self.heads = (offset > 0).then_some(HeadVerifier { offset, last, ended });
     }
 
-    /// Processes the start, a head or a body if it is complete; returns whether one was.
+    /// Processes the start, a head or a body if it is complete; returns whether
+    /// there was such a part.
     fn advance(&mut self) -> Result<bool, MetadataError> {
         let Some(heads) = &mut self.heads else {
             if self.part.len() < START_BYTES {
@@ -127,7 +128,7 @@ impl Follower {
         let rest = self.part.split_off(head.record_bytes() as usize);
         let body = std::mem::replace(&mut self.part, rest).split_off(HEAD_BYTES);
         if !head.matches(&body) {
-            return Err(damaged(offset, WRONG_SUM));
+            return Err(damaged(offset, WRONG_CHECKSUM));
         }
         heads.advance(head);
         let record = Record { kind: head.kind, offset, body };
@@ -201,7 +202,7 @@ mod tests {
     fn pieces_of_any_size_are_whole_up_to_the_last_record() {
         let (bytes, ends) = metadata();
         for step in [1, 5, 100, bytes.len()] {
-            let mut follower = Follower::default();
+            let mut follower = MetadataVerifier::default();
             let mut arrived = 0;
             for piece in bytes.chunks(step) {
                 follower.append(piece).unwrap();
@@ -222,7 +223,7 @@ mod tests {
     fn a_follower_rewinds_to_the_last_whole_record_from_anywhere() {
         let (bytes, _) = metadata();
         for cut in 0..bytes.len() {
-            let mut follower = Follower::default();
+            let mut follower = MetadataVerifier::default();
             follower.append(&bytes[..cut]).unwrap();
             follower.rewind();
             let whole = follower.resume_point().whole;
@@ -238,18 +239,18 @@ mod tests {
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 16;
-            let mut follower = Follower::default();
+            let mut follower = MetadataVerifier::default();
             assert!(follower.append(&damaged).is_err(), "byte {at}");
             let whole = ends.iter().copied().filter(|&end| end <= at as u64).max().unwrap_or(0);
             assert_eq!(follower.resume_point().whole, whole);
         }
-        let mut follower = Follower::default();
+        let mut follower = MetadataVerifier::default();
         assert!(follower.append(&[&bytes[..], &bytes[12..]].concat()).is_err());
     }
 
     #[test]
     fn a_record_that_is_too_large_is_refused_by_its_head() {
-        let mut follower = Follower::default();
+        let mut follower = MetadataVerifier::default();
         follower.append(&RecordChain::start()).unwrap();
         let mut head = vec![1, 0, 0, 0];
         head.extend((MOST_BODY + 1).to_le_bytes());

@@ -4,7 +4,7 @@ use fleetblast_db::restrict::Restriction;
 use serde::{Deserialize, Serialize};
 
 use crate::block::Encoding;
-use crate::error::{MetadataError, NoRoom};
+use crate::error::{MetadataError, OutOfMemory};
 use crate::records::{Record, damaged};
 use crate::values::{compress_value, decompress_value};
 
@@ -18,7 +18,8 @@ pub enum EncodingChoice {
 }
 
 impl EncodingChoice {
-    /// Whether a block may have this encoding. Alignments replace subjects that do not suffice.
+    /// Whether a block may have this encoding. A block is encoded as alignments if OIDs do not
+    /// suffice to make its report.
     pub fn allows(self, encoding: Encoding) -> bool {
         match self {
             EncodingChoice::Only(Encoding::Oids) => encoding != Encoding::Report,
@@ -59,7 +60,7 @@ pub struct DatabaseFingerprint {
     pub residues: u128,
     /// Sum of the fingerprints of the headers (identifiers and titles) of these sequences.
     pub headers: u128,
-    /// Fingerprint of masks, and of all else in the database on which a search depends.
+    /// Fingerprint of masks, and of all other contents of the database on which a search depends.
     pub rest: u128,
 }
 
@@ -91,16 +92,16 @@ pub struct Database {
     pub fingerprint: DatabaseFingerprint,
 }
 
-/// The first record: all that applies to the whole search.
+/// The first record, with the data that apply to the whole search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Name of the program that searched, as typed.
     pub program: String,
     /// Version of FleetBLAST that searched.
     pub version: String,
-    /// The given options on which search or report depend, without paths: names and values.
+    /// Names and values of the given options on which search or report depend, without paths.
     pub options: Vec<(String, OptionValue)>,
-    /// Environment variables on which they depend: names and values.
+    /// Names and values of the environment variables on which search or report depend.
     pub environment: Vec<(String, Vec<u8>)>,
     /// The command line, which some reports contain.
     pub command: Vec<u8>,
@@ -124,7 +125,7 @@ pub struct End {
     pub queries: u64,
     /// Number of all blocks.
     pub blocks: u64,
-    /// Number that the report counts: of queries, or of iterations.
+    /// Number that the report states: of queries, or of iterations for psiblast.
     pub counted: u64,
     /// Whether there is a report: BLAST+ makes none for an empty input.
     pub has_report: bool,
@@ -137,7 +138,7 @@ impl Header {
     ///
     /// # Errors
     /// No memory.
-    pub fn encode(&self) -> Result<Vec<u8>, NoRoom> {
+    pub fn encode(&self) -> Result<Vec<u8>, OutOfMemory> {
         compress_value(self)
     }
 
@@ -155,7 +156,7 @@ impl End {
     ///
     /// # Errors
     /// No memory.
-    pub fn encode(&self) -> Result<Vec<u8>, NoRoom> {
+    pub fn encode(&self) -> Result<Vec<u8>, OutOfMemory> {
         compress_value(self)
     }
 

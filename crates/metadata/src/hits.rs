@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::bits::{BitReader, BitWriter};
 use crate::columns::{Column, ColumnReader, MOST_COLUMNS, join, split};
-use crate::error::NoRoom;
+use crate::error::OutOfMemory;
 
 /// Computes bit scores and e-values from scores, by the statistics of the search.
 pub trait ScoreStatistics {
@@ -70,7 +70,7 @@ struct Columns<T> {
 pub fn encode(
     queries: &[Vec<SubjectHit>],
     statistics: &impl ScoreStatistics,
-) -> Result<Vec<u8>, NoRoom> {
+) -> Result<Vec<u8>, OutOfMemory> {
     let mut columns: Columns<Column> = Columns::default();
     let most = queries.iter().flatten().map(|hit| hit.oid).max().unwrap_or(0);
     let width = 32 - most.leading_zeros();
@@ -250,8 +250,8 @@ pub trait HitBounds {
     /// Returns the number of contexts of a query of the block.
     fn contexts(&self, query: usize) -> usize;
 
-    /// Whether an alignment, in one of these contexts, is within query and subject and in the
-    /// frames of the program.
+    /// Whether an alignment lies within its query and subject, and has a frame that the program
+    /// uses. The context of the alignment must be valid.
     fn fits(&self, query: usize, oid: u32, alignment: &Alignment) -> bool;
 }
 

@@ -8,7 +8,7 @@ use fleetblast_stats::karlin::KarlinBlock;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::error::NoRoom;
+use crate::error::OutOfMemory;
 use crate::hits;
 use crate::values::{compress_value, decompress_value, encode};
 
@@ -28,7 +28,7 @@ pub struct BlockIterations {
 pub struct QueryIterations {
     /// The iterations in their order; none for a query that cannot be searched.
     pub iterations: Vec<IterationResult>,
-    /// Whether the last one found no new subject.
+    /// Whether the last iteration found no new subject.
     pub converged: bool,
 }
 
@@ -41,9 +41,9 @@ pub struct IterationResult {
     pub known: Option<Vec<u32>>,
     /// Warnings of BLAST+.
     pub messages: Vec<String>,
-    /// Number of alignments of subjects that are not shown.
+    /// Number of alignments of subjects that the report does not show.
     pub hidden: u64,
-    /// Whether it found more subjects than are shown.
+    /// Whether the iteration found more subjects than the report shows.
     pub exceeds: bool,
 }
 
@@ -52,7 +52,7 @@ impl BlockIterations {
     ///
     /// # Errors
     /// No memory.
-    pub fn encode(&self, hits: &[u8]) -> Result<Vec<u8>, NoRoom> {
+    pub fn encode(&self, hits: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
         let own = compress_value(self)?;
         Ok([&encode(&(own.len() as u64)), &own, hits].concat())
     }

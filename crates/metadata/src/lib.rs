@@ -25,5 +25,5 @@ mod values;
 mod weight;
 
 pub use self::block::{BatchState, Block, BlockResults, Encoding, Query};
-pub use self::error::{MetadataError, NoRoom, TooLarge};
+pub use self::error::{BodyTooLarge, MetadataError, OutOfMemory};
 pub use self::header::{EncodingChoice, End, Header};

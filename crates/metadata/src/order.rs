@@ -1,6 +1,6 @@
 //! Verifies the order of records: each block is there once, in the order of the queries.
 
-use crate::block::Outline;
+use crate::block::BlockParts;
 use crate::error::MetadataError;
 use crate::header::End;
 use crate::records::{Record, RecordKind, damaged};
@@ -39,7 +39,7 @@ impl RecordOrder {
         match record.kind {
             RecordKind::Header => Ok(()),
             RecordKind::Block => {
-                let Outline { first, queries, .. } = Outline::read(&record.body)
+                let BlockParts { first, queries, .. } = BlockParts::read(&record.body)
                     .ok_or(damaged(offset, "a block of queries cannot be read"))?;
                 let wanted = self.queries + 1;
                 if queries > 0 && first != wanted {

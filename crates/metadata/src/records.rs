@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Read};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::error::{MetadataError, TooLarge};
+use crate::error::{BodyTooLarge, MetadataError};
 
 /// First bytes of metadata. Programs that convert text, or clear the eighth bit, change them
 /// visibly.
@@ -86,7 +86,7 @@ impl RecordChain {
     ///
     /// # Errors
     /// A body of 4 GiB or more.
-    pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, TooLarge> {
+    pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, BodyTooLarge> {
         let length = body_length(body.len() as u64)?;
         let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
         bytes.extend([kind.number(), 0, 0, 0]);
@@ -98,8 +98,8 @@ impl RecordChain {
         Ok(bytes)
     }
 
-    /// Chains the head of a record, which was encoded as the first of a chain, to the record
-    /// before. Returns the length of the record in bytes; `None` if it is no such head.
+    /// Chains the head of a record to the record before. The record must have been encoded as the
+    /// first of a chain. Returns its length in bytes; `None` for an invalid head.
     pub fn join(&mut self, head: &mut [u8; HEAD_BYTES]) -> Option<u64> {
         let bytes = RecordHead::parse_first(head)?.record_bytes();
         let (covered, sum) = head.split_at_mut(HEAD_BYTES - 8);
@@ -110,8 +110,8 @@ impl RecordChain {
 }
 
 /// Converts the length of a body to the type in the head of its record.
-fn body_length(bytes: u64) -> Result<u32, TooLarge> {
-    u32::try_from(bytes).map_err(|_| TooLarge { bytes })
+fn body_length(bytes: u64) -> Result<u32, BodyTooLarge> {
+    u32::try_from(bytes).map_err(|_| BodyTooLarge { bytes })
 }
 
 /// Verifies that the heads of records form a chain.
@@ -258,7 +258,7 @@ impl<R: Read> Records<R> {
             return Err(MetadataError::CutOff { offset });
         }
         if !head.matches(&body) {
-            return Err(damaged(offset, WRONG_SUM));
+            return Err(damaged(offset, WRONG_CHECKSUM));
         }
         self.heads.advance(&head);
         Ok(Some(Record { kind: head.kind, offset, body }))
@@ -266,7 +266,7 @@ impl<R: Read> Records<R> {
 }
 
 /// Message for a body with another checksum.
-pub(crate) const WRONG_SUM: &str = "the checksum of a record is wrong";
+pub(crate) const WRONG_CHECKSUM: &str = "the checksum of a record is wrong";
 
 /// Reads `length` bytes, or fewer at the end of the input.
 fn fill(input: &mut impl Read, length: u64, offset: u64) -> Result<Vec<u8>, MetadataError> {
@@ -374,6 +374,6 @@ mod tests {
     fn a_body_of_four_gibibytes_is_an_error() {
         let bytes = 1 << 32;
         assert_eq!(body_length(bytes - 1), Ok(u32::MAX));
-        assert_eq!(body_length(bytes), Err(TooLarge { bytes }));
+        assert_eq!(body_length(bytes), Err(BodyTooLarge { bytes }));
     }
 }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::columns::{packed_columns, sum};
 use crate::records::{Record, RecordKind};
 use crate::subjects::{self, ShownSubjects};
-use crate::values::{Plain, Unpacked, stated_length};
+use crate::values::{ContentKind, Decompressor, stated_length};
 use crate::weight::lists;
 use crate::weight::{
     EndWeight, HeadWeight, HeaderWeight, Items, IterationsWeight, TextWeight, Weigh,
@@ -46,7 +46,7 @@ impl Record {
 
 /// The parts of a block, before any of it is decoded.
 struct Parts<'a> {
-    /// Bytes of memory of its head.
+    /// Bytes of memory that the head takes.
     head: u64,
     encoding: Encoding,
     texts: &'a [u8],
@@ -66,19 +66,20 @@ impl<'a> Parts<'a> {
 
     /// Returns the memory of the block, given that of its texts and of its results.
     fn memory(&self, texts: u64, results: u64) -> Option<u64> {
-        let letters = stated_length(self.letters, Plain::Letters)?.saturating_mul(COPIED);
+        let letters = stated_length(self.letters, ContentKind::Letters)?.saturating_mul(COPIED);
         Some([self.head, texts, letters, results].into_iter().fold(0, u64::saturating_add))
     }
 
     fn report(&self) -> u64 {
-        stated_length(self.results, Plain::Report).unwrap_or(0).saturating_mul(COPIED)
+        stated_length(self.results, ContentKind::Report).unwrap_or(0).saturating_mul(COPIED)
     }
 }
 
 /// Returns the most memory that parts of the stated lengths need; `None` for other bytes.
 fn most_memory(record: &Record) -> Option<u64> {
-    let worst =
-        |packed: &[u8]| stated_length(packed, Plain::Values).unwrap_or(0).saturating_mul(WORST);
+    let worst = |packed: &[u8]| {
+        stated_length(packed, ContentKind::Values).unwrap_or(0).saturating_mul(WORST)
+    };
     if record.kind != RecordKind::Block {
         return Some(worst(&record.body));
     }
@@ -113,7 +114,7 @@ fn counted_memory(record: &Record) -> Option<u64> {
 }
 
 fn weigh<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
-    let mut unpacked = Unpacked::new(packed, Plain::Values)?;
+    let mut unpacked = Decompressor::new(packed, ContentKind::Values)?;
     let weight = unpacked.value()?;
     unpacked.is_at_end().then_some(weight)
 }
@@ -167,7 +168,7 @@ fn columns_memory(bytes: &[u8]) -> Option<u64> {
 fn columns_length(bytes: &[u8]) -> Option<u64> {
     let columns = packed_columns(bytes)?;
     let lengths = columns.into_iter().map(|(column, is_packed)| match is_packed {
-        true => stated_length(column, Plain::Column).unwrap_or(0),
+        true => stated_length(column, ContentKind::Column).unwrap_or(0),
         false => column.len() as u64,
     });
     Some(lengths.fold(0, u64::saturating_add))
@@ -251,7 +252,7 @@ mod tests {
         let record = block(results());
         let parts = Parts::read(&record.body).unwrap();
         let queries = [&[1, 0, 0, 0, 0, 0, 0][..], &[0xff, 0xff, 0x7f], &[0; 50_000]].concat();
-        let texts = crate::values::compress(&queries, Plain::Values).unwrap();
+        let texts = crate::values::compress(&queries, ContentKind::Values).unwrap();
         let (first, batch_state, searched): (u64, Option<crate::BatchState>, Vec<bool>) =
             (1, None, vec![]);
         let lengths = [texts.len() as u64, parts.letters.len() as u64];

@@ -1,8 +1,8 @@
 //! Encodes the subjects that the report shows, for an I/O site that searches these again.
 
-use crate::bits::{BitReader, BitWriter, rice_low};
+use crate::bits::{BitReader, BitWriter, rice_low_bits};
 use crate::columns::{Column, join, split};
-use crate::error::NoRoom;
+use crate::error::OutOfMemory;
 
 /// Number of columns.
 pub(crate) const COLUMNS: usize = 3;
@@ -14,8 +14,8 @@ pub(crate) const COUNTS: usize = 0;
 pub struct ShownSubjects {
     /// OIDs of the subjects, ascending.
     pub oids: Vec<u32>,
-    /// Whether more subjects were aligned than the hit list holds, which changes the order of those
-    /// that stay.
+    /// Whether more subjects were aligned than the hit list holds. Then the order of the kept
+    /// subjects differs.
     pub overflowed: bool,
 }
 
@@ -24,13 +24,13 @@ pub struct ShownSubjects {
 ///
 /// # Errors
 /// No memory.
-pub fn encode(queries: &[ShownSubjects]) -> Result<Vec<u8>, NoRoom> {
+pub fn encode(queries: &[ShownSubjects]) -> Result<Vec<u8>, OutOfMemory> {
     let (mut counts, mut lows, mut gaps) =
         (Column::default(), Column::default(), BitWriter::default());
     for query in queries {
         counts.add((query.oids.len() as u64) << 1 | u64::from(query.overflowed));
         let Some(&last) = query.oids.last() else { continue };
-        let low = rice_low(last / query.oids.len() as u32);
+        let low = rice_low_bits(last / query.oids.len() as u32);
         lows.add(u64::from(low));
         let mut next = 0;
         for &oid in &query.oids {

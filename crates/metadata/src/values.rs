@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
-use crate::error::NoRoom;
+use crate::error::OutOfMemory;
 
 /// Compression level: high, since metadata are small, compressed once, and may cross a slow link.
 const LEVEL: i32 = 19;
@@ -30,7 +30,7 @@ const PADDING: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
 /// Kind of data that is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Plain {
+pub(crate) enum ContentKind {
     /// Encoded values, which take many times their bytes in memory.
     Values,
     /// Numbers of one kind, many of them equal.
@@ -41,29 +41,29 @@ pub(crate) enum Plain {
     Report,
 }
 
-impl Plain {
+impl ContentKind {
     fn level(self) -> i32 {
-        if self == Plain::Report { LEVEL_OF_REPORTS } else { LEVEL }
+        if self == ContentKind::Report { LEVEL_OF_REPORTS } else { LEVEL }
     }
 
-    /// Returns the most bytes that each compressed byte may become.
+    /// Returns the largest allowed ratio of decompressed to compressed bytes.
     fn ratio(self) -> usize {
         match self {
-            Plain::Values | Plain::Column => 16,
-            Plain::Letters | Plain::Report => 64,
+            ContentKind::Values | ContentKind::Column => 16,
+            ContentKind::Letters | ContentKind::Report => 64,
         }
     }
 
-    /// Returns the number of bytes that even the fewest compressed bytes may become.
+    /// Returns the decompressed length that is allowed however short the compressed data are.
     fn always(self) -> usize {
         match self {
-            Plain::Values => 1 << 16,
-            Plain::Column | Plain::Letters | Plain::Report => 1 << 20,
+            ContentKind::Values => 1 << 16,
+            ContentKind::Column | ContentKind::Letters | ContentKind::Report => 1 << 20,
         }
     }
 
-    /// Returns the most bytes that `packed` compressed bytes may become. Data that compress better
-    /// get padding.
+    /// Returns the largest allowed decompressed length of `packed` compressed bytes. Data that
+    /// compress better get padding.
     fn most(self, packed: usize) -> usize {
         packed.saturating_mul(self.ratio()).max(self.always())
     }
@@ -78,11 +78,11 @@ impl Plain {
 ///
 /// # Errors
 /// No memory.
-pub(crate) fn compress(bytes: &[u8], plain: Plain) -> Result<Vec<u8>, NoRoom> {
-    let mut packed = zstd::bulk::compress(bytes, plain.level()).map_err(|_| NoRoom)?;
+pub(crate) fn compress(bytes: &[u8], plain: ContentKind) -> Result<Vec<u8>, OutOfMemory> {
+    let mut packed = zstd::bulk::compress(bytes, plain.level()).map_err(|_| OutOfMemory)?;
     let missing = plain.least(bytes.len()).saturating_sub(packed.len());
     if missing > 0 {
-        let padding = u32::try_from(missing).map_err(|_| NoRoom)?;
+        let padding = u32::try_from(missing).map_err(|_| OutOfMemory)?;
         packed.extend(PADDING);
         packed.extend(padding.to_le_bytes());
         packed.resize(packed.len() + missing, 0);
@@ -91,8 +91,8 @@ pub(crate) fn compress(bytes: &[u8], plain: Plain) -> Result<Vec<u8>, NoRoom> {
 }
 
 /// Returns the decompressed length of a part, as its frames state it. `None` for bytes that are no
-/// frames, for frames without a length, and for more than the part may become.
-pub(crate) fn stated_length(packed: &[u8], plain: Plain) -> Option<u64> {
+/// frames, for frames without a length, and for a length above the bound.
+pub(crate) fn stated_length(packed: &[u8], plain: ContentKind) -> Option<u64> {
     let (mut rest, mut all) = (packed, 0_u64);
     while !rest.is_empty() {
         all = all.checked_add(get_frame_content_size(rest).ok()??)?;
@@ -102,24 +102,24 @@ pub(crate) fn stated_length(packed: &[u8], plain: Plain) -> Option<u64> {
 }
 
 /// Decompresses a part piece by piece.
-pub(crate) struct Unpacked<'a> {
+pub(crate) struct Decompressor<'a> {
     // Limited to one byte more than it may become.
     input: BufReader<Take<zstd::Decoder<'static, &'a [u8]>>>,
     /// Bytes of the text that was decoded last.
     text: Vec<u8>,
 }
 
-impl<'a> Unpacked<'a> {
-    /// Starts to decompress a part; `None` if it may not become that long, or without memory for
-    /// the decompressor.
-    pub fn new(packed: &'a [u8], plain: Plain) -> Option<Self> {
+impl<'a> Decompressor<'a> {
+    /// Starts to decompress a part; `None` if its stated length exceeds the bound, or if there is
+    /// no memory for the decompressor.
+    pub fn new(packed: &'a [u8], plain: ContentKind) -> Option<Self> {
         stated_length(packed, plain)?;
         let most = plain.most(packed.len()) as u64;
         let mut decoder = zstd::Decoder::with_buffer(packed).ok()?;
         decoder.window_log_max(WINDOW_LOG).ok()?;
         // A frame may hold more than it states.
         let input = decoder.take(most + 1);
-        Some(Unpacked { input: BufReader::with_capacity(BUFFER, input), text: Vec::new() })
+        Some(Decompressor { input: BufReader::with_capacity(BUFFER, input), text: Vec::new() })
     }
 
     /// Reads the next `count` bytes.
@@ -136,14 +136,14 @@ impl<'a> Unpacked<'a> {
         self.is_at_end().then_some(bytes)
     }
 
-    /// Whether all contents have been read, and were not too many.
+    /// Whether the end of the contents has been reached within the allowed length.
     pub fn is_at_end(&mut self) -> bool {
         self.input.fill_buf().is_ok_and(<[u8]>::is_empty) && self.input.get_ref().limit() > 0
     }
 }
 
 /// Reads values from the stream. Texts are copied, so nothing can be borrowed.
-impl<'de, 'a: 'de> Flavor<'de> for &'de mut Unpacked<'a> {
+impl<'de, 'a: 'de> Flavor<'de> for &'de mut Decompressor<'a> {
     type Remainder = ();
     type Source = ();
 
@@ -173,7 +173,7 @@ impl<'de, 'a: 'de> Flavor<'de> for &'de mut Unpacked<'a> {
     }
 }
 
-impl Unpacked<'_> {
+impl Decompressor<'_> {
     /// Decodes the next value.
     pub fn value<T: DeserializeOwned>(&mut self) -> Option<T> {
         T::deserialize(&mut Deserializer::from_flavor(self)).ok()
@@ -184,13 +184,13 @@ impl Unpacked<'_> {
 ///
 /// # Errors
 /// No memory.
-pub(crate) fn compress_value<T: Serialize>(value: &T) -> Result<Vec<u8>, NoRoom> {
-    compress(&encode(value), Plain::Values)
+pub(crate) fn compress_value<T: Serialize>(value: &T) -> Result<Vec<u8>, OutOfMemory> {
+    compress(&encode(value), ContentKind::Values)
 }
 
-/// Decompresses a value; `None` for other bytes, and for more than these bytes may become.
+/// Decompresses a value; `None` for invalid bytes, and for data above the allowed length.
 pub(crate) fn decompress_value<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
-    let mut unpacked = Unpacked::new(packed, Plain::Values)?;
+    let mut unpacked = Decompressor::new(packed, ContentKind::Values)?;
     let value = unpacked.value()?;
     unpacked.is_at_end().then_some(value)
 }
@@ -211,7 +211,8 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 mod tests {
     use super::*;
 
-    const ALL: [Plain; 4] = [Plain::Values, Plain::Column, Plain::Letters, Plain::Report];
+    const ALL: [ContentKind; 4] =
+        [ContentKind::Values, ContentKind::Column, ContentKind::Letters, ContentKind::Report];
 
     /// Letters of a masked chromosome.
     #[test]
@@ -221,7 +222,7 @@ mod tests {
             for length in [0, 1, least, least + 1, 9 << 20] {
                 let packed = compress(&vec![14; length], plain).unwrap();
                 assert!(packed.len() < length / 15 + 2000, "{length}: {}", packed.len());
-                let back = Unpacked::new(&packed, plain).and_then(Unpacked::rest);
+                let back = Decompressor::new(&packed, plain).and_then(Decompressor::rest);
                 let back = back.expect("it comes back");
                 assert!(back.len() == length && back.iter().all(|&letter| letter == 14));
             }
@@ -240,11 +241,11 @@ mod tests {
         let mut false_length = large.clone();
         let field = large.windows(4).position(|word| word == (64u32 << 20).to_le_bytes()).unwrap();
         false_length[field..field + 4].copy_from_slice(&1000u32.to_le_bytes());
-        assert_eq!(stated_length(&large, Plain::Values), None);
-        assert_eq!(stated_length(&false_length, Plain::Values), Some(1000));
+        assert_eq!(stated_length(&large, ContentKind::Values), None);
+        assert_eq!(stated_length(&false_length, ContentKind::Values), Some(1000));
         for plain in ALL {
             for bomb in [&large, &bomb(plain.always() + 1), &false_length, &silent] {
-                assert!(Unpacked::new(bomb, plain).and_then(Unpacked::rest).is_none());
+                assert!(Decompressor::new(bomb, plain).and_then(Decompressor::rest).is_none());
             }
         }
         // A sound value that is larger than its bytes allow: empty texts.
@@ -266,7 +267,9 @@ mod tests {
             let block = ((letters.len() as u32) << 3 | 1 << 1 | 1).to_le_bytes();
             [&head[..], &length, &block[..3], b"h"].concat()
         };
-        let unpack = |window| Unpacked::new(&frame(window), Plain::Report).and_then(Unpacked::rest);
+        let unpack = |window| {
+            Decompressor::new(&frame(window), ContentKind::Report).and_then(Decompressor::rest)
+        };
         assert_eq!(unpack(23), Some(letters.clone()));
         assert_eq!(unpack(24), None);
     }
@@ -274,8 +277,8 @@ mod tests {
     #[test]
     fn values_come_one_after_the_other() {
         let packed = [encode(&7u64), encode(&"text".to_owned()), encode(&0.5f64), vec![1, 2, 3]];
-        let packed = compress(&packed.concat(), Plain::Values).unwrap();
-        let mut unpacked = Unpacked::new(&packed, Plain::Values).unwrap();
+        let packed = compress(&packed.concat(), ContentKind::Values).unwrap();
+        let mut unpacked = Decompressor::new(&packed, ContentKind::Values).unwrap();
         assert_eq!(unpacked.value::<u64>(), Some(7));
         assert_eq!(unpacked.value::<String>(), Some("text".to_owned()));
         assert_eq!(unpacked.value::<f64>(), Some(0.5));

@@ -26,7 +26,7 @@ pub(crate) fn lists(lists: u64, items: u64, size: usize) -> u64 {
     slots.saturating_mul(size as u64).saturating_add(lists.saturating_mul(ALLOCATION))
 }
 
-/// Stands for a value, and knows its memory.
+/// Computes the memory of a value without keeping the value.
 pub(crate) trait Weigh {
     /// The type of the value.
     type Of;
@@ -35,7 +35,7 @@ pub(crate) trait Weigh {
     fn outside(&self) -> u64;
 }
 
-/// Stands for a list; only its memory is kept.
+/// Counts the memory of a list without keeping its items.
 pub(crate) struct Items<T> {
     bytes: u64,
     of: PhantomData<T>,

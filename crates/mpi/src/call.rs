@@ -21,9 +21,9 @@ impl Failure {
         MpiError::Call { rank, call: self.call, text: self.text }
     }
 
-    /// Converts to an error from before ranks have numbers.
+    /// Converts to an error without a rank, for failures before ranks have numbers.
     pub(crate) fn at_begin(self) -> MpiError {
-        MpiError::Begin { call: self.call, text: self.text }
+        MpiError::Initialize { call: self.call, text: self.text }
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn start(bytes: &[u8]) -> *const c_void {
     if bytes.is_empty() { (&raw const NOTHING).cast() } else { bytes.as_ptr().cast() }
 }
 
-/// The same for bytes that MPI writes.
+/// Pointer to the first of the bytes that MPI writes. The slice may be empty, as in [`start`].
 pub(crate) fn start_mut(bytes: &mut [u8]) -> *mut c_void {
     if bytes.is_empty() { start(bytes).cast_mut() } else { bytes.as_mut_ptr().cast() }
 }

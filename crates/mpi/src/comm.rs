@@ -42,11 +42,11 @@ impl Drop for Inner {
     }
 }
 
-/// The extreme to compute over all ranks' numbers.
+/// Reduction of all ranks' numbers to one: the smallest or the largest.
 #[derive(Clone, Copy)]
 pub(crate) enum Extreme {
-    Least,
-    Most,
+    Minimum,
+    Maximum,
 }
 
 impl Comm {
@@ -243,8 +243,8 @@ impl Comm {
         // SAFETY: constants of MPI.
         let operation = unsafe {
             match which {
-                Extreme::Least => ffi::RSMPI_MIN,
-                Extreme::Most => ffi::RSMPI_MAX,
+                Extreme::Minimum => ffi::RSMPI_MIN,
+                Extreme::Maximum => ffi::RSMPI_MAX,
             }
         };
         self.reduce(own, operation)
@@ -269,14 +269,15 @@ impl Comm {
         Ok(result)
     }
 
-    /// Agrees on success: if any rank has an error, all get one, that of the lowest such rank.
+    /// Agrees on success. If any rank has an error, all ranks get the error of the lowest such
+    /// rank.
     ///
     /// # Errors
-    /// This rank's own error if it is the lowest; [`MpiError::Elsewhere`] with its text on
+    /// This rank's own error if it is the lowest; [`MpiError::OtherRank`] with its text on
     /// the others.
     pub fn agree<T>(&self, own: Result<T, MpiError>) -> Result<T, MpiError> {
         let vote = if own.is_err() { self.rank() } else { self.size() };
-        let first = self.extreme(vote as u64, Extreme::Least)? as usize;
+        let first = self.extreme(vote as u64, Extreme::Minimum)? as usize;
         if first >= self.size() {
             return own;
         }
@@ -290,7 +291,7 @@ impl Comm {
             Err(error) if first == self.rank() => Err(error),
             _ => {
                 let text = String::from_utf8_lossy(&text).into_owned();
-                Err(MpiError::Elsewhere { rank: first, text })
+                Err(MpiError::OtherRank { rank: first, text })
             }
         }
     }

@@ -22,7 +22,7 @@ pub enum MpiError {
         /// The program that started them.
         launcher: &'static str,
     },
-    /// Each process is alone in its MPI world.
+    /// Each process is alone in its MPI world: the launcher belongs to another MPI library.
     #[error(
         "{launcher} started {ranks} processes, but each of them is alone in its MPI world: this program was built \
          with {library}, which does not understand that launcher; start it with the mpirun of that library, or \
@@ -38,7 +38,7 @@ pub enum MpiError {
     },
     /// MPI could not be initialized.
     #[error("MPI cannot be initialized: {call}: {text}")]
-    Begin {
+    Initialize {
         /// Name of the MPI function.
         call: &'static str,
         /// MPI's text for the error.
@@ -46,7 +46,7 @@ pub enum MpiError {
     },
     /// MPI can be started and finalized only once in a process.
     #[error("MPI was initialized or finalized in this process before")]
-    Again,
+    AlreadyInitialized,
     /// Other threads exist. The choice of Open MPI's MPI-IO layer needs a change of the
     /// environment, which no other thread may read at that time.
     #[error(
@@ -172,7 +172,7 @@ pub enum MpiError {
     },
     /// An error of another rank, with its text.
     #[error("{text}")]
-    Elsewhere {
+    OtherRank {
         /// The rank at which it happened.
         rank: usize,
         /// Its text.

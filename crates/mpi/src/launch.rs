@@ -31,9 +31,9 @@ pub fn launched() -> Option<Launch> {
     launched_by(|name| env::var(name).ok())
 }
 
-/// Whether this process should print messages that are the same for all processes started together:
-/// it is the first, or alone.
-pub fn speaks_for_all() -> bool {
+/// Whether this process is the first of those that were started together, or was started alone.
+/// Only this process prints messages that are the same for all of them.
+pub fn is_first_process() -> bool {
     launched().is_none_or(|launch| launch.rank == 0)
 }
 

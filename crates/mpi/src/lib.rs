@@ -6,7 +6,7 @@
 //!
 //! | item | provides | uses |
 //! | --- | --- | --- |
-//! | [`launched`], [`speaks_for_all`] | number of processes, and rank | the environment |
+//! | [`launched`], [`is_first_process`] | number of processes, and rank | the environment |
 //! | `World` | start and end | `MPI_Init_thread`, `MPI_Finalize`, `MPI_Abort` |
 //! | `Comm` | groups, barrier, broadcast, gathering | communicators |
 //! | `Messenger` | messages in order, of any length | `MPI_Isend`, `MPI_Improbe`, `MPI_Imrecv` |
@@ -59,6 +59,6 @@ pub use self::{
 };
 pub use self::{
     error::MpiError,
-    launch::{Launch, launched, speaks_for_all},
+    launch::{Launch, is_first_process, launched},
     place::name_rank,
 };

@@ -1,4 +1,4 @@
-//! Splits what is too long for one call: MPI counts elements in a C `int`.
+//! Splits long transfers into pieces, because MPI counts elements in a C `int`.
 
 use std::ops::Range;
 

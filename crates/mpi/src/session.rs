@@ -43,7 +43,7 @@ impl Session {
     /// Initializes MPI (MPI 3.1, section 12.4.3).
     pub(crate) fn begin(piece: usize) -> Result<Self, MpiError> {
         if touched().map_err(Failure::at_begin)? {
-            return Err(MpiError::Again);
+            return Err(MpiError::AlreadyInitialized);
         }
         let library = library_version().map_err(Failure::at_begin)?;
         let untrusted = choose_file_layer(&library)?;

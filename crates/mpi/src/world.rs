@@ -45,7 +45,7 @@ impl World {
     ///
     /// # Errors
     /// [`MpiError::OtherLibrary`] under the launcher of another library;
-    /// [`MpiError::Again`], [`MpiError::Threads`], [`MpiError::ThreadSupport`] and
+    /// [`MpiError::AlreadyInitialized`], [`MpiError::Threads`], [`MpiError::ThreadSupport`] and
     /// [`MpiError::Call`].
     pub fn init() -> Result<Self, MpiError> {
         Self::init_with_pieces(PIECE_BYTES)

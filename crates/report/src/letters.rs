@@ -13,8 +13,9 @@ pub fn alphabet(frame: Frame) -> &'static [u8] {
     }
 }
 
-/// The pairs of letters with a positive score in the standard matrix. XML has other rules for them
-/// than the remaining formats. Of nucleotides only equal letters count.
+/// Pairs of different letters that count as positive, since their score in the standard matrix is.
+/// XML has other rules for them than the remaining formats. For nucleotides only equal letters
+/// count.
 #[derive(Clone, Debug)]
 pub enum Positives {
     /// Indexed by NCBIstdaa codes.
@@ -55,7 +56,7 @@ impl Positives {
         matches!(self, Self::Matrix(_))
     }
 
-    /// Whether the two letters (upper case) are equal or score positive; a gap never does.
+    /// Whether a pair of capital letters is equal or has a positive score; never for a gap.
     pub fn count(&self, query: u8, subject: u8) -> bool {
         query == subject || self.score(query, subject)
     }

@@ -33,7 +33,7 @@ impl Loci {
             .ok_or_else(|| ReportError::misfit(oid, alignment))
     }
 
-    /// As `from_alignment`, for a query context with the frame `context`.
+    /// Finds the positions for a query context with the frame `context`.
     fn new(
         alignment: &Alignment,
         context: Frame,
@@ -66,8 +66,8 @@ impl Loci {
         self.subject_strand().map(|strand| self.tabular(strand))
     }
 
-    /// Tabular formats derive the strand from the first and last position. They are equal if the
-    /// alignment has a single base, which then counts as plus.
+    /// Returns the strand as tabular formats derive it, from the first and last position. Both are
+    /// equal if the alignment has a single base, which then counts as plus.
     fn tabular(&self, strand: Strand) -> Strand {
         let [start, end] = self.subject.ends();
         if start == end { Strand::Plus } else { strand }

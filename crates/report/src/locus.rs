@@ -91,8 +91,8 @@ impl Locus {
         self.ends_of(0..self.read.len() as u32)
     }
 
-    /// The same for some letters of the row, counted from 0. A codon has the positions of three
-    /// bases.
+    /// First and last printed position of some letters of the row, counted from 0. A codon has the
+    /// positions of three bases.
     pub fn ends_of(&self, letters: Range<u32>) -> [u32; 2] {
         let (from, to) = (letters.start * self.frame.step(), letters.end * self.frame.step());
         match self.descends() {
@@ -109,7 +109,7 @@ impl Locus {
         }
     }
 
-    /// The letters of the row, counted from 0, that overlap a range of the whole sequence.
+    /// Returns the letters of the row, counted from 0, that overlap a range of the whole sequence.
     pub fn overlapped_letters(&self, stretch: &Range<u32>) -> Option<Range<u32>> {
         let from = stretch.start.max(self.covered.start);
         let to = stretch.end.min(self.covered.end);

@@ -200,7 +200,7 @@ pub struct OutputOptions {
     pub parse_deflines: bool,
 }
 
-/// What is the same for all queries of a job.
+/// Settings that are the same for all queries of a job.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
     /// The program, lower case: `blastp`.
@@ -226,9 +226,9 @@ pub struct Setup<'a> {
 pub struct QueryResult<'a> {
     /// Number in the report, from 1.
     pub number: usize,
-    /// Number among the queries without parsed identifiers, from 1. `Query_N` has it.
+    /// Number among the queries without parsed identifiers, from 1; part of the name `Query_N`.
     pub unnamed: usize,
-    /// A name from a file that replaces `Query_N`.
+    /// Name from a file, in place of `Query_N`.
     pub called: Option<&'a [u8]>,
     /// The definition line; with `-parse_deflines` the rest of it, after the identifiers.
     pub title: &'a [u8],
@@ -240,16 +240,16 @@ pub struct QueryResult<'a> {
     pub range: Option<Range<u32>>,
     /// The query as searched: its statistics and masks, relative to the searched range.
     pub query: &'a Query,
-    /// The hits, best first; also if only some of them are formatted on this rank.
+    /// Hits of the query, best first, also those that another rank formats.
     pub hits: &'a [SubjectHit],
-    /// Number of all hits, wherever they are formatted.
+    /// Number of hits of the query, on all ranks.
     pub hit_count: usize,
-    /// False if BLAST+ could search no query of this query's batch. The report then has other words
-    /// for it than for a search without hits.
+    /// False if BLAST+ could not search any query of the batch. The report then differs from that
+    /// of a search without hits.
     pub batch_searched: bool,
     /// Warnings of the search, which XML prints before `No hits found`; empty if there are none.
     pub messages: &'a [u8],
-    /// The search of the query that this result comes from, if the query is searched several times.
+    /// The search that produced this result, if the query is searched several times.
     pub round: Option<RepeatedSearch<'a>>,
 }
 
@@ -335,12 +335,29 @@ impl<'a> QueryResult<'a> {
     /// The masks of an alignment's context, as ranges of the whole query as written.
     pub(crate) fn masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
         let (context, extent) = (self.context(alignment), self.extent());
-        // Of the last residue of a translation BLAST+ keeps one base at most, which reports do not
-        // count (`BlastMaskLocProteinToDNA`, blast_filter.c).
-        let last = u32::from(matches!(context.frame, Frame::Codons(..)));
-        let masks = context.masks.iter().map(|mask| mask.start..mask.end - last);
-        let shown = masks.filter(|mask| !mask.is_empty());
-        let loci = shown.filter_map(|mask| Locus::new(context.frame, &mask, &extent));
+        match context.frame {
+            Frame::Codons(..) => self.masks_of_frame(context, alignment),
+            Frame::Protein | Frame::Strand(_) => {
+                let locus = |mask| Locus::new(context.frame, mask, &extent);
+                context.masks.iter().filter_map(locus).map(|locus| locus.covered).collect()
+            }
+        }
+    }
+
+    /// The masks that are shown for an alignment of a frame. BLAST+ numbers frames and positions of
+    /// masks in the searched range, but takes them for those of the whole query.
+    fn masks_of_frame(&self, context: &Context, alignment: &Alignment) -> Vec<Range<u32>> {
+        let row = Locus::new(context.frame, &alignment.query, &self.extent());
+        let frame = row.map_or(context.frame, |row| row.frame);
+        let same = self.query.contexts.iter().filter(|other| other.frame == frame);
+        // On the minus strand BLAST+ leaves out the last residue (`BlastMaskLocProteinToDNA`,
+        // blast_filter.c).
+        let last = u32::from(frame.strand() == Some(Strand::Minus));
+        let masks = same.flat_map(|other| &other.masks).map(|mask| mask.start..mask.end - last);
+        let searched = Extent::whole(self.searched_length() as u32);
+        let loci = masks
+            .filter(|mask| !mask.is_empty())
+            .filter_map(|mask| Locus::new(frame, &mask, &searched));
         loci.map(|locus| locus.covered).collect()
     }
 }

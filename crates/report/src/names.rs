@@ -9,7 +9,7 @@ use crate::model::{Format, QueryResult, Setup, SubjectSource};
 use crate::text::first_word;
 use crate::title::{self, TitleFacts};
 
-/// The identifier of a query without a parsed one: `Query_N`, or a name from a file.
+/// Returns the identifier of a query without a parsed one: `Query_N`, or a name from a file.
 fn generated_id(query: &QueryResult) -> SeqId {
     let counted = || format!("Query_{}", query.unnamed).into_bytes();
     local(query.called.map_or_else(counted, <[u8]>::to_vec))
@@ -19,8 +19,8 @@ fn local(text: Vec<u8>) -> SeqId {
     SeqId::Local(ObjectId::Text(text))
 }
 
-/// The query's identifiers in the tabular formats: the parsed ones. If they are not parsed, the
-/// first word of its title.
+/// Returns the query's identifiers in the tabular formats: the parsed ones, or else the first word
+/// of its title.
 pub fn tabular_query(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
     if !query.ids.is_empty() {
         return query.ids.to_vec();
@@ -31,7 +31,8 @@ pub fn tabular_query(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
     }
 }
 
-/// The query as in `Query=` and `# Query:`: the identifier, if it is parsed, and the title.
+/// Returns the query's name for `Query=` and `# Query:`: the identifier, if it is parsed, and the
+/// title.
 pub fn query_line(setup: &Setup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
     if setup.output.parse_deflines {
@@ -255,12 +256,12 @@ fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
     if is_listed && shown.contains(&true) { shown } else { vec![true; lines.len()] }
 }
 
-/// Whether the identifier only numbers the sequence; reports do not show such identifiers.
+/// Whether the identifier is only a number of the sequence; reports do not show such identifiers.
 pub fn is_number(id: &SeqId) -> bool {
     id.is_ordinal() || matches!(id, SeqId::Local(text) if text.text().starts_with(b"Subject_"))
 }
 
-/// `id`; but if it is local and `word` is not empty, `word` as a local identifier.
+/// Returns `word` as a local identifier if `id` is local and `word` is not empty; else `id`.
 fn if_local(id: &SeqId, word: &[u8]) -> SeqId {
     match id {
         SeqId::Local(_) if !word.is_empty() => local(word.to_vec()),

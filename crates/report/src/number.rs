@@ -119,12 +119,12 @@ fn without_zeros(number: &str) -> &str {
 /// E-values below this are 0 in every format (`SMALLEST_EVALUE`, blast_seqalign.cpp).
 const SMALLEST_EVALUE: f64 = 1.0e-180;
 
-/// An e-value as the search of BLAST+ passes it to its reports.
+/// Rounds an e-value as the search of BLAST+ does before it is reported.
 pub fn stored_evalue(value: f64) -> f64 {
     if value < SMALLEST_EVALUE { 0.0 } else { value }
 }
 
-/// An e-value in the pairwise report and the description table (`GetScoreString`,
+/// Formats an e-value for the pairwise report and the description table (`GetScoreString`,
 /// align_format_util.cpp).
 pub fn evalue(value: f64) -> String {
     if value < SMALLEST_EVALUE {
@@ -142,18 +142,18 @@ pub fn evalue(value: f64) -> String {
     }
 }
 
-/// An e-value in the tabular formats: as `evalue`, but with two decimals if it has an exponent
+/// Formats an e-value for the tabular formats: with two decimals if it has an exponent
 /// (`SetScores`, tabular.cpp).
 pub fn tabular_evalue(value: f64) -> String {
     if (SMALLEST_EVALUE..0.0009).contains(&value) { exponential(value, 2) } else { evalue(value) }
 }
 
-/// A bit score, padded to four columns (`GetScoreString`, align_format_util.cpp).
+/// Formats a bit score, padded to four columns (`GetScoreString`, align_format_util.cpp).
 pub fn bits(value: f64) -> String {
     large_bits(value).unwrap_or_else(|| format!("{value:4.1}"))
 }
 
-/// The sum of a subject's bit scores: as [`bits`], not padded.
+/// Formats the sum of a subject's bit scores, without padding.
 pub fn total_bits(value: f64) -> String {
     large_bits(value).unwrap_or_else(|| format!("{value:.1}"))
 }
@@ -168,7 +168,7 @@ fn large_bits(value: f64) -> Option<String> {
     }
 }
 
-/// A count with commas between groups of three digits: `17,613`.
+/// Formats a count with commas between groups of three digits: `17,613`.
 pub fn with_commas(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut text = if value < 0 { "-".to_string() } else { String::new() };
@@ -181,7 +181,7 @@ pub fn with_commas(value: i64) -> String {
     text
 }
 
-/// A share of a whole in per cent, rounded; 100 only for the whole (`GetPercentMatch`).
+/// Returns a fraction in per cent, rounded; 100 only if both numbers are equal (`GetPercentMatch`).
 pub fn percent(part: usize, whole: usize) -> u32 {
     if part == whole {
         return 100;
@@ -189,7 +189,7 @@ pub fn percent(part: usize, whole: usize) -> u32 {
     ((0.5 + 100.0 * part as f64 / whole as f64) as u32).min(99)
 }
 
-/// Coverage in per cent: rounded below 99, cut above (tabular.cpp, blastfmtutil.cpp).
+/// Returns the coverage in per cent: rounded below 99, cut above (tabular.cpp, blastfmtutil.cpp).
 pub fn coverage(covered: usize, whole: usize) -> u32 {
     let share = 100.0 * covered as f64 / whole as f64;
     if share < 99.0 { (share + 0.5) as u32 } else { share as u32 }

@@ -12,7 +12,7 @@ use crate::locus::Locus;
 use crate::model::{QueryResult, SubjectSource};
 
 /// The letters of an alignment, column by column, and their positions: the input of all formats. A
-/// rank without the subject can print it, too.
+/// rank without the subject's sequence can print it, too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
     /// The query's letters, `-` for gaps, blanks for gaps at the ends of the alignment.

@@ -1,5 +1,5 @@
-//! All that differs between reports of proteins and of nucleotides. Only this module and the
-//! alphabets ([`crate::letters`]) ask which of them was searched.
+//! All differences between reports of proteins and of nucleotides. Only this module and the
+//! alphabets ([`crate::letters`]) distinguish them.
 
 use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::{NucleotideParams, Params, ProteinParams};

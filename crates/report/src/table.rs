@@ -25,7 +25,7 @@ pub struct DescriptionRow {
     oid: u32,
     /// Number of alignments of the subject.
     alignments: usize,
-    /// The identifier and the text after it, as far as both are shown.
+    /// The identifier and the text after it, if they are shown.
     name: Vec<u8>,
     /// The title, tidied, with the blanks before it.
     title: Vec<u8>,
@@ -185,8 +185,8 @@ pub fn description_table(
     lines(setup, query, shown, &widths, out);
 }
 
-/// Appends the table in two parts: subjects that the model was made from, and others. It shows the
-/// best subjects until they have `-num_descriptions` alignments together, at least one subject.
+/// Appends the table in two parts: subjects that the model was made from, and others. Shows the
+/// best subjects until they have `-num_descriptions` alignments together, but at least one subject.
 fn two_tables(
     setup: &Setup,
     query: &QueryResult,

@@ -91,12 +91,12 @@ pub fn subject_rows(
     Ok(())
 }
 
-/// The query's identifier as the column `qseqid` has it.
+/// Returns the query's identifier as the column `qseqid` shows it.
 pub fn query_id(setup: &Setup, query: &QueryResult) -> Vec<u8> {
     id::id_list(&names::tabular_query(query, setup.output.parse_deflines))
 }
 
-/// A subject's identifier as the column `sseqid` has it.
+/// Returns a subject's identifier as the column `sseqid` shows it.
 ///
 /// # Errors
 /// If the subject's definition lines cannot be read or there is none.
@@ -108,7 +108,7 @@ pub fn subject_id(
     Ok(id::id_list(&Subject::read(setup, source, oid)?.tabular_ids()))
 }
 
-/// What is the same in all rows of a subject.
+/// Values that are the same in all rows of a subject.
 struct Row<'a> {
     query: &'a QueryResult<'a>,
     query_ids: Vec<SeqId>,

@@ -18,9 +18,9 @@ const NO_GROUPS: [&[u8]; 2] = [b"-", b"unclassified"];
 /// The values of a subject's taxonomy columns.
 #[derive(Debug, Default)]
 pub struct Taxonomy {
-    /// The first known taxid.
+    /// The first taxid that is known.
     one: Option<i64>,
-    /// Names of the first known taxon.
+    /// Names of the first taxon that is known.
     of_one: Option<TaxonNames>,
     all: BTreeSet<i64>,
     /// Names in the order of the taxids. A taxon without names has no entry, unless taxids are

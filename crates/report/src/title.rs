@@ -14,7 +14,7 @@ use fleetblast_seq::id::{SeqId, TextKind};
 
 /// Title of a protein that has no title, and no identifier that gives one.
 pub const PROTEIN: &[u8] = b"unnamed protein product";
-/// Bytes that a stored title does not end with.
+/// Bytes that are removed at the end of a stored title.
 const TRAILING: &[u8] = b".,;~ ";
 /// Prefix of the titles of third-party annotation.
 const THIRD_PARTY: &[u8] = b"TPA: ";
@@ -22,7 +22,7 @@ const THIRD_PARTY: &[u8] = b"TPA: ";
 const CHROMOSOMES_AND_NONCODING: [&[u8]; 3] = [b"AC_", b"NC_", b"NR_"];
 const MESSENGERS: [&[u8]; 2] = [b"NM_", b"XM_"];
 
-/// Everything on which the generated title of a sequence depends.
+/// All properties of a sequence on which its generated title depends.
 #[derive(Clone, Copy, Debug)]
 pub struct TitleFacts<'a> {
     /// The stored title, empty if there is none.
@@ -96,7 +96,7 @@ fn without_blanks(text: &[u8]) -> &[u8] {
     &text[text.iter().take_while(|&&c| c == b' ').count()..]
 }
 
-/// Whether sequences with such an identifier keep the case of a generated title.
+/// Whether sequences with this identifier keep the case of a generated title.
 fn names_itself(id: &SeqId) -> bool {
     matches!(id, SeqId::Pdb { .. } | SeqId::Patent { .. })
 }

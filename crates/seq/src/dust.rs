@@ -94,7 +94,7 @@ impl Bases<'_> {
     }
 }
 
-/// The masked intervals found so far.
+/// Masked intervals found so far.
 struct Masked {
     intervals: Vec<Range<u32>>,
     linker: u32,
@@ -124,7 +124,7 @@ const TRIPLETS: usize = 64;
 impl Counts {
     const NONE: Self = Self { of: [0; TRIPLETS], score: 0 };
 
-    /// Adds a triplet. Returns how often it was there before.
+    /// Adds a triplet. Returns how often it occurred before.
     #[inline]
     fn add(&mut self, triplet: u8) -> u8 {
         let count = &mut self.of[usize::from(triplet) % TRIPLETS];
@@ -134,7 +134,7 @@ impl Counts {
         before
     }
 
-    /// Removes a triplet. Returns how often it is still there.
+    /// Removes a triplet. Returns how often it still occurs.
     #[inline]
     fn remove(&mut self, triplet: u8) -> u8 {
         let count = &mut self.of[usize::from(triplet) % TRIPLETS];
@@ -231,7 +231,7 @@ impl Window {
         self.triplets[number as usize % TRIPLETS]
     }
 
-    /// Masks the longest perfect range of those that start before `start`, and removes them.
+    /// Masks the longest of the perfect ranges that start before `start`, and removes these ranges.
     #[inline]
     fn emit(&mut self, start: u32, from: u32, masked: &mut Masked) {
         let Some(first) = self.perfect.last().filter(|last| last.bases.start < start) else {
@@ -283,7 +283,7 @@ impl Window {
         }
     }
 
-    /// Whether a score suffices for a range of `length` + 1 triplets.
+    /// Whether a range of `length` + 1 triplets with this score is masked.
     #[inline]
     fn suffices(&self, score: u32, length: u32) -> bool {
         10 * score > if length == 0 { 1 } else { self.level * length }

@@ -19,7 +19,7 @@ pub enum Strand {
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum Frame {
-    /// A protein as it is.
+    /// The residues of a protein.
     #[default]
     Protein,
     /// A strand of a nucleotide sequence, base by base.
@@ -53,8 +53,8 @@ impl Frame {
         if matches!(self, Frame::Codons(..)) { 3 } else { 1 }
     }
 
-    /// Converts a range of the frame to the range of a sequence of `length` letters, as written. It
-    /// is 0-based, half-open, and ascending also for the minus strand.
+    /// Converts a range of the frame to a range of the sequence as written, which has `length`
+    /// letters. The result is 0-based, half-open and ascending, also for the minus strand.
     pub fn place(self, read: Range<u32>, length: u32) -> Range<u32> {
         let offset = if let Frame::Codons(_, offset) = self { u32::from(offset) } else { 0 };
         let (start, end) = (offset + self.step() * read.start, offset + self.step() * read.end);

@@ -26,7 +26,7 @@ pub use self::unchanged::{FileVersion, UnchangedFile, is_change, read_whole};
 
 /// Bytes read at a time.
 const BUFFER: usize = 256 * 1024;
-/// Number of bytes that identify the format.
+/// Number of bytes that identify the compression.
 const MAGIC: usize = 6;
 
 /// An input that cannot be opened.
@@ -85,7 +85,7 @@ pub fn open<'a>(
     open_version(path, warn).map(|(reader, _)| reader)
 }
 
-/// As [`open`]; also returns the version of the file.
+/// Opens an input as [`open`]; also returns the version of the file, to compare it later.
 ///
 /// # Errors
 /// As [`open`].
@@ -126,8 +126,8 @@ pub fn decompress<'a>(
     })
 }
 
-/// A reader that is not read again after its end. A terminal would wait for more input, so the user
-/// would have to type Ctrl-D once more for each reader.
+/// A reader that is not read again after its end. At a terminal, each read after the end would wait
+/// for another Ctrl-D.
 struct EndsOnce<R> {
     inner: R,
     has_ended: bool,
@@ -151,7 +151,7 @@ fn peek(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// The source of bytes, for messages and the limit of sequences.
+/// Name of an input and number of its compressed bytes, for messages and the limit of sequences.
 struct Origin {
     path: PathBuf,
     compression: Compression,

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-/// The union of SEG and lower-case intervals as BLAST+ forms it (`BlastSeqLocCombine`): sorted by
-/// start; an interval is absorbed by the one before it if they share more than one position.
+/// Joins SEG and lower-case intervals as BLAST+ does (`BlastSeqLocCombine`). They are sorted by
+/// start. An interval joins the one before it if they share more than one position.
 ///
 /// Intervals that share a single position, or just touch, stay apart. That makes a difference for
 /// [`complement`] only in that nothing lies between them.
@@ -21,7 +21,7 @@ pub fn combine(intervals: Vec<Range<u32>>) -> Vec<Range<u32>> {
     combine_linked(intervals, 0)
 }
 
-/// As [`combine`], but also joins intervals at a small distance: fewer than `link` positions,
+/// Joins intervals as [`combine`], also those at a small distance: fewer than `link` positions,
 /// counted from the last position of the first interval.
 ///
 /// ```
@@ -49,8 +49,8 @@ pub fn combine_linked(mut intervals: Vec<Range<u32>>, link: u32) -> Vec<Range<u3
     intervals
 }
 
-/// The ranges of a sequence of `length` residues outside of combined intervals, ascending and not
-/// empty. Their words enter the lookup table.
+/// Returns the ranges of a sequence of `length` residues outside of combined intervals, ascending
+/// and not empty. Words in these ranges enter the lookup table.
 ///
 /// ```
 /// use fleetblast_seq::mask::complement;

@@ -109,7 +109,7 @@ fn records(
     codec: Codec,
 ) -> Result<Measured, Failure> {
     let start = Instant::now();
-    let job = Checkpoint::open_as(path, None, Start::New, codec)?;
+    let job = Checkpoint::open_with_codec(path, None, Start::New, codec)?;
     let written = in_threads(writers, |number| {
         let mut writer = Writer::new(job.run(), number, BUFFER)?;
         let mut waits = Vec::with_capacity(results.len() * times);

@@ -42,7 +42,7 @@ pub struct Catalog {
     pub names: Vec<Name>,
 }
 
-/// A query that a result names.
+/// The hash of a query's name, and the block with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Name {
     /// XXH3 of the name. Different names can have the same.

@@ -46,16 +46,16 @@ impl Checkpoint {
     /// * [`Error::Foreign`]: it has a link, or a file that other users own or may write.
     /// * [`Error::JobFile`], [`Error::Io`].
     pub fn open(root: &Path, identity: &Identity, start: Start) -> Result<Self, Error> {
-        Self::open_as(root, Some(identity), start, Codec::default())
+        Self::open_with_codec(root, Some(identity), start, Codec::default())
     }
 
-    /// As `open`, for a job whose results can stay in the directory as its report
-    /// ([`complete`](Self::complete)). Without an identity it cannot be resumed. A job that is
-    /// resumed keeps its codec.
+    /// Opens a job whose results may stay in the directory as its report
+    /// ([`complete`](Self::complete)), compressed with `codec`. Without an identity it cannot be
+    /// resumed. A job that is resumed keeps its codec.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_as(
+    pub fn open_with_codec(
         root: &Path,
         identity: Option<&Identity>,
         start: Start,
@@ -102,7 +102,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Foreign`], [`Error::JobFile`], [`Error::Io`].
-    pub fn kept(root: &Path) -> Result<Option<Identity>, Error> {
+    pub fn read_identity(root: &Path) -> Result<Option<Identity>, Error> {
         Ok(Job::read(root, owner_in(root)?)?.and_then(|job| job.identity))
     }
 

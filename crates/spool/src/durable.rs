@@ -57,7 +57,7 @@ pub(crate) fn owner_in(directory: &Path) -> Result<u32, Error> {
     private_in(directory).map(|meta| meta.uid())
 }
 
-/// Metadata of a [private](PRIVATE) file that this process makes in a directory.
+/// Returns the metadata of a [private](PRIVATE) file that this process creates in a directory.
 fn private_in(directory: &Path) -> Result<Metadata, Error> {
     let file = tempfile::tempfile_in(directory).and_then(|file| file.metadata());
     file.during("make a file in", directory)

@@ -8,14 +8,14 @@ use crate::holder::Holder;
 use crate::identity::Differences;
 use crate::key::{Key, Share};
 
-/// Why results cannot be kept, or a job cannot be resumed.
+/// Error of storing or reading results, or of resuming a job.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The system reported an error.
     #[error("cannot {action} {}{}: {source}{}", path.display(), describe_offset(*offset), advice(source))]
     Io {
-        /// What failed, as a verb.
+        /// The failed operation, as a verb.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum Error {
         /// The system's message.
         cause: String,
     },
-    /// A record that differs from what its writer wrote.
+    /// A record whose checksum is wrong.
     #[error("{} is damaged at offset {offset}: {what}; the block has to be searched again", path.display())]
     Damaged {
         /// The file.
@@ -126,7 +126,7 @@ pub enum Error {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Description of the foreign file.
         what: String,
     },
     /// A job file that cannot be parsed.
@@ -198,7 +198,7 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// Adds to an I/O error what failed.
+/// Converts I/O errors to [`Error::Io`].
 pub(crate) trait Context<T> {
     /// Adds the action and the path.
     fn during(self, action: &'static str, path: &Path) -> Result<T, Error>;

@@ -173,8 +173,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// `None` if the directory is free. Otherwise the error, with the time to try again, if that can
-/// help.
+/// Returns `None` if the directory is free, else the error. The error has the time at which another
+/// attempt may succeed, if there is one.
 fn in_use(
     root: &Path,
     file: &File,

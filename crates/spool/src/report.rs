@@ -130,7 +130,7 @@ impl Report {
         Ok(done >= range.end)
     }
 
-    /// Whether all records of a result exist; their contents are not checked.
+    /// Whether all records of a result exist. Does not verify their contents.
     pub fn has(&self, key: Key) -> bool {
         self.index.cover(key).is_some()
     }

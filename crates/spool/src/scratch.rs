@@ -25,7 +25,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes an empty one, in a directory.
+    /// Creates an empty scratch file in a directory.
     ///
     /// # Errors
     /// If no file can be made there.

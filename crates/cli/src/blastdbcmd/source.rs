@@ -77,10 +77,10 @@ impl Source {
         options: &Options,
         search: SearchPath,
         taxids: Option<&Taxids>,
-        mut open_as: impl FnMut(SequenceKind, &SearchPath) -> Result<Database, DbError>,
+        mut open_with_codec: impl FnMut(SequenceKind, &SearchPath) -> Result<Database, DbError>,
     ) -> Result<Self, Error> {
         let mut open = |kind| {
-            let database = open_as(kind, &search)?;
+            let database = open_with_codec(kind, &search)?;
             let lookup = database.lookup()?;
             Ok::<_, DbError>((database, lookup))
         };

@@ -43,7 +43,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     }
 }
 
-/// Opens a database of this kind; without a kind, of the one that exists.
+/// Opens a database of this kind; without a kind, of the kind that exists.
 pub(crate) fn open(names: &str, kind: Option<SequenceKind>) -> Result<Database, Error> {
     let search = SearchPath::from_environment()?;
     let open = |kind| Database::open(names, kind, &search);

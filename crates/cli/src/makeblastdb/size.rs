@@ -12,7 +12,7 @@ use crate::options::number::printable;
 
 /// The least size that BLAST+ refuses as too large.
 const TOO_LARGE: u64 = 1 << 32;
-/// Letters of the units, each a thousand (or 1024) times the one before.
+/// Letters of the units. Each unit is 1000 (or 1024) times the previous unit.
 const UNITS: &[u8] = b"KMGTPE";
 
 /// Why a text is not a size, and where; BLAST+ prints the line of its source, too.

@@ -9,6 +9,7 @@ use super::RELEASE;
 use super::opt::{Choices, Opt};
 use super::parse::Given;
 use super::search::common::CommonOptions;
+use super::search::composition::{COMP_BASED_STATS, USE_SW_TBACK};
 use super::search::metadata::{self, MetadataOptions};
 use super::search::nucleotide::SUM_STATS;
 use super::search::program::ProgramSpec;
@@ -17,8 +18,8 @@ use super::search::query::{self, STRAND};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::translation::{MAX_INTRON_LENGTH, QUERY_GENCODE};
 use super::search::{
-    self, composition, database, files, filtering, fleet, formatting, generic, hsps, resources,
-    strategy, task, threads,
+    self, database, files, filtering, fleet, formatting, generic, hsps, resources, strategy, task,
+    threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;
@@ -61,13 +62,13 @@ pub const BLASTX: Program = Program {
         &filtering::of_residues("12 2.2 2.5"),
         &[MATRIX.spec, THRESHOLD.spec],
         hsps::OPTIONS,
-        &[WINDOW_SIZE.spec, UNGAPPED.spec],
+        &[WINDOW_SIZE.spec, UNGAPPED.unsupported().spec],
         query::OF_NUCLEOTIDES,
         &[QUERY_GENCODE.spec],
         formatting::OPTIONS,
         threads::OPTIONS,
         &[REMOTE.spec],
-        composition::OPTIONS,
+        &[COMP_BASED_STATS.spec, USE_SW_TBACK.unsupported().spec],
         &[spec::VERSION],
         resources::OPTIONS,
         fleet::OPTIONS,

@@ -178,8 +178,8 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
     Ok(Request::Run(given))
 }
 
-/// Returns a text to print whatever the other arguments are. BLAST+ does so for `-version` only;
-/// options with two dashes are for users new to BLAST+'s single dashes.
+/// Returns a text that is printed regardless of the other arguments. BLAST+ does so for `-version`
+/// only; options with two dashes are for users new to BLAST+'s single dashes.
 fn priority_text(program: &Program, name: Name, arguments: &[OsString]) -> Option<String> {
     let typed = |word: &str| arguments.iter().any(|argument| argument == word);
     if typed("-version") || name == Name::FleetBlast && typed("--version") {

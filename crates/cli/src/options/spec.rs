@@ -296,7 +296,7 @@ impl OptionSpec {
         self.refused.marked(self.help)
     }
 
-    /// Returns the words that are the only values; empty if there is no such constraint.
+    /// Returns the only allowed words; empty if all words are allowed.
     pub const fn words(&self) -> &'static [&'static str] {
         match self.constraint {
             Constraint::OneOf(words) | Constraint::Word(words) => words,

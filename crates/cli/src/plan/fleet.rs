@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{PathBuf, absolute};
 
-use fleetblast_fleet::config::{Config, LEAST_WRITE_BUFFER, QueryOrder, Schedule, Strategy};
-use fleetblast_fleet::plan::Wishes;
+use fleetblast_fleet::config::{Config, MIN_WRITE_BUFFER, QueryOrder, Schedule, Strategy};
+use fleetblast_fleet::plan::UserSettings;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
 
@@ -34,7 +34,7 @@ use crate::options::typed::lossy;
 /// A malformed size.
 pub fn write_buffer(option: &Opt<OsString>, text: Option<&OsStr>) -> Result<Option<u64>, Error> {
     let size = text.map(|text| load::bytes(option.name(), text)).transpose()?;
-    Ok(size.map(|size| size.max(LEAST_WRITE_BUFFER)))
+    Ok(size.map(|size| size.max(MIN_WRITE_BUFFER)))
 }
 
 /// Plans the ranks from the options.
@@ -60,7 +60,7 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
     config.validate().map_err(Error::query_options)?;
     let FleetOptions { ranks, plan: dry_run, groups, replicas, .. } = *options;
     let partitions = all.resources.partitions.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-    let wishes = Wishes {
+    let user_settings = UserSettings {
         groups,
         replicas,
         partitions,
@@ -97,7 +97,18 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
         ]));
     }
     let list = list(&all.database.lists);
-    Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, codec, trace, decisive, common, list })
+    Ok(Fleet {
+        ranks,
+        dry_run,
+        user_settings,
+        config,
+        checkpoint,
+        codec,
+        trace,
+        decisive,
+        common,
+        list,
+    })
 }
 
 /// Returns how early long blocks are handed out (`Config::longest_first`); 0 for never.
@@ -364,7 +375,7 @@ mod tests {
     #[test]
     fn a_tiny_write_buffer_counts_as_the_smallest() {
         let size = |text: &str| write_buffer(&ranks::WRITE_BUFFER, Some(OsStr::new(text)));
-        assert_eq!(size("1").unwrap(), Some(LEAST_WRITE_BUFFER));
+        assert_eq!(size("1").unwrap(), Some(MIN_WRITE_BUFFER));
         assert_eq!(size("100").unwrap(), Some(100));
         assert!(size("0").is_err());
         assert_eq!(write_buffer(&ranks::WRITE_BUFFER, None).unwrap(), None);

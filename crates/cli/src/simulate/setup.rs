@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use fleetblast_fleet::config::{Config, QueryOrder};
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES, LayoutError, Request, Size, Wishes};
+use fleetblast_fleet::plan::{
+    BLOCK_QUERIES, BLOCK_RESIDUES, LayoutError, Request, Size, UserSettings,
+};
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{MachineKind, Scale};
 use fleetblast_fleet::sim::workload::{Source, Trace};
@@ -82,13 +84,13 @@ pub fn seed(options: &SimulateOptions) -> u64 {
 }
 
 /// Returns the layout that the options ask for.
-fn wishes(options: &SimulateOptions) -> Wishes {
-    Wishes {
+fn user_settings(options: &SimulateOptions) -> UserSettings {
+    UserSettings {
         groups: options.groups,
         replicas: options.replicas,
         partitions: options.partitions,
         block_residues: options.block_residues,
-        ..Wishes::default()
+        ..UserSettings::default()
     }
 }
 
@@ -116,13 +118,14 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         None => Machine { cores_per_host: Some(run.cores.into()), ..Machine::local(ranks) },
     };
     machine.threads = run.threads;
-    let mut wishes = wishes(options);
+    let mut user_settings = user_settings(options);
     // Blocks stay as they were recorded.
-    wishes.block_residues = Some((total.residues / u64::from(blocks.max(1))).max(1));
+    user_settings.block_residues = Some((total.residues / u64::from(blocks.max(1))).max(1));
     if same {
-        wishes.groups = wishes.groups.or(Some(run.groups));
-        wishes.replicas = wishes.replicas.or(Some(run.replicas));
-        wishes.partitions = wishes.partitions.or(Some(run.partition_residues.len() as u32));
+        user_settings.groups = user_settings.groups.or(Some(run.groups));
+        user_settings.replicas = user_settings.replicas.or(Some(run.replicas));
+        user_settings.partitions =
+            user_settings.partitions.or(Some(run.partition_residues.len() as u32));
     }
     let residues = run.partition_residues.iter().sum::<u64>();
     let request = Request {
@@ -139,7 +142,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         batch_residues: 1,
         most_block_residues: BLOCK_RESIDUES,
         block_queries: BLOCK_QUERIES,
-        wishes,
+        user_settings,
     };
     let config = Config {
         strategy: options.output.unwrap_or(run.output),
@@ -187,7 +190,7 @@ pub fn scale(options: &SimulateOptions) -> Scale {
         iterations: options.num_iterations.unwrap_or(model.iterations),
         strategy: options.output.unwrap_or(model.strategy),
         queries: options.queries.unwrap_or(model.queries),
-        wishes: wishes(options),
+        user_settings: user_settings(options),
         ..model
     }
 }

@@ -2,21 +2,20 @@
 
 use std::time::Duration;
 
-/// Time from the start before which there is no estimate.
+/// Time from the start of the search until the first estimate.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// The rate of progress: a mean over the whole search in which a moment has a weight proportional
-/// to its time since the start. So the rate becomes steadier as the search goes on, and forgets the
-/// start.
+/// Weighted mean rate of progress over the whole search. The weight of a sample grows with the time
+/// since the start, so the rate becomes steadier and the slow start counts little.
 #[derive(Debug, Default)]
-pub struct Pace {
+pub struct ProgressRate {
     /// Time since the start of the last sample, and the finished amount then.
     last: (Duration, f64),
     /// Amount finished per second.
     rate: f64,
 }
 
-impl Pace {
+impl ProgressRate {
     /// Adds a sample: `done` was finished at the time `at` since the start.
     pub fn note(&mut self, at: Duration, done: f64) {
         let (before, was) = self.last;
@@ -53,7 +52,7 @@ mod tests {
     /// Returns estimates of the remaining time, made five times a second; `done` is the finished
     /// amount at each time.
     fn estimates(until: f64, total: f64, done: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
-        let mut pace = Pace::default();
+        let mut pace = ProgressRate::default();
         let mut times = Vec::new();
         for tick in 1..(until * 5.0) as u32 {
             let at = f64::from(tick) / 5.0;

@@ -11,7 +11,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::DisplayMode;
 use super::meter::{Meter, Snapshot};
-use super::pace::{Pace, clock};
+use super::pace::{ProgressRate, clock};
 
 /// Time between two drawings of the bar.
 const DRAW_EVERY: Duration = Duration::from_millis(200);
@@ -56,7 +56,7 @@ impl Screen {
         let (end, ended) = channel();
         let shared = Arc::clone(&canvas);
         let draw = move || {
-            let (mut pace, mut lines) = (Pace::default(), Lines::default());
+            let (mut pace, mut lines) = (ProgressRate::default(), Lines::default());
             while ended.recv_timeout(DRAW_EVERY) == Err(RecvTimeoutError::Timeout) {
                 shared.draw(&mut pace, &mut lines);
             }
@@ -124,7 +124,7 @@ impl Canvas {
         self.drawn.load(Ordering::Relaxed)
     }
 
-    fn draw(&self, pace: &mut Pace, lines: &mut Lines) {
+    fn draw(&self, pace: &mut ProgressRate, lines: &mut Lines) {
         let seen = self.meter.snapshot();
         let elapsed = self.start.elapsed();
         pace.note(elapsed, seen.done_here);

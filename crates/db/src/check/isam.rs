@@ -1,13 +1,13 @@
 //! Computes the index file of an ISAM index from its data: equal data have equal indexes.
 
-/// Keys for each sample, in indexes of numbers and of texts.
+/// Number of keys for each sample of the index: in indexes of numbers and of texts.
 const NUMBERS_PER_SAMPLE: usize = 256;
 const TEXTS_PER_SAMPLE: usize = 64;
-/// Longest line of an index of texts, as it states.
+/// Longest line in bytes, as an index of texts states it.
 const LINE: u32 = 4096;
 
-/// The index of pairs of `size` bytes, with keys of four bytes: nine words, every 256th pair, and a
-/// last one.
+/// Computes the index of pairs of `size` bytes with keys of four bytes. It consists of nine words,
+/// every 256th pair, and a last pair.
 pub(super) fn of_numbers(data: &[u8], size: usize) -> Vec<u8> {
     let terms = data.len() / size;
     let samples = terms.div_ceil(NUMBERS_PER_SAMPLE);
@@ -20,8 +20,9 @@ pub(super) fn of_numbers(data: &[u8], size: usize) -> Vec<u8> {
     index
 }
 
-/// The index of lines: nine words; the offsets of every 64th line in the data, and of its sample in
-/// the index, each with an end; the samples, which are these lines.
+/// Computes the index of sorted lines. It consists of nine words, two offsets for every 64th line,
+/// and these lines as samples. The offsets point into the data and into the index; each list of
+/// offsets has an end.
 pub(super) fn of_lines(data: &[u8]) -> Vec<u8> {
     let lines: Vec<&[u8]> = data.split_inclusive(|&byte| byte == b'\n').collect();
     let samples = lines.len().div_ceil(TEXTS_PER_SAMPLE);

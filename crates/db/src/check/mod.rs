@@ -1,19 +1,20 @@
-//! Whether a database is sound: every record of every volume, and every file beside the volumes.
+//! Checks that a database is sound: every record of every volume, and every other file.
 //!
-//! Sequences and headers are checked on all threads while the next are read; sums over all
-//! identifiers, taxids and GIs of the headers are taken on the way, and compared with the same sums
-//! over the files beside, so that these are checked entry by entry with little memory. The check
-//! reports the first fault: in the indexes, then in OID order in sequences and headers, then in the
-//! files beside, then in the counts of aliases.
+//! All threads check sequences and headers while the next ones are read. On the way they add up all
+//! identifiers, taxids and GIs of the headers. The sums over the other files must be equal, so that
+//! every entry of these files is checked with little memory. The check reports the first fault: in
+//! the indexes, then in OID order in sequences and headers, then in the other files, then in the
+//! counts of aliases.
 //!
-//! Every file that makeblastdb would have made for what the headers and indexes hold is required.
-//! Long runs of zeros in sequences are no fault, but a doubt.
+//! Every file is required that makeblastdb would have written for these headers and indexes. Long
+//! runs of zeros in sequences only cause a warning.
 //!
-//! # What cannot be found
-//! A change that makes another sound database: of a residue, base or run of
-//! ambiguous bases to another one, a letter of a title, a locus name, the database that an
-//! accession is of; without files beside, of an accession or a taxid. Hashes of sequences and masks
-//! are named as not checked. Bytes without meaning: in pages that LMDB holds free, and between the
+//! # Undetected changes
+//! Some changes produce another sound database: of a residue, of a base, of a run of ambiguous
+//! bases, of a letter of a title, of a locus name, or of the database of an accession. Without
+//! files of identifiers and taxids, a changed accession or taxid is not detected either. The report
+//! names hashes of sequences and masks as unchecked. Bytes without meaning are not compared: those
+//! in free pages of LMDB files, and those between nodes.
 //! nodes of others.
 
 mod file;
@@ -32,30 +33,30 @@ use crate::load::Supply;
 use crate::partition::{Part, VolumeFile};
 use crate::{Database, DbError, SequenceKind};
 
-/// The extent of a check.
+/// Extent and remarks of a successful check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Sequences.
+    /// Number of sequences.
     pub sequences: u64,
-    /// Residues or bases.
+    /// Number of residues or bases.
     pub residues: u64,
-    /// Definition lines.
+    /// Number of definition lines.
     pub deflines: u64,
-    /// Bytes of the files that were checked.
+    /// Size in bytes of the checked files.
     pub bytes: u64,
-    /// Files beside the volumes that were compared with the volumes.
+    /// Names of the files that were compared with the volumes, such as indexes of identifiers.
     pub beside: Vec<String>,
-    /// Files beside the volumes, and stated numbers, that were not checked, and why.
+    /// Files and stated numbers that were not checked, each with the reason.
     pub unchecked: Vec<String>,
-    /// Oddities that are no faults.
+    /// Warnings about oddities that are no faults, such as long runs of zeros.
     pub doubts: Vec<String>,
 }
 
-/// Checks everything in `database`, which is loaded by `supply`, with [all
-/// contents](crate::Contents::All). `spread` runs its argument on all threads that take part.
+/// Checks everything in `database`. `supply` loads it with [all contents](crate::Contents::All).
+/// `spread` runs its argument on all threads that take part.
 ///
 /// # Errors
-/// The first fault.
+/// The first fault in the order of the [module](self).
 pub fn check(
     database: &Database,
     supply: &Supply,
@@ -92,7 +93,7 @@ pub fn check(
     Ok(report)
 }
 
-/// Sequences with long runs of zeros.
+/// Warns about sequences with long runs of zeros.
 fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
     let letter = match database.kind() {
         SequenceKind::Protein => '-',
@@ -115,7 +116,7 @@ fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
     doubts
 }
 
-/// Checks that in a volume either all sequences have identifiers of their own, or none has.
+/// Checks that in each volume either all sequences have identifiers of their own, or none has.
 fn check_kinds(database: &Database, totals: &Totals) -> Result<(), DbError> {
     for (volume, oids) in database.volumes() {
         if let Some([Some(without), Some(with)]) = totals.first_of_kind.get(&oids.start) {
@@ -128,11 +129,11 @@ fn check_kinds(database: &Database, totals: &Totals) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Compares the numbers stated in the indexes with the counted ones.
+/// Compares the numbers that the indexes state with the counted ones.
 fn check_stated(database: &Database, totals: &Totals) -> Result<(), DbError> {
     let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residues).sum();
     if stated != totals.residues {
-        // Of proteins this was checked when each volume was opened.
+        // For proteins, opening each volume checked the number.
         return Err(fault_in_index(database, "residues", stated, totals.residues));
     }
     let longest = u64::from(database.longest());

@@ -1,4 +1,4 @@
-//! The files beside one volume: its GIs, and its identifiers or hashes in version 4.
+//! Checks the indexes of one volume: of its GIs, and in version 4 of its identifiers or hashes.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::DbError;
 use crate::lookup::isam::{Numeric, Strings};
 use crate::lookup::stored_keys::own_ordinal_key;
 
-/// The GIs of all volumes, and the first file with GIs.
+/// GIs of all volumes, and the first file with GIs.
 #[derive(Default)]
 pub(super) struct Gis {
     sum: Sum,
@@ -18,14 +18,14 @@ pub(super) struct Gis {
 }
 
 impl Gis {
-    /// Checks that they are those of the headers, if there are files with GIs.
+    /// Checks that the GIs equal those of the headers, if there are files with GIs.
     pub(super) fn compare(&self, wanted: &Sum) -> Result<(), DbError> {
         self.file.as_ref().map_or(Ok(()), |file| file.compare("GIs", &self.sum, wanted))
     }
 }
 
-/// The files of an ISAM index, whose path without the last letter is `stem`; `None` if there are
-/// none.
+/// Opens the two files of an ISAM index; `None` if neither exists. `stem` is their path without its
+/// last letter.
 fn isam_files(stem: &Path) -> Result<Option<(Side, Side)>, DbError> {
     let beside = |letter: &str| {
         let mut path = stem.to_path_buf().into_os_string();
@@ -41,7 +41,7 @@ fn isam_files(stem: &Path) -> Result<Option<(Side, Side)>, DbError> {
     }
 }
 
-/// The GIs of one volume.
+/// Checks the index from GIs to sequences of one volume.
 pub(super) fn numbers(
     stem: &Path,
     oids: &Range<u32>,
@@ -71,7 +71,7 @@ pub(super) fn numbers(
     Ok(())
 }
 
-/// The GI of each sequence of a volume: eight words, then one word each, all big-endian.
+/// Checks the file with the GI of each sequence: eight words, then one word each, all big-endian.
 pub(super) fn gi_list(
     path: PathBuf,
     oids: &Range<u32>,
@@ -102,8 +102,8 @@ pub(super) fn gi_list(
     Ok(())
 }
 
-/// Checks the identifiers of a version-4 volume, or its hashes: sorted keys with sequences. Adds
-/// them to `sum`; returns the data file if there is one.
+/// Checks an index of texts in version 4, of identifiers or of hashes: sorted keys with sequences.
+/// Adds its entries to `sum`. Returns the data file if it exists.
 pub(super) fn texts(
     stem: &Path,
     oids: &Range<u32>,

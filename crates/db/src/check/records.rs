@@ -15,45 +15,45 @@ use crate::lookup::stored_keys::{accession_keys, index_keys, ordinal_key};
 use crate::volume::Volume;
 use crate::{Bases, DbError, SequenceKind};
 
-/// Sequences with long runs of zeros that are named.
+/// Maximal number of sequences with long runs of zeros that the report names.
 const MOST_ZEROS: usize = 20;
 
-/// Counts, and sums for comparison with the files beside the volumes.
+/// Counts over sequences and headers, and sums of identifiers for comparison with the other files.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     pub(super) sequences: u64,
     pub(super) residues: u64,
     pub(super) longest: u64,
     pub(super) deflines: u64,
-    /// Keys of identifiers with their OIDs: those of `.?db`.
+    /// Version-5 keys of identifiers with their OIDs, which `.?db` must hold.
     pub(super) keys: Sum,
-    /// Keys of version 4 with their OIDs: those of `.?sd`.
+    /// Version-4 keys of identifiers with their OIDs, which `.?sd` must hold.
     pub(super) names: Sum,
-    /// Identifiers with their OIDs: those of `.?os`.
+    /// Identifiers with their OIDs, which `.?os` must hold.
     pub(super) listed: Sum,
-    /// Taxids with their OIDs: those of `.?ot`.
+    /// Taxids with their OIDs, which `.?ot` must hold.
     pub(super) taxids: Sum,
-    /// GIs with their OIDs: those of `.?nd`.
+    /// GIs with their OIDs, which `.?nd` must hold.
     pub(super) gis: Sum,
-    /// Only the first GI of each sequence: those of `.?og`.
+    /// First GI of each sequence, which `.?og` must hold.
     pub(super) first_gis: Sum,
-    /// For each volume, by its first OID: the first sequence without identifiers of its own, and
-    /// the first with.
+    /// By the first OID of each volume: its first sequence without identifiers of its own, and its
+    /// first sequence with them.
     pub(super) first_of_kind: BTreeMap<u32, [Option<u32>; 2]>,
-    /// For each volume, by its first OID: the kinds of identifiers in its headers.
+    /// By the first OID of each volume: the kinds of identifiers in its headers.
     pub(super) own: BTreeMap<u32, OwnIdentifiers>,
-    /// Long runs of zeros, by OID: the first ones.
+    /// First long runs of zeros, by OID.
     pub(super) zeros: BTreeMap<u32, Zeros>,
     /// Number of sequences with long runs of zeros.
     pub(super) with_zeros: u64,
 }
 
-/// The kinds of identifiers of their own that sequences have.
+/// Kinds of identifiers that the headers of a volume have, besides numbers of sequences.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OwnIdentifiers {
-    /// Whether there are any.
+    /// Whether any sequence has an identifier of its own.
     pub(super) any: bool,
-    /// Whether there are GIs.
+    /// Whether any sequence has a GI.
     pub(super) gis: bool,
 }
 
@@ -89,7 +89,7 @@ impl Totals {
         }
     }
 
-    /// Keeps the first sequences with long runs of zeros.
+    /// Records a long run of zeros, if it is among the first ones of the database.
     fn name_zeros(&mut self, oid: u32, zeros: Zeros) {
         self.zeros.insert(oid, zeros);
         if self.zeros.len() > MOST_ZEROS {
@@ -98,16 +98,16 @@ impl Totals {
     }
 }
 
-/// Checks ranges; each thread has one.
+/// Checks ranges of sequences and headers; each thread has one checker.
 #[derive(Default)]
 pub(super) struct Checker {
     pub(super) totals: Totals,
-    /// The header that is expected.
+    /// Work space: the header that makeblastdb would have written.
     expected: Vec<u8>,
 }
 
 impl Checker {
-    /// Checks the records of a range. A fault comes with its OID.
+    /// Checks the records of a range. A fault is returned with its OID.
     pub(super) fn check(&mut self, work: &Work) -> Result<(), (u32, DbError)> {
         let at_start = |error| (work.range.start, error);
         work.partition.validate_range(&work.range).map_err(at_start)?;
@@ -129,7 +129,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Checks a sequence and its header. Returns whether it has identifiers of its own.
+    /// Checks a sequence and its header. Returns whether the sequence has identifiers of its own.
     fn record(&mut self, volume: &Volume, i: u32, first: u32) -> Result<bool, DbError> {
         let (length, zeros) = match volume.index().kind {
             SequenceKind::Protein => (volume.length(i), zeros::of_residues(volume.residues(i))),
@@ -162,8 +162,8 @@ impl Checker {
         start: usize,
         header: &[u8],
     ) -> Result<bool, DbError> {
-        // Most databases are made without -parse_seqids: their headers have a fixed form, except
-        // for title and taxid.
+        // Most databases are made without -parse_seqids. All their headers have one form, with
+        // different titles and taxids.
         if let Some((title, taxid)) = without_identifiers(header, i, &mut self.expected)
             && is_text(title)
         {
@@ -188,8 +188,8 @@ impl Checker {
         Ok(self.count_identifiers(&lines, first + i))
     }
 
-    /// Adds the entries that the files beside the volumes must have for a sequence. Returns whether
-    /// it has identifiers of its own.
+    /// Adds the entries that the other files must have for a sequence. Returns whether the sequence
+    /// has identifiers of its own.
     fn count_identifiers(&mut self, lines: &[Defline], oid: u32) -> bool {
         let (mut has_own, mut has_gi) = (false, false);
         let (mut keys, mut names) = (Vec::<Vec<u8>>::new(), Vec::<Vec<u8>>::new());
@@ -197,7 +197,7 @@ impl Checker {
             let is_ordinal = matches!(id, SeqId::General { db, .. } if db == ORDINAL_DB);
             has_own |= !is_ordinal;
             match id {
-                // A version-4 database with hashes has keys of these, too.
+                // A version-4 database with hashes has keys for ordinals, too.
                 id if is_ordinal => names.extend(index_keys(id)),
                 SeqId::Gi(gi) => {
                     self.totals.gis.add((*gi, oid));
@@ -217,7 +217,7 @@ impl Checker {
                 }
             }
         }
-        // A key and an OID have one entry, even if several identifiers give it.
+        // Several identifiers can give the same key; the files have one entry for it.
         for keys in [&mut keys, &mut names] {
             keys.sort_unstable();
             keys.dedup();
@@ -232,7 +232,7 @@ impl Checker {
     }
 }
 
-/// The taxids of a definition line.
+/// Taxids of a definition line.
 fn taxids_of(line: &Defline) -> impl Iterator<Item = i64> {
     [line.taxid].into_iter().chain(line.links.iter().copied())
 }
@@ -264,14 +264,14 @@ fn fault_in_line(line: &Defline, i: u32) -> Option<&'static str> {
     None
 }
 
-/// Whether a text is printable ASCII, as ASN.1 requires: BLAST+ shows `#` for any other byte, with
-/// an error.
+/// Whether a text is printable ASCII, as ASN.1 requires. BLAST+ replaces any other byte by `#` and
+/// prints an error.
 fn is_text(text: &[u8]) -> bool {
     text.iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
-/// Title and taxid of a header as makeblastdb writes it without `-parse_seqids` for sequence `i` of
-/// a volume; `None` for any other. `expected` is scratch.
+/// Parses a header that makeblastdb wrote without `-parse_seqids` for sequence `i` of a volume.
+/// Returns title and taxid; `None` for any other header. `expected` is work space.
 fn without_identifiers<'a>(
     header: &'a [u8],
     i: u32,
@@ -303,16 +303,16 @@ fn without_identifiers<'a>(
     Some((title, bytes.iter().fold(0, |value, &byte| value << 8 | i64::from(byte))))
 }
 
-/// Length and contents of an INTEGER that is not negative.
+/// Appends length and contents of a non-negative INTEGER.
 fn put_integer(out: &mut Vec<u8>, value: u64) {
     let bytes = value.to_be_bytes();
-    // A leading zero keeps it from being negative.
+    // A leading zero byte keeps the sign positive.
     let start = (0..7).find(|&at| bytes[at] != 0 || bytes[at + 1] >= 0x80).unwrap_or(7);
     out.push((8 - start) as u8);
     out.extend_from_slice(&bytes[start..]);
 }
 
-/// Finds a fault in bases whose ambiguities are within the sequence.
+/// Finds a contradiction between packed bases and ambiguities, which must be within the sequence.
 fn fault_in_bases(bases: &Bases<'_>) -> Option<&'static str> {
     let packed = bases.packed();
     let (last, _) = packed.split_last()?;

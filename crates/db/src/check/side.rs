@@ -1,4 +1,4 @@
-//! The files beside the volumes, and what aliases state.
+//! Checks the files of a database besides its volumes, and the numbers that aliases state.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::partition::VolumeFile;
 use crate::volume::Volume;
 use crate::{Database, DbError};
 
-/// Checks all files beside the volumes.
+/// Checks all files besides the volumes.
 pub(super) fn check(
     database: &Database,
     totals: &Totals,
@@ -68,11 +68,11 @@ pub(super) fn check(
     alias_counts(database, totals, report)
 }
 
-/// Files that belong together: traces, PIGs, columns of masks. Pairs that are checked separately
-/// are left out.
+/// Extensions of files that exist together or not at all: traces, PIGs, columns of masks. Other
+/// checks cover the remaining pairs.
 const SETS: [&[&str]; 3] = [&["ti", "td"], &["pi", "pd"], &["aa", "ab", "ac"]];
 
-/// Checks that the files exist that makeblastdb writes for the identifiers in the volume's headers.
+/// Checks that the files exist that makeblastdb writes for the identifiers in a volume's headers.
 fn required(volume: &Volume, own: OwnIdentifiers) -> Result<(), DbError> {
     let mut names = Vec::new();
     if own.any {
@@ -87,7 +87,7 @@ fn required(volume: &Volume, own: OwnIdentifiers) -> Result<(), DbError> {
     require(&names.iter().map(|name| volume.side_file(name)).collect::<Vec<_>>())
 }
 
-/// Fails for the first of these files that is missing.
+/// Returns an error for the first of these files that is missing.
 fn require(files: &[PathBuf]) -> Result<(), DbError> {
     match files.iter().find(|file| !file.exists()) {
         Some(file) => Err(DbError::MissingFile { path: file.clone() }),
@@ -95,7 +95,7 @@ fn require(files: &[PathBuf]) -> Result<(), DbError> {
     }
 }
 
-/// The LMDB file of a whole database and the files of its name.
+/// Checks the LMDB file of a version-5 database and the files of the same name.
 fn version_5(
     database: &Database,
     path: &Path,
@@ -136,7 +136,7 @@ fn check_lmdb_pages(file: &Side) -> Result<(), DbError> {
     Environment::open(&file.bytes).and_then(|env| env.check()).map_err(damaged)
 }
 
-/// Number of sequences over all volumes that an LMDB file names.
+/// Adds up the numbers of sequences that an LMDB file states for its volumes.
 fn whole(lmdb: &Side) -> Result<u64, DbError> {
     let damaged = |damage| lmdb.damaged(damage);
     let env = Environment::open(&lmdb.bytes).map_err(damaged)?;
@@ -149,7 +149,8 @@ fn whole(lmdb: &Side) -> Result<u64, DbError> {
     Ok(sum)
 }
 
-/// Checks that every key is that of an identifier in a header, and the reverse.
+/// Checks that every key of the table of accessions belongs to an identifier in a header, and that
+/// every identifier has its keys.
 fn accessions(lmdb: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
     let damaged = |damage| lmdb.damaged(damage);
     let env = Environment::open(&lmdb.bytes).map_err(damaged)?;
@@ -179,7 +180,7 @@ fn accessions(lmdb: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
     lmdb.compare("keys of identifiers", &found, &totals.keys)
 }
 
-/// The identifiers of each sequence.
+/// Checks the list of identifiers of each sequence (`.?os`).
 fn listed(file: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
     let mut found = Sum::default();
     check_count(file, count)?;
@@ -191,7 +192,7 @@ fn listed(file: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
     file.compare("identifiers", &found, &totals.listed)
 }
 
-/// The taxids of each sequence.
+/// Checks the list of taxids of each sequence (`.?ot`).
 fn taxids(file: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
     let mut found = Sum::default();
     check_count(file, count)?;
@@ -205,6 +206,7 @@ fn taxids(file: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
     file.compare("taxids", &found, &totals.taxids)
 }
 
+/// Checks that a file states the right number of sequences.
 fn check_count(file: &Side, count: u32) -> Result<(), DbError> {
     match oids::sequences(&file.bytes).map_err(|damage| file.damaged(damage))? {
         found if found == u64::from(count) => Ok(()),
@@ -223,7 +225,7 @@ fn check_end(file: &Side, count: u32, size: u64) -> Result<(), DbError> {
     Ok(())
 }
 
-/// The sequences of each taxid.
+/// Checks the list of sequences of each taxid (`.?tf`, `.?to`).
 fn taxid_lists(offsets: &Side, lists: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
     let damaged = |damage| offsets.damaged(damage);
     let env = Environment::open(&offsets.bytes).map_err(damaged)?;
@@ -255,8 +257,8 @@ fn taxid_lists(offsets: &Side, lists: &Side, count: u32, totals: &Totals) -> Res
     lists.compare("taxids", &found, &totals.taxids)
 }
 
-/// Compares the numbers stated by aliases with the counted ones. A restricted database is not
-/// compared: its aliases may state any numbers.
+/// Compares the numbers that aliases state with the counted ones. The aliases of a restricted
+/// database may state any numbers, so they are not compared.
 fn alias_counts(database: &Database, totals: &Totals, report: &mut Report) -> Result<(), DbError> {
     let restricted =
         database.oids().iter().map(|range| u64::from(range.end - range.start)).sum::<u64>();

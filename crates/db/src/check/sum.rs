@@ -2,8 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A sum over entries that does not depend on their order. Two collections with the same sum and
-/// number are considered equal.
+/// Sum over entries, independent of their order. Two collections with equal sums and equal numbers
+/// of entries count as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     entries: u64,

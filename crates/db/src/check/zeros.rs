@@ -1,32 +1,32 @@
-//! Finds long runs of zeros in sequences, such as a page leaves that was never written.
+//! Finds long runs of zeros in sequences. A page that was never written to disk reads as zeros.
 //!
-//! Zero is a residue (`-`) and four bases (`AAAA`), so zeros are no fault. But protein databases
-//! have none, and a genome has few runs of thousands of A.
+//! Zero is a residue (`-`) and four bases (`AAAA`), so zeros are valid. But protein databases have
+//! none, and a genome has few runs of thousands of A.
 
 use crate::Bases;
 
-/// Residues `-` in a row.
+/// Minimal length in residues of a long run of `-`.
 const RESIDUES: usize = 16;
-/// Bytes of bases in a row: the smallest write of a disk.
+/// Minimal length in bytes of a long run of A: the smallest write of a disk.
 const BYTES: usize = 512;
 /// Bases in a byte.
 const PER_BYTE: usize = 4;
 
-/// A run of zeros.
+/// A run of zeros in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Zeros {
-    /// Where it begins in the sequence, from 0.
+    /// Position of the first zero in the sequence, from 0.
     pub(super) start: usize,
-    /// Residues or bases.
+    /// Number of residues or bases.
     pub(super) length: usize,
 }
 
-/// The first long run of residues `-`.
+/// Finds the first long run of residues `-`.
 pub(super) fn of_residues(residues: &[u8]) -> Option<Zeros> {
     long_run(residues, RESIDUES)
 }
 
-/// The first long run of A. Ambiguous bases do not count, since any base can stand for them.
+/// Finds the first long run of A. Ambiguous bases end a run, since any base can be stored for them.
 pub(super) fn of_bases(bases: &Bases<'_>) -> Option<Zeros> {
     let packed = bases.packed();
     let whole = packed.len().saturating_sub(1);
@@ -47,7 +47,7 @@ pub(super) fn of_bases(bases: &Bases<'_>) -> Option<Zeros> {
 fn long_run(bytes: &[u8], least: usize) -> Option<Zeros> {
     let mut start = 0;
     while start + least <= bytes.len() {
-        // Any run of this length has its last byte here or later.
+        // A run of this length that starts here or earlier would end here or later.
         match bytes[start..start + least].iter().rposition(|&byte| byte != 0) {
             Some(last) => start += last + 1,
             None => {

@@ -1,4 +1,4 @@
-//! Errors of words that are no valid identifiers.
+//! Errors of words that are not valid identifiers.
 
 use std::path::PathBuf;
 
@@ -28,8 +28,8 @@ pub enum IdentifierError {
         /// Description of the error.
         refusal: Refusal,
     },
-    /// A word in the list of an alias, or of the user, that is no identifier, so that lists cannot
-    /// be compared; BLAST+ ends with an uncaught exception.
+    /// An invalid identifier in a list of an alias or of the user, so that BLAST+ cannot compare
+    /// the two lists; it ends with an uncaught exception.
     #[error("{refusal}")]
     Compared {
         /// The list of the alias.
@@ -54,7 +54,7 @@ impl IdentifierError {
         matches!(self, Self::Listed { .. } | Self::Compared { .. })
     }
 
-    /// Returns those of the word, its list and the error that the message does not contain.
+    /// Returns the parts of word, list and error that the message does not contain.
     pub(super) fn detail(&self) -> Option<String> {
         match self {
             Self::Invalid { refusal, .. } => Some(refusal.text().to_owned()),

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::DbError;
 
 impl DbError {
-    /// The error of the operating system for a required file.
+    /// Makes the error for a required file that the operating system could not open.
     pub(crate) fn file(path: &Path, source: std::io::Error) -> Self {
         match source.kind() {
             std::io::ErrorKind::NotFound => Self::MissingFile { path: path.into() },
@@ -13,7 +13,7 @@ impl DbError {
         }
     }
 
-    /// The file that changed while it was read, if that is the error.
+    /// Path of the file that changed while it was read, if the error is such a change.
     pub fn changed_file(&self) -> Option<&Path> {
         match self {
             Self::Changed { path, .. }
@@ -24,8 +24,8 @@ impl DbError {
         }
     }
 
-    /// The exit status: 2 for every `BLAST Database error`, 255 if BLAST+ ends with an exception
-    /// that it does not translate.
+    /// Exit status: 2 for every `BLAST Database error`, 255 if BLAST+ ends with an exception that
+    /// it does not catch.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::MissingLmdb { .. } | Self::MissingList { .. } | Self::AliasNumber { .. } => 255,
@@ -36,7 +36,7 @@ impl DbError {
         }
     }
 
-    /// File, position and advice, if the message is BLAST+'s and contains none of them.
+    /// File, position and advice, if the message of BLAST+ lacks them.
     pub fn detail(&self) -> Option<String> {
         const AGAIN: &str = "copy or make the database again";
         match self {
@@ -77,7 +77,7 @@ impl DbError {
         }
     }
 
-    /// The line for standard error, without the line feed.
+    /// Line for standard error, without the line feed.
     pub fn report(&self) -> String {
         match self.exit_code() {
             255 => format!("Error: {self}"),

@@ -1,10 +1,10 @@
 //! Whether a list of taxids includes or excludes.
 
-/// Whether taxids are asked for or excluded.
+/// The sense of a list of taxids: to include or to exclude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaxidSign {
-    /// Only these.
+    /// Only sequences of these taxids are searched.
     Positive,
-    /// All but these.
+    /// Sequences of these taxids are excluded.
     Negative,
 }

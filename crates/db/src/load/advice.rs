@@ -1,28 +1,28 @@
-//! Queries the kernel about mapped memory, and advises it about future use.
+//! Asks the kernel which pages of mapped memory are present, and announces future access.
 
 use std::ops::Range;
 
 use rustix::mm::{Advice, madvise};
 
-/// Pages are at least this large everywhere, and their sizes are multiples of it.
+/// Lower bound of the page size on all systems; page sizes are multiples of it.
 const SMALLEST_PAGE: usize = 4096;
-/// Number of bytes to announce at a time: the kernel limits an announcement to the maximal request
-/// of the device, which is at least this.
+/// Number of bytes to announce at a time. The kernel cuts an announcement to the maximal request of
+/// the device, which is at least this large.
 pub(crate) const STEP: usize = 1 << 20;
-/// From this version on, Linux reads 2 MB at each fault of a mapping with huge pages, whatever the
-/// read-ahead, and twice that ahead of a sequential reader.
+/// Linux version from which a fault in a mapping with huge pages reads 2 MB, whatever the
+/// read-ahead is set to. A sequential reader also gets twice that in advance.
 const READS_HUGE_PAGES: (u32, u32) = (5, 18);
 
-/// The future use of memory. None of these changes the contents.
+/// The expected access to memory. The advice never changes the contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Random access: a fault need not read ahead.
+    /// Random access, for which read-ahead is useless.
     Random,
-    /// Access soon: missing pages can be read in the background.
+    /// Access soon: the kernel can read missing pages in the background.
     Soon,
 }
 
-/// Advises the kernel how `bytes` will be used. The kernel may ignore it.
+/// Advises the kernel how the program will access `bytes`. The kernel may ignore the advice.
 pub(crate) fn advise(bytes: &[u8], usage: Use) {
     let pages = pages(bytes);
     if pages.is_empty() {
@@ -35,13 +35,13 @@ pub(crate) fn advise(bytes: &[u8], usage: Use) {
     // SAFETY: neither advice changes contents, protection or lifetime of any page, whatever else
     // lies on the pages that `bytes` begins and ends in.
     let taken = unsafe { madvise(pages.start as *mut _, pages.len(), advice) };
-    // It does no harm if the kernel refuses, as for memory that is no mapping of a file.
+    // A refusal does no harm: the kernel refuses for memory that is not a mapping of a file.
     let _ = taken;
 }
 
-/// Requests 2 MB pages for `bytes`, a mapped file. If the page cache of the file system has them,
-/// filling it takes a twentieth of the kernel's work. Returns true if faults then read that much,
-/// so that nothing need be [announced](announce); announcements read into small pages.
+/// Requests pages of 2 MB for `bytes`, a mapped file. If the page cache of the file system has such
+/// pages, filling it takes a twentieth of the kernel's work. Returns true if faults then read 2 MB.
+/// Then nothing should be [announced](announce), because announcements read small pages.
 pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
     if pages.is_empty() {
@@ -54,19 +54,19 @@ pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
         && unsafe { madvise(pages.start as *mut _, pages.len(), Advice::LinuxHugepage) }.is_ok()
 }
 
-/// The first two numbers of a kernel's release, such as 6.1 of `6.1.0-25-amd64`.
+/// Parses the first two numbers of a kernel's release, such as 6.1 of `6.1.0-25-amd64`.
 fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse());
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// Announces access to all of `bytes`, a mapped file. Returns at once.
+/// Announces access to all of `bytes`, a mapped file, without waiting.
 pub(crate) fn announce(bytes: &[u8]) {
     bytes.chunks(STEP).for_each(|step| advise(step, Use::Soon));
 }
 
-/// Waits until `bytes`, a mapped file, are in memory, and maps their pages, so that access does not
-/// fault. Returns false if the kernel cannot do that (before Linux 5.14), or could not read them.
+/// Reads `bytes`, a mapped file, into memory and maps their pages, so that access does not fault.
+/// Returns false if the kernel is too old (before Linux 5.14) or could not read them.
 pub(crate) fn populate(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
     // SAFETY: this advice maps pages of the file as reading them would, and changes nothing else;
@@ -75,8 +75,8 @@ pub(crate) fn populate(bytes: &[u8]) -> bool {
         || unsafe { madvise(pages.start as *mut _, pages.len(), Advice::LinuxPopulateRead) }.is_ok()
 }
 
-/// The number of `bytes` in memory, to the precision of pages; `None` if the system does not
-/// provide it. For mapped files it is the share in the page cache.
+/// Number of `bytes` in memory, in whole pages; `None` if the system does not report it. For a
+/// mapped file, this is its part in the page cache.
 pub fn resident_bytes(bytes: &[u8]) -> Option<usize> {
     let span = pages(bytes);
     let page = rustix::param::page_size();
@@ -91,7 +91,7 @@ pub fn resident_bytes(bytes: &[u8]) -> Option<usize> {
     Some(bytes.len().saturating_sub(missing * page))
 }
 
-/// Addresses of the pages that hold `bytes`.
+/// Returns the addresses of the pages that contain `bytes`.
 fn pages(bytes: &[u8]) -> Range<usize> {
     let page = rustix::param::page_size().max(SMALLEST_PAGE);
     let start = bytes.as_ptr() as usize;

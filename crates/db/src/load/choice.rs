@@ -1,4 +1,4 @@
-//! Chooses a loader by the size of the database, the memory, and the file system.
+//! Chooses a loader by the size of the database, the memory and the file system.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -11,15 +11,15 @@ use super::{Map, Read};
 use crate::partition::{Part, VolumeFile};
 use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
-/// Bytes loaded at a time: small enough that a search begins early and never waits long.
+/// Bytes loaded at a time. The unit is small, so that a search begins early and never waits long.
 pub(super) const UNIT_BYTES: u64 = 32 << 20;
-/// The share of the available memory for a database; the rest is for queries, hits, and other
-/// processes.
+/// Fraction of the available memory that the database may occupy. The rest is for queries, hits and
+/// other processes.
 pub const HELD_SHARE: f64 = 0.8;
-/// Buffers for streaming: one is searched while the other is filled.
+/// Minimal number of buffers for streaming: the search reads one while the loader fills the other.
 const LEAST_BUFFERS: u64 = 2;
 
-/// How partitions come into memory.
+/// The way in which partitions come into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Method {
     /// Mapped, after large reads into the page cache.
@@ -28,8 +28,8 @@ pub enum Method {
     Read,
     /// Read past the page cache into memory of this process.
     Direct,
-    /// Read once by cooperating processes, which send the bytes to each other, into memory shared
-    /// by the processes of a host.
+    /// Read once by cooperating processes, which send the bytes to each other. The processes of a
+    /// host share the memory.
     Broadcast,
 }
 
@@ -45,21 +45,21 @@ impl Method {
     }
 }
 
-/// The user's choice.
+/// What the user requested of the loader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wish {
-    /// The method; `None` to choose one.
+    /// The method; `None` to choose one by size and memory.
     pub method: Option<Method>,
-    /// Maximal memory for the database at a time, in bytes.
+    /// Maximal memory in bytes for the database at a time.
     pub memory: Option<u64>,
 }
 
-/// The purpose of loading.
+/// The purpose of loading, which determines the files and OIDs to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Searching: the residues of the included sequences.
+    /// To search: residues of the included sequences.
     Search,
-    /// Checking: everything in the volumes.
+    /// To check the database: all contents of all volumes.
     Check,
 }
 
@@ -79,26 +79,25 @@ impl Purpose {
     }
 }
 
-/// The chosen way to load.
+/// The chosen loader of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The purpose.
+    /// The purpose of loading.
     pub purpose: Purpose,
-    /// The method.
+    /// The method of loading.
     pub method: Method,
-    /// The size of all buffers in bytes, if the database is streamed because it does not fit into
-    /// memory.
+    /// Size of all buffers in bytes if the database is streamed, since it does not fit into memory.
     pub streamed: Option<u64>,
-    /// The reason, for messages.
+    /// The reason for the choice, for messages.
     pub reason: String,
 }
 
-/// Chooses how a single process loads `database`.
+/// Chooses the loader of a single process for `database`.
 ///
 /// # Errors
-/// [`DbError::BroadcastAlone`] if broadcast was requested. [`DbError::MapTooLarge`] if
-/// mapping was requested for a database larger than the requested memory: the memory of a mapping
-/// cannot be limited. [`DbError::Offset`] for an index out of order.
+/// [`DbError::BroadcastAlone`] if broadcast was requested. [`DbError::MapTooLarge`] if mapping was
+/// requested for a database larger than the requested memory: the memory of a mapping cannot be
+/// limited. [`DbError::Offset`] for an index out of order.
 pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choice, DbError> {
     if wish.method == Some(Method::Broadcast) {
         return Err(DbError::BroadcastAlone);
@@ -115,7 +114,7 @@ pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choic
     let storage = machine::storage(&first);
     let available = machine::available_memory();
     let usable = available.map(|bytes| (bytes as f64 * HELD_SHARE) as u64);
-    // Files in memory need no further memory.
+    // Files in memory need no memory besides.
     let limit = wish.memory.or(usable.filter(|_| storage != Storage::Memory));
     let fits = limit.is_none_or(|limit| size <= limit);
     let sizes = match limit {
@@ -143,8 +142,8 @@ pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choic
     }
 }
 
-/// Brings the offsets of the sequences into memory in large reads, since cutting the database
-/// accesses them at random.
+/// Brings the offsets of the sequences into memory by large reads. Cutting the database reads them
+/// at random.
 fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
     let mapped = LoadedPartition::resident(database, all)?;
     for bytes in mapped.memory_of(Part::SequenceOffsets) {
@@ -158,12 +157,13 @@ fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
 }
 
 impl Choice {
-    /// The choice of processes that load `database` together for searching; `why` is for messages.
+    /// Chooses the loader of processes that load `database` together for a search. `why` is for
+    /// messages.
     ///
     /// # Errors
     /// [`DbError::Offset`] for an index out of order.
     pub fn broadcast(database: &Database, why: &str) -> Result<Self, DbError> {
-        // Each process reads only those parts of the files that it needs to cut the database and to
+        // Each process reads only the parts of the files that it needs to cut the database and to
         // report hits.
         for part in Part::ALL {
             database.advise(part, Use::Random);
@@ -174,7 +174,7 @@ impl Choice {
         Ok(Self { purpose, method: Method::Broadcast, streamed: None, reason })
     }
 
-    /// The supply of these ranges, without a limit of memory. For a broadcast database use
+    /// Makes the supply of these ranges, without a limit of memory. For a broadcast database use
     /// [`Held::supply`](super::Held::supply).
     ///
     /// # Errors
@@ -196,7 +196,7 @@ impl Choice {
         })
     }
 
-    /// The supply of `database` in about `n` ranges.
+    /// Makes the supply of `database` in about `n` ranges.
     ///
     /// # Errors
     /// [`DbError::Offset`] for an index out of order.
@@ -209,7 +209,8 @@ impl Choice {
         self.stream(database, size, memory, |least| purpose.ranges(database, n.max(least)))
     }
 
-    /// The supply of the partition `oids` in about `n` ranges, part by part through `memory` bytes.
+    /// Makes the supply of the partition `oids` in about `n` ranges, streamed through `memory`
+    /// bytes.
     ///
     /// # Errors
     /// [`DbError::Offset`] for an index out of order.
@@ -224,8 +225,8 @@ impl Choice {
         self.stream(database, size, memory, |least| database.partitions_within(oids, n.max(least)))
     }
 
-    /// The supply of `size` bytes through `memory`; `ranges` cuts them into at least a given number
-    /// of ranges.
+    /// Makes the supply of `size` bytes, streamed through `memory` bytes. `ranges` cuts the bytes
+    /// into at least a given number of ranges.
     fn stream(
         &self,
         database: &Database,
@@ -234,12 +235,12 @@ impl Choice {
         ranges: impl FnOnce(usize) -> Vec<Range<u32>>,
     ) -> Result<Supply, DbError> {
         let (contents, direct) = (self.purpose.contents(), self.method == Method::Direct);
-        // Access to the subjects of chosen hits is random.
+        // Definition lines and residues of chosen hits are read at random.
         for part in Part::ALL {
             database.advise(part, Use::Random);
         }
         let unit = (memory / LEAST_BUFFERS).clamp(1, UNIT_BYTES);
-        // A range must not be larger than a unit; half of it, so that units are well filled.
+        // A range must fit into a unit. Half a unit or less is better, since it fills units well.
         let least = usize::try_from(size.div_ceil(unit) * 2).unwrap_or(usize::MAX);
         let units = units(database, ranges(least), contents, unit)?;
         let largest = units.iter().map(|unit| memory_needed(&unit.partition)).max().unwrap_or(0);

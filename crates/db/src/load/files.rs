@@ -1,4 +1,4 @@
-//! The files of a database's volumes, opened for reading at given positions.
+//! Opens the files of volumes for positioned reads.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -15,12 +15,12 @@ use super::advice::STEP;
 use crate::partition::{Piece, VolumeFile};
 use crate::{Database, DbError};
 
-/// Bytes per read: large enough that the disk, not the number of calls, limits the rate.
+/// Bytes per read: large enough that the disk limits the rate, not the number of calls.
 pub(crate) const READ_BYTES: usize = 4 << 20;
-/// Concurrent reads. One suffices for a local disk; network file systems need several.
+/// Number of concurrent reads. One suffices for a local disk; network file systems need several.
 const READERS: usize = 4;
 
-/// A file of a volume.
+/// A file of a volume, opened for positioned reads.
 pub(crate) struct VolumeReader {
     pub(crate) path: PathBuf,
     pub(crate) file: File,
@@ -37,7 +37,7 @@ impl VolumeReader {
         Ok(Self { path, file })
     }
 
-    /// Performs one read; returns the number of bytes.
+    /// Reads once, at position `from`; returns the number of bytes read.
     pub(crate) fn read_up_to(&self, buffer: &mut [u8], from: u64) -> Result<usize, DbError> {
         loop {
             match self.file.read_at(buffer, from) {
@@ -48,7 +48,8 @@ impl VolumeReader {
         }
     }
 
-    /// Announces a read: the device gets all of it at once, however little the system reads ahead.
+    /// Announces a read, so that the device gets all of it at once, however little the system reads
+    /// ahead.
     pub(crate) fn announce(&self, from: u64, length: usize) {
         for start in (0..length).step_by(STEP) {
             let bytes = NonZeroU64::new(STEP.min(length - start) as u64);
@@ -62,6 +63,7 @@ impl VolumeReader {
         self.file.read_exact_at(buffer, from).map_err(|source| self.failed(from, buffer, source))
     }
 
+    /// Makes the error for a read that failed.
     fn failed(&self, from: u64, buffer: &[u8], source: std::io::Error) -> DbError {
         if source.kind() != std::io::ErrorKind::UnexpectedEof {
             return DbError::file(&self.path, source);
@@ -76,25 +78,25 @@ impl VolumeReader {
     }
 }
 
-/// The files of a database's volumes, each opened when it is first read.
+/// Files of a database's volumes, each opened at its first read.
 pub(crate) struct Files<T = VolumeReader> {
     database: Database,
     opened: Mutex<HashMap<(usize, VolumeFile), Arc<T>>>,
 }
 
 impl<T> Files<T> {
-    /// The files of `database`, none of them open yet.
+    /// Prepares the files of `database` without opening them.
     pub(crate) fn new(database: Database) -> Self {
         Self { database, opened: Mutex::new(HashMap::new()) }
     }
 
-    /// The database.
+    /// Database of the files.
     pub(crate) fn database(&self) -> &Database {
         &self.database
     }
 
-    /// A file of the volume of `piece`. `make` gets a function that opens it with flags of
-    /// `open(2)`.
+    /// Returns a file of the volume of `piece`. When it is first needed, `make` creates it from a
+    /// function that opens the file with flags of `open(2)`.
     pub(crate) fn get(
         &self,
         piece: &Piece,
@@ -120,7 +122,7 @@ impl<T> Files<T> {
 }
 
 impl Files {
-    /// A file of the volume of `piece`, for ordinary reads.
+    /// Returns a file of the volume of `piece`, for ordinary reads.
     pub(crate) fn reader(
         &self,
         piece: &Piece,
@@ -130,7 +132,7 @@ impl Files {
     }
 }
 
-/// Does `work` for all items on a few threads. Returns the error of the first item that failed.
+/// Calls `work` for all items on a few threads. Returns the error of the first item that failed.
 pub(crate) fn parallel<T: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<(), DbError> + Sync,
@@ -138,7 +140,7 @@ pub(crate) fn parallel<T: Send>(
     parallel_with(items, || (), |(), item| work(item))
 }
 
-/// As `parallel`, with a value that each thread makes once and uses for all its items.
+/// Like [`parallel`]; each thread also makes a value, which it uses for all its items.
 pub(crate) fn parallel_with<T: Send, S>(
     items: Vec<T>,
     make: impl Fn() -> S + Sync,
@@ -181,7 +183,7 @@ pub(crate) fn parallel_with<T: Send, S>(
     }
 }
 
-/// Read-ahead of the device of a file, in bytes; `None` if the system does not provide it.
+/// Read-ahead of the device of a file in bytes; `None` if the system does not report it.
 pub fn read_ahead(path: &Path) -> Option<u64> {
     let device = rustix::fs::stat(path).ok()?.st_dev;
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));

@@ -1,8 +1,7 @@
 //! Partitions in memory that another component filled, and the bytes to fill it with.
 //!
-//! In memory a partition is a sequence of [`Partition::size`] bytes: its spans in the order of its
-//! pieces, without gaps. Any range of these bytes can be read from the files, sent, and put in its
-//! place separately.
+//! The memory of a partition has [`Partition::size`] bytes: the spans of its pieces, in order and
+//! without gaps. Any range of these bytes can be read, sent and stored on its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,12 +13,12 @@ use super::{HugePages, Loader, Statistics};
 use crate::partition::{Filled, Piece, Span, VolumeFile};
 use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
-/// The files of a database as a source of bytes for partitions.
+/// Reads the bytes of partitions from the files of a database.
 pub struct FileSource {
     files: Files,
 }
 
-/// A range of a file within the bytes of a partition.
+/// A range of a file, and thus of the bytes of a partition.
 struct Stretch<'a> {
     piece: &'a Piece,
     file: VolumeFile,
@@ -29,13 +28,13 @@ struct Stretch<'a> {
 }
 
 impl FileSource {
-    /// The files of `database`, which are opened at the first read.
+    /// Prepares the files of `database`, which are opened at the first read.
     pub fn new(database: Database) -> Self {
         Self { files: Files::new(database) }
     }
 
-    /// Fills `buffer` with bytes of a partition, from byte `start` on. Several threads can read at
-    /// once.
+    /// Fills `buffer` with bytes of a partition, from byte `start` on. Several threads can call it
+    /// at once.
     ///
     /// # Errors
     /// Files that cannot be read or are too short; [`DbError::NotHeld`] if the partition
@@ -57,7 +56,7 @@ impl FileSource {
     }
 }
 
-/// The ranges of files for the bytes `wanted` of a partition.
+/// Returns the ranges of files that make up the bytes `wanted` of a partition.
 fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = Stretch<'_>> {
     placed(partition).filter_map(move |(piece, span, at)| {
         let (start, end) = (wanted.start.max(at.start), wanted.end.min(at.end));
@@ -70,7 +69,7 @@ fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = 
     })
 }
 
-/// The spans of a partition, and the range of each in its bytes.
+/// Returns the spans of a partition, each with its range in the bytes of the partition.
 fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u64>)> {
     let spans = partition.pieces.iter().flat_map(|piece| {
         let of_piece = piece.spans.iter();
@@ -83,7 +82,7 @@ fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u
     })
 }
 
-/// Supplies parts of one partition that is in memory as a whole, without reading or copying.
+/// Loads ranges of one partition that is entirely in memory, without reading or copying.
 #[derive(Clone)]
 pub struct Held {
     database: Database,
@@ -94,8 +93,8 @@ pub struct Held {
 }
 
 impl Held {
-    /// Makes a loader of parts of `partition`, whose bytes `filled` contains. `came` and `pages`
-    /// describe their origin and pages for statistics.
+    /// Makes a loader for ranges of `partition`, whose bytes are in `filled`. `came` and `pages`
+    /// are the statistics of filling and the kind of its pages.
     pub fn new(
         database: Database,
         partition: Partition,
@@ -106,7 +105,7 @@ impl Held {
         Self { database, partition, filled, came, pages }
     }
 
-    /// The supply of these ranges, which must lie within the partition.
+    /// Makes the supply of these ranges, which must be within the partition.
     ///
     /// # Errors
     /// [`DbError::Offset`] for an index out of order.
@@ -115,7 +114,7 @@ impl Held {
         Ok(Supply::new(Box::new(self), units, true))
     }
 
-    /// The position in memory of a span of a volume, if it is there.
+    /// Position in memory of a span of a volume; `None` if the span is not in the partition.
     fn find(&self, volume: usize, wanted: &Span) -> Option<usize> {
         let (_, span, at) = placed(&self.partition).find(|(piece, span, _)| {
             let within =

@@ -1,12 +1,12 @@
-//! Facts about this machine: memory, huge pages, types of file systems.
+//! Properties of this machine: memory, huge pages, types of file systems.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The type of a file system, as far as loading depends on it.
+/// The location of a file's bytes, on which loading depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// In memory already.
+    /// In memory: a file system such as tmpfs.
     Memory,
     /// On a disk of this machine.
     Local,
@@ -31,7 +31,7 @@ const NETWORK: [u32; 10] = [
     0x6573_5546,
 ];
 
-/// The type of the file system of a file; local if the system does not provide it.
+/// Returns the location of a file's bytes; local if the system does not report it.
 pub fn storage(path: &Path) -> Storage {
     let Ok(answer) = rustix::fs::statfs(path) else { return Storage::Local };
     // The type's width differs between systems; all of these numbers have 32 bits.
@@ -45,15 +45,16 @@ pub fn storage(path: &Path) -> Storage {
     }
 }
 
-/// Bytes of memory that this process can still use without displacing others: the machine's
-/// available memory, limited by its control groups. `None` if the system provides neither.
+/// Number of bytes that this process can still use without displacing others. This is the machine's
+/// available memory, limited by the control groups of the process. `None` if the system reports
+/// neither.
 pub fn available_memory() -> Option<u64> {
     let machine = meminfo("MemAvailable");
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     group_directories(&groups).iter().filter_map(|dir| left_in_group(dir)).chain(machine).min()
 }
 
-/// An entry of `/proc/meminfo`: bytes, or a count if it has no unit.
+/// Reads an entry of `/proc/meminfo`: bytes, or a count if the entry has no unit.
 pub fn meminfo(key: &str) -> Option<u64> {
     entry(&fs::read_to_string("/proc/meminfo").ok()?, key)
 }
@@ -65,8 +66,9 @@ fn entry(text: &str, key: &str) -> Option<u64> {
     Some(if words.next() == Some("kB") { number.saturating_mul(1024) } else { number })
 }
 
-/// The directories of the memory control groups of a process, from its `/proc/self/cgroup`: version
-/// 2 (`0::/path`), version 1 (`4:memory:/path`), and their parents, whose limits apply, too.
+/// Directories of the memory control groups of a process, from its `/proc/self/cgroup`. Parents of
+/// the groups are included, since their limits apply too. Version 2 has lines `0::/path`, version 1
+/// `4:memory:/path`.
 fn group_directories(groups: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for line in groups.lines() {
@@ -88,10 +90,11 @@ fn group_directories(groups: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Memory left by a control group's limit. Page cache that the kernel can reclaim counts as free.
+/// Memory that a control group's limit leaves. Page cache that the kernel can reclaim counts as
+/// free.
 fn left_in_group(dir: &Path) -> Option<u64> {
     let number = |name: &str| -> Option<u64> {
-        // `max` is no number: no limit.
+        // The value `max` stands for no limit.
         fs::read_to_string(dir.join(name)).ok()?.trim().parse().ok()
     };
     let limit = number("memory.max").or_else(|| number("memory.limit_in_bytes"))?;

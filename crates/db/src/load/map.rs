@@ -1,4 +1,4 @@
-//! Mapped files, read into the page cache before they are used.
+//! Loads partitions through the mapping of their files, whose pages are read in advance.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::partition::{Part, Piece, VolumeFile};
 use crate::volume::Volume;
 use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
-/// Uses the mapping of the database itself; pages that are not in the page cache are read first.
-/// There is one copy per machine, however many processes search it, and nothing to read for a
-/// database that was just searched.
+/// Loads partitions by reading the pages of the database's mapping that are not in the page cache.
+/// All processes of a machine share one copy. Nothing is read for a database that was just
+/// searched.
 pub struct Map {
     database: Database,
-    /// Whether faults read large pieces.
+    /// Whether faults read pages of 2 MB.
     large_reads: bool,
-    /// Files with missing pages that could not be read through the mapping.
+    /// Files whose pages could not be read through the mapping.
     files: Files,
     meter: Meter,
 }
@@ -27,12 +27,12 @@ struct Missing<'a> {
     file: VolumeFile,
     /// Position in the file.
     from: u64,
-    /// Where it is mapped.
+    /// Where the range is mapped.
     bytes: &'a [u8],
 }
 
 impl Map {
-    /// A loader for partitions of `database` with these contents.
+    /// Makes a loader for partitions of `database` with these contents.
     pub fn new(database: Database, contents: Contents) -> Self {
         if contents == Contents::Residues {
             // Headers are accessed at random, for the hits only.
@@ -44,7 +44,7 @@ impl Map {
         Self { database, large_reads, files, meter: Meter::default() }
     }
 
-    /// The ranges of a partition that are not in the page cache.
+    /// Returns the ranges of a partition that are not in the page cache.
     fn missing<'a>(
         &self,
         partition: &'a Partition,
@@ -55,7 +55,7 @@ impl Map {
             for span in &piece.spans {
                 let Some(bytes) = loaded.memory_of(span.part).nth(at) else { continue };
                 let file = span.part.file();
-                // Memory that is no file has no missing pages.
+                // Memory that is not a mapping of a file has no missing pages.
                 if self.database.volume_file(piece.volume, file).is_none() {
                     continue;
                 }
@@ -72,7 +72,7 @@ impl Map {
     }
 
     /// Reads missing ranges into the page cache, several at a time, so that the device is always
-    /// busy. No bytes are copied. If the kernel cannot do that, plain reads are used.
+    /// busy. Nothing is copied. If the kernel cannot do that, ordinary reads are used.
     fn fetch(&self, missing: Vec<Missing>) -> Result<(), DbError> {
         if !self.large_reads {
             missing.iter().for_each(|missing| announce(missing.bytes));
@@ -81,11 +81,11 @@ impl Map {
             if populate(missing.bytes) {
                 return Ok(());
             }
-            // The bytes are only needed in the page cache.
+            // Only the page cache needs the bytes, so the buffer is discarded.
             buffer.resize(missing.bytes.len(), 0);
             match self.files.reader(missing.piece, missing.file) {
                 Ok(reader) => reader.read_exact(buffer, missing.from),
-                // The mapping is still of the file that was opened.
+                // The mapping still belongs to the file that was opened.
                 Err(DbError::Replaced { .. }) => Ok(()),
                 Err(error) => Err(error),
             }
@@ -114,29 +114,29 @@ impl Loader for Map {
 }
 
 impl Database {
-    /// Advises the kernel how a part of all volumes will be used.
+    /// Advises the kernel how the program will access a part of all volumes.
     pub(crate) fn advise(&self, part: Part, usage: Use) {
         for (volume, _) in self.volumes() {
             advise(volume.held(part), usage);
         }
     }
 
-    /// Requests large pages for parts that are read as a whole. Returns true if faults then read
-    /// large pieces.
+    /// Requests large pages for parts that are read completely. Returns true if faults then read
+    /// large pages.
     pub(crate) fn prefer_large_pages(&self, contents: Contents) -> bool {
         let kind = self.kind();
         let parts = |volume| contents.parts(kind).map(move |part| Volume::held(volume, part));
         let all = self.volumes().flat_map(|(volume, _)| parts(volume));
-        // Each is requested, whatever the results of the others.
+        // All are requested, whatever the result of the first ones.
         all.filter(|bytes| !prefer_large_pages(bytes)).count() == 0
     }
 
-    /// Number of bytes of the volumes' files in the page cache, and their total; `None` if the
-    /// system does not provide it.
+    /// Number of bytes of the volumes' files in the page cache, and of all their bytes; `None` if
+    /// the system does not report it.
     pub fn cached_bytes(&self) -> Option<(u64, u64)> {
         let (mut cached, mut all) = (0, 0);
         for (volume, _) in self.volumes() {
-            // The tables of an index share the whole mapping.
+            // The tables of an index share one mapping of the whole file.
             for part in [Part::SequenceOffsets, Part::Sequences, Part::Headers] {
                 let bytes = volume.held(part);
                 cached += resident_bytes(bytes)? as u64;
@@ -146,8 +146,8 @@ impl Database {
         Some((cached, all))
     }
 
-    /// Announces access to residues and definition lines of these sequences: missing pages are read
-    /// in the background, all at once.
+    /// Announces access to residues and definition lines of these sequences. The kernel reads
+    /// missing pages in the background, all at once.
     pub fn will_need(&self, oids: impl IntoIterator<Item = u32>) {
         for oid in oids {
             let Ok(partition) = self.partition(oid..oid.saturating_add(1), crate::Contents::All)

@@ -1,7 +1,7 @@
-//! Measures several ways to read a file, for users whose searches are slow.
+//! Measures the rates of several ways to read a file, to explain slow searches.
 //!
-//! Rates are in bytes per second. To measure a cold read, the file's own pages are [evicted](evict)
-//! from the page cache; other files stay there.
+//! Rates are in bytes per second. To measure a cold read, [`evict`] removes the pages of the file
+//! from the page cache; other files keep theirs.
 
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -16,12 +16,12 @@ use super::{HUGE_PAGE, Pages};
 use crate::DbError;
 use crate::bytes::Bytes;
 
-/// Bytes of one random read.
+/// Number of bytes of a random read.
 const SMALL_READ: u64 = 4096;
-/// A file counts as evicted if at most this share of its pages stays in the page cache.
+/// Maximal fraction of pages in the page cache for a file that counts as evicted.
 const LEFT: f64 = 0.02;
 
-/// Evicts the first `bytes` of a file from the page cache. Returns false if they stay there, since
+/// Evicts the first `bytes` of a file from the page cache. Returns false if they stay there because
 /// they are being changed, locked or mapped.
 ///
 /// # Errors
@@ -29,7 +29,7 @@ const LEFT: f64 = 0.02;
 pub fn evict(path: &Path, bytes: u64) -> Result<bool, DbError> {
     let failed = |source: std::io::Error| DbError::file(path, source);
     let file = File::open(path).map_err(failed)?;
-    // Pages that are not written yet cannot be dropped.
+    // Pages that are not yet written to disk cannot be evicted.
     file.sync_data().map_err(failed)?;
     fadvise(&file, 0, NonZeroU64::new(bytes), Advice::DontNeed)
         .map_err(|error| failed(error.into()))?;
@@ -39,8 +39,8 @@ pub fn evict(path: &Path, bytes: u64) -> Result<bool, DbError> {
     Ok(left as f64 <= sample.len() as f64 * LEFT)
 }
 
-/// The rate of large reads in order, several at a time, of the first `bytes`; `direct`: past the
-/// page cache, `None` where the file system cannot.
+/// Measures large reads in order, several at a time, of the first `bytes`. With `direct` the reads
+/// bypass the page cache; the result is `None` if the file system cannot do that.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -51,7 +51,7 @@ pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64
         Err(_) if direct => return Ok(None),
         Err(error) => return Err(error),
     };
-    // Whole reads only: those past the page cache must be.
+    // Direct reads must not end within a block, so only whole reads are made.
     let reads = (bytes / READ_BYTES as u64).max(1);
     let mut pages = Pages::new(READ_BYTES.max(HUGE_PAGE) * reads.min(4) as usize)?;
     let chunks: Vec<&mut [u8]> = pages.bytes_mut().chunks_mut(READ_BYTES).collect();
@@ -73,8 +73,8 @@ pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64
     }
 }
 
-/// The rate of reading the first `bytes` through a mapping, page by page on one thread, as in a
-/// program that only maps its database.
+/// Measures reading the first `bytes` through a mapping, page by page on one thread. This is the
+/// rate of a program that only maps its database.
 ///
 /// # Errors
 /// If the file cannot be mapped.
@@ -93,13 +93,13 @@ pub fn map_in_order(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbE
     Ok(seen as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Reads a byte of each page.
+/// Reads a byte of each page. The sum keeps the compiler from removing the reads.
 fn touch(bytes: &[u8]) -> u8 {
     bytes.iter().step_by(SMALL_READ as usize).fold(0, |all, byte| all ^ byte)
 }
 
-/// Number of small random reads per second in the first `bytes` by one thread. `mapped`: by
-/// touching a mapping that is advised for random access.
+/// Number of small random reads per second in the first `bytes` by one thread. With `mapped` it
+/// touches a mapping that is advised for random access.
 ///
 /// # Errors
 /// If the file cannot be read or mapped.
@@ -117,7 +117,7 @@ pub fn read_here_and_there(
     }
     let mut buffer = vec![0; SMALL_READ as usize];
     let start = Instant::now();
-    // A multiplier that scatters the numbers over all blocks, the same in every run.
+    // The multiplier scatters the reads over all blocks, in the same order in every run.
     let (mut reads, mut place) = (0u64, 1u64);
     while start.elapsed() < limit && reads < blocks {
         place =

@@ -1,7 +1,7 @@
-//! Loaders: bringing the bytes of partitions into memory.
+//! Brings the bytes of partitions into memory.
 //!
-//! A searcher takes one partition after the other from a [`Supply`], which asks a [`Loader`], and
-//! never opens a file. The methods differ in where the bytes end up:
+//! A search takes one partition after the other from a [`Supply`], which uses a [`Loader`]. The
+//! search itself never opens a file. The methods of loading differ in where the bytes are stored:
 //!
 //! * `map` ([`Map`]) maps the page cache. There is one copy on a machine, however many processes
 //!   search. For databases that fit in memory.
@@ -13,32 +13,32 @@
 //!   the system has them. There is one copy on a machine, filled by all of its processes. For
 //!   network file systems and several machines.
 //!
-//! # One copy on a machine
-//! [`Map`], the default for a database that fits, has one copy in the page cache, whatever the
-//! number of processes. Nothing must be created, found again, locked or cleaned up. Streaming has a
-//! few buffers in each process. Only `read` and `direct`, on request and if the database fits, have
-//! a copy in each process. (A named segment in shared memory would give `read` one copy, too. But
-//! shared memory gets huge pages only if the administrator has changed the mount or the kernel's
-//! setting, and without them it has no advantage over the page cache.)
+//! # Copies on a machine
+//! [`Map`] is the default for a database that fits into memory. It has one copy in the page cache,
+//! whatever the number of processes. Nothing must be created, found again, locked or cleaned up.
+//! Streaming has a few buffers in each process. Only `read` and `direct` have a copy in each
+//! process; they are used on request, and only if the database fits. (A named segment in shared
+//! memory would give `read` one copy, too. But shared memory gets huge pages only if the
+//! administrator has changed the mount or the kernel's setting. Without huge pages it has no
+//! advantage over the page cache.)
 //!
-//! # One reading for many machines
-//! Each machine that maps files of a network file system reads them itself: a database on a hundred
-//! machines is read a hundred times. With `broadcast` each byte is read once: each partition is
-//! read by one process, with a [`FileSource`], which sends its bytes to the other machines that
-//! hold it. The processes organise that; this module only makes a loader from the memory that they
-//! filled. That memory must hold all partitions at once.
+//! # Reading once for many machines
+//! Each machine that maps files of a network file system reads them itself: a hundred machines read
+//! a database a hundred times. With `broadcast` each byte is read once. One process reads each
+//! partition with a [`FileSource`] and sends its bytes to the other machines that need it. The
+//! processes organise that transfer; this module only makes a loader from the memory that they
+//! filled. The memory must hold all partitions at once.
 //!
-//! # Why mapping is not enough
-//! Reading a file through a mapping is limited by the read-ahead of the file system, not by the
-//! disk: each page fault waits for its pages. So [`Map`] reads the pages that are not in the page
-//! cache *before* it hands out the mapping, without copying a byte: it asks for 2 MB pages
-//! (`MADV_HUGEPAGE`) and populates the mapping (`MADV_POPULATE_READ`) from a few threads.
-//! From Linux 5.18 on such a fault reads 2 MB whatever the read-ahead, and twice that ahead; where
-//! the file system has large folios (XFS, ext4 from 6.16) they are mapped as huge pages. (Measured
-//! on one virtual disk, 1 GB, read-ahead of 0 and 128 kB: 0.35 s with 0.02 s of the kernel's time;
-//! `dd` took 0.5 s at 128 kB and 18 s at 0.) On older kernels missing pages are requested in
-//! advance, 1 MB at a time, since the kernel cuts a longer request to the limit of its device
-//! (0.5 s, all of it the kernel's time for small pages).
+//! # Mapping and read-ahead
+//! The read-ahead of the file system limits reads through a mapping, not the disk: each page fault
+//! waits for its pages. So [`Map`] reads the pages that are not in the page cache *before* it
+//! returns the mapping, without copying a byte. It requests 2 MB pages (`MADV_HUGEPAGE`) and
+//! populates the mapping (`MADV_POPULATE_READ`) from a few threads. From Linux 5.18 on such a fault
+//! reads 2 MB whatever the read-ahead, and twice that in advance. A file system with large folios
+//! (XFS, ext4 from 6.16) maps them as huge pages. (Measured on one virtual disk, 1 GB, read-ahead
+//! of 0 and 128 kB: 0.35 s with 0.02 s of the kernel's time; `dd` took 0.5 s at 128 kB and 18 s at
+//! 0.) On older kernels missing pages are announced, 1 MB at a time, since the kernel cuts a longer
+//! request to the limit of the device (0.5 s, all of it the kernel's time for small pages).
 
 mod advice;
 mod choice;
@@ -65,23 +65,23 @@ pub use self::read::Read;
 pub use self::supply::{Queue, Supply, Unit, Work};
 use crate::{DbError, LoadedPartition, Partition};
 
-/// Statistics of loading.
+/// Bytes and time that loading took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Bytes read from files.
     pub bytes: u64,
     /// Bytes received from other processes that read them.
     pub received: u64,
-    /// Wall time.
+    /// Wall time of reading and receiving.
     pub time: Duration,
 }
 
-/// Counts what is read.
+/// Counts read bytes, and the time of reading.
 #[derive(Default)]
 struct Meter(Mutex<Statistics>);
 
 impl Meter {
-    /// Counts `bytes` that `read` reads.
+    /// Calls `read`, which reads `bytes` bytes, and counts it.
     fn count<T>(&self, bytes: usize, read: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = read();
@@ -98,17 +98,17 @@ impl Meter {
 
 /// Brings partitions of one database into memory.
 pub trait Loader: Send + Sync {
-    /// Loads a partition. Blocks during reading, and while the loader's memory is full of
-    /// partitions in use.
+    /// Loads a partition. Blocks while reading, and while partitions in use fill the loader's
+    /// memory.
     ///
     /// # Errors
     /// Files that cannot be read or are too short.
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError>;
 
-    /// Bytes loaded so far, and the time for it. Bytes of a mapping that were in the page cache are
-    /// not counted.
+    /// Bytes loaded so far, and the time it took. Bytes of a mapping that were in the page cache
+    /// already do not count.
     fn statistics(&self) -> Statistics;
 
-    /// The smallest pages of loaded bytes; `None` for the page cache.
+    /// Smallest kind of pages that loaded bytes are on; `None` for the page cache.
     fn pages(&self) -> Option<HugePages>;
 }

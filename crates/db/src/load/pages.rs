@@ -6,19 +6,19 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 
 use crate::DbError;
 
-/// Size of a huge page; buffers are rounded up to a multiple of it.
+/// Size of a huge page in bytes; buffers are rounded up to a multiple of it.
 pub(crate) const HUGE_PAGE: usize = 2 << 20;
-/// Its base 2 logarithm.
+/// Base 2 logarithm of [`HUGE_PAGE`].
 const HUGE_PAGE_BITS: u8 = 21;
 
-/// How memory is backed, best first.
+/// The kind of pages that back memory, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HugePages {
-    /// From the pages that the administrator reserved (`vm.nr_hugepages`).
+    /// Huge pages that the administrator reserved (`vm.nr_hugepages`).
     Reserved,
-    /// Requested (`MADV_HUGEPAGE`): the kernel provides them if it can.
+    /// Huge pages on request (`MADV_HUGEPAGE`), if the kernel has any.
     Transparent,
-    /// Small pages.
+    /// Pages of the usual size.
     None,
 }
 
@@ -33,7 +33,7 @@ impl HugePages {
     }
 }
 
-/// A buffer.
+/// Buffer for a large range of a database.
 pub struct Pages {
     map: MmapMut,
     kind: HugePages,
@@ -65,12 +65,12 @@ impl Pages {
         Ok(Self { map, kind })
     }
 
-    /// How the memory is backed.
+    /// Kind of pages of the buffer.
     pub fn kind(&self) -> HugePages {
         self.kind
     }
 
-    /// The memory, to be filled.
+    /// Returns the memory, to be filled.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.map
     }
@@ -82,8 +82,7 @@ impl AsRef<[u8]> for Pages {
     }
 }
 
-/// A few buffers that are reused. The kernel must clear the pages of a new buffer, but not those of
-/// a used one.
+/// A few buffers that are reused: the kernel must clear the pages of each new buffer.
 pub(crate) struct Pool {
     state: Mutex<State>,
     returned: Condvar,
@@ -91,13 +90,13 @@ pub(crate) struct Pool {
 
 struct State {
     free: Vec<Pages>,
-    /// Number of buffers that are free or not made yet.
+    /// Number of buffers that are free or not yet made.
     left: usize,
     /// Minimal size of a buffer in bytes.
     size: usize,
 }
 
-/// A buffer of a pool, which is returned when it is dropped.
+/// A buffer of a pool. Dropping it returns it to the pool.
 pub(crate) struct Borrowed {
     pages: Option<Pages>,
     pool: Weak<Pool>,
@@ -132,12 +131,12 @@ impl Pool {
 }
 
 impl Borrowed {
-    /// How the memory is backed.
+    /// Kind of pages of the buffer.
     pub(crate) fn kind(&self) -> HugePages {
         self.pages.as_ref().map_or(HugePages::None, Pages::kind)
     }
 
-    /// The memory, to be filled.
+    /// Returns the memory, to be filled.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         self.pages.as_mut().map_or(&mut [], |pages| pages.bytes_mut())
     }

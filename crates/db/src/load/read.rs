@@ -1,4 +1,4 @@
-//! Partitions read into memory of this process.
+//! Loads partitions by reading them into memory of this process.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
@@ -13,50 +13,50 @@ use super::{HugePages, Loader, Meter, Pages, Statistics};
 use crate::partition::{Filled, Piece, VolumeFile};
 use crate::{Contents, Database, DbError, LoadedPartition, Memory, Partition};
 
-/// Alignment of position, length and memory of a direct read. (Every device accepts this; many
-/// accept less.)
+/// Alignment of position, length and memory of a direct read in bytes. (Every device accepts this;
+/// many accept less.)
 const ALIGNMENT: usize = 4096;
 
-/// Reads partitions with large reads, several at a time, into the largest available pages.
+/// Loads partitions by large reads, several at a time, into the largest available pages.
 ///
-/// Direct reads (`O_DIRECT`) bypass the page cache: nothing is cached twice, and nothing is
-/// displaced from the cache. If a file system does not support them, ordinary reads are used.
+/// Direct reads (`O_DIRECT`) bypass the page cache: the cache gets no second copy and keeps other
+/// files. If a file system does not support them, ordinary reads are used.
 pub struct Read {
     files: Files<Source>,
     direct: bool,
-    /// Faults of the database's mapping read in large pieces.
+    /// Whether faults in the database's mapping read large pages.
     large_reads: bool,
-    /// Buffers that are reused; without them each partition gets its own memory.
+    /// Reused buffers; without them, each partition gets its own memory.
     pool: Option<Arc<Pool>>,
-    /// The smallest kind of pages so far.
+    /// Smallest kind of pages so far.
     pages: Mutex<Option<HugePages>>,
     meter: Meter,
 }
 
-/// An opened file.
+/// An opened file, for ordinary and possibly direct reads.
 struct Source {
     reader: VolumeReader,
-    /// For ordinary reads, too.
+    /// The file opened for direct reads, if the file system supports them.
     direct: Option<VolumeReader>,
 }
 
-/// One read into a part of the buffer.
+/// A read into a part of the buffer.
 struct Job<'a> {
     source: Arc<Source>,
-    /// Position in the file; a multiple of [`ALIGNMENT`].
+    /// Position in the file, a multiple of [`ALIGNMENT`].
     from: u64,
     /// Number of bytes required.
     needed: usize,
-    /// Space for these, and for the rest of the last block.
+    /// Space for the required bytes and the rest of the last block.
     buffer: &'a mut [u8],
-    /// The same bytes in the database's mapping, if that is the fastest way to read them into the
-    /// page cache.
+    /// The same bytes in the database's mapping, if a fault is the fastest way to read them into
+    /// the page cache.
     mapped: Option<&'a [u8]>,
 }
 
 impl Read {
-    /// Makes a loader for partitions of `database` with these contents; `direct`: bypass the page
-    /// cache.
+    /// Makes a loader for partitions of `database` with these contents. With `direct` it bypasses
+    /// the page cache.
     pub fn new(database: Database, contents: Contents, direct: bool) -> Self {
         let large_reads = !direct && database.prefer_large_pages(contents);
         let files = Files::new(database);
@@ -64,16 +64,17 @@ impl Read {
         Self { files, direct, large_reads, pool: None, pages, meter }
     }
 
-    /// Uses `buffers` buffers of at least `size` bytes in turn: [`Loader::load`] waits until one is
-    /// free.
+    /// Limits the loader to `buffers` buffers of at least `size` bytes. [`Loader::load`] waits
+    /// until one is free.
     pub fn with_buffers(mut self, buffers: usize, size: usize) -> Self {
         self.pool = Some(Arc::new(Pool::new(buffers, size)));
-        // Mapped pages count as memory of this process, which the buffers limit.
+        // Mapped pages count as memory of this process, which the buffers must limit.
         self.large_reads = false;
         self
     }
 
-    /// Records the pages of a buffer of `size` bytes. A small one cannot be on huge pages.
+    /// Records the kind of pages of a buffer of `size` bytes. A small buffer cannot be on huge
+    /// pages.
     fn note(&self, size: usize, kind: HugePages) {
         if size < HUGE_PAGE {
             return;
@@ -85,13 +86,13 @@ impl Read {
     fn source(&self, piece: &Piece, file: VolumeFile) -> Result<Arc<Source>, DbError> {
         self.files.get(piece, file, |open| {
             let reader = open(OFlags::empty())?;
-            // Refused if the file system does not support it.
+            // Fails if the file system does not support direct reads.
             let direct = if self.direct { open(OFlags::DIRECT).ok() } else { None };
             Ok(Source { reader, direct })
         })
     }
 
-    /// Reads the spans into `buffer`, one after the other; returns the start of each.
+    /// Reads the spans into `buffer`, one after the other; returns the start of each in the buffer.
     fn fill(&self, partition: &Partition, mut buffer: &mut [u8]) -> Result<Vec<usize>, DbError> {
         let (mut jobs, mut starts) = (Vec::new(), Vec::new());
         let mut used = 0;
@@ -131,8 +132,8 @@ impl Read {
 impl Job<'_> {
     fn run(self) -> Result<(), DbError> {
         let got = self.source.direct.as_ref().map_or(0, |direct| {
-            // If it was refused or cut below a block, the ordinary read finds the error, if there
-            // is one.
+            // If the direct read failed or ended within a block, the ordinary read finds the error,
+            // if there is one.
             read_direct(direct, self.buffer, self.from, self.needed).unwrap_or(0)
         });
         if got >= self.needed {
@@ -166,7 +167,7 @@ fn read_direct(
     Ok(got.min(needed))
 }
 
-/// Memory in bytes that reading a partition takes.
+/// Number of bytes of memory that reading a partition takes.
 pub(crate) fn memory_needed(partition: &Partition) -> usize {
     let spans = partition.pieces.iter().flat_map(|piece| &piece.spans);
     let room = |bytes: &std::ops::Range<u64>| {

@@ -1,5 +1,4 @@
-//! The supply of a search: partitions that are loaded one after the other while earlier ones are
-//! searched.
+//! Loads partitions one after the other while the search works on earlier ones.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,33 +9,33 @@ use std::time::{Duration, Instant};
 use super::Loader;
 use crate::{Bases, Contents, Database, DbError, LoadedPartition, Partition};
 
-/// The amount that is loaded at a time: some of the ranges that are searched separately.
+/// A partition that is loaded at a time, and its ranges, which are searched separately.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// The bytes.
+    /// The partition to load.
     pub partition: Partition,
     /// Ranges of OIDs that make up the partition.
     pub ranges: Vec<Range<u32>>,
 }
 
-/// All partitions of a database, and the loader; keeps loaded partitions if required.
+/// Loads all partitions of a database in order; keeps loaded partitions if required.
 pub struct Supply {
     loader: Box<dyn Loader>,
     units: Vec<Unit>,
-    /// For each unit its loaded bytes, if units are kept.
+    /// Loaded bytes of each unit, if units are kept.
     kept: Option<Vec<OnceLock<Arc<LoadedPartition>>>>,
 }
 
-/// A range to search, in memory.
+/// A range of OIDs to search, whose bytes are in memory.
 pub struct Work {
-    /// The bytes of the range, and of others around it. They stay in memory while this exists.
+    /// The bytes of the range and of neighbouring ones. They stay in memory as long as this value.
     pub partition: Arc<LoadedPartition>,
-    /// The range.
+    /// The OIDs to search.
     pub range: Range<u32>,
 }
 
-/// Groups consecutive ranges into units of at most `size` bytes, or of one range if that alone is
-/// larger.
+/// Groups consecutive ranges into units of at most `size` bytes. A larger range is a unit of its
+/// own.
 ///
 /// # Errors
 /// Offsets out of order at the ends of a range.
@@ -63,13 +62,13 @@ pub(super) fn units(
 }
 
 impl Supply {
-    /// Makes a supply of these units, in this order. `keep`: loaded units stay in memory.
+    /// Makes a supply of these units, in this order. With `keep`, loaded units stay in memory.
     pub fn new(loader: Box<dyn Loader>, units: Vec<Unit>, keep: bool) -> Self {
         let kept = keep.then(|| units.iter().map(|_| OnceLock::new()).collect());
         Self { loader, units, kept }
     }
 
-    /// The units, which are loaded one at a time.
+    /// Units in the order of loading.
     pub fn units(&self) -> &[Unit] {
         &self.units
     }
@@ -79,24 +78,24 @@ impl Supply {
         &*self.loader
     }
 
-    /// Residues of a sequence that was loaded and kept.
+    /// Returns the residues of a sequence that was loaded and kept.
     pub fn kept_residues_of(&self, oid: u32) -> Option<&[u8]> {
         self.kept_partition(oid).map(|partition| partition.residues_of(oid))
     }
 
-    /// All stored bytes of a sequence that was loaded and kept, see
-    /// [`stored_of`](LoadedPartition::stored_of).
+    /// Returns all stored bytes of a sequence that was loaded and kept, as
+    /// [`stored_of`](LoadedPartition::stored_of) does.
     pub fn kept_stored_of(&self, oid: u32) -> Option<&[u8]> {
         self.kept_partition(oid).map(|partition| partition.stored_of(oid))
     }
 
-    /// Bases of a sequence that was loaded and kept. `None` also for a damaged database, which
-    /// [`validate`](LoadedPartition::validate) finds.
+    /// Returns the bases of a sequence that was loaded and kept. Also `None` for a damaged
+    /// database, which [`validate`](LoadedPartition::validate) finds.
     pub fn kept_bases_of(&self, oid: u32) -> Option<Bases<'_>> {
         self.kept_partition(oid).and_then(|partition| partition.bases_of(oid).ok())
     }
 
-    /// The partition with a sequence, if it was loaded and kept.
+    /// Returns the partition that contains a sequence, if it was loaded and kept.
     fn kept_partition(&self, oid: u32) -> Option<&LoadedPartition> {
         let kept = self.kept.as_ref()?;
         let at = self.units.partition_point(|unit| unit.partition.oids.end <= oid);
@@ -104,16 +103,16 @@ impl Supply {
     }
 
     /// Makes one pass through the database. `work` takes ranges from the queue, on any number of
-    /// threads, while another thread loads the next ones. Also returns the total waiting time of
-    /// `work`'s threads.
+    /// threads, while another thread loads the next ones. Also returns the time that these threads
+    /// waited, in total.
     ///
     /// # Errors
-    /// The failure nearest to the beginning of the database, of loading or
-    /// [reported](Queue::fail) by `work`.
+    /// Of the errors of loading and of those that `work` [reports](Queue::fail), the error nearest
+    /// to the beginning of the database.
     pub fn pass<R>(&self, work: impl FnOnce(&Queue) -> R) -> Result<(R, Duration), DbError> {
         let queue = Queue::default();
         let done = thread::scope(|scope| {
-            // Even if `work` panics, the other thread must not wait for it.
+            // If `work` panics, the loading thread must not wait for it.
             let closing = Closing(&queue);
             let feeding = scope.spawn(|| self.feed(&queue));
             let result = work(&queue);
@@ -128,7 +127,7 @@ impl Supply {
         }
     }
 
-    /// Loads all units until the queue is closed.
+    /// Loads units until the last one, or until the queue is closed.
     fn feed(&self, queue: &Queue) {
         for (number, unit) in self.units.iter().enumerate() {
             match self.load(number, unit) {
@@ -156,7 +155,7 @@ impl Supply {
     }
 }
 
-/// Ranges that are in memory, in the order of the database.
+/// Ranges that are in memory, in OID order, from which threads take them.
 #[derive(Default)]
 pub struct Queue {
     state: Mutex<State>,
@@ -166,16 +165,16 @@ pub struct Queue {
 #[derive(Default)]
 struct State {
     ready: VecDeque<Work>,
-    /// Nothing more will be added.
+    /// The last range was added.
     finished: bool,
-    /// Nothing more is requested.
+    /// No thread requests further ranges.
     closed: bool,
     failure: Option<(u32, DbError)>,
     waiting: Duration,
 }
 
 impl Queue {
-    /// Waits for the next range; `None` after the last one, and after a failure.
+    /// Waits for the next range; `None` after the last range and after an error.
     pub fn next(&self) -> Option<Work> {
         let mut state = self.lock();
         loop {
@@ -194,8 +193,8 @@ impl Queue {
         }
     }
 
-    /// Ends the pass because of an error at `oid`. Of several errors the one with the lowest OID
-    /// counts. Ranges are handed out in order, so that is deterministic.
+    /// Ends the pass because of an error at `oid`. Of several errors, the pass returns the one with
+    /// the lowest OID. Since ranges are handed out in order, this choice is deterministic.
     pub fn fail(&self, oid: u32, error: DbError) {
         let mut state = self.lock();
         if state.failure.as_ref().is_none_or(|(least, _)| oid < *least) {
@@ -204,7 +203,7 @@ impl Queue {
         self.close(state);
     }
 
-    /// Returns false if the queue is closed.
+    /// Appends ranges of a loaded partition. Returns false if the queue is closed.
     fn push(&self, partition: &Arc<LoadedPartition>, ranges: &[Range<u32>]) -> bool {
         let mut state = self.lock();
         if state.closed {
@@ -227,7 +226,7 @@ impl Queue {
 
     fn close(&self, mut state: MutexGuard<'_, State>) {
         state.closed = true;
-        // Not under the lock: this frees memory, for which the loading thread may be waiting.
+        // The lock is released first: freeing memory can wake the loading thread.
         let unwanted = std::mem::take(&mut state.ready);
         drop(state);
         drop(unwanted);

@@ -1,7 +1,7 @@
-//! Whether what a file beside the volumes says of a sequence is what its header says.
+//! Compares entries of the look-up files with the headers of their sequences.
 //!
-//! A look-up that damage leads to another sequence, or past the one that is meant, would change the
-//! result without a word. The headers are what the report shows, so they decide.
+//! Damage in a look-up file could lead to another sequence, or hide a sequence, and so change the
+//! result unnoticed. Reports show the headers, so these decide.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn ids(lines: &[Defline]) -> impl Iterator<Item = &SeqId> {
     lines.iter().flat_map(|line| &line.ids)
 }
 
-/// Whether an identifier has this key in version 5.
+/// Whether an identifier of the sequence has this key in version 5.
 pub(super) fn has_accession(lines: &[Defline], key: &[u8]) -> bool {
     let mut found = false;
     for id in ids(lines) {
@@ -25,22 +25,22 @@ pub(super) fn has_accession(lines: &[Defline], key: &[u8]) -> bool {
     found
 }
 
-/// Whether an identifier of the sequence with this OID within the volume has this key,
-/// in lower case, in version 4.
+/// Whether an identifier of the sequence has this key, in lower case, in version 4. `oid` counts
+/// from 0 in the volume.
 pub(super) fn has_name(lines: &[Defline], key: &[u8], oid: u32) -> bool {
     ids(lines).any(|id| match id.is_ordinal() {
-        // The header's number is that in the whole database.
+        // The header states the OID in the whole database.
         true => own_ordinal_key(key, oid) == ordinal_key(oid),
         false => index_keys(id).iter().any(|one| without_end_blanks(one) == key),
     })
 }
 
-/// Whether a GI is among the identifiers.
+/// Whether the sequence has this GI.
 pub(super) fn has_gi(lines: &[Defline], gi: i64) -> bool {
     ids(lines).any(|id| matches!(id, SeqId::Gi(one) if *one == gi))
 }
 
-/// Whether these are the identifiers as version 5 lists them.
+/// Whether version 5 must list exactly these identifiers for the sequence.
 pub(super) fn are_identifiers(lines: &[Defline], listed: &[Vec<u8>]) -> bool {
     let mut wanted = BTreeSet::new();
     for id in ids(lines) {
@@ -58,7 +58,7 @@ pub(super) fn has_taxid(lines: &[Defline], taxid: i32) -> bool {
     lines.iter().any(|line| taxids(line).any(|one| one == i64::from(taxid)))
 }
 
-/// Whether the taxids are of these definition lines, and of each of them.
+/// Whether these taxids are exactly those of the definition lines.
 pub(super) fn are_taxids(lines: &[Defline], listed: &[i32]) -> bool {
     let of_line =
         |line: &Defline| taxids(line).any(|one| listed.iter().any(|&taxid| one == taxid.into()));
@@ -69,7 +69,7 @@ fn taxids(line: &Defline) -> impl Iterator<Item = i64> {
     [line.taxid].into_iter().chain(line.links.iter().copied())
 }
 
-/// A file that says something else of a sequence than its header.
+/// Makes the error for a file whose entry for a sequence differs from the header.
 pub(super) fn disagreement(file: &SideFile, what: &str, oid: u32) -> DbError {
     let problem = format!(
         "it has '{what}' for sequence {oid}, whose definition lines in the header file say otherwise"

@@ -1,4 +1,4 @@
-//! One LMDB file and the files beside it, which several volumes may share.
+//! An LMDB file and the look-up files of the same name, which several volumes can share.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,24 @@ use super::{Damage, oids};
 use crate::volume::Volume;
 use crate::{Database, DbError};
 
-/// Names of the tables.
+/// Names of the tables of an LMDB file.
 const ACCESSIONS: &str = "acc2oid";
 const VOLUME_NAMES: &str = "volname";
 const VOLUME_SIZES: &str = "volinfo";
 
-/// The sequences of one volume in the LMDB file.
+/// The sequences of one volume in an LMDB file.
 #[derive(Debug, PartialEq, Eq)]
 struct Span {
-    /// Their numbers in the file.
+    /// Numbers of the sequences in the LMDB file.
     local: Range<u32>,
-    /// The OID of the first one, `None` if the volume is not part of the database.
+    /// OID of the first sequence; `None` if the volume is not part of the database.
     first: Option<u32>,
 }
 
-/// An LMDB file that belongs to one or more volumes in a row.
+/// An LMDB file and the look-up files of the same name, for one or more consecutive volumes.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Its headers show whether the files are right.
+    /// The database, whose headers verify entries of the files.
     database: Database,
     lmdb: SideFile,
     ids: SideFile,
@@ -38,14 +38,14 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Opens the LMDB files of a database; there are none in version 4.
+    /// Opens the LMDB files of a database. A version-4 database has none.
     pub(super) fn open_all(database: &Database) -> Result<Vec<Self>, DbError> {
         let groups = groups(database.volumes()).into_iter();
         groups.map(|(path, members)| Self::open(database, path, &members)).collect()
     }
 
-    /// Verifies that the LMDB files belong to the volumes, as BLAST+ does when it opens a
-    /// database. Other errors of a file are reported when it is used.
+    /// Verifies that the LMDB files belong to the volumes, as BLAST+ does when it opens a database.
+    /// Other errors of a file are reported when the file is used.
     pub(super) fn check_names<'a>(
         volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
     ) -> Result<(), DbError> {
@@ -75,7 +75,7 @@ impl Entry {
         Ok(Self { database: database.clone(), lmdb, ids, taxids, taxid_lists, spans })
     }
 
-    /// The number here of an OID.
+    /// Converts an OID to the number in the LMDB file.
     pub(super) fn local(&self, oid: u32) -> Option<u32> {
         self.spans.iter().find_map(|span| {
             let offset = oid.checked_sub(span.first?)?;
@@ -83,8 +83,8 @@ impl Entry {
         })
     }
 
-    /// The OID of a number here, as `file` gives it, `None` if its volume is not part of the
-    /// database.
+    /// Converts a number in the LMDB file, which `file` contains, to an OID. `None` if its volume
+    /// is not part of the database.
     fn global(&self, file: &SideFile, local: u32) -> Result<Option<u32>, DbError> {
         let Some(span) = self.spans.iter().find(|span| span.local.contains(&local)) else {
             let problem = "an OID that no volume has";
@@ -93,7 +93,8 @@ impl Entry {
         Ok(span.first.map(|first| first + (local - span.local.start)))
     }
 
-    /// The OID for a value of a key of accessions, whose header must have the key.
+    /// Converts a value of the table of accessions to an OID, and verifies that its header has the
+    /// key.
     fn confirmed(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>, DbError> {
         let damage = Damage { at: 0, problem: "an OID of other than four bytes" };
         let local = word(value).ok_or_else(|| self.lmdb.damaged(damage))?;
@@ -104,7 +105,7 @@ impl Entry {
         Err(disagreement(&self.lmdb, &String::from_utf8_lossy(key), oid))
     }
 
-    /// Makes sure that a key is not in the table of accessions, rather than damaged.
+    /// Verifies that a key is really missing in the table of accessions, and not damaged.
     fn confirm_missing(
         &self,
         env: &Environment<'_>,
@@ -119,7 +120,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Adds the OIDs of a key.
+    /// Adds the OIDs of a key to `oids`.
     pub(super) fn oids_of_key(&self, key: &[u8], oids: &mut Vec<u32>) -> Result<(), DbError> {
         let damaged = |damage| self.lmdb.damaged(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
@@ -135,7 +136,8 @@ impl Entry {
         if found { Ok(()) } else { self.confirm_missing(&env, &table, key) }
     }
 
-    /// The OID of the first value of a key, `None` also if its volume is not part of the database.
+    /// Returns the OID of the first value of a key; `None` if there is none, or its volume is not
+    /// part of the database.
     pub(super) fn first_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
         let damaged = |damage| self.lmdb.damaged(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
@@ -146,7 +148,7 @@ impl Entry {
         }
     }
 
-    /// The identifiers of a sequence, which is number `local` here.
+    /// Returns the identifiers of a sequence, whose number in the files is `local`.
     pub(super) fn ids_of(&self, oid: u32, local: u32) -> Result<Vec<Vec<u8>>, DbError> {
         let found = oids::ids(self.ids.get()?, local).map_err(|d| self.ids.damaged(d))?;
         let ids = found.ok_or_else(|| self.ids.damaged(TOO_FEW))?;
@@ -156,7 +158,7 @@ impl Entry {
         }
     }
 
-    /// The taxids of a sequence, which is number `local` here.
+    /// Returns the taxids of a sequence, whose number in the files is `local`.
     pub(super) fn taxids_of(&self, oid: u32, local: u32) -> Result<Vec<i32>, DbError> {
         let found = oids::taxids(self.taxids.get()?, local).map_err(|d| self.taxids.damaged(d))?;
         let taxids = found.ok_or_else(|| self.taxids.damaged(TOO_FEW))?;
@@ -166,11 +168,11 @@ impl Entry {
         }
     }
 
-    /// Adds the OIDs of a taxid; false if there is no such taxid here.
+    /// Adds the OIDs of a taxid to `oids`. Returns false if the files do not contain the taxid.
     pub(super) fn oids_of_taxid(&self, taxid: i32, oids: &mut Vec<u32>) -> Result<bool, DbError> {
         let lists = &self.taxid_lists;
         let Some(list) = lists.sequences(taxid)? else {
-            // One that damage has changed is beside the place of what it was.
+            // A taxid that damage changed is next to the place of the right one.
             for (other, mut list) in lists.neighbours(taxid)? {
                 list.next().map_or(Ok(None), |local| self.with_taxid(other, local))?;
             }
@@ -182,7 +184,8 @@ impl Entry {
         Ok(true)
     }
 
-    /// The OID of a number in the list of a taxid, whose header must have the taxid.
+    /// Converts a number in the list of a taxid to an OID, and verifies that its header has the
+    /// taxid.
     fn with_taxid(&self, taxid: i32, local: u32) -> Result<Option<u32>, DbError> {
         let file = self.taxid_lists.file();
         let Some(oid) = self.global(file, local)? else { return Ok(None) };
@@ -192,7 +195,7 @@ impl Entry {
         Err(disagreement(file, &format!("taxid {taxid}"), oid))
     }
 
-    /// Adds all taxids.
+    /// Adds all taxids of the files to `taxids`.
     pub(super) fn taxids(&self, taxids: &mut Vec<i32>) -> Result<(), DbError> {
         taxids.extend(self.taxid_lists.taxids()?);
         Ok(())
@@ -216,13 +219,14 @@ fn word(bytes: &[u8]) -> Option<u32> {
     <[u8; 4]>::try_from(bytes).ok().map(u32::from_le_bytes)
 }
 
-/// The file whose extension has the same first letter and then these.
+/// Path of the look-up file of the same name, whose extension has the same first letter and then
+/// `letters`.
 fn beside(lmdb: &Path, letters: &str) -> PathBuf {
     let kind = lmdb.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     lmdb.with_extension(format!("{}{letters}", kind.get(..1).unwrap_or_default()))
 }
 
-/// The LMDB files of the volumes of a database, each with those that share it.
+/// Groups the volumes of a database by their LMDB files.
 fn groups<'a>(
     volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
 ) -> Vec<(PathBuf, Vec<Member>)> {
@@ -240,12 +244,12 @@ fn groups<'a>(
 
 /// A volume of the database.
 struct Member {
-    /// Path without directory and extension.
+    /// Path of the volume without directory and extension.
     name: Vec<u8>,
     oids: Range<u32>,
 }
 
-/// Names and numbers of sequences of the volumes of an LMDB file, in the order of their numbers.
+/// Names and numbers of sequences of the volumes in an LMDB file, in the order of the file.
 fn volumes_of(lmdb: &SideFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
     let damaged = |damage| lmdb.damaged(damage);
     let env = Environment::open(lmdb.get()?).map_err(damaged)?;
@@ -266,8 +270,8 @@ fn volumes_of(lmdb: &SideFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
 }
 
 /// Finds the database's volumes among those of the LMDB file as BLAST+ does (`CSeqDBLMDBEntry`,
-/// seqdblmdbset.cpp). Both are in the same order, but the file may have more. The first member that
-/// it does not have hides those after it; only where that is the very first are they refused.
+/// seqdblmdbset.cpp). Both are in the same order, but the file can have more volumes. A volume that
+/// the file does not have hides those after it. An error results only if it is the first one.
 fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, &'static str> {
     if members.len() > volumes.len() {
         return Err(TOO_MANY_VOLUMES);
@@ -285,7 +289,7 @@ fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, &'
     if spans.iter().any(has_sequences) { Ok(spans) } else { Err(OTHER_VOLUMES) }
 }
 
-/// Makes sure that the volumes found have as many sequences as the LMDB file says.
+/// Verifies that the volumes have as many sequences as the LMDB file states.
 fn verify_sizes(spans: &[Span], members: &[Member]) -> Result<(), &'static str> {
     let found = spans.iter().filter(|span| span.first.is_some());
     match found.zip(members).all(|(span, member)| span.local.len() == member.oids.len()) {

@@ -1,5 +1,5 @@
-//! The look-up files of one volume: GIs, and identifiers in version 4. What they say is confirmed
-//! by the headers.
+//! The look-up files of one volume: of GIs, and in version 4 of identifiers. Their entries are
+//! verified by the headers.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -11,17 +11,17 @@ use super::{Damage, confirm};
 use crate::volume::Volume;
 use crate::{Database, DbError, Defline};
 
-/// An index and its data.
+/// Index and data of an ISAM index.
 #[derive(Debug)]
 pub(super) struct IsamFiles {
     pub(super) index: SideFile,
     pub(super) data: SideFile,
-    /// The keys are known to ascend.
+    /// Set once the keys are known to ascend.
     ascending: OnceLock<()>,
 }
 
 impl IsamFiles {
-    /// Makes sure once that the keys ascend.
+    /// Verifies, at the first call, that the keys ascend.
     pub(super) fn ascend(
         &self,
         check: impl FnOnce() -> Result<(), DbError>,
@@ -34,16 +34,16 @@ impl IsamFiles {
         Ok(())
     }
 
-    /// True if both files are there; otherwise BLAST+ takes the database for one without them.
+    /// True if both files exist. Otherwise BLAST+ treats the database as one without this index.
     pub(super) fn exist(&self) -> bool {
         self.index.exists() && self.data.exists()
     }
 }
 
-/// The look-up files of one volume.
+/// The look-up files of one volume, for GIs and version-4 identifiers.
 #[derive(Debug)]
 pub(super) struct VolumeFiles {
-    /// Its headers show whether the files are right.
+    /// The database, whose headers verify entries of the files.
     pub(super) database: Database,
     pub(super) first: u32,
     pub(super) sequences: u32,
@@ -52,7 +52,7 @@ pub(super) struct VolumeFiles {
 }
 
 impl VolumeFiles {
-    /// The files beside a volume with these OIDs.
+    /// Prepares the look-up files of a volume with these OIDs.
     pub(super) fn new(database: &Database, volume: &Volume, oids: Range<u32>) -> Self {
         let isam = |index: &str, data: &str| IsamFiles {
             index: SideFile::new(volume.side_file(index)),
@@ -68,6 +68,7 @@ impl VolumeFiles {
         }
     }
 
+    /// Returns the OID of a GI.
     pub(super) fn oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
         if !self.gis.exist() {
             return Ok(None);
@@ -85,7 +86,7 @@ impl VolumeFiles {
         }
     }
 
-    /// The OIDs, within the volume, of a text in version 4.
+    /// Returns the OIDs, within the volume, of a version-4 key.
     pub(super) fn oids_of_text(&self, text: &[u8]) -> Result<Vec<u32>, DbError> {
         let strings = self.strings()?;
         let damaged = |damage| self.strings.data.damaged(damage);
@@ -100,19 +101,21 @@ impl VolumeFiles {
         Ok(oids)
     }
 
-    /// The OID in the whole database of one that the index has for a GI.
+    /// Converts the number of a sequence that the index has for a GI to an OID, and verifies the
+    /// header.
     pub(super) fn confirm_gi(&self, gi: i64, oid: u32) -> Result<u32, DbError> {
         self.confirmed(&self.gis, &gi, oid, |lines| confirm::has_gi(lines, gi))
     }
 
+    /// Verifies that the header of a sequence has a version-4 key.
     pub(super) fn confirm_text(&self, key: &[u8], oid: u32) -> Result<(), DbError> {
         let shown = String::from_utf8_lossy(key);
         let has = |lines: &[Defline]| confirm::has_name(lines, key, oid);
         self.confirmed(&self.strings, &shown, oid, has).map(|_| ())
     }
 
-    /// The OID in the whole database of one that an index has for a key, which the header must have
-    /// as well.
+    /// Converts the number of a sequence that an index has for a key to an OID, and verifies that
+    /// the header has the key.
     pub(super) fn confirmed(
         &self,
         files: &IsamFiles,
@@ -131,13 +134,13 @@ impl VolumeFiles {
         }
     }
 
-    /// The GIs of the volume.
+    /// Opens the index of GIs.
     pub(super) fn gis(&self) -> Result<Numeric<'_>, DbError> {
         let (index, data) = (self.gis.index.get()?, self.gis.data.get()?);
         Numeric::open(index, data).map_err(|damage| self.gis.index.damaged(damage))
     }
 
-    /// The identifiers of the volume.
+    /// Opens the index of identifiers.
     pub(super) fn strings(&self) -> Result<Strings<'_>, DbError> {
         let (index, data) = (self.strings.index.get()?, self.strings.data.get()?);
         Strings::open(index, data).map_err(|damage| self.strings.index.damaged(damage))

@@ -1,10 +1,10 @@
-//! ISAM files: sorted keys with OIDs, and an index of samples that is not needed where the data can
-//! be searched in place.
+//! ISAM files: sorted keys with OIDs, and an index with samples of the keys. This reader searches
+//! the data in place and does not need the samples.
 //!
 //! The index (`.?si`, `.?ni`) begins with nine big-endian words: version 1; type (2 texts, 0
 //! numbers, 5 numbers of eight bytes); bytes of the data file; number of keys; and others. The data
-//! (`.?sd`, `.?nd`) are lines `key 02 oid` with a line feed, sorted bytewise, keys in lower case;
-//! or pairs of big-endian key and OID.
+//! (`.?sd`, `.?nd`) of texts are lines `key 02 oid` with a line feed, sorted bytewise, keys in
+//! lower case. The data of numbers are pairs of big-endian key and OID.
 
 use std::cmp::Ordering;
 
@@ -16,15 +16,15 @@ const HEADER_WORDS: usize = 9;
 const TEXTS: u32 = 2;
 const NUMBERS: u32 = 0;
 const LONG_NUMBERS: u32 = 5;
-/// What separates key and OID.
+/// Byte between key and OID.
 const SEPARATOR: u8 = 2;
 
-/// A key that is not where it should be.
+/// Error: a key that is not where its order requires.
 const UNSORTED: &str = "keys out of order";
-/// A line that is cut off.
+/// Error: a line that is cut off.
 const NO_OID: &str = "a key without an OID";
 
-/// What the header of an index says.
+/// Checked fields of an index's header.
 struct Header {
     kind: u32,
     terms: u32,
@@ -49,16 +49,16 @@ impl Header {
     }
 }
 
-/// Numbers (GIs) and their OIDs.
+/// Index of numbers (GIs) with their OIDs.
 #[derive(Clone, Copy, Debug)]
 pub struct Numeric<'a> {
     data: &'a [u8],
-    /// Bytes of a key: 4 or 8.
+    /// Size of a key in bytes: 4 or 8.
     key: usize,
 }
 
 impl<'a> Numeric<'a> {
-    /// Takes the contents of both files.
+    /// Opens an index from the contents of both files.
     ///
     /// # Errors
     /// [`Damage`] in the index.
@@ -75,7 +75,7 @@ impl<'a> Numeric<'a> {
         Ok(Self { data, key })
     }
 
-    /// Bytes of a key: 4 or 8.
+    /// Size of a key in bytes: 4 or 8.
     pub fn key_bytes(&self) -> usize {
         self.key
     }
@@ -90,7 +90,7 @@ impl<'a> Numeric<'a> {
         self.data.is_empty()
     }
 
-    /// Key and OID number `i`, in ascending order of keys in a sound file.
+    /// Returns key and OID number `i`. The keys of a sound file ascend.
     ///
     /// # Panics
     /// If there is no such key.
@@ -112,13 +112,13 @@ impl<'a> Numeric<'a> {
         }
     }
 
-    /// The keys before and after a key that is not there, with their OIDs; the keys ascend.
+    /// Returns the keys before and after a missing key, with their OIDs. The keys must ascend.
     pub fn neighbours(&self, key: i64) -> impl Iterator<Item = (i64, u32)> {
         let after = self.after(key);
         (after.saturating_sub(1)..self.len().min(after + 1)).map(|i| self.get(i))
     }
 
-    /// The number of the first key that is greater.
+    /// Index of the first key that is greater than `key`.
     fn after(&self, key: i64) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -132,7 +132,7 @@ impl<'a> Numeric<'a> {
         low
     }
 
-    /// The OID of a key.
+    /// Returns the OID of a key.
     pub fn oid(&self, key: i64) -> Option<u32> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -148,13 +148,13 @@ impl<'a> Numeric<'a> {
     }
 }
 
-/// Texts (identifiers or hashes) and their OIDs.
+/// Index of texts (identifiers or hashes) with their OIDs.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings<'a> {
     data: &'a [u8],
     page: usize,
     terms: u32,
-    /// Keys in the index itself, one of each page.
+    /// Number of keys in the index itself, one for each page.
     samples: u32,
 }
 
@@ -162,7 +162,7 @@ pub struct Strings<'a> {
 type Entry<'a> = (&'a [u8], u32);
 
 impl<'a> Strings<'a> {
-    /// Takes the contents of both files.
+    /// Opens an index from the contents of both files.
     ///
     /// # Errors
     /// [`Damage`] in the index.
@@ -177,7 +177,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// The OIDs of a key in any case, in the order of the file.
+    /// Returns the OIDs of a key in any case, in the order of the file.
     ///
     /// # Errors
     /// [`Damage`] in the data.
@@ -196,7 +196,7 @@ impl<'a> Strings<'a> {
         Ok(oids)
     }
 
-    /// Where the first line begins whose key is not less than one in lower case.
+    /// Position of the first line whose key is not less than `key`, which is in lower case.
     fn position(&self, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.data.len());
         while low < high {
@@ -213,8 +213,8 @@ impl<'a> Strings<'a> {
         low
     }
 
-    /// Checks that there are as many keys as the index states, that they ascend, and that its pages
-    /// are as many as it states: it would be looked up in the wrong places.
+    /// Checks that the index states the number of keys and pages correctly, and that the keys
+    /// ascend. Otherwise lookups would read the wrong places.
     ///
     /// # Errors
     /// [`Damage`] where they do not.
@@ -239,10 +239,10 @@ impl<'a> Strings<'a> {
         Ok(())
     }
 
-    /// The keys before and after a key that is not there, with their OIDs; the keys ascend.
+    /// Returns the keys before and after a missing key, with their OIDs. The keys must ascend.
     ///
     /// # Errors
-    /// [`Damage`] in these.
+    /// [`Damage`] in the lines of these keys.
     pub fn neighbours(&self, key: &[u8]) -> Result<[Option<Entry<'a>>; 2], Damage> {
         let after = self.position(&key.to_ascii_lowercase());
         let entry = |at: usize| {
@@ -259,12 +259,12 @@ impl<'a> Strings<'a> {
         Ok([before, if after < self.data.len() { entry(after)? } else { None }])
     }
 
-    /// Keys for each sample in the index, at least 1.
+    /// Number of keys for each sample in the index, at least 1.
     pub fn page(&self) -> usize {
         self.page
     }
 
-    /// Every key with its OID, in the order of the file.
+    /// Returns every key with its OID, in the order of the file.
     pub fn entries(&self) -> impl Iterator<Item = Result<(&'a [u8], u32), Damage>> {
         let mut at = 0;
         self.data.split(|&b| is_end(b)).filter_map(move |line| {
@@ -280,7 +280,7 @@ impl<'a> Strings<'a> {
         })
     }
 
-    /// The line that starts at `at`, without its end.
+    /// Returns the line that starts at byte `at`, without its end.
     fn line(&self, at: usize) -> &'a [u8] {
         let rest = &self.data[at..];
         rest.iter().position(|&b| is_end(b)).map_or(rest, |end| &rest[..end])
@@ -291,7 +291,7 @@ fn is_end(byte: u8) -> bool {
     matches!(byte, 0 | b'\n' | b'\r')
 }
 
-/// The key of a line; blanks at its end do not count.
+/// Returns the key of a line without blanks at its end, which lookups ignore.
 fn line_key(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&b| b == SEPARATOR).unwrap_or(line.len());
     without_end_blanks(&line[..end])

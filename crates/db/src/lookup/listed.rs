@@ -1,4 +1,4 @@
-//! Look-ups as lists of identifiers make them, which find at most one sequence for each entry.
+//! Look-ups for the entries of a list; each finds at most one sequence.
 
 use super::Lookup;
 use super::files::VolumeFiles;
@@ -6,11 +6,11 @@ use super::isam::{Numeric, Strings};
 use crate::DbError;
 
 impl Lookup {
-    /// The OID for a key in a list.
+    /// Finds the OID for a key in a list.
     ///
-    /// Where a key has several: in version 5 the first in the order of the file, and that of the
-    /// last LMDB file that has it; in version 4 the last in the order of the file, in the largest
-    /// volume that has it.
+    /// A key can have several OIDs. Version 5 takes the first in the order of the file, from the
+    /// last LMDB file that has the key. Version 4 takes the last in the order of the file, from the
+    /// largest volume that has the key.
     pub(crate) fn listed_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
         if self.is_version_5() {
             return Ok(self.first_oids(key)?.last().copied());
@@ -25,7 +25,7 @@ impl Lookup {
         Ok(None)
     }
 
-    /// The first OID of a key in each LMDB file of a version-5 database.
+    /// Returns the first OID of a key in each LMDB file of a version-5 database.
     pub(crate) fn first_oids(&self, key: &[u8]) -> Result<Vec<u32>, DbError> {
         let mut oids = Vec::new();
         for entry in &self.entries {
@@ -34,7 +34,7 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// The OID for a GI in a list: that of the largest volume that has it.
+    /// Finds the OID for a GI in a list: that in the largest volume with this GI.
     pub(crate) fn listed_oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
         for volume in self.by_size() {
             if let Some(oid) = volume.oid_of_gi(gi)? {
@@ -44,7 +44,7 @@ impl Lookup {
         Ok(None)
     }
 
-    /// GIs that are in one volume, with their OIDs.
+    /// Looks up GIs in one volume; returns those found, with their OIDs.
     pub(crate) fn oids_of_gis_in(
         &self,
         volume: usize,
@@ -56,7 +56,7 @@ impl Lookup {
         gis.into_iter().filter_map(|gi| find(gi).transpose()).collect()
     }
 
-    /// Keys that are in one volume of version 4, each with one OID.
+    /// Looks up version-4 keys in one volume; returns those found, each with one OID.
     pub(crate) fn oids_of_keys_in<'k>(
         &self,
         volume: usize,
@@ -73,13 +73,13 @@ impl Lookup {
         Ok(found)
     }
 
-    /// An error if a volume has no index of GIs; a list is looked up in all of them.
+    /// Fails if a volume has no index of GIs: BLAST+ looks up a list in all volumes.
     pub(crate) fn require_gis(&self) -> Result<(), DbError> {
         self.by_size().iter().try_for_each(|volume| volume.required_gis().map(|_| ()))
     }
 
-    /// An error if a version-4 volume has no index of identifiers, or a version-5 database no table
-    /// of them.
+    /// Fails if a version-4 volume has no index of identifiers, or a version-5 database no table of
+    /// accessions.
     pub(crate) fn require_ids(&self) -> Result<(), DbError> {
         if self.is_version_5() {
             return self.entries.iter().try_for_each(|entry| entry.first_oid(b"").map(|_| ()));
@@ -87,17 +87,18 @@ impl Lookup {
         self.by_size().iter().try_for_each(|volume| volume.required_strings().map(|_| ()))
     }
 
-    /// The GIs of each volume and the volume's first OID.
+    /// Opens the index of GIs of each volume; also returns the volume's first OID.
     pub(crate) fn all_gis(&self) -> Result<Vec<(u32, Numeric<'_>)>, DbError> {
         self.volumes.iter().map(|volume| Ok((volume.first, volume.checked_gis()?))).collect()
     }
 
-    /// The identifiers of each version-4 volume and the volume's first OID.
+    /// Opens the index of identifiers of each version-4 volume; also returns the volume's first
+    /// OID.
     pub(crate) fn all_strings(&self) -> Result<Vec<(u32, Strings<'_>)>, DbError> {
         self.volumes.iter().map(|volume| Ok((volume.first, volume.checked_strings()?))).collect()
     }
 
-    /// A damaged index of identifiers.
+    /// Makes the error for a damaged index of identifiers.
     pub(crate) fn damaged_strings(&self, first: u32, damage: super::Damage) -> DbError {
         match self.volumes.iter().find(|volume| volume.first == first) {
             Some(volume) => volume.strings.data.damaged(damage),
@@ -105,7 +106,7 @@ impl Lookup {
         }
     }
 
-    /// Volumes with more sequences first.
+    /// Returns the volumes, those with more sequences first.
     fn by_size(&self) -> Vec<&VolumeFiles> {
         let mut volumes: Vec<_> = self.volumes.iter().collect();
         volumes.sort_by_key(|volume| std::cmp::Reverse(volume.sequences));
@@ -128,7 +129,7 @@ impl VolumeFiles {
         }
     }
 
-    /// Returns the GIs, after a check that the headers have each of them.
+    /// Opens the index of GIs, and verifies that the headers have each of them.
     fn checked_gis(&self) -> Result<Numeric<'_>, DbError> {
         let gis = self.required_gis()?;
         gis.check_order().map_err(|damage| self.gis.data.damaged(damage))?;
@@ -139,7 +140,7 @@ impl VolumeFiles {
         Ok(gis)
     }
 
-    /// Returns the identifiers, after a check that the headers have each of them.
+    /// Opens the index of identifiers, and verifies that the headers have each of them.
     fn checked_strings(&self) -> Result<Strings<'_>, DbError> {
         let strings = self.required_strings()?;
         let damaged = |damage| self.strings.data.damaged(damage);
@@ -151,7 +152,7 @@ impl VolumeFiles {
         Ok(strings)
     }
 
-    /// Path of the volume.
+    /// Path of the volume without extension.
     fn base(&self) -> std::path::PathBuf {
         self.gis.index.path.with_extension("")
     }

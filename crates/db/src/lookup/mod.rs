@@ -1,4 +1,5 @@
-//! Finding sequences by identifier, GI or taxonomy, and back: the files beside the volumes.
+//! Finds sequences by identifier, GI or taxid, and the reverse, with the look-up files of a
+//! database.
 //!
 //! | file | found by | version |
 //! |---|---|---|
@@ -9,8 +10,7 @@
 //! | `.?ot` | OID to taxids | 5 |
 //! | `.?tf` (LMDB), `.?to` | taxid to OIDs | 5 |
 //!
-//! All of them are read in place and nothing in them is trusted: a damaged file ends in a
-//! [`DbError::LookupFile`].
+//! The files are read in place and are not trusted: damage causes a [`DbError::LookupFile`].
 
 mod confirm;
 mod entry;
@@ -32,7 +32,7 @@ use crate::key;
 use crate::volume::Volume;
 use crate::{Database, DbError, IdentifierError, OidCursor};
 
-/// An error in a look-up file, with its place.
+/// An error in a look-up file, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} (byte {at})")]
 pub struct Damage {
@@ -42,16 +42,16 @@ pub struct Damage {
     pub problem: &'static str,
 }
 
-/// The look-up files of a database. Cheap to make; files are mapped when they are first needed.
+/// The look-up files of a database. Creating it is cheap: files are mapped when first needed.
 #[derive(Debug)]
 pub struct Lookup {
     database: Database,
     volumes: Vec<VolumeFiles>,
-    /// One for each LMDB file, in OID order; none in version 4.
+    /// The LMDB files in OID order; none in version 4.
     entries: Vec<Entry>,
 }
 
-/// Makes sure that LMDB files belong to the volumes that name them, which are in OID order.
+/// Verifies that LMDB files belong to the volumes that name them, which are in OID order.
 ///
 /// # Errors
 /// [`DbError::LmdbVolumes`].
@@ -62,11 +62,11 @@ pub(crate) fn check_lmdb_names<'a>(
 }
 
 impl Database {
-    /// The look-up files of this database.
+    /// Prepares the look-up files of this database.
     ///
     /// # Errors
-    /// [`DbError::LmdbVolumes`] where an LMDB file belongs to other volumes, and those of a file
-    /// that is missing or damaged.
+    /// [`DbError::LmdbVolumes`] if an LMDB file belongs to other volumes; the errors of a missing
+    /// or damaged file.
     pub fn lookup(&self) -> Result<Lookup, DbError> {
         let files = |(volume, oids): (&Volume, _)| VolumeFiles::new(self, volume, oids);
         let volumes = self.volumes().map(files).collect();
@@ -75,14 +75,14 @@ impl Database {
 }
 
 impl Lookup {
-    /// The OIDs of an identifier as a user types it, as `blastdbcmd -entry` finds them: empty if
-    /// there are none.
+    /// Returns the OIDs of an identifier that a user typed, as `blastdbcmd -entry` finds them. The
+    /// result is empty if there are none.
     ///
     /// A number is a GI if [`Lookup::shown_oid_of_gi`] has an OID for it. OIDs that an alias
     /// excludes are left out.
     ///
     /// # Errors
-    /// [`DbError::NoAccessions`] for a version-5 database without identifiers; those of a
+    /// [`DbError::NoAccessions`] for a version-5 database without identifiers; the errors of a
     /// damaged file.
     pub fn oids_of_id(&self, id: &[u8], cursor: &mut OidCursor) -> Result<Vec<u32>, DbError> {
         let key = self.key_of(id);
@@ -95,8 +95,8 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// The OID of a key as `blastdbcmd -entry_batch` finds it; of several, the one that
-    /// a list of identifiers would have in version 5, and the first that is included in version 4.
+    /// Finds the OID of a key as `blastdbcmd -entry_batch` does. Of several OIDs, version 5 takes
+    /// the one that a list of identifiers would get, version 4 the first included one.
     ///
     /// # Errors
     /// As [`Lookup::oids_of_id`].
@@ -112,14 +112,14 @@ impl Lookup {
         Ok(self.oids_of_key(key)?.into_iter().find(|&oid| cursor.includes(oid)))
     }
 
-    /// What an identifier typed by a user is looked up as, and named as in messages: upper case
-    /// unless it has a bar or an underscore (`s_PreProcessAccessionsForDBv5`, blastdbcmd.cpp);
-    /// version 4 takes it as it is.
+    /// Converts an identifier that a user typed to the key for look-ups and messages. The key is in
+    /// upper case unless it has a bar or an underscore (`s_PreProcessAccessionsForDBv5`,
+    /// blastdbcmd.cpp). In version 4 it is the identifier itself.
     pub fn key_of(&self, id: &[u8]) -> Vec<u8> {
         if self.is_version_5() { key::typed(id) } else { id.to_vec() }
     }
 
-    /// The OIDs of a key, whether included or not, in the order of the files.
+    /// Returns the OIDs of a key, included or not, in the order of the files.
     ///
     /// # Errors
     /// As [`Lookup::oids_of_id`].
@@ -142,16 +142,16 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// The OID that `blastdbcmd` shows for a key that is a GI: that of the first volume in which
-    /// the sequence is included. `None` if the key is no number.
+    /// Finds the OID that `blastdbcmd` shows for a key that is a GI: that of the first volume in
+    /// which the sequence is included. `None` if the key is not a number.
     ///
-    /// If there is none, but the last volume knows the GI, BLAST+ takes the OID at which it looked
-    /// last: that of the next included sequence, or of the excluded one itself
-    /// (`CBlastDBCmdApp::x_GetOids`, blastdbcmd.cpp, which does not ask whether
-    /// `CSeqDBImpl::GiToOidwFilterCheck` has succeeded).
+    /// If no sequence is included, but the last volume has the GI, BLAST+ shows the OID at which
+    /// its search ended. This is the next included sequence, or the excluded sequence itself.
+    /// (`CBlastDBCmdApp::x_GetOids`, blastdbcmd.cpp, ignores whether
+    /// `CSeqDBImpl::GiToOidwFilterCheck` succeeded.)
     ///
     /// # Errors
-    /// Those of a damaged file.
+    /// Errors of a damaged file.
     pub fn shown_oid_of_gi(
         &self,
         key: &[u8],
@@ -171,14 +171,13 @@ impl Lookup {
         Ok(last)
     }
 
-    /// Whether the first volume has a GI index; without, no GI is printed for a sequence by
-    /// `blastdbcmd`.
+    /// Whether the first volume has an index of GIs. Without one, `blastdbcmd` prints no GIs.
     pub fn has_gis(&self) -> bool {
         self.volumes.first().is_some_and(|volume| volume.gis.exist())
     }
 
-    /// The identifiers of a sequence in the `.?os` file: accession with version and the like,
-    /// without titles.
+    /// Returns the identifiers of a sequence in the `.?os` file, such as an accession with version.
+    /// Titles are not included.
     ///
     /// # Errors
     /// [`DbError::NoSuchOid`]; those of a missing or damaged file.
@@ -187,7 +186,7 @@ impl Lookup {
         entry.ids_of(oid, local)
     }
 
-    /// The taxids of a sequence in the `.?ot` file, 0 where unknown.
+    /// Returns the taxids of a sequence in the `.?ot` file, 0 for an unknown one.
     ///
     /// # Errors
     /// [`DbError::NoSuchOid`]; those of a missing or damaged file.
@@ -196,8 +195,8 @@ impl Lookup {
         entry.taxids_of(oid, local)
     }
 
-    /// Adds the OIDs of a taxid, whether included or not, to `oids`, and returns whether the
-    /// database knows the taxid.
+    /// Adds the OIDs of a taxid, included or not, to `oids`. Returns whether the database contains
+    /// the taxid.
     ///
     /// # Errors
     /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
@@ -212,8 +211,8 @@ impl Lookup {
         Ok(known)
     }
 
-    /// The taxids of the included sequences, ascending, each once, as `blastdbcmd -tax_info` lists
-    /// them.
+    /// Returns the taxids of the included sequences, ascending and without duplicates, as
+    /// `blastdbcmd -tax_info` lists them.
     ///
     /// # Errors
     /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
@@ -230,7 +229,8 @@ impl Lookup {
         Ok(taxids.into_iter().collect())
     }
 
-    /// All taxids of the database, ascending, each once; excluded sequences count.
+    /// Returns all taxids of the database, ascending and without duplicates, also those of excluded
+    /// sequences.
     ///
     /// # Errors
     /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
@@ -247,7 +247,7 @@ impl Lookup {
         Ok(taxids)
     }
 
-    /// The database they belong to.
+    /// Database of these files.
     pub(crate) fn database(&self) -> &Database {
         &self.database
     }
@@ -256,13 +256,13 @@ impl Lookup {
         !self.entries.is_empty()
     }
 
-    /// The LMDB file that a sequence belongs to, and its number there.
+    /// Finds the LMDB file of a sequence, and the number of the sequence in it.
     fn entry_of(&self, oid: u32) -> Result<(&Entry, u32), DbError> {
         let found = self.entries.iter().find_map(|entry| Some((entry, entry.local(oid)?)));
         found.ok_or(DbError::NoSuchOid { oid, count: self.database.oid_count() })
     }
 
-    /// The OIDs, within the volume, of a key in version 4.
+    /// Returns the OIDs, within the volume, of a version-4 key.
     fn version_4_oids(&self, volume: &VolumeFiles, key: &[u8]) -> Result<Vec<u32>, DbError> {
         let wanted = key::version_4(key).map_err(|refusal| IdentifierError::Typed { refusal })?;
         let wanted = match wanted {
@@ -289,7 +289,7 @@ impl Lookup {
             return Ok(oids);
         }
         if let Some((accession, version)) = key::without_version(&wanted) {
-            // Only the sequences that bear this version in their definition lines.
+            // Only sequences whose definition lines have this version count.
             let mut oids = volume.oids_of_text(accession)?;
             let mut kept = Vec::new();
             for oid in oids.drain(..) {
@@ -310,7 +310,8 @@ impl Lookup {
     }
 }
 
-/// BLAST+ refuses other numbers when it has looked them up. It takes −1 for no number.
+/// Checks a number: BLAST+ refuses numbers above 32 bits after the lookup. It treats −1 as no
+/// number.
 fn fits_32_bits(number: i64) -> Result<(), IdentifierError> {
     match number == -1 || u32::try_from(number).is_ok() {
         true => Ok(()),

@@ -1,13 +1,13 @@
-//! The plain files of version 5 that lead from OIDs to identifiers (`.?os`) and taxids (`.?ot`),
-//! and from taxids to OIDs (`.?to`). All numbers are little-endian.
+//! Files of version 5 that map OIDs to identifiers (`.?os`) and taxids (`.?ot`), and taxids to OIDs
+//! (`.?to`). All numbers are little-endian.
 //!
-//! `.?os` and `.?ot` begin with the number of sequences N (64 bits) and, for each sequence, where
-//! its items end (64 bits, counted from the first item: in bytes or in 32-bit items). `.?to` has,
-//! at the offsets that `.?tf` gives, a count and then the OIDs, 32 bits each.
+//! `.?os` and `.?ot` begin with the number of sequences N (64 bits). For each sequence follows the
+//! end of its items (64 bits), counted from the first item, in bytes or in 32-bit items. `.?to`
+//! has, at the offsets that `.?tf` gives, a count and then the OIDs, 32 bits each.
 
 use super::Damage;
 
-/// Bytes before the items of a file with `count` sequences.
+/// Number of sequences of a file, and offset of its first item.
 fn items_at(file: &[u8]) -> Result<(u64, usize), Damage> {
     let damage = || Damage { at: 0, problem: "the table of ends is cut short" };
     let count = long(file, 0).ok_or_else(damage)?;
@@ -26,8 +26,8 @@ fn word(file: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(std::array::from_fn(|i| bytes[i])))
 }
 
-/// The items of a sequence, each `size` bytes, and where they begin; `None` if there is no such
-/// sequence.
+/// Returns the items of a sequence, `size` bytes each, and their offset; `None` if the sequence
+/// does not exist.
 fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, Damage> {
     let (count, start) = items_at(file)?;
     if u64::from(oid) >= count {
@@ -56,8 +56,8 @@ pub fn sequences(file: &[u8]) -> Result<u64, Damage> {
     items_at(file).map(|(count, _)| count)
 }
 
-/// The identifiers of a sequence in the bytes of a `.?os` file, `None` if there is no such
-/// sequence.
+/// Returns the identifiers of a sequence from the bytes of a `.?os` file; `None` if the sequence
+/// does not exist.
 ///
 /// # Errors
 /// [`Damage`].
@@ -78,7 +78,8 @@ pub fn ids(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, Damage> {
     Ok(Some(ids))
 }
 
-/// The taxids of a sequence in the bytes of a `.?ot` file, `None` if there is no such sequence.
+/// Returns the taxids of a sequence from the bytes of a `.?ot` file; `None` if the sequence does
+/// not exist.
 ///
 /// # Errors
 /// [`Damage`].
@@ -89,7 +90,7 @@ pub fn taxids(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, Damage> {
     Ok(Some(taxids.collect()))
 }
 
-/// The OIDs of the list that begins at byte `at` of a `.?to` file.
+/// Returns the OIDs of the list that begins at byte `at` of a `.?to` file.
 ///
 /// # Errors
 /// [`Damage`].

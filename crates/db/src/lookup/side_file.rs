@@ -1,4 +1,4 @@
-//! A file beside the volumes.
+//! A look-up file, mapped when it is first needed.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use super::Damage;
 use crate::DbError;
 use crate::bytes::Bytes;
 
-/// A file that is mapped when it is first needed.
+/// A look-up file, which is mapped when it is first needed.
 #[derive(Debug)]
 pub(super) struct SideFile {
     pub(super) path: PathBuf,
@@ -23,6 +23,7 @@ impl SideFile {
         self.path.exists()
     }
 
+    /// Returns the contents; maps the file at the first call.
     pub(super) fn get(&self) -> Result<&[u8], DbError> {
         if self.bytes.get().is_none() {
             // If another thread was first, its value stays.
@@ -31,6 +32,7 @@ impl SideFile {
         Ok(self.bytes.get().map_or(&[], |bytes| bytes))
     }
 
+    /// Makes the error for a damaged place of the file.
     pub(super) fn damaged(&self, damage: Damage) -> DbError {
         DbError::LookupFile {
             path: self.path.clone(),

@@ -1,13 +1,13 @@
-//! Under which keys the files beside the volumes have an identifier.
+//! Computes the keys that the look-up files must have for an identifier.
 //!
-//! Written for checking, apart from what writes these files.
+//! The check uses them, so this code is independent of the code that writes the files.
 
 use std::borrow::Cow;
 
 use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
 
-/// Calls `key` with every key of `acc2oid` for an identifier, and whether the `.?os` file lists the
-/// identifier by it (`CWriteDB_LMDB::x_InsertEntry`, writedb_lmdb.cpp).
+/// Calls `key` with every key of `acc2oid` for an identifier, and with whether the `.?os` file
+/// lists this key (`CWriteDB_LMDB::x_InsertEntry`, writedb_lmdb.cpp).
 pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
     let mut and_upper = |text: Vec<u8>, listed: bool| {
         let upper = text.to_ascii_uppercase();
@@ -35,17 +35,17 @@ pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
     }
 }
 
-/// Starts the keys of sequences without identifiers of their own in the string index of version 4,
-/// which has such keys where `makeblastdb` was asked for hashes.
+/// Prefix of version-4 keys of sequences without identifiers of their own. The string index has
+/// such keys if `makeblastdb` wrote hashes.
 const ORDINAL: &str = "gnl|bl_ord_id|";
 
-/// The key of a sequence without identifiers of its own by its OID within the volume.
+/// Returns the key of a sequence without identifiers of its own. `oid` counts from 0 in the volume.
 pub(crate) fn ordinal_key(oid: u32) -> Vec<u8> {
     format!("{ORDINAL}{oid}").into_bytes()
 }
 
-/// The key that `key` should be for this OID within the volume. Only for the first sequence of a
-/// volume that is another one: the number of sequences in the volume before.
+/// Returns the key that `key` should be for this OID within the volume. Only the first sequence of
+/// a volume has another key: the number of sequences in the previous volume.
 pub(crate) fn own_ordinal_key(key: &[u8], oid: u32) -> Cow<'_, [u8]> {
     match oid == 0 && key.starts_with(ORDINAL.as_bytes()) {
         true => ordinal_key(oid).into(),
@@ -53,8 +53,8 @@ pub(crate) fn own_ordinal_key(key: &[u8], oid: u32) -> Cow<'_, [u8]> {
     }
 }
 
-/// Keys of an identifier in the string index of version 4 (`CWriteDB_IsamIndex::x_AddStringIds`,
-/// writedb_isam.cpp), in lower case.
+/// Returns the keys of an identifier in the string index of version 4, in lower case
+/// (`CWriteDB_IsamIndex::x_AddStringIds`, writedb_isam.cpp).
 pub(crate) fn index_keys(id: &SeqId) -> Vec<Vec<u8>> {
     let mut keys = match id {
         SeqId::Gi(_) => Vec::new(),
@@ -66,7 +66,7 @@ pub(crate) fn index_keys(id: &SeqId) -> Vec<Vec<u8>> {
             [id.fasta()].into_iter().chain(text).collect()
         }
         SeqId::Pdb { mol, .. } => {
-            // `pdb|1ABC|A`, then without tag, then with a blank for the bar.
+            // The keys are `pdb|1ABC|A`, then without tag, then with a blank instead of the bar.
             let full = id.fasta();
             let short = full.get(4..).unwrap_or_default().to_vec();
             let mut spaced = short.clone();

@@ -1,8 +1,7 @@
-//! The sequences of each taxid: the table of taxids (`.?tf`) and the lists that it leads to
-//! (`.?to`).
+//! Lists of the sequences of each taxid (`.?to`), and the table with their offsets (`.?tf`).
 //!
-//! The lists stand one after the other in the order of their taxids, so each must end where the
-//! next begins.
+//! The lists follow each other in the order of their taxids, so each must end where the next
+//! begins.
 
 use std::sync::OnceLock;
 
@@ -14,12 +13,12 @@ use crate::DbError;
 /// Name of the table.
 const TABLE: &str = "taxid2offset";
 
-/// Both files.
+/// The table of taxids and the lists of their sequences.
 #[derive(Debug)]
 pub(super) struct TaxidLists {
     offsets: SideFile,
     lists: SideFile,
-    /// The table: taxids, ascending, and where their lists begin.
+    /// Taxids, ascending, and the offsets of their lists.
     starts: OnceLock<Vec<(i32, u64)>>,
 }
 
@@ -28,17 +27,17 @@ impl TaxidLists {
         Self { offsets, lists, starts: OnceLock::new() }
     }
 
-    /// The file of the lists, for messages.
+    /// File of the lists, for messages.
     pub(super) fn file(&self) -> &SideFile {
         &self.lists
     }
 
-    /// All taxids, ascending.
+    /// Returns all taxids, ascending.
     pub(super) fn taxids(&self) -> Result<impl Iterator<Item = i32>, DbError> {
         Ok(self.starts()?.iter().map(|&(taxid, _)| taxid))
     }
 
-    /// Returns the numbers of the sequences of a taxid; `None` if it has none.
+    /// Returns the numbers of the sequences of a taxid; `None` if the taxid is not in the table.
     pub(super) fn sequences(
         &self,
         taxid: i32,
@@ -47,7 +46,7 @@ impl TaxidLists {
         at.ok().map(|at| self.list(at)).transpose()
     }
 
-    /// The taxids before and after one that has no sequences, with their lists.
+    /// Returns the taxids before and after a missing one, with their lists.
     pub(super) fn neighbours(
         &self,
         taxid: i32,
@@ -58,7 +57,7 @@ impl TaxidLists {
         places.map(|at| Ok((starts[at].0, self.list(at)?))).collect()
     }
 
-    /// The list at a place of the table.
+    /// Returns the list with index `at` of the table.
     fn list(&self, at: usize) -> Result<impl Iterator<Item = u32>, DbError> {
         let file = self.lists.get()?;
         let starts = self.starts()?;
@@ -76,7 +75,7 @@ impl TaxidLists {
         Ok(list.into_iter())
     }
 
-    /// The table, read when it is first needed.
+    /// Returns the table; reads it at the first call.
     fn starts(&self) -> Result<&[(i32, u64)], DbError> {
         if self.starts.get().is_none() {
             // If another thread was first, its value stays.

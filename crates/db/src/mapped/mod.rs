@@ -1,13 +1,13 @@
-//! Files mapped into memory, and the pages of them that are lost while they are read.
+//! Maps files into memory, and detects pages that are lost while they are read.
 //!
-//! The kernel sends SIGBUS to a thread that touches a mapped page which the file no longer has, or
-//! which cannot be read. The [handler](signal) puts zeros there, records the place, and the thread
-//! goes on: bytes of a file may be anything at any time, so nothing relies on them. Before results
-//! are published that depend on mapped bytes, [`check_mapped_files`] refuses them. So a truncated
-//! file ends a program like an overwritten one: with an ordinary error.
+//! The kernel sends SIGBUS to a thread that reads a mapped page which was cut off from the file or
+//! cannot be read. The [handler](signal) replaces the page by zeros and records its position, and
+//! the thread continues. That is safe, because the program never trusts the bytes of a file. Before
+//! results are published that depend on mapped bytes, [`check_mapped_files`] refuses them. So a
+//! truncated file ends a program like an overwritten one: with an ordinary error.
 //!
-//! A check of all files asks the file system once per file. Frequent checks are restricted to the
-//! files that were read: those of some volumes, and [those beside volumes](check_side_files).
+//! A check of all files needs a system call for each. Frequent checks are restricted to files that
+//! were read: those of some volumes, and [look-up files](check_side_files).
 
 mod register;
 mod signal;
@@ -24,11 +24,11 @@ pub(crate) use self::register::Part;
 use crate::DbError;
 use crate::stamp::Stamp;
 
-/// How often files are looked at again that are being replaced, and the pause before each look.
+/// Number of checks whether a replacement of files is complete, and the pause before each.
 const LOOKS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A file, mapped as a whole.
+/// A file that is mapped completely.
 pub(crate) struct MappedFile {
     map: Mmap,
     entry: &'static Entry,
@@ -50,20 +50,20 @@ impl AsRef<[u8]> for MappedFile {
 }
 
 impl Drop for MappedFile {
-    /// Leaves the register before the addresses may become those of something else.
+    /// Removes the file from the register before its addresses can be reused.
     fn drop(&mut self) {
         self.entry.leave();
     }
 }
 
-/// Whether no page of a mapped file was lost so far. Costs one load.
+/// Whether no page of a mapped file has been lost so far. Costs one load of memory.
 #[inline]
 pub fn has_all_pages() -> bool {
     !register::has_lost()
 }
 
-/// Checks that no page of a mapped file was lost so far: that bytes read from mapped files are not
-/// the zeros that stand for lost pages.
+/// Checks that no page of a mapped file has been lost so far: bytes read from mapped files are then
+/// not the zeros that replace lost pages.
 ///
 /// # Errors
 /// [`DbError::Changed`] or [`DbError::Unreadable`], with file and byte.
@@ -77,9 +77,9 @@ pub fn check_lost_pages() -> Result<(), DbError> {
     }
 }
 
-/// Does the same, and verifies that all files that were ever mapped are unchanged since they were
-/// opened, or were replaced, and the files of a volume together. To be called after the last byte
-/// is read and before results are published.
+/// Checks that no page was lost, and that all files that were ever mapped are unchanged since they
+/// were opened. A file may also have been replaced, if all files of its volume were. Call it after
+/// the last read and before results are published.
 ///
 /// # Errors
 /// As [`check_lost_pages`]; [`DbError::ReplacedWhileOpened`].
@@ -92,12 +92,12 @@ pub fn check_mapped_files() -> Result<(), DbError> {
     if has_replaced { check_half_replaced() } else { Ok(()) }
 }
 
-/// Verifies that no volume has files that were replaced since they were opened beside files that
-/// were not: the latter may have been replaced before they were opened, so that the volume is made
-/// of two databases.
+/// Verifies that no volume has both files that were replaced since they were opened and files that
+/// were not. The latter may have been replaced before they were opened; then the volume consists of
+/// files of two databases.
 fn check_half_replaced() -> Result<(), DbError> {
     let mut replaced = find_half_replaced();
-    // A replacement that is going on is complete soon.
+    // A replacement in progress is complete soon.
     for _ in 0..LOOKS {
         if replaced.is_none() {
             return Ok(());
@@ -108,7 +108,7 @@ fn check_half_replaced() -> Result<(), DbError> {
     replaced.map_or(Ok(()), |path| Err(DbError::ReplacedWhileOpened { path: path.to_owned() }))
 }
 
-/// Returns a replaced file of a volume that also has files which were not replaced.
+/// Finds a replaced file in a volume that also has files which were not replaced.
 fn find_half_replaced() -> Option<&'static Path> {
     let mut volumes: BTreeMap<PathBuf, (bool, Option<&'static Path>)> = BTreeMap::new();
     for entry in register::entries().filter(|entry| entry.part() == Part::Volume) {
@@ -122,7 +122,7 @@ fn find_half_replaced() -> Option<&'static Path> {
     volumes.into_values().find_map(|(has_named, replaced)| replaced.filter(|_| has_named))
 }
 
-/// Does the same as [`check_mapped_files`] for the files beside volumes only: names of taxa, masks,
+/// Checks files other than those of volumes as [`check_mapped_files`] does: names of taxa, masks,
 /// look-up files.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
-//! The register of mapped files, which a signal handler may read at any moment.
+//! The register of mapped files, which a signal handler can read at any moment.
 //!
-//! A handler can only access statics, and must not wait: hence a static list that only grows. An
-//! entry stays after its file is unmapped; a process maps some hundreds of files.
+//! A handler can only access statics, and must not wait. Hence the register is a static list that
+//! only grows. An entry stays after its file is unmapped; a process maps some hundreds of files.
 
 use std::iter::successors;
 use std::ops::Range;
@@ -10,38 +10,38 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::stamp::Stamp;
 
-/// The oldest entry.
+/// Oldest entry of the register.
 static FIRST: OnceLock<&'static Entry> = OnceLock::new();
-/// Whether a page of any file is lost.
+/// Whether a page of any file has been lost.
 static HAS_LOST: AtomicBool = AtomicBool::new(false);
 
-/// The offset that means: nothing is lost.
+/// Offset that means: no page was lost.
 const NOWHERE: usize = usize::MAX;
 
 /// The role of a file in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Index, residues or headers of a volume; the volume checks them, too.
+    /// Index, residues or headers of a volume. The volume also checks the file itself.
     Volume,
-    /// Anything else.
+    /// Any other file.
     Beside,
 }
 
-/// A mapped file.
+/// A mapped file in the register.
 pub(super) struct Entry {
     /// Addresses of its pages.
     addresses: Range<usize>,
     is_mapped: AtomicBool,
-    /// The lowest offset that could not be read.
+    /// Lowest offset in the file that could not be read.
     lost: AtomicUsize,
     stamp: Stamp,
     part: Part,
-    /// The next younger entry.
+    /// Next younger entry of the register.
     next: OnceLock<&'static Entry>,
 }
 
 impl Entry {
-    /// Adds a file that was just mapped to `memory`.
+    /// Adds a file that was just mapped to `memory` to the register.
     pub(super) fn register(memory: &[u8], stamp: Stamp, part: Part) -> &'static Entry {
         let start = memory.as_ptr() as usize;
         let end = start + memory.len().next_multiple_of(rustix::param::page_size());
@@ -55,14 +55,14 @@ impl Entry {
         }));
         let mut place = &FIRST;
         while place.set(entry).is_err() {
-            // Another thread was faster.
+            // Another thread added an entry first.
             let Some(other) = place.get() else { continue };
             place = &other.next;
         }
         entry
     }
 
-    /// Unregisters the file before it is unmapped.
+    /// Marks the file as unmapped, before it is.
     pub(super) fn leave(&self) {
         self.is_mapped.store(false, Ordering::SeqCst);
     }
@@ -72,17 +72,17 @@ impl Entry {
         self.addresses.contains(&address) && self.is_mapped.load(Ordering::SeqCst)
     }
 
-    /// Marks the page with `address` and the rest of the file as lost. Returns the addresses of
+    /// Marks the page with `address`, and the rest of the file, as lost. Returns the addresses of
     /// these pages.
     pub(super) fn lose(&self, address: usize, page_size: usize) -> Range<usize> {
         let from = address - (address - self.addresses.start) % page_size;
-        // Before any other thread can read the zeros.
+        // The order matters: no thread can read the zeros before the offset is recorded.
         self.lost.fetch_min(from - self.addresses.start, Ordering::SeqCst);
         HAS_LOST.store(true, Ordering::SeqCst);
         from..self.addresses.end
     }
 
-    /// The least offset that could not be read, if there is one.
+    /// Lowest offset that could not be read, if there is one.
     pub(super) fn lost(&self) -> Option<usize> {
         Some(self.lost.load(Ordering::SeqCst)).filter(|&offset| offset != NOWHERE)
     }
@@ -96,12 +96,12 @@ impl Entry {
     }
 }
 
-/// All entries, the oldest first. Takes no lock.
+/// Iterates over all entries, the oldest first, without a lock.
 pub(super) fn entries() -> impl Iterator<Item = &'static Entry> {
     successors(FIRST.get().copied(), |entry| entry.next.get().copied())
 }
 
-/// Whether some page of some file is lost.
+/// Whether a page of any file has been lost.
 #[inline]
 pub(super) fn has_lost() -> bool {
     HAS_LOST.load(Ordering::SeqCst)

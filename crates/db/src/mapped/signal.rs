@@ -1,7 +1,7 @@
-//! The handler of SIGBUS, for pages of mapped files that are lost.
+//! Handler of SIGBUS, for lost pages of mapped files.
 //!
-//! Everything here is allowed in a handler: it reads what never changes, changes atomics, and calls
-//! the kernel.
+//! All operations are allowed in a handler: it reads data that never changes, changes atomics, and
+//! calls the kernel.
 
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -12,13 +12,13 @@ use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use super::register::{Entry, entries};
 
-/// What the process does about a SIGBUS that is not for a mapped file.
+/// Action of the process for a SIGBUS of any other cause.
 static USUAL: OnceLock<Usual> = OnceLock::new();
 
-/// Exit code of a database that cannot be read, as [`DbError::exit_code`](crate::DbError) has it.
+/// Exit code for a database that cannot be read, as in [`DbError::exit_code`](crate::DbError).
 const DATABASE: c_int = 2;
 
-/// The action that was there before.
+/// The action that was set before this handler, and the page size.
 struct Usual {
     action: sigaction,
     page_size: usize,
@@ -26,31 +26,30 @@ struct Usual {
 
 type Handler = unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
-/// Installs the handler, once in a process. Where the system refuses, lost pages end the process
-/// as ever.
+/// Installs the handler, once in a process. If the system refuses, a lost page ends the process.
 pub(super) fn catch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let page_size = rustix::param::page_size();
         // SAFETY: all zeros are a valid action, the default one.
         let mut usual: sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: this changes nothing, and writes to a valid place.
+        // SAFETY: a null action changes nothing, and the last argument is a valid place.
         if unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), &raw mut usual) } != 0 {
             return;
         }
-        // Known before the first signal can come.
+        // Stored before the first signal can arrive.
         let _ = USUAL.set(Usual { action: usual, page_size });
         // SAFETY: as above.
         let mut own: sigaction = unsafe { std::mem::zeroed() };
         own.sa_sigaction = on_bus_error as Handler as libc::sighandler_t;
-        // The stack may be the one for signals: then the usual handler finds what it expects.
+        // The handler runs on the signal stack if there is one, as the previous handler expects.
         own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: the handler does only what handlers may do, and passes on what it does not know.
+        // SAFETY: the handler uses only permitted operations, and passes unknown signals on.
         unsafe { libc::sigaction(libc::SIGBUS, &raw const own, ptr::null_mut()) };
     });
 }
 
-/// Puts zeros where a mapped file has lost its bytes; anything else is passed on.
+/// Replaces lost pages of a mapped file by zeros; passes any other SIGBUS on.
 ///
 /// # Safety
 /// Only the kernel may call it, as the handler of SIGBUS.
@@ -72,26 +71,26 @@ unsafe extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: 
         unsafe { *libc::__errno_location() = error };
         return;
     }
-    // SAFETY: these are the kernel's.
+    // SAFETY: the kernel passed these arguments.
     unsafe { pass_on(&usual.action, signal, info, context) };
 }
 
-/// Replaces pages by zeros; false if the system refuses.
+/// Replaces pages by zeros. Returns false if the system refuses.
 ///
 /// # Safety
 /// The pages must belong to a [`MappedFile`](super::MappedFile) that lives until this returns.
 unsafe fn put_zeros(pages: Range<usize>) -> bool {
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-    // SAFETY: by the caller's word the pages hold a file, to be read only. They stay readable,
-    // their owner unmaps them like the file's, and nothing relies on the bytes of a file staying
-    // the same.
+    // SAFETY: the caller guarantees that the pages belong to a mapped file, read-only. They stay
+    // readable, their owner unmaps them like those of the file, and nothing relies on the bytes of
+    // a file staying the same.
     let zeros = unsafe {
         libc::mmap(pages.start as *mut c_void, pages.len(), libc::PROT_READ, kind, -1, 0)
     };
     zeros != libc::MAP_FAILED
 }
 
-/// Ends the process, in which nothing can be read any more.
+/// Writes a message and ends the process, because lost pages cannot be replaced.
 fn end(entry: &Entry) -> ! {
     let parts = [
         &b"BLAST Database error: file ("[..],
@@ -106,7 +105,7 @@ fn end(entry: &Entry) -> ! {
     unsafe { libc::_exit(DATABASE) }
 }
 
-/// Does what the process would have done without the handler.
+/// Does what the process would have done without this handler.
 ///
 /// # Safety
 /// `info` and `context` must be those that the kernel passed with the signal.
@@ -115,9 +114,10 @@ unsafe fn pass_on(usual: &sigaction, signal: c_int, info: *mut siginfo_t, contex
     let is_fault = unsafe { (*info).si_code } > 0;
     match usual.sa_sigaction {
         libc::SIG_IGN if !is_fault => {}
-        // A fault that is ignored would come again and again: the kernel ends the process instead.
+        // An ignored fault would repeat forever, so the kernel ends the process instead.
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: a handler may do this. A fault comes again as soon as it returns.
+            // SAFETY: a handler may call this function. The fault repeats as soon as the handler
+            // returns.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
             if !is_fault {
                 // SAFETY: as above. The signal waits until the handler returns.

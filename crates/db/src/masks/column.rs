@@ -1,14 +1,15 @@
 //! The mask files of one volume.
 //!
-//! The index (`.?aa`), big-endian: version 1, type 1, offset size 4, number of sequences N, bytes
-//! of data (64 bits), where the description begins and where the offsets begin (32 bits each); the
-//! title of the column and a date, each after its length; then at the place stated the number of
-//! algorithms and for each its identifier and its description as texts; then N + 1 offsets into the
-//! data. The lengths and that number are integers of variable length.
+//! The index (`.?aa`), big-endian, begins with version 1, type 1, offset size 4, number of
+//! sequences N, bytes of data (64 bits), and the offsets of the description and of the offset table
+//! (32 bits each). The title of the column and a date follow, each after its length. The
+//! description has the number of algorithms, and for each its identifier and its description as
+//! texts. The offset table has N + 1 offsets into the data. Lengths and the number of algorithms
+//! are integers of variable length.
 //!
 //! The data (`.?ac`) of a sequence: the number of algorithms, and for each its identifier, the
-//! number of ranges (big-endian), and starts and ends (little-endian; `.?ab` is the same with all
-//! big-endian).
+//! number of ranges (big-endian), and starts and ends (little-endian). `.?ab` is the same, but all
+//! big-endian.
 
 use std::ops::Range;
 
@@ -17,10 +18,10 @@ use crate::lookup::Damage;
 /// Title of the column of masks.
 const TITLE: &[u8] = b"BlastDb/MaskData";
 
-/// An algorithm as a volume names it.
+/// A masking algorithm in one volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnAlgorithm {
-    /// Its number in this volume.
+    /// Number of the algorithm in this volume.
     pub id: i32,
     /// `program:options` or `id:options:name:description`; the byte 1 stands for a colon within a
     /// part.
@@ -38,7 +39,7 @@ pub struct MaskColumn<'a> {
 }
 
 impl<'a> MaskColumn<'a> {
-    /// Takes the contents of the `.?aa` and the `.?ac` file.
+    /// Opens a column from the contents of the `.?aa` and the `.?ac` file.
     ///
     /// # Errors
     /// [`Damage`] in the index.
@@ -69,7 +70,7 @@ impl<'a> MaskColumn<'a> {
         Ok(Self { index, data, offsets_at, sequences, algorithms })
     }
 
-    /// The algorithms, in the order of the file.
+    /// Masking algorithms, in the order of the file.
     pub fn algorithms(&self) -> &[ColumnAlgorithm] {
         &self.algorithms
     }
@@ -79,8 +80,8 @@ impl<'a> MaskColumn<'a> {
         self.sequences
     }
 
-    /// What one algorithm masks of sequence `i` of the volume: starts and ends from 0, the ends not
-    /// included, as they stand in the file.
+    /// Returns the ranges that an algorithm masks in sequence `i` of the volume: half-open, from 0,
+    /// in the order of the file.
     ///
     /// # Errors
     /// [`Damage`]: in the index if `at` is 0, else in the data.
@@ -95,7 +96,7 @@ impl<'a> MaskColumn<'a> {
         Ok(found.chunks_exact(8).map(move |pair| number(pair, 0)..number(pair, 4)))
     }
 
-    /// The pairs of an algorithm.
+    /// Finds the pairs of starts and ends of an algorithm in sequence `i`.
     fn find(&self, i: u32, algorithm: i32) -> Result<Option<&'a [u8]>, Damage> {
         if i >= self.sequences {
             return Err(Damage { at: 0, problem: "fewer sequences than in the volume" });
@@ -134,14 +135,15 @@ fn word(bytes: &[u8], at: usize, order: fn([u8; 4]) -> u32) -> Option<u32> {
     Some(order(std::array::from_fn(|i| word[i])))
 }
 
-/// A position among texts and numbers of variable length.
+/// A reader of texts and numbers of variable length.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Fields<'a> {
-    /// Seven bits in each byte but the last, whose highest bits are 0 and the sign; highest first.
+    /// Reads a number of variable length, highest bits first. Each byte but the last has seven
+    /// bits; the last one has six, after a zero bit and the sign.
     fn number(&mut self) -> Result<usize, Damage> {
         let start = self.at;
         let damage = Damage { at: start, problem: "a number without end or out of range" };

@@ -1,4 +1,4 @@
-//! Masks that are stored with a database: the ranges of each sequence that an algorithm filters.
+//! Masks stored with a database: the ranges of each sequence that an algorithm masks.
 
 mod column;
 
@@ -8,9 +8,9 @@ pub use self::column::{ColumnAlgorithm, MaskColumn};
 use crate::bytes::Bytes;
 use crate::{Database, DbError};
 
-/// Replaces a colon within a part of a description.
+/// Byte that replaces a colon within a part of a description.
 const COLON: u8 = 1;
-/// The programs that have a number of their own (`EBlast_filter_program`, blastdb.asn).
+/// Programs with a fixed number (`EBlast_filter_program`, blastdb.asn).
 const PROGRAMS: [(i32, &str); 7] = [
     (0, "not-set"),
     (10, "dust"),
@@ -21,36 +21,36 @@ const PROGRAMS: [(i32, &str); 7] = [
     (255, "max"),
 ];
 
-/// An algorithm whose masks a database has.
+/// A masking algorithm whose masks a database has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskAlgorithm {
-    /// Its number in the database.
+    /// Number of the algorithm in the database.
     pub id: i32,
-    /// The program: its number, or for algorithms of a user the identifier that was given.
+    /// Number of the program; for an algorithm of a user, the identifier that the user gave.
     pub program: Vec<u8>,
     /// Name of the program or the algorithm.
     pub name: Vec<u8>,
-    /// Options of the program, empty if they are not known.
+    /// Options of the program, empty if unknown.
     pub options: Vec<u8>,
     /// The text that identifies the algorithm across volumes.
     key: Vec<u8>,
 }
 
-/// The masks of a database.
+/// The stored masks of all volumes of a database.
 #[derive(Debug)]
 pub struct Masks {
-    /// One for each volume.
+    /// Mask files of each volume.
     volumes: Vec<VolumeMasks>,
-    /// By number.
+    /// Masking algorithms in ascending order of their numbers.
     algorithms: Vec<MaskAlgorithm>,
 }
 
-/// The masks of a volume, `files` is `None` if it has none.
+/// Masks of a volume; `files` is `None` if it has none.
 #[derive(Debug)]
 struct VolumeMasks {
     oids: Range<u32>,
     files: Option<Files>,
-    /// Numbers in the database and in the volume.
+    /// Numbers of algorithms: in the database, and in the volume.
     ids: Vec<(i32, i32)>,
 }
 
@@ -73,10 +73,10 @@ impl Files {
 }
 
 impl Database {
-    /// The masks stored with the volumes of this database.
+    /// Opens the masks that are stored with the volumes of this database.
     ///
     /// # Errors
-    /// Those of damaged files.
+    /// Errors of damaged files.
     pub fn masks(&self) -> Result<Masks, DbError> {
         let mut masks = Masks { volumes: Vec::new(), algorithms: Vec::new() };
         for (volume, oids) in self.volumes() {
@@ -95,7 +95,7 @@ impl Database {
                     });
                 }
                 let mut named = column.algorithms().to_vec();
-                // BLAST+ sorts them by the texts of their numbers.
+                // BLAST+ sorts the numbers as texts.
                 named.sort_by_key(|algorithm| algorithm.id.to_string());
                 for algorithm in named {
                     let id = masks.number(&algorithm).ok_or(DbError::LookupFile {
@@ -107,7 +107,7 @@ impl Database {
                 }
                 files = Some(held);
             }
-            // If the volume was replaced, these may be the masks of the other database.
+            // If the volume was replaced, the mask files may belong to the other database.
             volume.check_named()?;
             masks.volumes.push(VolumeMasks { oids, files, ids });
         }
@@ -117,19 +117,19 @@ impl Database {
 }
 
 impl Masks {
-    /// The algorithms, by number.
+    /// Masking algorithms in ascending order of their numbers.
     pub fn algorithms(&self) -> &[MaskAlgorithm] {
         &self.algorithms
     }
 
-    /// The number of the algorithm that a user named: by its name for a user's algorithm, else by
-    /// the whole description, `20:window=12; locut=2.2; hicut=2.5`.
+    /// Finds the number of an algorithm by the name that a user gave: the name of the user's
+    /// algorithm, or the whole description, such as `20:window=12; locut=2.2; hicut=2.5`.
     pub fn named(&self, name: &[u8]) -> Option<i32> {
         self.algorithms.iter().find(|algorithm| algorithm.key == name).map(|found| found.id)
     }
 
-    /// The table of algorithms as BLAST+ prints it, with an empty line before it; empty if there
-    /// are none.
+    /// Formats the table of algorithms as BLAST+ prints it, after an empty line. Empty if there are
+    /// no algorithms.
     pub fn table(&self) -> Vec<u8> {
         if self.algorithms.is_empty() {
             return Vec::new();
@@ -157,8 +157,8 @@ impl Masks {
         table
     }
 
-    /// The masks of an algorithm in a sequence: half-open ranges from 0, as stored. Empty if there
-    /// are none, or the algorithm is unknown.
+    /// Returns the masks of an algorithm in a sequence: half-open ranges from 0, as stored. Empty
+    /// if there are none, or the algorithm is unknown.
     ///
     /// # Errors
     /// [`DbError::LookupFile`] for damaged files.
@@ -179,9 +179,10 @@ impl Masks {
         Ok(ranges.collect())
     }
 
-    /// The number in the database of an algorithm of a volume; adds the algorithm if it is new. It
-    /// keeps its own number, unless another algorithm has that (`CSeqDB_IdRemapper::AddMapping`,
-    /// seqdbimpl.cpp). `None` if its description cannot be parsed.
+    /// Returns the number in the database of an algorithm of a volume; adds the algorithm if it is
+    /// new. It keeps its number, unless another algorithm has the same one
+    /// (`CSeqDB_IdRemapper::AddMapping`, seqdbimpl.cpp). `None` if its description cannot be
+    /// parsed.
     fn number(&mut self, algorithm: &ColumnAlgorithm) -> Option<i32> {
         let parts: Vec<&[u8]> = algorithm.description.split(|&b| b == b':').collect();
         let restored = |part: &[u8]| -> Vec<u8> {

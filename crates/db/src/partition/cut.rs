@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-/// Provides the number of residues before a sequence.
+/// A source of the number of residues before each sequence.
 pub(crate) trait Balance {
-    /// Residues of all sequences below `oid`; never decreases in a sound database.
+    /// Number of residues of all sequences below `oid`. It never decreases in a sound database.
     fn residues_before(&self, oid: u32) -> u64;
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn cut(sizes: &impl Balance, included: &[Range<u32>], n: usize) -> Ve
         let Some((start, _, range)) = current else { break };
         let oid = nearest(sizes, range, target.saturating_sub(start));
         let least = cuts[cuts.len() - 1];
-        // No cut lies beyond the last sequence, and more cuts than sequences are pointless.
+        // A cut beyond the last sequence, or more cuts than sequences, would make empty ranges.
         if oid > least && oid < last.end {
             cuts.push(oid);
         }
@@ -48,8 +48,8 @@ fn size(sizes: &impl Balance, range: &Range<u32>) -> u64 {
     sizes.residues_before(range.end).saturating_sub(sizes.residues_before(range.start))
 }
 
-/// The OID in `range` (its end included) before which the number of residues in the range is
-/// nearest to `target`.
+/// Finds the OID in `range` (its end included) for which the number of residues before it, counted
+/// in the range, is nearest to `target`.
 fn nearest(sizes: &impl Balance, range: &Range<u32>, target: u64) -> u32 {
     let base = sizes.residues_before(range.start);
     let before = |oid| sizes.residues_before(oid).saturating_sub(base);
@@ -62,7 +62,7 @@ fn nearest(sizes: &impl Balance, range: &Range<u32>, target: u64) -> u32 {
             high = middle;
         }
     }
-    // `low` is the first that reaches the target; the one before may be nearer.
+    // `low` is the first OID that reaches the target; the previous one may be nearer.
     let over = before(low).saturating_sub(target);
     if low > range.start && target.saturating_sub(before(low - 1)) < over { low - 1 } else { low }
 }

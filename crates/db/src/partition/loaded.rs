@@ -1,4 +1,4 @@
-//! A partition in memory.
+//! A partition whose bytes are in memory.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use crate::defline::Defline;
 use crate::volume::Volume;
 use crate::{Bases, Database, DbError};
 
-/// Memory that contains a [`Span`](super::Span).
+/// Memory that contains the bytes of a [`Span`](super::Span).
 #[derive(Clone)]
 pub struct Filled {
     /// The memory.
@@ -24,22 +24,22 @@ impl fmt::Debug for Filled {
     }
 }
 
-/// A partition whose bytes are in memory: searchable without any file.
+/// A partition whose bytes are in memory. It can be searched without any file.
 #[derive(Clone, Debug)]
 pub struct LoadedPartition {
     oids: Range<u32>,
-    /// Volumes that are partly in memory, with the OIDs of that part and the first OID of the
+    /// Volumes that are partly in memory, with the OIDs of this part and the first OID of the
     /// volume.
     pieces: Vec<(Volume, Range<u32>, u32)>,
 }
 
 impl LoadedPartition {
-    /// Makes `partition` of `database` searchable from memory with the bytes of its spans: `filled`
-    /// has an item for each span of each piece, in that order. Nothing is copied. Of the database
-    /// only the index before the offset tables is used.
+    /// Makes `partition` of `database` searchable from memory. `filled` has the bytes of each span
+    /// of each piece, in that order. Nothing is copied. Of the database, only the index before the
+    /// offset tables is used.
     ///
     /// # Errors
-    /// [`DbError::Truncated`] if a memory is too short.
+    /// [`DbError::Truncated`] if the memory of a span is too short.
     pub fn new(
         database: &Database,
         partition: &Partition,
@@ -60,17 +60,17 @@ impl LoadedPartition {
         })
     }
 
-    /// As `new`, for a database whose bytes are all mapped or in memory.
+    /// Makes a partition of a database whose bytes are all mapped or in memory.
     ///
     /// # Errors
-    /// [`DbError::Truncated`] if they are not.
+    /// [`DbError::Truncated`] if some bytes are not in memory.
     pub fn resident(database: &Database, partition: &Partition) -> Result<Self, DbError> {
         Self::with(database, partition, |loaded, volume, span| {
             loaded.share_bytes(volume, span.part, &span.bytes)
         })
     }
 
-    /// Makes the partition from volumes whose bytes `put` sets, span by span.
+    /// Makes the partition from volumes without bytes; `put` sets the bytes, span by span.
     fn with(
         database: &Database,
         partition: &Partition,
@@ -90,24 +90,25 @@ impl LoadedPartition {
         Ok(Self { oids: partition.oids.clone(), pieces })
     }
 
-    /// The OIDs.
+    /// OIDs of the partition.
     pub fn oids(&self) -> Range<u32> {
         self.oids.clone()
     }
 
-    /// As [`Database::residues_of`]; empty for an OID that is not in the partition.
+    /// Returns residues as [`Database::residues_of`]; empty for an OID that is not in the
+    /// partition.
     #[inline]
     pub fn residues_of(&self, oid: u32) -> &[u8] {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
-    /// As [`Database::stored_of`]; empty for an OID that is not in the partition.
+    /// Returns bytes as [`Database::stored_of`]; empty for an OID that is not in the partition.
     pub fn stored_of(&self, oid: u32) -> &[u8] {
         let Some((volume, first)) = self.locate(oid) else { return &[] };
         volume.stored(VolumeFile::Sequences, oid - first)
     }
 
-    /// The bases of a sequence of nucleotides.
+    /// Returns the bases of a nucleotide sequence.
     ///
     /// # Errors
     /// [`DbError::NoSuchOid`] for an OID that is not in the partition, [`DbError::Offset`]
@@ -120,13 +121,13 @@ impl LoadedPartition {
         }
     }
 
-    /// As [`Database::length_of`]; 0 for an OID that is not in the partition.
+    /// Returns the length as [`Database::length_of`]; 0 for an OID that is not in the partition.
     #[inline]
     pub fn length_of(&self, oid: u32) -> u32 {
         self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
-    /// As [`Database::deflines`], if the partition was loaded with
+    /// Returns definition lines as [`Database::deflines`], if the partition was loaded with
     /// [`Contents::All`](super::Contents::All).
     ///
     /// # Errors
@@ -139,7 +140,7 @@ impl LoadedPartition {
         }
     }
 
-    /// As [`Database::validate`], for all OIDs of the partition.
+    /// Checks all sequences of the partition as [`Database::validate`].
     ///
     /// # Errors
     /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID.
@@ -149,10 +150,10 @@ impl LoadedPartition {
         })
     }
 
-    /// The part of `range` that is in the partition, checked as by [`LoadedPartition::validate`].
+    /// Checks the sequences of `range` that are in the partition, as [`Database::validate`] does.
     ///
     /// # Errors
-    /// The same.
+    /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID.
     pub fn validate_range(&self, range: &Range<u32>) -> Result<(), DbError> {
         self.pieces.iter().try_for_each(|(volume, oids, first)| {
             let (start, end) = (range.start.max(oids.start), range.end.min(oids.end));
@@ -160,19 +161,19 @@ impl LoadedPartition {
         })
     }
 
-    /// The memory that holds this part of each piece, in OID order.
+    /// Returns the memory that contains this part of each piece, in OID order.
     pub fn memory_of(&self, part: Part) -> impl Iterator<Item = &[u8]> {
         self.pieces.iter().map(move |(volume, ..)| volume.held(part))
     }
 
-    /// The volumes in part, the OIDs in memory, and the first OID of each volume.
+    /// Volumes with the part in memory, the OIDs of that part, and the first OID of each volume.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &(Volume, Range<u32>, u32)> {
         self.pieces.iter()
     }
 
     #[inline]
     fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {
-        // Mostly there is one piece.
+        // There is one piece in most partitions.
         let at = self.pieces.partition_point(|(_, oids, _)| oids.end <= oid);
         let (volume, oids, first) = self.pieces.get(at)?;
         (oids.start <= oid).then_some((volume, *first))

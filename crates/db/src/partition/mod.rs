@@ -1,9 +1,9 @@
-//! Virtual partitions: consecutive OIDs, and the ranges of files that they need.
+//! Virtual partitions: ranges of OIDs, and the ranges of files that they need.
 //!
-//! Databases are not cut into fragment files. [`Database::partitions`] returns ranges of OIDs of
-//! nearly equal size, and [`Database::partition`] the byte ranges of one of them, both from a few
-//! offsets of the index. Any reader of files (threads, MPI-IO, another process) can fill memory
-//! with these bytes; [`LoadedPartition`] makes them searchable.
+//! The files of a database are not cut. [`Database::partitions`] returns ranges of OIDs of nearly
+//! equal size. [`Database::partition`] returns the byte ranges of one of them, from a few offsets
+//! of the index. Any reader of files (threads, MPI-IO, another process) can fill memory with these
+//! bytes. [`LoadedPartition`] makes the memory searchable.
 
 mod cut;
 mod loaded;
@@ -20,25 +20,25 @@ use crate::{Database, DbError, SequenceKind};
 /// The part of a partition in one volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The volume, counted from 0 in OID order.
+    /// Index of the volume, from 0 in OID order.
     pub volume: usize,
-    /// OIDs, in the whole database.
+    /// OIDs of the piece, in the whole database.
     pub oids: Range<u32>,
-    /// The bytes.
+    /// Ranges of files that the piece needs.
     pub spans: Vec<Span>,
 }
 
-/// The purpose of a partition's bytes.
+/// The contents to load, by the purpose of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
-    /// Searching: residues only.
+    /// Residues only, for a search.
     Residues,
-    /// Searching and reporting: definition lines too.
+    /// Residues and definition lines, for a search and its report.
     All,
 }
 
 impl Contents {
-    /// The parts, in the order of the spans of a piece.
+    /// Returns the parts to load, in the order of the spans of a piece.
     pub(crate) fn parts(self, kind: SequenceKind) -> impl Iterator<Item = Part> {
         Part::ALL.into_iter().filter(move |part| match part {
             Part::SequenceOffsets | Part::Sequences => true,
@@ -48,17 +48,17 @@ impl Contents {
     }
 }
 
-/// A range of OIDs over all volumes, and the bytes it needs.
+/// A range of OIDs over all volumes, and the ranges of files that it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// OIDs.
+    /// OIDs of the partition.
     pub oids: Range<u32>,
-    /// One for each volume it touches, in OID order.
+    /// Pieces of the partition, by volume in OID order.
     pub pieces: Vec<Piece>,
 }
 
 impl Partition {
-    /// Bytes to load in all.
+    /// Total number of bytes to load.
     pub fn size(&self) -> u64 {
         let spans = self.pieces.iter().flat_map(|piece| &piece.spans);
         spans.map(|span| span.bytes.end - span.bytes.start).sum()
@@ -66,8 +66,8 @@ impl Partition {
 }
 
 impl Database {
-    /// Describes the partition of these OIDs, clipped to existing ones: the bytes to load. Reads at
-    /// most four offsets for each volume that it touches.
+    /// Describes the bytes to load for these OIDs, clipped to existing ones. Reads at most four
+    /// offsets for each volume.
     ///
     /// # Errors
     /// [`DbError::Offset`] if these offsets are out of order or outside their file.
@@ -94,14 +94,13 @@ impl Database {
         self.volumes().count()
     }
 
-    /// The attributes of the index, sequence and header files of all volumes when they were opened.
-    /// Other files may have their names by now.
+    /// File attributes of the index, sequence and header files of all volumes, taken when they were
+    /// opened. Other files may have the same paths now.
     pub fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
         self.volumes().flat_map(|(volume, _)| volume.opened_files())
     }
 
-    /// The path of a file of volume `volume` (see [`Piece::volume`]); `None` for a database that
-    /// was never files.
+    /// Path of a file of volume `volume` (see [`Piece::volume`]); `None` for a database in memory.
     pub fn volume_file(&self, volume: usize, file: VolumeFile) -> Option<PathBuf> {
         self.volume(volume)?.path_of(file)
     }

@@ -1,6 +1,6 @@
-//! A set of OIDs as bits, where lists of any length are counted up.
+//! A set of OIDs as bits.
 
-/// One bit for each OID up to the largest one in the set.
+/// A set of OIDs, with one bit for each OID up to the largest one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bits {
     words: Vec<u64>,
@@ -21,12 +21,12 @@ impl Bits {
         self.words.get(oid as usize / 64).is_some_and(|word| word >> (oid % 64) & 1 != 0)
     }
 
-    /// The largest OID and one.
+    /// Largest OID of the set plus one.
     pub(super) fn end(&self) -> u32 {
         self.end
     }
 
-    /// Those in the set, ascending.
+    /// Returns the OIDs of the set, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         (0..self.end).filter(|&oid| self.contains(oid))
     }

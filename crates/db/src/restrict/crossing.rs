@@ -1,22 +1,23 @@
 //! Intersects the identifiers of an alias with those of the user, in version 5.
 //!
 //! BLAST+ sorts both lists and walks through them side by side (`s_ProcessSeqIdFilters`,
-//! seqdboidlist.cpp). Identifiers that [match](SeqId::matches) are equal, others compare as bytes.
-//! That is no order: `A.1` and `A.2` both equal `A`. The intersection depends on how the lists are
-//! sorted, so this module sorts in the steps of the C++ library that BLAST+ is built with.
+//! seqdboidlist.cpp). Identifiers that [match](SeqId::matches) count as equal, others compare as
+//! bytes. This comparison is not transitive: `A.1` and `A.2` both equal `A`. So the intersection
+//! depends on the sorting algorithm, and this module repeats the steps of the C++ library that
+//! BLAST+ is built with.
 
 use std::cell::OnceCell;
 
 use fleetblast_seq::id::{Refusal, SeqId, parse_listed};
 
-/// Longest list that is sorted by insertion alone.
+/// Maximal length of a list that is sorted by insertion alone.
 const SHORT: usize = 16;
 
-/// An identifier of a list.
+/// An identifier of a list, as text and parsed.
 #[derive(Debug)]
 pub(super) struct Name {
     text: Vec<u8>,
-    /// Parsed when it is first compared with another text.
+    /// The parsed identifier, set when it is first compared with another text.
     id: OnceCell<Result<SeqId, Refusal>>,
 }
 
@@ -33,7 +34,7 @@ impl Name {
         self.id.get_or_init(|| parse_listed(&self.text)).as_ref().map_err(Clone::clone)
     }
 
-    /// Whether this one comes before the other.
+    /// Whether this name comes before the other.
     fn precedes(&self, other: &Self) -> Result<bool, Refusal> {
         if self.text == other.text {
             return Ok(false);
@@ -42,7 +43,7 @@ impl Name {
     }
 }
 
-/// Sorts names.
+/// Sorts names in the steps of the C++ library.
 ///
 /// # Errors
 /// A name that is no identifier.
@@ -55,12 +56,12 @@ pub(super) fn sort(names: &mut [Name]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Exchanges names until those of each run of at most [`SHORT`] belong there.
+/// Exchanges names until each run of at most [`SHORT`] has its final names, in any order.
 fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result<(), Refusal> {
     let mut depth = depth;
     while last - first > SHORT {
         if depth == 0 {
-            // The library sorts by a heap here; no list is known that gets so far.
+            // The library would use heap sort here; no known list gets this far.
             names[first..last].sort_by(|a, b| a.text.cmp(&b.text));
             return Ok(());
         }
@@ -72,15 +73,15 @@ fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result
     Ok(())
 }
 
-/// Moves names that precede the median of three before the others; returns where those begin.
+/// Moves names that precede the median of three before the others; returns the start of the others.
 fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, Refusal> {
     let (second, middle) = (first + 1, first + (last - first) / 2);
     let median = median(names, second, middle, last - 1)?;
     names.swap(first, median);
     let (mut low, mut high) = (second, last);
     loop {
-        // The library trusts the pivot to end both walks, which it may not where names are no
-        // order.
+        // In the library the pivot ends both loops. Names without a consistent order may not, so
+        // the bounds are checked.
         while low < last && names[low].precedes(&names[first])? {
             low += 1;
         }
@@ -115,7 +116,7 @@ fn median(names: &[Name], a: usize, b: usize, c: usize) -> Result<usize, Refusal
     })
 }
 
-/// Inserts the name at `last` among those before it.
+/// Moves the name at `last` to its place among those before it.
 fn insert(names: &mut [Name], last: usize) -> Result<(), Refusal> {
     let mut at = last;
     if last < SHORT && names[last].precedes(&names[0])? {
@@ -129,7 +130,7 @@ fn insert(names: &mut [Name], last: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The names of `names` that are also in `others`, both sorted.
+/// Returns the names of `names` that are also in `others`; both are sorted.
 ///
 /// # Errors
 /// A name that is no identifier.
@@ -151,7 +152,7 @@ pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name
     Ok(common)
 }
 
-/// The names of `names` that are not in `others`, which are sorted, these as bytes.
+/// Returns the names of `names` that are not in `others`; both are sorted as bytes.
 ///
 /// # Errors
 /// A name that is no identifier.

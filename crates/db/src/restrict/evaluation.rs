@@ -1,4 +1,4 @@
-//! What lists include: those of the user, and those of aliases.
+//! Evaluates the lists of the user and of aliases.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -17,11 +17,11 @@ use crate::defline_filter::{DeflineFilter, IdSet, UserList, VolumeFilter};
 use crate::lookup::Lookup;
 use crate::{Database, DbError, IdentifierError, range};
 
-/// What the user's list does to the OIDs.
+/// The effect of the user's list on the OIDs.
 pub(super) enum Selection {
     All,
     Only(Vec<Range<u32>>),
-    /// Not these, and nothing from an OID on.
+    /// Excludes these OIDs, and all OIDs from the given one on.
     Without(Vec<Range<u32>>, u32),
 }
 
@@ -37,22 +37,22 @@ impl Selection {
     }
 }
 
-/// Lists as they are met: the user's, then those of the aliases, by volume.
+/// Evaluates lists in BLAST+'s order: that of the user, then those of the aliases, by volume.
 pub(super) struct Evaluation<'a> {
     whole: &'a Database,
-    /// Opened for the first list; ranges need none.
+    /// The look-up files, opened for the first list; ranges do not need them.
     lookup: OnceCell<Lookup>,
     user: Option<UserList>,
-    /// The identifiers of the user's list, sorted for the lists of aliases when the first is met.
+    /// Identifiers of the user's list, sorted when the first list of an alias is compared.
     names: OnceCell<Vec<Name>>,
-    /// Lists and bits attached to each volume.
+    /// Lists and membership bits of each volume.
     volumes: Vec<VolumeFilter>,
     /// Lists of aliases, each read once.
     read: HashMap<PathBuf, AliasList>,
 }
 
-/// A list of an alias. Its entries are looked up in one volume after the other, in each only those
-/// that are not found yet (`CSeqDBIsam::x_TranslateGiList`, seqdbisam.hpp).
+/// A list of an alias. Its entries are looked up in one volume after the other; each volume gets
+/// only the entries that were not found before (`CSeqDBIsam::x_TranslateGiList`, seqdbisam.hpp).
 struct AliasList {
     set: Arc<IdSet>,
     /// OIDs of GIs found so far.
@@ -62,7 +62,7 @@ struct AliasList {
 }
 
 impl<'a> Evaluation<'a> {
-    /// Starts without any restriction of the database, which has `volumes` volumes.
+    /// Starts without restrictions of the database, which has `volumes` volumes.
     pub(super) fn new(whole: &'a Database, volumes: usize) -> Self {
         Self {
             whole,
@@ -74,14 +74,14 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Which definition lines are shown by the lists that were met.
+    /// Returns the filter of definition lines that the evaluated lists require.
     pub(super) fn into_filter(self) -> DeflineFilter {
         DeflineFilter { user: self.user, volumes: self.volumes }
     }
 
     fn lookup(&self) -> Result<&Lookup, DbError> {
         if self.lookup.get().is_none() {
-            // Nobody else can have set it.
+            // Nothing else sets the cell, so this cannot fail.
             let _ = self.lookup.set(self.whole.lookup()?);
         }
         self.lookup.get().ok_or(DbError::NoAccessions)
@@ -91,7 +91,7 @@ impl<'a> Evaluation<'a> {
         self.whole.version() == 5
     }
 
-    /// Takes the user's list.
+    /// Evaluates the user's list.
     pub(super) fn by_user(
         &mut self,
         user: &Restriction,
@@ -112,7 +112,7 @@ impl<'a> Evaluation<'a> {
             if !self.is_version_5() {
                 return Err(DbError::TaxidsVersion);
             }
-            // BLAST+ forgets those that it does not find.
+            // BLAST+ ignores taxids that it does not find.
             let known: BTreeSet<i32> = self.lookup()?.taxids()?.into_iter().collect();
             if !set.taxids.is_disjoint(&known) {
                 set.taxids = set.taxids.intersection(&known).copied().collect();
@@ -140,7 +140,7 @@ impl<'a> Evaluation<'a> {
             self.lookup()?.require_ids()?;
             resolve::oids_of_keys(self.lookup()?, keys)?
         } else {
-            // BLAST+ clears all bits, but one volume alone is more than its bits.
+            // BLAST+ clears all bits, but includes a single volume by its range instead of bits.
             let all = self.volumes.len() == 1;
             return Ok(if all { Selection::All } else { Selection::Only(Vec::new()) });
         };
@@ -166,7 +166,7 @@ impl<'a> Evaluation<'a> {
         Ok(Selection::Without(range::of_oids(excluded), end))
     }
 
-    /// What a branch includes of volume `at`.
+    /// Returns the OIDs that a branch of aliases includes of volume `at`.
     pub(super) fn branch(
         &mut self,
         branch: &Branch,
@@ -204,7 +204,7 @@ impl<'a> Evaluation<'a> {
         Ok(oids)
     }
 
-    /// The OIDs of an alias's GIs; of the user's GIs if there are such, too.
+    /// Returns the OIDs of the GIs of an alias. If the user lists GIs, only those in both lists.
     fn gis_of_alias(&mut self, file: &Path, at: usize) -> Result<Vec<Range<u32>>, DbError> {
         let read = |file: &Path| {
             let gis = parse_list(file, list::gis)?.into_iter().map(i64::from).collect();
@@ -221,7 +221,7 @@ impl<'a> Evaluation<'a> {
             }
             None => {
                 let missing = list.set.gis.iter().copied().filter(|gi| !list.gis.contains_key(gi));
-                // An empty list needs no index.
+                // An empty list does not need an index.
                 if !list.set.gis.is_empty() {
                     let found = self.lookup()?.oids_of_gis_in(at, missing)?;
                     list.gis.extend(found);
@@ -233,15 +233,15 @@ impl<'a> Evaluation<'a> {
         Ok(oids)
     }
 
-    /// The OIDs of an alias's identifiers in version 4.
+    /// Returns the OIDs of the identifiers of an alias in version 4.
     fn ids_of_alias(&mut self, file: &Path, at: usize) -> Result<Vec<Range<u32>>, DbError> {
         let mut list = self.take_list(file, |file| {
-            // BLAST+ takes a binary list for text here.
+            // BLAST+ reads a binary list as text here.
             let words = parse_list(file, |contents| Ok(list::words(contents)))?;
             let keys = resolve::keys_of_version_4(&words, Some(file))?;
             Ok(IdSet { keys, ..IdSet::default() })
         })?;
-        // BLAST+ does not look them up if it has GIs of the user.
+        // BLAST+ does not look them up if the user lists GIs.
         if self.users_gis().is_none() {
             let missing = list.set.keys.iter().filter(|key| !list.keys.contains_key(*key));
             let found = self.lookup()?.oids_of_keys_in(at, missing)?;
@@ -252,13 +252,13 @@ impl<'a> Evaluation<'a> {
         Ok(oids)
     }
 
-    /// The GIs that the user includes, if any.
+    /// Returns the GIs that the user includes, if the user's list has any.
     fn users_gis(&self) -> Option<&HashSet<i64>> {
         let user = self.user.as_ref().filter(|user| !user.negative && !user.set.gis.is_empty());
         user.map(|user| &user.set.gis)
     }
 
-    /// In version 5, what the lists of identifiers and taxids of the uppermost aliases leave of
+    /// In version 5, applies the lists of identifiers and taxids of the uppermost aliases to
     /// `oids`.
     pub(super) fn top_lists(
         &mut self,
@@ -294,7 +294,7 @@ impl<'a> Evaluation<'a> {
         Ok(range::union([free, listed].concat()))
     }
 
-    /// Returns the OIDs of a version-5 list, without those that the user's list of the same kind
+    /// Returns the OIDs of a version-5 list, without entries that the user's list of the same kind
     /// excludes.
     fn listed(&mut self, mask: &Mask, volumes: &[usize]) -> Result<Vec<u32>, DbError> {
         match mask {
@@ -322,7 +322,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Has volumes show only the definition lines on this list, or on another one.
+    /// Restricts the shown definition lines of volumes to this list and others attached before.
     fn attach(&mut self, set: IdSet, volumes: &[usize]) {
         let set = Arc::new(set);
         for &at in volumes {
@@ -330,7 +330,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// An alias's identifiers that the user's, if there are such, allow.
+    /// Returns the identifiers of an alias that the user's identifiers, if there are any, allow.
     fn allowed_keys(&self, ids: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Refusal> {
         let Some(user) = self.user.as_ref().filter(|user| !user.keys.is_empty()) else {
             return Ok(ids);
@@ -345,8 +345,8 @@ impl<'a> Evaluation<'a> {
         Ok(allowed.into_iter().map(Name::into_text).collect())
     }
 
-    /// The identifiers of the user's list as BLAST+ sorts them (`s_ProcessSeqIdFilters`,
-    /// seqdboidlist.cpp): those that are excluded as bytes, others as it compares identifiers.
+    /// Returns the identifiers of the user's list as BLAST+ sorts them (`s_ProcessSeqIdFilters`,
+    /// seqdboidlist.cpp). Excluded ones are sorted as bytes, others by comparison of identifiers.
     fn users_names(&self, user: &UserList) -> Result<&[Name], Refusal> {
         if let Some(sorted) = self.names.get() {
             return Ok(sorted);
@@ -369,7 +369,8 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The list in a file, read when it is met first, until [`put_list`](Self::put_list).
+    /// Removes the list of a file from the cache, or reads it. [`put_list`](Self::put_list) returns
+    /// it to the cache.
     fn take_list(
         &mut self,
         file: &Path,
@@ -378,7 +379,7 @@ impl<'a> Evaluation<'a> {
         if let Some(list) = self.read.remove(file) {
             return Ok(list);
         }
-        // BLAST+ reads these lists with the volumes, and translates what goes wrong then.
+        // BLAST+ reads these lists with the volumes, and reports other errors there.
         let set = Arc::new(read(file).map_err(|error| match error {
             DbError::MissingList { path } => DbError::MissingVolumeList { path },
             error => error,
@@ -386,7 +387,8 @@ impl<'a> Evaluation<'a> {
         Ok(AliasList { set, gis: HashMap::new(), keys: HashMap::new() })
     }
 
-    /// Keeps a list, and has volume `at` show only the definition lines on it, or on another one.
+    /// Returns a list to the cache, and restricts the shown definition lines of volume `at` to it
+    /// and others attached before.
     fn put_list(&mut self, file: &Path, at: usize, list: AliasList) {
         self.volumes[at].lists.push(list.set.clone());
         self.read.insert(file.into(), list);
@@ -397,7 +399,7 @@ fn names(ids: Vec<Vec<u8>>) -> Vec<Name> {
     ids.into_iter().map(Name::new).collect()
 }
 
-/// Reads the list in a file.
+/// Reads and parses the list in a file.
 fn parse_list<T>(file: &Path, parse: impl Fn(&[u8]) -> Result<T, ListError>) -> Result<T, DbError> {
     let contents = list::read(file)?;
     parse(&contents).map_err(|problem| DbError::List { path: file.into(), problem })

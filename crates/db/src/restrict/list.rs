@@ -1,4 +1,4 @@
-//! Files that list identifiers, GIs or taxids.
+//! Parses files that list identifiers, GIs or taxids.
 
 use std::path::{Path, PathBuf};
 
@@ -11,19 +11,19 @@ use crate::{DbError, SearchPath, path};
 /// Error of a list, with BLAST+'s message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
-    /// A list of GIs or taxids without a byte.
+    /// An empty list of GIs or taxids.
     #[error("Specified file is empty.")]
     Empty,
-    /// Neither a digit nor a binary list at the start.
+    /// A list that starts neither with a digit nor as a binary list.
     #[error("Specified file is not a valid GI/TI list.")]
     NotNumbers,
-    /// A binary list whose length is not the one it states.
+    /// A binary list whose length differs from the stated one.
     #[error("Specified file is not a valid binary {kind} file.")]
     Binary {
         /// `GI` or `Tax Id List`.
         kind: &'static str,
     },
-    /// Something other than digits, blanks and ends of lines.
+    /// A byte that is neither digit, blank nor line end.
     #[error("Invalid byte in text{kind} list [{byte}].")]
     Byte {
         /// `GI` or `TAXID`.
@@ -31,7 +31,7 @@ pub enum ListError {
         /// The byte.
         byte: u8,
     },
-    /// A list of identifiers without a byte.
+    /// An empty list of identifiers.
     #[error("Failed to map seqidlist file ")]
     EmptyIds,
     /// A binary list of identifiers that is cut short or states another length.
@@ -42,21 +42,21 @@ pub enum ListError {
     IdsCount,
 }
 
-/// Identifiers, as a text file or one made by `blastdb_aliastool -seqid_file_in` lists them.
+/// Identifiers of a list, from a text file or from `blastdb_aliastool -seqid_file_in`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeqIdList {
-    /// As they stand in the file.
+    /// Identifiers as they are in the file.
     pub ids: Vec<Vec<u8>>,
-    /// From a binary file, in which they have the form of keys already.
+    /// Whether the file is binary; then the identifiers are keys already.
     pub binary: bool,
-    /// Residues of the database for which a binary list was made, 0 if for none.
+    /// Number of residues of the database for which a binary list was made, 0 for any database.
     pub database_residues: u64,
 }
 
 impl SeqIdList {
-    /// Reads either kind of list: one that starts with a zero byte is binary. In text, words are
-    /// separated by white space, `>` before them does not count, and `#` at the start of a word
-    /// begins a comment (`SeqDB_ReadMemorySiList`).
+    /// Parses either kind of list: one that starts with a zero byte is binary. In text, white space
+    /// separates words, and `>` before them is ignored. `#` at the start of a word begins a comment
+    /// (`SeqDB_ReadMemorySiList`).
     ///
     /// # Errors
     /// [`ListError`] for an empty file or a damaged binary one.
@@ -92,8 +92,8 @@ impl SeqIdList {
             list.ids.push(id.to_vec());
         }
         if count == 0 {
-            // BLAST+ then reads the file once more, as text (`SeqDB_ReadSiList`, seqdbcommon.cpp):
-            // the words of its header are a list that no sequence is on.
+            // BLAST+ then reads the file once more, as text (`SeqDB_ReadSiList`, seqdbcommon.cpp).
+            // The words of its binary header match no sequence.
             list.ids = words(file);
         }
         Ok(list)
@@ -135,7 +135,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The words of a text list.
+/// Splits a text list into words.
 pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
     let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
     let mut ids = Vec::new();
@@ -148,7 +148,8 @@ pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
             rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len())
         } else {
             let end = rest.iter().position(is_blank).unwrap_or(rest.len());
-            // Form feeds and vertical tabs end no word, but do not count at its ends.
+            // Form feeds and vertical tabs do not separate words, but are removed at the ends of
+            // words.
             let word = trim_spaces(&rest[..end]);
             ids.extend((!word.is_empty()).then(|| word.to_vec()));
             end
@@ -157,10 +158,10 @@ pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
     }
 }
 
-/// Reads a list of GIs: text, or binary as `blastdb_aliastool -gi_file_in` writes it.
+/// Parses a list of GIs: text, or binary as `blastdb_aliastool -gi_file_in` writes it.
 ///
-/// A number counts only if something follows it, so that the last one is lost in a text without an
-/// end of line; zeros are left out (`SeqDB_ReadMemoryGiList`).
+/// In text a number counts only if another character follows, so that the last one is lost in a
+/// text without a final line end. Zeros are ignored (`SeqDB_ReadMemoryGiList`).
 ///
 /// # Errors
 /// [`ListError`].
@@ -168,7 +169,7 @@ pub fn gis(file: &[u8]) -> Result<Vec<u32>, ListError> {
     numbers(file, "GI", "GI")
 }
 
-/// Reads the file of a TAXIDLIST in an alias: as [`gis`].
+/// Parses the TAXIDLIST file of an alias by the rules of [`gis`].
 ///
 /// # Errors
 /// [`ListError`].
@@ -211,16 +212,16 @@ fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<
     }
 }
 
-/// Reads the taxids of `-taxids` (separated by commas) or the lines of a `-taxidlist` file, which
-/// may end with CR, LF or both; blank ones do not count. `None` if one is no number.
+/// Parses the taxids of `-taxids` (separated by commas), or the lines of a `-taxidlist` file. Lines
+/// end with CR, LF or both; blank ones are ignored. `None` if an entry is not a number.
 pub fn typed_taxids(text: &[u8], separators: &[u8]) -> Option<Vec<i32>> {
     let pieces = text.split(|b| separators.contains(b)).map(trim_spaces);
     let pieces = pieces.filter(|piece| !piece.is_empty());
     pieces.map(|piece| i32::try_from(parse_integer(piece, 10).ok()?).ok()).collect()
 }
 
-/// The first file called `name` in the working directory or on the search path
-/// (`SeqDB_ResolveDbPath`), read whole.
+/// Reads the first file called `name` in the working directory or on the search path
+/// (`SeqDB_ResolveDbPath`). Returns its path and contents.
 ///
 /// # Errors
 /// [`DbError::MissingList`] or [`DbError::Io`].
@@ -232,8 +233,8 @@ pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8
     Ok((file, contents))
 }
 
-/// Reads a list that an alias names. A path that is no regular file, and may have no end, counts
-/// as missing.
+/// Reads a list that an alias names. A path that is not a regular file counts as missing, since
+/// reading it might never end.
 pub(super) fn read(file: &Path) -> Result<Vec<u8>, DbError> {
     let missing = || DbError::MissingList { path: file.into() };
     match std::fs::metadata(file) {

@@ -1,4 +1,4 @@
-//! What each alias restricts its members to, seen from one volume (`CSeqDB_FilterTree`,
+//! Collects the restrictions of aliases on one volume (`CSeqDB_FilterTree`,
 //! seqdbfilter.cpp).
 
 use std::ops::Range;
@@ -12,30 +12,30 @@ use crate::tree::Node;
 /// One restriction of an alias.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mask {
-    /// FIRST_OID and LAST_OID, as a range from 0.
+    /// OIDs from FIRST_OID to LAST_OID, as a range from 0.
     Range(Range<u32>),
-    /// A file of bits.
+    /// File of bits by OID.
     OidList(PathBuf),
-    /// A file of GIs.
+    /// File of GIs.
     Gis(PathBuf),
-    /// A file of identifiers.
+    /// File of identifiers.
     SeqIds(PathBuf),
-    /// A membership bit of definition lines, from 1.
+    /// Membership bit of definition lines, from 1.
     MemberBit(u32),
-    /// A file of taxids.
+    /// File of taxids.
     Taxids(PathBuf),
 }
 
-/// The part of an alias that concerns one volume.
+/// The part of a tree of aliases that concerns one volume.
 #[derive(Debug, Default)]
 pub(super) struct Branch {
     pub(super) masks: Vec<Mask>,
     pub(super) nodes: Vec<Branch>,
-    /// The volume is a member.
+    /// Whether the volume itself is a member.
     pub(super) has_volume: bool,
 }
 
-/// The restrictions of an alias, in the order in which BLAST+ applies them.
+/// Returns the restrictions of an alias, in the order in which BLAST+ applies them.
 pub(super) fn masks(node: &Node) -> Result<Vec<Mask>, DbError> {
     let mut masks = Vec::new();
     masks.extend(node.oid_range()?.map(Mask::Range));
@@ -48,7 +48,7 @@ pub(super) fn masks(node: &Node) -> Result<Vec<Mask>, DbError> {
     Ok(masks)
 }
 
-/// The file that a key names, beside the alias file unless absolute.
+/// Path of the file that a key names, relative to the alias file unless absolute.
 fn list(
     node: &Node,
     key: &'static str,
@@ -80,8 +80,8 @@ pub(super) fn any(node: &Node) -> Result<bool, DbError> {
     Ok(false)
 }
 
-/// Whether sequences and residues must be counted, because an alias has a list but does not state
-/// both (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
+/// Whether BLAST+ counts sequences and residues: if an alias has a list but does not state both
+/// numbers (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
 pub(crate) fn needs_count(node: &Node) -> bool {
     let has = |key: &&str| node.alias.get(key).is_some();
     if ["NSEQ", "LENGTH"].iter().all(has) {
@@ -90,8 +90,8 @@ pub(crate) fn needs_count(node: &Node) -> bool {
     ["GILIST", "SEQIDLIST", "TAXIDLIST"].iter().any(has) || node.nodes.iter().any(needs_count)
 }
 
-/// Returns the part of the alias tree that contains the volume `base`, in which aliases without
-/// restrictions are replaced by their members; `None` if the tree does not contain the volume.
+/// Returns the part of the alias tree that contains the volume `base`; `None` if the tree does not
+/// contain it. Aliases without restrictions are replaced by their members.
 pub(super) fn specialized(node: &Node, base: &BasePath) -> Result<Option<Branch>, DbError> {
     let mut branch = Branch { masks: masks(node)?, ..Branch::default() };
     for node in &node.nodes {

@@ -1,16 +1,15 @@
-//! Searching only a part of a database: lists of the user, and lists, ranges and bits of aliases.
+//! Restricts a search to a part of a database: by a list of the user, and by lists, ranges and bits
+//! of aliases.
 //!
-//! A sequence is searched if the aliases and the user's list include it; of its definition lines
-//! those are shown that are on the lists themselves. All rules are those of BLAST+
-//! (`CSeqDBOIDList`, `CSeqDBGiListSet`, `CSeqDBVol`), including those that surprise:
+//! A search covers a sequence if both the aliases and the user's list include it. Reports show
+//! those of its definition lines that are in the lists themselves. All rules are those of BLAST+
+//! (`CSeqDBOIDList`, `CSeqDBGiListSet`, `CSeqDBVol`), including these surprising ones:
 //! * A key of several sequences includes only one of them.
-//! * In version 5, the lists of identifiers and taxids of an alias count only if no other alias
-//!   with restrictions stands above it, and a volume below two such aliases has none.
-//! * Sequences that an excluding list of GIs cannot see, after the last one that it sees, are left
-//!   out.
+//! * In version 5, a list of identifiers or taxids counts only if no alias with restrictions is
+//!   above its own. A volume below two such aliases is not restricted.
+//! * An excluding list of GIs also excludes all sequences after the last one with a GI.
 //!
-//! The included OIDs end up as sorted ranges: 8 bytes for each run, however many OIDs the lists
-//! had.
+//! The result is a list of sorted ranges, 8 bytes each, however many OIDs the lists had.
 
 mod bits;
 mod crossing;
@@ -35,7 +34,7 @@ use crate::path::BasePath;
 use crate::tree::Node;
 use crate::{Database, DbError, range};
 
-/// What a list names.
+/// The entries of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ids {
     /// Identifiers.
@@ -49,14 +48,14 @@ pub enum Ids {
 /// A list by which the user restricts a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restriction {
-    /// What it names.
+    /// Entries of the list.
     pub ids: Ids,
-    /// Everything but these.
+    /// Whether the list excludes its entries.
     pub negative: bool,
 }
 
 impl Restriction {
-    /// True if nothing is named; such a list does not restrict.
+    /// True if the list is empty; then it does not restrict the search.
     pub fn is_empty(&self) -> bool {
         match &self.ids {
             Ids::Sequences(list) => list.ids.is_empty(),
@@ -66,40 +65,41 @@ impl Restriction {
     }
 }
 
-/// What becomes of hits to a sequence.
+/// The treatment of hits to a sequence in a restricted database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// The report shows them.
+    /// The report shows the hits.
     Shown,
-    /// They take a place among the hits, but the report leaves them out.
+    /// The hits take places in the hit list, but the report omits them.
     Unreported,
-    /// They are not aligned.
+    /// The sequence is not even aligned.
     Excluded,
 }
 
-/// The included sequences, and how their number is known.
+/// Included sequences, and whether they must be counted.
 #[derive(Debug)]
 pub(crate) struct Inclusion {
     /// The included OIDs.
     pub(crate) oids: Vec<Range<u32>>,
-    /// Limits of the only range; they also apply to sequences beside its alias.
+    /// Limits of a single range of an alias. They also apply to sequences outside of the alias.
     pub(crate) window: Option<Range<u32>>,
-    /// Which definition lines are shown; `None` for all.
+    /// Filter of shown definition lines; `None` if all are shown.
     pub(crate) filter: Option<Arc<DeflineFilter>>,
-    /// Sequences and residues must be counted: the totals of the aliases are of other sequences.
+    /// Whether sequences and residues must be counted, because the totals of the aliases do not
+    /// apply.
     pub(crate) counted: bool,
 }
 
-/// A volume and its OIDs, as a tree of aliases names it.
+/// A volume that a tree of aliases contains, and its OIDs.
 pub(crate) type Member<'a> = (&'a BasePath, Range<u32>);
 
-/// Whether [`included`] has anything to do.
+/// Whether an alias or the user restricts the database.
 pub(crate) fn restricts(tree: &Node, user: Option<&Restriction>) -> Result<bool, DbError> {
     Ok(user.is_some_and(|user| !user.is_empty()) || masks::any(tree)?)
 }
 
-/// What the aliases of `tree` and the user's list include of `whole`, a database of the volumes
-/// `members`, all included.
+/// Determines the sequences of `whole` that the aliases of `tree` and the user's list include.
+/// `whole` consists of the volumes `members` and includes all sequences.
 pub(crate) fn included(
     tree: &Node,
     members: &[Member<'_>],
@@ -136,12 +136,13 @@ pub(crate) fn included(
     })
 }
 
-/// The limits of a sole range: of an alias that is the only one named and has no other restriction.
+/// Returns the limits of a single range, of an alias that is alone in `-db` and has no other
+/// restriction.
 fn window(tree: &Node, count: u32) -> Result<Option<Range<u32>>, DbError> {
     let [only] = tree.nodes.as_slice() else { return Ok(None) };
     let masks = masks::masks(only)?;
     let [Mask::Range(window)] = masks.as_slice() else { return Ok(None) };
-    // An end of 0 is none here, but not for the alias's own members.
+    // An end of 0 means no limit here, although it excludes all of the alias's own members.
     let end = if window.end == 0 { count } else { window.end.min(count) };
     Ok(Some(window.start.min(end)..end))
 }

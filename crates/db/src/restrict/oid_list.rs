@@ -1,4 +1,4 @@
-//! The OIDs that an alias names by bits in a file.
+//! Reads the OIDs that an alias includes by bits in a file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use super::list;
 use crate::{DbError, range};
 
-/// The OIDs of `span` whose bits are set in an OIDLIST file: the last OID, big-endian, and then
-/// bits, the highest first. They count from 0 in the volume.
+/// Returns the OIDs of `span` whose bits are set in an OIDLIST file. The file has the last OID,
+/// big-endian, and then bits, highest first, which count from 0 in the volume.
 pub(super) fn oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>, DbError> {
     let contents = list::read(file)?;
     let found = oids_of_bits(&contents).ok_or_else(|| DbError::Truncated {
@@ -23,8 +23,8 @@ pub(super) fn oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>
     Ok(range::union(moved.collect()))
 }
 
-/// The OIDs whose bits are set in the bytes of an OIDLIST file, `None` if it has no bits. BLAST+
-/// reads words of 32 bits, as many as the last OID needs; the bits behind it count, too.
+/// Returns the OIDs whose bits are set in the bytes of an OIDLIST file; `None` if it has no bits.
+/// BLAST+ reads as many words of 32 bits as the last OID needs, and uses all of their bits.
 pub fn oids_of_bits(file: &[u8]) -> Option<Vec<Range<u32>>> {
     let (last, bits) = file.split_first_chunk::<4>().filter(|(_, bits)| !bits.is_empty())?;
     let read = (u32::from_be_bytes(*last) / 32).saturating_add(1).saturating_mul(32);

@@ -1,4 +1,4 @@
-//! From lists to OIDs: the rules of BLAST+ for each kind of list and version.
+//! Converts lists to OIDs, by the rules of BLAST+ for each kind of list and version.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,16 +10,16 @@ use crate::key;
 use crate::lookup::Lookup;
 use crate::{DbError, IdentifierError, TaxidSign};
 
-/// What BLAST+ warns of when a text list is used with a version-5 database.
+/// BLAST+'s warning about a text list for a version-5 database.
 const SLOW: &str = "To obtain better run time performance, please run blastdb_aliastool \
      -seqid_file_in <INPUT_FILE_NAME> -seqid_file_out <OUT_FILE_NAME> and use <OUT_FILE_NAME> as the argument to -seqidlist";
 const NO_IDS: &str = "Empty seqid list";
 const OTHER_DATABASE: &str = "Seqidlist file db info does not match input db";
 
-/// The keys of the user's list of identifiers, those of a binary list in its order, others sorted,
-/// each once.
+/// Returns the keys of the user's list of identifiers without duplicates. Keys of a binary list
+/// keep their order, others are sorted.
 ///
-/// In version 5 those of a text are brought into the form of keys, and GIs among them are left out.
+/// In version 5, words of a text list are converted to keys, and GIs among them are ignored.
 pub(super) fn user_keys(
     list: &SeqIdList,
     lookup: &Lookup,
@@ -59,7 +59,8 @@ pub(super) fn user_keys(
     Ok(keys)
 }
 
-/// The version-4 keys of the words in the list of an alias, or without path in that of the user.
+/// Converts words to version-4 keys. `path` is the list of an alias; without it the list is that of
+/// the user.
 pub(super) fn keys_of_version_4<C: FromIterator<Vec<u8>>>(
     words: &[Vec<u8>],
     list: Option<&Path>,
@@ -74,7 +75,7 @@ pub(super) fn keys_of_version_4<C: FromIterator<Vec<u8>>>(
     Ok(words.iter().map(key).collect::<Result<C, _>>()?)
 }
 
-/// The OIDs of keys: one for each key that is found.
+/// Returns the OID of each key that is found.
 pub(super) fn oids_of_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<u32>, DbError> {
     let mut oids = Vec::new();
     for key in keys {
@@ -83,7 +84,7 @@ pub(super) fn oids_of_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<u32>
     Ok(oids)
 }
 
-/// The OIDs of GIs: one for each GI that is found.
+/// Returns the OID of each GI that is found.
 pub(super) fn oids_of_gis(
     lookup: &Lookup,
     gis: impl IntoIterator<Item = i64>,
@@ -96,7 +97,7 @@ pub(super) fn oids_of_gis(
     Ok(oids)
 }
 
-/// The OIDs of taxids.
+/// Returns the OIDs of all sequences with one of the taxids.
 pub(super) fn oids_of_taxids(
     lookup: &Lookup,
     taxids: impl IntoIterator<Item = i32>,
@@ -111,7 +112,7 @@ pub(super) fn oids_of_taxids(
     Ok(oids)
 }
 
-/// The OIDs that a list of taxids excludes: those without any other taxid.
+/// Returns the OIDs that a list of taxids excludes: those of sequences without any other taxid.
 pub(super) fn excluded_by_taxids(lookup: &Lookup, set: &IdSet) -> Result<Vec<u32>, DbError> {
     let mut oids = Vec::new();
     for &taxid in &set.taxids {
@@ -131,8 +132,8 @@ pub(super) fn excluded_by_taxids(lookup: &Lookup, set: &IdSet) -> Result<Vec<u32
     Ok(excluded)
 }
 
-/// The OIDs that a list of identifiers excludes in version 5: those all of whose identifiers are
-/// listed.
+/// Returns the OIDs that a list of identifiers excludes in version 5: those of sequences whose
+/// identifiers are all listed.
 pub(super) fn excluded_by_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<u32>, DbError> {
     let mut listed: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
     for key in keys {
@@ -150,7 +151,7 @@ pub(super) fn excluded_by_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<
     Ok(excluded)
 }
 
-/// Whether all of a sequence's identifiers are among the keys; both sorted (`s_CompareIdList`,
+/// Whether all of a sequence's identifiers are among the keys; both are sorted (`s_CompareIdList`,
 /// seqdb_lmdb.cpp).
 fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
     let (mut i, mut k) = (0, 0);
@@ -160,8 +161,8 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
             continue;
         }
         match key::PartialKey::compare(&ids[i], keys[k]) {
-            // The entry stands for all its chains. BLAST+ goes on while the first letter is one of
-            // the entry's.
+            // The PDB entry matches all its chains. BLAST+ continues as long as the first letter is
+            // that of the entry.
             key::PartialKey::Entry => {
                 let entry = keys[k];
                 let shares = |id: &[u8]| id.first().is_some_and(|letter| entry.contains(letter));
@@ -186,12 +187,12 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
     i == ids.len()
 }
 
-/// The OIDs that an index shows or hides when a list is excluded.
+/// Sequences that an index shows or hides when a list is excluded.
 #[derive(Debug, Default)]
 pub(super) struct Remainder {
-    /// With something that is not listed.
+    /// OIDs of entries that are not listed.
     shown: Bits,
-    /// With something that is.
+    /// OIDs of listed entries.
     hidden: Bits,
 }
 
@@ -200,15 +201,15 @@ impl Remainder {
         if listed { &mut self.hidden } else { &mut self.shown }.insert(oid);
     }
 
-    /// The OIDs to leave out, and the end of those that the index knows: what comes after it is
-    /// left out, too.
+    /// Returns the excluded OIDs, and the end of the OIDs in the index; BLAST+ excludes all OIDs
+    /// from there on.
     pub(super) fn excluded(&self) -> (Vec<u32>, u32) {
         let excluded = self.hidden.iter().filter(|&oid| !self.shown.contains(oid)).collect();
         (excluded, self.hidden.end().max(self.shown.end()))
     }
 }
 
-/// Returns the sequences in the GI indexes that remain after the GIs of `set` are excluded.
+/// Returns the sequences in the GI indexes that show or hide when the GIs of `set` are excluded.
 pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
     let mut remainder = Remainder::default();
     for (first, gis) in lookup.all_gis()? {
@@ -252,7 +253,8 @@ fn is_versioned(next: &[u8], key: &[u8]) -> bool {
     !key.contains(&b'.') && next.strip_prefix(key).is_some_and(|rest| rest.starts_with(b"."))
 }
 
-/// The OID in the whole database of one that an index gives, which may be anything.
+/// Checks a number of a sequence from an index, which can be damaged; returns the OID in the whole
+/// database.
 fn bounded(lookup: &Lookup, first: u32, oid: u32) -> Result<u32, DbError> {
     let count = lookup.database().oid_count();
     let whole = first.checked_add(oid).filter(|&oid| oid < count);

@@ -1,4 +1,4 @@
-//! Checks of a volume that searching does not need.
+//! Checks of a volume that only `dbcheck` makes, not a search.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::parts::VolumeFile;
 use crate::{DbError, SequenceKind};
 
 impl Volume {
-    /// Checks the index before its tables, and that the tables and the files they point into begin
-    /// and end together.
+    /// Checks the header of the index, and that the tables and the files they point into begin and
+    /// end together.
     pub(crate) fn check_index(&self, first: u32) -> Result<(), DbError> {
         let bytes = &self.tables[Table::Headers as usize];
         self.check_texts(bytes)?;
@@ -32,7 +32,7 @@ impl Volume {
             (Table::Sequences, 1, sequences.0, sequences.1),
         ];
         if self.index.kind == SequenceKind::Nucleotide {
-            // Where they begin is checked with the first sequence.
+            // The check of the first sequence covers the start of its bases.
             let start = self.offset(Table::Ambiguities, 0) as usize;
             expected.push((Table::Ambiguities, start, sequences.0, sequences.1));
         }
@@ -51,7 +51,7 @@ impl Volume {
         Ok(())
     }
 
-    /// Where the offsets end in the index.
+    /// Offset in the index at which the offset tables end.
     fn tables_end(&self) -> usize {
         let last = match self.index.kind {
             SequenceKind::Protein => Table::Sequences,
@@ -60,7 +60,7 @@ impl Volume {
         self.index.position(last, self.index.sequences) + 4
     }
 
-    /// Checks that an index without sequences is plausible: an index whose fields were erased is
+    /// Checks that an index without sequences is plausible. An index whose fields were erased is
     /// longer.
     pub(super) fn check_empty(&self) -> Result<(), DbError> {
         let end = self.tables_end();
@@ -71,7 +71,7 @@ impl Volume {
         Err(self.unsound(VolumeFile::Index, end, problem))
     }
 
-    /// Checks title, name of the LMDB file and date: text, padded with NUL bytes.
+    /// Checks that title, name of the LMDB file and date are text; NUL bytes may follow the date.
     fn check_texts(&self, bytes: &Bytes) -> Result<(), DbError> {
         let mut at = if self.index.version == 5 { 12 } else { 8 };
         let texts = if self.index.version == 5 { 3 } else { 2 };
@@ -96,7 +96,7 @@ impl Volume {
         Ok(())
     }
 
-    /// The header of sequence `i` and its position in the file.
+    /// Returns the header of sequence `i` and its position in the file.
     #[inline]
     pub(crate) fn header(&self, i: u32) -> Option<(usize, &[u8])> {
         let Headers::File(file) = &self.headers else { return None };
@@ -104,7 +104,7 @@ impl Volume {
         Some((span.start, file.file_range(span)?))
     }
 
-    /// Bytes of all three files.
+    /// Total size of the three files in bytes.
     pub(crate) fn bytes_in_all(&self) -> u64 {
         let headers = match &self.headers {
             Headers::File(bytes) => bytes.end(),
@@ -113,12 +113,12 @@ impl Volume {
         (self.tables[0].end() + self.residues.end() + headers) as u64
     }
 
-    /// The error of an invalid header.
+    /// Makes the error for an invalid header.
     pub(crate) fn bad_header(&self, offset: usize, oid: u32, problem: &'static str) -> DbError {
         DbError::Header { path: self.file("hr"), offset: offset as u64, oid, problem }
     }
 
-    /// The error of an invalid nucleotide sequence.
+    /// Makes the error for an invalid nucleotide sequence.
     pub(crate) fn unsound_sequence(&self, i: u32, first: u32, problem: &str) -> DbError {
         let Range { start, .. } = self.span(Table::Sequences, i).unwrap_or(0..0);
         let path = self.file("sq");

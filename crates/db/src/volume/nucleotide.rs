@@ -1,7 +1,7 @@
-//! Volumes of nucleotides: bases at two bits each, with the ambiguous ones beside.
+//! Volumes of nucleotides: packed bases at two bits each, and runs of ambiguous bases.
 //!
-//! In the sequence file, the packed bases of sequence i lie between its sequence offset and its
-//! ambiguity offset, its ambiguities from there to the sequence offset of the next.
+//! In the sequence file, the packed bases of sequence i extend from its sequence offset to its
+//! ambiguity offset. Its ambiguities extend from there to the sequence offset of the next sequence.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::Volume;
 use crate::index::Table;
 use crate::{Bases, DbError, SequenceKind};
 
-/// Bases in a byte of the sequence file.
+/// Number of bases in a byte of the sequence file.
 pub(super) const BASES_IN_BYTE: u64 = 4;
 
 impl Volume {
-    /// The bases of sequence `i`.
+    /// Returns the bases of sequence `i`.
     pub(crate) fn bases(&self, i: u32, first: u32) -> Result<Bases<'_>, DbError> {
         let offset = |table, i: u32| {
             let entry = self.index.offset(&self.tables[table as usize], table, i);
@@ -31,8 +31,8 @@ impl Volume {
         }
     }
 
-    /// Length of sequence `i` from the index alone, which does not have the number of bases in the
-    /// last byte.
+    /// Estimates the length of sequence `i` from the index alone, which does not contain the number
+    /// of bases in the last byte.
     pub(crate) fn estimated_length(&self, i: u32) -> u32 {
         match self.index.kind {
             SequenceKind::Protein => self.length(i),
@@ -40,16 +40,16 @@ impl Volume {
         }
     }
 
-    /// The length of sequence `i`, with the last bits of its number for the number of bases in the
-    /// last byte.
+    /// Estimates the number of bases of sequence `i`. The last two bits of `i` stand for the number
+    /// of bases in the last byte.
     fn estimated_bases(&self, i: u32) -> u32 {
         let bytes = u64::from(self.packed_bytes(i));
         let bases = BASES_IN_BYTE * bytes.saturating_sub(1) + u64::from(i) % BASES_IN_BYTE;
         u32::try_from(bases).unwrap_or(u32::MAX)
     }
 
-    /// Bytes of the packed bases of sequence `i`, before its ambiguities; 0 for a protein and where
-    /// offsets are wrong.
+    /// Number of bytes of the packed bases of sequence `i`, before its ambiguities; 0 for a protein
+    /// and for wrong offsets.
     pub(crate) fn packed_bytes(&self, i: u32) -> u32 {
         match self.index.kind {
             SequenceKind::Protein => 0,
@@ -60,8 +60,8 @@ impl Volume {
         }
     }
 
-    /// Checks that the stated number of bases fits into the bytes; the exact number would need all
-    /// of them.
+    /// Checks that the stated number of bases fits into the bytes. The exact number would require
+    /// reading all of them.
     pub(super) fn check_nucleotide_end(&self) -> Result<(), DbError> {
         let (stated, found) = (self.index.residues, self.residues_before(self.index.sequences));
         if stated > found {

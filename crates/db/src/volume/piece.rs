@@ -1,4 +1,4 @@
-//! Parts of a volume: their ranges of its files, and volumes that are partly in memory.
+//! Ranges of files that parts of a volume need, and volumes that are partly in memory.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ use crate::index::Table;
 use crate::parts::{Part, VolumeFile};
 
 impl Volume {
-    /// The path of a file; `None` for a volume that was never files.
+    /// Path of a file; `None` for a volume in memory.
     pub(crate) fn path_of(&self, file: VolumeFile) -> Option<PathBuf> {
         self.on_disk.then(|| self.file(extension(file)))
     }
 
-    /// Where in its file a part of the sequences `range` is.
+    /// Range of bytes in its file of a part of the sequences `range`.
     ///
     /// # Errors
     /// [`DbError::Offset`] if the offsets at its ends are out of order or outside the
@@ -31,7 +31,7 @@ impl Volume {
             Part::SequenceOffsets => return Ok(self.entries(Table::Sequences, range)),
             Part::AmbiguityOffsets => return Ok(self.entries(Table::Ambiguities, range)),
             Part::HeaderOffsets => return Ok(self.entries(Table::Headers, range)),
-            // The sentinel before the first sequence is part of it.
+            // The sentinel before the first sequence belongs to it.
             Part::Sequences => (Table::Sequences, 1),
             Part::Headers => (Table::Headers, 0),
         };
@@ -44,12 +44,13 @@ impl Volume {
         }
     }
 
-    /// Where in the index file the entries of the sequences `range`, and the one after, are.
+    /// Range of bytes in the index file of the entries of the sequences `range` and of the next
+    /// entry.
     fn entries(&self, table: Table, range: &Range<u32>) -> Range<usize> {
         self.index().position(table, range.start)..self.index().position(table, range.end) + 4
     }
 
-    /// The same volume without any of its bytes.
+    /// Copies the volume without any of its bytes.
     pub(crate) fn without_bytes(&self) -> Self {
         let none = || Bytes::held(Vec::new());
         Self {
@@ -63,7 +64,7 @@ impl Volume {
         }
     }
 
-    /// Gives the volume the bytes of a part.
+    /// Sets the bytes of a part.
     pub(crate) fn set_bytes(&mut self, part: Part, bytes: Bytes) {
         match part {
             Part::SequenceOffsets => self.tables[Table::Sequences as usize] = bytes,
@@ -74,14 +75,14 @@ impl Volume {
         }
     }
 
-    /// Gives the volume the bytes of a part that `whole` holds.
+    /// Takes the bytes of a part from `whole`, without copying.
     pub(crate) fn share_bytes(
         &mut self,
         whole: &Self,
         part: Part,
         range: &Range<u64>,
     ) -> Result<(), DbError> {
-        // Records that were never encoded need no bytes.
+        // Definition lines that were never encoded need no bytes.
         let Some(bytes) = whole.bytes(part) else { return Ok(()) };
         let window = bytes.window(range.start as usize..range.end as usize);
         if window.len() as u64 != range.end - range.start {
@@ -91,7 +92,7 @@ impl Volume {
         Ok(())
     }
 
-    /// The bytes that hold a part; `None` for the headers of records that were never encoded.
+    /// Returns the bytes of a part; `None` for definition lines that were never encoded.
     fn bytes(&self, part: Part) -> Option<&Bytes> {
         Some(match part {
             Part::SequenceOffsets => &self.tables[Table::Sequences as usize],
@@ -105,17 +106,17 @@ impl Volume {
         })
     }
 
-    /// The bytes of a part that are in memory.
+    /// Returns those bytes of a part that are in memory.
     pub(crate) fn held(&self, part: Part) -> &[u8] {
         self.bytes(part).map_or(&[], |bytes| bytes)
     }
 
-    /// The bytes of a part at these positions of its file, if all are in memory.
+    /// Returns the bytes of a part at these positions of its file; `None` unless all are in memory.
     pub(crate) fn held_at(&self, part: Part, range: Range<u64>) -> Option<&[u8]> {
         self.bytes(part)?.file_range(range.start as usize..range.end as usize)
     }
 
-    /// The error for a range whose bytes end at `end`.
+    /// Makes the error for a range whose bytes end at `end`.
     pub(crate) fn cut_short(&self, part: Part, range: &Range<u64>, end: u64) -> DbError {
         DbError::Truncated {
             path: self.file(extension(part.file())),
@@ -133,7 +134,7 @@ impl Volume {
     }
 }
 
-/// The extension of a file after the letter for the kind of sequences.
+/// Extension of a file after the letter for the type of sequences.
 pub(super) fn extension(file: VolumeFile) -> &'static str {
     match file {
         VolumeFile::Index => "in",

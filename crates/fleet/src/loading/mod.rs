@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::relay::{Awaited, Relay, Silence};
+pub use self::relay::{AwaitedMessage, Relay, SilentRank};
 use crate::ids::{PartitionId, Rank};
 use crate::topology::Topology;
 
@@ -35,7 +35,7 @@ pub struct Piece {
 
 impl Piece {
     /// Returns all pieces of a partition of `size` bytes.
-    pub fn all_of(partition: PartitionId, size: u64) -> impl Iterator<Item = Piece> {
+    pub fn pieces_of_partition(partition: PartitionId, size: u64) -> impl Iterator<Item = Piece> {
         let count = size.div_ceil(PIECE_BYTES as u64) as u32;
         (0..count).map(move |number| Piece { partition, number })
     }

@@ -62,25 +62,25 @@ struct Child {
     last_sign: Time,
 }
 
-/// What a waiting rank needs from a silent one.
+/// Kind of message for which a rank waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Awaited {
+pub enum AwaitedMessage {
     /// A piece.
     Bytes,
     /// The message that a piece has arrived.
     Confirmation,
 }
 
-/// A rank that others wait for, and that has been silent for too long.
+/// A rank that sent nothing for too long although other ranks wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Silence {
+pub struct SilentRank {
     /// The rank.
     pub rank: Rank,
-    /// What the others wait for.
-    pub awaited: Awaited,
+    /// Kind of message for which other ranks wait.
+    pub awaited: AwaitedMessage,
     /// The partition.
     pub partition: PartitionId,
-    /// How long it has been silent.
+    /// Length of the silence.
     pub lasted: Time,
 }
 
@@ -90,7 +90,7 @@ impl Relay {
         let (mut fills, mut children) = (BTreeMap::new(), BTreeMap::new());
         for route in routes {
             let Some(position) = route.position(rank) else { continue };
-            let pieces = Piece::all_of(route.partition, route.size).count();
+            let pieces = Piece::pieces_of_partition(route.partition, route.size).count();
             let below: Vec<_> = route.children(position).map(|child| (child, pieces)).collect();
             for &(child, _) in &below {
                 children.insert(child, Child { last_sign: now, ..Child::default() });
@@ -109,8 +109,8 @@ impl Relay {
         Relay { fills, children, moved: true, beaten: now, looked: now }
     }
 
-    /// Notes a piece that is in place: read here, or sent by `from`. Returns false for a piece that
-    /// nobody was to send; the caller ignores it.
+    /// Notes a piece that is in place: read here, or sent by `from`. Returns false for an
+    /// unexpected piece, which the caller ignores.
     #[must_use]
     pub fn note_arrival(&mut self, piece: Piece, from: Option<Rank>, now: Time) -> bool {
         let Some(fill) = self.fills.get_mut(&piece.partition) else { return false };
@@ -161,7 +161,7 @@ impl Relay {
     }
 
     /// Notes a heartbeat: the parent says that a partition is still coming.
-    pub fn note_beat(&mut self, partition: PartitionId, now: Time) {
+    pub fn note_heartbeat(&mut self, partition: PartitionId, now: Time) {
         if let Some(fill) = self.fills.get_mut(&partition) {
             fill.last_sign = now;
             fill.alive = true;
@@ -169,7 +169,7 @@ impl Relay {
     }
 
     /// Returns the heartbeats to send now: receiver and partition.
-    pub fn due_beats(&mut self, now: Time) -> Vec<(Rank, PartitionId)> {
+    pub fn due_heartbeats(&mut self, now: Time) -> Vec<(Rank, PartitionId)> {
         if now.since(self.beaten) < BEAT {
             return Vec::new();
         }
@@ -192,9 +192,9 @@ impl Relay {
         self.fills.values().all(done)
     }
 
-    /// Returns a rank that others wait for and that was silent for too long. To be called all the
-    /// time.
-    pub fn silent_rank(&mut self, now: Time) -> Option<Silence> {
+    /// Returns a rank that others wait for and that was silent for too long. The driver must call
+    /// this function regularly.
+    pub fn silent_rank(&mut self, now: Time) -> Option<SilentRank> {
         let slept = now.since(std::mem::replace(&mut self.looked, now)) > BEAT;
         if slept {
             // This rank did not listen meanwhile, so it blames nobody.
@@ -205,13 +205,13 @@ impl Relay {
             self.fills.iter().filter(|(_, fill)| fill.missing > 0).filter_map(|(&id, fill)| {
                 let lasted = now.since(fill.last_sign);
                 let limit = LIMIT + Time(LATER.0 * fill.position as u64);
-                let (rank, awaited) = (fill.parent?, Awaited::Bytes);
-                (lasted > limit).then_some(Silence { rank, awaited, partition: id, lasted })
+                let (rank, awaited) = (fill.parent?, AwaitedMessage::Bytes);
+                (lasted > limit).then_some(SilentRank { rank, awaited, partition: id, lasted })
             });
         let below = self.children.iter().filter_map(|(&rank, child)| {
-            let (lasted, awaited) = (now.since(child.last_sign), Awaited::Confirmation);
+            let (lasted, awaited) = (now.since(child.last_sign), AwaitedMessage::Confirmation);
             let partition = child.sent.front()?.partition;
-            (lasted > LIMIT).then_some(Silence { rank, awaited, partition, lasted })
+            (lasted > LIMIT).then_some(SilentRank { rank, awaited, partition, lasted })
         });
         above.chain(below).max_by_key(|silence| silence.lasted)
     }

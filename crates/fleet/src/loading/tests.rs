@@ -151,7 +151,7 @@ impl Network {
         };
         let mut busy: BTreeMap<Rank, u64> = BTreeMap::new();
         for route in routes {
-            for piece in Piece::all_of(route.partition, route.size) {
+            for piece in Piece::pieces_of_partition(route.partition, route.size) {
                 let until = busy.entry(route.fillers[0]).or_default();
                 *until += pace;
                 network.schedule(Time(*until), Event::Read(route.fillers[0], piece));
@@ -186,7 +186,7 @@ impl Network {
     }
 
     /// Runs until everything is in place, or a rank is found silent.
-    fn run(&mut self) -> Result<Time, (Rank, Silence)> {
+    fn run(&mut self) -> Result<Time, (Rank, SilentRank)> {
         while let Some(((now, _), event)) = self.under_way.pop_first() {
             match event {
                 Event::Read(rank, piece) if !self.stuck.contains(&rank) => {
@@ -206,7 +206,9 @@ impl Network {
                     assert!(self.relays[to.index()].note_confirmation(from, now));
                     self.pump(to, now);
                 }
-                Event::Beat(to, partition) => self.relays[to.index()].note_beat(partition, now),
+                Event::Beat(to, partition) => {
+                    self.relays[to.index()].note_heartbeat(partition, now)
+                }
                 Event::Look if self.relays.iter().all(Relay::is_done) => return Ok(now),
                 Event::Look => {
                     for rank in (0..self.relays.len() as u32).map(Rank) {
@@ -216,7 +218,7 @@ impl Network {
                         if let Some(silence) = self.relays[rank.index()].silent_rank(now) {
                             return Err((rank, silence));
                         }
-                        for (to, partition) in self.relays[rank.index()].due_beats(now) {
+                        for (to, partition) in self.relays[rank.index()].due_heartbeats(now) {
                             self.send(now, rank, to, Event::Beat(to, partition));
                         }
                     }
@@ -240,7 +242,8 @@ fn every_piece_reaches_every_host_and_is_read_once() {
         // So slowly that without heartbeats a rank would be thought dead.
         let mut network = Network::new(ranks, &routes, 25 * SECOND, seed as u64);
         network.run().unwrap();
-        let pieces = |route: &Route| Piece::all_of(route.partition, route.size).count() as u64;
+        let pieces =
+            |route: &Route| Piece::pieces_of_partition(route.partition, route.size).count() as u64;
         assert_eq!(network.reads, routes.iter().map(pieces).sum::<u64>());
         let wanted = routes.iter().map(|route| pieces(route) * route.fillers.len() as u64);
         assert_eq!(network.placed.len() as u64, wanted.sum::<u64>());
@@ -265,7 +268,7 @@ fn ranks_that_all_wait_do_not_keep_each_other_waiting() {
     let (_, _, routes) = job(2, 2, 2, 8);
     let mut network = Network::new(2, &routes, 1_000 * SECOND, 3);
     let (rank, silence) = network.run().unwrap_err();
-    assert!(rank != silence.rank && silence.awaited == Awaited::Bytes, "{rank} {silence:?}");
+    assert!(rank != silence.rank && silence.awaited == AwaitedMessage::Bytes, "{rank} {silence:?}");
 }
 
 #[test]

@@ -336,7 +336,7 @@ impl<P: Payload> Master<P> {
     }
 
     fn tick(&mut self, now: Time, actions: &mut Actions<P>) {
-        if let Some((peer, silence)) = self.peers.silent(now) {
+        if let Some((peer, silence)) = self.peers.longest_silent(now) {
             let (who, rank) = match peer {
                 0 => ("the supermaster", self.topology.supermaster),
                 peer => ("the worker", self.topology.worker(self.worker(peer as u32 - 1)).rank),
@@ -344,7 +344,7 @@ impl<P: Payload> Master<P> {
             let cause = format!("{who} was silent for {:.1} s", silence.seconds());
             actions.push(Action::Fail(Failure { rank, code: Failure::SILENT_RANK_CODE, cause }));
         }
-        for peer in self.peers.quiet(now) {
+        for peer in self.peers.peers_to_ping(now) {
             match peer {
                 0 => self.send_to_supermaster(now, ToSupermaster::Ping, actions),
                 peer => {

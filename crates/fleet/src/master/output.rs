@@ -111,9 +111,9 @@ pub enum OutputStep {
 /// The outputs of a group's blocks.
 #[derive(Debug)]
 pub struct BlockOutputs {
-    /// Whether blocks are stored ...
+    /// Whether each block is stored before it counts as finished.
     stores: bool,
-    /// ... and the stored blocks are the final output.
+    /// Whether the stored blocks are the final output.
     stays: bool,
     blocks: BTreeMap<BlockId, BlockOutput>,
     /// Number of outputs that are not durable yet.
@@ -127,7 +127,7 @@ pub struct BlockOutputs {
 impl BlockOutputs {
     /// Starts without outputs.
     pub fn new(config: &Config) -> BlockOutputs {
-        let (stores, stays) = (config.stores(), config.strategy == Strategy::Records);
+        let (stores, stays) = (config.stores_blocks(), config.strategy == Strategy::Records);
         let collective = config.strategy == Strategy::Collective;
         BlockOutputs { stores, stays, blocks: BTreeMap::new(), storing: 0, placing: 0, collective }
     }

@@ -11,8 +11,8 @@ enum Task {
     Unassigned,
     /// Assigned to the worker with this number in the group.
     AssignedTo(u32),
-    /// Searched. This worker answers for it: the one that searched it, unless another took that
-    /// over.
+    /// Searched. The worker with this number answers questions about it. It is the worker that
+    /// searched the task, unless the master chose another.
     Searched(u32),
 }
 
@@ -153,7 +153,7 @@ impl<P: Payload> BlockSearch<P> {
         self.tasks[partition.index()] = Task::Searched(worker);
     }
 
-    /// Notes whether the pass waits for verification.
+    /// Records whether the pass waits for verification.
     pub fn set_awaits_verification(&mut self, awaits_verification: bool) {
         self.awaits_verification = awaits_verification;
     }

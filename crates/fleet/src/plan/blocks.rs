@@ -11,11 +11,11 @@ const PARTITIONS_PER_WORKER: u32 = 4;
 /// Tasks of a block per worker when there are so few blocks that each of them must keep all workers
 /// busy.
 const TASKS_PER_WORKER: u32 = 4;
-/// Aim for this many tasks per worker in the whole job by cutting the database finer. At the end of
-/// the job a worker waits for half a task on average.
+/// Tasks per worker in the whole job that the plan aims for by cutting the database finer. At the
+/// end of the job a worker waits for half a task on average.
 const MANY_TASKS: u64 = 64;
-/// The same aim as long as partitions stay large. Otherwise a block that takes a group long would
-/// make the group end after the others.
+/// Tasks per worker in the whole job as long as partitions stay large. Otherwise a block that takes
+/// a group long would make the group end after the others.
 const FINE_TASKS: u64 = 256;
 /// Residues of a large partition: searching it with a small block of queries takes seconds.
 const LARGE_RESIDUES: u64 = 8 << 20;
@@ -70,7 +70,7 @@ impl Request {
     /// Returns the largest number of partitions for the database.
     pub(super) fn most_partitions(&self, workers: u32, replicas: u32) -> u32 {
         let sequences = u32::try_from(self.database.sequences.max(1)).unwrap_or(u32::MAX);
-        if let Some(partitions) = self.wishes.partitions {
+        if let Some(partitions) = self.user_settings.partitions {
             return partitions.clamp(1, sequences);
         }
         let by_size = (self.database.residues / LEAST_RESIDUES).min(self.database.sequences);
@@ -89,7 +89,7 @@ impl Request {
         blocks: Option<u32>,
     ) -> u32 {
         let few = PARTITIONS_PER_WORKER * workers.div_ceil(replicas);
-        let (Some(blocks), None) = (blocks, self.wishes.partitions) else { return u32::MAX };
+        let (Some(blocks), None) = (blocks, self.user_settings.partitions) else { return u32::MAX };
         let all = u64::from(workers) * u64::from(groups);
         let cut = |tasks: u64| (tasks * all).div_ceil(blocks.max(1).into());
         let shared = u64::from(workers / WORKERS_PER_PARTITION);
@@ -100,7 +100,7 @@ impl Request {
     /// Returns the residues of a block of queries, in whole batches: fewer than the default if
     /// several ranks would not have enough tasks.
     pub(super) fn block_residues(&self, workers: u32, groups: u32, partitions: u32) -> u64 {
-        if let Some(wish) = self.wishes.block_residues {
+        if let Some(wish) = self.user_settings.block_residues {
             return wish;
         }
         let most = self.most_block_residues;
@@ -129,7 +129,8 @@ impl Request {
         // Blocks that a group asks for when it runs short.
         let short = (workers as f64 * config.look_ahead / partitions as f64).ceil() as u64;
         let segment = short.saturating_mul(block_residues.min(BLOCK_RESIDUES));
-        let segment = self.wishes.segment_residues.unwrap_or(config.segment_residues.max(segment));
+        let segment =
+            self.user_settings.segment_residues.unwrap_or(config.segment_residues.max(segment));
         let queries_of = |blocks: u64| blocks.saturating_mul(self.block_queries);
         Config {
             waiting_limit: config.waiting_limit.max(u64::from(shape.ranks) * WAITING_PER_RANK),

@@ -19,8 +19,8 @@ use crate::topology::{Shape, Topology};
 /// Approximate ranks of a group. In the simulator the master of 128 workers is busy for 0.2 % of
 /// the time. With more groups their ends would differ more.
 const GROUP_RANKS: u32 = 128;
-/// Memory of a rank for the program, queries and hits, without database and output; and the same
-/// per thread.
+/// Bytes that a rank needs besides database and output: for the program, queries and hits; and
+/// further bytes per thread.
 const FIXED_MEMORY: u64 = 128 << 20;
 const THREAD_MEMORY: u64 = 16 << 20;
 
@@ -54,7 +54,8 @@ pub struct Request {
     /// Most queries of a block.
     pub block_queries: u64,
     /// Settings that the user chose.
-    pub wishes: Wishes,
+    #[serde(rename = "wishes")]
+    pub user_settings: UserSettings,
 }
 
 /// Size of a database.
@@ -70,7 +71,7 @@ pub struct Size {
 
 /// Settings that the user chose; the plan chooses those that are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wishes {
+pub struct UserSettings {
     /// `-groups`.
     pub groups: Option<u32>,
     /// `-replicas`, per group.
@@ -133,7 +134,7 @@ pub enum LayoutError {
     Memory {
         /// Bytes that the rank with most memory would need.
         needed: u64,
-        /// Bytes that it may use.
+        /// Bytes that a rank may use.
         available: u64,
         /// Least number of ranks with which the database would fit.
         least_ranks: u64,
@@ -172,7 +173,7 @@ impl Request {
     /// error has the numbers.
     pub fn plan(&self, config: &Config) -> Result<Layout, LayoutError> {
         self.check()?;
-        let dedicated = self.wishes.dedicated.unwrap_or(false);
+        let dedicated = self.user_settings.dedicated.unwrap_or(false);
         let other = self.other_memory(config);
         let room = self.memory.saturating_sub(other);
         if room == 0 {
@@ -183,13 +184,13 @@ impl Request {
             true => 1,
             false => self.database.bytes.div_ceil(room),
         };
-        let groups = self.wishes.groups.unwrap_or_else(|| self.groups(holders));
+        let groups = self.user_settings.groups.unwrap_or_else(|| self.groups(holders));
         let members = self.ranks / groups;
         let workers = members.saturating_sub(if dedicated { 2 } else { 0 }).max(1);
         // Partitions differ in size, so a tenth of the memory stays free.
         let fit = u64::from(workers) * 9 / (10 * holders).max(1);
         let chosen = if holders == 1 { workers } else { (fit as u32).max(1) };
-        let replicas = self.wishes.replicas.unwrap_or(chosen).min(workers);
+        let replicas = self.user_settings.replicas.unwrap_or(chosen).min(workers);
         let most_partitions = self.most_partitions(workers, replicas);
         let block_residues = self.block_residues(workers, groups, most_partitions);
         let blocks = self.blocks(block_residues);
@@ -203,8 +204,8 @@ impl Request {
     fn check(&self) -> Result<(), LayoutError> {
         let ranks = u64::from(self.ranks);
         for (option, given, most, reason) in [
-            ("-groups", self.wishes.groups, ranks, "(a rank each)"),
-            ("-replicas", self.wishes.replicas, ranks, "(a rank each)"),
+            ("-groups", self.user_settings.groups, ranks, "(a rank each)"),
+            ("-replicas", self.user_settings.replicas, ranks, "(a rank each)"),
         ] {
             if let Some(given) = given
                 && (given == 0 || u64::from(given) > most)
@@ -226,13 +227,14 @@ impl Request {
     }
 
     fn least_result_memory(&self, config: &Config) -> u64 {
-        self.wishes.result_memory.unwrap_or_else(|| config.least_result_memory())
+        self.user_settings.result_memory.unwrap_or_else(|| config.least_result_memory())
     }
 
     /// Gives the remaining memory to results, unless the user chose a number.
     fn add_result_memory(&self, mut layout: Layout) -> Layout {
         let least = self.least_result_memory(&layout.config);
-        let most = self.wishes.result_memory.unwrap_or(layout.config.result_memory).max(least);
+        let most =
+            self.user_settings.result_memory.unwrap_or(layout.config.result_memory).max(least);
         layout.config.result_memory = least.saturating_add(self.memory - layout.memory).min(most);
         layout.memory += layout.config.result_memory - least;
         layout
@@ -265,7 +267,8 @@ impl Request {
         if !fits && streamed.is_none() {
             let least_ranks =
                 holders * u64::from(shape.groups) + if shape.dedicated { 2 } else { 0 };
-            let fewer = self.wishes.replicas.is_some() || self.wishes.groups.is_some();
+            let fewer =
+                self.user_settings.replicas.is_some() || self.user_settings.groups.is_some();
             let fewer_replicas = if fewer { ", or fewer -groups and -replicas" } else { "" };
             let available = self.memory;
             return Err(LayoutError::Memory {

@@ -18,7 +18,7 @@ fn request(ranks: u32, memory: u64, bytes: u64) -> Request {
         batch_residues: 10_000,
         most_block_residues: BLOCK_RESIDUES,
         block_queries: BLOCK_QUERIES,
-        wishes: Wishes::default(),
+        user_settings: UserSettings::default(),
     }
 }
 
@@ -52,7 +52,7 @@ fn plans_count_bytes_read_and_broadcast() {
         "each of three hosts reads the database"
     );
     request.queries = residues(100_000);
-    request.wishes.block_residues = Some(50_000);
+    request.user_settings.block_residues = Some(50_000);
     assert_eq!(
         loading_bytes(&request),
         (2 * GIB, 0, GIB),
@@ -60,9 +60,11 @@ fn plans_count_bytes_read_and_broadcast() {
     );
     request.broadcast = true;
     assert_eq!(loading_bytes(&request), (GIB, 2 * GIB, GIB));
-    request.wishes = Wishes { replicas: Some(1), partitions: Some(6), ..request.wishes };
+    request.user_settings =
+        UserSettings { replicas: Some(1), partitions: Some(6), ..request.user_settings };
     assert_eq!(loading_bytes(&request), (GIB, 0, GIB / 3), "each host holds a third");
-    request.wishes = Wishes { replicas: Some(2), partitions: Some(6), ..request.wishes };
+    request.user_settings =
+        UserSettings { replicas: Some(2), partitions: Some(6), ..request.user_settings };
     assert_eq!(
         loading_bytes(&request),
         (GIB, GIB, 2 * GIB / 3),
@@ -94,7 +96,7 @@ fn a_database_that_does_not_fit_may_be_read_part_by_part() {
     request.stream = true;
     // Three blocks.
     request.queries = residues(150_000);
-    request.wishes.block_residues = Some(50_000);
+    request.user_settings.block_residues = Some(50_000);
     let layout = plan(&request).unwrap();
     let buffers = layout.streamed.expect("it does not fit");
     assert_eq!(
@@ -116,18 +118,18 @@ fn a_database_that_does_not_fit_may_be_read_part_by_part() {
 fn user_settings_are_kept_or_refused() {
     let mut request = request(256, 8 * GIB, GIB);
     assert_eq!(plan(&request).unwrap().shape.groups, 2);
-    request.wishes = Wishes {
+    request.user_settings = UserSettings {
         groups: Some(8),
         replicas: Some(2),
         partitions: Some(61),
         dedicated: Some(true),
-        ..Wishes::default()
+        ..UserSettings::default()
     };
     let layout = plan(&request).unwrap();
     let expected = Shape { ranks: 256, groups: 8, replicas: 2, partitions: 61, dedicated: true };
     assert_eq!(layout.shape, expected);
     assert_eq!(layout.topology.workers.len(), 256 - 9);
-    request.wishes.groups = Some(257);
+    request.user_settings.groups = Some(257);
     let error = request.plan(&Config::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -146,7 +148,7 @@ fn plans_print() {
 fn results_get_the_remaining_memory() {
     let result_memory = |memory: u64, wish| {
         let mut request = request(2, memory, GIB);
-        request.wishes.result_memory = wish;
+        request.user_settings.result_memory = wish;
         plan(&request).map(|layout| (layout.config.result_memory >> 20, layout.memory <= memory))
     };
     let mib = |mib: u64| mib << 20;
@@ -165,7 +167,7 @@ fn results_get_the_remaining_memory() {
 fn blocks_are_smaller_where_tasks_would_be_few() {
     let block = |ranks, queries| {
         let mut request = request(ranks, 8 * GIB, GIB);
-        request.wishes.partitions = Some(32);
+        request.user_settings.partitions = Some(32);
         request.queries = queries;
         plan(&request).unwrap().block_residues
     };
@@ -181,7 +183,7 @@ fn blocks_are_smaller_where_tasks_would_be_few() {
     assert_eq!(plan(&finer).unwrap().block_residues, 30_000);
     let mut wish = request(32_768, 8 * GIB, GIB);
     wish.queries = residues(1_000_000);
-    wish.wishes.block_residues = Some(123);
+    wish.user_settings.block_residues = Some(123);
     assert_eq!(plan(&wish).unwrap().block_residues, 123);
 }
 
@@ -207,7 +209,7 @@ fn limits_grow_with_the_ranks() {
     assert_eq!(Config { result_memory: usual.result_memory, ..few }, usual);
     assert_eq!(many.waiting_limit, 32_768 * (32 << 20));
     let mut of_few_partitions = request(128, 8 * GIB, GIB);
-    of_few_partitions.wishes.partitions = Some(4);
+    of_few_partitions.user_settings.partitions = Some(4);
     of_few_partitions.queries = residues(1 << 40);
     let config = plan(&of_few_partitions).unwrap().config;
     assert_eq!((config.window, config.segment_residues), (128, 32 * BLOCK_RESIDUES));
@@ -215,6 +217,6 @@ fn limits_grow_with_the_ranks() {
     assert_eq!(queries, (128 * BLOCK_QUERIES, 32 * BLOCK_QUERIES));
     assert_eq!(config.total, of_few_partitions.queries);
     assert!(config.heartbeat.is_some());
-    of_few_partitions.wishes.segment_residues = Some(7);
+    of_few_partitions.user_settings.segment_residues = Some(7);
     assert_eq!(plan(&of_few_partitions).unwrap().config.segment_residues, 7);
 }

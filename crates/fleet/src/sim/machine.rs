@@ -49,7 +49,7 @@ pub struct Machine {
     pub noise: f64,
     /// Share of ranks that are slow.
     pub stragglers: f64,
-    /// Factor by which their works take longer.
+    /// Factor by which works of slow ranks take longer.
     pub straggler_factor: f64,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, QueryOrder, Schedule, Strategy};
 use crate::payload::Weight;
 use crate::plan::{
-    BLOCK_QUERIES, BLOCK_RESIDUES, BlockLimits, Layout, LayoutError, Request, Size, Wishes,
+    BLOCK_QUERIES, BLOCK_RESIDUES, BlockLimits, Layout, LayoutError, Request, Size, UserSettings,
 };
 
 use super::machine::Machine;
@@ -57,7 +57,8 @@ pub struct Scale {
     /// How output gets into the file.
     pub strategy: Strategy,
     /// Settings that the user chose; the rest is chosen as for any search.
-    pub wishes: Wishes,
+    #[serde(rename = "wishes")]
+    pub user_settings: UserSettings,
     /// Determines the queries and all random times.
     pub seed: u64,
 }
@@ -73,7 +74,7 @@ impl Scale {
             order: None,
             iterations: 1,
             strategy: Strategy::Merge,
-            wishes: Wishes::default(),
+            user_settings: UserSettings::default(),
             seed: 1,
         }
     }
@@ -175,7 +176,7 @@ impl Scale {
             batch_residues: BATCH_RESIDUES,
             most_block_residues: BLOCK_RESIDUES,
             block_queries: BLOCK_QUERIES,
-            wishes: self.wishes,
+            user_settings: self.user_settings,
         }
     }
 

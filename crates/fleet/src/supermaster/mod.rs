@@ -90,7 +90,7 @@ impl<P: Payload> Supermaster<P> {
             wanting: VecDeque::new(),
             offsets: None,
             placed: 0,
-            partial_grains: PartialGrains::new(config.seams()),
+            partial_grains: PartialGrains::new(config.exclusive_grain()),
             verification: VerificationQueue::new(),
             first_is_short: false,
             wrote: false,
@@ -369,13 +369,13 @@ impl<P: Payload> Supermaster<P> {
     }
 
     fn tick(&mut self, now: Time, actions: &mut Actions<P>) {
-        if let Some((group, silence)) = self.peers.silent(now) {
+        if let Some((group, silence)) = self.peers.longest_silent(now) {
             let cause =
                 format!("the master of group {group} was silent for {:.1} s", silence.seconds());
             let rank = self.topology.groups[group].master;
             actions.push(Action::Fail(Failure { rank, code: Failure::SILENT_RANK_CODE, cause }));
         }
-        for group in self.peers.quiet(now) {
+        for group in self.peers.peers_to_ping(now) {
             self.send_to_master(now, GroupId(group as u32), ToMaster::Ping, actions);
         }
     }

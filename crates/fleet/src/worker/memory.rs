@@ -1,6 +1,6 @@
-//! Accounts for the memory that a worker's output takes.
+//! Tracks the memory that a worker's output takes.
 
-use crate::config::{Config, RESERVED_BUFFERS};
+use crate::config::{Config, RESERVED_WRITE_BUFFERS};
 
 /// The memory of a worker for output, in bytes. The sum never exceeds [`Config::result_memory`].
 #[derive(Clone, Debug)]
@@ -55,10 +55,10 @@ impl Memory {
         self.peak = self.peak.max(self.held());
     }
 
-    /// Grants the answer that begins all remaining memory, except the reserved buffers. Returns the
-    /// bytes.
+    /// Grants all remaining memory, except the reserved buffers, to the answer that begins. Returns
+    /// the granted bytes.
     pub fn grant(&mut self) -> u64 {
-        let aside = RESERVED_BUFFERS * self.buffer;
+        let aside = RESERVED_WRITE_BUFFERS * self.buffer;
         self.granted = self.limit.saturating_sub(aside + self.pieces);
         self.note();
         self.granted

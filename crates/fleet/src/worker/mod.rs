@@ -88,7 +88,7 @@ impl<P: Payload> Worker<P> {
             computing: None,
             io_work: None,
             sending: Vec::new(),
-            output: WorkerOutput::new(id, place.group, config.seams()),
+            output: WorkerOutput::new(id, place.group, config.exclusive_grain()),
             memory: Memory::new(config),
             master: Peers::new(1, config.heartbeat),
             draining: false,
@@ -241,14 +241,14 @@ impl<P: Payload> Worker<P> {
     }
 
     fn tick(&mut self, now: Time, actions: &mut Actions<P>) {
-        if let Some((_, silence)) = self.master.silent(now) {
+        if let Some((_, silence)) = self.master.longest_silent(now) {
             let cause = format!("the group's master was silent for {:.1} s", silence.seconds());
             actions.push(Action::Fail(Failure {
                 rank: self.master_rank,
                 code: Failure::SILENT_RANK_CODE,
                 cause,
             }));
-        } else if !self.master.quiet(now).is_empty() {
+        } else if !self.master.peers_to_ping(now).is_empty() {
             self.send_to_master(now, ToMaster::Ping, actions);
         }
     }

@@ -176,7 +176,7 @@ fn search(
 /// depend on the speed of the machine, so that the output has the same bytes.
 fn block_bounds(plan: &Plan, database_residues: u64) -> (u64, u64) {
     let most = plan.block_residues(BLOCK_RESIDUES, database_residues);
-    match plan.fleet.wishes.block_residues {
+    match plan.fleet.user_settings.block_residues {
         Some(wished) => (wished, wished),
         None if plan.metadata.is_some() => (most, most),
         None => (plan.batch_size.min_letters().min(most), most),

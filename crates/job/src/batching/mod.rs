@@ -43,7 +43,7 @@ pub enum BatchSize {
 }
 
 impl BatchSize {
-    /// Whether the size of a batch depends on the one before.
+    /// Whether the size of a batch depends on the previous batch.
     pub fn is_adaptive(self) -> bool {
         matches!(self, BatchSize::Adaptive { .. })
     }
@@ -112,7 +112,7 @@ impl BatchSizer {
         }
     }
 
-    /// Whether the size of the next batch depends on the one before.
+    /// Whether the size of the next batch depends on the current batch.
     pub fn is_adaptive(&self) -> bool {
         self.size.is_adaptive()
     }

@@ -166,7 +166,7 @@ impl SiteConnection {
             }
         }
         self.exchange_heartbeats()?;
-        Ok(any || self.mailbox.is_moving())
+        Ok(any || self.mailbox.has_transfers())
     }
 
     /// Sends heartbeats and checks those of the peers. Ends the job if a rank is lost.

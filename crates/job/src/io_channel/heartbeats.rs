@@ -73,7 +73,7 @@ impl Heartbeats {
 
     /// Returns the ranks that need a ping now, and records it as sent.
     pub fn due(&mut self, now: Time) -> Vec<usize> {
-        let mut due = self.peers.quiet(now);
+        let mut due = self.peers.peers_to_ping(now);
         if !self.is_present {
             self.is_present = true;
             (0..self.ranks.len()).for_each(|peer| self.peers.note_sent(peer, now));
@@ -99,7 +99,7 @@ impl Heartbeats {
                 self.peers.note_received(peer, now);
             }
         }
-        self.peers.silent(now).map(|(peer, silence)| (self.ranks[peer], silence))
+        self.peers.longest_silent(now).map(|(peer, silence)| (self.ranks[peer], silence))
     }
 
     fn peer(&self, rank: usize) -> Option<usize> {

@@ -38,7 +38,7 @@ pub enum Message {
     Done,
     /// Manager to makers: the body of the header.
     Header(Vec<u8>),
-    /// Maker to manager: the database is the one that was searched.
+    /// Maker to manager: the maker's database equals the searched database.
     Ready,
     /// Manager to maker: the next job.
     MakeReport(ReportRequest),
@@ -63,7 +63,7 @@ pub struct ReportRequest {
     pub body: Vec<u8>,
 }
 
-/// The part of the report that one record yields.
+/// Part of the report that a maker made from one record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockReport {
     /// Number of the request.

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use fleetblast_link::pace::{Meter, Pace};
+use fleetblast_link::pace::{LinkSpeed, Meter};
 use fleetblast_metadata::records::RecordKind;
 
 #[cfg(feature = "mpi")]
@@ -101,7 +101,7 @@ impl SearchEndpoint {
         }
         self.sent += body.len() as u64;
         self.last = Instant::now();
-        self.meter.sent(self.last, self.sent);
+        self.meter.record_sent(self.last, self.sent);
         self.mailbox.send(Address::Manager, Message::Record(kind, body.to_vec()));
         Ok(())
     }
@@ -118,7 +118,7 @@ impl SearchEndpoint {
     }
 
     /// Returns the measured properties of the channel; `None` before the first answer.
-    pub fn pace(&self) -> Option<Pace> {
+    pub fn pace(&self) -> Option<LinkSpeed> {
         (self.received > 0).then(|| self.meter.pace())
     }
 
@@ -151,10 +151,10 @@ impl SearchEndpoint {
             Message::Written(bytes) => self.written = (self.written + bytes).min(self.sent),
             Message::Received(bytes, workers) => {
                 self.received = (self.received + bytes).min(self.sent);
-                self.meter.received(at, self.received);
+                self.meter.record_arrival(at, self.received);
                 if self.received == self.sent {
                     let took = at.saturating_duration_since(self.last);
-                    self.meter.connected(took, workers, self.sent);
+                    self.meter.record_connection(took, workers, self.sent);
                 }
             }
             Message::Done => self.ended = true,

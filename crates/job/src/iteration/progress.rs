@@ -39,7 +39,7 @@ pub struct QueryProgress {
 pub struct IterationStart {
     /// The PSSM to be written before it.
     pub kept: Option<KeptMatrix>,
-    /// The query as it is searched.
+    /// The query in the form in which the engine searches it.
     pub query: Query,
     /// OIDs of the subjects below the threshold in the iteration before.
     pub known: BTreeSet<u32>,

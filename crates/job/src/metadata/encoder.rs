@@ -5,7 +5,7 @@ use fleetblast_engine::params::HspFilter;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_metadata::subjects::{self, ShownSubjects};
-use fleetblast_metadata::{BatchState, BlockResults, Encoding, NoRoom, hits};
+use fleetblast_metadata::{BatchState, BlockResults, Encoding, OutOfMemory, hits};
 
 use super::queries::encode_query;
 use super::statistics::BlockStatistics;
@@ -24,9 +24,9 @@ pub struct MetadataEncoder<'a> {
 
 /// A block that was searched.
 pub struct SearchedBlock<'a> {
-    /// Its queries, as they were read.
+    /// Queries of the block as read from the input.
     pub records: &'a [QueryRecord],
-    /// The same queries, as they were searched.
+    /// The same queries in the form in which the engine searches them.
     pub prepared: &'a [Query],
     /// Number of queries in each batch.
     pub batches: &'a [usize],
@@ -150,6 +150,6 @@ fn shown_subjects((hits, &overflowed): (&Vec<SubjectHit>, &bool)) -> ShownSubjec
 }
 
 /// Converts the error for missing memory.
-pub fn memory_error(error: NoRoom) -> Error {
+pub fn memory_error(error: OutOfMemory) -> Error {
     Error::starved(error)
 }

@@ -130,7 +130,7 @@ pub fn decode_iterations(
     Ok((before, queries.map(query).collect()))
 }
 
-/// Returns for each iteration the subjects below the threshold in the one before.
+/// Returns for each iteration the subjects below the threshold in the previous iteration.
 fn known_subjects(
     rules: &Rules,
     queries: &[QueryIterations],
@@ -148,7 +148,7 @@ fn known_subjects(
     queries.iter().flat_map(of_query).collect()
 }
 
-/// Returns a query as it is searched in each iteration: with the statistics of its PSSM.
+/// Returns for each iteration the query with the statistics of its PSSM.
 fn with_pssms(rules: &Rules, mut query: Query, iterations: &[IterationResult]) -> Vec<Query> {
     let searched = |iteration: &IterationResult| {
         if let Some([ungapped, gapped]) = iteration.statistics {

@@ -162,7 +162,7 @@ fn observer(audience: &Arc<dyn Audience>) -> ReceiveObserver {
         ReceiveEvent::Broken(why) => {
             audience.warn(&format!("The connection broke ({why}); waiting for another one"));
         }
-        ReceiveEvent::Unwanted(why) => audience.warn(&format!("A sender was refused: {why}")),
+        ReceiveEvent::OtherStream(why) => audience.warn(&format!("A sender was refused: {why}")),
         ReceiveEvent::Rejected(address, why) => {
             // The state is valid even if a thread panicked.
             let mut rejections = rejections.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,7 +2,7 @@
 //! they are made again.
 
 use fleetblast_metadata::EncodingChoice;
-use fleetblast_metadata::follow::{Follower, ResumePoint};
+use fleetblast_metadata::follow::{MetadataVerifier, ResumePoint};
 use fleetblast_metadata::records::{RecordChain, RecordKind, START_BYTES};
 
 use super::sink::ANOTHER_RECEIVER;
@@ -17,7 +17,7 @@ pub struct ResumeVerifier {
     offset: u64,
     /// Used if blocks may have other encodings than in the earlier run: then the queries are
     /// compared.
-    follower: Option<Box<Follower>>,
+    follower: Option<Box<MetadataVerifier>>,
 }
 
 impl ResumeVerifier {
@@ -26,7 +26,8 @@ impl ResumeVerifier {
     /// # Errors
     /// A fault of the program.
     pub fn new(held: ResumePoint, encodings: EncodingChoice) -> Result<Self, Error> {
-        let mut follower = (encodings == EncodingChoice::Cheapest).then(Box::<Follower>::default);
+        let mut follower =
+            (encodings == EncodingChoice::Cheapest).then(Box::<MetadataVerifier>::default);
         if let Some(follower) = &mut follower {
             follower.append(&RecordChain::start()).map_err(Error::engine)?;
         }
@@ -37,7 +38,7 @@ impl ResumeVerifier {
     /// Skips the next record; returns whether it is the last one that the other site holds.
     ///
     /// # Errors
-    /// Another record than the one that the other site holds.
+    /// A record that differs from the record at the other site.
     pub fn is_last(&mut self, kind: RecordKind, body: &[u8]) -> Result<bool, Error> {
         let record = self.chain.record(kind, body).map_err(Error::output)?;
         self.offset += record.len() as u64;
@@ -119,7 +120,7 @@ mod tests {
 
     /// Returns the resume point of a site with these records.
     fn resume_point(records: &[(RecordKind, Vec<u8>)]) -> ResumePoint {
-        let (mut follower, mut chain) = (Follower::default(), RecordChain::default());
+        let (mut follower, mut chain) = (MetadataVerifier::default(), RecordChain::default());
         follower.append(&RecordChain::start()).unwrap();
         for (kind, body) in records {
             follower.append(&chain.record(*kind, body).unwrap()).unwrap();

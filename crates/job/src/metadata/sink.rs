@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fleetblast_db::check_mapped_files;
 use fleetblast_link::dial::{SendEvent, SendObserver, Target};
 use fleetblast_link::message::Held;
-use fleetblast_link::pace::Pace;
+use fleetblast_link::pace::LinkSpeed;
 use fleetblast_link::send::{Arrival, Opening, Sender};
 use fleetblast_link::{Key, LinkError};
 use fleetblast_metadata::follow::{MOST_BODY, ResumePoint};
@@ -46,7 +46,7 @@ struct LinkSink {
     audience: Arc<dyn Audience>,
 }
 
-/// The metadata of this very search that the other site held when the link was made.
+/// Metadata of this search that the other site held when the link was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resumed(pub ResumePoint);
 
@@ -179,7 +179,7 @@ impl MetadataSink {
 
     /// Returns the measured properties of the link; `None` if there is none.
     pub fn link_statistics(&self) -> Option<LinkStatistics> {
-        let Pace { round_trip, rate, workers } = match &self.kind {
+        let LinkSpeed { round_trip, rate, workers } = match &self.kind {
             SinkKind::Link(LinkSink { sender, .. }) => sender.pace(),
             SinkKind::Ranks(endpoint) => endpoint.pace()?,
             SinkKind::File(_) => return None,

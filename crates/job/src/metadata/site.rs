@@ -68,7 +68,7 @@ pub fn open_site<T>(
     run(IoSite { search, reporter, engine: &engine, iterations, target: &target, codes })
 }
 
-/// Verifies that the database here is the one that was searched.
+/// Verifies that the database of the I/O site equals the searched database.
 fn verify_database(
     database: &Database,
     searched: &str,

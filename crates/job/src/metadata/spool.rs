@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fleetblast_link::message::Held;
 use fleetblast_link::sink::Sink;
 use fleetblast_metadata::MetadataError;
-use fleetblast_metadata::follow::Follower;
+use fleetblast_metadata::follow::MetadataVerifier;
 use fleetblast_spool as spool;
 
 use super::growth::FileGrowth;
@@ -29,7 +29,7 @@ pub struct Spool {
     path: PathBuf,
     /// The file, which is locked while it is open.
     file: File,
-    follower: Follower,
+    follower: MetadataVerifier,
     growth: FileGrowth,
     verdict: Verdict,
     /// Whether all metadata arrived in an earlier run and no sender has confirmed yet that they are
@@ -66,7 +66,7 @@ impl Spool {
             // On file systems without locks, users must not start two receivers for one file.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let mut follower = Follower::limited(memory);
+        let mut follower = MetadataVerifier::limited(memory);
         let mut buffer = vec![0; READ_BYTES];
         let damage = loop {
             let count = file.read(&mut buffer).map_err(|error| failed(&error))?;

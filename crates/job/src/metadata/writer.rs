@@ -60,7 +60,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Removes and returns the parts: the one before the queries, and that of each query.
+    /// Removes and returns the parts of the report: the part before the queries, and one per query.
     pub fn take_parts(&mut self) -> Vec<Vec<u8>> {
         let Parts { rest, queries } = std::mem::take(self);
         [vec![rest], queries].concat()

@@ -8,7 +8,7 @@ use fleetblast_db::load::Wish;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{Params, ProteinParams};
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::plan::Wishes;
+use fleetblast_fleet::plan::UserSettings;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -91,7 +91,7 @@ impl Fleet {
         Fleet {
             ranks: None,
             dry_run: false,
-            wishes: Wishes::default(),
+            user_settings: UserSettings::default(),
             config: Config::default(),
             checkpoint: None,
             codec: Codec::default(),

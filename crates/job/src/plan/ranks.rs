@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::plan::Wishes;
+use fleetblast_fleet::plan::UserSettings;
 pub use fleetblast_spool::Codec;
 
 /// What the user wants of the ranks.
@@ -16,7 +16,7 @@ pub struct Fleet {
     /// Only print the layout of the search.
     pub dry_run: bool,
     /// The wanted groups of ranks and copies of the database in each.
-    pub wishes: Wishes,
+    pub user_settings: UserSettings,
     /// Scheduling and output.
     pub config: Config,
     /// Where finished blocks are kept.
@@ -39,6 +39,6 @@ pub struct Fleet {
 pub struct Checkpoint {
     /// The directory.
     pub directory: PathBuf,
-    /// Whether the job may continue the one in the directory.
+    /// Whether the job may resume the job in the directory.
     pub resume: bool,
 }

@@ -254,7 +254,7 @@ impl<'a> QueryReader<'a> {
         self.has_skipped_last
     }
 
-    /// Reads the next reported query, whatever its batch; `None` at the end.
+    /// Reads the next reported query of any batch; `None` at the end.
     ///
     /// # Errors
     /// Queries that cannot be read.

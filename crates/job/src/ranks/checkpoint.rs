@@ -88,8 +88,9 @@ pub fn open(
     let directory = std::path::absolute(place).map_err(|error| {
         Error::inaccessible("checkpoint", &format!("{} ({error})", place.display()))
     })?;
-    let open =
-        || Checkpoint::open_as(&directory, identity.as_ref(), start, checkpoint_options.codec);
+    let open = || {
+        Checkpoint::open_with_codec(&directory, identity.as_ref(), start, checkpoint_options.codec)
+    };
     let opened = match open() {
         // A batch system may restart a job on another machine so early that the earlier run still
         // counts as alive.
@@ -123,7 +124,7 @@ pub fn open(
 /// # Errors
 /// The directory cannot be used.
 pub fn create_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
-    let made = Checkpoint::open_as(directory, None, Start::New, codec);
+    let made = Checkpoint::open_with_codec(directory, None, Start::New, codec);
     let left = made.and_then(|made| {
         made.complete(&Summary { blocks: 0, queries: 0, bytes: 0 })?;
         made.leave()
@@ -135,7 +136,8 @@ pub fn create_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
 /// Returns `None` if there is no such job, or if its identity cannot be read. Opening the
 /// checkpoint reports that.
 pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
-    let identity = Checkpoint::kept(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
+    let identity =
+        Checkpoint::read_identity(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
     identity::block_residues(&identity)
 }
 

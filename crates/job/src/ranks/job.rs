@@ -247,7 +247,7 @@ impl PreparedBlock {
         &self.batch_searched
     }
 
-    /// Returns a query as it is reported.
+    /// Returns a query in the form in which the report shows it.
     fn reported_query(&self, query: usize) -> &Query {
         self.reported.get(query).unwrap_or(&self.prepared[query])
     }

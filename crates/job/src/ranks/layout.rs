@@ -11,7 +11,7 @@ use fleetblast_db::load::{HELD_SHARE, Method};
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Contents, Database};
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::plan::{BLOCK_RESIDUES, Layout, Request, Size, Wishes};
+use fleetblast_fleet::plan::{BLOCK_RESIDUES, Layout, Request, Size, UserSettings};
 use fleetblast_fleet::topology::{Shape, Topology};
 
 use super::checkpoint;
@@ -90,7 +90,7 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 /// Plans the layout.
 ///
 /// # Errors
-/// The database does not fit, wishes cannot be met, or the index is out of order.
+/// The database does not fit, a setting of the user cannot be met, or the index is out of order.
 pub fn plan_layout(
     plan: &Plan,
     target: &SubjectDatabase,
@@ -99,10 +99,10 @@ pub fn plan_layout(
     let (config, queries) = (&plan.fleet.config, count_queries(plan));
     let broadcast = ranks.uses_broadcast(plan.load.method, queries);
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
-    let wished = plan.fleet.wishes;
+    let wished = plan.fleet.user_settings;
     let (batch_residues, most_block_residues) = plan.batch_size.block_residues();
     let most_block_residues = plan.block_residues(most_block_residues, target.searched.residues());
-    let wishes = Wishes { block_residues: wished.block_residues.or(kept), ..wished };
+    let user_settings = UserSettings { block_residues: wished.block_residues.or(kept), ..wished };
     let mut request = Request {
         ranks: ranks.all,
         ranks_per_host: ranks.per_host,
@@ -117,7 +117,7 @@ pub fn plan_layout(
         batch_residues,
         most_block_residues,
         block_queries: plan.batch_size.block_queries(),
-        wishes,
+        user_settings,
     };
     if let Some(wanted) = plan.load.memory {
         // The user's limit is for the database alone, for each rank, on any host.

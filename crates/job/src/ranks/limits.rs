@@ -77,7 +77,7 @@ fn find_unsupported(plan: &Plan) -> Option<String> {
     // order, and predictions far ahead are wrong. Nearly all of these blocks would wait, and be
     // searched again.
     match plan.fleet.config.schedule {
-        Schedule::Dynamic if plan.fleet.wishes.segment_residues.is_some() => {
+        Schedule::Dynamic if plan.fleet.user_settings.segment_residues.is_some() => {
             Some("-segment_size".to_owned())
         }
         Schedule::Dynamic => (plan.fleet.config.longest_first

@@ -1,4 +1,4 @@
-//! The chain of metadata records: each record continues the checksum of the one before.
+//! The chain of metadata records: each record continues the checksum of the previous record.
 //!
 //! Ranks write records at their final offsets while earlier ones are still missing. Each is written
 //! as the first of a chain of its own. When all records are in the file, they are joined.

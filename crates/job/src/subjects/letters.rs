@@ -54,7 +54,7 @@ impl<'a> StoredSequence<'a> {
     }
 }
 
-/// A subject as it is aligned or shown.
+/// The letters of a subject, in the form in which they are aligned or shown.
 #[derive(Clone, Copy, Debug)]
 pub struct MaskedLetters<'a> {
     /// The sequence.

@@ -101,7 +101,7 @@ pub fn read_stored_masks(
     Ok(stored)
 }
 
-/// Returns the number of the algorithm; `None` if there is no such name.
+/// Returns the number of the algorithm; `None` for an unknown name.
 fn algorithm(
     wanted: &DatabaseMask,
     names: &str,

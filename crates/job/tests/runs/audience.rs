@@ -15,8 +15,8 @@ fn plans_on_ranks(directory: &TestDirectory) -> Vec<Plan> {
         let mut plan = directory.plan("db");
         plan.batch_size = BatchSize::Fixed(1);
         plan.fleet.ranks = ranks;
-        plan.fleet.wishes.groups = groups;
-        plan.fleet.wishes.block_residues = Some(1);
+        plan.fleet.user_settings.groups = groups;
+        plan.fleet.user_settings.block_residues = Some(1);
         plans.push(plan);
     }
     plans

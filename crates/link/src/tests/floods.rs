@@ -59,13 +59,13 @@ impl Flood<'_> {
 
 /// Connects as a known peer whose handshake is delayed by `count` new strangers.
 fn connect_slowly(keys: &Keys, flood: &mut Flood, count: usize) -> Result<Channel, LinkError> {
-    let config = tls::client(&keys.key("here"), &keys.print("there")).unwrap();
-    let mut connection = tls::connecting(&config).unwrap();
+    let config = tls::client_config(&keys.key("here"), &keys.print("there")).unwrap();
+    let mut connection = tls::client_connection(&config).unwrap();
     let mut tcp = TcpStream::connect(flood.address).unwrap();
     connection.write_tls(&mut tcp).unwrap();
     flood.grow(count);
     let mut channel = Channel::new(tcp, connection, PATIENCE)?;
-    channel.shake_hands()?;
+    channel.perform_handshake()?;
     channel.send(&Message::Hello(VERSION));
     channel.send(&Message::Stream(STREAM));
     loop {

@@ -16,9 +16,9 @@ fn send_all(keys: &Keys, address: SocketAddr, bytes: &[u8]) {
 
 /// The first message of a handshake, as a stranger's client sends it.
 pub(super) fn client_hello(keys: &Keys) -> Vec<u8> {
-    let config = tls::client(&keys.key("there"), &keys.print("here")).unwrap();
+    let config = tls::client_config(&keys.key("there"), &keys.print("here")).unwrap();
     let mut bytes = Vec::new();
-    tls::connecting(&config).unwrap().write_tls(&mut bytes).unwrap();
+    tls::client_connection(&config).unwrap().write_tls(&mut bytes).unwrap();
     bytes
 }
 
@@ -139,9 +139,9 @@ fn answer(keys: &Keys, mut tcp: TcpStream, answer: &Answer) {
             rustix::net::sockopt::set_socket_linger(&tcp, linger).unwrap();
         }
         Answer::OtherKey => {
-            let config = tls::server(&keys.key("here"), &keys.print("here")).unwrap();
-            let channel = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE);
-            let _ = channel.unwrap().shake_hands();
+            let config = tls::server_config(&keys.key("here"), &keys.print("here")).unwrap();
+            let channel = Channel::new(tcp, tls::server_connection(&config).unwrap(), PATIENCE);
+            let _ = channel.unwrap().perform_handshake();
         }
     }
 }
@@ -212,15 +212,16 @@ fn no_forged_alert_counts_as_an_alert_of_the_peer() {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
-    let config = tls::client(&keys.key("here"), &keys.print("there")).unwrap();
+    let config = tls::client_config(&keys.key("here"), &keys.print("there")).unwrap();
     for alert in 0..512u16 {
         let tcp = TcpStream::connect(address).unwrap();
-        let mut channel = Channel::new(tcp, tls::connecting(&config).unwrap(), PATIENCE).unwrap();
+        let mut channel =
+            Channel::new(tcp, tls::client_connection(&config).unwrap(), PATIENCE).unwrap();
         let (mut stranger, _) = socket.accept().unwrap();
         let level = 1 + (alert >> 8) as u8;
         stranger.write_all(&[21, 3, 3, 0, 2, level, alert as u8]).unwrap();
         drop(stranger);
-        let error = channel.shake_hands().unwrap_err();
+        let error = channel.perform_handshake().unwrap_err();
         assert!(matches!(error, LinkError::Broken(_)), "alert {alert}: {error:?}");
     }
 }
@@ -236,9 +237,9 @@ fn a_peer_that_stops_knowing_the_key_does_not_end_a_stream() {
     await_message(&mut first, |message| *message == Message::Start(0));
     drop(first);
     let (tcp, _) = socket.accept().unwrap();
-    let config = tls::server(&keys.key("there"), &keys.print("there")).unwrap();
-    let mut wrong = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE).unwrap();
-    assert!(wrong.shake_hands().is_err());
+    let config = tls::server_config(&keys.key("there"), &keys.print("there")).unwrap();
+    let mut wrong = Channel::new(tcp, tls::server_connection(&config).unwrap(), PATIENCE).unwrap();
+    assert!(wrong.perform_handshake().is_err());
     drop(wrong);
     let mut last = offer(&keys, &socket, 0);
     await_message(&mut last, |message| *message == Message::Finish(3));

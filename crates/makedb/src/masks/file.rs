@@ -11,7 +11,7 @@ use fleetblast_seq::input::UnchangedFile;
 
 /// Bytes read at a time; also enough to detect the format.
 const BUFFER: usize = 1 << 16;
-/// Number of bytes that decide the format, as in BLAST+.
+/// Number of bytes from which BLAST+ guesses the format.
 const GUESSED: usize = 8096;
 
 /// An error of reading a file of masks.
@@ -43,7 +43,7 @@ pub enum MaskError {
     },
 }
 
-/// The description of an object in a file, before its masks.
+/// Description of masks, which precedes them in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskInfo {
     /// The masking program: 10 dust, 20 seg, 30 windowmasker, 40 repeat, 100 other.

@@ -9,7 +9,7 @@ use fleetblast_seq::id::SeqId;
 
 pub use self::file::{MaskError, MaskFile};
 
-/// First number for algorithms that the user names.
+/// First number for algorithms that users name.
 const NAMED: u32 = 100;
 /// First number after all algorithms.
 const END: u32 = 255;
@@ -21,7 +21,7 @@ const PROGRAMS: [u32; 5] = [10, 20, 30, 40, NAMED];
 pub struct Algorithm {
     id: u32,
     description: Vec<u8>,
-    /// The text that distinguishes the algorithm from others.
+    /// Text that distinguishes the algorithm from others.
     key: Vec<u8>,
 }
 
@@ -155,8 +155,8 @@ impl Masks {
         join(self.ranges[position].1.entry(id).or_default(), ranges);
     }
 
-    /// The masks of the sequence with these identifiers, in the two byte orders; empty for none.
-    /// `None` if a range ends beyond `length`.
+    /// Encodes the masks of the sequence with these identifiers in the two byte orders; empty for
+    /// none. `None` if a range ends beyond `length`.
     pub(crate) fn blobs(&self, ids: &[SeqId], length: u32) -> Option<[Vec<u8>; 2]> {
         let mut found: Vec<(u32, Vec<Range<u32>>)> = Vec::new();
         for (algorithm, by_id) in &self.ranges {

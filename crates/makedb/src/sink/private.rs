@@ -1,4 +1,4 @@
-//! A private directory, hidden in one where others can write, too.
+//! A private directory, hidden in a directory where other users can write, too.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, TryLockError};
@@ -7,11 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a database's name that are in the directory's name: file systems allow 255 in all.
+/// Maximal number of bytes of a database's name in the directory's name: file systems allow 255 in
+/// all.
 const NAME_KEPT: usize = 200;
-/// Names tried before a random one, if several processes make the same database at a time.
+/// Number of names tried before a random one, in case several processes make the same database at a
+/// time.
 const NAMES_TRIED: u32 = 4;
-/// Other users must not read or write it.
+/// Permissions of the directory: other users must not read or write it.
 const MODE: u32 = 0o700;
 
 /// The directory. It is locked (`flock`) as long as its process lives. So the next process that

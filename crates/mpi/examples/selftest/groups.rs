@@ -96,6 +96,6 @@ fn agreement(group: &Comm) {
     };
     let error = group.agree(result).unwrap_err();
     assert_eq!(error.to_string(), format!("rank {broken}: nothing: on purpose"));
-    let elsewhere = matches!(error, MpiError::Elsewhere { rank, .. } if rank == broken);
+    let elsewhere = matches!(error, MpiError::OtherRank { rank, .. } if rank == broken);
     assert_eq!(elsewhere, group.rank() != broken);
 }

@@ -221,7 +221,7 @@ impl ParallelFile {
 
     /// Number of calls of a collective function by all ranks, if this rank needs `own`.
     fn rounds(&self, own: usize) -> Result<usize, MpiError> {
-        Ok(self.comm.extreme(own as u64, Extreme::Most)? as usize)
+        Ok(self.comm.extreme(own as u64, Extreme::Maximum)? as usize)
     }
 
     fn piece(&self) -> usize {

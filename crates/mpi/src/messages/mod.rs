@@ -11,7 +11,7 @@ use std::time::Duration;
 
 pub use self::inbox::Message;
 use self::inbox::{Inbox, Ticket};
-use self::pending::{Incoming, Leaving, Matched, Outgoing, Pending};
+use self::pending::{Incoming, Matched, Outgoing, Pending, SendBuffer};
 use crate::MpiError;
 use crate::backoff::Backoff;
 use crate::call::Failure;
@@ -78,7 +78,7 @@ impl Messenger {
     /// # Errors
     /// [`MpiError::Call`], also if there is no rank `to`.
     pub fn send(&mut self, to: usize, tag: u8, bytes: Vec<u8>) -> Result<(), MpiError> {
-        self.begin(to, tag, Leaving { bytes, receipt: None })
+        self.begin(to, tag, SendBuffer { bytes, receipt: None })
     }
 
     /// As `send`; when the message has left, [`Messenger::left`] returns `receipt`.
@@ -92,7 +92,7 @@ impl Messenger {
         bytes: Vec<u8>,
         receipt: u64,
     ) -> Result<(), MpiError> {
-        self.begin(to, tag, Leaving { bytes, receipt: Some(receipt) })
+        self.begin(to, tag, SendBuffer { bytes, receipt: Some(receipt) })
     }
 
     /// Returns the receipt of a message that has left, once; its memory is free. MPI may have
@@ -101,7 +101,7 @@ impl Messenger {
         self.left.pop_front()
     }
 
-    fn begin(&mut self, to: usize, tag: u8, message: Leaving) -> Result<(), MpiError> {
+    fn begin(&mut self, to: usize, tag: u8, message: SendBuffer) -> Result<(), MpiError> {
         let message = Rc::new(message);
         let mut rest = pieces(message.bytes.len(), self.comm.session().piece);
         while let Some(range) = rest.next() {
@@ -125,8 +125,9 @@ impl Messenger {
         take(&mut self.senders)
     }
 
-    /// Whether any transfer is incomplete: some libraries make progress only in calls.
-    pub fn is_moving(&self) -> bool {
+    /// Whether any transfer is incomplete. Then keep calling: some libraries make progress only in
+    /// calls.
+    pub fn has_transfers(&self) -> bool {
         self.outgoing.len() + self.incoming.len() > 0
     }
 
@@ -179,8 +180,8 @@ impl Messenger {
     }
 
     /// Waits until all messages have left, at most for `timeout`. Returns whether they have.
-    /// Messages that arrive meanwhile are kept for [`Messenger::poll`], so two ranks can flush at the
-    /// same time.
+    /// Messages that arrive meanwhile are kept for [`Messenger::poll`], so two ranks can flush at
+    /// the same time.
     ///
     /// # Errors
     /// As [`Messenger::poll`].
@@ -214,7 +215,7 @@ impl Messenger {
             }
             backoff.pause(BUSY_NAP);
         }
-        while self.is_moving() {
+        while self.has_transfers() {
             self.poll()?;
             backoff.pause(BUSY_NAP);
         }
@@ -245,7 +246,7 @@ impl Messenger {
     }
 
     fn longest_nap(&self) -> Duration {
-        if self.is_moving() { BUSY_NAP } else { IDLE_NAP }
+        if self.has_transfers() { BUSY_NAP } else { IDLE_NAP }
     }
 
     fn failed(&self, failure: Failure) -> MpiError {

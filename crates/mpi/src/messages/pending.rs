@@ -19,16 +19,16 @@ pub(super) struct Pending<T> {
     statuses: Vec<ffi::MPI_Status>,
 }
 
-/// A message that is being sent; its pieces share it.
-pub(super) struct Leaving {
+/// The bytes of a message that is being sent. All of its pieces share this buffer.
+pub(super) struct SendBuffer {
     pub(super) bytes: Vec<u8>,
-    /// The number that its sender wants back when it has left.
+    /// Number that [`Messenger::left`](super::Messenger::left) returns once the message has left.
     pub(super) receipt: Option<u64>,
 }
 
 /// A piece of a message that is being sent.
 pub(super) struct Outgoing {
-    message: Rc<Leaving>,
+    message: Rc<SendBuffer>,
     /// Bytes of this piece.
     length: usize,
 }
@@ -116,7 +116,7 @@ impl Pending<Outgoing> {
         comm: &Comm,
         to: usize,
         tag: c_int,
-        message: &Rc<Leaving>,
+        message: &Rc<SendBuffer>,
         range: Range<usize>,
     ) -> Result<(), Failure> {
         let piece = &message.bytes[range];

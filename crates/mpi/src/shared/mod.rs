@@ -9,7 +9,7 @@ use std::sync::Arc;
 use memmap2::Mmap;
 
 pub use self::residence::Residence;
-use self::segment::{Filling, Trouble};
+use self::segment::{Filling, SegmentError};
 use crate::{Comm, MpiError};
 
 /// Memory shared by the ranks of a host while they fill it. The ranges of the ranks do not overlap.
@@ -103,9 +103,9 @@ impl AsRef<[u8]> for SharedBytes {
 }
 
 /// Converts an error of a segment.
-fn memory_error(host: &Comm, length: usize) -> impl FnOnce(Trouble) -> MpiError {
+fn memory_error(host: &Comm, length: usize) -> impl FnOnce(SegmentError) -> MpiError {
     let (rank, host) = (host.rank(), host.session().host.clone());
-    move |Trouble { step, source }| {
+    move |SegmentError { step, source }| {
         let text = source.to_string();
         MpiError::Memory { rank, host, wanted: length as u64, step, text }
     }

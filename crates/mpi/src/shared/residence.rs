@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-/// Where bytes are, from the mappings that contain them, which can be a little longer.
+/// Pages of a range of memory, counted over whole mappings, which can be a little longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residence {
     /// Bytes in memory and mapped by this process.
     pub resident: u64,
-    /// Bytes of them on huge pages.
+    /// Bytes of the resident memory that are on huge pages.
     pub huge: u64,
     /// Inode of the file of the memory: ranks with the same inode share it. Zero for memory of one
     /// process.

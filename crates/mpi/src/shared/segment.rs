@@ -1,4 +1,4 @@
-//! The shared memory itself.
+//! A segment of memory that the ranks of a host share.
 //!
 //! It is a file that exists in memory only (`memfd_create`). The first rank of a host makes it, and
 //! the others open it through `/proc`. Two alternatives were rejected. An MPI window never asks for
@@ -27,7 +27,7 @@ pub(super) struct Filling {
     own: Range<usize>,
 }
 
-/// The same memory when nobody maps it for writing any more.
+/// Shared memory of the ranks of a host after all of them have filled it.
 pub(super) struct Complete {
     file: File,
     size: usize,
@@ -35,13 +35,13 @@ pub(super) struct Complete {
 }
 
 /// The error of an operation on a segment.
-pub(super) struct Trouble {
+pub(super) struct SegmentError {
     pub(super) step: &'static str,
     pub(super) source: io::Error,
 }
 
-fn step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> Trouble {
-    move |source| Trouble { step, source: source.into() }
+fn step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> SegmentError {
+    move |source| SegmentError { step, source: source.into() }
 }
 
 impl Filling {
@@ -49,7 +49,7 @@ impl Filling {
     ///
     /// # Safety
     /// As for [`Filling::join`].
-    pub(super) unsafe fn first(length: usize, own: Range<usize>) -> Result<Self, Trouble> {
+    pub(super) unsafe fn first(length: usize, own: Range<usize>) -> Result<Self, SegmentError> {
         let size = rounded(length);
         let file = match reserved_pages(size) {
             Ok(file) => file,
@@ -73,13 +73,13 @@ impl Filling {
         name: &str,
         length: usize,
         own: Range<usize>,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, SegmentError> {
         let file = OpenOptions::new().read(true).write(true).open(name);
         let file = file.map_err(step("opening that of the host's first rank"))?;
         Self::map(file, rounded(length), own)
     }
 
-    fn map(file: File, size: usize, own: Range<usize>) -> Result<Self, Trouble> {
+    fn map(file: File, size: usize, own: Range<usize>) -> Result<Self, SegmentError> {
         assert!(own.start <= own.end && own.end <= size, "{own:?} of {size} bytes");
         let map = MmapOptions::new().len(size).map_raw(&file).map_err(step("mapping memory"))?;
         // If huge pages are disabled this fails, and the pages are small.
@@ -89,7 +89,7 @@ impl Filling {
 
     /// Makes the system allocate the memory of the own range now. A page missing later would cause
     /// a signal, not an error.
-    pub(super) fn populate(&self) -> Result<(), Trouble> {
+    pub(super) fn populate(&self) -> Result<(), SegmentError> {
         if self.own.is_empty() {
             return Ok(());
         }
@@ -128,7 +128,7 @@ impl Complete {
     ///
     /// # Safety
     /// No process writes to the segment any more.
-    pub(super) unsafe fn read(self) -> Result<Mmap, Trouble> {
+    pub(super) unsafe fn read(self) -> Result<Mmap, SegmentError> {
         let Complete { file, size, own } = self;
         // SAFETY: nobody writes, as the caller promises; the file has no name and is never
         // shortened.

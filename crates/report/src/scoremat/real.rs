@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-/// Digits that are kept.
+/// Number of digits that are kept.
 const DIGITS: usize = 15;
 /// Number of digits computed first, and of those computed after them.
 const FIRST: u32 = 9;

@@ -1,6 +1,6 @@
 //! ASN.1 values, of any type.
 
-/// A value.
+/// An ASN.1 value of any type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A whole number.

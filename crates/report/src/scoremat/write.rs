@@ -6,7 +6,7 @@ use fleetblast_seq::id::ObjectId;
 use super::print::print;
 use super::tree::Value;
 
-/// The content of a checkpoint.
+/// The content of a checkpoint to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoint<'a> {
     /// Identifier of the query.

@@ -1,8 +1,8 @@
 //! Entities of HTML in titles.
 
-/// Most digits of a numbered entity that BLAST+ decodes.
+/// Maximal number of digits of a numbered entity that BLAST+ decodes.
 const MOST_DIGITS: usize = 15;
-/// Longest name of an entity: `#x` and the digits.
+/// Maximal length of the name of an entity: `#x` and the digits.
 const LONGEST_NAME: usize = 2 + MOST_DIGITS;
 
 /// Decodes the entities of HTML: the five of XML, and numbered ones.

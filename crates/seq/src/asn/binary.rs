@@ -13,7 +13,7 @@ type Result<T> = std::result::Result<T, AsnError>;
 const BLOCKS: [u8; 2] = [tag::SEQUENCE, tag::SET];
 /// The maximal length of an element in bytes: files of the toolkit have lengths of 32 bits.
 const MAX_LENGTH: u64 = u32::MAX as u64;
-/// Bits of the first byte of a real number, all 0 for decimal digits.
+/// Bits of the first byte of a real number that are all 0 if decimal digits follow.
 const NOT_DECIMAL: u8 = 0xc0;
 
 /// A reader of BER.
@@ -115,7 +115,7 @@ impl<R: BufRead> Binary<R> {
                 Some(end) if self.at > end => {
                     return AsnError::malformed(self.at, "a value beyond the end of its block");
                 }
-                // No value has this tag.
+                // No value has the tag 0.
                 None if self.peek()? == Some(0) => {
                     self.end()?;
                     return Ok(values);

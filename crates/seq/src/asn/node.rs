@@ -42,7 +42,7 @@ pub enum Kind {
 type Result<T> = std::result::Result<T, Malformed>;
 
 impl Label {
-    /// The label's index among these names, from an index on.
+    /// Index of the label among these names, from index `from` on.
     fn place(&self, names: &[&str], from: usize) -> Option<usize> {
         match self {
             Label::Name(name) => {

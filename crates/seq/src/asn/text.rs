@@ -23,8 +23,8 @@ impl<R: BufRead> Text<R> {
         Self { input, ahead: [0; 2], count: 0, at: 0, line: 1 }
     }
 
-    /// Returns the byte after `over` others (0 or 1) without consuming any; `None` if the file ends
-    /// before.
+    /// Returns the byte after the next `over` ones (0 or 1) without consuming any; `None` beyond
+    /// the end of the file.
     fn peek_over(&mut self, over: usize) -> Result<Option<u8>> {
         while self.count <= over {
             let Some(&byte) = self.input.fill_buf()?.first() else { return Ok(None) };
@@ -39,7 +39,7 @@ impl<R: BufRead> Text<R> {
         self.peek_over(0)
     }
 
-    /// Consumes the byte that was peeked at.
+    /// Consumes the byte that was returned last.
     fn skip(&mut self) {
         self.line += u64::from(self.ahead[0] == b'\n');
         self.at += 1;

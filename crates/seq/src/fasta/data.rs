@@ -22,7 +22,7 @@ pub(super) struct Residues {
     codes: Vec<u8>,
     lower_case: Vec<Range<u32>>,
     mask_start: Option<u32>,
-    /// Residues that came from lines of letters, not from gap lines.
+    /// Number of residues from lines of letters, not from gap lines.
     letters: usize,
     /// The expected type of sequences.
     expected: Molecule,
@@ -98,8 +98,8 @@ impl Residues {
         }
     }
 
-    /// The code of a letter, `None` if it is dropped. BLAST+ is stricter for nucleotides; the type
-    /// by the identifiers takes precedence over the expected one.
+    /// Returns the code of a letter; `None` if it is dropped. BLAST+ drops more letters for
+    /// nucleotides. The type by the identifiers takes precedence over the expected one.
     fn encode(&self, letter: u8) -> Option<u8> {
         let residue = alphabet::encode(letter);
         let base = nucleotide::encode(letter);
@@ -114,7 +114,7 @@ impl Residues {
         }
     }
 
-    /// The code of an unknown residue or base.
+    /// Returns the code of an unknown residue or base.
     fn any(&self) -> u8 {
         match self.expected {
             Molecule::Protein => alphabet::X,
@@ -142,7 +142,7 @@ impl Residues {
     }
 }
 
-/// Adds an invalid column and joins neighbours; one range beyond the limit ends the last one.
+/// Adds an invalid column and joins neighbours. The last range may exceed the limit by one.
 pub(super) fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
     let full = columns.len() > MAX_RANGES;
     match columns.last_mut() {

@@ -10,13 +10,14 @@ use crate::id::{MAX_LOCAL, Molecule, ObjectId, SeqId, parse_word, parse_word_wit
 
 /// Longest accession.
 const MAX_ACCESSION: usize = 30;
-/// This many letters at the end of a title or identifier look like a misplaced sequence.
+/// Minimal number of letters at the end of a title or identifier that look like a misplaced
+/// sequence.
 const SUSPICIOUS_LETTERS: usize = 50;
-/// This many bases at the end of the title of a nucleotide sequence look like one.
+/// Minimal number of bases at the end of the title of a nucleotide sequence that look like one.
 const SUSPICIOUS_BASES: usize = 20;
-/// An identifier of a nucleotide sequence must not end with more bases.
+/// Maximal number of bases at the end of an identifier of a nucleotide sequence.
 const MAX_BASES: usize = 25;
-/// BLAST+ looks this far for the `=` of `[key=value]`.
+/// Maximal number of characters in which BLAST+ searches for the `=` of `[key=value]`.
 const MAX_KEY: usize = 30;
 
 /// The content of a definition line.
@@ -24,7 +25,7 @@ const MAX_KEY: usize = 30;
 pub(super) struct ParsedDefline {
     pub ids: Vec<SeqId>,
     pub title: Vec<u8>,
-    /// The title looks like a misplaced sequence.
+    /// A warning if the title looks like a misplaced sequence.
     pub suspicious: Option<Warning>,
 }
 

@@ -6,7 +6,7 @@
 use super::error::{GapWarning, Warning};
 use crate::convert::trim_spaces;
 
-/// Whether a type of gaps needs, or excludes, evidence of linkage.
+/// Whether a type of gap requires, allows or excludes evidence of linkage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Evidence {
     Unspecified,

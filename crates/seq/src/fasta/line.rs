@@ -43,7 +43,7 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    /// Makes the next call return the current line again.
+    /// Returns the current line again at the next call of `advance`.
     pub(super) fn push_back(&mut self) {
         self.pushed_back = true;
     }

@@ -32,7 +32,7 @@ const COLON_DATABASES: [&str; 21] = [
     "WUGSC",
 ];
 
-/// Which words that are no accessions count as local identifiers.
+/// Which words count as local identifiers, if they are not accessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Locals {
     /// No word.

@@ -1,27 +1,28 @@
-//! Choosing among several identifiers of one sequence (`Seq_id.cpp`).
+//! Chooses among several identifiers of one sequence (`Seq_id.cpp`).
 
 use super::{NumberKind, SeqId, TextKind};
 
-/// The identifier with the lowest text score, the first of equals. The tabular formats print its
-/// accession. Accessions come before RefSeq's; then local identifiers, general ones, gi.
+/// Chooses the identifier with the lowest text score, the first of equals. The tabular formats
+/// print its accession. Accessions precede those of RefSeq; local identifiers, general ones and gi
+/// follow.
 pub fn text_choice(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(text_score(id), id))
 }
 
-/// The identifier with the lowest rank, the first of equals. BLAST+ uses it to name a sequence
-/// internally. gi come first, then accessions; local and general identifiers come last.
+/// Chooses the identifier with the lowest rank, the first of equals. BLAST+ uses it to name a
+/// sequence internally. gi come first, then accessions; local and general identifiers come last.
 pub fn best_choice(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(best_rank(id), id))
 }
 
-/// The identifier with the highest rank, the first of equals. The pairwise report, the description
-/// table and links show it.
+/// Chooses the identifier with the highest rank, the first of equals. The pairwise report, the
+/// description table and links show it.
 pub fn report_choice(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| -adjusted(best_rank(id), id))
 }
 
-/// The identifier that names a sequence in SAM: the [`text_choice`] if it has an accession or a
-/// name, else the [`best_choice`], by which alignments know the sequence
+/// Chooses the identifier that names a sequence in SAM. It is the [`text_choice`] if that has an
+/// accession or a name, else the [`best_choice`], by which alignments identify the sequence
 /// (`CSAM_CIGAR_Formatter::AdjustSeqIdType`, sam_formatter.cpp; `eGetId_ForceAcc`, sequence.cpp).
 pub fn sam_choice(ids: &[SeqId]) -> Option<&SeqId> {
     match text_choice(ids) {
@@ -30,12 +31,12 @@ pub fn sam_choice(ids: &[SeqId]) -> Option<&SeqId> {
     }
 }
 
-/// The identifier with the lowest rank for FASTA headers, the first of equals.
+/// Chooses the identifier with the lowest rank for FASTA headers, the first of equals.
 fn fasta_choice(ids: &[SeqId], is_protein: bool) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(fasta_rank(id, is_protein), id))
 }
 
-/// The number of the first gi, 0 if there is none.
+/// Number of the first gi, 0 if there is none.
 pub fn gi(ids: &[SeqId]) -> i64 {
     ids.iter().find_map(|id| if let SeqId::Gi(gi) = id { Some(*gi) } else { None }).unwrap_or(0)
 }
@@ -56,7 +57,7 @@ pub fn fasta_list(ids: &[SeqId], is_protein: bool) -> Vec<u8> {
     behind_gi(ids, fasta_choice(ids, is_protein), SeqId::fasta)
 }
 
-/// The first gi, if any, and the chosen identifier unless that is a gi, joined by a bar.
+/// Joins the first gi, if any, and the chosen identifier by a bar. A chosen gi is not repeated.
 fn behind_gi(ids: &[SeqId], chosen: Option<&SeqId>, print: impl Fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     let is_gi = |id: &&SeqId| matches!(id, SeqId::Gi(_));
     let gi = ids.iter().find(is_gi).map(SeqId::fasta);

@@ -3,8 +3,8 @@
 use super::{ObjectId, SeqId, TextKind};
 
 impl SeqId {
-    /// Whether both name the same sequence: an accession without version matches every version, a
-    /// PDB entry without chain every chain.
+    /// Whether both identifiers name the same sequence. An accession without version matches every
+    /// version, a PDB entry without chain every chain.
     pub fn matches(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Local(a), Self::Local(b)) => a.matches(b),
@@ -40,14 +40,15 @@ impl SeqId {
 }
 
 impl ObjectId {
-    /// A number is the same as its text.
+    /// Whether both are equal; a number equals its text.
     fn matches(&self, other: &Self) -> bool {
         self.text().eq_ignore_ascii_case(&other.text())
     }
 }
 
 impl TextKind {
-    /// Whether accessions of this database are compared with those of other such databases.
+    /// Whether accessions of this database are compared with those of the other nucleotide
+    /// databases.
     fn shares_accessions(self) -> bool {
         use TextKind::*;
         matches!(

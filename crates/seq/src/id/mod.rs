@@ -111,7 +111,7 @@ impl NumberKind {
     }
 }
 
-/// The release of Swiss-Prot identifiers that are written `tr`.
+/// Release of Swiss-Prot identifiers with the tag `tr`.
 const UNREVIEWED: &[u8] = b"unreviewed";
 
 /// One identifier of a sequence.
@@ -171,7 +171,7 @@ pub enum Molecule {
 }
 
 impl SeqId {
-    /// The texts of the identifier, without tags.
+    /// Returns the texts of the identifier, without tags, to change them.
     pub fn texts_mut(&mut self) -> Vec<&mut Vec<u8>> {
         match self {
             Self::Local(ObjectId::Text(text)) => vec![text],
@@ -184,7 +184,7 @@ impl SeqId {
         }
     }
 
-    /// The identifier with its tag, as in FASTA: `sp|P69905.2|HBA_HUMAN`, `lcl|loc1`,
+    /// Formats the identifier with its tag, as in FASTA: `sp|P69905.2|HBA_HUMAN`, `lcl|loc1`,
     /// `gnl|mydb|tag1`, `pdb|1ABC|A` (a blank for no chain).
     pub fn fasta(&self) -> Vec<u8> {
         match self {
@@ -214,18 +214,19 @@ impl SeqId {
         }
     }
 
-    /// The identifier without tag and version: accession (upper case), else name; `mydb:tag1`,
-    /// `1ABC_A`, `USRE33188_1`.
+    /// Formats the identifier without tag and version: accession (upper case), else name;
+    /// `mydb:tag1`, `1ABC_A`, `USRE33188_1`.
     pub fn accession(&self) -> Vec<u8> {
         self.content(false)
     }
 
-    /// As [`accession`](Self::accession), with the version after a dot if there is one.
+    /// Formats the identifier as [`accession`](Self::accession), with the version after a dot if
+    /// there is one.
     pub fn accession_version(&self) -> Vec<u8> {
         self.content(true)
     }
 
-    /// The identifier as the pairwise report prints it:
+    /// Formats the identifier as the pairwise report prints it. That is
     /// [`accession_version`](Self::accession_version), but the whole FASTA form for `gi`, `pir` and
     /// `prf` (`CAlignFormatUtil::GetBareId`).
     pub fn bare(&self) -> Vec<u8> {
@@ -235,7 +236,7 @@ impl SeqId {
         }
     }
 
-    /// Whether the identifier only stands for the number of a sequence in a database without parsed
+    /// Whether the identifier is only the number of a sequence in a database without parsed
     /// identifiers.
     pub fn is_ordinal(&self) -> bool {
         matches!(self, Self::General { db, .. } if db == b"BL_ORD_ID")

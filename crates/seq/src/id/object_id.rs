@@ -16,7 +16,8 @@ pub enum ObjectId {
 }
 
 impl ObjectId {
-    /// A number if the text is one from 1 to 2³¹−1 without sign or leading zeros; otherwise a text.
+    /// Parses a text as a number if it is from 1 to 2³¹−1, without sign or leading zeros; keeps any
+    /// other text.
     pub fn from_text(text: &[u8]) -> Self {
         let number = match text.first() {
             Some(b'1'..=b'9') => digits(text).filter(|&n| n <= i64::from(i32::MAX)),
@@ -25,7 +26,7 @@ impl ObjectId {
         number.map_or_else(|| Self::Text(text.to_vec()), Self::Number)
     }
 
-    /// The number or text as written.
+    /// Text of the number, or the text itself.
     pub fn text(&self) -> Vec<u8> {
         match self {
             Self::Number(number) => number.to_string().into_bytes(),

@@ -161,7 +161,7 @@ fn end_of_id(text: &[u8]) -> Option<usize> {
     Some(text.len())
 }
 
-/// Parses the first identifier of a word. Returns it, and whether nothing follows it.
+/// Parses the first identifier of a word. Also returns whether it is the only one.
 fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
     let text = trim_spaces(word);
     let tag = text.iter().position(|&c| c == b'|').filter(|_| has_tag(text));
@@ -171,7 +171,7 @@ fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
     parse_first_tagged(text, tag)
 }
 
-/// Whether a bar follows two or three characters, and something follows the bar.
+/// Whether the text starts with two or three characters, a bar and something else.
 fn has_tag(text: &[u8]) -> bool {
     (text.len() > 3 && text[2] == b'|') || (text.len() > 4 && text[3] == b'|')
 }

@@ -20,9 +20,9 @@ enum Cause {
         line: u32,
         text: String,
     },
-    /// A text where only a number is allowed.
+    /// Cause: a text in place of a number.
     Choice,
-    /// A text that should be a number.
+    /// Cause: a text that is not a valid number.
     Convert(ConvertError),
 }
 
@@ -52,7 +52,7 @@ impl From<ConvertError> for Refusal {
 }
 
 impl Refusal {
-    /// The error without its position in BLAST+'s source.
+    /// Message without the position in BLAST+'s source.
     pub fn text(&self) -> &str {
         match &self.cause {
             Cause::Format { text, .. } => text,
@@ -61,62 +61,66 @@ impl Refusal {
         }
     }
 
-    /// A text where only a number is allowed.
+    /// Makes the error for a text in place of a number.
     pub(super) fn no_choice() -> Self {
         Self { cause: Cause::Choice }
     }
 
-    /// No word at all.
+    /// Makes the error for an empty word.
     pub(super) fn empty() -> Self {
         Self::new("CSeq_id::Set", 2457, "Empty bare accession supplied".to_owned())
     }
 
-    /// No accession, and no valid local identifier.
+    /// Makes the error for a word that is neither an accession nor a valid local identifier.
     pub(super) fn malformed(word: &[u8]) -> Self {
         Self::new("CSeq_id::Set", 2490, format!("Malformatted ID {}", shown(word)))
     }
 
-    /// A part in the place of a tag.
+    /// Makes the error for a part in the place of a tag.
     pub(super) fn unsupported_tag(part: &[u8]) -> Self {
         Self::new("CSeq_id::ParseIDs", 2646, format!("Unsupported ID type {}", shown(part)))
     }
 
-    /// More than one identifier.
+    /// Makes the error for more than one identifier.
     pub(super) fn too_many_parts(word: &[u8]) -> Self {
         let text = format!("FASTA-style ID {} has too many parts.", shown(word));
         Self::new("CSeq_id::Set", 2531, text)
     }
 
+    /// Makes the error for missing parts after a tag.
     pub(super) fn too_few_parts(tag: &str) -> Self {
         Self::new("CSeq_id::x_Init", 2721, format!("Not enough fields for ID of type {tag}"))
     }
 
-    /// Country, patent number, and an invalid number of a sequence in it.
+    /// Makes the error for an invalid number of a sequence in a patent. `parts` are country, patent
+    /// number and that number.
     pub(super) fn patent(parts: [&[u8]; 3]) -> Self {
         let [country, number, sequence] = parts.map(shown);
         let text = format!("Bad sequence number {sequence} for {country} patent {number}");
         Self::new("CSeq_id::x_Init", 2779, text)
     }
 
+    /// Makes the error for an invalid PDB entry.
     pub(super) fn pdb(entry: &[u8]) -> Self {
         Self::new("CSeq_id::x_Init", 2793, format!("Malformatted PDB ID {}", shown(entry)))
     }
 
-    /// An invalid identifier of a type with numeric identifiers.
+    /// Makes the error for an invalid identifier of a type with numeric identifiers.
     pub(super) fn no_number(kind: &str, part: &[u8]) -> Self {
         let part = shown(part);
         let text = format!("Negative, excessively large, or non-numeric {kind} ID {part}");
         Self::new("CSeq_id::Set", 2921, text)
     }
 
-    /// An invalid version after the dot of an accession. BLAST+ checks it in two places.
+    /// Makes the error for an invalid version after the dot of an accession. BLAST+ checks it in
+    /// two places.
     pub(super) fn version(function: &'static str, line: u32, accession: &[u8]) -> Self {
         let accession = shown(accession);
         let text = format!("Version embedded in accession {accession} is not a positive integer");
         Self::new(function, line, text)
     }
 
-    /// Neither accession nor name.
+    /// Makes the error for an identifier with neither accession nor name.
     pub(super) fn nameless(release: &[u8]) -> Self {
         let release = shown(release);
         let text = format!(

@@ -63,7 +63,7 @@ impl Tag {
         }
     }
 
-    /// Minimal and maximal number of parts after the tag.
+    /// Minimal and maximal number of parts that follow the tag.
     fn parts(self) -> (usize, usize) {
         match self {
             Self::Local | Self::Numbered(_) | Self::Gi => (1, 1),
@@ -96,9 +96,9 @@ pub(super) fn text_kind(tag: &[u8]) -> Option<TextKind> {
 
 /// Parses a word of parts separated by bars.
 ///
-/// If `skipped` is given, a part that cannot be parsed is added to it. Parsing continues at the
+/// If `skipped` is given, parts that cannot be parsed are added to it. Parsing continues at the
 /// next part of two or three characters, which must start another identifier. The word is refused
-/// only if no identifier is left.
+/// only if no identifier remains.
 pub(super) fn parse_tagged(
     text: &[u8],
     mut skipped: Option<&mut Vec<Refusal>>,
@@ -129,7 +129,7 @@ pub(super) fn parse_tagged(
     Ok(ids)
 }
 
-/// Parses the first identifier of a word with this tag. Returns it, and whether nothing follows it.
+/// Parses the first identifier of a word with this tag. Also returns whether it is the only one.
 pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool), Refusal> {
     let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').skip(1).collect();
     let (fields, _) = take_fields(&mut parts, tag)?;
@@ -168,11 +168,11 @@ fn parse_next(
 #[derive(Debug, Default)]
 struct Fields<'a> {
     parts: [&'a [u8]; 3],
-    /// dbSNP: the second part and all that follow.
+    /// All parts from the second one on, joined; for dbSNP.
     greedy: Option<Vec<u8>>,
 }
 
-/// Takes the parts that belong to a tag, and the next tag if it was found among them.
+/// Removes the parts that belong to a tag. Also returns the next tag, if it was found among them.
 fn take_fields<'a>(
     parts: &mut VecDeque<&'a [u8]>,
     tag: Tag,

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memmem;
 
-/// Maximal bytes of text per compressed byte of a sequence and its definition line. Letters of
-/// sequences compress to a fourth, so almost all of a sequence can be runs of N.
+/// Maximal number of bytes of text per compressed byte of a sequence and its definition line.
+/// Letters of sequences compress to a fourth, so almost all of a sequence can be runs of N.
 const MOST_RATIO: u64 = 256;
-/// Bytes of text that are always allowed: chromosomes begin with runs of 20 million N.
+/// Number of bytes of text that every sequence may have: chromosomes begin with runs of 20 million
+/// N.
 const LEAST: u64 = 64 << 20;
 
 /// A reader that counts the bytes read.

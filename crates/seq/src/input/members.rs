@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 /// Number of bytes that identify a member.
 const MAGIC: usize = 3;
 
-/// What follows a member.
+/// The kind of data that follows a member.
 enum Next {
     /// Another member, or bytes that must be one.
     Member,
@@ -67,7 +67,7 @@ impl<R: BufRead> Member for bzip2::bufread::BzDecoder<Peek<R>> {
 
 /// Reads all members. Calls `warn` once if anything but zeros follows the last one.
 pub(super) struct Members<M, W> {
-    /// `None` after the last one.
+    /// The current member; `None` after the last one.
     member: Option<M>,
     warn: W,
 }

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A version of a regular file.
+/// Size and modification time of a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileVersion {
     device: u64,
@@ -27,7 +27,7 @@ impl FileVersion {
         Self { device: file.dev(), inode: file.ino(), length: file.len(), modified }
     }
 
-    /// Compares with a later version.
+    /// Compares this version with a later one of the same file.
     ///
     /// # Errors
     /// If they differ; the error says in what.
@@ -68,7 +68,7 @@ pub fn is_change(error: &io::Error) -> bool {
 #[derive(Debug)]
 pub struct UnchangedFile {
     file: File,
-    /// Version when opened; `None` for a pipe or device.
+    /// Version of the file when it was opened; `None` for a pipe or device.
     opened: Option<FileVersion>,
 }
 
@@ -86,7 +86,7 @@ impl UnchangedFile {
         Ok(Self { file, opened: found.is_file().then(|| FileVersion::new(&found)) })
     }
 
-    /// The version that is read; `None` for a pipe or device.
+    /// Version of the opened file; `None` for a pipe or device.
     pub fn version(&self) -> Option<FileVersion> {
         self.opened
     }
@@ -115,7 +115,8 @@ pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = UnchangedFile::open(path)?;
     let length = file.opened.map_or(0, |opened| opened.length);
     let mut bytes = Vec::new();
-    // A length beyond the memory becomes an error of reading; it may be a false length.
+    // A length beyond the memory causes an error here instead of an abort; the file system may
+    // state a wrong length.
     bytes.try_reserve(usize::try_from(length).unwrap_or(0).saturating_add(1))?;
     file.read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -1,5 +1,5 @@
-//! Reads aligned FASTA (`CAlnScannerFastaGap`): the lines of all sequences are as long as those of
-//! the first.
+//! Reads aligned FASTA (`CAlnScannerFastaGap`). All sequences must have lines of the same lengths
+//! as the first.
 
 use super::lines::{Lines, first_word, words};
 use super::rows::Rows;

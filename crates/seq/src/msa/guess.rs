@@ -3,7 +3,7 @@
 use super::lines::{Lines, number, words};
 use crate::convert::trim_spaces;
 
-/// Lines that are examined, except for Clustal.
+/// Number of lines that are examined, except for Clustal.
 const SAMPLE: usize = 10;
 /// Number of blocks that must end with a line of conservation if no heading names Clustal.
 const BLOCKS: usize = 3;

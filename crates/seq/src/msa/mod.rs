@@ -21,10 +21,10 @@ use self::lines::Lines;
 use self::rows::Rows;
 use crate::id::{Molecule, SeqId};
 
-/// The column of a sequence without a letter.
+/// Character for a gap in a column.
 pub const GAP: u8 = b'-';
 
-/// An alignment that cannot be used.
+/// Why an alignment cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MsaError {
     /// The text is malformed in some line.
@@ -35,7 +35,7 @@ pub enum MsaError {
         /// What is wrong.
         problem: String,
     },
-    /// The text as a whole is no alignment.
+    /// The text is not an alignment.
     #[error("{0}")]
     NoAlignment(&'static str),
     /// A sequence of bases has both `T` and `U`.
@@ -58,30 +58,29 @@ fn malformed<T>(line: usize, problem: impl Into<String>) -> Result<T> {
 /// A sequence of an alignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aligned {
-    /// The line in which it begins, from 1.
+    /// Line in which the sequence begins, from 1.
     pub line: usize,
-    /// Its identifiers, one at least.
+    /// Identifiers of the sequence, at least one.
     pub ids: Vec<SeqId>,
-    /// Its title, in FASTA only.
+    /// Title of the sequence, in FASTA only.
     pub title: Vec<u8>,
-    /// Each column: a letter, a `*`, or [`GAP`].
+    /// Columns of the sequence: a letter, a `*`, or [`GAP`] each.
     pub columns: Vec<u8>,
-    /// The molecule type for BLAST+: by the first identifier, else by the letters.
+    /// Molecule type in BLAST+: by the first identifier, else by the letters.
     pub molecule: Molecule,
 }
 
 impl Aligned {
-    /// Its letters, without gaps, as capitals.
+    /// Letters of the sequence, without gaps, as capitals.
     pub fn letters(&self) -> impl Iterator<Item = u8> {
         self.columns.iter().filter(|&&letter| letter != GAP).map(u8::to_ascii_uppercase)
     }
 }
 
-/// Reads an alignment: two sequences or more, with the same number of columns.
+/// Reads an alignment of at least two sequences with the same number of columns.
 ///
 /// # Errors
-/// If BLAST+ does not take the text for an alignment, or would read beyond the end of a
-/// sequence.
+/// If BLAST+ does not recognise an alignment, or would read beyond the end of a sequence.
 ///
 /// ```
 /// use fleetblast_seq::msa::read;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{GAP, Result, malformed};
 
-/// A sequence as read so far.
+/// A sequence of an alignment, as far as it was read.
 #[derive(Debug)]
 pub(super) struct Row {
     pub line: usize,
@@ -14,7 +14,7 @@ pub(super) struct Row {
     pub columns: Vec<u8>,
 }
 
-/// Sequences as read so far.
+/// The sequences of an alignment, as far as they were read.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     rows: Vec<Row>,

@@ -36,13 +36,13 @@ pub const fn ncbi4na(code: u8) -> u8 {
     NCBI4NA[(code & 15) as usize]
 }
 
-/// The complement of a code; a sentinel stays a sentinel.
+/// Returns the complement of a code; a sentinel stays a sentinel.
 pub const fn complement(code: u8) -> u8 {
     // Each base has a bit: A and T swap, C and G swap.
     of_ncbi4na(ncbi4na(code).reverse_bits() >> 4)
 }
 
-/// The reverse complement.
+/// Returns the reverse complement of a sequence.
 pub fn reverse_complement(codes: &[u8]) -> Vec<u8> {
     codes.iter().rev().map(|&code| complement(code)).collect()
 }

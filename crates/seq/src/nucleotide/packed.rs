@@ -22,7 +22,7 @@ impl<'a> Packed<'a> {
         Packed { bytes, length }
     }
 
-    /// Makes a view of a sequence as stored in a database: the low bits of the last byte are the
+    /// Makes a view of a sequence as stored in a database. The low bits of the last byte are the
     /// number of bases in that byte.
     pub fn stored(bytes: &'a [u8]) -> Packed<'a> {
         let length =
@@ -51,7 +51,7 @@ impl<'a> Packed<'a> {
         self.bytes[at as usize / 4] >> (6 - 2 * (at & 3)) & 3
     }
 
-    /// A view of `length` bases from `start`, a multiple of four.
+    /// Makes a view of `length` bases from `start`, a multiple of four.
     ///
     /// # Panics
     /// If `start` is no multiple of four, or there are fewer bases.

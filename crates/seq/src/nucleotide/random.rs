@@ -58,7 +58,7 @@ impl Default for Random {
 }
 
 impl Random {
-    /// A generator with a seed.
+    /// Makes a generator with a seed.
     pub fn new(seed: u32) -> Self {
         let mut state = [seed; SIZE];
         for i in 1..SIZE {
@@ -71,7 +71,7 @@ impl Random {
         random
     }
 
-    /// The next number, of 31 bits.
+    /// Draws the next number, of 31 bits.
     pub fn draw(&mut self) -> u32 {
         let sum = self.state[self.k].wrapping_add(self.state[self.j]);
         self.state[self.k] = sum;
@@ -80,8 +80,8 @@ impl Random {
         sum >> 1
     }
 
-    /// Draws two bits for one of the bases that an ambiguous ncbi4na code can stand for, as in
-    /// packed sequences; for a gap any base.
+    /// Draws one of the bases that an ambiguous ncbi4na code stands for, as two bits; any base for
+    /// a gap.
     pub fn base(&mut self, code: u8) -> u8 {
         let picked = self.draw();
         if code == N || code == 0 {

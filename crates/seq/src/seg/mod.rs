@@ -46,11 +46,11 @@ impl SegParams {
     }
 }
 
-/// The low-complexity segments of a protein in NCBIstdaa: ascending, half-open, not overlapping
-/// (they may touch).
+/// Finds the low-complexity segments of a protein in NCBIstdaa. They are ascending, half-open and
+/// not overlapping, but may touch.
 ///
-/// Codes other than the 20 standard residues carry no information; a window with more than two of
-/// them starts and extends nothing. Sequences shorter than the window are not masked.
+/// Codes other than the 20 standard residues carry no information. A window with more than two of
+/// them neither starts nor extends a segment. Sequences shorter than the window are not masked.
 /// Callers with many sequences keep a [`Masker`].
 ///
 /// ```
@@ -71,7 +71,7 @@ pub struct Masker {
 }
 
 impl Masker {
-    /// A masker for these parameters.
+    /// Makes a masker with these parameters.
     pub fn new(params: &SegParams) -> Self {
         Self { windows: Windows::new(params.checked()), trimmer: Trimmer::default() }
     }

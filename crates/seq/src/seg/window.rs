@@ -12,9 +12,9 @@ const ONE: f64 = (1u64 << 32) as f64;
 /// fixed-point sums.
 const MARGIN: f64 = 1e-5;
 
-/// The window's entropy may start a segment.
+/// Flag of a window whose entropy may start a segment.
 const STARTS: u8 = 1;
-/// The window's entropy may extend a segment.
+/// Flag of a window whose entropy may extend a segment.
 const EXTENDS: u8 = 2;
 
 /// A cut-off as a sum of c·ln c over the counts: entropy falls as the sum grows.
@@ -56,11 +56,11 @@ impl Cut {
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
     params: SegParams,
-    /// Residues of a window.
+    /// Number of residues of a window.
     window: usize,
-    /// Residues of a window before its centre.
+    /// Number of residues of a window before its centre.
     pub before: usize,
-    /// Residues of a window from its centre on.
+    /// Number of residues of a window from its centre on.
     pub after: usize,
     /// c·ln c for c = 0..=window, in fixed point. Empty until the first sequence that is long
     /// enough, so that absurd window lengths need no memory.

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// Maximal bases of a unit, which must fit in 32 bits.
 const MOST_BASES: u32 = 16;
-/// The first word of a file that begins with notes.
+/// First word of a file that begins with notes.
 const WITH_NOTES: u32 = 3;
 /// The first words of files with pairs, and of files with a hash table, without and with a bit
 /// array.
@@ -59,13 +59,13 @@ enum Units {
     Hashes(Hashes),
 }
 
-/// A hash table whose key is some of a unit's bits.
+/// A hash table whose keys are some bits of the units.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Hashes {
-    /// Number of bits of the key, and of the unit's bits below the key.
+    /// Number of bits of the key, and of the bits below the key in a unit.
     key: u32,
     below: u32,
-    /// Number of bits of an entry that count the units with its key.
+    /// Number of bits of an entry for the number of units with its key.
     counting: u32,
     table: Vec<u32>,
     /// Counts of units that share a key.

@@ -14,7 +14,7 @@ pub use self::counts::{Counts, CountsError};
 /// Units of a window.
 const UNITS: usize = 5;
 
-/// The masked intervals of a sequence of blastna codes.
+/// Finds the masked intervals of a sequence of blastna codes.
 pub fn mask(letters: &[u8], counts: &Counts) -> Vec<Range<u32>> {
     let mut masked = Vec::new();
     let mut run: Option<Run> = None;

@@ -1,20 +1,20 @@
-//! Reading LMDB files, from bytes that are mapped or in memory, trusting none of them.
+//! Reads LMDB files, mapped or in memory, without trusting their contents.
 //!
 //! Version-5 databases keep their identifiers in LMDB files (`.pdb`, `.ptf`). `liblmdb` itself is
-//! not used to read them: it follows the page numbers and offsets in its file without checking
-//! them, so that a damaged file makes it read outside its mapping and end the process with a signal
-//! (as it does NCBI BLAST+); it insists on opening a path; and by default it wants to write a lock
-//! file beside the database. Here every number is checked against the bytes there are.
+//! not used: it follows page numbers and offsets in the file without checking them. A damaged file
+//! then makes it read outside its mapping and ends the process with a signal, as in NCBI BLAST+.
+//! Also, `liblmdb` can only open a path, and by default it writes a lock file next to the database.
+//! This reader checks every number against the size of the file.
 //!
-//! The format is that of LMDB 0.9 (data version 1) as written on 64-bit little-endian machines,
-//! the only one that BLAST+ can read: any page size, named tables, several sorted
-//! values of one key (`MDB_DUPSORT`, `MDB_DUPFIXED`; in a page of their own within the node, or in
-//! a tree of their own), `MDB_INTEGERKEY`, and values on overflow pages.
+//! The format is that of LMDB 0.9 (data version 1) as written on 64-bit little-endian machines, the
+//! only one that BLAST+ can read. It includes any page size, named tables, `MDB_INTEGERKEY`, values
+//! on overflow pages, and several sorted values of one key (`MDB_DUPSORT`, `MDB_DUPFIXED`). These
+//! values are in a page of their own within the node, or in a tree of their own.
 //!
 //! # Bounds
-//! A descent takes at most as many steps as the tree states to be deep, which is limited
-//! to 32 as in LMDB. A traversal visits at most as many bytes as the file has, so that page numbers
-//! that lead in circles end in an error.
+//! A descent takes at most as many steps as the stated depth of the tree, which is limited to 32 as
+//! in LMDB. A traversal visits at most as many bytes as the file has, so that page numbers in a
+//! circle cause an error.
 
 mod page;
 mod sound;
@@ -30,14 +30,14 @@ use super::Damage;
 const MAGIC: u32 = 0xBEEF_C0DE;
 /// Format of the data.
 const DATA_VERSION: u32 = 1;
-/// Bytes of a table's record, in a meta page or in a node.
+/// Size in bytes of a table's record, in a meta page or in a node.
 const RECORD: usize = 48;
-/// The page number that stands for none.
+/// The page number that means: no page.
 const NO_PAGE: u64 = u64::MAX;
-/// Levels of a tree, as in LMDB.
+/// Maximal number of levels of a tree, as in LMDB.
 const DEEPEST: u16 = 32;
 
-/// Order and shape of a table, in its record.
+/// Flags in a table's record: order of its keys, and whether keys have several values.
 const REVERSE_KEY: u16 = 0x02;
 const DUP_SORT: u16 = 0x04;
 const INTEGER_KEY: u16 = 0x08;
@@ -50,7 +50,7 @@ pub struct Environment<'a> {
     main: Table,
 }
 
-/// A table: where its tree begins and how its keys are sorted.
+/// A table of an LMDB file: the root of its tree, and the order of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
     flags: u16,
@@ -60,7 +60,7 @@ pub struct Table {
 }
 
 impl<'a> Environment<'a> {
-    /// Reads the two meta pages of a file and takes the newer one.
+    /// Reads the two meta pages of a file and uses the newer one.
     ///
     /// # Errors
     /// [`Damage`] if these are not the bytes of an LMDB file.
@@ -85,7 +85,7 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// The values of a key, in their order; none if there is no such key.
+    /// Returns the values of a key, in their order; no values if the key is missing.
     ///
     /// # Errors
     /// [`Damage`].
@@ -96,21 +96,20 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Every key with every value of it, in order.
+    /// Returns every key with each of its values, in order.
     ///
     /// # Errors
-    /// [`Damage`] if the table's own record is wrong; what follows from the entries is in
-    /// the items.
+    /// [`Damage`] if the table's own record is wrong. Errors in the entries are among the items.
     pub fn entries(&self, table: &Table) -> Result<Entries<'a>, Damage> {
         Entries::new(*self, table)
     }
 
-    /// The keys before and after a key that is not in a table, those of the same leaf page. Where
-    /// damage has changed the key, what it was changed to is one of them, or an error.
+    /// Returns the keys before and after a missing key, on the same leaf page. If damage changed a
+    /// stored key, the changed key is one of them, or the result is an error.
     ///
     /// # Errors
-    /// [`Damage`], also of what [`values`](Self::values) does not look at: the order of
-    /// all keys of the pages on the way, and that they belong there.
+    /// [`Damage`]. Unlike [`values`](Self::values), this checks the order of all keys of the pages
+    /// on the way, and that the keys belong there.
     pub fn neighbours(&self, table: &Table, key: &[u8]) -> Result<[Option<&'a [u8]>; 2], Damage> {
         if table.root == NO_PAGE {
             return Ok([None, None]);
@@ -121,7 +120,7 @@ impl<'a> Environment<'a> {
             let at_leaves = level == table.depth;
             page.check_keys(table, at_leaves, bounds)?;
             let mut after = 0;
-            // The first key of a branch page stands for anything smaller.
+            // The first key of a branch page stands for all smaller keys.
             for i in usize::from(!at_leaves)..page.count() {
                 if table.compare(page.key(i)?, key) != Ordering::Greater {
                     after = i + 1;
@@ -140,7 +139,7 @@ impl<'a> Environment<'a> {
         Ok([None, None])
     }
 
-    /// The leaf page and the node of a key.
+    /// Finds the leaf page and the node of a key.
     fn find(&self, table: &Table, key: &[u8]) -> Result<Option<(Page<'a>, usize)>, Damage> {
         if table.root == NO_PAGE {
             return Ok(None);
@@ -151,7 +150,7 @@ impl<'a> Environment<'a> {
             if !page.is_branch() || count == 0 {
                 return Err(page.damage("a branch page was expected"));
             }
-            // The first key of a branch page stands for anything smaller.
+            // The first key of a branch page stands for all smaller keys.
             let (mut low, mut high) = (0, count);
             while high - low > 1 {
                 let middle = low + (high - low) / 2;
@@ -177,7 +176,7 @@ impl<'a> Environment<'a> {
         Ok(None)
     }
 
-    /// The page of a tree with this number.
+    /// Reads the page with this number.
     fn page(&self, number: u64) -> Result<Page<'a>, Damage> {
         let at = usize::try_from(number).ok().and_then(|n| n.checked_mul(self.page_size));
         let bytes = at.and_then(|at| self.bytes.get(at..at.checked_add(self.page_size)?));
@@ -187,7 +186,7 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// A value of `length` bytes that begins on the overflow page `number`.
+    /// Returns a value of `length` bytes that begins on the overflow page `number`.
     fn overflow(&self, number: u64, length: usize) -> Result<&'a [u8], Damage> {
         let damage = |at| Damage { at, problem: "a value beyond its overflow pages" };
         let page = self.page(number)?;
@@ -203,7 +202,7 @@ impl<'a> Environment<'a> {
 }
 
 impl Table {
-    /// How many values the table states to hold, over all keys. Not checked.
+    /// Number of values that the table states to have, over all keys. Not verified.
     pub fn stated_entries(&self) -> u64 {
         self.entries
     }
@@ -231,7 +230,7 @@ impl Table {
 
     fn compare(&self, one: &[u8], other: &[u8]) -> Ordering {
         if self.flags & INTEGER_KEY != 0 && one.len() == other.len() {
-            // Little-endian numbers.
+            // The bytes are those of little-endian numbers.
             one.iter().rev().cmp(other.iter().rev())
         } else {
             one.cmp(other)

@@ -5,50 +5,50 @@ use std::cmp::Ordering;
 use super::{RECORD, Table};
 use crate::lookup::Damage;
 
-/// Bytes before the node offsets.
+/// Number of bytes of a page before its node offsets.
 pub(super) const HEADER: usize = 16;
-/// Where the flags of a page are.
+/// Offset in a page of its flags.
 pub(super) const FLAGS: usize = 10;
 /// Kinds of pages.
 const BRANCH: u16 = 0x01;
 const LEAF: u16 = 0x02;
 const OVERFLOW: u16 = 0x04;
 pub(super) const META: u16 = 0x08;
-/// A leaf of keys of one length, without nodes.
+/// Flag of a leaf with keys of one length and without nodes.
 const FIXED_KEYS: u16 = 0x20;
-/// Bytes of a node before its key.
+/// Number of bytes of a node before its key.
 const NODE: usize = 8;
-/// A value on overflow pages.
+/// Flag of a node whose value is on overflow pages.
 const BIG: u16 = 0x01;
-/// The value is the record of a table.
+/// Flag of a node whose value is the record of a table.
 const RECORD_NODE: u16 = 0x02;
-/// There are several values: in a page within the node, or in a tree.
+/// Flag of a node with several values: in a page within the node, or in a tree.
 const DUPLICATES: u16 = 0x04;
 
-/// `N` bytes from `at`, which the caller knows to be there.
+/// Returns `N` bytes from `at`; the caller has checked that they exist.
 pub(super) fn fixed<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     std::array::from_fn(|i| bytes[at + i])
 }
 
-/// A page whose header was checked: the node offsets lie within it.
+/// A page with a checked header: its node offsets are within the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page<'a> {
     bytes: &'a [u8],
-    /// Where the page begins in the file, for messages.
+    /// Offset of the page in the file, for messages.
     at: usize,
     flags: u16,
     count: usize,
 }
 
-/// What a node holds besides its key.
+/// The content of a node besides its key.
 pub(super) enum Content<'a> {
     /// One value.
     Value(&'a [u8]),
-    /// One value: the number of its first overflow page, and its length in bytes.
+    /// One value on overflow pages: the number of the first page, and the length in bytes.
     Big(u64, usize),
-    /// Several values, the keys of this page.
+    /// Several values, which are the keys of this page.
     SubPage(Page<'a>),
-    /// Several values, the keys of this tree.
+    /// Several values, which are the keys of this tree.
     SubTree(Table),
 }
 
@@ -86,7 +86,7 @@ impl<'a> Page<'a> {
         self.at
     }
 
-    /// An error in this page.
+    /// Makes an error at this page.
     pub(super) fn damage(&self, problem: &'static str) -> Damage {
         Damage { at: self.at, problem }
     }
@@ -99,7 +99,7 @@ impl<'a> Page<'a> {
         self.flags & LEAF != 0
     }
 
-    /// Whether it is a leaf of keys of one length.
+    /// Whether the page is a leaf with keys of one length.
     pub(super) fn has_fixed_keys(&self) -> bool {
         self.flags & FIXED_KEYS != 0
     }
@@ -109,13 +109,13 @@ impl<'a> Page<'a> {
         self.count
     }
 
-    /// Pages of the value that begins here, `None` if this is no overflow page.
+    /// Number of pages of the value that begins here; `None` if this is not an overflow page.
     pub(super) fn overflow_pages(&self) -> Option<usize> {
         let pages = u32::from_le_bytes(fixed(self.bytes, 12)) as usize;
         (self.flags & OVERFLOW != 0).then_some(pages)
     }
 
-    /// The key of node `i`.
+    /// Returns the key of node `i`.
     pub(super) fn key(&self, i: usize) -> Result<&'a [u8], Damage> {
         if self.flags & FIXED_KEYS != 0 {
             let length = usize::from(u16::from_le_bytes(fixed(self.bytes, 8)));
@@ -129,8 +129,8 @@ impl<'a> Page<'a> {
         key.ok_or_else(|| self.damage("a key beyond its page"))
     }
 
-    /// Checks that the keys of a page of a tree ascend within these bounds, from the first up to
-    /// before the second, and that its nodes fill it.
+    /// Checks that the keys of a page of a tree ascend within `bounds`, and that its nodes fill the
+    /// page. The first bound is included, the second is not.
     pub(super) fn check_keys(
         &self,
         table: &Table,
@@ -162,7 +162,7 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    /// Bytes of node `i`, an even number.
+    /// Length of node `i` in bytes, an even number.
     fn node_length(&self, i: usize) -> Result<usize, Damage> {
         let node = self.node(i)?;
         let half = |at| u16::from_le_bytes(fixed(self.bytes, node + at));
@@ -174,14 +174,14 @@ impl<'a> Page<'a> {
         Ok((NODE + usize::from(half(6)) + value).next_multiple_of(2))
     }
 
-    /// The page that node `i` of a branch page leads to.
+    /// Number of the page below node `i` of a branch page.
     pub(super) fn child(&self, i: usize) -> Result<u64, Damage> {
         let node = self.node(i)?;
         let half = |at| u64::from(u16::from_le_bytes(fixed(self.bytes, node + at)));
         Ok(half(0) | half(2) << 16 | half(4) << 32)
     }
 
-    /// The content of node `i` of a leaf page whose values are not all of one length.
+    /// Returns the content of node `i` of a leaf page with nodes.
     pub(super) fn content(&self, i: usize) -> Result<Content<'a>, Damage> {
         let node = self.node(i)?;
         let half = |at| u16::from_le_bytes(fixed(self.bytes, node + at));
@@ -208,7 +208,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The table whose record node `i` holds.
+    /// Reads the table whose record is the value of node `i`.
     pub(super) fn table(&self, i: usize) -> Result<Table, Damage> {
         let node = self.node(i)?;
         let flags = u16::from_le_bytes(fixed(self.bytes, node + 4));
@@ -220,7 +220,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Where node `i` begins; its header lies within the page.
+    /// Offset of node `i` in the page; its header is within the page.
     fn node(&self, i: usize) -> Result<usize, Damage> {
         if i >= self.count || self.flags & FIXED_KEYS != 0 {
             return Err(self.damage("a node that is not there"));

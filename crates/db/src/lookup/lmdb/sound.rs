@@ -1,16 +1,16 @@
-//! Whether a whole LMDB file is sound, also where no look-up reads it.
+//! Checks a whole LMDB file, including pages that no look-up reads.
 
 use super::page::{Content, Page, fixed};
 use super::{DEEPEST, Environment, Meta, NO_PAGE, Table};
 use crate::lookup::Damage;
 
-/// Meta pages.
+/// Number of meta pages.
 const METAS: u64 = 2;
 
-/// Bounds of the keys of a page: from the first up to before the second.
+/// Bounds of the keys of a page: the first is included, the second is not.
 type Bounds<'a> = [Option<&'a [u8]>; 2];
 
-/// Which pages belong to something.
+/// The pages that a tree or the list of free pages uses.
 struct Pages {
     taken: Vec<bool>,
     page_size: usize,
@@ -30,9 +30,8 @@ impl Pages {
 }
 
 impl Environment<'_> {
-    /// Checks both meta pages, that no page is missing, every page of every tree, and that each
-    /// page is used once or free. What pages hold that are free, and between nodes, may be
-    /// anything.
+    /// Checks both meta pages, every page of every tree, and that no page is missing. Each page
+    /// must be used once or be free. Contents of free pages, and bytes between nodes, are ignored.
     ///
     /// # Errors
     /// [`Damage`].
@@ -65,7 +64,7 @@ impl Environment<'_> {
         }
     }
 
-    /// Takes the pages of all tables, and those that are free.
+    /// Checks the trees of all tables, and marks their pages and the free pages as used.
     fn check_trees(&self, meta: &Meta, pages: &mut Pages) -> Result<(), Damage> {
         self.check_tree(&meta.main, pages)?;
         for entry in self.entries(&meta.main)? {
@@ -93,7 +92,7 @@ impl Environment<'_> {
         }
     }
 
-    /// Checks a page and those below it.
+    /// Checks a page and the pages below it.
     fn check_page(
         &self,
         table: &Table,
@@ -121,7 +120,7 @@ impl Environment<'_> {
         Ok(())
     }
 
-    /// Checks what a node leads to.
+    /// Checks the content of a node of a leaf.
     fn check_content(&self, page: &Page<'_>, i: usize, pages: &mut Pages) -> Result<(), Damage> {
         match page.content(i)? {
             Content::Value(_) => Ok(()),

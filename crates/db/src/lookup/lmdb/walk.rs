@@ -1,13 +1,13 @@
-//! Passing over the keys of a tree in order, and over the values of a key.
+//! Visits the keys of a tree in order, and the values of a key.
 
 use super::page::{Content, Page};
 use super::{Environment, NO_PAGE, Table};
 use crate::lookup::Damage;
 
-/// The leaves of a tree from left to right, node by node.
+/// Visits the leaves of a tree from left to right, node by node.
 #[derive(Clone, Debug)]
 struct Walk<'a> {
-    /// The pages from the root down, with the next node of each.
+    /// The pages from the root down, each with the index of its next node.
     path: Vec<(Page<'a>, usize)>,
     depth: usize,
 }
@@ -21,7 +21,7 @@ impl<'a> Walk<'a> {
         Ok(Self { path, depth: usize::from(table.depth) })
     }
 
-    /// The next leaf node. `left` counts down the bytes that may still be visited.
+    /// Returns the next leaf node. `left` counts down the bytes that may still be visited.
     fn next(
         &mut self,
         env: &Environment<'a>,
@@ -48,15 +48,15 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Subtracts visited bytes from those of the file. Every byte of a valid file belongs to one page,
-/// and every page of values within a node to that node only. So a walk that visits more bytes than
-/// the file has is in a circle.
+/// Subtracts the visited bytes from those of the file. Every byte of a valid file belongs to one
+/// page, and every page of values within a node only to this node. So a walk that visits more bytes
+/// than the file has is in a circle.
 fn spend(left: &mut usize, bytes: usize, page: &Page<'_>) -> Result<(), Damage> {
     *left = left.checked_sub(bytes).ok_or_else(|| page.damage("pages that lead in circles"))?;
     Ok(())
 }
 
-/// Where the values of a key come from.
+/// The source of the values of a key.
 #[derive(Clone, Debug)]
 enum Source<'a> {
     One(Option<&'a [u8]>),
@@ -64,12 +64,12 @@ enum Source<'a> {
     SubTree(Walk<'a>),
 }
 
-/// The values of one key, in order; ends after the first error.
+/// Iterates over the values of one key, in order; ends after the first error.
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
     env: Environment<'a>,
     source: Source<'a>,
-    /// Bytes that may still be visited.
+    /// Number of bytes that may still be visited.
     left: usize,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Iterator for Values<'a> {
 /// A key and one of its values.
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
-/// The keys of a table, each with each of its values; ends after the first error.
+/// Iterates over the keys of a table with each of their values; ends after the first error.
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     table: Table,

@@ -27,34 +27,20 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
             _ => {}
         }
     }
-    if smith_waterman_cells(trial) > MOST_CELLS {
-        groups.retain(|group| group[0] != "-use_sw_tback");
-    }
+    groups.retain(|group| !["-use_sw_tback", "-ungapped"].contains(&group[0].as_str()));
     let format = groups.pop();
     let mut choice = Choice::new(rng);
     choice.groups = groups;
     choice.maybe(0.15, "-strand", &["plus", "minus", "both"]);
     choice.maybe(0.15, "-query_gencode", CODES);
-    // Without linked sets BLAST+ crashes with -use_sw_tback.
-    if !choice.has("-use_sw_tback") {
-        choice.maybe(0.2, "-max_intron_length", INTRONS);
-        choice.maybe(0.15, "-sum_stats", &["true", "false", "false"]);
-    }
+    choice.maybe(0.2, "-max_intron_length", INTRONS);
+    choice.maybe(0.15, "-sum_stats", &["true", "false", "false"]);
     if choice.wants(0.06) {
         let range = choice.range(&trial.queries);
         choice.add(&["-query_loc", &range]);
     }
     choice.groups.extend(format);
     choice.groups
-}
-
-/// BLAST+ takes minutes to find many Smith-Waterman alignments in more pairs of positions.
-const MOST_CELLS: usize = 4_000_000;
-
-/// Returns the number of pairs of positions in all frames.
-fn smith_waterman_cells(trial: &Trial) -> usize {
-    let letters = |records: &[Record]| records.iter().map(|it| it.seq.len()).sum::<usize>();
-    letters(&trial.queries) * letters(&trial.subjects) * 2
 }
 
 /// Returns the trial with queries as long as their frames, for options that depend on lengths.

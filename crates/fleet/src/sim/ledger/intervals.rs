@@ -1,8 +1,8 @@
-//! Sets of bytes.
+//! Sets of byte offsets, stored as intervals.
 
 use std::collections::BTreeMap;
 
-/// Sets of bytes.
+/// A set of byte offsets, stored as disjoint intervals.
 #[derive(Clone, Debug, Default)]
 pub struct Intervals {
     /// End of each interval by its start. Intervals are disjoint and do not touch.

@@ -69,7 +69,7 @@ impl Ledger {
             passes: Passes::new(workload.clone(), checkpoint.clone()),
             written: Intervals::default(),
             // Smaller grains would be too many to check.
-            grain: config.seams().filter(|&grain| grain >= 1024),
+            grain: config.exclusive_grain().filter(|&grain| grain >= 1024),
             // The supermaster writes the bytes before the first block.
             grains: HashMap::from([(0, None)]),
             reached: Vec::new(),

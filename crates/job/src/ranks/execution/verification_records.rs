@@ -51,7 +51,7 @@ impl VerificationRecords {
     /// Reads the record of a block that an earlier run wrote.
     ///
     /// # Errors
-    /// The checkpoint cannot be read, or has no such record.
+    /// The checkpoint cannot be read, or has no record for this block.
     pub fn read<T: DeserializeOwned>(&mut self, block: BlockId) -> Result<T, Error> {
         let places = self.checkpoint_state.earlier.cover(key(block)).ok_or_else(|| {
             Error::engine(format_args!(

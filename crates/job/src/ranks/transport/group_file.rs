@@ -126,7 +126,7 @@ fn finished_event(assembled: AssembledBytes, written: Result<(), MpiError>) -> O
     drop(span);
     match written {
         // The rank whose write failed reports the error, and ends the job.
-        Err(MpiError::Elsewhere { .. }) => None,
+        Err(MpiError::OtherRank { .. }) => None,
         Err(error) => Some(RankEvent::Worker(ticket, Err(failure(error)))),
         Ok(()) => Some(RankEvent::Worker(ticket, Ok(WorkerOutcome::Written { freed }))),
     }
@@ -143,7 +143,7 @@ fn failure(error: MpiError) -> Error {
             "{}: no room for {wanted} bytes, its file system has {free} left",
             path.display()
         )),
-        MpiError::Elsewhere { .. } => Error::silent(exit::OUTPUT),
+        MpiError::OtherRank { .. } => Error::silent(exit::OUTPUT),
         error => Error::output(error),
     }
 }

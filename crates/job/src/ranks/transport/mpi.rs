@@ -154,8 +154,8 @@ impl Transport for MpiTransport {
             if let Ok(event) = self.events.1.recv_timeout(nap.min(rest)) {
                 return Ok(Some(event));
             }
-            let is_moving = crosses || self.messenger.is_moving();
-            nap = (2 * nap).min(if is_moving { MOVING_NAP } else { NAP });
+            let has_transfers = crosses || self.messenger.has_transfers();
+            nap = (2 * nap).min(if has_transfers { MOVING_NAP } else { NAP });
         }
     }
 }

@@ -6,12 +6,12 @@ use fleetblast_seq::asn::{Malformed, Node};
 
 use super::{ReadError, Result, names, unusable};
 
-/// Scores must not be larger, so that sums of them cannot overflow.
+/// Maximal absolute score, so that sums of scores cannot overflow.
 const LARGEST: i64 = 10_000;
-/// Frequencies must not be larger; true ones are at most 1.
+/// Maximal frequency; true ones are at most 1.
 const MOST: f64 = 1.0e6;
 
-/// Intermediate data by position.
+/// Intermediate data of a checkpoint: frequencies by position.
 pub struct IntermediateData {
     pub frequencies: Option<Vec<ByCode>>,
     pub observed: Option<Observed>,
@@ -65,7 +65,7 @@ impl IntermediateData {
     }
 }
 
-/// Final data: scores and statistics.
+/// Final data of a checkpoint: scores by position, and their statistics.
 pub struct FinalData {
     pub scores: Option<(Vec<[i32; SIZE]>, [f64; 3])>,
     pub ungapped: Option<[f64; 3]>,

@@ -1,5 +1,5 @@
-//! BER as NCBI's toolkit uses it: single-byte tags, explicit tags of fields with their numbers,
-//! definite and indefinite lengths.
+//! BER as NCBI's toolkit uses it: single-byte tags, explicit numbered tags of fields, definite and
+//! indefinite lengths.
 
 mod reader;
 mod writer;
@@ -34,40 +34,40 @@ pub mod tag {
     /// The bits of the number in a tag. If all are set, the number follows in bytes of its own.
     pub const NUMBER_MASK: u8 = 0x1f;
 
-    /// The constructed tag of the field with this number, below 31.
+    /// Tag of the field with this number, which is below 31.
     ///
     /// # Panics
-    /// Another number.
+    /// If the number is 31 or more.
     pub const fn field(number: u8) -> u8 {
         assert!(number < NUMBER_MASK, "a tag of one byte has no such number");
         0xa0 | number
     }
 
-    /// The number of the field that a tag belongs to, if it is that of a field.
+    /// Number of the field with this tag; `None` if the tag is not that of a field.
     pub const fn field_number(tag: u8) -> Option<u8> {
         let number = tag & NUMBER_MASK;
         if tag & !NUMBER_MASK == field(0) && number != NUMBER_MASK { Some(number) } else { None }
     }
 }
 
-/// The first byte of the length of an element that ends with two bytes of 0 instead.
+/// First byte of the length of an element that two zero bytes end.
 pub(super) const INDEFINITE: u8 = 0x80;
 
-/// The end of an element, as its length says.
+/// The end of an element, as its length states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
     /// After this number of bytes.
     Definite(u64),
     /// At the next end-of-contents octets.
     Indefinite,
-    /// After more bytes than any file has: the number takes more than eight bytes.
+    /// At a length that takes more than eight bytes, beyond the size of any file.
     TooLarge,
 }
 
 /// Reads a length from the bytes that `next` returns.
 ///
 /// # Errors
-/// Those of `next`.
+/// Errors of `next`.
 pub(super) fn length<E>(mut next: impl FnMut() -> Result<u8, E>) -> Result<Length, E> {
     let first = next()?;
     match first {
@@ -84,7 +84,7 @@ pub(super) fn length<E>(mut next: impl FnMut() -> Result<u8, E>) -> Result<Lengt
     }
 }
 
-/// The value of an `INTEGER` with these contents; `None` if there are none or more than 8 bytes.
+/// Decodes the contents of an `INTEGER`; `None` if they are empty or longer than 8 bytes.
 pub(super) fn integer(contents: &[u8]) -> Option<i64> {
     let (&first, rest) = contents.split_first()?;
     let first = i64::from(first.cast_signed());

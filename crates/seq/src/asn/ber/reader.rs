@@ -1,8 +1,8 @@
-//! Reads elements of BER in memory, without copies, in the order that a format states.
+//! Reads BER elements in memory, without copies, in the order of a format.
 
 use super::{Length, integer, length, tag};
 
-/// The error of malformed bytes, and its offset.
+/// An error in malformed BER, with its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BerError {
     /// Byte offset from the first byte.
@@ -13,7 +13,7 @@ pub struct BerError {
 
 type Result<T> = std::result::Result<T, BerError>;
 
-/// How deeply unknown elements may nest before the bytes count as malformed.
+/// Maximal nesting of unknown elements.
 const DEEPEST: usize = 32;
 
 /// The end of a constructed element.
@@ -25,21 +25,21 @@ enum End {
     Octets,
 }
 
-/// A position in elements of BER.
+/// A reader at a position in BER elements.
 pub struct BerReader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Offset of the first unknown element.
+    /// Offset of the first unknown element, which was skipped.
     skipped: Option<usize>,
 }
 
 impl<'a> BerReader<'a> {
-    /// Reads from the first of these bytes on.
+    /// Makes a reader of these bytes, from their start.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, skipped: None }
     }
 
-    /// An error at the current position.
+    /// Returns an error at the current position.
     pub fn fail<T>(&self, problem: &'static str) -> Result<T> {
         Err(BerError { at: self.at, problem })
     }
@@ -78,8 +78,8 @@ impl<'a> BerReader<'a> {
         self.fail(problem)
     }
 
-    /// Reads a sequence of fields, each at most once and in their order, as BLAST+ does. Otherwise
-    /// one field could be taken for another.
+    /// Reads a sequence of fields, each at most once and in ascending order, as BLAST+ does. In any
+    /// other order a field could be taken for another.
     pub fn fields(&mut self, mut field: impl FnMut(&mut Self, u8) -> Result<()>) -> Result<()> {
         let mut last = 0;
         self.constructed(tag::SEQUENCE, |reader, tag| {
@@ -91,8 +91,8 @@ impl<'a> BerReader<'a> {
         })
     }
 
-    /// Reads a constructed element with this tag, calling `item` with the tag of each of its
-    /// elements (the position is before that tag) until it ends. `item` must consume the element.
+    /// Reads a constructed element with this tag. Calls `item` with the tag of each inner element;
+    /// the position is before that tag, and `item` must consume the element.
     pub fn constructed(
         &mut self,
         tag: u8,
@@ -128,7 +128,7 @@ impl<'a> BerReader<'a> {
         }
     }
 
-    /// Reads `tag` around exactly one value, which `value` reads.
+    /// Reads an element with `tag` that contains exactly one value, which `value` reads.
     pub fn wrapped<T>(
         &mut self,
         tag: u8,
@@ -161,7 +161,7 @@ impl<'a> BerReader<'a> {
         }
     }
 
-    /// An INTEGER of at most 8 bytes.
+    /// Reads an INTEGER of at most 8 bytes.
     pub fn integer(&mut self) -> Result<i64> {
         if self.peek() != Some(tag::INTEGER) {
             return self.fail("a missing INTEGER");
@@ -174,7 +174,7 @@ impl<'a> BerReader<'a> {
         }
     }
 
-    /// A string.
+    /// Reads a string.
     pub fn string(&mut self) -> Result<Vec<u8>> {
         match self.peek() {
             Some(tag::VISIBLE_STRING | tag::UTF8_STRING) => Ok(self.primitive()?.to_vec()),
@@ -202,7 +202,7 @@ impl<'a> BerReader<'a> {
         }
     }
 
-    /// Fails if an element was skipped.
+    /// Returns an error if an unknown element was skipped.
     pub fn all_known(&self) -> Result<()> {
         match self.skipped {
             None => Ok(()),
@@ -210,7 +210,7 @@ impl<'a> BerReader<'a> {
         }
     }
 
-    /// Fails unless everything was read.
+    /// Returns an error unless all bytes were read.
     pub fn finish(&self) -> Result<()> {
         if self.at == self.bytes.len() { Ok(()) } else { self.fail("bytes after the end") }
     }

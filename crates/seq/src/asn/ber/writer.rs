@@ -1,18 +1,18 @@
-//! Writes BER: constructed elements have indefinite lengths, all others definite ones.
+//! Writes BER. Constructed elements have indefinite lengths, all others definite ones.
 
 use super::{INDEFINITE, tag};
 
-/// Replaces characters that a VisibleString must not contain.
+/// Replacement for characters that a VisibleString must not contain.
 const REPLACEMENT: u8 = b'#';
 
-/// Appends elements to a buffer.
+/// Appends BER elements to a buffer.
 #[derive(Debug)]
 pub struct Writer<'a> {
     bytes: &'a mut Vec<u8>,
 }
 
 impl<'a> Writer<'a> {
-    /// Writes after these bytes.
+    /// Makes a writer that appends to these bytes.
     pub fn new(bytes: &'a mut Vec<u8>) -> Self {
         Self { bytes }
     }
@@ -28,17 +28,17 @@ impl<'a> Writer<'a> {
         self.bytes.extend([0, 0]);
     }
 
-    /// A SEQUENCE or SEQUENCE OF.
+    /// Writes a SEQUENCE or SEQUENCE OF.
     pub fn sequence(&mut self, contents: impl FnOnce(&mut Self)) {
         self.constructed(tag::SEQUENCE, contents);
     }
 
-    /// A member with this explicit context tag.
+    /// Writes a member with this explicit context tag.
     pub fn tagged(&mut self, number: u8, contents: impl FnOnce(&mut Self)) {
         self.constructed(tag::field(number), contents);
     }
 
-    /// An INTEGER in the fewest possible bytes.
+    /// Writes an INTEGER in the fewest possible bytes.
     pub fn integer(&mut self, value: i64) {
         let bytes = value.to_be_bytes();
         let surplus = |i: usize| {
@@ -50,8 +50,8 @@ impl<'a> Writer<'a> {
         self.bytes.extend(&bytes[start..]);
     }
 
-    /// A VisibleString. Calls `bad` for each invalid character, which is replaced, with its offset
-    /// in the buffer and its value.
+    /// Writes a VisibleString. Replaces each invalid character, and calls `bad` with its offset in
+    /// the buffer and its value.
     pub fn string(&mut self, text: &[u8], mut bad: impl FnMut(usize, u8)) {
         self.bytes.push(tag::VISIBLE_STRING);
         self.length(text.len());

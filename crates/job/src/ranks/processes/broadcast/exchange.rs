@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::{PartitionId, Rank, Time};
-use fleetblast_fleet::loading::{Awaited, Piece, Relay, Route, Silence};
+use fleetblast_fleet::loading::{AwaitedMessage, Piece, Relay, Route, SilentRank};
 use fleetblast_mpi::{Arrival, Message, Messenger, name_rank};
 use fleetblast_spool::Checkpoint;
 
@@ -206,7 +206,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
             tag::BEAT => {
                 let (piece, _) =
                     decode_piece(&message.bytes).ok_or_else(|| self.unexpected(Some(from)))?;
-                self.relay.note_beat(piece.partition, now);
+                self.relay.note_heartbeat(piece.partition, now);
                 return Ok(());
             }
             tag::PIECE => {
@@ -229,7 +229,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     /// Sends heartbeats, and checks those of other ranks.
     fn check_liveness(&mut self) -> Result<(), Error> {
         let now = self.now();
-        for (to, partition) in self.relay.due_beats(now) {
+        for (to, partition) in self.relay.due_heartbeats(now) {
             let beat = encode_piece(Piece { partition, number: 0 }, &[]);
             self.messenger.send(to.index(), tag::BEAT, beat).map_err(mpi_failure)?;
         }
@@ -239,15 +239,16 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
             self.last_heartbeat = Instant::now();
             checkpoint.beat().map_err(|error| checkpoint::checkpoint_error(&error))?;
         }
-        let Some(Silence { rank, awaited, partition, lasted }) = self.relay.silent_rank(now) else {
+        let Some(SilentRank { rank, awaited, partition, lasted }) = self.relay.silent_rank(now)
+        else {
             return Ok(());
         };
         let (place, seconds) = (self.place(rank), lasted.seconds());
         let message = match awaited {
-            Awaited::Bytes => format!(
+            AwaitedMessage::Bytes => format!(
                 "loading the database: no byte of partition {partition} has come from {place} for {seconds:.0} s"
             ),
-            Awaited::Confirmation => format!(
+            AwaitedMessage::Confirmation => format!(
                 "loading the database: {place} has not taken a piece of partition {partition} for {seconds:.0} s"
             ),
         };

@@ -124,7 +124,8 @@ fn split_memory<'m>(
     for route in routes.iter().filter(|route| route.position(own_rank).is_some()) {
         let (bytes, rest) = memory.split_at_mut(route.size as usize);
         memory = rest;
-        let pieces = Piece::all_of(route.partition, route.size).zip(bytes.chunks_mut(PIECE_BYTES));
+        let pieces = Piece::pieces_of_partition(route.partition, route.size)
+            .zip(bytes.chunks_mut(PIECE_BYTES));
         match route.fillers.first() == Some(&own_rank) {
             true => jobs.extend(pieces),
             false => slots.extend(pieces.map(|(piece, room)| (piece, PieceSlot::Empty(room)))),
