@@ -98,8 +98,8 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 
 /// Words of the message about a search that FleetBLAST refuses on ranks.
 pub const ON_RANKS: &str = "on ranks yet";
-/// Words of the message about a database without counted residues: lists may leave only sequences of
-/// a few bases, which BLAST+ counts as none.
+/// Words of the message about a database without counted residues: lists may leave only sequences
+/// of a few bases, which BLAST+ counts as none.
 pub const UNCOUNTED: &str = "aliases that count no residues";
 /// Words of the messages about searches that cannot be metadata at all (one per route) or only of
 /// other kinds.

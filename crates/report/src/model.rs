@@ -316,8 +316,8 @@ impl<'a> QueryResult<'a> {
         self.extent().searched.len()
     }
 
-    /// The letters of an alignment's row at `locus` as reports show them, without masks; `None` if the query has no such
-    /// letters.
+    /// The letters of an alignment's row at `locus` as reports show them, without masks; `None` if
+    /// the query has no such letters.
     pub(crate) fn view(&self, alignment: &Alignment, locus: &Locus) -> Option<&[u8]> {
         match locus.frame {
             Frame::Protein | Frame::Strand(Strand::Plus) => {
@@ -344,20 +344,27 @@ impl<'a> QueryResult<'a> {
         }
     }
 
-    /// The masks that are shown for an alignment of a frame. BLAST+ numbers frames and positions of
-    /// masks in the searched range, but takes them for those of the whole query.
+    /// The masks that are shown for an alignment of a frame. BLAST+ numbers the frames of masks in
+    /// the searched range, but looks for the number that the frame has in the whole query.
     fn masks_of_frame(&self, context: &Context, alignment: &Alignment) -> Vec<Range<u32>> {
-        let row = Locus::new(context.frame, &alignment.query, &self.extent());
+        let (extent, length) = (self.extent(), self.searched_length() as i64);
+        let row = Locus::new(context.frame, &alignment.query, &extent);
         let frame = row.map_or(context.frame, |row| row.frame);
         let same = self.query.contexts.iter().filter(|other| other.frame == frame);
-        // On the minus strand BLAST+ leaves out the last residue (`BlastMaskLocProteinToDNA`,
+        // The first base of the first and of the last residue, or on the minus strand the base
+        // after the last residue and the last base of the first one (`BlastMaskLocProteinToDNA`,
         // blast_filter.c).
-        let last = u32::from(frame.strand() == Some(Strand::Minus));
-        let masks = same.flat_map(|other| &other.masks).map(|mask| mask.start..mask.end - last);
-        let searched = Extent::whole(self.searched_length() as u32);
-        let loci = masks
-            .filter(|mask| !mask.is_empty())
-            .filter_map(|mask| Locus::new(frame, &mask, &searched));
-        loci.map(|locus| locus.covered).collect()
+        let number = i64::from(frame.number());
+        let bases = |mask: &Range<u32>| {
+            let [first, last] = [mask.start, mask.end - 1].map(|residue| 3 * i64::from(residue));
+            let (from, to) = match number < 0 {
+                true => (length - last + number + 1, length - first + number),
+                false => (first + number - 1, last + number - 1),
+            };
+            let [from, to] = [from, to].map(|base| base.clamp(0, length - 1) as u32);
+            extent.searched.start + from..extent.searched.start + to + 1
+        };
+        let masks = same.flat_map(|other| &other.masks).map(bases);
+        masks.filter(|mask| !mask.is_empty()).collect()
     }
 }

@@ -223,8 +223,8 @@ fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Appends score, e-value and method; identities, positives and gaps; for nucleotides the strands or
-/// frames.
+/// Appends score, e-value and method; identities, positives and gaps; for nucleotides the strands
+/// or frames.
 fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &mut Vec<u8>) {
     let method = match alignment.adjustment {
         Adjustment::None => "",

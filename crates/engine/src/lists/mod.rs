@@ -14,4 +14,4 @@ pub use hitlist::HitLists;
 pub use merger::{Cut, Merger};
 pub use select::Selector;
 
-pub(crate) use pieces::{ChunkRule, FramePart, Piece, join_subject_chunks, masks_of_piece, split};
+pub(crate) use pieces::{FramePart, Piece, join_subject_chunks, masks_of_piece, split};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::order;
-use crate::params::Strands;
+use crate::params::{ChunkRule, Strands};
 use crate::query::Query;
 
 /// Number of letters that neighbouring chunks of queries and segments of subjects share.
@@ -21,20 +21,9 @@ const CODON: u32 = 3;
 /// HSPs may be joined if their diagonals differ by less than this.
 const CLOSE_DIAGONALS: i64 = 10;
 
-/// How long batches are cut into chunks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChunkRule {
-    /// Letters of a chunk.
-    pub size: u64,
-    /// Whether queries are translated. Then only single queries are cut, and chunks keep their
-    /// size, so that their frames are those of the query.
-    pub is_translated: bool,
-}
-
-impl ChunkRule {
-    fn overlap(self) -> u64 {
-        u64::from(if self.is_translated { TRANSLATED_OVERLAP } else { OVERLAP })
-    }
+/// Number of letters that neighbouring chunks of queries share.
+fn overlap(rule: ChunkRule) -> u64 {
+    u64::from(if rule.is_translated { TRANSLATED_OVERLAP } else { OVERLAP })
 }
 
 /// The part of a frame of a query in a chunk.
@@ -140,7 +129,7 @@ pub(crate) fn split(
 ) -> Vec<Piece> {
     let total: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     let rule = rule.filter(|rule| lengths.len() == 1 || !rule.is_translated);
-    let chunks = rule.map_or(1, |rule| total / (rule.size - rule.overlap()));
+    let chunks = rule.map_or(1, |rule| total / (rule.size - overlap(rule)));
     let Some(rule) = rule.filter(|_| chunks > 1) else {
         return lengths
             .iter()
@@ -183,7 +172,7 @@ pub(crate) fn split(
 
 /// The chunks of the concatenated letters of a batch.
 fn chunk_ranges(total: u64, chunks: u64, rule: ChunkRule) -> Vec<Range<u64>> {
-    let overlap = rule.overlap();
+    let overlap = overlap(rule);
     let mut size = rule.size;
     if !rule.is_translated {
         size = (total + (chunks - 1) * overlap) / chunks;

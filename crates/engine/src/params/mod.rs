@@ -8,7 +8,6 @@ use fleetblast_stats::nucleotide::NucleotideScoringError;
 use fleetblast_stats::release::Release;
 use serde::{Deserialize, Serialize};
 
-use crate::lists::ChunkRule;
 use crate::pattern::Pattern;
 
 pub use nucleotide::{NucleotideParams, Strands, Template, TemplateKind, WindowMasker};
@@ -21,6 +20,16 @@ const TRANSLATED_CHUNK: u64 = 10_002;
 
 /// Default of `-inclusion_ethresh` (`PSI_INCLUSION_ETHRESH`, blast_options.h).
 pub const INCLUSION_EVALUE: f64 = 0.002;
+
+/// How long batches of queries are cut into chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChunkRule {
+    /// Letters of a chunk.
+    pub size: u64,
+    /// Whether queries are translated. Then only single queries are cut, and chunks keep their
+    /// size, so that their frames are those of the query.
+    pub is_translated: bool,
+}
 
 /// How preliminary hits become alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

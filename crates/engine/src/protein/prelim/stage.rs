@@ -148,8 +148,8 @@ impl GappedStage {
 
     /// Finds the HSPs of a strand in the loaded part of a subject. Adds them to those of earlier
     /// parts (rules 5.3–5.7; `Blast_HSPListsMerge` in `blast_hits.c`, which joins nothing if parts
-    /// do not overlap). `ungapped` has the number of the context of each HSP among `contexts`. It is
-    /// in the order of [`UngappedHsp::order`], those that are equal in it by context, and not empty.
+    /// do not overlap). `ungapped` has the number of each HSP's context among `contexts`. It is
+    /// in the order of [`UngappedHsp::order`], and not empty.
     pub fn extend(
         &self,
         part: &Part,
