@@ -91,7 +91,7 @@ impl ColumnReader {
 }
 
 /// The most columns that are stored together.
-pub(crate) const MOST_COLUMNS: usize = 15;
+pub(crate) const MOST_COLUMNS: usize = 16;
 
 /// Splits joined columns, each with a flag for compression; `None` for other bytes.
 pub(crate) fn packed_columns(mut bytes: &[u8]) -> Option<Vec<(&[u8], bool)>> {

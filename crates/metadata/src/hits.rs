@@ -28,7 +28,7 @@ pub trait ScoreStatistics {
 }
 
 /// Number of columns.
-pub(crate) const COLUMNS: usize = 15;
+pub(crate) const COLUMNS: usize = 16;
 const _: () = assert!(COLUMNS <= MOST_COLUMNS);
 /// Index of the column with the number of subjects of each query.
 pub(crate) const HITS: usize = 1;
@@ -55,6 +55,8 @@ struct Columns<T> {
     /// Context, frame and adjustment in one number.
     contexts: T,
     numbers: T,
+    /// Number of other alignments that share the e-value.
+    linked: T,
     /// Number of runs of each alignment.
     runs: T,
     ops: T,
@@ -93,7 +95,7 @@ pub fn encode(
     let mut widths = Column::default();
     widths.add(u64::from(width));
     let Columns { hits, alignments, scores, codes, reals, .. } = columns;
-    let Columns { query_starts, subject_starts, contexts, numbers, .. } = columns;
+    let Columns { query_starts, subject_starts, contexts, numbers, linked, .. } = columns;
     let Columns { runs, ops, pairs, gaps, .. } = columns;
     let oids = Column(oids.finish());
     join::<COLUMNS>([
@@ -108,6 +110,7 @@ pub fn encode(
         subject_starts,
         contexts,
         numbers,
+        linked,
         runs,
         ops,
         pairs,
@@ -189,6 +192,7 @@ impl Columns<Column> {
         self.subject_starts.add(u64::from(alignment.subject.start));
         self.contexts.add(encode_context(alignment));
         self.numbers.add(u64::from(alignment.number));
+        self.linked.add(u64::from(alignment.linked.saturating_sub(1)));
         self.runs.add(alignment.edits.len() as u64);
         for edit in &alignment.edits {
             self.ops.add(op_number(edit.op));
@@ -273,6 +277,7 @@ pub fn decode(
         subject_starts,
         contexts,
         numbers,
+        linked,
         runs,
         ops,
         pairs,
@@ -288,6 +293,7 @@ pub fn decode(
         subject_starts,
         contexts,
         numbers,
+        linked,
         runs,
         ops,
         pairs,
@@ -346,11 +352,12 @@ impl Columns<ColumnReader> {
         let query: Range<u32> = range(self.query_starts.read_u32()?, lengths[0])?;
         let subject: Range<u32> = range(self.subject_starts.read_u32()?, lengths[1])?;
         let number = self.numbers.read_u32()?;
+        let linked = self.linked.read_u32()?.checked_add(1)?;
         Some(Alignment {
             score,
             bit_score,
             evalue,
-            linked: 1,
+            linked,
             query,
             subject,
             context,
@@ -385,7 +392,7 @@ impl Columns<ColumnReader> {
         let Columns {
             hits, alignments, scores, codes, reals, query_starts, subject_starts, ..
         } = self;
-        let Columns { contexts, numbers, runs, ops, pairs, gaps, .. } = self;
+        let Columns { contexts, numbers, linked, runs, ops, pairs, gaps, .. } = self;
         [
             hits,
             alignments,
@@ -396,6 +403,7 @@ impl Columns<ColumnReader> {
             subject_starts,
             contexts,
             numbers,
+            linked,
             runs,
             ops,
             pairs,
@@ -424,6 +432,7 @@ pub fn digest(queries: &[Vec<SubjectHit>]) -> u64 {
                     add(u64::from(range.start) << 32 | u64::from(range.end));
                 }
                 add(encode_context(alignment));
+                add(u64::from(alignment.linked));
                 add(alignment.edits.len() as u64);
                 for edit in &alignment.edits {
                     add(u64::from(edit.len) << 2 | op_number(edit.op));

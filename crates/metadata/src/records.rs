@@ -15,7 +15,7 @@ use crate::error::{BodyTooLarge, MetadataError};
 /// visibly.
 pub const MAGIC: [u8; 8] = *b"\x89FBMD\r\n\n";
 /// Version of the format.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// Bytes before the first record.
 pub const START_BYTES: usize = 12;

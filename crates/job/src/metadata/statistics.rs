@@ -61,7 +61,8 @@ impl HitBounds for BlockStatistics<'_> {
         let (length, subject) = (context.unmasked.len(), self.target.searched.length_of(oid));
         let is_same_frame = matches!(
             (context.frame, alignment.frame),
-            (Frame::Protein, Frame::Protein) | (Frame::Strand(_), Frame::Strand(_))
+            (Frame::Protein | Frame::Codons(..), Frame::Protein)
+                | (Frame::Strand(_), Frame::Strand(_))
         );
         // Without gaps BLAST+ also has alignments of no letters.
         let is_consistent = alignment.query.is_empty() == alignment.subject.is_empty();
