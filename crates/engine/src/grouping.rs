@@ -71,7 +71,7 @@ impl Batch {
                     }
                     let contexts = queries.iter().flat_map(|query| &query.contexts);
                     let average = average_length(contexts.map(|context| context.letters.len()));
-                    least_cutoff = protein::least_cutoff(queries, average, params, totals);
+                    least_cutoff = Some(protein::least_cutoff(queries, average, params, totals));
                 }
                 (Vec::new(), None)
             }

@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
+use fleetblast_seq::translation::GeneticCode;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 use fleetblast_stats::release::Release;
+use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;
 use crate::hits::PrelimHit;
 use crate::kernel::Kernel;
 use crate::nucleotide::testing::packed;
-use crate::params::{NucleotideParams, Strands, Template, TemplateKind};
+use crate::params::{NucleotideParams, ProteinParams, Strands, Template, TemplateKind};
 use crate::query::QueryInput;
 use crate::search::{Search, SearchScratch};
 use crate::subjects::Subjects;
@@ -202,4 +204,33 @@ fn runs_one_after_another_are_a_whole() {
     assert_eq!(joined, engine.grouping(&queries, &[5, 7]));
     assert_ne!(joined, engine.grouping(&queries, &[12]));
     assert_eq!(joined.queries(), 12);
+}
+
+/// Translated queries of which the batch before has no statistics.
+#[test]
+fn each_query_has_the_least_cutoff_of_its_own_batch() {
+    let release = &Release::V2_12_0;
+    let scoring = ScoringSystem::new(release, "BLOSUM62", None, None).expect("a known matrix");
+    let code = GeneticCode::new(1).expect("the standard code");
+    let params = ProteinParams::blastx(release, scoring, code);
+    let residues = 1_000_000;
+    let totals = DatabaseTotals {
+        residues,
+        space_residues: residues,
+        sequences: 3000,
+        mean_length: 300,
+        min_length: 10,
+    };
+    let engine = Search::new(Params::Protein(params), totals, Kernel::detect());
+    let mut random = Rng::with_seed(7);
+    let letters = [vec![blastna::N; 60], random.bases(900), random.bases(90)];
+    let queries =
+        letters.map(|letters| engine.query(&QueryInput { letters, ..Default::default() }));
+    assert!(!queries[0].is_searchable());
+    let grouping = engine.grouping(&queries, &[1, 1, 1]);
+    for (number, query) in queries.iter().enumerate() {
+        let alone = engine.grouping(std::slice::from_ref(query), &[1]);
+        assert_eq!(grouping.least_cutoff(number), alone.least_cutoff(0));
+        assert!(grouping.least_cutoff(number).is_some());
+    }
 }

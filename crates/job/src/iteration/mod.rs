@@ -33,7 +33,7 @@ pub use self::reports::IterationReports;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::{Format, Iteration, Plan};
-use crate::queries::QueryRecord;
+use crate::queries::{QueryRecord, sort_warnings};
 use crate::subjects::SubjectDatabase;
 
 /// Warning of BLAST+ about composition-based statistics that cannot be used with a PSSM.
@@ -240,7 +240,7 @@ impl<'a> Rules<'a> {
                 self.plan.matrix_name
             ));
         }
-        messages.sort_unstable();
+        sort_warnings(&mut messages);
         messages
     }
 

@@ -21,6 +21,12 @@ pub(super) const SEVERAL: &str = "PSI-BLAST only accepts one protein sequence as
 /// Number of positions of `O` that the warning lists, at most.
 const SHOWN_POSITIONS: usize = 20;
 
+/// Sorts warnings as BLAST+ prints them (`TSearchMessages::RemoveDuplicates`, blast_aux.cpp). That
+/// of an empty database comes later, and stays last.
+pub fn sort_warnings(warnings: &mut [String]) {
+    warnings.sort_unstable_by(|a, b| (a == NOTHING_INCLUDED, a).cmp(&(b == NOTHING_INCLUDED, b)));
+}
+
 /// Returns the error for a batch in which no query has letters.
 pub fn all_empty_error(queries: usize) -> Error {
     Error::engine(format!("Warning: {NO_DATA} ").repeat(queries))
@@ -68,4 +74,17 @@ fn replacement_warning(residues: &[u8]) -> Option<String> {
             shown.join(", ")
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_warning_of_an_empty_database_stays_last() {
+        let text = |texts: [&str; 3]| texts.map(str::to_owned);
+        let mut warnings = text([NOTHING_INCLUDED, "Frequency ratios", "Composition"]);
+        sort_warnings(&mut warnings);
+        assert_eq!(warnings, text(["Composition", "Frequency ratios", NOTHING_INCLUDED]));
+    }
 }

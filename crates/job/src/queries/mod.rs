@@ -26,7 +26,7 @@ use crate::fasta::{fasta_failure, open_input, reader};
 use crate::plan::{Plan, Source};
 
 use self::empties::BatchRecords;
-pub use self::messages::{NO_STATISTICS, all_empty_error, refusal_error};
+pub use self::messages::{NO_STATISTICS, all_empty_error, refusal_error, sort_warnings};
 pub use self::record::QueryRecord;
 use self::record::{report_warnings, searched_range_of};
 use self::start::{is_seekable, read_leading_blanks};
@@ -339,8 +339,7 @@ impl<'a> QueryReader<'a> {
             &record.record.residues[searched_range_of(&record.record, record.range.as_ref())];
         let warnings = messages::setup_warnings(kind, searched, searchable);
         record.messages.extend(warnings);
-        // The order of `TSearchMessages::RemoveDuplicates` (blast_aux.cpp).
-        record.messages.sort_unstable();
+        messages::sort_warnings(&mut record.messages);
     }
 
     /// Adds the warning of an empty database, which BLAST+ appends to all others. It gives none for

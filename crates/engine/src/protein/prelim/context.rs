@@ -236,23 +236,25 @@ fn piece_masks(
     Some((residues, masks, karlin))
 }
 
-/// The least score of an HSP in any context of a batch of whole queries whose HSPs are linked.
+/// The least score of an HSP in any context of a batch of whole queries, if HSPs are linked.
 /// `average_length` is that of their contexts.
 pub(crate) fn least_cutoff(
     queries: &[&Query],
     average_length: i32,
     params: &ProteinParams,
     totals: &DatabaseTotals,
-) -> Option<i32> {
+) -> i32 {
     let gapped = params.scoring.gapped.block();
     let gumbel = Gumbel::new(&params.scoring).with(&gapped);
-    let linked = params.linked_cutoff(&gapped, average_length, totals)?;
+    let linked = params.linked_cutoff(&gapped, average_length, totals).unwrap_or(i32::MAX);
     let cutoff = |context: &query::Context| {
         let karlin = context.karlin?;
         let (len, statistics) = (context.letters.len() as u32, (&karlin, &gapped, &gumbel));
         Some(cutoff_score(len, statistics, context.search_space, params, totals).min(linked))
     };
-    queries.iter().flat_map(|query| &query.contexts).filter_map(cutoff).min()
+    // A batch without statistics has no HSPs.
+    let cutoffs = queries.iter().flat_map(|query| &query.contexts).filter_map(cutoff);
+    cutoffs.min().unwrap_or(linked)
 }
 
 /// The least score that reaches the preliminary e-value limit.
