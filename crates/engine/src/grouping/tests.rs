@@ -206,7 +206,7 @@ fn runs_one_after_another_are_a_whole() {
     assert_eq!(joined.queries(), 12);
 }
 
-/// Translated queries of which the batch before has no statistics.
+/// The first batch of translated queries has no statistics.
 #[test]
 fn each_query_has_the_least_cutoff_of_its_own_batch() {
     let release = &Release::V2_12_0;
