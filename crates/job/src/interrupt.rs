@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 
 use fleetblast_mpi::is_first_process;
@@ -174,7 +174,11 @@ impl EarlyEnd {
 const ENDED_BEFORE_SEARCH: &str =
     "ended early by a signal, before it searched: start the same command again, with -resume\n";
 
-/// Unfinished files besides the file of a [`SignalWatch`]. Its signals remove these files, too.
+/// The unfinished file of each [`SignalWatch`]. The signal ends the process only after all of them
+/// are removed, whichever watch receives it first.
+static WATCHED_FILES: Mutex<Vec<Weak<Mutex<Option<PathBuf>>>>> = Mutex::new(Vec::new());
+
+/// Unfinished files besides the files of the watches. A signal removes these files, too.
 static UNFINISHED_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Locks the unfinished files besides the report. No watched signal ends the process while the lock
@@ -206,20 +210,14 @@ impl SignalWatch {
     fn try_start() -> io::Result<SignalWatch> {
         let mut signals = Signals::new(ending_signals().chain(without_ignored(UNEXPECTED)))?;
         let unfinished = Arc::new(Mutex::new(None));
-        let shared = unfinished.clone();
+        let mut watched = lock(&WATCHED_FILES);
+        watched.retain(|file| file.strong_count() > 0);
+        watched.push(Arc::downgrade(&unfinished));
+        drop(watched);
         let last = register_removal(&unfinished);
         let handle = signals.handle();
         let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            for signal in signals.forever() {
-                let path = lock(&shared);
-                if let Some(path) = &*path {
-                    remove(path);
-                }
-                let files = unfinished_files();
-                files.iter().for_each(|path| remove(path));
-                // The locks stay held, so that nothing unfinished gets its name from here on.
-                let _ = emulate_default_handler(signal);
-            }
+            signals.forever().for_each(end_by);
         })?;
         Ok(SignalWatch { unfinished, signals: handle, thread: Some(thread), _last: last })
     }
@@ -239,6 +237,18 @@ impl Drop for SignalWatch {
             let _ = thread.join();
         }
     }
+}
+
+/// Removes all unfinished files and ends the process by the signal. The locks stay held, so that
+/// nothing unfinished gets its name from here on, and no other watch ends the process before.
+fn end_by(signal: i32) {
+    let watched = lock(&WATCHED_FILES);
+    let files: Vec<_> = watched.iter().filter_map(Weak::upgrade).collect();
+    let watched: Vec<_> = files.iter().map(|file| lock(file)).collect();
+    watched.iter().filter_map(|path| path.as_deref()).for_each(remove);
+    let files = unfinished_files();
+    files.iter().for_each(|path| remove(path));
+    let _ = emulate_default_handler(signal);
 }
 
 /// Removes the file if the process ends for lack of memory.
@@ -280,6 +290,7 @@ mod tests {
     use std::env;
     use std::os::unix::process::ExitStatusExt;
     use std::process::Command;
+    use std::time::Duration;
 
     use super::*;
 
@@ -306,6 +317,32 @@ mod tests {
             Ok::<_, io::Error>(((), path.clone()))
         };
         signals.early_end().watch_over(make).unwrap();
+        unreachable!("the signal has ended it");
+    }
+
+    #[test]
+    fn a_signal_ends_the_process_after_all_watches_have_removed_their_files() {
+        let Some(path) = env::var_os(FILE).map(PathBuf::from) else {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("part");
+            let mut again = Command::new(env::current_exe().unwrap());
+            let name = "interrupt::tests::\
+                        a_signal_ends_the_process_after_all_watches_have_removed_their_files";
+            let ended = again.args(["--exact", name]).env(FILE, &path).output().unwrap();
+            let output = String::from_utf8_lossy(&ended.stderr);
+            assert_eq!(ended.status.signal(), Some(SIGTERM), "{output}");
+            assert!(!path.exists());
+            return;
+        };
+        let (slow, _fast) = (SignalWatch::start().unwrap(), SignalWatch::start().unwrap());
+        let mut unfinished = slow.unfinished();
+        fs::write(&path, "unfinished").unwrap();
+        low_level::raise(SIGTERM).unwrap();
+        // The other watch has received the signal long before this file can be removed.
+        thread::sleep(Duration::from_millis(300));
+        *unfinished = Some(path);
+        drop(unfinished);
+        thread::sleep(Duration::from_secs(60));
         unreachable!("the signal has ended it");
     }
 

@@ -193,8 +193,8 @@ impl Drop for Output {
         if !self.writer.buffer().is_empty() && check_mapped_files().is_err() {
             self.writer.get_mut().is_given_up = true;
         }
-        let unfinished = self.watch.unfinished().take();
-        if let Some(written) = unfinished {
+        let mut unfinished = self.watch.unfinished();
+        if let Some(written) = unfinished.take() {
             // Best effort: the earlier error is the one to report.
             let _ = fs::remove_file(written);
         }
