@@ -29,6 +29,7 @@ pub mod report;
 pub mod search;
 pub mod simulate;
 pub mod spec;
+pub mod tblastn;
 pub mod typed;
 pub mod usage;
 pub mod values;

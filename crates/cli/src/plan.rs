@@ -19,6 +19,7 @@ mod protein;
 mod psiblast;
 mod restrict;
 mod search;
+mod tblastn;
 mod threads;
 mod windowmasker;
 

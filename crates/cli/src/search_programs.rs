@@ -6,6 +6,7 @@ use crate::options::blastx::{BLASTX, BlastxOptions};
 use crate::options::parse::Given;
 use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::spec::Program;
+use crate::options::tblastn::{TBLASTN, TblastnOptions};
 use crate::plan::SearchProgram;
 
 /// A search program.
@@ -20,7 +21,7 @@ pub struct SearchEntry {
 }
 
 /// All search programs, in the order of the list of commands.
-pub const SEARCH_PROGRAMS: [SearchEntry; 4] = [
+pub const SEARCH_PROGRAMS: [SearchEntry; 5] = [
     SearchEntry {
         program: BLASTP,
         iterates: false,
@@ -35,6 +36,11 @@ pub const SEARCH_PROGRAMS: [SearchEntry; 4] = [
         program: BLASTX,
         iterates: false,
         read: |given| Box::new(BlastxOptions::new(given)),
+    },
+    SearchEntry {
+        program: TBLASTN,
+        iterates: false,
+        read: |given| Box::new(TblastnOptions::new(given)),
     },
     SearchEntry {
         program: PSIBLAST,

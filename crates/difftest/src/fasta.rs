@@ -40,9 +40,19 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 
 /// Reads at most `limit` records of a plain or gzip FASTA file.
 pub fn read(path: &Path, limit: usize) -> Result<Vec<Record>> {
+    records(open(path)?, limit).map_err(io_error("read", path))
+}
+
+/// Returns the records of a FASTA text.
+pub fn parse(text: &[u8]) -> std::io::Result<Vec<Record>> {
+    records(text, usize::MAX)
+}
+
+/// Reads at most `limit` records.
+fn records(text: impl BufRead, limit: usize) -> std::io::Result<Vec<Record>> {
     let mut records: Vec<Record> = Vec::new();
-    for line in open(path)?.lines() {
-        let line = line.map_err(io_error("read", path))?;
+    for line in text.lines() {
+        let line = line?;
         if let Some(header) = line.strip_prefix('>') {
             if records.len() == limit {
                 break;

@@ -35,6 +35,16 @@ pub struct PrelimHsp {
     pub frame: Frame,
 }
 
+impl PrelimHsp {
+    /// The HSP with positions that count in a part of the subject from `start` on.
+    #[must_use]
+    pub(crate) fn shifted(&self, start: u32) -> PrelimHsp {
+        let [s_start, s_end, s_seed] =
+            [self.s_start, self.s_end, self.s_seed].map(|at| at.wrapping_sub(start));
+        PrelimHsp { s_start, s_end, s_seed, ..*self }
+    }
+}
+
 /// The preliminary HSPs of one query in one subject, in ORDER-S (rules 5.7).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrelimHit {

@@ -95,6 +95,7 @@ enum ScratchKind {
 impl Search {
     /// Creates a search of a database with the given totals, with these vector instructions.
     pub fn new(params: Params, totals: DatabaseTotals, kernel: Kernel) -> Search {
+        let totals = params.compared_totals(totals);
         let traceback = match &params {
             Params::Protein(params) => match &params.pattern {
                 Some(search) => Traceback::Pattern(phi::Traceback::new(search, params)),
@@ -367,7 +368,7 @@ impl Aligner<'_> {
     ) -> Candidate {
         match (&self.0, &mut *scratch.0) {
             (QueryAligner::Protein(traceback, query, _), ScratchKind::Protein(scratch)) => {
-                traceback.align(query, &subject.all(), hit, scratch)
+                traceback.align(query, subject, hit, scratch)
             }
             (QueryAligner::Pattern(aligner, _), ScratchKind::Pattern(scratch)) => {
                 aligner.align(&subject.all(), hit, scratch)

@@ -1,6 +1,6 @@
 //! The papers that programs cite (`CReference`, version.cpp).
 
-use fleetblast_engine::params::Params;
+use fleetblast_engine::params::{Params, ProteinParams};
 use serde::{Deserialize, Serialize};
 
 use crate::text::{self, LINE};
@@ -75,8 +75,8 @@ pub enum Citations {
     Phiblast,
     /// Those of `blastn`, except with the task `megablast`.
     Blastn,
-    /// Those of `blastx`.
-    Blastx,
+    /// Those of `blastx` and `tblastn`.
+    Translated,
     /// Those of `blastn -task megablast`, greedy or not.
     Megablast,
 }
@@ -88,7 +88,7 @@ impl Citations {
             Citations::Blastp => &[GAPPED_BLAST, COMPOSITION],
             Citations::Psiblast => &[GAPPED_BLAST, ADJUSTED_MATRICES, COMPOSITION_IN_LATER_ROUNDS],
             Citations::Phiblast => &[GAPPED_BLAST, PATTERNS],
-            Citations::Blastn | Citations::Blastx => &[GAPPED_BLAST],
+            Citations::Blastn | Citations::Translated => &[GAPPED_BLAST],
             Citations::Megablast => &[GREEDY],
         }
     }
@@ -96,7 +96,10 @@ impl Citations {
     /// The citations of the program whose default parameters these are.
     pub fn default_for(params: &Params) -> Citations {
         match params {
-            Params::Protein(params) if params.query_translation.is_some() => Citations::Blastx,
+            Params::Protein(ProteinParams { query_translation: Some(_), .. })
+            | Params::Protein(ProteinParams { subject_translation: Some(_), .. }) => {
+                Citations::Translated
+            }
             Params::Protein(_) => Citations::Blastp,
             Params::Nucleotide(params) if params.greedy => Citations::Megablast,
             Params::Nucleotide(_) => Citations::Blastn,

@@ -11,6 +11,8 @@ use crate::nucleotide::blastna;
 
 const TABLE: &str = include_str!("../data/genetic_codes.tsv");
 
+/// Number of codons of bases.
+const CODONS: usize = 64;
 /// Number of ncbi4na codes.
 const AMBIGUOUS: usize = 16;
 /// Number of codons of ncbi4na codes.
@@ -36,6 +38,9 @@ pub struct GeneticCode {
     codons: Box<[u8; AMBIGUOUS_CODONS]>,
     /// The same as reports show it.
     shown: Box<[u8; AMBIGUOUS_CODONS]>,
+    /// NCBIstdaa code of each codon of bases (A 0, C 1, G 2, T 3), the first base the most
+    /// significant.
+    of_bases: [u8; CODONS],
 }
 
 impl GeneticCode {
@@ -55,7 +60,9 @@ impl GeneticCode {
             codons
         };
         let (codons, shown) = (table(|_, _| alphabet::X), table(shown_residue));
-        Some(GeneticCode { id, codons, shown })
+        let bases = |codon: usize| [codon >> 4, codon >> 2 & 3, codon & 3].map(|base| base as u8);
+        let of_bases = std::array::from_fn(|codon| codons[place(bases(codon))]);
+        Some(GeneticCode { id, codons, shown, of_bases })
     }
 
     /// NCBI's number of the code.
@@ -75,6 +82,27 @@ impl GeneticCode {
     pub fn translate_shown(&self, letters: &[u8]) -> Vec<u8> {
         let codons = letters.as_chunks().0.iter().filter(|codon| self.residue(**codon) != 0);
         codons.map(|codon| self.shown[place(*codon)]).collect()
+    }
+
+    /// Translates bases (A 0, C 1, G 2, T 3) in a frame of codons, and appends the residues. Other
+    /// frames have no translation.
+    pub fn append_frame(&self, bases: &[u8], frame: Frame, residues: &mut Vec<u8>) {
+        let Frame::Codons(strand, offset) = frame else { return };
+        let length = bases.len().saturating_sub(usize::from(offset));
+        let residue = |first: u8, second: u8, third: u8| {
+            self.of_bases[usize::from((first & 3) << 4 | (second & 3) << 2 | third & 3)]
+        };
+        match strand {
+            Strand::Plus => {
+                let codons = bases[bases.len() - length..].as_chunks::<3>().0;
+                residues.extend(codons.iter().map(|&[a, b, c]| residue(a, b, c)));
+            }
+            Strand::Minus => {
+                // A base and its complement add up to 3.
+                let codons = bases[..length].as_rchunks::<3>().1.iter().rev();
+                residues.extend(codons.map(|&[c, b, a]| residue(3 - a, 3 - b, 3 - c)));
+            }
+        }
     }
 
     /// NCBIstdaa code of a codon of blastna codes; 0 if it contains a gap.
@@ -188,6 +216,24 @@ mod tests {
         };
         let shown: String = shown("RAYSARMTTGCNATNMGNAARNAR");
         assert_eq!(shown, "BZJAXXKX");
+    }
+
+    #[test]
+    fn frames_of_bases_are_those_of_letters() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for length in [0, 1, 2, 3, 4, 5, 50, 301] {
+            let bases: Vec<u8> = (0..length).map(|_| random.u8(..4)).collect();
+            let minus = blastna::reverse_complement(&bases);
+            let code = GeneticCode::new(random.u8(1..=6)).expect("a known code");
+            for frame in FRAMES {
+                let Frame::Codons(strand, offset) = frame else { unreachable!() };
+                let strand = if strand == Strand::Plus { &bases } else { &minus };
+                let letters = strand.get(usize::from(offset)..).unwrap_or_default();
+                let mut residues = Vec::new();
+                code.append_frame(&bases, frame, &mut residues);
+                assert_eq!(residues, code.translate(letters), "{frame:?}, {length} bases");
+            }
+        }
     }
 
     #[test]

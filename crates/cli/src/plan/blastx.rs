@@ -57,7 +57,7 @@ impl SearchProgram for BlastxOptions {
             linking: self.sum_stats.unwrap_or(true).then_some(linking),
             ..params
         };
-        Ok(search.plan(params, Citations::Blastx, BATCH))
+        Ok(search.plan(params, Citations::Translated, BATCH))
     }
 
     fn decisive(&self) -> Vec<OptionText> {

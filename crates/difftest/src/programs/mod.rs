@@ -13,7 +13,9 @@ macro_rules! table {
 mod blastn;
 mod blastp;
 mod blastx;
+mod genes;
 mod psiblast;
+mod tblastn;
 
 use crate::error::{Error, Result};
 use crate::program::Program;
@@ -22,9 +24,10 @@ pub use blastn::BLASTN;
 pub use blastp::BLASTP;
 pub use blastx::BLASTX;
 pub use psiblast::PSIBLAST;
+pub use tblastn::TBLASTN;
 
 /// All tested programs.
-pub const PROGRAMS: [&Program; 4] = [&BLASTP, &BLASTN, &BLASTX, &PSIBLAST];
+pub const PROGRAMS: [&Program; 5] = [&BLASTP, &BLASTN, &BLASTX, &TBLASTN, &PSIBLAST];
 
 /// Returns the program of a name; without one, all.
 ///

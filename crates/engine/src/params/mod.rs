@@ -3,6 +3,7 @@
 mod nucleotide;
 mod protein;
 
+use fleetblast_seq::translation::GeneticCode;
 pub use fleetblast_stats::karlin::truncate_to_i32;
 use fleetblast_stats::nucleotide::NucleotideScoringError;
 use fleetblast_stats::release::Release;
@@ -15,6 +16,8 @@ pub use protein::{CompositionMode, HspLinking, ProteinParams, QueryTranslation};
 
 /// Residues in a chunk of a long batch of proteins.
 const PROTEIN_CHUNK: u64 = 10_000;
+/// Residues in a chunk of a long batch of proteins that are compared with translations.
+const TRANSLATED_SUBJECT_CHUNK: u64 = 20_000;
 /// Bases in a chunk of a long query that is translated.
 const TRANSLATED_CHUNK: u64 = 10_002;
 
@@ -191,6 +194,28 @@ impl Params {
         matches!(self, Params::Protein(params) if params.query_translation.is_some())
     }
 
+    /// The genetic code that translates nucleotide subjects, if they are translated.
+    pub fn subject_code(&self) -> Option<&GeneticCode> {
+        match self {
+            Params::Protein(params) => params.subject_translation.as_ref(),
+            Params::Nucleotide(_) => None,
+        }
+    }
+
+    /// The totals of the database on the scale of its letters that are compared: of residues if it
+    /// is translated (`BLAST_GapAlignSetUp`, blast_setup.c).
+    pub(crate) fn compared_totals(&self, totals: DatabaseTotals) -> DatabaseTotals {
+        if self.subject_code().is_none() {
+            return totals;
+        }
+        DatabaseTotals {
+            residues: totals.residues / 3,
+            space_residues: totals.space_residues / 3,
+            min_length: totals.min_length / 3,
+            ..totals
+        }
+    }
+
     /// The strands of nucleotide queries that are searched; both of proteins.
     pub(crate) fn strands(&self) -> Strands {
         match self {
@@ -208,6 +233,9 @@ impl Params {
                 (TRANSLATED_CHUNK, true)
             }
             Params::Protein(params) if params.pattern.is_some() => return None,
+            Params::Protein(params) if params.subject_translation.is_some() => {
+                (TRANSLATED_SUBJECT_CHUNK, false)
+            }
             Params::Protein(_) => (PROTEIN_CHUNK, false),
             Params::Nucleotide(params) => (u64::from(params.chunk), false),
         };

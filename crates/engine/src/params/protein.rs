@@ -70,6 +70,8 @@ pub struct ProteinParams {
     pub finite_size: bool,
     /// Translates the queries; `None` if they are proteins.
     pub query_translation: Option<QueryTranslation>,
+    /// The genetic code that translates the subjects (`-db_gencode`); `None` if they are proteins.
+    pub subject_translation: Option<GeneticCode>,
     /// Links HSPs; `None` if each has an e-value of its own.
     pub linking: Option<HspLinking>,
     /// The pattern that seeds alignments, if there is one. Then statistics must be set accordingly,
@@ -113,6 +115,7 @@ impl ProteinParams {
             seg: None,
             finite_size: true,
             query_translation: None,
+            subject_translation: None,
             linking: None,
             pattern: None,
             scoring,
@@ -134,6 +137,21 @@ impl ProteinParams {
             threshold: scoring::suggested_threshold(scoring.name) + 1.0,
             restricted: false,
             query_translation: Some(QueryTranslation { code, strands: Strands::Both }),
+            linking: Some(HspLinking { max_intron_length: 0 }),
+            ..ProteinParams::blastp(release, scoring)
+        }
+    }
+
+    /// The defaults of a release's `tblastn`, which translates subjects by a genetic code.
+    pub fn tblastn(
+        release: &'static Release,
+        scoring: ScoringSystem,
+        code: GeneticCode,
+    ) -> ProteinParams {
+        ProteinParams {
+            threshold: scoring::suggested_threshold(scoring.name) + 2.0,
+            restricted: false,
+            subject_translation: Some(code),
             linking: Some(HspLinking { max_intron_length: 0 }),
             ..ProteinParams::blastp(release, scoring)
         }

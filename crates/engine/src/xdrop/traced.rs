@@ -76,20 +76,49 @@ pub(crate) fn align_from(
     scheme: &Scheme<'_>,
     scratch: &mut DpScratch,
 ) -> Traced {
+    let extend = |scratch: &mut DpScratch, query: &[RowNumber], subject: &[u8]| {
+        Some(scratch.extend(query, subject, scheme))
+    };
+    let traced = align_by(sequences, (q_seed, s_seed), scheme.gaps, scratch, extend);
+    traced.expect("these extensions always end")
+}
+
+/// Aligns as [`align_from`] does; `None` if BLAST+ would read a residue beyond an end of the
+/// subject on the way.
+pub(crate) fn align_within(
+    sequences: &Sequences<'_>,
+    q_seed: usize,
+    s_seed: usize,
+    scheme: &Scheme<'_>,
+    scratch: &mut DpScratch,
+) -> Option<Traced> {
+    let extend = |scratch: &mut DpScratch, query: &[RowNumber], subject: &[u8]| {
+        scratch.extend_within(query, subject, scheme)
+    };
+    align_by(sequences, (q_seed, s_seed), scheme.gaps, scratch, extend)
+}
+
+/// Aligns from a pair of residues by these extensions; `None` if one of them fails.
+fn align_by(
+    sequences: &Sequences<'_>,
+    (q_seed, s_seed): (usize, usize),
+    gaps: GapCosts,
+    scratch: &mut DpScratch,
+    extend: impl Fn(&mut DpScratch, &[RowNumber], &[u8]) -> Option<Extent>,
+) -> Option<Traced> {
     let q_before = &sequences.query_back[sequences.query.len() - 1 - q_seed..];
     let s_len = sequences.subject.len() - 1;
     let s_before = &sequences.subject_back[s_len - 1 - s_seed..];
-    let left = scratch.extend(q_before, s_before, scheme);
+    let left = extend(scratch, q_before, s_before)?;
     let mut edits = std::mem::take(&mut scratch.left);
     scratch.trace.back(left, &mut edits);
-    let right =
-        scratch.extend(&sequences.query[q_seed + 1..], &sequences.subject[s_seed + 1..], scheme);
+    let right = extend(scratch, &sequences.query[q_seed + 1..], &sequences.subject[s_seed + 1..])?;
     let mut tail = std::mem::take(&mut scratch.right);
     scratch.trace.back(right, &mut tail);
-    let traced = joined((q_seed, s_seed), [left, right], [&mut edits, &mut tail], scheme.gaps);
+    let traced = joined((q_seed, s_seed), [left, right], [&mut edits, &mut tail], gaps);
     scratch.left = edits;
     scratch.right = tail;
-    traced
+    Some(traced)
 }
 
 /// Joins two halves to an alignment; the left one has the seed at its start. Both have their edits
@@ -186,7 +215,21 @@ impl DpScratch {
         }
         let DpScratch { kernel, window, trace, cells, .. } = self;
         xdrop::extend(*kernel, query, subject, scheme, window, trace)
-            .unwrap_or_else(|| cells.extend(query, subject, scheme, trace))
+            .unwrap_or_else(|| cells.extend(query, subject, scheme, trace).0)
+    }
+
+    /// The same extension; `None` if a row reads the last residue of `subject`.
+    fn extend_within(
+        &mut self,
+        query: &[RowNumber],
+        subject: &[u8],
+        scheme: &Scheme<'_>,
+    ) -> Option<Extent> {
+        if query.is_empty() || subject.len() == 1 {
+            return Some(Extent::default());
+        }
+        let (extent, reads_last) = self.cells.extend(query, subject, scheme, &mut self.trace);
+        (!reads_last).then_some(extent)
     }
 }
 

@@ -8,6 +8,7 @@ use fleetblast_engine::subjects::{Masks, SubjectLetters};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
+use fleetblast_seq::translation::GeneticCode;
 
 /// Code of a masked base. BLAST+ writes the blastna code of `N` where codes of ncbi4na are expected
 /// (`s_SeqDBMaskSequence`, seqdbvol.cpp), and so reads `B`.
@@ -64,21 +65,32 @@ pub struct MaskedLetters<'a> {
 }
 
 impl<'a> MaskedLetters<'a> {
-    /// Returns the letters of a frame; `None` if the range exceeds it, or if there is no such
-    /// frame.
-    pub fn view(&self, frame: Frame, read: Range<u32>) -> Option<Cow<'a, [u8]>> {
+    /// Returns the letters of a frame, translated by `code` as reports show them if it is one of
+    /// codons; `None` if the range exceeds it, or if there is no such frame.
+    pub fn view(
+        &self,
+        frame: Frame,
+        read: Range<u32>,
+        code: Option<&GeneticCode>,
+    ) -> Option<Cow<'a, [u8]>> {
         if matches!(self.stored, StoredSequence::Residues(_)) != (frame == Frame::Protein) {
             return None;
         }
         let length = self.stored.length();
-        let part = (read.end <= length).then(|| frame.place(read, length))?;
+        let step = frame.step();
+        let offset = if let Frame::Codons(_, offset) = frame { u32::from(offset) } else { 0 };
+        let end = read.end.checked_mul(step)?.checked_add(offset)?;
+        let part = (end <= length).then(|| frame.place(read, length))?;
         let start = part.start;
         let letters = self.stored.part(part)?;
         let letters = self.masks.aligned(letters, start, self.stored.masked_letter());
+        let letters = match frame.strand() {
+            Some(Strand::Minus) => Cow::Owned(blastna::reverse_complement(&letters)),
+            Some(Strand::Plus) | None => letters,
+        };
         match frame {
-            Frame::Protein | Frame::Strand(Strand::Plus) => Some(letters),
-            Frame::Strand(Strand::Minus) => Some(Cow::Owned(blastna::reverse_complement(&letters))),
-            Frame::Codons(..) => None,
+            Frame::Codons(..) => Some(Cow::Owned(code?.translate_shown(&letters))),
+            Frame::Protein | Frame::Strand(_) => Some(letters),
         }
     }
 }

@@ -22,6 +22,7 @@ use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{FastaError, Problem};
 use fleetblast_seq::frame::Frame;
+use fleetblast_seq::translation::GeneticCode;
 
 pub use self::letters::{MaskedLetters, StoredSequence};
 use self::masks::SubjectMasks;
@@ -54,6 +55,8 @@ pub struct SubjectDatabase {
     /// Whether excluded subjects are aligned, too. BLAST+ aligns proteins without gaps before it
     /// reads their definition lines.
     aligns_excluded: bool,
+    /// Translates the subjects in the frames of alignments.
+    code: Option<GeneticCode>,
     /// Start of the searched part of each subject (`-subject_loc`), from 0.
     searched_start: u32,
     /// Description of the database for reports.
@@ -73,7 +76,9 @@ impl SubjectDatabase {
         };
         let is_protein = target.searched.kind() == SequenceKind::Protein;
         let aligns_excluded = is_protein && plan.params.common().ungapped;
-        Ok(SubjectDatabase { taxonomy: open_taxonomy(plan, audience)?, aligns_excluded, ..target })
+        let (taxonomy, code) =
+            (open_taxonomy(plan, audience)?, plan.params.subject_code().cloned());
+        Ok(SubjectDatabase { taxonomy, aligns_excluded, code, ..target })
     }
 
     /// Number of letters of all databases that reports name.
@@ -135,11 +140,14 @@ impl SubjectSource for SubjectDatabase {
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read)
+        let code = self.code.as_ref();
+        MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, code)
     }
 
     fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        MaskedLetters { stored: self.stored(oid)?, masks: self.masks_of(oid) }.view(frame, read)
+        let code = self.code.as_ref();
+        MaskedLetters { stored: self.stored(oid)?, masks: self.masks_of(oid) }
+            .view(frame, read, code)
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {
@@ -205,6 +213,7 @@ fn open_database(
         is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
         is_database_empty: database.whole().sequences == 0,
         aligns_excluded: false,
+        code: None,
         summary: DatabaseSummary {
             kind: database.kind(),
             label: names.as_bytes().to_vec(),
@@ -275,6 +284,7 @@ fn open_fasta(
         is_listed: false,
         is_database_empty: false,
         aligns_excluded: false,
+        code: None,
         summary: DatabaseSummary {
             kind: searched.kind(),
             label: label.into_bytes(),

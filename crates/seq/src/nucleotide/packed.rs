@@ -51,6 +51,17 @@ impl<'a> Packed<'a> {
         self.bytes[at as usize / 4] >> (6 - 2 * (at & 3)) & 3
     }
 
+    /// Appends the two bits of each base.
+    pub fn unpack(&self, bases: &mut Vec<u8>) {
+        let length = self.length as usize;
+        bases.reserve(length.next_multiple_of(4));
+        let end = bases.len() + length;
+        for byte in &self.bytes[..length.div_ceil(4)] {
+            bases.extend([byte >> 6, byte >> 4 & 3, byte >> 2 & 3, byte & 3]);
+        }
+        bases.truncate(end);
+    }
+
     /// Makes a view of `length` bases from `start`, a multiple of four.
     ///
     /// # Panics
@@ -70,6 +81,9 @@ mod tests {
         let bases = Packed::stored(&[0b0001_1011, 0b1110_0010]);
         assert_eq!(bases.length(), 6);
         assert_eq!((0..6).map(|at| bases.base(at)).collect::<Vec<_>>(), [0, 1, 2, 3, 3, 2]);
+        let mut unpacked = vec![9];
+        bases.unpack(&mut unpacked);
+        assert_eq!(unpacked, [9, 0, 1, 2, 3, 3, 2]);
         let part = bases.part(4, 2);
         assert_eq!((part.length(), part.base(0)), (2, 3));
     }

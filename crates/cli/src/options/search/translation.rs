@@ -24,6 +24,16 @@ pub const QUERY_GENCODE: Opt<GeneticCode> = Opt::integer(
 .default("1")
 .within(CODES);
 
+/// `-db_gencode`.
+pub const DB_GENCODE: Opt<GeneticCode> = Opt::integer(
+    "db_gencode",
+    GENERAL,
+    &["Genetic code to use to translate database/subjects (see user manual for", "details)"],
+)
+.label("int_value")
+.default("1")
+.within(CODES);
+
 /// `-max_intron_length`.
 pub const MAX_INTRON_LENGTH: Opt<i32> = Opt::integer(
     "max_intron_length",

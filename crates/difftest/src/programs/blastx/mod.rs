@@ -2,11 +2,10 @@
 //!
 //! Most queries are genes of blastp's queries, and the databases are blastp's.
 
-mod genes;
 mod options;
 mod queries;
 
-use super::BLASTP;
+use super::{BLASTP, genes};
 use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Inputs, rng_for};

@@ -3,30 +3,74 @@
 
 use std::ops::Range;
 
+use fleetblast_seq::frame::Frame;
+
 use crate::subjects::Masks;
 
-/// A part of a subject that is searched separately: all of it, or the range between two hard masks.
+/// Longest part of a subject that is searched at a time, in residues (`MAX_DBSEQ_LEN`).
+const MAX_PART: usize = 5_000_000;
+/// Residues that neighbouring chunks of a long part share (`DBSEQ_CHUNK_OVERLAP`).
+const OVERLAP: usize = 100;
+
+/// A subject, or one of its frames.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SubjectFrame<'a> {
+    /// The subject.
+    pub oid: u32,
+    /// Its frame.
+    pub frame: Frame,
+    /// Length of the subject for statistics, in residues.
+    pub subject_len: usize,
+    /// All residues of the frame.
+    pub residues: &'a [u8],
+    /// Masked ranges of the frame.
+    pub masks: Masks<'a>,
+}
+
+/// A part of a subject that is searched separately: all of one of its frames, the range between two
+/// hard masks, or a chunk of a long range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     /// The subject.
     pub oid: u32,
-    /// Residues of the whole subject.
+    /// The frame in which it is read.
+    pub frame: Frame,
+    /// Length of the whole subject for statistics, in residues.
     pub subject_len: usize,
-    /// Start of the part in the subject.
+    /// Start of the part in the frame.
     pub start: u32,
+    /// Whether it begins within the part before, so that HSPs of both may be joined.
+    pub overlaps: bool,
     /// The residues in which words are searched.
     pub residues: &'a [u8],
     /// Extensions to the right end here at the latest.
     pub reach: usize,
-    /// Soft masks.
+    /// Soft masks, at positions of the frame.
     masks: &'a [Range<u32>],
 }
 
 impl<'a> Part<'a> {
     /// Creates the part for a whole subject.
-    fn whole(oid: u32, residues: &'a [u8], masks: &'a [Range<u32>]) -> Part<'a> {
-        let len = residues.len();
-        Part { oid, subject_len: len, start: 0, residues, reach: len, masks }
+    fn whole(subject: SubjectFrame<'a>, masks: &'a [Range<u32>]) -> Part<'a> {
+        let SubjectFrame { oid, frame, subject_len, residues, .. } = subject;
+        let reach = residues.len();
+        Part { oid, frame, subject_len, start: 0, overlaps: false, residues, reach, masks }
+    }
+
+    /// A range of the residues of this part.
+    fn range(&self, range: Range<usize>) -> Part<'a> {
+        let (reach, start) = (range.len(), self.start + range.start as u32);
+        let end = start + range.len() as u32;
+        // Ranges of masks ascend; those that end before are of no use.
+        let first = self.masks.partition_point(|mask| mask.end < start);
+        let last = self.masks.partition_point(|mask| mask.start < end).max(first);
+        Part {
+            start,
+            reach,
+            residues: &self.residues[range],
+            masks: &self.masks[first..last],
+            ..*self
+        }
     }
 
     /// Whether the word at `start` is looked up, in one-hit or two-hit mode.
@@ -38,10 +82,12 @@ impl<'a> Part<'a> {
     #[inline]
     pub fn allows(&self, start: usize, word_size: usize, one_hit: bool) -> bool {
         let Some(first) = self.masks.first() else { return true };
-        if (first.start as usize) < word_size && (start == 0 || one_hit) {
+        let first = first.start.saturating_sub(self.start) as usize;
+        if first < word_size && (start == 0 || one_hit) {
             return !one_hit;
         }
-        let (start, end) = (start as u32, (start + word_size) as u32);
+        let start = self.start + start as u32;
+        let end = start + word_size as u32;
         self.masks.iter().all(|mask| mask.end <= start || end <= mask.start)
     }
 }
@@ -58,27 +104,27 @@ pub(super) struct SubjectBlock<'a> {
 }
 
 impl<'a> SubjectBlock<'a> {
-    /// Adds a subject. Parts that are too short for a word are dropped.
-    pub fn push(&mut self, oid: u32, residues: &'a [u8], masks: Masks<'a>, word_size: usize) {
-        let stretches = match masks {
-            Masks::Soft(stretches) => return self.add(Part::whole(oid, residues, stretches)),
-            Masks::None | Masks::Hard([]) => return self.add(Part::whole(oid, residues, &[])),
+    /// Adds a subject, or one of its frames. Parts that are too short for a word are dropped.
+    pub fn push(&mut self, subject: SubjectFrame<'a>, word_size: usize) {
+        let stretches = match subject.masks {
+            Masks::Soft(stretches) => return self.add(Part::whole(subject, stretches)),
+            Masks::None | Masks::Hard([]) => return self.add(Part::whole(subject, &[])),
             Masks::Hard(stretches) => stretches,
         };
-        let len = residues.len();
+        let whole = Part::whole(subject, &[]);
+        let len = subject.residues.len();
         if stretches[0].end as usize >= len {
             // If a subject has no second part, BLAST+ ignores its masks when it searches words, but
             // not when it extends them to the right.
             let reach = len.min(stretches[0].start as usize);
-            return self.add(Part { reach, ..Part::whole(oid, residues, &[]) });
+            return self.add(Part { reach, ..whole });
         }
         let starts = stretches.iter().map(|stretch| stretch.end as usize);
         let ends = stretches.iter().map(|stretch| stretch.start as usize);
         for (start, end) in [0].into_iter().chain(starts).zip(ends.chain([len])) {
             let end = end.min(len);
             if end.saturating_sub(start) >= word_size {
-                let part = Part::whole(oid, &residues[start..end], &[]);
-                self.add(Part { subject_len: len, start: start as u32, ..part });
+                self.add(whole.range(start..end));
             }
         }
     }
@@ -90,7 +136,24 @@ impl<'a> SubjectBlock<'a> {
         self.size = 0;
     }
 
+    /// Adds a part, a long one in chunks.
     fn add(&mut self, part: Part<'a>) {
+        let len = part.residues.len();
+        if len <= MAX_PART {
+            return self.add_chunk(part);
+        }
+        let mut start = 0;
+        loop {
+            let end = len.min(start + MAX_PART);
+            self.add_chunk(Part { overlaps: start > 0, ..part.range(start..end) });
+            if end == len {
+                return;
+            }
+            start = end - OVERLAP;
+        }
+    }
+
+    fn add_chunk(&mut self, part: Part<'a>) {
         self.size += part.residues.len();
         self.residues.push(part.residues);
         self.parts.push(part);
@@ -101,9 +164,28 @@ impl<'a> SubjectBlock<'a> {
 mod tests {
     use super::*;
 
+    fn protein<'a>(oid: u32, residues: &'a [u8], masks: Masks<'a>) -> SubjectFrame<'a> {
+        let subject_len = residues.len();
+        SubjectFrame { oid, frame: Frame::Protein, subject_len, residues, masks }
+    }
+
+    #[test]
+    fn long_subjects_are_searched_in_chunks_that_overlap() {
+        let residues = vec![1; 10_000_000];
+        let masks = [10..20, 4_999_950..5_000_010, 9_999_000..9_999_001];
+        let mut block = SubjectBlock::default();
+        block.push(protein(1, &residues, Masks::Soft(&masks)), 3);
+        let place =
+            |part: &Part| (part.start, part.residues.len(), part.overlaps, part.masks.len());
+        let parts: Vec<_> = block.parts.iter().map(place).collect();
+        let second = (4_999_900, 5_000_000, true, 2);
+        assert_eq!(parts, [(0, 5_000_000, false, 2), second, (9_999_800, 200, true, 0)]);
+        assert!(!block.parts[1].allows(50, 3, false) && block.parts[1].allows(110, 3, false));
+    }
+
     /// The starts of the words that are looked up in 12 residues.
     fn allowed(masks: &[Range<u32>], word_size: usize, one_hit: bool) -> Vec<usize> {
-        let subject = Part::whole(0, &[0; 12], masks);
+        let subject = Part::whole(protein(0, &[0; 12], Masks::None), masks);
         (0..=12 - word_size).filter(|&start| subject.allows(start, word_size, one_hit)).collect()
     }
 
@@ -128,7 +210,7 @@ mod tests {
     fn parts(masks: &[Range<u32>]) -> Vec<(usize, usize, usize)> {
         let residues = [1; 20];
         let mut block = SubjectBlock::default();
-        block.push(7, &residues, Masks::Hard(masks), 3);
+        block.push(protein(7, &residues, Masks::Hard(masks)), 3);
         assert_eq!(block.size, block.residues.iter().map(|part| part.len()).sum());
         let place = |part: &Part| {
             assert_eq!((part.oid, part.subject_len), (7, 20));

@@ -15,6 +15,7 @@ mod stage;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod translated;
 mod ungapped;
 mod words;
 

@@ -1,13 +1,16 @@
 //! The preliminary search of a block of queries.
 
+use fleetblast_seq::frame::Frame;
+use fleetblast_seq::translation::GeneticCode;
 use fleetblast_stats::gumbel::Gumbel;
 
-use super::block::SubjectBlock;
+use super::block::{SubjectBlock, SubjectFrame};
 use super::context::PieceContext;
 use super::dense::{self, Candidate, FilterScratch};
 use super::filtered_diagonal::{FilteredDiagonal, WordHit};
 use super::sparse::{self, Diagonals};
 use super::stage::{GappedScratch, GappedStage};
+use super::translated::Translations;
 use super::ungapped::{DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet, Limit, WordRule};
 use crate::kernel::Kernel;
@@ -46,6 +49,8 @@ pub struct ProteinSearcher {
     word: WordRule,
     window: i32,
     gapped: GappedStage,
+    /// Translates the subjects, if they are nucleotides.
+    code: Option<GeneticCode>,
     merger: Merger,
 }
 
@@ -101,6 +106,7 @@ impl ProteinSearcher {
             word,
             window: params.window.min(MOST_WINDOW),
             gapped,
+            code: params.subject_translation.clone(),
         };
         searcher.group(params, kernel);
         searcher
@@ -167,9 +173,16 @@ impl ProteinSearcher {
         scratch: &mut ProteinScratch,
     ) -> HitLists {
         let mut lists = self.merger.empty_lists();
+        if let Some(code) = &self.code {
+            self.search_translations(subjects, oids, code, scratch, &mut lists);
+            return lists;
+        }
         let mut block = SubjectBlock::default();
         for oid in oids {
-            block.push(oid, subjects.residues(oid), subjects.masks(oid), self.word.size);
+            let (residues, masks) = (subjects.residues(oid), subjects.masks(oid));
+            let (frame, subject_len) = (Frame::Protein, residues.len());
+            let subject = SubjectFrame { oid, frame, subject_len, residues, masks };
+            block.push(subject, self.word.size);
             if block.size >= BLOCK_RESIDUES {
                 self.search_block(&block, scratch, &mut lists);
                 block.clear();
@@ -179,6 +192,30 @@ impl ProteinSearcher {
             self.search_block(&block, scratch, &mut lists);
         }
         lists
+    }
+
+    /// Searches the translations of nucleotide subjects.
+    fn search_translations(
+        &self,
+        subjects: &impl Subjects,
+        oids: impl IntoIterator<Item = u32>,
+        code: &GeneticCode,
+        scratch: &mut ProteinScratch,
+        lists: &mut HitLists,
+    ) {
+        let mut translations = Translations::default();
+        let length = |bases| self.gapped.translated_length(bases);
+        for oid in oids {
+            let subject = (subjects.bases(oid), subjects.masks(oid));
+            translations.push(oid, subject, code, self.word.size);
+            if translations.size() >= BLOCK_RESIDUES {
+                self.search_block(&translations.block(self.word.size, length), scratch, lists);
+                translations.clear();
+            }
+        }
+        if translations.size() > 0 {
+            self.search_block(&translations.block(self.word.size, length), scratch, lists);
+        }
     }
 
     /// Searches a few subjects.
@@ -238,19 +275,23 @@ impl ProteinSearcher {
         };
         found.sort_unstable_by_key(|f| (oid(f), strand(f), f.part, f.hsp.order(f.context)));
         let mut loaded = None;
+        let frame = |found: &BlockHsp| block.parts[found.part as usize].frame;
         let piece = |found: &BlockHsp| self.contexts[found.context as usize].piece;
         for of_piece in found.chunk_by(|a, b| (oid(a), piece(a)) == (oid(b), piece(b))) {
             for of_strand in of_piece.chunk_by(|a, b| strand(a) == strand(b)) {
-                for hits in of_strand.chunk_by(|a, b| a.part == b.part) {
-                    let part = &block.parts[hits[0].part as usize];
-                    if loaded != Some(hits[0].part) {
-                        scratch.gapped.subject.load(part);
-                        loaded = Some(hits[0].part);
+                for of_frame in of_strand.chunk_by(|a, b| frame(a) == frame(b)) {
+                    for hits in of_frame.chunk_by(|a, b| a.part == b.part) {
+                        let part = &block.parts[hits[0].part as usize];
+                        if loaded != Some(hits[0].part) {
+                            scratch.gapped.subject.load(part);
+                            loaded = Some(hits[0].part);
+                        }
+                        scratch.ungapped.clear();
+                        scratch.ungapped.extend(hits.iter().map(|f| (f.context, f.hsp)));
+                        let ProteinScratch { ungapped, gapped, .. } = scratch;
+                        self.gapped.extend(part, &self.contexts, ungapped, &self.scores, gapped);
                     }
-                    scratch.ungapped.clear();
-                    scratch.ungapped.extend(hits.iter().map(|f| (f.context, f.hsp)));
-                    let ProteinScratch { ungapped, gapped, .. } = scratch;
-                    self.gapped.extend(part, &self.contexts, ungapped, &self.scores, gapped);
+                    scratch.gapped.finish_frame();
                 }
                 let length = block.parts[of_strand[0].part as usize].subject_len;
                 let contexts = self.strand_contexts(of_strand[0].context);

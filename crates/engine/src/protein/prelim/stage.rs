@@ -1,6 +1,8 @@
 //! From the ungapped HSPs of a query in a subject to its preliminary hit (rules 5.3–5.7; facts from
 //! `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
+use std::mem;
+
 use super::block::Part;
 use super::context::{self, PieceContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
@@ -9,6 +11,7 @@ use crate::containment::ContainmentTree;
 use crate::filters::{self, QueryContexts, WrittenQuery};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
+use crate::lists;
 use crate::lists::linking::uneven::{self, UnevenGaps};
 use crate::order::{self, Bounds};
 use crate::params::{DatabaseTotals, ProteinParams, truncate_to_i32};
@@ -71,13 +74,20 @@ pub(super) struct GappedScratch {
     tree: ContainmentTree,
     /// HSPs in the part in progress.
     hsps: Vec<PrelimHsp>,
-    /// HSPs of a strand in earlier parts of the subject.
+    /// HSPs of a strand in earlier parts of a frame of the subject.
     gathered: Vec<PrelimHsp>,
+    /// HSPs of a strand in earlier frames of the subject.
+    of_frames: Vec<PrelimHsp>,
     /// HSPs of earlier strands of a chunk.
     finished: Vec<PrelimHsp>,
 }
 
 impl GappedScratch {
+    /// Completes the HSPs of a strand in a frame of the subject.
+    pub fn finish_frame(&mut self) {
+        self.of_frames.append(&mut self.gathered);
+    }
+
     /// The preliminary hit of a chunk in a subject, from the HSPs of all its contexts; `None` if
     /// none is left.
     pub fn hit(&mut self, oid: u32) -> Option<PrelimHit> {
@@ -146,6 +156,13 @@ impl GappedStage {
         }
     }
 
+    /// Length for statistics of a translated subject of this many bases, in residues: that of its
+    /// last frame, or, where HSPs are linked, a third.
+    pub fn translated_length(&self, bases: u32) -> usize {
+        let first = if self.linked_gaps.is_some() { 0 } else { 2 };
+        bases.saturating_sub(first) as usize / 3
+    }
+
     /// Finds the HSPs of a strand in the loaded part of a subject. Adds them to those of earlier
     /// parts (rules 5.3–5.7; `Blast_HSPListsMerge` in `blast_hits.c`, which joins nothing if parts
     /// do not overlap). `ungapped` has the number of each HSP's context among `contexts`. It is
@@ -177,9 +194,15 @@ impl GappedStage {
             hsp.s_start += part.start;
             hsp.s_end += part.start;
             hsp.s_seed += part.start;
+            hsp.frame = part.frame;
         }
-        scratch.gathered.append(&mut scratch.hsps);
-        scratch.gathered.sort_by(order::order_s);
+        if part.overlaps {
+            let (old, new) = (mem::take(&mut scratch.gathered), mem::take(&mut scratch.hsps));
+            scratch.gathered = lists::join_subject_chunks(old, new, part.start, !self.ungapped);
+        } else {
+            scratch.gathered.append(&mut scratch.hsps);
+            scratch.gathered.sort_by(order::order_s);
+        }
         if self.subject_besthit {
             // Contexts are not compared with each other, so that no length matters.
             let written = WrittenQuery { length: 0, contexts: QueryContexts::Protein };
@@ -199,7 +222,9 @@ impl GappedStage {
             let own = contexts.iter().find(|context| context.number == number);
             own.expect("HSPs are of these contexts")
         };
-        let hsps = &mut scratch.gathered;
+        let hsps = &mut scratch.of_frames;
+        // Those of a frame are in this order.
+        hsps.sort_by(order::order_s);
         for hsp in hsps.iter_mut() {
             hsp.evalue = self.evalue(context_of(hsp.context), hsp.score, subject_len);
         }

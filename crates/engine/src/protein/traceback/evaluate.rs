@@ -121,7 +121,7 @@ impl Linkable for Scored {
     }
 
     fn subject_frame(&self) -> Frame {
-        Frame::Protein
+        self.alignment.frame
     }
 
     fn set_linked(&mut self, evalue: f64, count: u32) {
@@ -246,7 +246,7 @@ impl Traceback {
             query: bounds.q_start..bounds.q_end,
             subject: bounds.s_start..bounds.s_end,
             context: query.number,
-            frame: Frame::Protein,
+            frame: scaled.frame,
             edits: scaled.edits,
             number: 0,
             occurrence: 0,
@@ -255,13 +255,14 @@ impl Traceback {
     }
 }
 
-/// Drops every alignment that lies in an earlier one of its context of at least its score. The list
+/// Drops every alignment that lies in an earlier one of its context and frame of at least its score. The list
 /// is in ORDER-S.
 fn drop_contained(alignments: &mut Vec<Scaled>) {
     let mut kept: Vec<Scaled> = Vec::with_capacity(alignments.len());
     for alignment in alignments.drain(..) {
         let encloses = |other: &Scaled| {
-            other.context == alignment.context && other.bounds.holds(&alignment.bounds)
+            let frames = (other.context, other.frame);
+            frames == (alignment.context, alignment.frame) && other.bounds.holds(&alignment.bounds)
         };
         if !kept.iter().any(encloses) {
             kept.push(alignment);

@@ -11,6 +11,7 @@ mod near;
 mod plain;
 mod redo;
 mod smith_waterman;
+mod source;
 mod subject;
 mod sweep;
 mod windows;
@@ -28,13 +29,16 @@ use crate::pssm::scores::Positions;
 use crate::pssm::{Pssm, PssmMaker};
 use crate::query::{self, Query};
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
+use crate::subjects::SubjectLetters;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
+use fleetblast_seq::translation::GeneticCode;
 use fleetblast_stats::scoring::ScoringSystem;
 
 pub use self::evaluate::QueryStatistics;
 use self::evaluate::Significance;
 use self::local::{Forbidden, LocalScratch};
+use self::source::SubjectResidues;
 use self::subject::{Segments, Subject};
 use crate::xdrop::traced::{self as dp, DpScratch, GapCosts, Scheme};
 
@@ -71,6 +75,8 @@ pub struct Traceback {
     segments: Segments,
     /// How HSPs are linked, if they are.
     linked_gaps: Option<UnevenGaps>,
+    /// Translates the subjects, if they are nucleotides.
+    code: Option<GeneticCode>,
 }
 
 /// A query prepared for the traceback.
@@ -118,7 +124,7 @@ pub struct TracebackScratch {
     padded: ScoreRows,
     positions: Positions,
     workspace: Workspace,
-    /// One for each strand of the query.
+    /// One for each strand of the translated sequence.
     trees: [ContainmentTree; 2],
 }
 
@@ -145,6 +151,8 @@ impl TracebackScratch {
 struct Scaled {
     /// Number of the context.
     context: u8,
+    /// Frame of the subject.
+    frame: Frame,
     score: i32,
     bounds: crate::order::Bounds,
     edits: Vec<Edit>,
@@ -207,6 +215,7 @@ impl Traceback {
             near_identical: params.common.release.near_identical,
             segments: Segments::new(),
             linked_gaps: params.linked_gaps(),
+            code: params.subject_translation.clone(),
         }
     }
 
@@ -273,17 +282,17 @@ impl Traceback {
         query.plain.as_ref().unwrap_or(&self.plain)
     }
 
-    /// Aligns a query with a subject. `subject` are the residues of the whole subject, masked by
-    /// [`Masks::aligned`](crate::subjects::Masks::aligned). `hit` is a preliminary hit of this
-    /// query in it, its HSPs in ORDER-S.
+    /// Aligns a query with a subject. `hit` is a preliminary hit of this query in it, its HSPs in
+    /// ORDER-S.
     pub fn align(
         &self,
         query: &TracebackQuery,
-        subject: &[u8],
+        subject: &impl SubjectLetters,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> Candidate {
-        let mut candidate = self.candidate(query, subject, hit, scratch);
+        let subject = SubjectResidues::new(subject, self.code.as_ref());
+        let mut candidate = self.candidate(query, &subject, hit, scratch);
         for (number, alignment) in candidate.alignments.iter_mut().enumerate() {
             alignment.number = number as u32;
         }
@@ -293,7 +302,7 @@ impl Traceback {
     fn candidate(
         &self,
         query: &TracebackQuery,
-        subject: &[u8],
+        subject: &SubjectResidues<'_, impl SubjectLetters>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> Candidate {
@@ -302,14 +311,20 @@ impl Traceback {
             Method::Plain => self.plain(query, subject, hit, scratch),
             Method::Redo => {
                 let (scaled, pair_p) = self.redo(query, subject, hit, scratch);
-                self.evaluate(query, subject.len(), hit.oid, scaled, pair_p)
+                // Without linked alignments BLAST+ counts the bases of a translated subject.
+                let length = match self.linked_gaps {
+                    Some(_) => subject.linked_length(),
+                    None => subject.stored_length(),
+                };
+                self.evaluate(query, length, hit.oid, scaled, pair_p)
             }
             Method::SmithWaterman => {
-                // Translated queries have no such alignments.
-                let found = self.smith_waterman(&query.contexts[0], subject, hit, scratch);
+                // Translated sequences have no such alignments.
+                let residues = subject.part(Frame::Protein, 0..subject.length(Frame::Protein));
+                let found = self.smith_waterman(&query.contexts[0], &residues, hit, scratch);
                 let pair_p = found.pair_p;
                 let mut candidate =
-                    self.evaluate(query, subject.len(), hit.oid, found.alignments, pair_p);
+                    self.evaluate(query, residues.len(), hit.oid, found.alignments, pair_p);
                 candidate.first_local = found.first;
                 candidate
             }

@@ -1,14 +1,16 @@
 //! Traceback without composition adjustment (rules 6.8, `blast_traceback.c`).
 
-use fleetblast_seq::frame::Frame;
+use fleetblast_seq::frame::{Frame, Strand};
 
-use super::dp::{Sequences, align_from};
+use super::dp::{Sequences, Traced, align_from, align_within};
+use super::source::{SubjectResidues, TranslatedParts};
 use super::{Traceback, TracebackContext, TracebackQuery, TracebackScratch};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::lists::linking::uneven;
 use crate::order::{Bounds, Hsp, InContext, common_endpoints, order_s};
 use crate::protein::linking;
+use crate::subjects::SubjectLetters;
 
 /// Length of the window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;
@@ -23,29 +25,18 @@ impl Traceback {
     pub(super) fn plain(
         &self,
         query: &TracebackQuery,
-        subject: &[u8],
+        subject: &SubjectResidues<'_, impl SubjectLetters>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> Candidate {
-        scratch.subject.load(subject);
-        scratch.trees.iter_mut().for_each(ContainmentTree::clear);
-        let mut alignments = Vec::new();
-        for hsp in &hit.hsps {
-            let strand = strand_of(hsp);
-            if scratch.trees[strand].encloses(&hsp.bounds(), hsp.score) {
-                continue;
-            }
-            let context = &query.contexts[usize::from(hsp.context)];
-            let Some((q_seed, s_seed)) = self.seed(context, subject, hsp) else { continue };
-            let alignment = self.plain_alignment(context, q_seed, s_seed, scratch);
-            scratch.trees[strand].add(&alignment.bounds(), alignment.score);
-            alignments.push(alignment);
-        }
+        let aligned = self.plain_alignments(query, subject, false, hit, scratch);
+        let aligned = aligned.or_else(|| self.plain_alignments(query, subject, true, hit, scratch));
+        let (mut alignments, length) = aligned.unwrap_or_default();
         common_endpoints(&mut alignments);
         alignments.sort_by(order_s);
         scratch.trees.iter_mut().for_each(ContainmentTree::clear);
         alignments.retain(|alignment| {
-            let tree = &mut scratch.trees[strand_of(alignment)];
+            let tree = &mut scratch.trees[strand_of(alignment, alignment.frame)];
             let bounds = alignment.bounds();
             let keep = !tree.encloses(&bounds, alignment.score);
             if keep {
@@ -53,10 +44,62 @@ impl Traceback {
             }
             keep
         });
-        self.evaluate_plain(query, subject.len(), &mut alignments);
+        let length = match self.linked_gaps {
+            Some(_) if subject.is_translated() => length / 3,
+            _ => length,
+        };
+        self.evaluate_plain(query, length, &mut alignments);
         alignments.retain(|alignment| alignment.evalue <= self.significance.limit);
         let key = HitKey::of_alignments(hit.oid, &alignments);
         Candidate::new(hit.oid, key, alignments)
+    }
+
+    /// Aligns the HSPs of a hit, and returns the alignments and BLAST+'s length of the subject for
+    /// their e-values. Frames of a translated subject are read in parts, unless `whole` asks for
+    /// all of them: then `None` says that an alignment reaches the end of a part.
+    fn plain_alignments(
+        &self,
+        query: &TracebackQuery,
+        subject: &SubjectResidues<'_, impl SubjectLetters>,
+        whole: bool,
+        hit: &PrelimHit,
+        scratch: &mut TracebackScratch,
+    ) -> Option<(Vec<Alignment>, usize)> {
+        scratch.trees.iter_mut().for_each(ContainmentTree::clear);
+        let mut parts = TranslatedParts::new(subject.stored_length() as u32, whole);
+        let mut loaded = None;
+        let (mut alignments, mut length) = (Vec::new(), subject.stored_length());
+        for hsp in &hit.hsps {
+            let strand = strand_of(hsp, hsp.frame);
+            if scratch.trees[strand].encloses(&hsp.bounds(), hsp.score) {
+                continue;
+            }
+            let frame_length = subject.length(hsp.frame) as u32;
+            let part = match subject.is_translated() {
+                true => parts.part(hsp.frame, frame_length, hsp.s_start..hsp.s_end),
+                false => 0..frame_length,
+            };
+            length = part.end as usize;
+            if loaded.as_ref() != Some(&(hsp.frame, part.clone())) {
+                let range = part.start as usize..part.end as usize;
+                scratch.subject.load(&subject.part(hsp.frame, range));
+                loaded = Some((hsp.frame, part.clone()));
+            }
+            let context = &query.contexts[usize::from(hsp.context)];
+            let hsp = hsp.shifted(part.start);
+            let Some(seed) = self.seed(context, scratch.subject.residues(), &hsp) else { continue };
+            let is_fenced = subject.is_translated() && !whole;
+            let mut alignment = match subject.is_translated() {
+                true => self.aligned_translation(context, seed, is_fenced, scratch)?,
+                false => self.plain_alignment(context, seed, scratch),
+            };
+            alignment.frame = hsp.frame;
+            alignment.subject.start += part.start;
+            alignment.subject.end += part.start;
+            scratch.trees[strand].add(&alignment.bounds(), alignment.score);
+            alignments.push(alignment);
+        }
+        Some((alignments, length))
     }
 
     /// Computes e-values and bit scores.
@@ -128,11 +171,11 @@ impl Traceback {
         (last.iter().sum::<i32>() > 0).then_some((q_end - window / 2, s_end - window / 2))
     }
 
+    /// Aligns from a pair of residues.
     fn plain_alignment(
         &self,
         query: &TracebackContext,
-        q_seed: usize,
-        s_seed: usize,
+        (q_seed, s_seed): (usize, usize),
         scratch: &mut TracebackScratch,
     ) -> Alignment {
         let (forwards, backwards) = (scratch.subject.forwards(), scratch.subject.backwards());
@@ -147,29 +190,60 @@ impl Traceback {
         };
         let scheme = self.scheme(self.plain_scores(query));
         let traced = align_from(&sequences, q_seed, s_seed - shift, &scheme, &mut scratch.dp);
-        let Bounds { q_start, q_end, s_start, s_end } = traced.bounds;
-        let shift = shift as u32;
-        Alignment {
-            score: traced.score,
-            bit_score: f64::NAN,
-            evalue: f64::NAN,
-            linked: 1,
-            query: q_start..q_end,
-            subject: s_start + shift..s_end + shift,
-            context: query.number,
-            frame: Frame::Protein,
-            edits: traced.edits,
-            number: 0,
-            occurrence: 0,
-            adjustment: Adjustment::None,
-        }
+        aligned(query, traced, shift as u32)
+    }
+
+    /// Aligns from a pair of residues of a translation; `None` if it is a part with a fence at its
+    /// ends, which the alignment reaches.
+    fn aligned_translation(
+        &self,
+        query: &TracebackContext,
+        (q_seed, s_seed): (usize, usize),
+        is_fenced: bool,
+        scratch: &mut TracebackScratch,
+    ) -> Option<Alignment> {
+        let sequences = Sequences {
+            query: &query.rows,
+            query_back: &query.reversed_rows,
+            subject: scratch.subject.forwards(),
+            subject_back: scratch.subject.backwards(),
+        };
+        let scheme = self.scheme(self.plain_scores(query));
+        let traced = match is_fenced {
+            true => align_within(&sequences, q_seed, s_seed, &scheme, &mut scratch.dp)?,
+            false => align_from(&sequences, q_seed, s_seed, &scheme, &mut scratch.dp),
+        };
+        Some(aligned(query, traced, 0))
     }
 }
 
-/// Number of the strand of an HSP. Frames of a strand are compared as if they began at the same
-/// base (`s_GetQueryStrandOffset`, blast_itree.c); a protein has the first strand only.
-fn strand_of(hsp: &impl InContext) -> usize {
-    usize::from(hsp.context() / 3)
+/// The alignment whose subject begins at `shift`; its statistics are not known yet.
+fn aligned(query: &TracebackContext, traced: Traced, shift: u32) -> Alignment {
+    let Bounds { q_start, q_end, s_start, s_end } = traced.bounds;
+    Alignment {
+        score: traced.score,
+        bit_score: f64::NAN,
+        evalue: f64::NAN,
+        linked: 1,
+        query: q_start..q_end,
+        subject: s_start + shift..s_end + shift,
+        context: query.number,
+        frame: Frame::Protein,
+        edits: traced.edits,
+        number: 0,
+        occurrence: 0,
+        adjustment: Adjustment::None,
+    }
+}
+
+/// Number of the strand of an HSP in a translated sequence. Frames of a strand are compared as if
+/// they began at the same base (`s_GetQueryStrandOffset` and `s_HSPIsContained`, blast_itree.c); a
+/// protein has the first strand only.
+fn strand_of(hsp: &impl InContext, frame: Frame) -> usize {
+    match frame.strand() {
+        Some(strand) => usize::from(strand == Strand::Minus),
+        None => usize::from(hsp.context() / 3),
+    }
 }
 
 /// The part of the subject that may be aligned.

@@ -3,8 +3,11 @@
 
 use std::ops::Range;
 
+use fleetblast_seq::frame::Frame;
+
 use super::dp::{Sequences, align_from};
-use super::windows::{self, Window};
+use super::source::SubjectResidues;
+use super::windows::{self, Window, composed_range};
 use super::{
     LN_2, NEAR_IDENTICAL_BITS, Scaled, Traceback, TracebackContext, TracebackQuery,
     TracebackScratch, near,
@@ -13,7 +16,7 @@ use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp};
 use crate::params::CompositionMode;
 use crate::protein::composition::composition_of;
-use crate::subjects::View;
+use crate::subjects::{SubjectLetters, View};
 
 /// An HSP is redundant if an alignment exceeds it by this many bits.
 const CONTAINED_BITS: f64 = 2.0;
@@ -27,17 +30,18 @@ impl Traceback {
     pub(super) fn redo(
         &self,
         query: &TracebackQuery,
-        subject: &[u8],
+        subject: &SubjectResidues<'_, impl SubjectLetters>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> (Vec<Scaled>, Option<f64>) {
         let (mut aligned, mut pair_p) = (Vec::new(), None);
         for context in &query.contexts {
-            let windows = windows::of_context(context, &hit.hsps);
+            let windows = windows::of_context(context, &hit.hsps, |frame| subject.length(frame));
             let mut accepted: Vec<Scaled> = Vec::new();
             for window in &windows {
                 let place = (context, window);
-                let subject = (hit.oid, subject);
+                let residues = subject.part(window.frame, window.subject.clone());
+                let subject = (hit.oid, &*residues);
                 let least_score = query.least_score;
                 self.redo_window(place, subject, least_score, &mut accepted, &mut pair_p, scratch);
             }
@@ -59,22 +63,25 @@ impl Traceback {
         let (mut near, mut was_near, mut maybe_biased) = (false, false, true);
         let mut adjustments = 0;
         let mut rule = None;
+        let is_translated = window.frame != Frame::Protein;
+        let first = window.hsps[0].shifted(window.subject.start as u32);
         for (k, hsp) in window.hsps.iter().enumerate() {
+            let placed = hsp.shifted(window.subject.start as u32);
             if k == 0 || maybe_biased {
                 near = self.maybe_near_identical(query, hsp);
             }
             let changed = k == 0 || near != was_near;
             if changed && maybe_biased {
-                let first = (oid, &window.hsps[0]);
-                maybe_biased = self.prepare(query, subject, first, near, scratch);
+                let view = View { oid, frame: window.frame };
+                maybe_biased = self.prepare(query, subject, (view, &first), near, scratch);
             }
             if !self.is_covered(hsp, accepted) {
-                if changed {
-                    rule = self.adjust((query, &window.range), hsp, scratch, pair_p);
+                if changed || is_translated {
+                    rule = self.adjust((query, &window.query), &placed, scratch, pair_p);
                     adjustments += 1;
                 }
                 if let Some(adjustment) = rule {
-                    let new = self.realign((query, &window.range), hsp, adjustment, scratch);
+                    let new = self.realign((query, window), &placed, adjustment, scratch);
                     if new.score >= least_score {
                         insert_distinct(new, accepted, adjustments == 1);
                     }
@@ -99,11 +106,12 @@ impl Traceback {
     /// Whether a much better alignment already covers an HSP.
     fn is_covered(&self, hsp: &PrelimHsp, accepted: &[Scaled]) -> bool {
         let enough = f64::from(hsp.score * self.scale) + CONTAINED_BITS * LN_2 / self.lambda;
-        let bounds = hsp.bounds();
-        accepted.iter().any(|a| a.bounds.holds(&bounds) && enough <= f64::from(a.score))
+        let (bounds, strand) = (hsp.bounds(), hsp.frame.strand());
+        let covers = |a: &Scaled| a.frame.strand() == strand && a.bounds.holds(&bounds);
+        accepted.iter().any(|a| covers(a) && enough <= f64::from(a.score))
     }
 
-    /// Computes the matrix of a range of the query, for an HSP in it, and the subject as it was
+    /// Computes the matrix of a range of the query, for an HSP in it and in the subject as it was
     /// prepared; without adjustment, the plain matrix. Returns `None` if there is nothing to align.
     pub(super) fn adjust(
         &self,
@@ -117,9 +125,13 @@ impl Traceback {
             return Some(Adjustment::None);
         };
         let residues = scratch.subject.residues();
-        let subject = composition_of(residues);
+        let composed = match hsp.frame {
+            Frame::Protein => 0..residues.len(),
+            _ => composed_range(residues, &(0..residues.len()), hsp.s_start..hsp.s_end),
+        };
+        let subject = composition_of(&residues[composed]);
         let composition = query.composition.unwrap_or_else(|| {
-            let near = windows::composed_range(&query.residues, range, hsp);
+            let near = composed_range(&query.residues, range, hsp.q_start..hsp.q_end);
             composition_of(&query.residues[near])
         });
         if let Some(positions) = &query.positions {
@@ -145,15 +157,15 @@ impl Traceback {
         Some(rule)
     }
 
-    /// Aligns an HSP anew within a range of the query.
+    /// Aligns an HSP anew within a window, in which its positions in the subject count.
     fn realign(
         &self,
-        (query, range): (&TracebackContext, &Range<usize>),
+        (query, window): (&TracebackContext, &Window),
         hsp: &PrelimHsp,
         adjustment: Adjustment,
         scratch: &mut TracebackScratch,
     ) -> Scaled {
-        let length = query.rows.len();
+        let (length, range) = (query.rows.len(), &window.query);
         let sequences = Sequences {
             query: &query.rows[range.clone()],
             query_back: &query.reversed_rows[length - range.end..length - range.start],
@@ -163,11 +175,16 @@ impl Traceback {
         let scheme = self.scheme(&scratch.padded);
         let (q, s) = (hsp.q_seed as usize - range.start, hsp.s_seed as usize);
         let traced = align_from(&sequences, q, s, &scheme, &mut scratch.dp);
-        let Bounds { q_start, q_end, .. } = traced.bounds;
-        let start = range.start as u32;
-        let bounds = Bounds { q_start: q_start + start, q_end: q_end + start, ..traced.bounds };
-        let (context, score) = (query.number, traced.score);
-        Scaled { context, score, bounds, edits: traced.edits, adjustment }
+        let Bounds { q_start, q_end, s_start, s_end } = traced.bounds;
+        let (q_from, s_from) = (range.start as u32, window.subject.start as u32);
+        let bounds = Bounds {
+            q_start: q_start + q_from,
+            q_end: q_end + q_from,
+            s_start: s_start + s_from,
+            s_end: s_end + s_from,
+        };
+        let (context, frame, score) = (query.number, window.frame, traced.score);
+        Scaled { context, frame, score, bounds, edits: traced.edits, adjustment }
     }
 
     /// Prepares the subject for a Smith–Waterman alignment, which needs it only once.
@@ -182,7 +199,8 @@ impl Traceback {
             scratch.subject.load(subject);
         } else {
             let near = self.maybe_near_identical(query, first.1);
-            self.prepare(query, subject, first, near, scratch);
+            let view = View::protein(first.0);
+            self.prepare(query, subject, (view, first.1), near, scratch);
         }
     }
 
@@ -192,7 +210,7 @@ impl Traceback {
         &self,
         query: &TracebackContext,
         subject: &[u8],
-        (oid, first): (u32, &PrelimHsp),
+        (view, first): (View, &PrelimHsp),
         near: bool,
         scratch: &mut TracebackScratch,
     ) -> bool {
@@ -201,7 +219,9 @@ impl Traceback {
             scratch.subject.load(subject);
             true
         } else {
-            scratch.subject.load_masked(View::protein(oid), subject, &self.segments)
+            // Windows of a frame differ from query to query.
+            let known = (view.frame == Frame::Protein).then_some(&self.segments);
+            scratch.subject.load_masked(view, subject, known)
         }
     }
 }
@@ -212,7 +232,9 @@ impl Traceback {
 /// new one.
 fn insert_distinct(new: Scaled, accepted: &mut Vec<Scaled>, same_matrix: bool) {
     let conflict = |old: &Scaled| {
-        if same_matrix {
+        if old.frame != new.frame {
+            false
+        } else if same_matrix {
             shares_end(&new.bounds, &old.bounds)
         } else {
             has_similar_end(&new.bounds, &old.bounds)
@@ -221,7 +243,7 @@ fn insert_distinct(new: Scaled, accepted: &mut Vec<Scaled>, same_matrix: bool) {
     if accepted.iter().any(|old| conflict(old) && new.score <= old.score) {
         return;
     }
-    accepted.retain(|old| !shares_end(&new.bounds, &old.bounds));
+    accepted.retain(|old| old.frame != new.frame || !shares_end(&new.bounds, &old.bounds));
     accepted.insert(0, new);
 }
 
@@ -250,6 +272,7 @@ mod tests {
     fn scaled(score: i32, q: (u32, u32), s: (u32, u32)) -> Scaled {
         Scaled {
             context: 0,
+            frame: Frame::Protein,
             score,
             bounds: Bounds { q_start: q.0, q_end: q.1, s_start: s.0, s_end: s.1 },
             edits: Vec::new(),

@@ -1,6 +1,8 @@
 //! Optimal local alignments in place of those of the X-drop heuristic (`-use_sw_tback`, rules 6.6,
 //! `redo_alignment.c`).
 
+use fleetblast_seq::frame::Frame;
+
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;
 use super::{Scaled, Traceback, TracebackContext, TracebackScratch};
@@ -83,6 +85,7 @@ fn trace(
     }
     Scaled {
         context: query.number,
+        frame: Frame::Protein,
         score: extent.score,
         bounds: Bounds {
             q_start: start.query as u32,

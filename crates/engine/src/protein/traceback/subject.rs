@@ -75,11 +75,14 @@ impl Subject {
 
     /// Copies a subject and masks its low-complexity segments. Returns true if there were any.
     /// `known` caches those of earlier subjects.
-    pub fn load_masked(&mut self, view: View, residues: &[u8], known: &Segments) -> bool {
+    pub fn load_masked(&mut self, view: View, residues: &[u8], known: Option<&Segments>) -> bool {
         self.load(residues);
-        let Some(segments) = known.get_or_find(view, || self.masker.mask(residues)) else {
-            return false;
+        let mut find = || self.masker.mask(residues);
+        let segments: MaskedRanges = match known {
+            Some(known) => known.get_or_find(view, find),
+            None => Some(find()).filter(|found| !found.is_empty()).map(Arc::from),
         };
+        let Some(segments) = segments else { return false };
         for segment in segments.iter() {
             self.forwards[segment.start as usize..segment.end as usize].fill(X);
         }

@@ -1,9 +1,10 @@
-//! The parts of a query that are aligned again together: all of a protein, or windows around the
-//! HSPs of a translated query (`s_WindowsFromAligns`, redo_alignment.c).
+//! The parts of two sequences that are aligned again together: proteins as a whole, of a translated
+//! sequence windows around the HSPs (`s_WindowsFromAligns`, redo_alignment.c).
 
 use std::ops::Range;
 
 use fleetblast_seq::alphabet::STOP;
+use fleetblast_seq::frame::Frame;
 
 use super::TracebackContext;
 use crate::hits::PrelimHsp;
@@ -14,53 +15,89 @@ const BORDER: usize = 200;
 /// Residues next to a stop that do not count for the composition (`kCompositionMargin`).
 const MARGIN: usize = 20;
 
-/// HSPs that are aligned again within a range of their context.
+/// HSPs that are aligned again within ranges of their context and of the subject.
 #[derive(Debug)]
 pub(super) struct Window {
-    pub range: Range<usize>,
+    /// Range of the context.
+    pub query: Range<usize>,
+    /// Frame of the subject.
+    pub frame: Frame,
+    /// Range of the frame.
+    pub subject: Range<usize>,
     /// In ORDER-S, never empty.
     pub hsps: Vec<PrelimHsp>,
 }
 
-/// The windows of a context, by position. `hsps` are those of all contexts, in ORDER-S.
-pub(super) fn of_context(context: &TracebackContext, hsps: &[PrelimHsp]) -> Vec<Window> {
-    let length = context.residues.len();
-    let own = hsps.iter().filter(|hsp| hsp.context == context.number).copied();
-    if context.composition.is_some() {
-        let hsps: Vec<PrelimHsp> = own.collect();
-        let window = Window { range: 0..length, hsps };
-        return if window.hsps.is_empty() { Vec::new() } else { vec![window] };
+impl Window {
+    /// Joins the next window by position, unless a gap lies between the two. Proteins are never
+    /// divided, so that only the ranges of the translated sequence can differ.
+    fn join(&mut self, next: Window) -> Result<(), Window> {
+        let touches = |range: &Range<usize>, next: &Range<usize>| range.end >= next.start;
+        if self.frame != next.frame
+            || !touches(&self.query, &next.query)
+            || !touches(&self.subject, &next.subject)
+        {
+            return Err(next);
+        }
+        self.query.end = self.query.end.max(next.query.end);
+        self.subject.end = self.subject.end.max(next.subject.end);
+        self.hsps.extend(next.hsps);
+        Ok(())
     }
-    let around = |hsp: PrelimHsp| {
-        let start = (hsp.q_start as usize).saturating_sub(BORDER);
-        Window { range: start..length.min(hsp.q_end as usize + BORDER), hsps: vec![hsp] }
+}
+
+/// The windows of a context, by position. `hsps` are those of all contexts, in ORDER-S;
+/// `subject_length` is the length of a frame of the subject.
+pub(super) fn of_context(
+    context: &TracebackContext,
+    hsps: &[PrelimHsp],
+    subject_length: impl Fn(Frame) -> usize,
+) -> Vec<Window> {
+    let length = context.residues.len();
+    let around = |start: u32, end: u32, length: usize| {
+        (start as usize).saturating_sub(BORDER)..length.min(end as usize + BORDER)
     };
-    let mut single: Vec<Window> = own.map(around).collect();
-    single.sort_by_key(|window| (window.range.start, window.range.end));
+    let window = |hsp: PrelimHsp| {
+        let whole = 0..subject_length(hsp.frame);
+        let (query, subject) = match hsp.frame {
+            Frame::Protein if context.composition.is_some() => (0..length, whole),
+            Frame::Protein => (around(hsp.q_start, hsp.q_end, length), whole),
+            _ => (0..length, around(hsp.s_start, hsp.s_end, whole.end)),
+        };
+        Window { query, frame: hsp.frame, subject, hsps: vec![hsp] }
+    };
+    let own = hsps.iter().filter(|hsp| hsp.context == context.number).copied();
+    let mut single: Vec<Window> = own.map(window).collect();
+    single.sort_by_key(|window| {
+        let Window { query, frame, subject, .. } = window;
+        (frame.number(), subject.start, subject.end, query.start, query.end)
+    });
     let mut joined: Vec<Window> = Vec::new();
     for window in single {
-        match joined.last_mut() {
-            Some(last) if last.range.end >= window.range.start => {
-                last.range.end = last.range.end.max(window.range.end);
-                last.hsps.extend(window.hsps);
-            }
-            _ => joined.push(window),
-        }
+        let rest = match joined.last_mut() {
+            Some(last) => last.join(window),
+            None => Err(window),
+        };
+        joined.extend(rest.err());
     }
     for window in &mut joined {
         window.hsps.sort_by(order_s);
     }
+    joined.sort_by_key(|window| {
+        let Window { query, frame, subject, .. } = window;
+        (subject.start, subject.end, frame.number(), query.start, query.end)
+    });
     joined
 }
 
-/// The range of a translation whose composition counts for an HSP: all of the window up to the next
+/// The range of a translation whose composition counts for an HSP in the range `aligned`: all of the window up to the next
 /// stops, less a margin (`Blast_GetCompositionRange`, redo_alignment.c).
 pub(super) fn composed_range(
     residues: &[u8],
     window: &Range<usize>,
-    hsp: &PrelimHsp,
+    aligned: Range<u32>,
 ) -> Range<usize> {
-    let (start, end) = (hsp.q_start as usize, hsp.q_end as usize);
+    let (start, end) = (aligned.start as usize, aligned.end as usize);
     let is_stop = |&residue: &u8| residue == STOP;
     let before = &residues[window.start..start.max(window.start)];
     let left = match before.iter().rposition(is_stop) {

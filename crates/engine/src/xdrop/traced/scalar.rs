@@ -19,22 +19,24 @@ struct Cell {
 pub(super) struct Cells(Vec<Cell>);
 
 impl Cells {
-    /// See [`DpScratch::extend`](super::DpScratch::extend); neither sequence is empty.
+    /// See [`DpScratch::extend`](super::DpScratch::extend); neither sequence is empty. Also returns
+    /// whether a row reads the last residue of `subject`.
     pub fn extend(
         &mut self,
         query: &[RowNumber],
         subject: &[u8],
         scheme: &Scheme<'_>,
         trace: &mut Trace,
-    ) -> Extent {
+    ) -> (Extent, bool) {
         let columns = subject.len() - 1;
-        let mut extent = Extent::default();
+        let (mut extent, mut reads_last) = (Extent::default(), false);
         let GapCosts { open, extend } = scheme.gaps;
         let open_extend = open + extend;
         let x_drop = scheme.x_drop.max(open_extend);
         let mut width = self.first_row(columns, open_extend, extend, x_drop, trace);
         let mut first = 0;
         for (row, &number) in query.iter().enumerate() {
+            reads_last |= width > columns;
             trace.start_row(first);
             let at = trace.steps.len();
             trace.steps.resize(at + width - first, 0);
@@ -59,7 +61,7 @@ impl Cells {
             }
             width = self.grow(&pass, width, columns, trace);
         }
-        extent
+        (extent, reads_last)
     }
 
     /// The row before the first query residue: a gap from the start. Returns the number of cells.

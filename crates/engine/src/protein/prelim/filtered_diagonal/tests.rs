@@ -1,10 +1,11 @@
 //! Scanning near the rises finds the same HSPs as scanning whole diagonals.
 
+use fleetblast_seq::frame::Frame;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;
-use crate::protein::prelim::block::SubjectBlock;
+use crate::protein::prelim::block::{SubjectBlock, SubjectFrame};
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
 use crate::testing::RandomSequences;
@@ -85,7 +86,11 @@ fn nothing_is_lost_far_from_rises() {
         let mask = start..(start + random.u32(..9)).min(subject.len() as u32);
         let masks = if round % 3 == 0 { std::slice::from_ref(&mask) } else { &[] };
         let mut block = SubjectBlock::default();
-        block.push(0, &subject, Masks::Soft(masks), word_size);
+        let (residues, masks) = (&subject[..], Masks::Soft(masks));
+        let subject_len = residues.len();
+        let subject_frame =
+            SubjectFrame { oid: 0, frame: Frame::Protein, subject_len, residues, masks };
+        block.push(subject_frame, word_size);
         let part = &block.parts[0];
         for diagonal in 1 - subject.len() as i32..query.len() as i32 {
             let stretch =

@@ -1,0 +1,112 @@
+//! `tblastn`: its table of options, the single source for the parser, `-h` and `-help`; and the
+//! types of their values.
+
+use fleetblast_db::SequenceKind;
+use fleetblast_seq::translation::GeneticCode;
+
+use super::RELEASE;
+use super::opt::{Choices, Opt};
+use super::parse::Given;
+use super::search::common::CommonOptions;
+use super::search::composition::{COMP_BASED_STATS, USE_SW_TBACK};
+use super::search::metadata::{self, MetadataOptions};
+use super::search::nucleotide::SUM_STATS;
+use super::search::program::ProgramSpec;
+use super::search::protein::{ProteinOptions, TaskDefaults};
+use super::search::psi::IN_PSSM;
+use super::search::query;
+use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
+use super::search::translation::{DB_GENCODE, MAX_INTRON_LENGTH};
+use super::search::{
+    self, database, files, filtering, fleet, formatting, generic, hsps, resources, strategy, task,
+    threads,
+};
+use super::spec::{self, Program};
+use super::values::Values;
+
+/// Properties of the search program.
+pub const SPEC: ProgramSpec = ProgramSpec {
+    name: "tblastn",
+    release: RELEASE,
+    queries: SequenceKind::Protein,
+    subjects: SequenceKind::Nucleotide,
+    has_sam: false,
+    tunes_format: true,
+};
+
+const TASKS: Choices<TaskDefaults, 2> =
+    Choices::new([("tblastn", TaskDefaults::USUAL), ("tblastn-fast", TaskDefaults::FAST)]);
+
+/// `-task`.
+pub const TASK: Opt<TaskDefaults> = task::option(&TASKS, "tblastn");
+
+/// The command `tblastn` with its table of options.
+pub const TBLASTN: Program = Program {
+    name: SPEC.name,
+    release: Some(SPEC.release),
+    about: "Protein Query-Translated Subject BLAST",
+    description: &["Protein Query-Translated Subject BLAST"],
+    groups: search::GROUPS,
+    options: &[
+        &[spec::H, spec::HELP],
+        strategy::OPTIONS,
+        &[TASK.spec],
+        database::LISTS,
+        database::QUERY,
+        database::MASKS,
+        database::SUBJECTS,
+        files::OPTIONS,
+        generic::OF_PROTEINS,
+        &[SUM_STATS.spec, DB_GENCODE.spec, UNGAPPED.unsupported().spec, MAX_INTRON_LENGTH.spec],
+        &filtering::of_residues("12 2.2 2.5"),
+        &[MATRIX.spec, THRESHOLD.spec],
+        hsps::OPTIONS,
+        &[WINDOW_SIZE.spec],
+        query::OF_PROTEINS,
+        formatting::OPTIONS,
+        threads::OPTIONS,
+        &[REMOTE.spec],
+        &[COMP_BASED_STATS.spec, USE_SW_TBACK.unsupported().spec, IN_PSSM.unsupported().spec],
+        &[spec::VERSION],
+        resources::OPTIONS,
+        fleet::OPTIONS,
+        metadata::OPTIONS,
+    ],
+    lone: None,
+};
+
+/// Values of the options of `tblastn`. Options left out are `None`, or hold the default if BLAST+
+/// always applies one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TblastnOptions {
+    /// Options of all searches.
+    pub common: CommonOptions,
+    /// Options for a report made at another site.
+    pub metadata: MetadataOptions,
+    /// `-task`.
+    pub task: TaskDefaults,
+    /// Options of searches with words of proteins.
+    pub protein: ProteinOptions,
+    /// `-sum_stats`.
+    pub sum_stats: Option<bool>,
+    /// `-max_intron_length`, in nucleotides.
+    pub max_intron_length: i32,
+    /// `-db_gencode`.
+    pub db_code: GeneticCode,
+}
+
+impl TblastnOptions {
+    /// Reads the values of the options.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&TBLASTN, given);
+        Self {
+            common: CommonOptions::read(&values),
+            metadata: MetadataOptions::read(&values),
+            task: values.get(&TASK),
+            protein: ProteinOptions::read(&values),
+            sum_stats: values.optional(&SUM_STATS),
+            max_intron_length: values.get(&MAX_INTRON_LENGTH),
+            db_code: values.get(&DB_GENCODE),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! tblastn: proteins in translated nucleic acids.
+//!
+//! The queries are blastp's, and the databases have genes of its subjects.
+
+mod options;
+
+use super::{BLASTP, genes};
+use crate::error::Result;
+use crate::fasta::{self, Record};
+use crate::fixtures::{Inputs, Molecule, Recipe, rng_for};
+use crate::program::{Large, Program, Target, Trial, Victim};
+use crate::rng::Draw;
+use crate::synth::BASES;
+use crate::workspace::Source;
+use fastrand::Rng;
+
+/// The program.
+pub static TBLASTN: Program = Program {
+    name: "tblastn",
+    molecule: Molecule::Nucleotide,
+    columns: "6 qseqid sseqid score bitscore evalue pident nident positive ppos length mismatch gapopen gaps qstart qend \
+              sstart send qframe sframe qlen slen qcovs qcovhsp qseq sseq btop",
+    tables: &[
+        table!("tblastn", "tasks"),
+        table!("tblastn", "translation"),
+        table!("tblastn", "sums"),
+        table!("tblastn", "scoring"),
+        table!("tblastn", "search"),
+        table!("tblastn", "limits"),
+        table!("tblastn", "inputs"),
+        table!("tblastn", "formats"),
+        table!("tblastn", "restrict"),
+        table!("tblastn", "errors"),
+    ],
+    costs: include_str!("../../../cases/tblastn/costs.tsv"),
+    inputs,
+    large,
+    kills,
+    trial,
+    options: options::choose,
+    masker: "dust",
+    ..BLASTP
+};
+
+/// Query sets of blastp and their genes, which serve as subjects.
+const SUBJECTS: &[(&str, &str)] = &[
+    ("ambiguous", "genes_ambiguous"),
+    ("chimera", "genes_chimera"),
+    ("crlf", "genes_crlf"),
+    ("empty", "genes_empty"),
+    ("empty_record", "genes_empty_record"),
+    ("hundred", "genes_hundred"),
+    ("ids", "genes_ids"),
+    ("long", "genes_long"),
+    ("lowcomplex", "genes_lowcomplex"),
+    ("lower", "genes_lower"),
+    ("members", "genes_members"),
+    ("micro", "genes_micro"),
+    ("nine", "genes_nine"),
+    ("only_empty", "genes_only_empty"),
+    ("plain", "genes_plain"),
+    ("relatives", "genes_relatives"),
+    ("repeats", "genes_repeats"),
+    ("specials", "genes_specials"),
+    ("titled", "genes_titled"),
+    ("titles", "genes_titles"),
+];
+
+/// The queries of blastp, and databases of genes of its subjects.
+fn inputs(source: &Source) -> Result<Inputs> {
+    let mut inputs = (BLASTP.inputs)(source)?;
+    inputs.databases = inputs.databases.into_iter().map(of_genes).collect();
+    let proteins: Vec<Record> = source.queries.iter().take(30).cloned().collect();
+    inputs.databases.extend(more(&proteins, &source.bases()?.genomes));
+    let subjects = inputs.queries.iter().filter_map(|(name, text)| {
+        let (_, genes) = SUBJECTS.iter().find(|(proteins, _)| proteins == name)?;
+        Some((*genes, coding_text(&mut rng_for(genes), text)))
+    });
+    let subjects: Vec<_> = subjects.collect();
+    inputs.queries.extend(subjects);
+    inputs.queries.push(("genes", fasta::to_bytes(&proteins)));
+    Ok(inputs)
+}
+
+/// Returns databases with genes of these proteins.
+fn more(proteins: &[Record], genomes: &[Record]) -> Vec<Recipe> {
+    let mut rng = rng_for("databases of genes");
+    let genome: Vec<u8> = proteins.iter().flat_map(|it| genes::gene(&mut rng, &it.seq)).collect();
+    let genome = Record::new("genome with the genes of the queries", genome);
+    let genomes = [&[genome][..], genomes].concat();
+    let introns = proteins.iter().map(|it| {
+        let mut seq = genes::coding(&mut rng, &it.seq);
+        for length in [60, 100, 122, 300, 900] {
+            seq = genes::with_intron(&mut rng, &seq, length);
+        }
+        let seq = genes::shifted(&mut rng, &seq);
+        Record::new(it.header.clone(), genes::either_strand(&mut rng, seq))
+    });
+    let introns: Vec<Record> = introns.collect();
+    let odd = introns
+        .iter()
+        .map(|it| Record::new(it.header.clone(), BASES.odd_letters(&mut rng, &it.seq, 0.05)));
+    let odd: Vec<Record> = odd.collect();
+    let short = (1..60).map(|length| {
+        let bases = genes::coding(&mut rng, &proteins[length % proteins.len()].seq);
+        Record::new(format!("short_{length}"), &bases[..length.min(bases.len())])
+    });
+    let short: Vec<Record> = short.collect();
+    let recipe =
+        |name, records: &[Record]| Recipe::new(name, fasta::to_bytes(records), &[]).nucleotide();
+    vec![
+        recipe("genomes", &genomes),
+        recipe("introns", &introns),
+        recipe("iupac", &odd),
+        recipe("lengths", &short),
+    ]
+}
+
+/// Returns the text of a FASTA file with codons of its residues. All other letters stay.
+fn coding_text(rng: &mut Rng, text: &[u8]) -> Vec<u8> {
+    let mut coding = Vec::new();
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        match line.first() {
+            Some(b'>' | b'#' | b';') => coding.extend_from_slice(line),
+            _ => coding.extend(line.iter().flat_map(|&letter| match letter {
+                b'A'..=b'Z' | b'a'..=b'z' => genes::coding(rng, &[letter]),
+                other => vec![other],
+            })),
+        }
+    }
+    coding
+}
+
+/// Returns the recipe with genes of its proteins, and masks of nucleic acids.
+fn of_genes(mut recipe: Recipe) -> Recipe {
+    let mut rng = rng_for(recipe.name);
+    // The recipes are text of the tester itself.
+    let proteins = fasta::parse(&recipe.fasta).expect("FASTA text");
+    let genes = match recipe.name {
+        // Its sequence of 95,000 residues stays one gene.
+        "giant" => proteins
+            .iter()
+            .map(|it| Record::new(it.header.clone(), genes::coding(&mut rng, &it.seq)))
+            .collect(),
+        _ => genes_of(&mut rng, &proteins),
+    };
+    recipe.fasta = fasta::to_bytes(&genes);
+    for (program, _) in &mut recipe.before {
+        if *program == "segmasker" {
+            *program = "dustmasker";
+        }
+    }
+    recipe.nucleotide()
+}
+
+/// Returns genes of proteins, under the names of these.
+fn genes_of(rng: &mut Rng, proteins: &[Record]) -> Vec<Record> {
+    let gene = |protein: &Record| {
+        Record::new(protein.header.clone(), genes::gene(rng, &protein.seq.to_ascii_uppercase()))
+    };
+    proteins.iter().map(gene).collect()
+}
+
+fn kills(source: &Source) -> Result<Victim> {
+    let victim = (BLASTP.kills)(source)?;
+    let database = genes_of(&mut rng_for("victims"), &victim.database);
+    Ok(Victim { database, molecule: Molecule::Nucleotide, ..victim })
+}
+
+fn large(source: &Source) -> Result<Large> {
+    let large = (super::BLASTN.large)(source)?;
+    Ok(Large { queries: (BLASTP.large)(source)?.queries, more: Vec::new(), ..large })
+}
+
+/// Longest subject of a random trial in residues; it takes BLAST+ six times as long as in blastp.
+const LONGEST: usize = 12_000;
+
+/// Draws a random trial of blastp, and genes of its subjects.
+fn trial(rng: &mut Rng, source: &Source) -> Trial {
+    let mut trial = Trial { program: &TBLASTN, ..(BLASTP.trial)(rng, source) };
+    for subject in &mut trial.subjects {
+        subject.seq.truncate(LONGEST);
+        subject.seq = match rng.usize(..12) {
+            // Too short for a codon, or for a word.
+            0 => genes::coding(rng, &subject.seq[..subject.seq.len().min(4)]),
+            1 => genes::coding(rng, &subject.seq),
+            _ => genes::gene(rng, &subject.seq),
+        };
+        if rng.chance(0.05) {
+            subject.seq.truncate(rng.usize(1..=20));
+        }
+        // BLAST+ crashes on subjects of fewer than two codons in some formats.
+        if trial.target == Target::Subject && subject.seq.len() < 6 {
+            subject.seq.extend_from_slice(b"ACGTAC");
+        }
+    }
+    trial
+}

@@ -1,0 +1,167 @@
+//! Translations of nucleotide subjects in their six frames (facts from `s_BlastSearchEngineCore`,
+//! `blast_engine.c`).
+
+use std::ops::Range;
+
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::nucleotide::Packed;
+use fleetblast_seq::translation::{FRAMES, GeneticCode};
+
+use super::block::{SubjectBlock, SubjectFrame};
+use crate::subjects::Masks;
+
+/// Bases of a codon.
+const CODON: u32 = 3;
+/// Bases that a subject needs beyond the codons of a word to be searched (`s_GetMinimumSubjSeqLen`).
+const SPARE_BASES: usize = 2;
+
+/// Translations of subjects that are scanned together.
+#[derive(Debug, Default)]
+pub(super) struct Translations {
+    /// Bases of the subject in progress.
+    bases: Vec<u8>,
+    /// The residues of all frames.
+    residues: Vec<u8>,
+    frames: Vec<Translation>,
+}
+
+/// A subject in one of its frames.
+#[derive(Debug)]
+struct Translation {
+    oid: u32,
+    frame: Frame,
+    /// Number of bases of the subject.
+    length: u32,
+    /// Place of the residues.
+    range: Range<usize>,
+    masks: FrameMasks,
+}
+
+/// Masked ranges of a frame.
+#[derive(Debug)]
+enum FrameMasks {
+    None,
+    Soft(Vec<Range<u32>>),
+    Hard(Vec<Range<u32>>),
+}
+
+impl Translations {
+    /// Translates a subject, unless it is too short for a word.
+    pub fn push(
+        &mut self,
+        oid: u32,
+        (bases, masks): (Packed<'_>, Masks<'_>),
+        code: &GeneticCode,
+        word_size: usize,
+    ) {
+        let length = bases.length();
+        if (length as usize) < CODON as usize * word_size + SPARE_BASES {
+            return;
+        }
+        self.bases.clear();
+        bases.unpack(&mut self.bases);
+        for frame in FRAMES {
+            let start = self.residues.len();
+            code.append_frame(&self.bases, frame, &mut self.residues);
+            let range = start..self.residues.len();
+            let masks = FrameMasks::new(masks, length, frame, range.len() as u32);
+            self.frames.push(Translation { oid, frame, length, range, masks });
+        }
+    }
+
+    /// Number of residues.
+    pub fn size(&self) -> usize {
+        self.residues.len()
+    }
+
+    /// The frames for a search. `length` converts the number of bases of a subject to its length
+    /// for statistics, in residues.
+    pub fn block(&self, word_size: usize, length: impl Fn(u32) -> usize) -> SubjectBlock<'_> {
+        let mut block = SubjectBlock::default();
+        for translation in &self.frames {
+            let masks = match &translation.masks {
+                FrameMasks::None => Masks::None,
+                FrameMasks::Soft(masks) => Masks::Soft(masks),
+                FrameMasks::Hard(masks) => Masks::Hard(masks),
+            };
+            let (oid, frame) = (translation.oid, translation.frame);
+            let residues = &self.residues[translation.range.clone()];
+            let subject_len = length(translation.length);
+            block.push(SubjectFrame { oid, frame, subject_len, residues, masks }, word_size);
+        }
+        block
+    }
+
+    /// Removes all subjects.
+    pub fn clear(&mut self) {
+        self.residues.clear();
+        self.frames.clear();
+    }
+}
+
+impl FrameMasks {
+    /// Converts masks of `bases` bases to those of a frame of `residues` residues.
+    fn new(masks: Masks<'_>, bases: u32, frame: Frame, residues: u32) -> FrameMasks {
+        match masks {
+            Masks::None => FrameMasks::None,
+            Masks::Soft(masks) => FrameMasks::Soft(in_frame(masks, bases, frame, residues)),
+            Masks::Hard(masks) => FrameMasks::Hard(in_frame(masks, bases, frame, residues)),
+        }
+    }
+}
+
+/// The masks of a frame. BLAST+ divides the ends of the ranges between them by three, and counts
+/// those of the minus strand from the end of its first frame, whatever the frame.
+fn in_frame(masks: &[Range<u32>], bases: u32, frame: Frame, residues: u32) -> Vec<Range<u32>> {
+    let starts = masks.iter().map(|mask| mask.end.min(bases));
+    let ends = masks.iter().map(|mask| mask.start.min(bases));
+    let between = [0].into_iter().chain(starts).zip(ends.chain([bases]));
+    let between = between.filter(|(start, end)| start < end);
+    let mut searched: Vec<(u32, u32)> =
+        between.map(|(start, end)| (start / CODON, end / CODON)).collect();
+    if frame.strand() == Some(Strand::Minus) {
+        let length = bases / CODON;
+        searched =
+            searched.iter().rev().map(|&(start, end)| (length - end, length - start)).collect();
+    }
+    let mut masked = Vec::new();
+    let mut before = 0;
+    for (start, end) in searched {
+        if before > 0 || start > 0 {
+            masked.push(before..start);
+        }
+        before = end;
+    }
+    if before < residues {
+        masked.push(before..residues);
+    }
+    masked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_divided_by_three() {
+        let plus = Frame::Codons(Strand::Plus, 1);
+        let minus = Frame::Codons(Strand::Minus, 2);
+        assert_eq!(in_frame(&[], 20, plus, 6), []);
+        assert_eq!(in_frame(&[4..10], 20, plus, 6), [1..3]);
+        assert_eq!(in_frame(&[4..10], 20, minus, 6), [3..5]);
+        assert_eq!(in_frame(&[4..5], 20, plus, 6), [1..1]);
+        assert_eq!(in_frame(&[0..7, 12..20], 20, plus, 6), [0..2, 4..6]);
+        assert_eq!(in_frame(&[0..2], 20, plus, 6), []);
+    }
+
+    #[test]
+    fn short_subjects_are_left_out() {
+        let code = GeneticCode::new(1).expect("a known code");
+        let bytes = [0x1b; 4];
+        for (length, frames) in [(10, 0), (11, 6)] {
+            let mut translations = Translations::default();
+            translations.push(3, (Packed::new(&bytes, length), Masks::None), &code, 3);
+            assert_eq!(translations.frames.len(), frames);
+        }
+    }
+}
