@@ -204,8 +204,8 @@ fn columns(alignment: &Alignment) -> usize {
     alignment.edits.iter().map(|edit| edit.len as usize).sum()
 }
 
-/// Counts equal residues in an alignment as the search sees them: the query without masks, `O` as
-/// `X`, the subject with its hard masks.
+/// Counts equal residues in an alignment as the search sees them: the query with or without masks,
+/// `O` as `X`, the subject with its hard masks.
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.
@@ -227,7 +227,12 @@ pub fn identities(
     };
     let subject = subject.ok_or_else(misfit)?;
     let range = alignment.query.start as usize..alignment.query.end as usize;
-    let mut query = query.context(alignment).unmasked.get(range).ok_or_else(misfit)?;
+    let context = query.context(alignment);
+    let letters = match program::counts_in_masked_query(setup.params) {
+        true => &context.letters,
+        false => &context.unmasked,
+    };
+    let mut query = letters.get(range).ok_or_else(misfit)?;
     let mut subject = &subject[..];
     let mut count = 0;
     for edit in &alignment.edits {

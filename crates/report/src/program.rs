@@ -2,7 +2,7 @@
 //! alphabets ([`crate::letters`]) distinguish them.
 
 use fleetblast_db::SequenceKind;
-use fleetblast_engine::params::{NucleotideParams, Params, ProteinParams};
+use fleetblast_engine::params::{CompositionMode, NucleotideParams, Params, ProteinParams};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::karlin::KarlinBlock;
@@ -66,6 +66,13 @@ pub fn shows_set_sizes(params: &Params) -> bool {
 /// which has no traceback.
 pub fn counts_before_masks(params: &Params) -> bool {
     matches!(params, Params::Protein(params) if params.common.ungapped)
+}
+
+/// Whether identical letters are counted in the masked query: in alignments of translated subjects
+/// by composition (`s_ComputeNumIdentities`, blast_kappa.c).
+pub fn counts_in_masked_query(params: &Params) -> bool {
+    matches!(params, Params::Protein(params)
+        if params.subject_translation.is_some() && params.composition != CompositionMode::Off)
 }
 
 /// The parameters for the e-values of alignments with gaps.

@@ -54,7 +54,7 @@ pub const TBLASTN: Program = Program {
         database::LISTS,
         database::QUERY,
         database::MASKS,
-        database::SUBJECTS,
+        database::SUBJECTS_OF_NUCLEOTIDES,
         files::OPTIONS,
         generic::OF_PROTEINS,
         &[SUM_STATS.spec, DB_GENCODE.spec, UNGAPPED.unsupported().spec, MAX_INTRON_LENGTH.spec],

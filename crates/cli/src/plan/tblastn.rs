@@ -1,8 +1,10 @@
 //! `tblastn`: translated subjects, and linked alignments.
 
-use fleetblast_engine::params::{HspLinking, ProteinParams};
+use fleetblast_engine::params::{HspLinking, ProteinParams, SubjectTranslation};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Citations;
+
+use fleetblast_seq::translation::GeneticCode;
 
 use super::fleet::{OptionText, number, option_text, word};
 use super::protein::{self, ProteinSearch};
@@ -47,8 +49,8 @@ impl SearchProgram for TblastnOptions {
             added_threshold: 2.0,
             accepts_identity: true,
         };
-        let code = self.db_code.clone();
-        let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, code);
+        let translation = self.translation();
+        let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, translation);
         let params = search.params(hitlist_size, host, defaults)?;
         let linking = HspLinking { max_intron_length: self.max_intron_length };
         let params =
@@ -76,5 +78,16 @@ impl SearchProgram for TblastnOptions {
             option_text(&translation::DB_GENCODE, Some(db_code.id().to_string())),
         ]);
         options
+    }
+}
+
+impl TblastnOptions {
+    /// How subjects become proteins. BLAST+ searches those of a file with the standard code,
+    /// whatever is given, and shows them with the given one (`s_MultiSeqGetSequence`,
+    /// api/multi_seq_src.cpp).
+    fn translation(&self) -> SubjectTranslation {
+        let is_file = self.common.database.subject.is_some();
+        let code = if is_file { GeneticCode::standard() } else { self.db_code.clone() };
+        SubjectTranslation { code, shown: self.db_code.clone() }
     }
 }

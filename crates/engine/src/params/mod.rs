@@ -3,7 +3,6 @@
 mod nucleotide;
 mod protein;
 
-use fleetblast_seq::translation::GeneticCode;
 pub use fleetblast_stats::karlin::truncate_to_i32;
 use fleetblast_stats::nucleotide::NucleotideScoringError;
 use fleetblast_stats::release::Release;
@@ -12,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::pattern::Pattern;
 
 pub use nucleotide::{NucleotideParams, Strands, Template, TemplateKind, WindowMasker};
-pub use protein::{CompositionMode, HspLinking, ProteinParams, QueryTranslation};
+pub use protein::{
+    CompositionMode, HspLinking, ProteinParams, QueryTranslation, SubjectTranslation,
+};
 
 /// Residues in a chunk of a long batch of proteins.
 const PROTEIN_CHUNK: u64 = 10_000;
@@ -194,8 +195,8 @@ impl Params {
         matches!(self, Params::Protein(params) if params.query_translation.is_some())
     }
 
-    /// The genetic code that translates nucleotide subjects, if they are translated.
-    pub fn subject_code(&self) -> Option<&GeneticCode> {
+    /// How nucleotide subjects become proteins, if they do.
+    pub fn subject_translation(&self) -> Option<&SubjectTranslation> {
         match self {
             Params::Protein(params) => params.subject_translation.as_ref(),
             Params::Nucleotide(_) => None,
@@ -205,7 +206,7 @@ impl Params {
     /// The totals of the database on the scale of its letters that are compared: of residues if it
     /// is translated (`BLAST_GapAlignSetUp`, blast_setup.c).
     pub(crate) fn compared_totals(&self, totals: DatabaseTotals) -> DatabaseTotals {
-        if self.subject_code().is_none() {
+        if self.subject_translation().is_none() {
             return totals;
         }
         DatabaseTotals {

@@ -31,6 +31,15 @@ pub struct QueryTranslation {
     pub strands: Strands,
 }
 
+/// How nucleotide subjects become proteins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SubjectTranslation {
+    /// The genetic code of the search.
+    pub code: GeneticCode,
+    /// The genetic code of reports (`-db_gencode`).
+    pub shown: GeneticCode,
+}
+
 /// How HSPs of a subject that follow each other share an e-value (`-sum_stats`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HspLinking {
@@ -70,8 +79,8 @@ pub struct ProteinParams {
     pub finite_size: bool,
     /// Translates the queries; `None` if they are proteins.
     pub query_translation: Option<QueryTranslation>,
-    /// The genetic code that translates the subjects (`-db_gencode`); `None` if they are proteins.
-    pub subject_translation: Option<GeneticCode>,
+    /// Translates the subjects; `None` if they are proteins.
+    pub subject_translation: Option<SubjectTranslation>,
     /// Links HSPs; `None` if each has an e-value of its own.
     pub linking: Option<HspLinking>,
     /// The pattern that seeds alignments, if there is one. Then statistics must be set accordingly,
@@ -142,16 +151,16 @@ impl ProteinParams {
         }
     }
 
-    /// The defaults of a release's `tblastn`, which translates subjects by a genetic code.
+    /// The defaults of a release's `tblastn`, which translates subjects.
     pub fn tblastn(
         release: &'static Release,
         scoring: ScoringSystem,
-        code: GeneticCode,
+        translation: SubjectTranslation,
     ) -> ProteinParams {
         ProteinParams {
             threshold: scoring::suggested_threshold(scoring.name) + 2.0,
             restricted: false,
-            subject_translation: Some(code),
+            subject_translation: Some(translation),
             linking: Some(HspLinking { max_intron_length: 0 }),
             ..ProteinParams::blastp(release, scoring)
         }

@@ -8,7 +8,6 @@ use fleetblast_engine::subjects::{Masks, SubjectLetters};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
-use fleetblast_seq::translation::GeneticCode;
 
 /// Code of a masked base. BLAST+ writes the blastna code of `N` where codes of ncbi4na are expected
 /// (`s_SeqDBMaskSequence`, seqdbvol.cpp), and so reads `B`.
@@ -65,13 +64,13 @@ pub struct MaskedLetters<'a> {
 }
 
 impl<'a> MaskedLetters<'a> {
-    /// Returns the letters of a frame, translated by `code` as reports show them if it is one of
-    /// codons; `None` if the range exceeds it, or if there is no such frame.
+    /// Returns the letters of a frame, translated by `translate` if it is one of codons; `None` if
+    /// the range exceeds it, or if there is no such frame.
     pub fn view(
         &self,
         frame: Frame,
         read: Range<u32>,
-        code: Option<&GeneticCode>,
+        translate: Option<impl Fn(&[u8]) -> Vec<u8>>,
     ) -> Option<Cow<'a, [u8]>> {
         if matches!(self.stored, StoredSequence::Residues(_)) != (frame == Frame::Protein) {
             return None;
@@ -89,7 +88,7 @@ impl<'a> MaskedLetters<'a> {
             Some(Strand::Plus) | None => letters,
         };
         match frame {
-            Frame::Codons(..) => Some(Cow::Owned(code?.translate_shown(&letters))),
+            Frame::Codons(..) => Some(Cow::Owned(translate?(&letters))),
             Frame::Protein | Frame::Strand(_) => Some(letters),
         }
     }

@@ -13,7 +13,7 @@ use fleetblast_db::restrict::Visibility;
 use fleetblast_db::{
     Database, DbError, OddHeader, SearchPath, SequenceKind, TaxonNames, TaxonomyNames,
 };
-use fleetblast_engine::params::DatabaseTotals;
+use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::Cause;
@@ -22,7 +22,6 @@ use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{FastaError, Problem};
 use fleetblast_seq::frame::Frame;
-use fleetblast_seq::translation::GeneticCode;
 
 pub use self::letters::{MaskedLetters, StoredSequence};
 use self::masks::SubjectMasks;
@@ -56,7 +55,7 @@ pub struct SubjectDatabase {
     /// reads their definition lines.
     aligns_excluded: bool,
     /// Translates the subjects in the frames of alignments.
-    code: Option<GeneticCode>,
+    translation: Option<SubjectTranslation>,
     /// Start of the searched part of each subject (`-subject_loc`), from 0.
     searched_start: u32,
     /// Description of the database for reports.
@@ -76,9 +75,9 @@ impl SubjectDatabase {
         };
         let is_protein = target.searched.kind() == SequenceKind::Protein;
         let aligns_excluded = is_protein && plan.params.common().ungapped;
-        let (taxonomy, code) =
-            (open_taxonomy(plan, audience)?, plan.params.subject_code().cloned());
-        Ok(SubjectDatabase { taxonomy, aligns_excluded, code, ..target })
+        let taxonomy = open_taxonomy(plan, audience)?;
+        let translation = plan.params.subject_translation().cloned();
+        Ok(SubjectDatabase { taxonomy, aligns_excluded, translation, ..target })
     }
 
     /// Number of letters of all databases that reports name.
@@ -140,14 +139,16 @@ impl SubjectSource for SubjectDatabase {
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        let code = self.code.as_ref();
-        MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, code)
+        let code = self.translation.as_ref().map(|translation| &translation.shown);
+        let translate = code.map(|code| |letters: &[u8]| code.translate_shown(letters));
+        MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, translate)
     }
 
     fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        let code = self.code.as_ref();
-        MaskedLetters { stored: self.stored(oid)?, masks: self.masks_of(oid) }
-            .view(frame, read, code)
+        let code = self.translation.as_ref().map(|translation| &translation.code);
+        let translate = code.map(|code| |letters: &[u8]| code.translate(letters));
+        let masks = self.masks_of(oid);
+        MaskedLetters { stored: self.stored(oid)?, masks }.view(frame, read, translate)
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {
@@ -213,7 +214,7 @@ fn open_database(
         is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
         is_database_empty: database.whole().sequences == 0,
         aligns_excluded: false,
-        code: None,
+        translation: None,
         summary: DatabaseSummary {
             kind: database.kind(),
             label: names.as_bytes().to_vec(),
@@ -284,7 +285,7 @@ fn open_fasta(
         is_listed: false,
         is_database_empty: false,
         aligns_excluded: false,
-        code: None,
+        translation: None,
         summary: DatabaseSummary {
             kind: searched.kind(),
             label: label.into_bytes(),

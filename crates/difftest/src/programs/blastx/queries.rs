@@ -1,6 +1,6 @@
 //! Query sets of the tables of blastx.
 
-use super::super::genes_of;
+use super::genes_of;
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
 use crate::fixtures::{numbered, rng_for};

@@ -133,7 +133,8 @@ fn coding_text(rng: &mut Rng, text: &[u8]) -> Vec<u8> {
 
 /// Returns the recipe with genes of its proteins, and masks of nucleic acids.
 fn of_genes(mut recipe: Recipe) -> Recipe {
-    let mut rng = rng_for(recipe.name);
+    // Masks are found in a database of the same sequences, but of another name.
+    let mut rng = rng_for("genes of subjects");
     // The recipes are text of the tester itself.
     let proteins = fasta::parse(&recipe.fasta).expect("FASTA text");
     let genes = match recipe.name {

@@ -106,7 +106,7 @@ impl ProteinSearcher {
             word,
             window: params.window.min(MOST_WINDOW),
             gapped,
-            code: params.subject_translation.clone(),
+            code: params.subject_translation.as_ref().map(|subject| subject.code.clone()),
         };
         searcher.group(params, kernel);
         searcher

@@ -215,7 +215,7 @@ impl Traceback {
             near_identical: params.common.release.near_identical,
             segments: Segments::new(),
             linked_gaps: params.linked_gaps(),
-            code: params.subject_translation.clone(),
+            code: params.subject_translation.as_ref().map(|subject| subject.code.clone()),
         }
     }
 
