@@ -98,7 +98,9 @@ pub fn subject_block(
     let alignments = printed_order(setup, query, source, hit)?;
     let pairs = alignments.iter().map(|alignment| Pair::new(query, source, hit.oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
-    let masks = match subject.is_known_by_first() {
+    // Masks of translated subjects have no frame, so that BLAST+ shows none.
+    let is_translated = setup.params.subject_translation().is_some();
+    let masks = match subject.is_known_by_first() && !is_translated {
         true => subject_masks(source, hit.oid, &pairs),
         false => Vec::new(),
     };

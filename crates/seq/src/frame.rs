@@ -53,6 +53,13 @@ impl Frame {
         if matches!(self, Frame::Codons(..)) { 3 } else { 1 }
     }
 
+    /// Number of letters of the sequence that a frame needs up to this position, if that is a
+    /// 32-bit number.
+    pub fn letters(self, end: u32) -> Option<u32> {
+        let offset = if let Frame::Codons(_, offset) = self { u32::from(offset) } else { 0 };
+        end.checked_mul(self.step())?.checked_add(offset)
+    }
+
     /// Converts a range of the frame to a range of the sequence as written, which has `length`
     /// letters. The result is 0-based, half-open and ascending, also for the minus strand.
     pub fn place(self, read: Range<u32>, length: u32) -> Range<u32> {
@@ -102,5 +109,7 @@ mod tests {
         }
         assert_eq!(Frame::Strand(Strand::Minus).place(0..3, 10), 7..10);
         assert_eq!(Frame::Protein.place(2..5, 10), 2..5);
+        assert_eq!(Frame::Codons(Strand::Minus, 2).letters(5), Some(17));
+        assert_eq!(Frame::Codons(Strand::Plus, 0).letters(u32::MAX / 2), None);
     }
 }

@@ -13,9 +13,11 @@ use super::search::metadata::{self, MetadataOptions};
 use super::search::nucleotide::SUM_STATS;
 use super::search::program::ProgramSpec;
 use super::search::protein::{ProteinOptions, TaskDefaults};
-use super::search::psi::IN_PSSM;
+use super::search::psi::IN_PSSM_OF_TBLASTN;
 use super::search::query;
-use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
+use super::search::single::{
+    MATRIX, NOT_REMOTE_WITH_PSSM, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE,
+};
 use super::search::translation::{DB_GENCODE, MAX_INTRON_LENGTH};
 use super::search::{
     self, database, files, filtering, fleet, formatting, generic, hsps, resources, strategy, task,
@@ -40,6 +42,9 @@ const TASKS: Choices<TaskDefaults, 2> =
 /// `-task`.
 pub const TASK: Opt<TaskDefaults> = task::option(&TASKS, "tblastn");
 
+/// The option that takes the place of a query.
+const HOLDS_A_QUERY: &[&str] = &["in_pssm"];
+
 /// The command `tblastn` with its table of options.
 pub const TBLASTN: Program = Program {
     name: SPEC.name,
@@ -55,18 +60,26 @@ pub const TBLASTN: Program = Program {
         database::QUERY,
         database::MASKS,
         database::SUBJECTS_OF_NUCLEOTIDES,
-        files::OPTIONS,
+        &[files::QUERY.excludes(HOLDS_A_QUERY).spec, files::OUT.spec],
         generic::OF_PROTEINS,
         &[SUM_STATS.spec, DB_GENCODE.spec, UNGAPPED.unsupported().spec, MAX_INTRON_LENGTH.spec],
         &filtering::of_residues("12 2.2 2.5"),
         &[MATRIX.spec, THRESHOLD.spec],
         hsps::OPTIONS,
         &[WINDOW_SIZE.spec],
-        query::OF_PROTEINS,
+        &[
+            query::LCASE_MASKING.spec,
+            query::QUERY_LOC.excludes(HOLDS_A_QUERY).spec,
+            query::PARSE_DEFLINES.spec,
+        ],
         formatting::OPTIONS,
         threads::OPTIONS,
-        &[REMOTE.spec],
-        &[COMP_BASED_STATS.spec, USE_SW_TBACK.unsupported().spec, IN_PSSM.unsupported().spec],
+        &[REMOTE.excludes(&NOT_REMOTE_WITH_PSSM).spec],
+        &[
+            COMP_BASED_STATS.spec,
+            USE_SW_TBACK.unsupported().spec,
+            IN_PSSM_OF_TBLASTN.unsupported().spec,
+        ],
         &[spec::VERSION],
         resources::OPTIONS,
         fleet::OPTIONS,

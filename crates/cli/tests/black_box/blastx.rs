@@ -132,7 +132,7 @@ const CODONS: &[(u8, &str)] = &[
     (b'Y', "TAC"),
 ];
 
-fn coding(protein: &str) -> String {
+pub(crate) fn coding(protein: &str) -> String {
     let codon = |residue: u8| CODONS.iter().find(|(other, _)| *other == residue);
     protein.bytes().filter_map(codon).map(|(_, bases)| *bases).collect()
 }

@@ -32,7 +32,7 @@ fn shown(fixture: &Fixture, line: &str) -> (String, Option<i32>) {
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     fs::write(fixture.path().join("n.fa"), NUCLEOTIDES).expect("a sequence");
-    for name in ["blastn", "blastx", "psiblast", "makeblastdb", "blastdbcmd"] {
+    for name in ["blastn", "blastx", "tblastn", "psiblast", "makeblastdb", "blastdbcmd"] {
         fixture.called(name);
     }
     let (said, code) =
@@ -102,7 +102,7 @@ fn a_sequence_of_the_other_kind_is_pointed_at_by_each_program() {
 #[test]
 fn a_mistyped_option_is_guessed_under_each_name() {
     let fixture = fixture();
-    for name in ["blastp", "blastn", "blastx", "psiblast"] {
+    for name in ["blastp", "blastn", "blastx", "tblastn", "psiblast"] {
         for called in [name.to_owned(), format!("fleetblast {name}")] {
             let (said, code) = shown(&fixture, &format!("{called} -evalu 1"));
             assert!(said.ends_with("\nDid you mean -evalue?\n"), "{called}: {said}");

@@ -94,6 +94,7 @@ mod standard_streams;
 mod streaming;
 mod subject_identity;
 mod taxonomy;
+mod tblastn;
 mod threads;
 mod waiting_signals;
 mod wrap;

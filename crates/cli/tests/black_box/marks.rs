@@ -16,6 +16,7 @@ use fleetblast_cli::options::receive::RECEIVE;
 use fleetblast_cli::options::refused::{Refused, described};
 use fleetblast_cli::options::search::fleet;
 use fleetblast_cli::options::spec::{Constraint, Kind, OptionSpec, Program};
+use fleetblast_cli::options::tblastn::TBLASTN;
 use fleetblast_cli::options::usage::{self, Name};
 use fleetblast_cli::program::PROGRAMS;
 use tempfile::TempDir;
@@ -49,13 +50,13 @@ const SAMPLES: &[(&str, &str)] = &[
     ("seg", "no"),
 ];
 
-/// A directory with sequences, a database, and metadata, of proteins or of bases. The query of
-/// blastx alone is of another kind than the subjects.
+/// A directory with sequences, a database, and metadata, of proteins or of bases. The
+/// queries of blastx and tblastn are of another kind than the subjects.
 fn place(program: &str) -> TempDir {
     let dir = tempfile::tempdir().expect("a directory");
-    let is_dna = program == "blastn";
+    let is_dna = ["blastn", "tblastn"].contains(&program);
     let residues = protein(&mut Rng::with_seed(3), 60);
-    for (name, is_dna) in [("q.fa", is_dna || program == "blastx"), ("s.fa", is_dna)] {
+    for (name, is_dna) in [("q.fa", ["blastn", "blastx"].contains(&program)), ("s.fa", is_dna)] {
         let letters = match is_dna {
             true => residues.iter().map(|letter| b"ACGT"[usize::from(letter % 4)]).collect(),
             false => residues.clone(),
@@ -210,6 +211,11 @@ fn blastx_refuses_what_is_marked() {
 }
 
 #[test]
+fn tblastn_refuses_what_is_marked() {
+    tried(&TBLASTN, &["query", "db", "out"]);
+}
+
+#[test]
 fn psiblast_refuses_what_is_marked() {
     tried(&PSIBLAST, &["query", "db", "out"]);
 }
@@ -220,7 +226,8 @@ fn database_programs_and_expand_refuse_what_is_marked() {
     tried(&MAKEBLASTDB, &["in", "dbtype", "out"]);
     tried(&EXPAND, &["metadata", "db", "out"]);
     // The others refuse nothing by name; `receive` has the format of `expand`.
-    let tried = [BLASTP, BLASTN, BLASTX, PSIBLAST, BLASTDBCMD, MAKEBLASTDB, EXPAND, RECEIVE];
+    let tried =
+        [BLASTP, BLASTN, BLASTX, TBLASTN, PSIBLAST, BLASTDBCMD, MAKEBLASTDB, EXPAND, RECEIVE];
     let tried = tried.map(|program| program.name);
     for program in PROGRAMS.iter().filter(|program| !tried.contains(&program.name)) {
         let marked = program.all().find(|option| option.refused != Refused::Nothing);

@@ -59,16 +59,18 @@ impl HitBounds for BlockStatistics<'_> {
     fn fits(&self, query: usize, oid: u32, alignment: &Alignment) -> bool {
         let context = &self.queries[query].contexts[usize::from(alignment.context)];
         let (length, subject) = (context.unmasked.len(), self.target.searched.length_of(oid));
-        let is_same_frame = matches!(
-            (context.frame, alignment.frame),
-            (Frame::Protein | Frame::Codons(..), Frame::Protein)
-                | (Frame::Strand(_), Frame::Strand(_))
-        );
+        let is_translated = self.target.is_translated();
+        let is_possible_frame = match (context.frame, alignment.frame) {
+            (Frame::Protein | Frame::Codons(..), Frame::Protein) => !is_translated,
+            (Frame::Protein | Frame::Codons(..), Frame::Codons(..)) => is_translated,
+            (Frame::Strand(_), frame) => matches!(frame, Frame::Strand(_)),
+            (_, Frame::Strand(_)) => false,
+        };
         // Without gaps BLAST+ also has alignments of no letters.
         let is_consistent = alignment.query.is_empty() == alignment.subject.is_empty();
         is_consistent
-            && is_same_frame
+            && is_possible_frame
             && alignment.query.end as usize <= length
-            && alignment.subject.end <= subject
+            && alignment.frame.letters(alignment.subject.end).is_some_and(|end| end <= subject)
     }
 }

@@ -76,9 +76,7 @@ impl<'a> MaskedLetters<'a> {
             return None;
         }
         let length = self.stored.length();
-        let step = frame.step();
-        let offset = if let Frame::Codons(_, offset) = frame { u32::from(offset) } else { 0 };
-        let end = read.end.checked_mul(step)?.checked_add(offset)?;
+        let end = frame.letters(read.end)?;
         let part = (end <= length).then(|| frame.place(read, length))?;
         let start = part.start;
         let letters = self.stored.part(part)?;

@@ -80,6 +80,11 @@ impl SubjectDatabase {
         Ok(SubjectDatabase { taxonomy, aligns_excluded, translation, ..target })
     }
 
+    /// Whether the subjects are translated.
+    pub fn is_translated(&self) -> bool {
+        self.translation.is_some()
+    }
+
     /// Number of letters of all databases that reports name.
     pub fn letters(&self) -> i64 {
         self.summary.paragraphs.iter().map(|paragraph| paragraph.residues).sum()

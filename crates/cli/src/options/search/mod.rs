@@ -43,6 +43,7 @@ pub const GROUPS: &[Group] = &[
     EXTENSION,
     MISC,
     PSI_BLAST,
+    PSI_TBLASTN,
     PSSM_ENGINE,
     PHI_BLAST,
     Group::FLEETBLAST,
@@ -60,5 +61,6 @@ const STRATEGY: Group = Group("Search strategy options");
 const EXTENSION: Group = Group("Extension options");
 const MISC: Group = Group("Miscellaneous options");
 const PSI_BLAST: Group = Group("PSI-BLAST options");
+const PSI_TBLASTN: Group = Group("PSI-TBLASTN options");
 const PSSM_ENGINE: Group = Group("PSSM engine options");
 const PHI_BLAST: Group = Group("PHI-BLAST options");

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::{EXTENSION, PHI_BLAST, PSI_BLAST, PSSM_ENGINE};
+use super::{EXTENSION, PHI_BLAST, PSI_BLAST, PSI_TBLASTN, PSSM_ENGINE};
 use crate::options::opt::Opt;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
@@ -113,6 +113,12 @@ pub const IN_PSSM: Opt<OsString> =
             "query_loc",
             "phi_pattern",
         ]);
+
+/// `-in_pssm` of `tblastn`.
+pub const IN_PSSM_OF_TBLASTN: Opt<OsString> =
+    Opt::input("in_pssm", PSI_TBLASTN, &["PSI-TBLASTN checkpoint file"])
+        .label("psi_chkpt_file")
+        .excludes(&["remote", "query", "query_loc"]);
 
 /// `-pseudocount`.
 pub const PSEUDOCOUNT: Opt<i32> =

@@ -48,6 +48,21 @@ pub const NOT_REMOTE: [&str; 11] = [
     "num_iterations",
 ];
 
+/// The same with `-in_pssm` of `tblastn`.
+pub const NOT_REMOTE_WITH_PSSM: [&str; 11] = [
+    "gilist",
+    "seqidlist",
+    "taxids",
+    "taxidlist",
+    "negative_gilist",
+    "negative_seqidlist",
+    "negative_taxids",
+    "negative_taxidlist",
+    "subject_loc",
+    "num_threads",
+    "in_pssm",
+];
+
 /// `-remote`.
 pub const REMOTE: Opt<bool> = Opt::flag("remote", MISC, &["Execute search remotely?"])
     .excludes(NOT_REMOTE.split_at(10).0)
