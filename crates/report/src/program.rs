@@ -5,7 +5,7 @@ use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::{CompositionMode, NucleotideParams, Params, ProteinParams};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::seg::SegParams;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 
 use crate::columns::Columns;
 use crate::error::ReportError;
@@ -19,9 +19,9 @@ use crate::number;
 pub fn statistics(
     params: &Params,
     query: &QueryResult,
-    ungapped: &KarlinBlock,
+    ungapped: &KarlinParameters,
 ) -> (Vec<f64>, Option<Vec<f64>>) {
-    let three = |block: &KarlinBlock| vec![block.lambda, block.k, block.h];
+    let three = |block: &KarlinParameters| vec![block.lambda, block.k, block.h];
     let pssm = query.query.pssm.as_ref();
     let pattern = match params {
         Params::Protein(params) => params.pattern.as_ref().filter(|_| pssm.is_some()),
@@ -76,7 +76,11 @@ pub fn counts_in_masked_query(params: &Params) -> bool {
 }
 
 /// The parameters for the e-values of alignments with gaps.
-pub fn gapped(params: &Params, query: &QueryResult, ungapped: &KarlinBlock) -> KarlinBlock {
+pub fn gapped(
+    params: &Params,
+    query: &QueryResult,
+    ungapped: &KarlinParameters,
+) -> KarlinParameters {
     if let Some(pssm) = &query.query.pssm {
         return pssm.gapped;
     }

@@ -2,7 +2,7 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 
-pub use crate::block::{KarlinBlock, truncate_to_i32};
+pub use crate::block::{KarlinParameters, truncate_to_i32};
 use crate::frequencies::background;
 use crate::lattice::{self, LAMBDA_GUESS, ScoreDistribution};
 use crate::matrix::{self, Scores};
@@ -13,7 +13,7 @@ use crate::matrix::{self, Scores};
 /// but `X` counts. Returns `None` if no parameters exist: the query is empty or all `X`, its
 /// expected score is not negative, or no score is positive. BLAST+ calls such a query invalid
 /// (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
-pub fn ungapped(residues: &[u8], scores: &Scores) -> Option<KarlinBlock> {
+pub fn ungapped(residues: &[u8], scores: &Scores) -> Option<KarlinParameters> {
     parameters(&composition(residues)?, scores)
 }
 
@@ -43,11 +43,11 @@ fn composition(residues: &[u8]) -> Option<[f64; SIZE]> {
 }
 
 /// Ungapped parameters of two sequences of background composition.
-pub(crate) fn ideal(scores: &Scores) -> Option<KarlinBlock> {
+pub(crate) fn ideal(scores: &Scores) -> Option<KarlinParameters> {
     parameters(&background(), scores)
 }
 
-fn parameters(query: &[f64; SIZE], scores: &Scores) -> Option<KarlinBlock> {
+fn parameters(query: &[f64; SIZE], scores: &Scores) -> Option<KarlinParameters> {
     with_pairs(query, scores, |distribution| distribution.parameters())
 }
 

@@ -1,7 +1,7 @@
 //! The distribution of the score of one aligned pair, and the λ, H and K of Karlin and Altschul
 //! computed from it.
 
-use crate::block::KarlinBlock;
+use crate::block::KarlinParameters;
 use crate::matrix::Scores;
 use fleetblast_seq::alphabet::SIZE;
 
@@ -237,11 +237,11 @@ impl<'a> ScoreDistribution<'a> {
     }
 
     /// λ, H and K (`Blast_KarlinBlkUngappedCalc`, blast_stat.c).
-    pub fn parameters(&self) -> Option<KarlinBlock> {
+    pub fn parameters(&self) -> Option<KarlinParameters> {
         let lambda = self.lambda(LAMBDA_GUESS)?;
         let h = self.entropy(lambda)?;
         let k = self.k(lambda, h)?;
-        Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
+        Some(KarlinParameters { lambda, k, log_k: k.ln(), h })
     }
 
     /// Whether [`ScoreDistribution::k`] has a value; faster than computing it.

@@ -7,7 +7,7 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::nucleotide::blastna;
 use thiserror::Error;
 
-use crate::karlin::KarlinBlock;
+use crate::karlin::KarlinParameters;
 use crate::lattice;
 
 const TABLE: &str = include_str!("../data/karlin_altschul_na.tsv");
@@ -28,7 +28,7 @@ pub enum Gapped {
     /// Parameters for these gap costs.
     Row {
         /// λ, K, ln K and H.
-        block: KarlinBlock,
+        block: KarlinParameters,
         /// Slope of the mean length of an alignment over its score.
         alpha: f64,
         /// Intercept of that mean.
@@ -266,7 +266,7 @@ impl NucleotideScoring {
 
     /// Ungapped parameters of a context; `None` if it has no base. (If the mean score is positive,
     /// a code of two bases is enough.)
-    pub fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
+    pub fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters> {
         // All ambiguous codes count, except for `N`.
         let mut counts = [0_u64; blastna::N as usize];
         for &letter in letters {
@@ -290,13 +290,13 @@ impl NucleotideScoring {
             let lambda = distribution.lambda(0.5)?;
             let h = distribution.entropy(lambda)?;
             let k = distribution.k(lambda, h)?;
-            Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
+            Some(KarlinParameters { lambda, k, log_k: k.ln(), h })
         })
     }
 
     /// Returns the parameters of e-values and bit scores of alignments with gaps, α and β, for a
     /// context with the given ungapped parameters.
-    pub fn gapped(&self, ungapped: &KarlinBlock) -> (KarlinBlock, f64, f64) {
+    pub fn gapped(&self, ungapped: &KarlinParameters) -> (KarlinParameters, f64, f64) {
         match self.gapped {
             Gapped::Row { block, alpha, beta } => (block, alpha, beta),
             Gapped::Ungapped => (*ungapped, ungapped.lambda / ungapped.h, self.ungapped_beta()),
@@ -310,7 +310,7 @@ impl NucleotideScoring {
 }
 
 fn gapped([lambda, k, h, alpha, beta]: [f64; 5]) -> Gapped {
-    Gapped::Row { block: KarlinBlock { lambda, k, log_k: k.ln(), h }, alpha, beta }
+    Gapped::Row { block: KarlinParameters { lambda, k, log_k: k.ln(), h }, alpha, beta }
 }
 
 /// A base scores against an ambiguous code the mean of its scores against each base. Two ambiguous
@@ -358,7 +358,7 @@ mod tests {
         let close = |got: [f64; 3], want: [f64; 3]| {
             got.iter().zip(want).for_each(|(g, w)| assert!((g - w).abs() < 0.006 * w, "{got:?}"));
         };
-        let of = |block: KarlinBlock| [block.lambda, block.k, block.h];
+        let of = |block: KarlinParameters| [block.lambda, block.k, block.h];
         for (reward, penalty, open, extend, ungapped, gapped) in [
             (1, -2, 0, 0, [1.33, 0.621, 1.12], [1.28, 0.460, 0.850]),
             (2, -3, 5, 2, [0.634, 0.408, 0.912], [0.625, 0.410, 0.780]),

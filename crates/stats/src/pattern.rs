@@ -1,7 +1,7 @@
 //! Statistics of alignments that begin at an occurrence of a pattern (`s_PHIScoreBlkFill`,
 //! blast_setup.c; blast_hits.c).
 
-use crate::karlin::KarlinBlock;
+use crate::karlin::KarlinParameters;
 use crate::scoring::ScoringSystem;
 use serde::{Deserialize, Serialize};
 
@@ -26,14 +26,14 @@ impl PatternStatistics {
     }
 
     /// The parameters as reports show them, equal with and without gaps.
-    pub fn block(&self) -> KarlinBlock {
-        KarlinBlock { lambda: self.lambda, k: self.k, log_k: self.k.ln(), h: 1.0 }
+    pub fn block(&self) -> KarlinParameters {
+        KarlinParameters { lambda: self.lambda, k: self.k, log_k: self.k.ln(), h: 1.0 }
     }
 
     /// Replaces the parameters of a scoring system by these.
     #[must_use]
     pub fn replaced(&self, mut scoring: ScoringSystem) -> ScoringSystem {
-        let KarlinBlock { lambda, k, log_k, h } = self.block();
+        let KarlinParameters { lambda, k, log_k, h } = self.block();
         for row in [&mut scoring.gapped, &mut scoring.ungapped] {
             (row.lambda, row.k, row.log_k, row.h) = (lambda, k, log_k, h);
             (row.alpha, row.beta, row.alpha_v, row.sigma) = (0.0, 0.0, 0.0, 0.0);

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
-use crate::karlin::{self, KarlinBlock};
+use crate::karlin::{self, KarlinParameters};
 use crate::matrix::{self, MatrixName, Scores};
-use crate::table::{self, KarlinRow, NO_GAPS, TableRow};
+use crate::table::{self, MatrixStatistics, NO_GAPS, TableRow};
 
 /// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L *
 /// gap_extend`.
@@ -29,11 +29,11 @@ pub struct ScoringSystem {
     /// Cost of each residue of a gap.
     pub gap_extend: i32,
     /// Parameters with these gap costs.
-    pub gapped: KarlinRow,
+    pub gapped: MatrixStatistics,
     /// Parameters without gaps (row 0 of the table).
-    pub ungapped: KarlinRow,
+    pub ungapped: MatrixStatistics,
     /// Ungapped parameters of two sequences of background composition.
-    pub ideal: KarlinBlock,
+    pub ideal: KarlinParameters,
 }
 
 /// A scoring system that is not supported. `Display` shows BLAST+'s message after `BLAST
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     /// λ, K, H, α, variance and covariance as footers print them: three significant digits.
-    fn footer(row: &KarlinRow) -> String {
+    fn footer(row: &MatrixStatistics) -> String {
         let print = |value: f64| {
             let digits = 2 - (value.log10().floor() as i32).max(-3);
             format!("{value:.*}", digits.max(0) as usize)

@@ -1,6 +1,6 @@
 //! The table of gapped parameters: the gap costs of each matrix, and their statistics.
 
-use crate::karlin::KarlinBlock;
+use crate::karlin::KarlinParameters;
 use serde::{Deserialize, Serialize};
 
 /// The gap cost of row 0 of every matrix, which means "no gaps" (`INT2_MAX` in blast_stat.c).
@@ -11,7 +11,7 @@ const TABLE: &str = include_str!("../data/karlin_altschul.tsv");
 /// Statistical parameters of a matrix with given gap costs (`Blast_KarlinBlkGappedLoadFromTables`,
 /// blast_stat.c).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KarlinRow {
+pub struct MatrixStatistics {
     /// Scale λ of the scores, per raw score unit.
     pub lambda: f64,
     /// K.
@@ -31,10 +31,10 @@ pub struct KarlinRow {
     pub sigma: f64,
 }
 
-impl KarlinRow {
+impl MatrixStatistics {
     /// The four parameters of an e-value without finite-size correction.
-    pub fn block(&self) -> KarlinBlock {
-        KarlinBlock { lambda: self.lambda, k: self.k, log_k: self.log_k, h: self.h }
+    pub fn block(&self) -> KarlinParameters {
+        KarlinParameters { lambda: self.lambda, k: self.k, log_k: self.log_k, h: self.h }
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct TableRow {
     /// Whether these are the default gap costs of the matrix.
     pub preferred: bool,
     /// The parameters.
-    pub row: KarlinRow,
+    pub row: MatrixStatistics,
 }
 
 /// The rows of a matrix (canonical name) in BLAST+'s order; the first is the ungapped one.
@@ -73,7 +73,7 @@ fn parse(line: &str) -> Option<TableRow> {
         gap_open: cost(2)?,
         gap_extend: cost(3)?,
         preferred: fields.get(12)?.trim() == "best",
-        row: KarlinRow {
+        row: MatrixStatistics {
             lambda: number(4)?,
             k,
             log_k: k.ln(),

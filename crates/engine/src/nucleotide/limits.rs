@@ -1,6 +1,6 @@
 //! Cut-offs and X-drops of nucleotide searches (`blast_parameters.c`).
 
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::sums::{PairSpace, decay_divisor};
 
 use super::traceback::Evaluation;
@@ -44,7 +44,7 @@ pub(super) struct Linking {
 /// Converts the scores of a context to bit scores and e-values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Statistics {
-    block: KarlinBlock,
+    block: KarlinParameters,
     search_space: f64,
     /// E-values are those of the next lower even score.
     even_scores: bool,
@@ -55,7 +55,7 @@ impl ContextLimits {
     /// they also depend on the mean length of the contexts searched together.
     pub fn new(
         length: u32,
-        karlin: &KarlinBlock,
+        karlin: &KarlinParameters,
         search_space: i64,
         mean_length: i32,
         (params, totals): (&NucleotideParams, &DatabaseTotals),
@@ -128,14 +128,14 @@ impl Statistics {
 }
 
 /// The Karlin-Altschul parameters for e-values.
-fn block(karlin: &KarlinBlock, params: &NucleotideParams) -> KarlinBlock {
+fn block(karlin: &KarlinParameters, params: &NucleotideParams) -> KarlinParameters {
     if params.common.ungapped { *karlin } else { params.scoring.gapped(karlin).0 }
 }
 
 /// The cut-off of an ungapped search, from the mean length of the subjects.
 fn ungapped_cutoff(
     length: u32,
-    karlin: &KarlinBlock,
+    karlin: &KarlinParameters,
     sum_stats: bool,
     totals: &DatabaseTotals,
 ) -> i32 {
@@ -145,7 +145,7 @@ fn ungapped_cutoff(
 }
 
 /// The cut-off of HSPs that may be linked, from the mean lengths of queries and subjects.
-fn linked_cutoff(block: &KarlinBlock, mean_length: i32, totals: &DatabaseTotals) -> i32 {
+fn linked_cutoff(block: &KarlinParameters, mean_length: i32, totals: &DatabaseTotals) -> i32 {
     let subject = totals.mean_length;
     let space = i64::from(mean_length).min(subject) * subject;
     block.cutoff_score(LINKED_EVALUE * decay_divisor(DECAY, 1), space)
@@ -153,7 +153,7 @@ fn linked_cutoff(block: &KarlinBlock, mean_length: i32, totals: &DatabaseTotals)
 
 /// Gapped X-drops, preliminary and final, raw, from the ungapped statistics of all contexts.
 pub(super) fn gapped_x_drops<'a>(
-    contexts: impl IntoIterator<Item = &'a KarlinBlock>,
+    contexts: impl IntoIterator<Item = &'a KarlinParameters>,
     params: &NucleotideParams,
 ) -> (i32, i32) {
     let lambdas = contexts.into_iter().map(|karlin| params.scoring.gapped(karlin).0.lambda);

@@ -7,7 +7,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::mask;
 use fleetblast_seq::nucleotide::blastna;
 use fleetblast_seq::windowmasker;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::length::LengthModel;
 
 use crate::lists;
@@ -51,7 +51,7 @@ impl QueryRules for NucleotideParams {
         blastna::N
     }
 
-    fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
+    fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters> {
         self.scoring.ungapped(letters)
     }
 
@@ -60,7 +60,7 @@ impl QueryRules for NucleotideParams {
             || self.scoring.ungapped(letters).is_some()
     }
 
-    fn length_model(&self, karlin: &KarlinBlock) -> LengthModel {
+    fn length_model(&self, karlin: &KarlinParameters) -> LengthModel {
         let (block, alpha, beta) = if !self.scoring.is_known {
             // BLAST+ first looks for α and β in its table of known scores
             // (`Blast_GetNuclAlphaBeta`, blast_stat.c).

@@ -1,6 +1,6 @@
 //! Linked HSPs in searches of proteins (rules of blastx, 7.6).
 
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::sums::{PairSpace, decay_divisor};
 
 use crate::lists::linking::uneven::{self, PairStatistics, UnevenGaps};
@@ -20,7 +20,7 @@ impl ProteinParams {
     /// are searched together. `None` if HSPs are not linked.
     pub(crate) fn linked_cutoff(
         &self,
-        gapped: &KarlinBlock,
+        gapped: &KarlinParameters,
         average_length: i32,
         totals: &DatabaseTotals,
     ) -> Option<i32> {
@@ -45,7 +45,7 @@ pub(crate) fn single_divisor() -> f64 {
 pub(crate) fn pair_statistics(
     length: usize,
     (length_adjustment, search): (i32, i64),
-    gapped: &KarlinBlock,
+    gapped: &KarlinParameters,
     subject_length: usize,
 ) -> PairStatistics {
     let effective = |length: usize| (length as i32 - length_adjustment).max(1);

@@ -7,7 +7,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
 use fleetblast_seq::translation::{FRAMES, GeneticCode};
 use fleetblast_seq::{alphabet, mask, seg};
-use fleetblast_stats::karlin::{self, KarlinBlock};
+use fleetblast_stats::karlin::{self, KarlinParameters};
 use fleetblast_stats::length::LengthModel;
 
 use crate::params::{CommonParams, ProteinParams, QueryTranslation, Strands};
@@ -47,7 +47,7 @@ impl QueryRules for ProteinParams {
         alphabet::X
     }
 
-    fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
+    fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters> {
         let karlin = karlin::ungapped(letters, &self.scoring.scores)?;
         // The smaller λ is the more careful one (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
         let is_ideal =
@@ -59,7 +59,7 @@ impl QueryRules for ProteinParams {
         karlin::has_ungapped(letters, &self.scoring.scores)
     }
 
-    fn length_model(&self, karlin: &KarlinBlock) -> LengthModel {
+    fn length_model(&self, karlin: &KarlinParameters) -> LengthModel {
         let (block, row) = if self.common.ungapped {
             (*karlin, &self.scoring.ungapped)
         } else {

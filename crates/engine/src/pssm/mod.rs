@@ -18,7 +18,7 @@ mod weights;
 
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{self, FrequencyData};
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::scoring::ScoringSystem;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -47,9 +47,9 @@ pub struct Pssm {
     /// ratios.
     pub frequencies: Vec<ByCode>,
     /// Parameters of ungapped alignments.
-    pub ungapped: KarlinBlock,
+    pub ungapped: KarlinParameters,
     /// Parameters of gapped alignments.
-    pub gapped: KarlinBlock,
+    pub gapped: KarlinParameters,
     /// Intermediate results by column; a matrix read from a file may have none.
     pub observed: Option<Observed>,
 }
@@ -73,7 +73,7 @@ pub struct Observed {
 
 impl Pssm {
     /// Creates a PSSM with nothing but statistics, for reports; it cannot be used for a search.
-    pub fn of_statistics(ungapped: KarlinBlock, gapped: KarlinBlock) -> Pssm {
+    pub fn of_statistics(ungapped: KarlinParameters, gapped: KarlinParameters) -> Pssm {
         let (query, scores, frequencies) = (Vec::new(), Vec::new(), Vec::new());
         Pssm { query, scores, frequencies, ungapped, gapped, observed: None }
     }
@@ -203,10 +203,10 @@ impl PssmMaker {
     }
 
     /// Parameters of gapped alignments, derived from the ungapped ones.
-    pub(crate) fn gapped(&self, ungapped: &KarlinBlock) -> KarlinBlock {
+    pub(crate) fn gapped(&self, ungapped: &KarlinParameters) -> KarlinParameters {
         let standard = self.scoring.gapped.block();
         let k = ungapped.k * standard.k / self.scoring.ideal.k;
-        KarlinBlock { k, log_k: k.ln(), ..standard }
+        KarlinParameters { k, log_k: k.ln(), ..standard }
     }
 
     /// Information of a column in bits.

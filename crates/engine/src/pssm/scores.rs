@@ -2,7 +2,7 @@
 //! matrix (`_PSIConvertFreqRatiosToPSSM`, `_PSIScaleMatrix`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, STOP, X, is_standard};
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::lattice::{LAMBDA_GUESS, ScoreDistribution};
 use fleetblast_stats::matrix::NEVER;
 
@@ -69,7 +69,7 @@ impl PssmMaker {
         &self,
         query: &[u8],
         frequencies: &[ByCode],
-    ) -> Result<(Positions, KarlinBlock), PssmError> {
+    ) -> Result<(Positions, KarlinParameters), PssmError> {
         let fine = self.fine_scores(query, frequencies);
         let chance = self.chance(query, &fine);
         let lambda = |factor: f64| {
@@ -148,7 +148,11 @@ impl PssmMaker {
     }
 
     /// Parameters of ungapped scores (`_PSIUpdateLambdaK`).
-    pub(crate) fn parameters(&self, query: &[u8], scores: &[[i32; SIZE]]) -> Option<KarlinBlock> {
+    pub(crate) fn parameters(
+        &self,
+        query: &[u8],
+        scores: &[[i32; SIZE]],
+    ) -> Option<KarlinParameters> {
         self.chance(query, scores).with_distribution(|score| score, |scores| scores.parameters())
     }
 }

@@ -4,16 +4,16 @@
 use fleetblast_engine::pssm::{Observed, Pssm};
 use fleetblast_seq::alphabet::{X, decode};
 use fleetblast_stats::frequencies::CODES;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::matrix::NEVER;
 
 /// The statistics below the table: those of the previous search, without and with gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics {
     /// Statistics of the letters of the query, if they are shown.
-    pub standard: Option<[KarlinBlock; 2]>,
+    pub standard: Option<[KarlinParameters; 2]>,
     /// Statistics of the matrix that was searched with, if they are shown.
-    pub psi: Option<[KarlinBlock; 2]>,
+    pub psi: Option<[KarlinParameters; 2]>,
 }
 
 /// Appends the table of a matrix.
@@ -35,7 +35,7 @@ pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
         row(pssm, observed, position, width, &mut text);
     }
     text += "\n\n                      K         Lambda\n";
-    let mut line = |name: &str, block: &KarlinBlock| {
+    let mut line = |name: &str, block: &KarlinParameters| {
         text += &format!("{name:<21}{:.4}     {:.4}\n", block.k, block.lambda);
     };
     for (name, blocks) in [("Standard", &statistics.standard), ("PSI", &statistics.psi)] {

@@ -8,7 +8,7 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::InitialPssm;
 use fleetblast_report::scoremat::{self, Checkpoint, ReadCheckpoint, ReadError};
 use fleetblast_seq::alphabet::SIZE;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::file::bytes;
@@ -67,7 +67,7 @@ fn refusal(name: &str, error: &ReadError) -> Error {
 
 /// Returns the PSSM of a file. If the file has no scores, they are computed from its frequencies.
 fn pssm(read: &ReadCheckpoint, scoring: &ScoringSystem, pseudocount: i32) -> Result<Pssm, Error> {
-    let block = |[lambda, k, h]: [f64; 3]| KarlinBlock { lambda, k, log_k: k.ln(), h };
+    let block = |[lambda, k, h]: [f64; 3]| KarlinParameters { lambda, k, log_k: k.ln(), h };
     let query = read.query.clone();
     let none = || vec![[0.0; SIZE]; query.len()];
     let frequencies = read.frequencies.clone().unwrap_or_else(none);

@@ -6,7 +6,7 @@
 
 use fleetblast_seq::alphabet::{self, SIZE, is_standard};
 use fleetblast_stats::frequencies::{CODES, FrequencyData, background};
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::lattice::ScoreDistribution;
 use fleetblast_stats::matrix::NEVER;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -26,7 +26,7 @@ pub struct PositionAdjuster {
     /// λ of background residues per unit of the scaled scores.
     lambda: f64,
     /// Parameters of gapped alignments in raw units.
-    pub gapped: KarlinBlock,
+    pub gapped: KarlinParameters,
 }
 
 impl PositionAdjuster {

@@ -3,7 +3,7 @@
 
 use fastrand::Rng;
 use fleetblast_seq::alphabet::encode;
-use fleetblast_stats::gumbel::Gumbel;
+use fleetblast_stats::gumbel::GumbelParameters;
 use fleetblast_stats::matrix::Scores;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -130,7 +130,8 @@ fn scores_and_e_values_are_those_of_reports() {
     const NEAR: &str = "MKVLSAGIVGLILAQPTWERTFHKLANDEFGHVKLMNPQKSTVWYGGGG";
     const PIECE: &str = "WERTYHKLCNDEFGHIK";
     let scoring = blosum62();
-    let (adjuster, gumbel) = (Adjuster::new(&scoring, 32.0).unwrap(), Gumbel::new(&scoring));
+    let (adjuster, gumbel) =
+        (Adjuster::new(&scoring, 32.0).unwrap(), GumbelParameters::new(&scoring));
     let golden = [
         (Scale, Q, 516, "1.33e-74"),
         (Scale, NEAR, 225, "8.05e-31"),

@@ -1,8 +1,8 @@
 //! From scaled alignments to e-values and reported scores (rules 1.6, 6.5).
 
 use fleetblast_seq::frame::Frame;
-use fleetblast_stats::gumbel::Gumbel;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::gumbel::GumbelParameters;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::unified;
 
 use super::{Scaled, Traceback, TracebackContext, TracebackQuery};
@@ -17,11 +17,11 @@ use crate::query::{Context, Query};
 /// Converts scores to e-values.
 #[derive(Clone, Copy, Debug)]
 pub struct Significance {
-    gumbel: Gumbel,
+    gumbel: GumbelParameters,
     /// Gapped statistics in raw units.
-    karlin: KarlinBlock,
+    karlin: KarlinParameters,
     /// The same in scaled units.
-    scaled: KarlinBlock,
+    scaled: KarlinParameters,
     scale: f64,
     residues: i64,
     /// Whether finite-size statistics apply; otherwise e-values follow from the search space.
@@ -34,9 +34,9 @@ impl Significance {
     pub fn new(params: &ProteinParams, totals: &DatabaseTotals, scale: i32) -> Self {
         let karlin = params.scoring.gapped.block();
         Significance {
-            gumbel: Gumbel::new(&params.scoring),
+            gumbel: GumbelParameters::new(&params.scoring),
             karlin,
-            scaled: KarlinBlock { lambda: karlin.lambda / f64::from(scale), ..karlin },
+            scaled: KarlinParameters { lambda: karlin.lambda / f64::from(scale), ..karlin },
             scale: f64::from(scale),
             residues: totals.residues,
             finite_size: params.finite_size,
@@ -46,11 +46,11 @@ impl Significance {
 
     /// The same with the gapped statistics of a PSSM, in raw units.
     #[must_use]
-    pub fn with(&self, karlin: KarlinBlock) -> Self {
+    pub fn with(&self, karlin: KarlinParameters) -> Self {
         Significance {
             gumbel: self.gumbel.with(&karlin),
             karlin,
-            scaled: KarlinBlock { lambda: karlin.lambda / self.scale, ..karlin },
+            scaled: KarlinParameters { lambda: karlin.lambda / self.scale, ..karlin },
             ..*self
         }
     }

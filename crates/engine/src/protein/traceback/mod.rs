@@ -103,7 +103,7 @@ pub struct TracebackContext {
     /// That of the whole context, if it is no translation.
     composition: Option<Composition>,
     /// Ungapped statistics; a context without them has no hits.
-    karlin: Option<fleetblast_stats::karlin::KarlinBlock>,
+    karlin: Option<fleetblast_stats::karlin::KarlinParameters>,
     significance: Significance,
     /// Scores by position, if the query has a PSSM; otherwise rows are those of letters.
     plain: Option<ScoreRows>,

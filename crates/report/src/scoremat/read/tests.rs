@@ -2,14 +2,14 @@ use std::sync::LazyLock;
 
 use fleetblast_engine::pssm::{Observed, Pssm};
 use fleetblast_seq::alphabet::SIZE;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 
 use super::*;
 use crate::scoremat::{Checkpoint, checkpoint};
 
 /// The matrix of a query of two letters, with numbers that 15 digits represent exactly.
 fn pssm() -> Pssm {
-    let block = |lambda: f64, k: f64, h| KarlinBlock { lambda, k, log_k: k.ln(), h };
+    let block = |lambda: f64, k: f64, h| KarlinParameters { lambda, k, log_k: k.ln(), h };
     let frequencies =
         [0.25, 0.5].map(|share| std::array::from_fn(|code| share / (1 + code) as f64));
     Pssm {
