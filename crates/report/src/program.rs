@@ -38,7 +38,7 @@ pub fn statistics(
             let scoring = pattern.map_or(scoring, |search| &search.next);
             let (row, gapped) = (&scoring.ungapped, &scoring.gapped);
             let more = [gapped.alpha, gapped.alpha_v, gapped.sigma];
-            let block = pssm.map_or(gapped.block(), |pssm| pssm.gapped);
+            let block = pssm.map_or(gapped.karlin_parameters(), |pssm| pssm.gapped);
             let with = [three(&block), more.to_vec()].concat();
             ([without, vec![row.alpha, row.alpha_v]].concat(), Some(with))
         }
@@ -85,7 +85,7 @@ pub fn gapped(
         return pssm.gapped;
     }
     match params {
-        Params::Protein(params) => params.scoring.gapped.block(),
+        Params::Protein(params) => params.scoring.gapped.karlin_parameters(),
         Params::Nucleotide(params) => params.scoring.gapped(ungapped).0,
     }
 }

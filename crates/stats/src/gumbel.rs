@@ -74,7 +74,7 @@ impl GumbelParameters {
 
     /// The same parameters with another scale and K: those of a PSSM.
     #[must_use]
-    pub fn with(self, block: &KarlinParameters) -> Self {
+    pub fn with_scale_and_k(self, block: &KarlinParameters) -> Self {
         Self { lambda: block.lambda, k: block.k, ..self }
     }
 

@@ -2,10 +2,10 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 
-pub use crate::block::{KarlinParameters, truncate_to_i32};
 use crate::frequencies::background;
 use crate::lattice::{self, LAMBDA_GUESS, ScoreDistribution};
 use crate::matrix::{self, Scores};
+pub use crate::parameters::{KarlinParameters, truncate_to_i32};
 
 /// Computes the ungapped parameters of a query against subjects of background composition.
 ///
@@ -48,7 +48,7 @@ pub(crate) fn ideal(scores: &Scores) -> Option<KarlinParameters> {
 }
 
 fn parameters(query: &[f64; SIZE], scores: &Scores) -> Option<KarlinParameters> {
-    with_pairs(query, scores, |distribution| distribution.parameters())
+    with_pairs(query, scores, |distribution| distribution.karlin_parameters())
 }
 
 /// Computes the score distribution of a query and subjects of background composition.
@@ -144,8 +144,10 @@ mod tests {
 
     #[test]
     fn e_value_bit_score_and_cutoff_agree() {
-        let block =
-            ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().gapped.block();
+        let block = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None)
+            .unwrap()
+            .gapped
+            .karlin_parameters();
         let space = 54_597_370_i64;
         for evalue in [1e-50, 1e-3, 10.0, 1e300] {
             let cutoff = block.cutoff_score(evalue, space);

@@ -1,8 +1,8 @@
 //! The distribution of the score of one aligned pair, and the λ, H and K of Karlin and Altschul
 //! computed from it.
 
-use crate::block::KarlinParameters;
 use crate::matrix::Scores;
+use crate::parameters::KarlinParameters;
 use fleetblast_seq::alphabet::SIZE;
 
 /// Relative accuracy of λ (blast_stat.c).
@@ -237,7 +237,7 @@ impl<'a> ScoreDistribution<'a> {
     }
 
     /// λ, H and K (`Blast_KarlinBlkUngappedCalc`, blast_stat.c).
-    pub fn parameters(&self) -> Option<KarlinParameters> {
+    pub fn karlin_parameters(&self) -> Option<KarlinParameters> {
         let lambda = self.lambda(LAMBDA_GUESS)?;
         let h = self.entropy(lambda)?;
         let k = self.k(lambda, h)?;

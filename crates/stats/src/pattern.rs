@@ -26,14 +26,14 @@ impl PatternStatistics {
     }
 
     /// The parameters as reports show them, equal with and without gaps.
-    pub fn block(&self) -> KarlinParameters {
+    pub fn karlin_parameters(&self) -> KarlinParameters {
         KarlinParameters { lambda: self.lambda, k: self.k, log_k: self.k.ln(), h: 1.0 }
     }
 
     /// Replaces the parameters of a scoring system by these.
     #[must_use]
-    pub fn replaced(&self, mut scoring: ScoringSystem) -> ScoringSystem {
-        let KarlinParameters { lambda, k, log_k, h } = self.block();
+    pub fn replace_parameters(&self, mut scoring: ScoringSystem) -> ScoringSystem {
+        let KarlinParameters { lambda, k, log_k, h } = self.karlin_parameters();
         for row in [&mut scoring.gapped, &mut scoring.ungapped] {
             (row.lambda, row.k, row.log_k, row.h) = (lambda, k, log_k, h);
             (row.alpha, row.beta, row.alpha_v, row.sigma) = (0.0, 0.0, 0.0, 0.0);
@@ -42,7 +42,7 @@ impl PatternStatistics {
     }
 
     /// Bit score.
-    pub fn bits(&self, score: i32) -> f64 {
+    pub fn bit_score(&self, score: i32) -> f64 {
         let scaled = f64::from(score) * self.lambda;
         (scaled - self.c.ln() - (1.0 + scaled).ln()) / std::f64::consts::LN_2
     }

@@ -33,7 +33,7 @@ pub struct MatrixStatistics {
 
 impl MatrixStatistics {
     /// The four parameters of an e-value without finite-size correction.
-    pub fn block(&self) -> KarlinParameters {
+    pub fn karlin_parameters(&self) -> KarlinParameters {
         KarlinParameters { lambda: self.lambda, k: self.k, log_k: self.log_k, h: self.h }
     }
 }

@@ -63,7 +63,7 @@ impl QueryRules for ProteinParams {
         let (block, row) = if self.common.ungapped {
             (*karlin, &self.scoring.ungapped)
         } else {
-            (self.scoring.gapped.block(), &self.scoring.gapped)
+            (self.scoring.gapped.karlin_parameters(), &self.scoring.gapped)
         };
         if !self.common.ungapped && self.scoring.has_infinite_gap_costs() {
             // BLAST+ looks for α and β among the other gap costs only (`BLAST_GetAlphaBeta`,

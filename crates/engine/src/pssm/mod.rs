@@ -204,7 +204,7 @@ impl PssmMaker {
 
     /// Parameters of gapped alignments, derived from the ungapped ones.
     pub(crate) fn gapped(&self, ungapped: &KarlinParameters) -> KarlinParameters {
-        let standard = self.scoring.gapped.block();
+        let standard = self.scoring.gapped.karlin_parameters();
         let k = ungapped.k * standard.k / self.scoring.ideal.k;
         KarlinParameters { k, log_k: k.ln(), ..standard }
     }

@@ -153,6 +153,7 @@ impl PssmMaker {
         query: &[u8],
         scores: &[[i32; SIZE]],
     ) -> Option<KarlinParameters> {
-        self.chance(query, scores).with_distribution(|score| score, |scores| scores.parameters())
+        self.chance(query, scores)
+            .with_distribution(|score| score, |scores| scores.karlin_parameters())
     }
 }

@@ -253,7 +253,7 @@ impl<'a> Rules<'a> {
             None if self.pattern().is_some() => {
                 return Some(Statistics { standard: Some([letters; 2]), psi: None });
             }
-            None => [letters, self.iteration.params.scoring.gapped.block()],
+            None => [letters, self.iteration.params.scoring.gapped.karlin_parameters()],
         };
         Some(Statistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
     }
@@ -324,7 +324,7 @@ impl<'a> Rules<'a> {
         if let Some(before) = &progress.query.pssm {
             // A PSSM takes λ and H of gapped alignments from the one before (`_PSIUpdateLambdaK`,
             // blast_psi_priv.c), which may be for other gap costs.
-            pssm.gapped = pssm.gapped.with_k_in(before.gapped);
+            pssm.gapped = before.gapped.with_k_of(pssm.gapped);
         }
         progress.query = self.masked_again(&progress.query).with_pssm(Arc::new(pssm));
         if !progress.has_next {

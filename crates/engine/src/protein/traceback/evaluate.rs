@@ -32,7 +32,7 @@ pub struct Significance {
 
 impl Significance {
     pub fn new(params: &ProteinParams, totals: &DatabaseTotals, scale: i32) -> Self {
-        let karlin = params.scoring.gapped.block();
+        let karlin = params.scoring.gapped.karlin_parameters();
         Significance {
             gumbel: GumbelParameters::new(&params.scoring),
             karlin,
@@ -48,7 +48,7 @@ impl Significance {
     #[must_use]
     pub fn with(&self, karlin: KarlinParameters) -> Self {
         Significance {
-            gumbel: self.gumbel.with(&karlin),
+            gumbel: self.gumbel.with_scale_and_k(&karlin),
             karlin,
             scaled: KarlinParameters { lambda: karlin.lambda / self.scale, ..karlin },
             ..*self

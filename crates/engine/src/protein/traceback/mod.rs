@@ -247,7 +247,7 @@ impl Traceback {
         let positions = pssm.and_then(|pssm| self.positions(pssm, &context.letters));
         let gapped = pssm.map(|pssm| match &positions {
             // Only K is computed anew.
-            Some(positions) => positions.gapped.with_k_in(pssm.gapped),
+            Some(positions) => pssm.gapped.with_k_of(positions.gapped),
             None => pssm.gapped,
         });
         let is_translated = context.frame != Frame::Protein;

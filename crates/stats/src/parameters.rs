@@ -21,9 +21,10 @@ pub struct KarlinParameters {
 }
 
 impl KarlinParameters {
-    /// Returns `other` with the K of these parameters.
-    pub fn with_k_in(self, other: KarlinParameters) -> KarlinParameters {
-        KarlinParameters { k: self.k, log_k: self.log_k, ..other }
+    /// Returns these parameters with the K of `other`.
+    #[must_use]
+    pub fn with_k_of(self, other: KarlinParameters) -> KarlinParameters {
+        KarlinParameters { k: other.k, log_k: other.log_k, ..self }
     }
 
     /// Expected number of alignments of at least `score` in a search space
