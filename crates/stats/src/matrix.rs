@@ -2,8 +2,8 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 
-/// Scores of every pair of NCBIstdaa codes, query (row) by subject (column); [`NEVER`] if two codes
-/// must not pair.
+/// Scores of every pair of NCBIstdaa codes, query (row) by subject (column); [`SENTINEL_SCORE`] if
+/// two codes must not pair.
 pub type Scores = [[i32; SIZE]; SIZE];
 
 /// Canonical name of a built-in matrix.
@@ -11,7 +11,7 @@ pub type MatrixName = &'static str;
 
 /// The score of pairs with the sentinel, which stops an extension (`BLAST_SCORE_MIN` of
 /// blast_stat.h).
-pub const NEVER: i32 = i16::MIN as i32;
+pub const SENTINEL_SCORE: i32 = i16::MIN as i32;
 
 /// The built-in matrices, in the order in which BLAST+ lists them.
 pub const NAMES: [&str; 9] = [
@@ -73,7 +73,7 @@ fn text(name: &str) -> Option<&'static str> {
 
 /// The scores of a built-in matrix (any case), `None` if there is no such matrix.
 ///
-/// `U` scores as `C`, `O` as `X`; everything against code 0 is [`NEVER`]
+/// `U` scores as `C`, `O` as `X`; everything against code 0 is [`SENTINEL_SCORE`]
 /// (`BlastScoreBlkProteinMatrixLoad`, blast_stat.c).
 ///
 /// ```
@@ -85,7 +85,7 @@ pub fn scores(name: &str) -> Option<Scores> {
     let text = text(canonical_name(name)?)?;
     let mut rows = text.lines().filter(|line| !line.starts_with('#'));
     let columns: Vec<usize> = rows.next()?.split_whitespace().map(code).collect::<Option<_>>()?;
-    let mut scores = [[NEVER; SIZE]; SIZE];
+    let mut scores = [[SENTINEL_SCORE; SIZE]; SIZE];
     for row in rows {
         let mut cells = row.split_whitespace();
         let Some(letter) = cells.next() else { continue };
@@ -115,9 +115,9 @@ pub(crate) fn code(heading: &str) -> Option<usize> {
     }
 }
 
-/// Smallest and largest score that are not [`NEVER`].
+/// Smallest and largest score that are not [`SENTINEL_SCORE`].
 pub fn range(scores: &Scores) -> (i32, i32) {
-    let finite = || scores.iter().flatten().copied().filter(|&score| score > NEVER);
+    let finite = || scores.iter().flatten().copied().filter(|&score| score > SENTINEL_SCORE);
     (finite().min().unwrap_or(0), finite().max().unwrap_or(0))
 }
 
@@ -132,7 +132,7 @@ mod tests {
             for (i, row) in scores.iter().enumerate() {
                 for (j, &score) in row.iter().enumerate() {
                     assert_eq!(score, scores[j][i], "{name} {i} {j}");
-                    assert_eq!(score == NEVER, i == 0 || j == 0, "{name} {i} {j}");
+                    assert_eq!(score == SENTINEL_SCORE, i == 0 || j == 0, "{name} {i} {j}");
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::lattice;
 const TABLE: &str = include_str!("../data/karlin_altschul_na.tsv");
 
 /// The score of pairs with a sentinel or a gap, which stops an extension (`INT4_MIN / 2`).
-pub const NEVER: i32 = i32::MIN / 2;
+pub const SENTINEL_SCORE: i32 = i32::MIN / 2;
 
 /// Scores that have probabilities: BLAST+ excludes the smallest and the largest of 16 bits
 /// (`BlastScoreBlkMaxMin`). A match of 32767 makes it write beyond its array and crash.
@@ -316,7 +316,7 @@ fn gapped([lambda, k, h, alpha, beta]: [f64; 5]) -> Gapped {
 /// A base scores against an ambiguous code the mean of its scores against each base. Two ambiguous
 /// codes score as the one with more bases against a single one (`BlastScoreBlkNuclMatrixCreate`).
 fn scores(reward: i32, penalty: i32) -> BaseScores {
-    let mut scores = [[NEVER; blastna::SIZE]; blastna::SIZE];
+    let mut scores = [[SENTINEL_SCORE; blastna::SIZE]; blastna::SIZE];
     for a in 0..blastna::SENTINEL {
         for b in a..blastna::SENTINEL {
             let bases = blastna::ncbi4na(b).count_ones() as i32;

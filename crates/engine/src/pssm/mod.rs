@@ -40,8 +40,8 @@ pub type ByCode = [f64; SIZE];
 pub struct Pssm {
     /// The letters of the query, NCBIstdaa.
     pub query: Vec<u8>,
-    /// Scores by position and code; [`fleetblast_stats::matrix::NEVER`] where a letter must not
-    /// occur.
+    /// Scores by position and code; [`fleetblast_stats::matrix::SENTINEL_SCORE`] where a letter
+    /// must not occur.
     pub scores: Vec<[i32; SIZE]>,
     /// Estimated frequencies by position and code, from which the scores follow. BLAST+ calls them
     /// ratios.

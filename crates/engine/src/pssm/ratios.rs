@@ -3,7 +3,7 @@
 
 use fleetblast_seq::alphabet::{SIZE, X};
 use fleetblast_stats::frequencies::{CODES, TRUE_RESIDUES};
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 
 use super::alignment::QueryAlignment;
 use super::blocks::Blocks;
@@ -132,7 +132,7 @@ impl PssmMaker {
             let (row, ratios) = (&self.scoring.scores[code], &self.data.ratios[code]);
             let mut expected = 0.0;
             for other in 0..SIZE {
-                if row[other] != NEVER {
+                if row[other] != SENTINEL_SCORE {
                     expected += shares[other] * ratios[other];
                 }
             }

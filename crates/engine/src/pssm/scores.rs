@@ -4,7 +4,7 @@
 use fleetblast_seq::alphabet::{SIZE, STOP, X, is_standard};
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::lattice::{LAMBDA_GUESS, ScoreDistribution};
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 
 use super::{ByCode, EPSILON, PssmError, PssmMaker};
 
@@ -25,7 +25,8 @@ pub(crate) fn nearest(x: f64) -> i32 {
 
 /// Multiplies scores by a factor.
 pub(crate) fn times(scores: &[[i32; SIZE]], factor: impl Fn(i32) -> f64) -> Positions {
-    let one = |score: i32| if score == NEVER { NEVER } else { nearest(factor(score)) };
+    let one =
+        |score: i32| if score == SENTINEL_SCORE { SENTINEL_SCORE } else { nearest(factor(score)) };
     scores.iter().map(|row| row.map(one)).collect()
 }
 
@@ -111,7 +112,7 @@ impl PssmMaker {
         let codes: Vec<_> = codes.map(|code| (code, self.standard[code] / positions)).collect();
         let all =
             known().flat_map(|(_, row)| codes.iter().map(move |&(code, each)| (row[code], each)));
-        let scores: Vec<(i32, f64)> = all.filter(|&(score, _)| score != NEVER).collect();
+        let scores: Vec<(i32, f64)> = all.filter(|&(score, _)| score != SENTINEL_SCORE).collect();
         let all = || scores.iter().map(|&(score, _)| score);
         let (lowest, highest) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
         Chance { lowest, highest, scores }
@@ -131,17 +132,17 @@ impl PssmMaker {
         if (0..SIZE).all(|code| ratio(code) == 0.0) {
             // Without data: the matrix, unrounded.
             return self.data.ratios[usize::from(letter)].map(|ratio| match ratio {
-                0.0 => NEVER,
+                0.0 => SENTINEL_SCORE,
                 ratio => nearest(FINE * self.bit_scale * ratio.ln() / std::f64::consts::LN_2),
             });
         }
         let unlike_any = [X, STOP].map(usize::from);
         std::array::from_fn(|code| {
-            if unlike_any.contains(&code) && row[usize::from(X)] != NEVER {
+            if unlike_any.contains(&code) && row[usize::from(X)] != SENTINEL_SCORE {
                 return row[code] * FINE as i32;
             }
             match ratio(code) {
-                0.0 => NEVER,
+                0.0 => SENTINEL_SCORE,
                 ratio => nearest(FINE * (ratio.ln() / lambda)),
             }
         })

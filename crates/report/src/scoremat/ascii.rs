@@ -5,7 +5,7 @@ use fleetblast_engine::pssm::{Observed, Pssm};
 use fleetblast_seq::alphabet::{X, decode};
 use fleetblast_stats::frequencies::CODES;
 use fleetblast_stats::karlin::KarlinParameters;
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 
 /// The statistics below the table: those of the previous search, without and with gaps.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
 
 /// Width of a column of scores: that of the largest absolute score, plus two blanks.
 fn width(pssm: &Pssm) -> usize {
-    let scores = pssm.scores.iter().flatten().filter(|&&score| score > NEVER);
+    let scores = pssm.scores.iter().flatten().filter(|&&score| score > SENTINEL_SCORE);
     let largest = scores.map(|score| score.unsigned_abs()).max().unwrap_or(0);
     2 + if largest == 0 { 0 } else { largest.to_string().len() }
 }
@@ -60,13 +60,13 @@ fn row(pssm: &Pssm, observed: Option<&Observed>, position: usize, width: usize, 
     let scores = CODES.map(|code| pssm.scores[position][code]);
     for score in scores {
         match score {
-            NEVER => *text += "-I ",
+            SENTINEL_SCORE => *text += "-I ",
             score => *text += &format!("{score:>width$}"),
         }
     }
     text.push(' ');
     let Some(observed) = observed else { return };
-    for (code, _) in CODES.iter().zip(scores).filter(|&(_, score)| score != NEVER) {
+    for (code, _) in CODES.iter().zip(scores).filter(|&(_, score)| score != SENTINEL_SCORE) {
         let share = 100.0 * observed.weighted[position][*code];
         *text += &format!("{:>4}", (share + if share > 0.0 { 0.5 } else { -0.5 }) as i32);
     }

@@ -19,7 +19,7 @@ mod vectors;
 
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{CODES, FrequencyData, TRUE_RESIDUES};
-use fleetblast_stats::matrix::{NEVER, Scores};
+use fleetblast_stats::matrix::{SENTINEL_SCORE, Scores};
 use fleetblast_stats::scoring::ScoringSystem;
 
 use crate::hits::Adjustment;
@@ -140,7 +140,7 @@ impl Adjuster {
         let data = FrequencyData::for_matrix(scoring.name)?;
         let lambda = scoring.ideal.lambda / scale;
         let log_ratios = data.ratios.map(|row| row.map(log_or_never));
-        let mut start = [[NEVER; SIZE]; SIZE];
+        let mut start = [[SENTINEL_SCORE; SIZE]; SIZE];
         scores::round(&scores::at_lambda(&log_ratios, lambda), &mut start);
         let mut marginals = ([0.0; TRUE_RESIDUES], [0.0; TRUE_RESIDUES]);
         for (row, values) in data.joint.iter().enumerate() {
@@ -256,5 +256,5 @@ impl Adjuster {
 
 /// ln of a ratio, [`NEVER`] of 0.
 fn log_or_never(ratio: f64) -> f64 {
-    if ratio == 0.0 { f64::from(NEVER) } else { ratio.ln() }
+    if ratio == 0.0 { f64::from(SENTINEL_SCORE) } else { ratio.ln() }
 }

@@ -8,7 +8,7 @@ use fleetblast_seq::alphabet::{self, SIZE, is_standard};
 use fleetblast_stats::frequencies::{CODES, FrequencyData, background};
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::lattice::ScoreDistribution;
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::{Composition, log_or_never, scale, scores};
@@ -47,7 +47,9 @@ impl PositionAdjuster {
             // BLAST+ takes a residue that cannot occur here as one that scores 0, except in columns
             // without data.
             if frequencies.iter().any(|&frequency| frequency != 0.0) {
-                row.iter_mut().filter(|score| **score == NEVER).for_each(|score| *score = 0);
+                row.iter_mut()
+                    .filter(|score| **score == SENTINEL_SCORE)
+                    .for_each(|score| *score = 0);
             }
         }
         let ungapped = maker.parameters(letters, &whole)?;
@@ -78,7 +80,7 @@ impl PositionAdjuster {
         let lambda = self.lambda / ratio;
         out.clear();
         out.extend(self.log_ratios.iter().zip(&self.start).map(|(logs, start)| {
-            let never = f64::from(NEVER);
+            let never = f64::from(SENTINEL_SCORE);
             let mut row = logs.map(|log| if log == never { never } else { log / lambda });
             let x = scores::average(&row, shares).min(scores::LARGEST_X_SCORE);
             row[usize::from(alphabet::X)] = x;

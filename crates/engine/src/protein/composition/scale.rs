@@ -3,13 +3,13 @@
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::frequencies::CODES;
 use fleetblast_stats::lattice::ScoreDistribution;
-use fleetblast_stats::matrix::{NEVER, Scores};
+use fleetblast_stats::matrix::{SENTINEL_SCORE, Scores};
 
 /// Smallest and largest score in the columns of the true residues, at most and at least 0.
 pub(super) fn score_range(scores: &[[i32; SIZE]]) -> (i32, i32) {
     let true_columns = scores.iter().flat_map(|row| CODES.map(|code| row[code]));
     true_columns
-        .filter(|&score| score > NEVER)
+        .filter(|&score| score > SENTINEL_SCORE)
         .fold((0, 0), |(low, high), score| (low.min(score), high.max(score)))
 }
 

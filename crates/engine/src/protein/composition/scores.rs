@@ -2,7 +2,7 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{CODES, Joint};
-use fleetblast_stats::matrix::{NEVER, Scores};
+use fleetblast_stats::matrix::{SENTINEL_SCORE, Scores};
 
 use super::Letters;
 
@@ -17,7 +17,7 @@ const AMBIGUOUS: [(usize, usize, usize); 3] = [(2, 4, 13), (23, 5, 15), (27, 9, 
 
 /// Scores at a given λ from the logarithms of frequency ratios. [`NEVER`] stays.
 pub(super) fn at_lambda(log_ratios: &Real, lambda: f64) -> Real {
-    let never = f64::from(NEVER);
+    let never = f64::from(SENTINEL_SCORE);
     log_ratios.map(|row| row.map(|log| if log == never { never } else { log / lambda }))
 }
 
@@ -46,7 +46,7 @@ pub(super) fn of_joint(
 ) {
     let (rows, columns) = (spread(rows), spread(columns));
     let log_sum = joint.iter().flatten().sum::<f64>().ln();
-    *out = [[f64::from(NEVER); SIZE]; SIZE];
+    *out = [[f64::from(SENTINEL_SCORE); SIZE]; SIZE];
     for (&code, (values, logs)) in CODES.iter().zip(joint.iter().zip(logs)) {
         for (&column, log) in CODES.iter().zip(logs) {
             out[code][column] = (log - log_sum) / lambda;

@@ -41,7 +41,7 @@ fn adjust(
 
 /// Sum of all scores that are not [`NEVER`].
 fn checksum(scores: &Scores) -> i32 {
-    scores.iter().flatten().filter(|&&score| score > NEVER).sum()
+    scores.iter().flatten().filter(|&&score| score > SENTINEL_SCORE).sum()
 }
 
 const QUERY: &str = "MKVLAAGIVGLLLAQPSWERTYHKLCNDEFGHIKLMNPQRSTVWY";

@@ -2,7 +2,7 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{self, FrequencyData};
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -133,7 +133,7 @@ impl Alphabet {
         let ratios = FrequencyData::for_matrix(scoring.name)?.ratios;
         let background = frequencies::background();
         let mut digits = [None; SIZE];
-        let mut scores = vec![[NEVER; SIZE]; SIZE];
+        let mut scores = vec![[SENTINEL_SCORE; SIZE]; SIZE];
         let mut radix = 0;
         for (digit, group) in groups.split(' ').enumerate() {
             let codes: Vec<usize> =
@@ -192,7 +192,7 @@ impl Alphabet {
 
     /// Score of a row against a digit, within 16 bits.
     pub fn score(&self, row: RowNumber, digit: usize) -> i16 {
-        self.scores[row as usize][digit].clamp(NEVER, i32::from(i16::MAX)) as i16
+        self.scores[row as usize][digit].clamp(SENTINEL_SCORE, i32::from(i16::MAX)) as i16
     }
 
     /// Score that a matching word must reach; with 0 only equal words match.

@@ -135,7 +135,7 @@ fn rows(
         return node.fail("the query has another length");
     }
     let score = |node: &Node| match node.integer()? {
-        -32768 => Ok(fleetblast_stats::matrix::NEVER),
+        -32768 => Ok(fleetblast_stats::matrix::SENTINEL_SCORE),
         number if number.abs() <= LARGEST => Ok(number as i32),
         _ => node.fail("a score that is too large"),
     };
