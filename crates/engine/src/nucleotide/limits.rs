@@ -1,7 +1,7 @@
 //! Cut-offs and X-drops of nucleotide searches (`blast_parameters.c`).
 
 use fleetblast_stats::karlin::KarlinParameters;
-use fleetblast_stats::sums::{PairSpace, decay_divisor};
+use fleetblast_stats::sums::{SearchSpace, gap_decay_divisor};
 
 use super::traceback::Evaluation;
 use crate::lists::linking::{self, DECAY};
@@ -104,10 +104,10 @@ impl Linking {
     /// Rules to link the HSPs of this context in a subject of `subject_length` bases.
     pub fn rules(&self, subject_length: u32, small_cutoff: Option<i32>) -> linking::Rules {
         let &Linking { length, adjustment, lambda, log_k, search_space } = self;
-        let space = PairSpace {
-            query: (length - adjustment).max(1),
-            subject: (subject_length as i32 - adjustment).max(1),
-            search: search_space,
+        let space = SearchSpace {
+            query_length: (length - adjustment).max(1),
+            subject_length: (subject_length as i32 - adjustment).max(1),
+            search_space,
         };
         linking::Rules { space, lambda, log_k, small_cutoff }
     }
@@ -140,7 +140,7 @@ fn ungapped_cutoff(
     totals: &DatabaseTotals,
 ) -> i32 {
     let mean = totals.mean_length;
-    let decay = if sum_stats { decay_divisor(DECAY, 1) } else { 1.0 };
+    let decay = if sum_stats { gap_decay_divisor(DECAY, 1) } else { 1.0 };
     karlin.cutoff_score(UNGAPPED_EVALUE * decay, mean.min(2 * i64::from(length)) * mean)
 }
 
@@ -148,7 +148,7 @@ fn ungapped_cutoff(
 fn linked_cutoff(block: &KarlinParameters, mean_length: i32, totals: &DatabaseTotals) -> i32 {
     let subject = totals.mean_length;
     let space = i64::from(mean_length).min(subject) * subject;
-    block.cutoff_score(LINKED_EVALUE * decay_divisor(DECAY, 1), space)
+    block.cutoff_score(LINKED_EVALUE * gap_decay_divisor(DECAY, 1), space)
 }
 
 /// Gapped X-drops, preliminary and final, raw, from the ungapped statistics of all contexts.

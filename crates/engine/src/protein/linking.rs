@@ -1,7 +1,7 @@
 //! Linked HSPs in searches of proteins (rules of blastx, 7.6).
 
 use fleetblast_stats::karlin::KarlinParameters;
-use fleetblast_stats::sums::{PairSpace, decay_divisor};
+use fleetblast_stats::sums::{SearchSpace, gap_decay_divisor};
 
 use crate::lists::linking::uneven::{self, PairStatistics, UnevenGaps};
 use crate::params::{DatabaseTotals, ProteinParams};
@@ -38,7 +38,7 @@ impl ProteinParams {
 
 /// The divisor of e-values of single HSPs where others are linked.
 pub(crate) fn single_divisor() -> f64 {
-    decay_divisor(uneven::DECAY, 1)
+    gap_decay_divisor(uneven::DECAY, 1)
 }
 
 /// Statistics for linked HSPs of a context of `length` residues and a subject.
@@ -49,6 +49,10 @@ pub(crate) fn pair_statistics(
     subject_length: usize,
 ) -> PairStatistics {
     let effective = |length: usize| (length as i32 - length_adjustment).max(1);
-    let space = PairSpace { query: effective(length), subject: effective(subject_length), search };
+    let space = SearchSpace {
+        query_length: effective(length),
+        subject_length: effective(subject_length),
+        search_space: search,
+    };
     PairStatistics { space, lambda: gapped.lambda, log_k: gapped.log_k }
 }
