@@ -86,7 +86,7 @@ pub fn gapped(
     }
     match params {
         Params::Protein(params) => params.scoring.gapped.karlin_parameters(),
-        Params::Nucleotide(params) => params.scoring.gapped(ungapped).0,
+        Params::Nucleotide(params) => params.scoring.gapped_parameters(ungapped).0,
     }
 }
 

@@ -19,7 +19,7 @@ pub fn ungapped(residues: &[u8], scores: &Scores) -> Option<KarlinParameters> {
 
 /// Whether a query has [`ungapped`] parameters. This is much faster, since K, a long sum, is not
 /// computed.
-pub fn has_ungapped(residues: &[u8], scores: &Scores) -> bool {
+pub fn has_ungapped_parameters(residues: &[u8], scores: &Scores) -> bool {
     composition(residues).is_some_and(|query| {
         with_pairs(&query, scores, |distribution| {
             let lambda = distribution.lambda(LAMBDA_GUESS)?;
@@ -113,7 +113,11 @@ mod tests {
                 let residues: Vec<u8> =
                     (0..length).map(|_| kinds[random.usize(..kinds.len())]).collect();
                 let found = ungapped(&residues, &scores).is_some();
-                assert_eq!(has_ungapped(&residues, &scores), found, "{name} {residues:?}");
+                assert_eq!(
+                    has_ungapped_parameters(&residues, &scores),
+                    found,
+                    "{name} {residues:?}"
+                );
                 without += u32::from(!found);
             }
         }

@@ -83,7 +83,7 @@ impl ContextLimits {
             ))
             .max(0)
         };
-        let even_scores = params.scoring.even_scores && !common.ungapped;
+        let even_scores = params.scoring.rounds_scores_down && !common.ungapped;
         let statistics = Statistics { block, search_space: search_space as f64, even_scores };
         let linking = params.sum_stats.then(|| {
             let (residues, sequences) = (totals.space_residues, totals.sequences);
@@ -129,7 +129,7 @@ impl Statistics {
 
 /// The Karlin-Altschul parameters for e-values.
 fn block(karlin: &KarlinParameters, params: &NucleotideParams) -> KarlinParameters {
-    if params.common.ungapped { *karlin } else { params.scoring.gapped(karlin).0 }
+    if params.common.ungapped { *karlin } else { params.scoring.gapped_parameters(karlin).0 }
 }
 
 /// The cut-off of an ungapped search, from the mean length of the subjects.
@@ -156,7 +156,8 @@ pub(super) fn gapped_x_drops<'a>(
     contexts: impl IntoIterator<Item = &'a KarlinParameters>,
     params: &NucleotideParams,
 ) -> (i32, i32) {
-    let lambdas = contexts.into_iter().map(|karlin| params.scoring.gapped(karlin).0.lambda);
+    let lambdas =
+        contexts.into_iter().map(|karlin| params.scoring.gapped_parameters(karlin).0.lambda);
     let lambda = lambdas.fold(f64::MAX, f64::min);
     let preliminary =
         limit_x_drop(truncate_to_i32(params.common.xdrop_gapped_bits * LN_2 / lambda));

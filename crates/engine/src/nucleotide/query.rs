@@ -52,23 +52,24 @@ impl QueryRules for NucleotideParams {
     }
 
     fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters> {
-        self.scoring.ungapped(letters)
+        self.scoring.ungapped_parameters(letters)
     }
 
     fn has_ungapped(&self, letters: &[u8]) -> bool {
-        self.scoring.suits_bases() && letters.iter().any(|&letter| letter < blastna::BASES)
-            || self.scoring.ungapped(letters).is_some()
+        self.scoring.has_ungapped_parameters()
+            && letters.iter().any(|&letter| letter < blastna::BASES)
+            || self.scoring.ungapped_parameters(letters).is_some()
     }
 
     fn length_model(&self, karlin: &KarlinParameters) -> LengthModel {
-        let (block, alpha, beta) = if !self.scoring.is_known {
+        let (block, alpha, beta) = if !self.scoring.has_statistics {
             // BLAST+ first looks for α and β in its table of known scores
             // (`Blast_GetNuclAlphaBeta`, blast_stat.c).
             (*karlin, 0.0, 0.0)
         } else if self.common.ungapped {
             (*karlin, karlin.lambda / karlin.h, self.scoring.ungapped_beta())
         } else {
-            self.scoring.gapped(karlin)
+            self.scoring.gapped_parameters(karlin)
         };
         LengthModel {
             k: block.k,

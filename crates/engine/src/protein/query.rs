@@ -56,7 +56,7 @@ impl QueryRules for ProteinParams {
     }
 
     fn has_ungapped(&self, letters: &[u8]) -> bool {
-        karlin::has_ungapped(letters, &self.scoring.scores)
+        karlin::has_ungapped_parameters(letters, &self.scoring.scores)
     }
 
     fn length_model(&self, karlin: &KarlinParameters) -> LengthModel {
