@@ -36,7 +36,7 @@ pub fn statistics(
     match params {
         Params::Protein(ProteinParams { scoring, finite_size: true, .. }) => {
             let scoring = pattern.map_or(scoring, |search| &search.next);
-            let (row, gapped) = (&scoring.ungapped, &scoring.gapped);
+            let (row, gapped) = (&scoring.ungapped_statistics, &scoring.gapped_statistics);
             let more = [gapped.alpha, gapped.alpha_v, gapped.sigma];
             let block = pssm.map_or(gapped.karlin_parameters(), |pssm| pssm.gapped);
             let with = [three(&block), more.to_vec()].concat();
@@ -85,7 +85,7 @@ pub fn gapped(
         return pssm.gapped;
     }
     match params {
-        Params::Protein(params) => params.scoring.gapped.karlin_parameters(),
+        Params::Protein(params) => params.scoring.gapped_statistics.karlin_parameters(),
         Params::Nucleotide(params) => params.scoring.gapped_parameters(ungapped).0,
     }
 }

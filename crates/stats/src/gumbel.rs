@@ -57,7 +57,7 @@ impl Lengths {
 impl GumbelParameters {
     /// The parameters of a scoring system.
     pub fn new(scoring: &ScoringSystem) -> Self {
-        let (gapped, ungapped) = (&scoring.gapped, &scoring.ungapped);
+        let (gapped, ungapped) = (&scoring.gapped_statistics, &scoring.ungapped_statistics);
         let twice_gap = 2.0 * (f64::from(scoring.gap_open) + f64::from(scoring.gap_extend));
         Self {
             lambda: gapped.lambda,

@@ -141,7 +141,8 @@ mod tests {
     // λ, K and H that blastp prints for a query of background composition, with more digits.
     #[test]
     fn ideal_parameters_of_blosum62() {
-        let ideal = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().ideal;
+        let ideal =
+            ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().ideal_parameters;
         let got = [ideal.lambda, ideal.k, ideal.h].map(|value| format!("{value:.8}"));
         assert_eq!(got, ["0.31760596", "0.13395614", "0.40121452"]);
     }
@@ -150,7 +151,7 @@ mod tests {
     fn e_value_bit_score_and_cutoff_agree() {
         let block = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None)
             .unwrap()
-            .gapped
+            .gapped_statistics
             .karlin_parameters();
         let space = 54_597_370_i64;
         for evalue in [1e-50, 1e-3, 10.0, 1e300] {

@@ -84,7 +84,9 @@ mod tests {
     use crate::scoring::ScoringSystem;
 
     fn blosum62(query_length: i32, db_length: i64, db_num: i64) -> (i32, i64) {
-        let row = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().gapped;
+        let row = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None)
+            .unwrap()
+            .gapped_statistics;
         let model = LengthModel {
             k: row.k,
             log_k: row.log_k,

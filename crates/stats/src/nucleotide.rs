@@ -28,7 +28,7 @@ pub enum GappedStatistics {
     /// Parameters for these gap costs.
     Tabulated {
         /// λ, K, ln K and H.
-        block: KarlinParameters,
+        karlin: KarlinParameters,
         /// Slope of the mean length of an alignment over its score.
         alpha: f64,
         /// Intercept of that mean.
@@ -54,7 +54,7 @@ pub struct NucleotideScoring {
     /// Scores of bases and of ambiguous codes.
     pub scores: BaseScores,
     /// Parameters with these gap costs.
-    pub gapped: GappedStatistics,
+    pub gapped_statistics: GappedStatistics,
     /// E-values are computed from the next lower even score (`round_down`).
     pub rounds_scores_down: bool,
     /// Whether the table has statistics for these scores, with any gap costs.
@@ -221,7 +221,7 @@ impl NucleotideScoring {
             gap_open,
             gap_extend,
             scores: scores(reward, penalty),
-            gapped: gapped.ok_or(unknown)?,
+            gapped_statistics: gapped.ok_or(unknown)?,
             rounds_scores_down: first.even_scores,
             has_statistics: true,
         })
@@ -241,7 +241,7 @@ impl NucleotideScoring {
             gap_open,
             gap_extend,
             scores: scores(reward, penalty),
-            gapped: GappedStatistics::AsUngapped,
+            gapped_statistics: GappedStatistics::AsUngapped,
             rounds_scores_down: false,
             has_statistics: !rows(reward, penalty).is_empty(),
         }
@@ -302,8 +302,8 @@ impl NucleotideScoring {
     /// Returns the parameters of e-values and bit scores of alignments with gaps, α and β, for a
     /// context with the given ungapped parameters.
     pub fn gapped_parameters(&self, ungapped: &KarlinParameters) -> (KarlinParameters, f64, f64) {
-        match self.gapped {
-            GappedStatistics::Tabulated { block, alpha, beta } => (block, alpha, beta),
+        match self.gapped_statistics {
+            GappedStatistics::Tabulated { karlin, alpha, beta } => (karlin, alpha, beta),
             GappedStatistics::AsUngapped => {
                 (*ungapped, ungapped.lambda / ungapped.h, self.ungapped_beta())
             }
@@ -318,7 +318,7 @@ impl NucleotideScoring {
 
 fn gapped([lambda, k, h, alpha, beta]: [f64; 5]) -> GappedStatistics {
     GappedStatistics::Tabulated {
-        block: KarlinParameters { lambda, k, log_k: k.ln(), h },
+        karlin: KarlinParameters { lambda, k, log_k: k.ln(), h },
         alpha,
         beta,
     }
@@ -412,10 +412,10 @@ mod tests {
     #[test]
     fn multiples_of_scores_have_multiples_of_gap_costs() {
         let scoring = NucleotideScoring::new(4, -6, 10, 4).unwrap();
-        let GappedStatistics::Tabulated { block, .. } = scoring.gapped else {
-            panic!("{:?}", scoring.gapped)
+        let GappedStatistics::Tabulated { karlin, .. } = scoring.gapped_statistics else {
+            panic!("{:?}", scoring.gapped_statistics)
         };
-        assert_eq!(block.lambda, 0.625 / 2.0);
+        assert_eq!(karlin.lambda, 0.625 / 2.0);
         assert!(scoring.rounds_scores_down);
     }
 

@@ -34,7 +34,7 @@ impl PatternStatistics {
     #[must_use]
     pub fn replace_parameters(&self, mut scoring: ScoringSystem) -> ScoringSystem {
         let KarlinParameters { lambda, k, log_k, h } = self.karlin_parameters();
-        for row in [&mut scoring.gapped, &mut scoring.ungapped] {
+        for row in [&mut scoring.gapped_statistics, &mut scoring.ungapped_statistics] {
             (row.lambda, row.k, row.log_k, row.h) = (lambda, k, log_k, h);
             (row.alpha, row.beta, row.alpha_v, row.sigma) = (0.0, 0.0, 0.0, 0.0);
         }

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::karlin::{self, KarlinParameters};
 use crate::matrix::{self, MatrixName, Scores};
-use crate::table::{self, MatrixStatistics, NO_GAPS, TableRow};
+use crate::table::{self, INFINITE_GAP_COST, MatrixStatistics, TableRow};
 
 /// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L *
 /// gap_extend`.
@@ -21,19 +21,19 @@ pub struct ScoringSystem {
     /// The matrix.
     pub scores: Scores,
     /// Smallest score of the matrix.
-    pub low: i32,
+    pub lowest_score: i32,
     /// Largest score of the matrix.
-    pub high: i32,
+    pub highest_score: i32,
     /// Cost of opening a gap.
     pub gap_open: i32,
     /// Cost of each residue of a gap.
     pub gap_extend: i32,
     /// Parameters with these gap costs.
-    pub gapped: MatrixStatistics,
+    pub gapped_statistics: MatrixStatistics,
     /// Parameters without gaps (row 0 of the table).
-    pub ungapped: MatrixStatistics,
+    pub ungapped_statistics: MatrixStatistics,
     /// Ungapped parameters of two sequences of background composition.
-    pub ideal: KarlinParameters,
+    pub ideal_parameters: KarlinParameters,
 }
 
 /// A scoring system that is not supported. `Display` shows BLAST+'s message after `BLAST
@@ -106,7 +106,7 @@ impl ScoringSystem {
         let name = matrix::canonical_name(matrix).ok_or_else(unknown)?;
         let scores = matrix::scores(name).ok_or_else(unknown)?;
         let rows = table::rows(name);
-        let marked = rows.iter().find(|row| row.preferred).ok_or_else(unknown)?;
+        let marked = rows.iter().find(|row| row.is_default).ok_or_else(unknown)?;
         let preferred = match name {
             "PAM250" => release.pam250_gap_costs,
             _ => (marked.gap_open, marked.gap_extend),
@@ -123,13 +123,13 @@ impl ScoringSystem {
         Ok(Self {
             name,
             scores,
-            low,
-            high,
+            lowest_score: low,
+            highest_score: high,
             gap_open,
             gap_extend,
-            gapped: row.row,
-            ungapped: rows[0].row,
-            ideal,
+            gapped_statistics: row.statistics,
+            ungapped_statistics: rows[0].statistics,
+            ideal_parameters: ideal,
         })
     }
 }
@@ -137,7 +137,7 @@ impl ScoringSystem {
 impl ScoringSystem {
     /// Whether the gap costs are those of row 0 of the table, which is for alignments without gaps.
     pub fn has_infinite_gap_costs(&self) -> bool {
-        (self.gap_open, self.gap_extend) == (NO_GAPS, NO_GAPS)
+        (self.gap_open, self.gap_extend) == (INFINITE_GAP_COST, INFINITE_GAP_COST)
     }
 
     /// Makes the scoring system of a search that derives matrices of its own. IDENTITY is refused,
@@ -218,7 +218,7 @@ mod tests {
             let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
             assert_eq!((scoring.gap_open, scoring.gap_extend), (open, extend), "{matrix}");
             // IDENTITY's λ is 0.2835, which C prints as 0.283 (the number lies below).
-            assert_eq!(footer(&scoring.gapped), want, "{matrix}");
+            assert_eq!(footer(&scoring.gapped_statistics), want, "{matrix}");
         }
     }
 
@@ -265,7 +265,7 @@ mod tests {
     fn the_ungapped_row_can_be_asked_for() {
         let scoring =
             ScoringSystem::new(&Release::V2_12_0, "blosum62", Some(32767), Some(32767)).unwrap();
-        assert_eq!(scoring.gapped, scoring.ungapped);
+        assert_eq!(scoring.gapped_statistics, scoring.ungapped_statistics);
         assert_eq!(scoring.name, "BLOSUM62");
     }
 

@@ -168,7 +168,7 @@ impl ProteinParams {
 
     /// λ that converts gapped X-drops from bits to scores.
     pub(crate) fn gapped_lambda(&self) -> f64 {
-        self.start_lambda.unwrap_or(self.scoring.gapped.lambda)
+        self.start_lambda.unwrap_or(self.scoring.gapped_statistics.lambda)
     }
 
     /// How preliminary hits become alignments.

@@ -50,9 +50,9 @@ impl QueryRules for ProteinParams {
     fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters> {
         let karlin = karlin::ungapped(letters, &self.scoring.scores)?;
         // The smaller λ is the more careful one (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
-        let is_ideal =
-            self.query_translation.is_some() && karlin.lambda >= self.scoring.ideal.lambda;
-        Some(if is_ideal { self.scoring.ideal } else { karlin })
+        let is_ideal = self.query_translation.is_some()
+            && karlin.lambda >= self.scoring.ideal_parameters.lambda;
+        Some(if is_ideal { self.scoring.ideal_parameters } else { karlin })
     }
 
     fn has_ungapped(&self, letters: &[u8]) -> bool {
@@ -61,9 +61,9 @@ impl QueryRules for ProteinParams {
 
     fn length_model(&self, karlin: &KarlinParameters) -> LengthModel {
         let (block, row) = if self.common.ungapped {
-            (*karlin, &self.scoring.ungapped)
+            (*karlin, &self.scoring.ungapped_statistics)
         } else {
-            (self.scoring.gapped.karlin_parameters(), &self.scoring.gapped)
+            (self.scoring.gapped_statistics.karlin_parameters(), &self.scoring.gapped_statistics)
         };
         if !self.common.ungapped && self.scoring.has_infinite_gap_costs() {
             // BLAST+ looks for α and β among the other gap costs only (`BLAST_GetAlphaBeta`,

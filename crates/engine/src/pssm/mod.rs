@@ -204,8 +204,8 @@ impl PssmMaker {
 
     /// Parameters of gapped alignments, derived from the ungapped ones.
     pub(crate) fn gapped(&self, ungapped: &KarlinParameters) -> KarlinParameters {
-        let standard = self.scoring.gapped.karlin_parameters();
-        let k = ungapped.k * standard.k / self.scoring.ideal.k;
+        let standard = self.scoring.gapped_statistics.karlin_parameters();
+        let k = ungapped.k * standard.k / self.scoring.ideal_parameters.k;
         KarlinParameters { k, log_k: k.ln(), ..standard }
     }
 

@@ -78,7 +78,7 @@ impl PssmMaker {
             let lambda = chance.with_distribution(at, |scores| scores.lambda(LAMBDA_GUESS));
             lambda.filter(|&lambda| lambda > 0.0).ok_or(PssmError::PositiveAverage)
         };
-        let ideal = self.scoring.ideal.lambda;
+        let ideal = self.scoring.ideal_parameters.lambda;
         let (mut low, mut high) = (1.0, 1.0);
         if lambda(1.0)? > ideal {
             high += FIRST_STEP;
@@ -124,7 +124,8 @@ impl PssmMaker {
     }
 
     fn fine(&self, letter: u8, frequencies: &ByCode) -> [i32; SIZE] {
-        let (lambda, row) = (self.scoring.ideal.lambda, &self.scoring.scores[usize::from(letter)]);
+        let (lambda, row) =
+            (self.scoring.ideal_parameters.lambda, &self.scoring.scores[usize::from(letter)]);
         let ratio = |code: usize| {
             let standard = self.standard[code];
             if standard > EPSILON { frequencies[code] / standard } else { 0.0 }

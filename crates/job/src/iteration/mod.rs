@@ -253,7 +253,7 @@ impl<'a> Rules<'a> {
             None if self.pattern().is_some() => {
                 return Some(Statistics { standard: Some([letters; 2]), psi: None });
             }
-            None => [letters, self.iteration.params.scoring.gapped.karlin_parameters()],
+            None => [letters, self.iteration.params.scoring.gapped_statistics.karlin_parameters()],
         };
         Some(Statistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
     }

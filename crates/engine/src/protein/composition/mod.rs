@@ -138,7 +138,7 @@ impl Adjuster {
     /// searches without adjustment.
     pub fn new(scoring: &ScoringSystem, scale: f64) -> Option<Self> {
         let data = FrequencyData::for_matrix(scoring.name)?;
-        let lambda = scoring.ideal.lambda / scale;
+        let lambda = scoring.ideal_parameters.lambda / scale;
         let log_ratios = data.ratios.map(|row| row.map(log_or_never));
         let mut start = [[SENTINEL_SCORE; SIZE]; SIZE];
         scores::round(&scores::at_lambda(&log_ratios, lambda), &mut start);

@@ -107,7 +107,7 @@ impl PieceContext {
             truncate_to_i32((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda);
         let (karlin, gapped) = match pssm {
             Some(pssm) => (pssm.ungapped, pssm.gapped),
-            None => (karlin, params.scoring.gapped.karlin_parameters()),
+            None => (karlin, params.scoring.gapped_statistics.karlin_parameters()),
         };
         let gumbel = gumbel.with_scale_and_k(&gapped);
         let statistics = (&karlin, &gapped, &gumbel);
@@ -244,7 +244,7 @@ pub(crate) fn least_cutoff(
     params: &ProteinParams,
     totals: &DatabaseTotals,
 ) -> i32 {
-    let gapped = params.scoring.gapped.karlin_parameters();
+    let gapped = params.scoring.gapped_statistics.karlin_parameters();
     let gumbel = GumbelParameters::new(&params.scoring).with_scale_and_k(&gapped);
     let linked = params.linked_cutoff(&gapped, average_length, totals).unwrap_or(i32::MAX);
     let cutoff = |context: &query::Context| {

@@ -146,7 +146,7 @@ impl Alphabet {
                 let ratio: f64 =
                     codes.iter().map(|&code| ratios[code] * (background[code] / total)).sum();
                 if ratio >= 1e-8 {
-                    let score = ratio.ln() * COMPRESSED_SCALE / scoring.ungapped.lambda;
+                    let score = ratio.ln() * COMPRESSED_SCALE / scoring.ungapped_statistics.lambda;
                     row[digit] = score.round() as i32;
                 }
             }

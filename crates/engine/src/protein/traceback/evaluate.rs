@@ -32,7 +32,7 @@ pub struct Significance {
 
 impl Significance {
     pub fn new(params: &ProteinParams, totals: &DatabaseTotals, scale: i32) -> Self {
-        let karlin = params.scoring.gapped.karlin_parameters();
+        let karlin = params.scoring.gapped_statistics.karlin_parameters();
         Significance {
             gumbel: GumbelParameters::new(&params.scoring),
             karlin,
