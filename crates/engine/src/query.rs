@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fleetblast_seq::frame::Frame;
 use fleetblast_stats::karlin::KarlinParameters;
-use fleetblast_stats::length::{self, LengthModel};
+use fleetblast_stats::length::{self, AlignmentLengthModel};
 use serde::{Deserialize, Serialize};
 
 use crate::params::{CommonParams, DatabaseTotals};
@@ -106,7 +106,7 @@ pub(crate) trait QueryRules {
     fn has_ungapped(&self, letters: &[u8]) -> bool;
 
     /// The model of effective lengths, from the ungapped statistics.
-    fn length_model(&self, karlin: &KarlinParameters) -> LengthModel;
+    fn length_model(&self, karlin: &KarlinParameters) -> AlignmentLengthModel;
 
     /// Length adjustment of a context of `len` letters with these statistics (rules 1.5).
     fn length_adjustment(
@@ -116,7 +116,7 @@ pub(crate) trait QueryRules {
         totals: &DatabaseTotals,
     ) -> i32 {
         let model = self.length_model(karlin);
-        model.adjustment(len as i32, totals.space_residues, totals.sequences)
+        model.length_adjustment(len as i32, totals.space_residues, totals.sequences)
     }
 
     /// The letters of a context with masked ones replaced, unless masks are soft.

@@ -3,7 +3,7 @@
 use fleetblast_engine::params::Params;
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::{alphabet, nucleotide::blastna};
-use fleetblast_stats::matrix::Scores;
+use fleetblast_stats::matrix::ScoreMatrix;
 
 /// Returns the letters by code: of residues for proteins and codons, of bases for strands.
 pub fn alphabet(frame: Frame) -> &'static [u8] {
@@ -79,7 +79,7 @@ impl Positives {
     }
 }
 
-fn among(scores: &Scores, letters: &[u8]) -> Box<Table> {
+fn among(scores: &ScoreMatrix, letters: &[u8]) -> Box<Table> {
     let mut positive = Box::new([[false; alphabet::SIZE]; alphabet::SIZE]);
     let codes: Vec<_> =
         letters.iter().filter_map(|&c| alphabet::encode(c)).map(usize::from).collect();

@@ -291,7 +291,7 @@ impl NucleotideScoring {
             query[code] = count as f64 / total;
             pairs[code][..bases].copy_from_slice(&self.scores[code][..bases]);
         }
-        lattice::with_pairs(&query, &subject, &pairs, self.range()?, |distribution| {
+        lattice::with_score_distribution(&query, &subject, &pairs, self.range()?, |distribution| {
             let lambda = distribution.lambda(0.5)?;
             let h = distribution.entropy(lambda)?;
             let k = distribution.k(lambda, h)?;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use thiserror::Error;
 
 use crate::karlin::{self, KarlinParameters};
-use crate::matrix::{self, MatrixName, Scores};
+use crate::matrix::{self, MatrixName, ScoreMatrix};
 use crate::table::{self, INFINITE_GAP_COST, MatrixStatistics, TableRow};
 
 /// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L *
@@ -19,7 +19,7 @@ pub struct ScoringSystem {
     #[serde(with = "matrix::by_name")]
     pub name: MatrixName,
     /// The matrix.
-    pub scores: Scores,
+    pub scores: ScoreMatrix,
     /// Smallest score of the matrix.
     pub lowest_score: i32,
     /// Largest score of the matrix.
@@ -101,10 +101,12 @@ impl ScoringSystem {
         gap_open: Option<i32>,
         gap_extend: Option<i32>,
     ) -> Result<Self, ScoringError> {
-        let unknown =
-            || ScoringError::UnknownMatrix { matrix: matrix.to_owned(), listed: &matrix::NAMES };
+        let unknown = || ScoringError::UnknownMatrix {
+            matrix: matrix.to_owned(),
+            listed: &matrix::MATRIX_NAMES,
+        };
         let name = matrix::canonical_name(matrix).ok_or_else(unknown)?;
-        let scores = matrix::scores(name).ok_or_else(unknown)?;
+        let scores = matrix::matrix_scores(name).ok_or_else(unknown)?;
         let rows = table::rows(name);
         let marked = rows.iter().find(|row| row.is_default).ok_or_else(unknown)?;
         let preferred = match name {
@@ -118,8 +120,8 @@ impl ScoringSystem {
             let matrix = matrix.to_owned();
             return Err(ScoringError::UnknownGapCosts { matrix, gap_open, gap_extend });
         };
-        let (low, high) = matrix::range(&scores);
-        let ideal = karlin::ideal(&scores).ok_or_else(unknown)?;
+        let (low, high) = matrix::score_range(&scores);
+        let ideal = karlin::ideal_parameters(&scores).ok_or_else(unknown)?;
         Ok(Self {
             name,
             scores,
@@ -145,13 +147,13 @@ impl ScoringSystem {
     ///
     /// # Errors
     /// As [`ScoringSystem::new`].
-    pub fn with_frequencies(
+    pub fn with_target_frequencies(
         release: &Release,
         matrix: &str,
         gap_open: Option<i32>,
         gap_extend: Option<i32>,
     ) -> Result<Self, ScoringError> {
-        let listed = &matrix::WITH_FREQUENCIES;
+        let listed = &matrix::MATRICES_WITH_FREQUENCIES;
         match matrix::canonical_name(matrix) {
             Some(name) if listed.contains(&name) => {
                 Self::new(release, matrix, gap_open, gap_extend)
@@ -163,7 +165,7 @@ impl ScoringSystem {
 
 /// Threshold of neighbouring words suggested for a matrix (`BLAST_GetSuggestedThreshold`,
 /// blast_options.c, for blastp).
-pub fn suggested_threshold(matrix: &str) -> f64 {
+pub fn suggested_word_threshold(matrix: &str) -> f64 {
     match matrix::canonical_name(matrix) {
         Some("BLOSUM45" | "PAM70") => 14.0,
         Some("BLOSUM80") => 12.0,
@@ -175,7 +177,7 @@ pub fn suggested_threshold(matrix: &str) -> f64 {
 
 /// Two-hit window suggested for a matrix, in residues (`BLAST_GetSuggestedWindowSize`,
 /// blast_options.c).
-pub fn suggested_window(matrix: &str) -> i32 {
+pub fn suggested_two_hit_window(matrix: &str) -> i32 {
     match matrix::canonical_name(matrix) {
         Some("BLOSUM45") => 60,
         Some("BLOSUM80") => 25,
@@ -272,7 +274,8 @@ mod tests {
     // "Neighboring words threshold" and "Window for multiple hits" of the same footers.
     #[test]
     fn suggestions_by_matrix() {
-        let got = matrix::NAMES.map(|name| (suggested_threshold(name), suggested_window(name)));
+        let got = matrix::MATRIX_NAMES
+            .map(|name| (suggested_word_threshold(name), suggested_two_hit_window(name)));
         let want = [
             (12.0, 25),
             (11.0, 40),

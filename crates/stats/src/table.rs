@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn every_matrix_has_an_ungapped_row_and_one_preferred_row() {
-        for name in crate::matrix::NAMES {
+        for name in crate::matrix::MATRIX_NAMES {
             let rows = rows(name);
             assert_eq!(
                 (rows[0].gap_open, rows[0].gap_extend),

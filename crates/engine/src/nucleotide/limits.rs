@@ -90,7 +90,7 @@ impl ContextLimits {
             let model = params.length_model(karlin);
             Linking {
                 length: length as i32,
-                adjustment: model.adjustment(length as i32, residues, sequences),
+                adjustment: model.length_adjustment(length as i32, residues, sequences),
                 lambda: block.lambda,
                 log_k: block.log_k,
                 search_space,

@@ -8,7 +8,7 @@ use fleetblast_seq::mask;
 use fleetblast_seq::nucleotide::blastna;
 use fleetblast_seq::windowmasker;
 use fleetblast_stats::karlin::KarlinParameters;
-use fleetblast_stats::length::LengthModel;
+use fleetblast_stats::length::AlignmentLengthModel;
 
 use crate::lists;
 use crate::params::{CommonParams, NucleotideParams, Strands};
@@ -61,7 +61,7 @@ impl QueryRules for NucleotideParams {
             || self.scoring.ungapped_parameters(letters).is_some()
     }
 
-    fn length_model(&self, karlin: &KarlinParameters) -> LengthModel {
+    fn length_model(&self, karlin: &KarlinParameters) -> AlignmentLengthModel {
         let (block, alpha, beta) = if !self.scoring.has_statistics {
             // BLAST+ first looks for α and β in its table of known scores
             // (`Blast_GetNuclAlphaBeta`, blast_stat.c).
@@ -71,7 +71,7 @@ impl QueryRules for NucleotideParams {
         } else {
             self.scoring.gapped_parameters(karlin)
         };
-        LengthModel {
+        AlignmentLengthModel {
             k: block.k,
             log_k: block.log_k,
             alpha_over_lambda: alpha / block.lambda,

@@ -115,7 +115,7 @@ impl ProteinParams {
             common,
             start_lambda: None,
             word_size: 3,
-            threshold: scoring::suggested_threshold(scoring.name),
+            threshold: scoring::suggested_word_threshold(scoring.name),
             window: 40,
             restricted: true,
             composition: CompositionMode::Conditional,
@@ -143,7 +143,7 @@ impl ProteinParams {
         code: GeneticCode,
     ) -> ProteinParams {
         ProteinParams {
-            threshold: scoring::suggested_threshold(scoring.name) + 1.0,
+            threshold: scoring::suggested_word_threshold(scoring.name) + 1.0,
             restricted: false,
             query_translation: Some(QueryTranslation { code, strands: Strands::Both }),
             linking: Some(HspLinking { max_intron_length: 0 }),
@@ -158,7 +158,7 @@ impl ProteinParams {
         translation: SubjectTranslation,
     ) -> ProteinParams {
         ProteinParams {
-            threshold: scoring::suggested_threshold(scoring.name) + 2.0,
+            threshold: scoring::suggested_word_threshold(scoring.name) + 2.0,
             restricted: false,
             subject_translation: Some(translation),
             linking: Some(HspLinking { max_intron_length: 0 }),

@@ -8,7 +8,7 @@ use fleetblast_seq::nucleotide::blastna;
 use fleetblast_seq::translation::{FRAMES, GeneticCode};
 use fleetblast_seq::{alphabet, mask, seg};
 use fleetblast_stats::karlin::{self, KarlinParameters};
-use fleetblast_stats::length::LengthModel;
+use fleetblast_stats::length::AlignmentLengthModel;
 
 use crate::params::{CommonParams, ProteinParams, QueryTranslation, Strands};
 use crate::query::{QueryInput, QueryRules};
@@ -48,7 +48,7 @@ impl QueryRules for ProteinParams {
     }
 
     fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters> {
-        let karlin = karlin::ungapped(letters, &self.scoring.scores)?;
+        let karlin = karlin::ungapped_parameters(letters, &self.scoring.scores)?;
         // The smaller λ is the more careful one (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
         let is_ideal = self.query_translation.is_some()
             && karlin.lambda >= self.scoring.ideal_parameters.lambda;
@@ -59,7 +59,7 @@ impl QueryRules for ProteinParams {
         karlin::has_ungapped_parameters(letters, &self.scoring.scores)
     }
 
-    fn length_model(&self, karlin: &KarlinParameters) -> LengthModel {
+    fn length_model(&self, karlin: &KarlinParameters) -> AlignmentLengthModel {
         let (block, row) = if self.common.ungapped {
             (*karlin, &self.scoring.ungapped_statistics)
         } else {
@@ -69,9 +69,9 @@ impl QueryRules for ProteinParams {
             // BLAST+ looks for α and β among the other gap costs only (`BLAST_GetAlphaBeta`,
             // blast_stat.c).
             let (k, log_k) = (block.k, block.log_k);
-            return LengthModel { k, log_k, alpha_over_lambda: 0.0, beta: 0.0 };
+            return AlignmentLengthModel { k, log_k, alpha_over_lambda: 0.0, beta: 0.0 };
         }
-        LengthModel {
+        AlignmentLengthModel {
             k: block.k,
             log_k: block.log_k,
             alpha_over_lambda: row.alpha / block.lambda,

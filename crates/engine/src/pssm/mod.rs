@@ -17,7 +17,7 @@ pub mod typed;
 mod weights;
 
 use fleetblast_seq::alphabet::{self, SIZE};
-use fleetblast_stats::frequencies::{self, FrequencyData};
+use fleetblast_stats::frequencies::{self, MatrixFrequencies};
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::scoring::ScoringSystem;
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ pub enum PssmError {
 #[derive(Clone, Debug)]
 pub struct PssmMaker {
     scoring: ScoringSystem,
-    data: FrequencyData,
+    data: MatrixFrequencies,
     standard: ByCode,
     pseudocounts: Pseudocounts,
     /// Unit of scores in bits where scores come from the matrix alone.
@@ -131,12 +131,12 @@ impl PssmMaker {
     /// Creates a maker with this pseudocount, or 0 to choose it for each column. Returns `None` if
     /// the matrix has no frequency data (IDENTITY).
     pub fn new(scoring: &ScoringSystem, pseudocount: i32) -> Option<Self> {
-        let data = FrequencyData::for_matrix(scoring.name)?;
+        let data = MatrixFrequencies::for_matrix(scoring.name)?;
         Some(PssmMaker {
-            pseudocounts: Pseudocounts::new(&data.background, pseudocount),
+            pseudocounts: Pseudocounts::new(&data.background_frequencies, pseudocount),
             scoring: scoring.clone(),
             data,
-            standard: frequencies::background(),
+            standard: frequencies::background_frequencies(),
             bit_scale: if scoring.name == "BLOSUM45" { 3.0 } else { 2.0 },
         })
     }

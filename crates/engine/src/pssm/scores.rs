@@ -3,7 +3,7 @@
 
 use fleetblast_seq::alphabet::{SIZE, STOP, X, is_standard};
 use fleetblast_stats::karlin::KarlinParameters;
-use fleetblast_stats::lattice::{LAMBDA_GUESS, ScoreDistribution};
+use fleetblast_stats::lattice::{INITIAL_LAMBDA, ScoreDistribution};
 use fleetblast_stats::matrix::SENTINEL_SCORE;
 
 use super::{ByCode, EPSILON, PssmError, PssmMaker};
@@ -75,7 +75,7 @@ impl PssmMaker {
         let chance = self.chance(query, &fine);
         let lambda = |factor: f64| {
             let at = |score| nearest(scaled(score, factor));
-            let lambda = chance.with_distribution(at, |scores| scores.lambda(LAMBDA_GUESS));
+            let lambda = chance.with_distribution(at, |scores| scores.lambda(INITIAL_LAMBDA));
             lambda.filter(|&lambda| lambda > 0.0).ok_or(PssmError::PositiveAverage)
         };
         let ideal = self.scoring.ideal_parameters.lambda;
@@ -132,7 +132,7 @@ impl PssmMaker {
         };
         if (0..SIZE).all(|code| ratio(code) == 0.0) {
             // Without data: the matrix, unrounded.
-            return self.data.ratios[usize::from(letter)].map(|ratio| match ratio {
+            return self.data.frequency_ratios[usize::from(letter)].map(|ratio| match ratio {
                 0.0 => SENTINEL_SCORE,
                 ratio => nearest(FINE * self.bit_scale * ratio.ln() / std::f64::consts::LN_2),
             });

@@ -3,7 +3,7 @@
 
 use fleetblast_engine::pssm::{Observed, Pssm};
 use fleetblast_seq::alphabet::{X, decode};
-use fleetblast_stats::frequencies::CODES;
+use fleetblast_stats::frequencies::AMINO_ACID_CODES;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::matrix::SENTINEL_SCORE;
 
@@ -26,7 +26,7 @@ pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
     }
     text += "\n         ";
     let width = width(pssm);
-    let letters = CODES.map(|code| decode(code as u8) as char);
+    let letters = AMINO_ACID_CODES.map(|code| decode(code as u8) as char);
     letters.iter().for_each(|letter| text += &format!("{letter:>width$}"));
     if observed.is_some() {
         letters.iter().for_each(|letter| text += &format!("   {letter}"));
@@ -57,7 +57,7 @@ fn width(pssm: &Pssm) -> usize {
 fn row(pssm: &Pssm, observed: Option<&Observed>, position: usize, width: usize, text: &mut String) {
     let letter = pssm.query[position];
     *text += &format!("\n{:>5} {}  ", position + 1, decode(letter) as char);
-    let scores = CODES.map(|code| pssm.scores[position][code]);
+    let scores = AMINO_ACID_CODES.map(|code| pssm.scores[position][code]);
     for score in scores {
         match score {
             SENTINEL_SCORE => *text += "-I ",
@@ -66,7 +66,9 @@ fn row(pssm: &Pssm, observed: Option<&Observed>, position: usize, width: usize, 
     }
     text.push(' ');
     let Some(observed) = observed else { return };
-    for (code, _) in CODES.iter().zip(scores).filter(|&(_, score)| score != SENTINEL_SCORE) {
+    for (code, _) in
+        AMINO_ACID_CODES.iter().zip(scores).filter(|&(_, score)| score != SENTINEL_SCORE)
+    {
         let share = 100.0 * observed.weighted[position][*code];
         *text += &format!("{:>4}", (share + if share > 0.0 { 0.5 } else { -0.5 }) as i32);
     }

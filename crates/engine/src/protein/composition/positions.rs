@@ -5,7 +5,7 @@
 //! was stretched.
 
 use fleetblast_seq::alphabet::{self, SIZE, is_standard};
-use fleetblast_stats::frequencies::{CODES, FrequencyData, background};
+use fleetblast_stats::frequencies::{AMINO_ACID_CODES, MatrixFrequencies, background_frequencies};
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::lattice::ScoreDistribution;
 use fleetblast_stats::matrix::SENTINEL_SCORE;
@@ -123,14 +123,14 @@ const CODES_ASCENDING: [usize; 20] = {
         }
         code += 1;
     }
-    assert!(at == CODES.len());
+    assert!(at == AMINO_ACID_CODES.len());
     codes
 };
 
 /// Logarithms of the frequency ratios of each position, or of its residue where there are no data.
 fn log_ratios(scoring: &ScoringSystem, pssm: &Pssm, letters: &[u8]) -> Option<Vec<[f64; SIZE]>> {
-    let matrix = FrequencyData::for_matrix(scoring.name)?.ratios;
-    let standard = background();
+    let matrix = MatrixFrequencies::for_matrix(scoring.name)?.frequency_ratios;
+    let standard = background_frequencies();
     let unlike_any = [alphabet::X, alphabet::STOP].map(usize::from);
     let of_position = |(&letter, frequencies): (&u8, &[f64; SIZE])| {
         let letter = usize::from(letter);

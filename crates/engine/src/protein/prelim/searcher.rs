@@ -119,8 +119,8 @@ impl ProteinSearcher {
             .collect();
         order.sort_by_key(|&i| self.contexts[i].cutoff_ungapped);
         let mut rest = Vec::new();
-        if let Some(kernel) =
-            kernel.filter(|_| self.word.size < params.common.release.compressed_from)
+        if let Some(kernel) = kernel
+            .filter(|_| self.word.size < params.common.release.compressed_alphabet_min_word_size)
         {
             let (filtered, other): (Vec<usize>, Vec<usize>) =
                 order.iter().partition(|&&i| self.filterable(&self.contexts[i]));

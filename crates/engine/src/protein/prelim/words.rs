@@ -1,7 +1,7 @@
 //! The indexed words of a query, and the subject words that match them (rules 4.1, 4.2).
 
 use fleetblast_seq::alphabet::{self, SIZE};
-use fleetblast_stats::frequencies::{self, FrequencyData};
+use fleetblast_stats::frequencies::{self, MatrixFrequencies};
 use fleetblast_stats::matrix::SENTINEL_SCORE;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -114,7 +114,9 @@ impl Alphabet {
         threshold: f64,
     ) -> Option<Alphabet> {
         match word_size {
-            _ if word_size < release.compressed_from => Some(Alphabet::standard(rows, threshold)),
+            _ if word_size < release.compressed_alphabet_min_word_size => {
+                Some(Alphabet::standard(rows, threshold))
+            }
             ..=6 => Alphabet::compressed(scoring, GROUPS_6, threshold),
             _ => Alphabet::compressed(scoring, GROUPS_7, threshold),
         }
@@ -130,8 +132,8 @@ impl Alphabet {
     }
 
     fn compressed(scoring: &ScoringSystem, groups: &str, threshold: f64) -> Option<Alphabet> {
-        let ratios = FrequencyData::for_matrix(scoring.name)?.ratios;
-        let background = frequencies::background();
+        let ratios = MatrixFrequencies::for_matrix(scoring.name)?.frequency_ratios;
+        let background = frequencies::background_frequencies();
         let mut digits = [None; SIZE];
         let mut scores = vec![[SENTINEL_SCORE; SIZE]; SIZE];
         let mut radix = 0;

@@ -229,7 +229,7 @@ impl Traceback {
             query.length_adjustment,
             query.search_space,
         );
-        unified::unite(evalue, pair_p, factor)
+        unified::combine_pvalues(evalue, pair_p, factor)
     }
 
     /// The alignment with its reported scores. The bit score follows from the rounded score, the
