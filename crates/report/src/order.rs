@@ -95,10 +95,12 @@ pub fn printed_order<'h>(
     match setup.output.hsp_order {
         HspOrder::Evalue => {}
         HspOrder::Score => by_score(&mut alignments),
-        HspOrder::QueryStart => by_start(&mut alignments, |a| Ok(loci(a)?.query.covered.start))?,
+        HspOrder::QueryStart => {
+            by_start(&mut alignments, |a| Ok(loci(a)?.query.sequence_range.start))?
+        }
         HspOrder::Identity => by_identity(setup, query, source, hit.oid, &mut alignments)?,
         HspOrder::SubjectStart => {
-            by_start(&mut alignments, |a| Ok(loci(a)?.subject.covered.start))?
+            by_start(&mut alignments, |a| Ok(loci(a)?.subject.sequence_range.start))?
         }
     }
     Ok(alignments)
@@ -219,7 +221,7 @@ pub fn identities(
     let misfit = || ReportError::misfit(oid, alignment);
     // Both sequences as the alignment counts them, not in the printed direction.
     let extent = source.extent(oid);
-    let Locus { frame, read, .. } =
+    let Locus { frame, frame_range: read, .. } =
         Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
     let subject = match program::counts_before_masks(setup.params) {
         true => source.view(oid, frame, read),
@@ -254,7 +256,7 @@ pub fn covered(
     hit: &SubjectHit,
 ) -> Result<usize, ReportError> {
     let loci = hit.alignments.iter().map(|a| Loci::from_alignment(query, source, hit.oid, a));
-    let ranges = loci.map(|loci| Ok(loci?.query.covered));
+    let ranges = loci.map(|loci| Ok(loci?.query.sequence_range));
     let mut ranges: Vec<Range<u32>> = ranges.collect::<Result<_, ReportError>>()?;
     ranges.sort_by_key(|range| range.start);
     let (mut covered, mut end) = (0, 0);

@@ -7,13 +7,13 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{self, SeqId};
 
 use crate::error::ReportError;
-use crate::letters::Positives;
+use crate::letters::PositivePairs;
 use crate::links::LinkPlace;
 use crate::model::{DatabaseParagraph, QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject, is_number, label};
 use crate::number;
 use crate::order::printed_order;
-use crate::pair::Pair;
+use crate::pair::AlignmentRows;
 use crate::program;
 use crate::rows::{self, Marks};
 use crate::text::{self, LINE};
@@ -94,9 +94,10 @@ pub fn subject_block(
         database_titles(setup, &subject, rank, out);
     }
     out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
-    let positives = Positives::for_text(setup.params);
+    let positives = PositivePairs::for_text(setup.params);
     let alignments = printed_order(setup, query, source, hit)?;
-    let pairs = alignments.iter().map(|alignment| Pair::new(query, source, hit.oid, alignment));
+    let pairs =
+        alignments.iter().map(|alignment| AlignmentRows::new(query, source, hit.oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
     let masks = match subject.is_known_by_first() {
         true => subject_masks(source, hit.oid, &pairs),
@@ -104,9 +105,14 @@ pub fn subject_block(
     };
     for (alignment, pair) in alignments.into_iter().zip(&pairs) {
         score_lines(alignment, pair, &positives, out);
-        let masked = [pair.masked_query(&query.masks(alignment)), pair.masked_subject(&masks)];
+        let masked = [
+            pair.masked_query_columns(&query.masks(alignment)),
+            pair.masked_subject_columns(&masks),
+        ];
         let feature = query.occurrence().map(|occurrence| {
-            pair.masked_query(std::slice::from_ref(occurrence.place())).pop().unwrap_or_default()
+            pair.masked_query_columns(std::slice::from_ref(occurrence.place()))
+                .pop()
+                .unwrap_or_default()
         });
         let marks = Marks { masks: [&masked[0], &masked[1]], pattern: feature };
         rows::rows(setup, pair, &marks, &positives, out);
@@ -119,10 +125,10 @@ pub fn subject_block(
 ///
 /// BLAST+ compares masks in the whole subject with positions in the searched range, which
 /// `-subject_loc` shifts (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
-fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[Pair]) -> Vec<Range<u32>> {
-    let origin = source.extent(oid).searched.start;
+fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[AlignmentRows]) -> Vec<Range<u32>> {
+    let origin = source.extent(oid).searched_range.start;
     let touches = |mask: &&Range<u32>| {
-        let mut ranges = pairs.iter().map(|pair| &pair.loci.subject.covered);
+        let mut ranges = pairs.iter().map(|pair| &pair.loci.subject.sequence_range);
         ranges.any(|range| range.start - origin < mask.end && mask.start <= range.end - origin)
     };
     source.masks(oid).iter().filter(touches).cloned().collect()
@@ -225,13 +231,18 @@ fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
 
 /// Appends score, e-value and method; identities, positives and gaps; for nucleotides the strands
 /// or frames.
-fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &mut Vec<u8>) {
+fn score_lines(
+    alignment: &Alignment,
+    pair: &AlignmentRows,
+    positives: &PositivePairs,
+    out: &mut Vec<u8>,
+) {
     let method = match alignment.adjustment {
         Adjustment::None => "",
         Adjustment::Scaled => ", Method: Composition-based stats.",
         Adjustment::Matrix => ", Method: Compositional matrix adjust.",
     };
-    let columns = pair.columns();
+    let columns = pair.column_count();
     let share = |count: usize| format!("{count}/{columns} ({}%)", number::percent(count, columns));
     let bits = number::bits(alignment.bit_score);
     let evalue = number::evalue(alignment.evalue);
@@ -243,9 +254,9 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
     let mut text = format!(" Score = {bits} bits ({score}),  Expect{linked} = {evalue}{method}\n");
     text += &format!(" Identities = {}", share(pair.identities));
     if positives.are_reported() {
-        text += &format!(", Positives = {}", share(pair.positives(positives)));
+        text += &format!(", Positives = {}", share(pair.count_positives(positives)));
     }
-    text += &format!(", Gaps = {}\n", share(pair.gaps - pair.overhang));
+    text += &format!(", Gaps = {}\n", share(pair.gap_columns - pair.overhang_columns));
     let frames = [&pair.loci.query, &pair.loci.subject].map(|locus| locus.frame);
     let codons = frames.iter().filter(|frame| matches!(frame, Frame::Codons(..)));
     let codons: Vec<String> = codons.map(|frame| format!("{:+}", frame.number())).collect();

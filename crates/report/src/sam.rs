@@ -16,7 +16,7 @@ use crate::model::{QueryResult, Sam, Setup, SubjectSource};
 use crate::names::{self, Subject};
 use crate::number;
 use crate::order;
-use crate::pair::Pair;
+use crate::pair::AlignmentRows;
 
 /// A reference sequence. Names are unique.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,7 +181,8 @@ impl<'a> Group<'a> {
         oid: u32,
         alignments: &'a [Alignment],
     ) -> Result<Self, ReportError> {
-        let pairs = alignments.iter().map(|alignment| Pair::new(query, source, oid, alignment));
+        let pairs =
+            alignments.iter().map(|alignment| AlignmentRows::new(query, source, oid, alignment));
         let (mut loci, mut edits) = (Vec::new(), Vec::new());
         for pair in pairs.collect::<Result<Vec<_>, _>>()? {
             loci.push(pair.loci);
@@ -233,7 +234,7 @@ impl<'a> Group<'a> {
 
     /// The range from the first base of any alignment to the last.
     fn span(&self, locus: fn(&Loci) -> &Locus) -> Range<u32> {
-        let covered = || self.loci.iter().map(|loci| &locus(loci).covered);
+        let covered = || self.loci.iter().map(|loci| &locus(loci).sequence_range);
         let start = covered().map(|range| range.start).min().unwrap_or(0);
         start..covered().map(|range| range.end).max().unwrap_or(start)
     }
@@ -243,7 +244,7 @@ impl<'a> Group<'a> {
     fn start(&self) -> u32 {
         let [first, last] = [&self.loci[0], &self.loci[self.loci.len() - 1]];
         let [begin, end] = if self.is_reversed() { [last, first] } else { [first, last] };
-        begin.query.covered.start.min(end.query.covered.end - 1)
+        begin.query.sequence_range.start.min(end.query.sequence_range.end - 1)
     }
 
     /// The CIGAR string along the reference, with the aligned sequence's letters before and after

@@ -56,7 +56,7 @@ pub fn subject_letters<'t>(
     oid: u32,
     alignment: &Alignment,
 ) -> Result<Cow<'t, [u8]>, Error> {
-    let origin = target.extent(oid).searched.start;
+    let origin = target.extent(oid).searched_range.start;
     let range = origin + alignment.subject.start..origin + alignment.subject.end;
     let unread = || Error::database(format_args!("subject {oid} cannot be read"));
     target.view(oid, Frame::Protein, range).ok_or_else(unread)

@@ -17,7 +17,7 @@ use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::Cause;
-use fleetblast_report::locus::Extent;
+use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{FastaError, Problem};
@@ -133,9 +133,9 @@ impl SubjectDatabase {
 }
 
 impl SubjectSource for SubjectDatabase {
-    fn extent(&self, oid: u32) -> Extent {
+    fn extent(&self, oid: u32) -> SearchedExtent {
         let searched = self.searched_start..self.searched_start + self.searched.length_of(oid);
-        Extent { length: self.whole.length_of(oid), searched }
+        SearchedExtent { length: self.whole.length_of(oid), searched_range: searched }
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {

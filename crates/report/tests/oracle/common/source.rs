@@ -6,7 +6,7 @@ use std::ops::Range;
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::params::Params;
 use fleetblast_report::error::Cause;
-use fleetblast_report::locus::Extent;
+use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::SubjectSource;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
@@ -24,8 +24,8 @@ pub struct Source {
 }
 
 impl SubjectSource for Source {
-    fn extent(&self, oid: u32) -> Extent {
-        Extent::whole(self.residues[oid as usize].len() as u32)
+    fn extent(&self, oid: u32) -> SearchedExtent {
+        SearchedExtent::fully_searched(self.residues[oid as usize].len() as u32)
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
