@@ -89,7 +89,7 @@ fn is_printed_in_reverse(context: Frame) -> bool {
 }
 
 /// The edits of an alignment of a context, in the order of the printed rows.
-pub fn columns(alignment: &Alignment, context: Frame) -> Vec<Edit> {
+pub fn printed_edits(alignment: &Alignment, context: Frame) -> Vec<Edit> {
     let mut edits = alignment.edits.clone();
     if is_printed_in_reverse(context) {
         edits.reverse();

@@ -35,8 +35,8 @@ pub struct Locus {
     pub frame: Frame,
     /// The letters of that frame in the row, 0-based and half-open.
     pub frame_range: Range<u32>,
-    /// The residues or bases of the sequence as written that `frame_range` stands for, 0-based, half-open
-    /// and ascending.
+    /// The residues or bases of the sequence as written that `frame_range` stands for, 0-based,
+    /// half-open and ascending.
     pub sequence_range: Range<u32>,
 }
 

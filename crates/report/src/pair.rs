@@ -55,7 +55,7 @@ impl AlignmentRows {
         let mut pair = Self {
             query_row: Vec::new(),
             subject_row: Vec::new(),
-            edits: loci::columns(alignment, query.context(alignment).frame),
+            edits: loci::printed_edits(alignment, query.context(alignment).frame),
             loci,
             identities: 0,
             gap_columns: 0,

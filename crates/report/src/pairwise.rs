@@ -10,9 +10,9 @@ use crate::error::ReportError;
 use crate::letters::PositivePairs;
 use crate::links::LinkPlace;
 use crate::model::{DatabaseParagraph, QueryResult, Setup, SubjectSource};
-use crate::names::{self, Subject, is_number, label};
+use crate::names::{self, SubjectNames, id_label, is_bare_number};
 use crate::number;
-use crate::order::printed_order;
+use crate::order::sort_alignments;
 use crate::pair::AlignmentRows;
 use crate::program;
 use crate::rows::{self, Marks};
@@ -71,7 +71,7 @@ pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
     }
     let html = setup.output.html;
     out.extend_from_slice(if html { b"\n\n<b>Query=</b> " } else { b"\n\nQuery= " });
-    let line = names::query_line(setup, query);
+    let line = names::query_display_name(setup, query);
     text::wrap(&if html { text::html(&line) } else { line }, LINE, html, out);
     out.extend_from_slice(format!("\nLength={}\n", query.residues.len()).as_bytes());
 }
@@ -85,21 +85,21 @@ pub fn subject_block(
     rank: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(setup, source, hit.oid)?;
+    let subject = SubjectNames::read(setup, source, hit.oid)?;
     out.push(b'>');
-    if subject.from_fasta {
+    if subject.is_from_fasta {
         let title = subject.title();
-        name_line(setup, subject.line().ids.as_slice(), &title, true, rank, out);
+        name_line(setup, subject.chosen_defline().ids.as_slice(), &title, true, rank, out);
     } else {
         database_titles(setup, &subject, rank, out);
     }
     out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
     let positives = PositivePairs::for_text(setup.params);
-    let alignments = printed_order(setup, query, source, hit)?;
+    let alignments = sort_alignments(setup, query, source, hit)?;
     let pairs =
         alignments.iter().map(|alignment| AlignmentRows::new(query, source, hit.oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
-    let masks = match subject.is_known_by_first() {
+    let masks = match subject.is_aligned_by_first_id() {
         true => subject_masks(source, hit.oid, &pairs),
         false => Vec::new(),
     };
@@ -136,18 +136,19 @@ fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[AlignmentRows]) 
 
 /// Appends a line for each definition line. If there are more than eight, HTML folds those after
 /// the third.
-fn database_titles(setup: &Setup, subject: &Subject, rank: usize, out: &mut Vec<u8>) {
+fn database_titles(setup: &Setup, subject: &SubjectNames, rank: usize, out: &mut Vec<u8>) {
     const MOST: usize = 8;
     const SHOWN: usize = 3;
-    let lines: Vec<_> = subject.shown().collect();
+    let lines: Vec<_> = subject.shown_deflines().collect();
     let folded = setup.output.html && lines.len() > MOST;
     for (i, line) in lines.iter().enumerate() {
         if i > 0 {
             out.push(b' ');
         }
         if folded && i == SHOWN {
-            let anchor = String::from_utf8_lossy(&anchor(&lines[i - 1].ids, |id| label(id, true)))
-                .into_owned();
+            let anchor =
+                String::from_utf8_lossy(&anchor(&lines[i - 1].ids, |id| id_label(id, true)))
+                    .into_owned();
             let more = lines.len() - SHOWN;
             out.extend_from_slice(
                 format!(
@@ -187,7 +188,7 @@ fn name_line(
     let gi = id::gi(ids);
     let Some(shown) = id::report_choice(ids) else { return };
     let link = if html {
-        program::links(setup).start_tag(ids, &label(shown, true), LinkPlace::Alignments, rank)
+        program::links(setup).start_tag(ids, &id_label(shown, true), LinkPlace::Alignments, rank)
     } else {
         Vec::new()
     };
@@ -196,7 +197,7 @@ fn name_line(
     if with_gi && !matches!(shown, SeqId::Gi(_)) {
         out.extend_from_slice(format!("gi|{gi}|").as_bytes());
     }
-    if !is_number(shown) {
+    if !is_bare_number(shown) {
         match shown {
             SeqId::Local(local) => out.extend(local.text()),
             _ if with_gi => out.extend(shown.fasta()),

@@ -4,7 +4,7 @@ use fleetblast_engine::hits::SubjectHit;
 
 use crate::error::ReportError;
 use crate::model::{Format, QueryResult, Setup, SubjectSource};
-use crate::order::{SubjectScores, subject_order};
+use crate::order::{SubjectScores, sort_subjects};
 use crate::table::{DescriptionRow, description_table};
 use crate::{pairwise, sam, tabular, xml};
 
@@ -51,7 +51,7 @@ pub fn description_row(
 /// found. Only the pairwise report changes the order.
 pub fn printing_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize> {
     let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
-    subject_order(setup.output.hit_order, &scores)
+    sort_subjects(setup.output.hit_order, &scores)
 }
 
 /// Appends the text before the subjects of a query.

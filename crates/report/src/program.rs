@@ -9,7 +9,7 @@ use fleetblast_stats::karlin::KarlinParameters;
 
 use crate::columns::Columns;
 use crate::error::ReportError;
-use crate::links::Links;
+use crate::links::NcbiLinks;
 use crate::model::{QueryResult, Setup};
 use crate::number;
 
@@ -42,7 +42,7 @@ pub fn statistics(
             let with = [three(&block), more.to_vec()].concat();
             ([without, vec![row.alpha, row.alpha_v]].concat(), Some(with))
         }
-        _ => (without, Some(three(&gapped(params, query, ungapped)))),
+        _ => (without, Some(three(&gapped_parameters(params, query, ungapped)))),
     }
 }
 
@@ -54,7 +54,7 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
 }
 
 /// Whether the description table shows the size of the linked set of an e-value.
-pub fn shows_set_sizes(params: &Params) -> bool {
+pub fn shows_linked_set_sizes(params: &Params) -> bool {
     let links = match params {
         Params::Protein(params) => params.linking.is_some(),
         Params::Nucleotide(params) => params.sum_stats,
@@ -64,7 +64,7 @@ pub fn shows_set_sizes(params: &Params) -> bool {
 
 /// Whether identical letters are counted before hard masks: in the ungapped search of proteins,
 /// which has no traceback.
-pub fn counts_before_masks(params: &Params) -> bool {
+pub fn counts_identities_before_masks(params: &Params) -> bool {
     matches!(params, Params::Protein(params) if params.common.ungapped)
 }
 
@@ -76,7 +76,7 @@ pub fn counts_in_masked_query(params: &Params) -> bool {
 }
 
 /// The parameters for the e-values of alignments with gaps.
-pub fn gapped(
+pub fn gapped_parameters(
     params: &Params,
     query: &QueryResult,
     ungapped: &KarlinParameters,
@@ -197,9 +197,9 @@ pub fn has_unique_coverage(params: &Params) -> bool {
 }
 
 /// The links to NCBI's reports of subjects.
-pub fn links(setup: &Setup) -> Links {
+pub fn links(setup: &Setup) -> NcbiLinks {
     match setup.database.kind == SequenceKind::Protein {
-        true => Links { report: "protein", log: "prot" },
-        false => Links { report: "nucleotide", log: "nucl" },
+        true => NcbiLinks { address_molecule: "protein", log_molecule: "prot" },
+        false => NcbiLinks { address_molecule: "nucleotide", log_molecule: "nucl" },
     }
 }

@@ -13,7 +13,7 @@ use crate::error::ReportError;
 use crate::loci::Loci;
 use crate::locus::Locus;
 use crate::model::{QueryResult, Sam, Setup, SubjectSource};
-use crate::names::{self, Subject};
+use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::order;
 use crate::pair::AlignmentRows;
@@ -151,8 +151,8 @@ pub fn records(
     source: &dyn SubjectSource,
     hit: &SubjectHit,
 ) -> Result<Vec<Record>, ReportError> {
-    let subject = Subject::read(setup, source, hit.oid)?;
-    let names = [names::sam_query(query), subject.sam_name()];
+    let subject = SubjectNames::read(setup, source, hit.oid)?;
+    let names = [names::sam_query_name(query), subject.sam_name()];
     let together = if setup.params.common().ungapped { hit.alignments.len().max(1) } else { 1 };
     let groups = hit.alignments.chunks(together);
     let record = |alignments| {
@@ -219,7 +219,7 @@ impl<'a> Group<'a> {
         let cigar = self.cigar(options, clips);
         line.extend_from_slice(format!("\t{position}\t255\t{cigar}\t*\t0\t0\t").as_bytes());
         line.extend(letters);
-        let identities = order::identities(setup, query, source, self.oid, self.first)?;
+        let identities = order::count_identities(setup, query, source, self.oid, self.first)?;
         line.extend_from_slice(format!("\t*{}\n", self.tags(identities)).as_bytes());
         let reference = Reference { name: names[reference].clone(), length: lengths[reference] };
         // BLAST+ sorts by the e-value that it reads last.

@@ -8,7 +8,7 @@ use crate::columns::{Column, Columns};
 use crate::error::ReportError;
 use crate::letters::PositivePairs;
 use crate::model::{QueryResult, Setup, SubjectSource};
-use crate::names::{self, Subject};
+use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::order;
 use crate::pair::AlignmentRows;
@@ -31,7 +31,7 @@ pub fn comments(
         out.extend_from_slice(format!("# Iteration: {}\n", round.number).as_bytes());
     }
     out.extend_from_slice(b"# Query: ");
-    out.extend(names::query_line(setup, query));
+    out.extend(names::query_display_name(setup, query));
     out.extend_from_slice(b"\n# Database: ");
     out.extend_from_slice(&setup.database.label);
     out.push(b'\n');
@@ -59,16 +59,16 @@ pub fn subject_rows(
     columns: &Columns,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(setup, source, hit.oid)?;
+    let subject = SubjectNames::read(setup, source, hit.oid)?;
     let row = Row {
         query,
-        query_ids: names::tabular_query(query, setup.output.parse_deflines),
+        query_ids: names::tabular_query_ids(query, setup.output.parse_deflines),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         subject,
         positives: PositivePairs::for_text(setup.params),
         subject_length: source.extent(hit.oid).length,
         query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
-        covered: order::covered(query, source, hit)?,
+        covered: order::covered_residues(query, source, hit)?,
         uniquely_covered: program::has_unique_coverage(setup.params)
             .then(|| unique_coverage::uniquely_covered(query, hit)),
     };
@@ -78,7 +78,7 @@ pub fn subject_rows(
     for alignment in &hit.alignments {
         let mut pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
         if counts {
-            pair.identities = order::identities(setup, query, source, hit.oid, alignment)?;
+            pair.identities = order::count_identities(setup, query, source, hit.oid, alignment)?;
         }
         for (i, &column) in columns.list.iter().enumerate() {
             if i > 0 {
@@ -93,7 +93,7 @@ pub fn subject_rows(
 
 /// Returns the query's identifier as the column `qseqid` shows it.
 pub fn query_id(setup: &Setup, query: &QueryResult) -> Vec<u8> {
-    id::id_list(&names::tabular_query(query, setup.output.parse_deflines))
+    id::id_list(&names::tabular_query_ids(query, setup.output.parse_deflines))
 }
 
 /// Returns a subject's identifier as the column `sseqid` shows it.
@@ -105,14 +105,14 @@ pub fn subject_id(
     source: &dyn SubjectSource,
     oid: u32,
 ) -> Result<Vec<u8>, ReportError> {
-    Ok(id::id_list(&Subject::read(setup, source, oid)?.tabular_ids()))
+    Ok(id::id_list(&SubjectNames::read(setup, source, oid)?.tabular_ids()))
 }
 
 /// Values that are the same in all rows of a subject.
 struct Row<'a> {
     query: &'a QueryResult<'a>,
     query_ids: Vec<SeqId>,
-    subject: Subject,
+    subject: SubjectNames,
     taxonomy: Taxonomy,
     positives: PositivePairs,
     subject_length: u32,
@@ -220,10 +220,10 @@ impl Row<'_> {
 
     /// The titles of all definition lines; only databases have them.
     fn titles(&self) -> Vec<&[u8]> {
-        if self.subject.from_fasta {
+        if self.subject.is_from_fasta {
             return vec![NOT_AVAILABLE];
         }
-        let titles = self.subject.lines.iter().map(|line| &line.title[..]);
+        let titles = self.subject.deflines.iter().map(|line| &line.title[..]);
         titles.map(|title| if title.is_empty() { NOT_AVAILABLE } else { title }).collect()
     }
 }

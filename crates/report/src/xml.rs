@@ -7,7 +7,7 @@ use fleetblast_engine::hits::{Alignment, SubjectHit};
 use crate::error::ReportError;
 use crate::letters::PositivePairs;
 use crate::model::{QueryResult, Setup, SubjectSource};
-use crate::names::{self, Subject};
+use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::pair::AlignmentRows;
 use crate::papers::Paper;
@@ -39,8 +39,8 @@ pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result
 }
 
 fn query_elements(prefix: &str, query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
-    element(2, &format!("{prefix}-ID"), &names::query_id(query), out)?;
-    element(2, &format!("{prefix}-def"), &names::query_definition(query), out)?;
+    element(2, &format!("{prefix}-ID"), &names::xml_query_id(query), out)?;
+    element(2, &format!("{prefix}-def"), &names::xml_query_definition(query), out)?;
     value(2, &format!("{prefix}-len"), query.searched_length(), out);
     Ok(())
 }
@@ -64,7 +64,7 @@ pub fn subject_block(
     rank: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(setup, source, hit.oid)?;
+    let subject = SubjectNames::read(setup, source, hit.oid)?;
     let (id, definition) = subject.hit_id_and_definition();
     out.extend_from_slice(b"<Hit>\n");
     value(2, "Hit_num", rank, out);
@@ -172,7 +172,7 @@ pub fn query_footer(
         if setup.params.common().ungapped {
             ungapped
         } else {
-            program::gapped(setup.params, query, &ungapped)
+            program::gapped_parameters(setup.params, query, &ungapped)
         }
     });
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));

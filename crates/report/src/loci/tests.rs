@@ -134,7 +134,7 @@ fn the_minus_strand_is_the_subjects_in_blastn() {
 fn columns_and_masks_turn_with_the_rows() {
     let alignment = alignment(59..289, 7..237, PLUS);
     let lengths = |context| {
-        let columns = columns(&alignment, context).into_iter();
+        let columns = printed_edits(&alignment, context).into_iter();
         columns.map(|edit| edit.len).collect::<Vec<_>>()
     };
     assert_eq!(lengths(MINUS), [2, 1, 5]);

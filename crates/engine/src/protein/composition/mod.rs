@@ -33,7 +33,8 @@ use self::optimize::{Optimizer, Start};
 use self::rule::Rule;
 use self::scores::Real;
 
-/// Frequencies of the true residues, in the order of [`fleetblast_stats::frequencies::AMINO_ACID_LETTERS`].
+/// Frequencies of the true residues, in the order of
+/// [`fleetblast_stats::frequencies::AMINO_ACID_LETTERS`].
 type Letters = [f64; AMINO_ACID_COUNT];
 
 /// Weight of the background in a composition, in observations (redo_alignment.c).
