@@ -13,7 +13,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
 
 use crate::columns::Columns;
-use crate::error::Cause;
+use crate::error::ReadFailure;
 use crate::locus::{Locus, SearchedExtent};
 use crate::papers::Citations;
 
@@ -39,7 +39,7 @@ pub trait SubjectSource {
     ///
     /// # Errors
     /// If the database's header of the subject cannot be read.
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause>;
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure>;
 
     /// Whether the user restricted the search to a list of sequences. Then not all definition lines
     /// of a listed subject are shown (`Subject::shown`).
@@ -51,7 +51,7 @@ pub trait SubjectSource {
     ///
     /// # Errors
     /// If the taxonomy database is damaged.
-    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause>;
+    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, ReadFailure>;
 
     /// The masked ranges of the whole subject as written, ascending: its lower case, if that counts
     /// as a mask.

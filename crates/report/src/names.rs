@@ -59,8 +59,10 @@ pub fn sam_query_name(query: &QueryResult) -> Vec<u8> {
 pub fn xml_query_definition(query: &QueryResult) -> Vec<u8> {
     let is_protein = query.query.first().frame == Frame::Protein;
     let (title, ids) = (query.title, query.ids);
-    let untitled = title::PROTEIN;
-    defined(TitleFacts { title, ids, is_protein, untitled, organism: None }.generate())
+    let untitled = title::UNNAMED_PROTEIN_TITLE;
+    defined(
+        TitleFacts { title, ids, is_protein, fallback_title: untitled, organism: None }.generate(),
+    )
 }
 
 fn defined(definition: Vec<u8>) -> Vec<u8> {
@@ -142,8 +144,8 @@ impl SubjectNames {
     pub fn title(&self) -> Vec<u8> {
         let Defline { title, ids, .. } = self.chosen_defline();
         let organism = self.organism.as_deref();
-        let (is_protein, untitled) = (self.is_protein, title::PROTEIN);
-        TitleFacts { title, ids, is_protein, untitled, organism }.generate()
+        let (is_protein, untitled) = (self.is_protein, title::UNNAMED_PROTEIN_TITLE);
+        TitleFacts { title, ids, is_protein, fallback_title: untitled, organism }.generate()
     }
 
     /// The identifiers of the chosen line in the tabular formats.

@@ -16,7 +16,7 @@ use crate::order::sort_alignments;
 use crate::pair::AlignmentRows;
 use crate::program;
 use crate::rows::{self, Marks};
-use crate::text::{self, LINE};
+use crate::text::{self, TEXT_WIDTH};
 
 /// Appends the text before the first query.
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
@@ -41,7 +41,7 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
     let databases = &setup.database.paragraphs;
     out.extend_from_slice(b"\n\nDatabase: ");
     let titles: Vec<_> = databases.iter().map(|database| &database.title[..]).collect();
-    text::wrap(&titles.join(&b"; "[..]), LINE, false, out);
+    text::wrap(&titles.join(&b"; "[..]), TEXT_WIDTH, false, out);
     if let Some(first) = databases.first() {
         masked_using(b"", first, out);
     }
@@ -72,7 +72,7 @@ pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
     let html = setup.output.html;
     out.extend_from_slice(if html { b"\n\n<b>Query=</b> " } else { b"\n\nQuery= " });
     let line = names::query_display_name(setup, query);
-    text::wrap(&if html { text::html(&line) } else { line }, LINE, html, out);
+    text::wrap(&if html { text::escape_html(&line) } else { line }, TEXT_WIDTH, html, out);
     out.extend_from_slice(format!("\nLength={}\n", query.residues.len()).as_bytes());
 }
 
@@ -218,7 +218,7 @@ fn name_line(
     if blank || out.len() > before {
         out.push(b' ');
     }
-    text::wrap_title(&if html { text::html(title) } else { title.to_vec() }, out);
+    text::wrap_title(&if html { text::escape_html(title) } else { title.to_vec() }, out);
     out.push(b'\n');
 }
 
@@ -322,7 +322,7 @@ pub fn epilogue(setup: &Setup, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
     for database in &setup.database.paragraphs {
         out.extend_from_slice(b"  Database: ");
-        text::wrap(&database.title, LINE, false, out);
+        text::wrap(&database.title, TEXT_WIDTH, false, out);
         masked_using(b"  ", database, out);
         out.extend_from_slice(b"    Posted date:  ");
         out.extend_from_slice(&database.date);

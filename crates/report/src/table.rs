@@ -14,7 +14,7 @@ use crate::names::{SubjectNames, is_bare_number};
 use crate::number;
 use crate::order::SubjectScores;
 use crate::program;
-use crate::text::{self, LINE};
+use crate::text::{self, TEXT_WIDTH};
 
 /// The fields of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ impl DescriptionRow {
         if !link.is_empty() {
             out.extend_from_slice(b"</a>");
         }
-        let room = LINE.saturating_sub(self.name.len());
+        let room = TEXT_WIDTH.saturating_sub(self.name.len());
         let mut title = self.title.clone();
         if title.len() > room {
             // BLAST+ does not cut after a very long identifier.
@@ -97,7 +97,7 @@ impl DescriptionRow {
             title.extend_from_slice(b"...");
         }
         let padding = room.saturating_sub(title.len());
-        out.extend(if html { text::html(&title) } else { title });
+        out.extend(if html { text::escape_html(&title) } else { title });
         blanks(padding, out);
     }
 }
@@ -228,7 +228,7 @@ fn lines(
 }
 
 fn heading(widths: &Widths, more: OptionalColumns, out: &mut Vec<u8>) {
-    blanks(LINE + 2, out);
+    blanks(TEXT_WIDTH + 2, out);
     cell("Score", widths.bits, out);
     blanks(2, out);
     if more.totals {
@@ -241,7 +241,7 @@ fn heading(widths: &Widths, more: OptionalColumns, out: &mut Vec<u8>) {
         out.extend_from_slice(b"Max");
     }
     out.push(b'\n');
-    cell("Sequences producing significant alignments:", LINE + 1, out);
+    cell("Sequences producing significant alignments:", TEXT_WIDTH + 1, out);
     cell("(Bits)", widths.bits, out);
     blanks(2, out);
     if more.totals {

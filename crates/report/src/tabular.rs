@@ -19,7 +19,7 @@ use crate::unique_coverage;
 const NOT_AVAILABLE: &[u8] = b"N/A";
 
 /// Appends the comment lines before a query's rows in format 7. `rows` is their number.
-pub fn comments(
+pub fn query_comments(
     setup: &Setup,
     query: &QueryResult,
     columns: &Columns,
@@ -46,7 +46,7 @@ pub fn comments(
 }
 
 /// Appends the last line of format 7.
-pub fn processed(queries: usize, out: &mut Vec<u8>) {
+pub fn final_comment(queries: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("# BLAST processed {queries} queries\n").as_bytes());
 }
 
@@ -70,7 +70,7 @@ pub fn subject_rows(
         query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
         covered: order::covered_residues(query, source, hit)?,
         uniquely_covered: program::has_unique_coverage(setup.params)
-            .then(|| unique_coverage::uniquely_covered(query, hit)),
+            .then(|| unique_coverage::count_uniquely_covered(query, hit)),
     };
     let shows_search_counts = program::rows_show_search_counts(setup.params, columns);
     // Without masks both counts are equal.

@@ -207,7 +207,7 @@ fn element(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     out.extend_from_slice(format!("{:indent$}<{name}>", "").as_bytes());
-    text::xml(content, out)?;
+    text::append_escaped_xml(content, out)?;
     out.extend_from_slice(format!("</{name}>\n").as_bytes());
     Ok(())
 }

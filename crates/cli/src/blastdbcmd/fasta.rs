@@ -142,7 +142,7 @@ impl Fasta {
             title: &title,
             ids,
             is_protein,
-            untitled: b"",
+            fallback_title: b"",
             organism: organism.as_deref(),
         };
         let generated = facts.generate();

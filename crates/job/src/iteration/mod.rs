@@ -21,7 +21,7 @@ use fleetblast_engine::pssm::{AlignmentRules, Pssm, PssmMaker};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_report::model::SubjectSource;
-use fleetblast_report::scoremat::Statistics;
+use fleetblast_report::scoremat::PssmStatistics;
 use fleetblast_report::stored_evalue;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
@@ -245,17 +245,17 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the statistics with which a query is searched.
-    fn statistics(&self, query: &Query) -> Option<Statistics> {
+    fn statistics(&self, query: &Query) -> Option<PssmStatistics> {
         let letters = query.first().karlin?;
         let psi = match &query.pssm {
             Some(pssm) => [pssm.ungapped, pssm.gapped],
             // A pattern has the same statistics with and without gaps, and none of a PSSM.
             None if self.pattern().is_some() => {
-                return Some(Statistics { standard: Some([letters; 2]), psi: None });
+                return Some(PssmStatistics { standard: Some([letters; 2]), psi: None });
             }
             None => [letters, self.iteration.params.scoring.gapped_statistics.karlin_parameters()],
         };
-        Some(Statistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
+        Some(PssmStatistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
     }
 
     /// Starts the iterations of a query.
@@ -269,7 +269,7 @@ impl<'a> Rules<'a> {
             let pssm = start.pssm_of(&progress.query);
             // There was no iteration before.
             progress.statistics =
-                Some(Statistics { standard: None, psi: Some([pssm.ungapped, pssm.gapped]) });
+                Some(PssmStatistics { standard: None, psi: Some([pssm.ungapped, pssm.gapped]) });
             progress.query.pssm = Some(pssm);
             if let Err(error) = self.refuse_chunks(&progress.query) {
                 progress.fail(error);

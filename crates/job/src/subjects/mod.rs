@@ -16,7 +16,7 @@ use fleetblast_db::{
 use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::columns::Columns;
-use fleetblast_report::error::Cause;
+use fleetblast_report::error::ReadFailure;
 use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
 use fleetblast_seq::alphabet;
@@ -151,11 +151,11 @@ impl SubjectSource for SubjectDatabase {
         MaskedLetters { stored: self.stored(oid)?, masks }.view(frame, read, translate)
     }
 
-    fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {
+    fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, ReadFailure> {
         self.whole.deflines(oid).map_err(Into::into)
     }
 
-    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause> {
+    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, ReadFailure> {
         self.taxonomy.names(taxid).map_err(Into::into)
     }
 

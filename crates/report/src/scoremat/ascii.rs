@@ -9,7 +9,7 @@ use fleetblast_stats::matrix::SENTINEL_SCORE;
 
 /// The statistics below the table: those of the previous search, without and with gaps.
 #[derive(Clone, Copy, Debug)]
-pub struct Statistics {
+pub struct PssmStatistics {
     /// Statistics of the letters of the query, if they are shown.
     pub standard: Option<[KarlinParameters; 2]>,
     /// Statistics of the matrix that was searched with, if they are shown.
@@ -17,7 +17,7 @@ pub struct Statistics {
 }
 
 /// Appends the table of a matrix.
-pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
+pub fn write_ascii_pssm(pssm: &Pssm, statistics: &PssmStatistics, out: &mut Vec<u8>) {
     let observed = pssm.observed.as_ref();
     let mut text = String::from("\nLast position-specific scoring matrix computed");
     if observed.is_some() {

@@ -4,7 +4,7 @@ use fleetblast_engine::pssm::{ByCode, Observed};
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_seq::asn::{Malformed, Node};
 
-use super::{ReadError, Result, names, unusable};
+use super::{CheckpointError, Result, names, unusable};
 
 /// Maximal absolute score, so that sums of scores cannot overflow.
 const LARGEST: i64 = 10_000;
@@ -46,7 +46,7 @@ impl IntermediateData {
                 Some(matching),
             ] => by_code(weighted, length)?
                 .map(|weighted| {
-                    Ok::<_, ReadError>(Observed {
+                    Ok::<_, CheckpointError>(Observed {
                         weighted,
                         information: reals(information, length)?,
                         gapless: reals(gapless, length)?,
@@ -109,7 +109,7 @@ impl FinalData {
             }
             [None, None, None] => None,
             _ => {
-                return Err(ReadError::Unsupported(
+                return Err(CheckpointError::Unsupported(
                     "a PSSM with some of the statistics of alignments without gaps",
                 ));
             }

@@ -11,7 +11,7 @@ use fleetblast_db::{Defline, SequenceKind, TaxonNames};
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
 use fleetblast_engine::params::Params;
 use fleetblast_engine::query::{Context, Query};
-use fleetblast_report::error::Cause;
+use fleetblast_report::error::ReadFailure;
 use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::{DatabaseSummary, OutputOptions, QueryResult, Setup, SubjectSource};
 use fleetblast_report::papers::Citations;
@@ -136,12 +136,12 @@ impl SubjectSource for Sequences {
         Some(Cow::Owned(whole.get(read.start as usize..read.end as usize)?.to_vec()))
     }
 
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure> {
         let id = SeqId::Local(ObjectId::Text(format!("Subject_{}", oid + 1).into_bytes()));
         Ok(vec![defline(id, &self.entries[oid as usize].0)])
     }
 
-    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, Cause> {
+    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, ReadFailure> {
         Ok(None)
     }
 }

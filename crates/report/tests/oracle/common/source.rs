@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::params::Params;
-use fleetblast_report::error::Cause;
+use fleetblast_report::error::ReadFailure;
 use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::SubjectSource;
 use fleetblast_seq::alphabet;
@@ -39,11 +39,11 @@ impl SubjectSource for Source {
         })
     }
 
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure> {
         Ok(self.lines[oid as usize].clone())
     }
 
-    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, Cause> {
+    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, ReadFailure> {
         Ok(None)
     }
 
