@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fleetblast_seq::fasta::database::Gaps;
 use fleetblast_seq::fasta::{self, FastaError, Reader, Record, Rules, Warning};
-use fleetblast_seq::id::{Refusal, SeqId};
+use fleetblast_seq::id::{IdRefusal, SeqId};
 
 use crate::header::{self, BadCharacter, Line};
 use crate::ids;
@@ -55,7 +55,7 @@ pub(crate) enum Outcome {
     /// A single gap, which BLAST+ cannot store; it ends the job.
     OnlyGap,
     /// A word of the definition line is not an identifier; it ends the job.
-    NoIdentifier(Refusal),
+    NoIdentifier(IdRefusal),
 }
 
 /// A record that was read.
@@ -173,7 +173,7 @@ impl Block {
 }
 
 /// Parses the definition lines of a record. Also returns whether a taxonomy id was found for any.
-fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Refusal> {
+fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), IdRefusal> {
     let definitions = if options.parse_ids {
         ids::definitions(&record.defline, options.kind.molecule())?
     } else {

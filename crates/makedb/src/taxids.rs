@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use fleetblast_seq::id::{SeqId, parse_single};
+use fleetblast_seq::id::{SeqId, parse_single_id};
 use fleetblast_seq::input::read_whole;
 
 use crate::error::Error;
@@ -80,7 +80,7 @@ fn map_key(word: &[u8]) -> Vec<u8> {
         let zeros = word.iter().take_while(|&&digit| digit == b'0').count();
         return word[zeros..].to_vec();
     }
-    let id = parse_single(word).or_else(|| parse_single(&[b"lcl|", word].concat()));
+    let id = parse_single_id(word).or_else(|| parse_single_id(&[b"lcl|", word].concat()));
     id.as_ref().map(plain_key).unwrap_or_default()
 }
 

@@ -46,7 +46,7 @@ impl NcbiLinks {
             )
             .into_bytes();
         }
-        match id::report_choice(ids) {
+        match id::choose_report_id(ids) {
             Some(SeqId::General { db, tag }) if db.eq_ignore_ascii_case(b"TI") => {
                 let tag = tag.text();
                 let number = String::from_utf8_lossy(&tag);

@@ -46,12 +46,12 @@ pub fn query_display_name(setup: &Setup, query: &QueryResult) -> Vec<u8> {
 /// The query's identifier in XML. Of several it is the one whose accession the tabular formats
 /// print.
 pub fn xml_query_id(query: &QueryResult) -> Vec<u8> {
-    id::text_choice(query.ids).map_or_else(|| generated_id(query).bare(), SeqId::bare)
+    id::choose_text_id(query.ids).map_or_else(|| generated_id(query).bare(), SeqId::bare)
 }
 
 /// The query's name in SAM.
 pub fn sam_query_name(query: &QueryResult) -> Vec<u8> {
-    let chosen = id::sam_choice(query.ids);
+    let chosen = id::choose_sam_id(query.ids);
     chosen.map_or_else(|| generated_id(query).accession_version(), SeqId::accession_version)
 }
 
@@ -188,13 +188,13 @@ impl SubjectNames {
     pub fn hit_id_and_definition(&self) -> (Vec<u8>, Vec<u8>) {
         if self.is_from_fasta {
             let ids: Vec<_> = self.chosen_defline().ids.iter().map(|id| self.named(id)).collect();
-            return (id::id_list(&ids), defined(self.title()));
+            return (id::format_id_list(&ids), defined(self.title()));
         }
         let (mut hit_id, mut definition) = (Vec::new(), Vec::new());
         let mut titled = false;
         for line in &self.deflines {
             if !titled {
-                hit_id = id::id_list(&line.ids);
+                hit_id = id::format_id_list(&line.ids);
             }
             if !line.has_title {
                 continue;
@@ -205,7 +205,8 @@ impl SubjectNames {
                 if gi > 0 {
                     definition.extend_from_slice(format!("gi|{gi}|").as_bytes());
                 }
-                definition.extend(id::report_choice(&line.ids).map_or_else(Vec::new, SeqId::fasta));
+                definition
+                    .extend(id::choose_report_id(&line.ids).map_or_else(Vec::new, SeqId::fasta));
                 definition.push(b' ');
             }
             definition.extend_from_slice(&line.title);
@@ -216,12 +217,14 @@ impl SubjectNames {
 
     /// The subject's name in SAM.
     pub fn sam_name(&self) -> Vec<u8> {
-        id::sam_choice(&self.chosen_defline().ids).map_or_else(Vec::new, SeqId::accession_version)
+        id::choose_sam_id(&self.chosen_defline().ids)
+            .map_or_else(Vec::new, SeqId::accession_version)
     }
 
     /// The subject's `Hit_accession` in XML.
     pub fn hit_accession(&self) -> Vec<u8> {
-        id::text_choice(&self.chosen_defline().ids).map_or_else(Vec::new, |id| id_label(id, false))
+        id::choose_text_id(&self.chosen_defline().ids)
+            .map_or_else(Vec::new, |id| id_label(id, false))
     }
 }
 
@@ -254,7 +257,7 @@ fn organism(
 /// blast_seqinfosrc_aux.cpp).
 fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
     let has_gi = |line: &Defline| id::gi(&line.ids) > 0;
-    let is_known = |line: &Defline| match id::report_choice(&line.ids) {
+    let is_known = |line: &Defline| match id::choose_report_id(&line.ids) {
         Some(SeqId::Text { accession, .. }) => !accession.is_empty(),
         Some(SeqId::Pdb { .. }) => true,
         _ => false,

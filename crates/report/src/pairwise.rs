@@ -186,7 +186,7 @@ fn name_line(
     let before = out.len();
     let html = setup.output.html;
     let gi = id::gi(ids);
-    let Some(shown) = id::report_choice(ids) else { return };
+    let Some(shown) = id::choose_report_id(ids) else { return };
     let link = if html {
         program::links(setup).start_tag(ids, &id_label(shown, true), LinkPlace::Alignments, rank)
     } else {
@@ -226,7 +226,7 @@ fn name_line(
 fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     match id::gi(ids) {
         gi @ 1.. => gi.to_string().into_bytes(),
-        _ => id::report_choice(ids).map_or_else(Vec::new, name),
+        _ => id::choose_report_id(ids).map_or_else(Vec::new, name),
     }
 }
 

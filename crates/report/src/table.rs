@@ -49,7 +49,7 @@ impl DescriptionRow {
         let subject = SubjectNames::read(setup, source, hit.oid)?;
         let ids = &subject.chosen_defline().ids;
         let gi = id::gi(ids);
-        let shown = id::report_choice(ids);
+        let shown = id::choose_report_id(ids);
         let accession = shown.map_or_else(Vec::new, SeqId::accession_version);
         let mut name = Vec::new();
         let show_gis = setup.output.show_gis;

@@ -93,7 +93,7 @@ pub fn subject_rows(
 
 /// Returns the query's identifier as the column `qseqid` shows it.
 pub fn query_id(setup: &Setup, query: &QueryResult) -> Vec<u8> {
-    id::id_list(&names::tabular_query_ids(query, setup.output.parse_deflines))
+    id::format_id_list(&names::tabular_query_ids(query, setup.output.parse_deflines))
 }
 
 /// Returns a subject's identifier as the column `sseqid` shows it.
@@ -105,7 +105,7 @@ pub fn subject_id(
     source: &dyn SubjectSource,
     oid: u32,
 ) -> Result<Vec<u8>, ReportError> {
-    Ok(id::id_list(&SubjectNames::read(setup, source, oid)?.tabular_ids()))
+    Ok(id::format_id_list(&SubjectNames::read(setup, source, oid)?.tabular_ids()))
 }
 
 /// Values that are the same in all rows of a subject.
@@ -240,7 +240,7 @@ fn strand(pair: &AlignmentRows) -> &'static [u8] {
 /// One of the forms of a sequence's identifiers.
 fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
     use Column as C;
-    let chosen = id::text_choice(ids);
+    let chosen = id::choose_text_id(ids);
     let text = match column {
         C::QueryGi | C::SubjectGi | C::SubjectAllGis => id::gi(ids).to_string().into_bytes(),
         C::QueryAccession | C::SubjectAccession | C::SubjectAllAccessions => {
@@ -249,7 +249,7 @@ fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
         C::QueryAccessionVersion | C::SubjectAccessionVersion => {
             chosen.map_or_else(Vec::new, SeqId::accession_version)
         }
-        _ => id::id_list(ids),
+        _ => id::format_id_list(ids),
     };
     out.extend(text);
 }

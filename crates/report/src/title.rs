@@ -345,7 +345,7 @@ mod tests {
     }
 
     fn id(text: &str) -> Vec<SeqId> {
-        fleetblast_seq::id::parse_word(text.as_bytes()).unwrap()
+        fleetblast_seq::id::parse_fasta_ids(text.as_bytes()).unwrap()
     }
 
     /// Goldens: the description table of `blastp`, with and without taxids and a taxonomy database.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::id::{IdError, Molecule, Refusal};
+use crate::id::{IdError, IdRefusal, Molecule};
 
 /// An error of reading FASTA.
 #[derive(Debug, thiserror::Error)]
@@ -176,7 +176,7 @@ pub enum Warning {
         line: u64,
     },
     /// A part of the first word is no identifier and was skipped.
-    PartOfId(Refusal),
+    PartOfId(IdRefusal),
     /// The identifier ends with this many letters, more than 50.
     SequenceInId {
         /// Number of letters.

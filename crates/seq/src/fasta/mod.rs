@@ -28,10 +28,10 @@
 //! then has no title.
 //!
 //! With [`Options::parse_deflines`] the word up to the first blank or control character is parsed
-//! by [`parse_word`](crate::id::parse_word), and the title follows it. If the word ends with a
-//! range such as `:1-10` or `:c10-1`, BLAST+ drops the identifiers. A bracket that starts `[key=`
-//! ends the word. If the identifier is of a nucleotide database (`L00738`), only nucleotide codes
-//! are valid letters. The definition line is then mandatory.
+//! by [`parse_fasta_ids`](crate::id::parse_fasta_ids), and the title follows it. If the word ends
+//! with a range such as `:1-10` or `:c10-1`, BLAST+ drops the identifiers. A bracket that starts
+//! `[key=` ends the word. If the identifier is of a nucleotide database (`L00738`), only nucleotide
+//! codes are valid letters. The definition line is then mandatory.
 //!
 //! **Identifiers instead of sequences.** BLAST+ first tries a record that starts with a letter or
 //! digit as an identifier to fetch from NCBI (`P69905`, `12345`, `gi|129295`). This is refused here

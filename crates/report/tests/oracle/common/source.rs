@@ -10,7 +10,7 @@ use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::SubjectSource;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
-use fleetblast_seq::id::{ObjectId, SeqId, parse_word};
+use fleetblast_seq::id::{ObjectId, SeqId, parse_fasta_ids};
 use fleetblast_seq::nucleotide::{self, blastna};
 
 use super::{Case, Subjects};
@@ -66,7 +66,7 @@ pub fn parsed(line: &str, number: usize, kind: &str) -> (Vec<SeqId>, Vec<u8>) {
     let (word, title) = line.split_once(' ').unwrap_or((line, ""));
     let ids = match word {
         "" => vec![SeqId::Local(ObjectId::Text(format!("{kind}_{number}").into_bytes()))],
-        word => parse_word(word.as_bytes()).unwrap(),
+        word => parse_fasta_ids(word.as_bytes()).unwrap(),
     };
     (ids, title.as_bytes().to_vec())
 }
