@@ -118,7 +118,7 @@ impl Block {
         if let Some(gi) = large {
             return Outcome::LargeGi(gi);
         }
-        if record.residues.is_empty() || record.gaps == Gaps::StartsUnknown {
+        if record.residues.is_empty() || record.gaps == Gaps::StartsWithUnknownGap {
             return Outcome::Empty(names.first().cloned());
         }
         if record.gaps == Gaps::Only {

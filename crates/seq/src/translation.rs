@@ -167,13 +167,13 @@ fn joined_residue(residues: &[u8; 64], bases: [u8; 3], join: fn(u8, u8) -> u8) -
 
 /// The number of no genetic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownCode;
+pub struct UnknownGeneticCode;
 
 impl TryFrom<i64> for GeneticCode {
-    type Error = UnknownCode;
+    type Error = UnknownGeneticCode;
 
-    fn try_from(id: i64) -> Result<Self, UnknownCode> {
-        u8::try_from(id).ok().and_then(GeneticCode::new).ok_or(UnknownCode)
+    fn try_from(id: i64) -> Result<Self, UnknownGeneticCode> {
+        u8::try_from(id).ok().and_then(GeneticCode::new).ok_or(UnknownGeneticCode)
     }
 }
 

@@ -179,7 +179,7 @@ fn identifiers(
     }
     let mut passed = Vec::new();
     let ids = parse_fasta_ids_with_skipped(&word, &mut passed);
-    warnings.extend(passed.into_iter().map(Warning::PartOfId));
+    warnings.extend(passed.into_iter().map(Warning::SkippedIdPart));
     let ids = ids?;
     if let Some(last) = ids.last() {
         warnings.extend(misplaced_sequence(&last.accession(), rules)?);

@@ -51,7 +51,7 @@ use std::path::{Path, PathBuf};
 use self::data::Residues;
 use self::database::Gaps;
 use self::defline::ParsedDefline;
-pub use self::error::{FastaError, GapWarning, Problem, Warning};
+pub use self::error::{FastaError, GapLineWarning, Problem, Warning};
 use self::line::Lines;
 use crate::convert::trim_spaces;
 use crate::id::{Molecule, SeqId};

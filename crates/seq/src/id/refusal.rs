@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::convert::{ConvertError, exception};
+use crate::convert::{ValueParseError, exception};
 
 /// An exception of BLAST+ 2.12.0 about an identifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ enum Cause {
     /// Cause: a text in place of a number.
     Choice,
     /// Cause: a text that is not a valid number.
-    Convert(ConvertError),
+    Convert(ValueParseError),
 }
 
 /// BLAST+'s message for a text where only a number is allowed.
@@ -45,8 +45,8 @@ impl fmt::Display for IdRefusal {
     }
 }
 
-impl From<ConvertError> for IdRefusal {
-    fn from(error: ConvertError) -> Self {
+impl From<ValueParseError> for IdRefusal {
+    fn from(error: ValueParseError) -> Self {
         Self { cause: Cause::Convert(error) }
     }
 }
