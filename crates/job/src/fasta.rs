@@ -30,7 +30,7 @@ pub fn open_input<'a>(
         standard::input().map_err(|error| Error::query(format_args!("standard input: {error}")))?;
     }
     let warn = |text: &str| audience.warn(text);
-    input::open_version(path(source), warn)
+    input::open_input_with_version(path(source), warn)
         .map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 

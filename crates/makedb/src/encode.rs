@@ -84,7 +84,7 @@ pub(crate) fn encode(text: Text, name: &Path, options: &Options) -> Block {
         parse_deflines: options.parse_ids,
         rules: Rules::Database(options.kind.molecule()),
     };
-    let mut reader = Reader::new(&text.bytes[..], name, rules).after_lines(text.lines_before);
+    let mut reader = Reader::new(&text.bytes[..], name, rules).with_lines_before(text.lines_before);
     let mut block = Block::default();
     loop {
         match reader.next_record() {

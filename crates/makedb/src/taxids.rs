@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use fleetblast_seq::id::{SeqId, parse_single_id};
-use fleetblast_seq::input::read_whole;
+use fleetblast_seq::input::read_whole_file;
 
 use crate::error::Error;
 use crate::ids::plain_key;
@@ -35,8 +35,8 @@ impl Taxids {
     /// # Errors
     /// If the file cannot be read, or a second word is no number.
     pub fn read_map(path: &Path) -> Result<Self, Error> {
-        let text =
-            read_whole(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+        let text = read_whole_file(path)
+            .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
         let mut map = HashMap::new();
         for (line, text) in (1..).zip(text.split(|&byte| byte == b'\n' || byte == b'\r')) {
             let mut words = text.trim_ascii().split(|&byte| byte == b' ' || byte == b'\t');

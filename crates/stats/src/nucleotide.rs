@@ -330,8 +330,8 @@ fn scores(reward: i32, penalty: i32) -> BaseScores {
     let mut scores = [[SENTINEL_SCORE; blastna::SIZE]; blastna::SIZE];
     for a in 0..blastna::SENTINEL {
         for b in a..blastna::SENTINEL {
-            let bases = blastna::ncbi4na(b).count_ones() as i32;
-            let common = blastna::ncbi4na(a) & blastna::ncbi4na(b) != 0;
+            let bases = blastna::to_ncbi4na(b).count_ones() as i32;
+            let common = blastna::to_ncbi4na(a) & blastna::to_ncbi4na(b) != 0;
             let sum = f64::from((bases - 1) * penalty + reward);
             let score = if common { (sum / f64::from(bases)).round() as i32 } else { penalty };
             scores[usize::from(a)][usize::from(b)] = score;

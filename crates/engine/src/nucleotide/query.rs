@@ -96,7 +96,7 @@ impl NucleotideParams {
         if repeats.is_empty() {
             return combined;
         }
-        mask::combine_linked([&combined[..], repeats].concat(), REPEAT_LINK)
+        mask::combine_nearby_intervals([&combined[..], repeats].concat(), REPEAT_LINK)
     }
 }
 

@@ -28,7 +28,7 @@ impl QueryRules for ProteinParams {
     fn shown(&self, input: &QueryInput) -> Option<Vec<Vec<u8>>> {
         let translation = self.query_translation.as_ref()?;
         let is_ambiguous = input.letters.iter().any(|&letter| letter >= blastna::BASES);
-        let translate = GeneticCode::translate_shown;
+        let translate = GeneticCode::translate_for_report;
         let frames = is_ambiguous.then(|| frames(&input.letters, translation, translate))?;
         Some(frames.into_iter().map(|(_, residues)| residues).collect())
     }

@@ -140,7 +140,7 @@ impl SubjectSource for SubjectDatabase {
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
         let code = self.translation.as_ref().map(|translation| &translation.shown);
-        let translate = code.map(|code| |letters: &[u8]| code.translate_shown(letters));
+        let translate = code.map(|code| |letters: &[u8]| code.translate_for_report(letters));
         MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, translate)
     }
 

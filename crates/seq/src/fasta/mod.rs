@@ -163,7 +163,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Sets the number of lines before the start of the input, so that errors have the right lines.
-    pub fn after_lines(mut self, lines: u64) -> Self {
+    pub fn with_lines_before(mut self, lines: u64) -> Self {
         self.lines.count_from(lines);
         self
     }

@@ -68,7 +68,7 @@ impl Sequences {
     fn read(&self, number: usize, frame: Frame, stretch: Range<u32>) -> Vec<u8> {
         let letters = &self.entries[number].1[stretch.start as usize..stretch.end as usize];
         let code = |letter| alphabet::encode(letter).unwrap();
-        let base = |letter| blastna::of_ncbi4na(nucleotide::encode(letter).unwrap());
+        let base = |letter| blastna::from_ncbi4na(nucleotide::encode(letter).unwrap());
         let strand = match frame.strand() {
             Some(Strand::Minus) => synth::reverse_complement(letters),
             _ => letters.to_string(),

@@ -56,7 +56,7 @@ impl SubjectSource for Source {
 pub fn codes(letters: &str, params: &Params) -> Vec<u8> {
     let code = |letter| match params {
         Params::Protein(_) => alphabet::encode(letter).unwrap(),
-        Params::Nucleotide(_) => blastna::of_ncbi4na(nucleotide::encode(letter).unwrap()),
+        Params::Nucleotide(_) => blastna::from_ncbi4na(nucleotide::encode(letter).unwrap()),
     };
     letters.bytes().map(code).collect()
 }
