@@ -13,9 +13,9 @@ pub fn frame_letters(frame: Frame) -> &'static [u8] {
     }
 }
 
-/// Pairs of different letters that count as positive, since their score in the standard matrix is.
-/// XML has other rules for them than the remaining formats. For nucleotides only equal letters
-/// count.
+/// Pairs of different letters that count as positive, since their score in the standard matrix is
+/// positive. The rules of XML differ from those of the other formats. For nucleotides only equal
+/// letters count.
 #[derive(Clone, Debug)]
 pub enum PositivePairs {
     /// Indexed by NCBIstdaa codes.

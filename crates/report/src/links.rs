@@ -2,7 +2,7 @@
 
 use fleetblast_seq::id::{self, SeqId};
 
-/// Where NCBI shows sequences of one molecule type.
+/// Addresses of NCBI's pages for the sequences of one molecule type.
 #[derive(Clone, Copy, Debug)]
 pub struct NcbiLinks {
     /// The molecule type in addresses.

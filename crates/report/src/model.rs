@@ -80,7 +80,7 @@ pub struct DatabaseParagraph {
 /// The searched databases.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DatabaseSummary {
-    /// What its sequences are, as stored: those of a translated search are nucleotides.
+    /// Molecule type of the stored sequences: nucleotides even if the search translates them.
     pub kind: SequenceKind,
     /// Name in format 7 and XML: the text of `-db`; for `-subject` `User specified sequence set
     /// (Input: FILE)`.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The kinds of errors in a text.
+/// Reasons why a text is not a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueParseErrorKind {
     /// No value at the start of the text.

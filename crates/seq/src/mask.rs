@@ -8,8 +8,8 @@ use std::ops::Range;
 /// Joins SEG and lower-case intervals as BLAST+ does (`BlastSeqLocCombine`). They are sorted by
 /// start. An interval joins the one before it if they share more than one position.
 ///
-/// Intervals that share a single position, or just touch, stay apart. That makes a difference for
-/// [`complement`] only in that nothing lies between them.
+/// Intervals that share a single position, or just touch, stay apart. [`unmasked_ranges`] returns
+/// the same for them as for a joined interval.
 ///
 /// ```
 /// use fleetblast_seq::mask::combine;

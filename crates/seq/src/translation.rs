@@ -165,7 +165,7 @@ fn joined_residue(residues: &[u8; 64], bases: [u8; 3], join: fn(u8, u8) -> u8) -
     common
 }
 
-/// The number of no genetic code.
+/// The error for a number that is not the number of a genetic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownGeneticCode;
 

@@ -72,7 +72,7 @@ impl GumbelParameters {
         }
     }
 
-    /// The same parameters with another scale and K: those of a PSSM.
+    /// Returns these parameters with the scale λ and the K of a PSSM.
     #[must_use]
     pub fn with_scale_and_k(self, block: &KarlinParameters) -> Self {
         Self { lambda: block.lambda, k: block.k, ..self }

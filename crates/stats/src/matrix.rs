@@ -78,7 +78,7 @@ fn text(name: &str) -> Option<&'static str> {
 ///
 /// ```
 /// use fleetblast_stats::matrix;
-/// let scores = matrix::scores("blosum62").unwrap();
+/// let scores = matrix::matrix_scores("blosum62").unwrap();
 /// assert_eq!(scores[20][20], 11); // W against W
 /// ```
 pub fn matrix_scores(name: &str) -> Option<ScoreMatrix> {

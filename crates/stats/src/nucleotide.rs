@@ -34,7 +34,7 @@ pub enum GappedStatistics {
         /// Intercept of that mean.
         beta: f64,
     },
-    /// The gap costs are so high that each context uses its parameters without gaps.
+    /// Each context uses its parameters without gaps, since the gap costs are very high.
     AsUngapped,
 }
 
@@ -55,7 +55,7 @@ pub struct NucleotideScoring {
     pub scores: BaseScores,
     /// Parameters with these gap costs.
     pub gapped_statistics: GappedStatistics,
-    /// E-values are computed from the next lower even score (`round_down`).
+    /// Whether e-values are computed from the next lower even score (`round_down`).
     pub rounds_scores_down: bool,
     /// Whether the table has statistics for these scores, with any gap costs.
     pub has_statistics: bool,

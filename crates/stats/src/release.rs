@@ -1,24 +1,24 @@
-//! What differs between releases of BLAST+.
+//! The rules that differ between releases of BLAST+.
 //!
 //! Code whose results depend on the release reads the [`Release`] that it is given: no other module
 //! has a number of a release. Values that are the same in all releases stay where they are used.
 
-/// A release of BLAST+, by its rules.
+/// The rules of a release of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Release {
-    /// Its number, as in banners and the text of `-version`, there with a `+` after it.
+    /// Number of the release, such as `2.12.0`. Banners and `-version` print a `+` after it.
     pub version: &'static str,
-    /// Letters of a word in the tasks whose names end in `-fast`.
+    /// Word size, in residues, of the tasks whose names end in `-fast`.
     pub fast_word_size: usize,
-    /// What a word must score in these tasks.
+    /// Lowest score of a neighbouring word in these tasks.
     pub fast_word_threshold: f64,
     /// Shortest word, in residues, that is looked up in a compressed alphabet.
     pub compressed_alphabet_min_word_size: usize,
-    /// Costs to open and to extend a gap that go with PAM250.
+    /// Default gap costs of PAM250: to open a gap, and for each residue of it.
     pub pam250_gap_costs: (i32, i32),
-    /// Share of identical residues above which two aligned sequences are nearly identical.
+    /// Fraction of identical residues above which two aligned sequences are nearly identical.
     pub near_identical_fraction: f64,
-    /// Greatest size of a file of a database that is made, as an option's value.
+    /// Default of `makeblastdb -max_file_sz`, the maximal size of a database file.
     pub default_max_file_size: &'static str,
 }
 

@@ -19,7 +19,7 @@ pub struct SearchSpace {
     pub search_space: i64,
 }
 
-/// Alignments with a common e-value.
+/// HSPs of one subject with a common e-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkedSet {
     /// Number of alignments.
@@ -33,24 +33,25 @@ impl SearchSpace {
         f64::from(self.subject_length) * f64::from(self.query_length)
     }
 
-    /// The e-value of a set with gaps of any size between its alignments. `decay` is the factor by
-    /// which the probability of a set falls with each more alignment.
+    /// Returns the e-value of a set with gaps of any size between its alignments. `decay` is the
+    /// factor by which the probability of a set falls with each additional alignment.
     pub fn large_gap_evalue(&self, set: LinkedSet, decay: f64) -> f64 {
         let count = f64::from(set.count);
         let score = set.score - (count * self.pair().ln() - ln_factorial(set.count));
         self.evalue(set, score, decay)
     }
 
-    /// The e-value of a set whose alignments each begin within `places` positions after another
-    /// one, in both sequences.
+    /// Returns the e-value of a set in which each alignment begins within `places` positions after
+    /// another one, in both sequences. `decay` as in [`Self::large_gap_evalue`].
     pub fn small_gap_evalue(&self, set: LinkedSet, places: i32, decay: f64) -> f64 {
         let more = f64::from(set.count) - 1.0;
         let score = set.score - (self.pair().ln() + 2.0 * more * f64::from(places).ln());
         self.evalue(set, score - ln_factorial(set.count), decay)
     }
 
-    /// The e-value of a set whose alignments each begin within `places` positions after another
-    /// one, in the query and in the subject.
+    /// Returns the e-value of a set in which each alignment begins within a number of positions
+    /// after another one. `places` are these numbers for the query and the subject. `decay` as in
+    /// [`Self::large_gap_evalue`].
     pub fn uneven_gap_evalue(&self, set: LinkedSet, places: [i32; 2], decay: f64) -> f64 {
         let more = f64::from(set.count) - 1.0;
         let [query, subject] = places.map(|places| f64::from(places).ln());
@@ -71,8 +72,8 @@ impl SearchSpace {
     }
 }
 
-/// The divisor of e-values of sets of `count` alignments. It corrects for the search for sets of
-/// other sizes.
+/// Returns the divisor of the e-value of a set of `count` alignments. It corrects for the tests of
+/// sets of other sizes (`BLAST_GapDecayDivisor`, blast_stat.c).
 pub fn gap_decay_divisor(decay: f64, count: u32) -> f64 {
     (1.0 - decay) * decay.powi(count as i32 - 1)
 }

@@ -5,8 +5,9 @@ use crate::lattice::exp_minus_1;
 
 const TABLE: &str = include_str!("../data/freq_ratios/composition_pvalue_table.tsv");
 
-/// λ of the first bin and width of the bins (unified_pvalues.c).
+/// λ of the first bin (unified_pvalues.c).
 pub const SMALLEST_LAMBDA: f64 = 0.034;
+/// Width of a bin of λ.
 const BIN: f64 = 0.001;
 /// Below this bin the p-value does not fall further.
 const LOWEST_BIN: usize = 35;

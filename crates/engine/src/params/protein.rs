@@ -57,7 +57,8 @@ pub struct ProteinParams {
     pub scoring: ScoringSystem,
     /// Gapped λ of the PSSM with which a search begins.
     pub start_lambda: Option<f64>,
-    /// Letters per word; long words are of a compressed alphabet ([`Release::compressed_from`]).
+    /// Letters per word; long words are of a compressed alphabet
+    /// ([`Release::compressed_alphabet_min_word_size`]).
     pub word_size: usize,
     /// Least score of a neighbouring word, T (not truncated).
     pub threshold: f64,

@@ -65,7 +65,7 @@ pub struct Options {
     pub rules: Rules,
 }
 
-/// The programs of BLAST+ read FASTA by somewhat different rules.
+/// The rules by which a program of BLAST+ reads FASTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
     /// The rules for queries and `-subject` sequences of these molecules.
