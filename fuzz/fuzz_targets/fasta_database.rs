@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
         _ => (Molecule::Nucleotide, 16),
     };
     let options = Options { parse_deflines: flags & 1 != 0, rules: Rules::Database(molecule) };
-    let mut reader = Reader::new(text, "fuzz", options).after_lines(5);
+    let mut reader = Reader::new(text, "fuzz", options).with_lines_before(5);
     while let Ok(Some(record)) = reader.next_record() {
         assert!(record.line > 5 && record.lower_case.is_empty());
         assert!(record.residues.iter().all(|&code| usize::from(code) < end));

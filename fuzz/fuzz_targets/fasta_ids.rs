@@ -1,13 +1,15 @@
 //! Identifiers: no panics, and what is written in FASTA style reads as the same identifiers.
 #![no_main]
 
-use fleetblast_seq::id::{SeqId, best_choice, id_list, parse_word, report_choice, text_choice};
+use fleetblast_seq::id::{
+    SeqId, choose_best_id, choose_report_id, choose_text_id, format_id_list, parse_fasta_ids,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|word: &[u8]| {
-    let Ok(ids) = parse_word(word) else { return };
+    let Ok(ids) = parse_fasta_ids(word) else { return };
     assert!(!ids.is_empty());
-    for choose in [best_choice, report_choice, text_choice] {
+    for choose in [choose_best_id, choose_report_id, choose_text_id] {
         let id = choose(&ids).expect("one of several");
         let _ = (id.accession(), id.accession_version(), id.bare(), id.molecule());
         // Identifiers from printable words come back as they went, unless their parts hold bars.
@@ -19,9 +21,9 @@ fuzz_target!(|word: &[u8]| {
             _ => 2,
         };
         if bars == expected && word.iter().all(u8::is_ascii_graphic) {
-            let again = parse_word(&fasta);
+            let again = parse_fasta_ids(&fasta);
             assert!(again.is_ok_and(|again| again.iter().any(|other| other.fasta() == fasta)));
         }
     }
-    assert!(!id_list(&ids).is_empty());
+    assert!(!format_id_list(&ids).is_empty());
 });

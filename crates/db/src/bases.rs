@@ -101,7 +101,7 @@ impl<'a> Bases<'a> {
     /// contents of `out` are lost.
     pub fn decode_blastna(&self, range: Range<u32>, out: &mut Vec<u8>) {
         self.decode(range, out);
-        out.iter_mut().for_each(|code| *code = blastna::of_ncbi4na(*code));
+        out.iter_mut().for_each(|code| *code = blastna::from_ncbi4na(*code));
     }
 
     /// Splits off the header of the ambiguities. Returns whether the format is long, and the words.

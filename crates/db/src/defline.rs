@@ -61,7 +61,7 @@ pub fn parse(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
 pub(crate) fn parse_strictly(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
     let mut reader = BerReader::new(header);
     let lines = defline_set(&mut reader)?;
-    reader.all_known()?;
+    reader.verify_all_known()?;
     Ok(lines)
 }
 

@@ -2,8 +2,8 @@
 
 use fleetblast_seq::convert::parse_integer;
 use fleetblast_seq::id::{
-    NumberKind, ObjectId, Refusal, SeqId, TextKind, best_choice, parse_first, parse_indexed,
-    parse_word,
+    IdRefusal, NumberKind, ObjectId, SeqId, TextKind, choose_best_id, parse_fasta_ids,
+    parse_first_id, parse_lookup_ids,
 };
 
 /// Maximal number of digits of a version that a lookup may omit.
@@ -33,7 +33,7 @@ pub(super) fn typed(id: &[u8]) -> Vec<u8> {
     if !id.iter().any(|b| b"|_".contains(b)) {
         return id.to_ascii_uppercase();
     }
-    parse_first(id).map_or_else(|_| id.to_ascii_uppercase(), |id| listed(&id))
+    parse_first_id(id).map_or_else(|_| id.to_ascii_uppercase(), |id| listed(&id))
 }
 
 /// Returns the version-5 key of an identifier.
@@ -57,11 +57,11 @@ pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
         && bar == 4
     {
         let bare = [&word[..bar], b"_", &word[bar + 1..]].concat();
-        if let Some(pdb @ SeqId::Pdb { .. }) = parse_word(&bare).ok()?.into_iter().next() {
+        if let Some(pdb @ SeqId::Pdb { .. }) = parse_fasta_ids(&bare).ok()?.into_iter().next() {
             return Some(pdb);
         }
     }
-    parse_word(word).ok()?.into_iter().next()
+    parse_fasta_ids(word).ok()?.into_iter().next()
 }
 
 /// Parses a key as an integer, which can be a GI.
@@ -73,11 +73,11 @@ pub(super) fn number(key: &[u8]) -> Option<i64> {
 ///
 /// # Errors
 /// An identifier with a known tag and invalid parts.
-pub(super) fn version_4(key: &[u8]) -> Result<Version4, Refusal> {
-    if let Some(id) = best_choice(&parse_indexed(key)?) {
+pub(super) fn version_4(key: &[u8]) -> Result<Version4, IdRefusal> {
+    if let Some(id) = choose_best_id(&parse_lookup_ids(key)?) {
         return simplified(id, key);
     }
-    let text = match parse_word(key).ok().and_then(|ids| ids.into_iter().next()) {
+    let text = match parse_fasta_ids(key).ok().and_then(|ids| ids.into_iter().next()) {
         Some(id @ SeqId::Pdb { .. }) if key.contains(&b'_') => id.fasta(),
         Some(SeqId::Local(_)) if parse_integer(key, 10).is_ok() => [b"lcl|", key].concat(),
         Some(SeqId::Local(_)) => with_colon(key).unwrap_or_else(|| key.to_vec()),
@@ -95,7 +95,7 @@ fn with_colon(key: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Chooses the kind of lookup for a parsed identifier (`SeqDB_SimplifySeqid`, seqdbcommon.cpp).
-fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4, Refusal> {
+fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4, IdRefusal> {
     let text = match id {
         SeqId::Gi(number) => return Ok(Version4::Gi(*number)),
         SeqId::Numbered(NumberKind::BackboneSequence, number) => number.to_string().into_bytes(),
@@ -183,7 +183,7 @@ pub(crate) fn spellings(id: &SeqId) -> Vec<Vec<u8>> {
 ///
 /// # Errors
 /// An identifier with a known tag and invalid parts.
-pub(crate) fn listed_version_4(id: &[u8]) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn listed_version_4(id: &[u8]) -> Result<Vec<u8>, IdRefusal> {
     Ok(match version_4(id)? {
         Version4::Text(text) => text,
         Version4::Gi(_) | Version4::Ordinal(_) | Version4::Pig | Version4::Trace(_) => Vec::new(),
@@ -195,8 +195,8 @@ pub(crate) fn listed_version_4(id: &[u8]) -> Result<Vec<u8>, Refusal> {
 ///
 /// # Errors
 /// A word that is not a valid identifier.
-pub(crate) fn listed_word(word: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
-    Ok(match parse_first(word)? {
+pub(crate) fn listed_word(word: &[u8]) -> Result<Option<Vec<u8>>, IdRefusal> {
+    Ok(match parse_first_id(word)? {
         SeqId::Gi(_) => None,
         id => Some(listed(&id)),
     })

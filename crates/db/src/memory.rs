@@ -114,7 +114,7 @@ impl Stored {
         let mut bytes = vec![0; letters.len() / 4 + 1];
         for (at, &code) in letters.iter().enumerate() {
             let base =
-                if code < blastna::BASES { code } else { random.base(blastna::ncbi4na(code)) };
+                if code < blastna::BASES { code } else { random.base(blastna::to_ncbi4na(code)) };
             bytes[at / 4] |= base << (6 - 2 * (at % 4));
         }
         bytes[letters.len() / 4] |= (letters.len() % 4) as u8;
@@ -135,7 +135,7 @@ fn ambiguous_runs(letters: &[u8]) -> Vec<u8> {
     for same in letters.chunk_by(|a, b| a == b) {
         for run in same.chunks(LONGEST_RUN) {
             if run[0] >= blastna::BASES {
-                let code = u32::from(blastna::ncbi4na(run[0]));
+                let code = u32::from(blastna::to_ncbi4na(run[0]));
                 runs.extend((code << 28 | (run.len() as u32 - 1) << 16).to_be_bytes());
                 runs.extend((start as u32).to_be_bytes());
             }

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use fleetblast_seq::frame::Frame;
-use fleetblast_stats::karlin::KarlinBlock;
-use fleetblast_stats::length::{self, LengthModel};
+use fleetblast_stats::karlin::KarlinParameters;
+use fleetblast_stats::length::{self, AlignmentLengthModel};
 use serde::{Deserialize, Serialize};
 
 use crate::params::{CommonParams, DatabaseTotals};
@@ -57,7 +57,7 @@ pub struct Context {
     /// and for display.
     pub masks: Vec<Range<u32>>,
     /// Ungapped statistics for this context's composition; with `None` it cannot have hits.
-    pub karlin: Option<KarlinBlock>,
+    pub karlin: Option<KarlinParameters>,
     /// Length adjustment, as the footer of a report shows it.
     pub length_adjustment: i32,
     /// Effective search space (or `-searchsp`).
@@ -74,7 +74,7 @@ pub struct Findings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct ContextFindings {
     masks: Vec<Range<u32>>,
-    karlin: Option<KarlinBlock>,
+    karlin: Option<KarlinParameters>,
     length_adjustment: i32,
     search_space: i64,
 }
@@ -100,18 +100,23 @@ pub(crate) trait QueryRules {
     fn masked_letter(&self) -> u8;
 
     /// Ungapped statistics of a context, if they exist.
-    fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock>;
+    fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters>;
 
     /// Whether they exist; faster where possible.
     fn has_ungapped(&self, letters: &[u8]) -> bool;
 
     /// The model of effective lengths, from the ungapped statistics.
-    fn length_model(&self, karlin: &KarlinBlock) -> LengthModel;
+    fn length_model(&self, karlin: &KarlinParameters) -> AlignmentLengthModel;
 
     /// Length adjustment of a context of `len` letters with these statistics (rules 1.5).
-    fn length_adjustment(&self, len: usize, karlin: &KarlinBlock, totals: &DatabaseTotals) -> i32 {
+    fn length_adjustment(
+        &self,
+        len: usize,
+        karlin: &KarlinParameters,
+        totals: &DatabaseTotals,
+    ) -> i32 {
         let model = self.length_model(karlin);
-        model.adjustment(len as i32, totals.space_residues, totals.sequences)
+        model.length_adjustment(len as i32, totals.space_residues, totals.sequences)
     }
 
     /// The letters of a context with masked ones replaced, unless masks are soft.
@@ -253,7 +258,7 @@ fn with_shown(mut contexts: Vec<Context>, shown: Option<Vec<Vec<u8>>>) -> Vec<Co
 /// (`BLAST_CalcEffLengths`, blast_setup.c).
 fn search_space(
     len: usize,
-    karlin: Option<&KarlinBlock>,
+    karlin: Option<&KarlinParameters>,
     rules: &impl QueryRules,
     totals: &DatabaseTotals,
 ) -> (i32, i64) {

@@ -5,7 +5,7 @@
 //! each position. Values computed from a row can be cached by its number.
 
 use fleetblast_seq::alphabet::SIZE;
-use fleetblast_stats::matrix::Scores;
+use fleetblast_stats::matrix::ScoreMatrix;
 use fleetblast_stats::nucleotide;
 
 /// "Minus infinity" of letters that do not exist: low enough to never win, high enough to never
@@ -31,7 +31,7 @@ impl ScoreRows {
     }
 
     /// Creates a row for each letter, by its code.
-    pub fn of_matrix(scores: &Scores) -> Self {
+    pub fn of_matrix(scores: &ScoreMatrix) -> Self {
         let mut rows = ScoreRows(vec![[NEVER; 32]; scores.len()]);
         rows.set_matrix(scores);
         rows
@@ -71,7 +71,7 @@ impl ScoreRows {
     }
 
     /// Replaces the scores of the rows of letters.
-    pub fn set_matrix(&mut self, scores: &Scores) {
+    pub fn set_matrix(&mut self, scores: &ScoreMatrix) {
         for (to, from) in self.0.iter_mut().zip(scores) {
             to[..from.len()].copy_from_slice(from);
         }

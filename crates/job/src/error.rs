@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, io};
 
 use fleetblast_db::{DbError, check_mapped_files};
-use fleetblast_seq::convert::ConvertError;
+use fleetblast_seq::convert::ValueParseError;
 
 /// Exit codes of BLAST+ (`blast_app_util.hpp`).
 pub mod exit {
@@ -233,8 +233,8 @@ pub fn output_error(error: &std::io::Error) -> Error {
 
 /// BLAST+ does not expect a range or an environment variable that is no number. It reports an
 /// unhandled exception, with its source line.
-impl From<ConvertError> for Error {
-    fn from(error: ConvertError) -> Self {
+impl From<ValueParseError> for Error {
+    fn from(error: ValueParseError) -> Self {
         Self::new(exit::UNKNOWN, format!("Error: {}", error.exception()))
     }
 }

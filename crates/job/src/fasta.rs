@@ -30,7 +30,7 @@ pub fn open_input<'a>(
         standard::input().map_err(|error| Error::query(format_args!("standard input: {error}")))?;
     }
     let warn = |text: &str| audience.warn(text);
-    input::open_version(path(source), warn)
+    input::open_input_with_version(path(source), warn)
         .map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
@@ -74,7 +74,7 @@ pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
 /// Returns BLAST+'s name for a sequence in messages, with its title. The name is the preferred
 /// identifier, first of all a gi, or `role` and `number`.
 pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
-    let name = match id::best_choice(&record.ids) {
+    let name = match id::choose_best_id(&record.ids) {
         Some(id) => id.accession(),
         None => format!("{role}_{number}").into_bytes(),
     };

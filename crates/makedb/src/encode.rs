@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fleetblast_seq::fasta::database::Gaps;
 use fleetblast_seq::fasta::{self, FastaError, Reader, Record, Rules, Warning};
-use fleetblast_seq::id::{Refusal, SeqId};
+use fleetblast_seq::id::{IdRefusal, SeqId};
 
 use crate::header::{self, BadCharacter, Line};
 use crate::ids;
@@ -55,7 +55,7 @@ pub(crate) enum Outcome {
     /// A single gap, which BLAST+ cannot store; it ends the job.
     OnlyGap,
     /// A word of the definition line is not an identifier; it ends the job.
-    NoIdentifier(Refusal),
+    NoIdentifier(IdRefusal),
 }
 
 /// A record that was read.
@@ -84,7 +84,7 @@ pub(crate) fn encode(text: Text, name: &Path, options: &Options) -> Block {
         parse_deflines: options.parse_ids,
         rules: Rules::Database(options.kind.molecule()),
     };
-    let mut reader = Reader::new(&text.bytes[..], name, rules).after_lines(text.lines_before);
+    let mut reader = Reader::new(&text.bytes[..], name, rules).with_lines_before(text.lines_before);
     let mut block = Block::default();
     loop {
         match reader.next_record() {
@@ -118,7 +118,7 @@ impl Block {
         if let Some(gi) = large {
             return Outcome::LargeGi(gi);
         }
-        if record.residues.is_empty() || record.gaps == Gaps::StartsUnknown {
+        if record.residues.is_empty() || record.gaps == Gaps::StartsWithUnknownGap {
             return Outcome::Empty(names.first().cloned());
         }
         if record.gaps == Gaps::Only {
@@ -173,7 +173,7 @@ impl Block {
 }
 
 /// Parses the definition lines of a record. Also returns whether a taxonomy id was found for any.
-fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Refusal> {
+fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), IdRefusal> {
     let definitions = if options.parse_ids {
         ids::definitions(&record.defline, options.kind.molecule())?
     } else {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fleetblast_seq::fasta::FastaError;
-use fleetblast_seq::id::Refusal;
+use fleetblast_seq::id::IdRefusal;
 use fleetblast_seq::input::OpenError;
 
 /// An error of making a database. No part of the new database is left, and an older one of its name
@@ -127,7 +127,7 @@ impl Error {
 pub enum RecordProblem {
     /// A word of the definition line is no identifier.
     #[error("{0}")]
-    NoIdentifier(Refusal),
+    NoIdentifier(IdRefusal),
     /// BLAST+ cannot store sequences that are a single gap.
     #[error("Unable to process sequence for entry [{0}].")]
     OnlyGap(String),

@@ -9,7 +9,7 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use fleetblast_seq::fasta::{FastaError, Warning};
-use fleetblast_seq::id::{ObjectId, SeqId, best_choice};
+use fleetblast_seq::id::{ObjectId, SeqId, choose_best_id};
 
 use crate::builder::Builder;
 use crate::encode::{Block, Encoded, Outcome, Text, encode};
@@ -213,7 +213,7 @@ impl Writer<'_> {
                 Ok(())
             }
             Outcome::OnlyGap => {
-                let name = best_choice(&names).unwrap_or(&names[0]).accession();
+                let name = choose_best_id(&names).unwrap_or(&names[0]).accession();
                 let name = String::from_utf8_lossy(&name).into_owned();
                 self.builder.refuse(problem(RecordProblem::OnlyGap(name)))
             }

@@ -1,6 +1,6 @@
 //! Identifiers of definition lines, and the keys under which they are indexed.
 
-use fleetblast_seq::id::{Molecule, ObjectId, Refusal, SeqId, TextKind, parse_stored};
+use fleetblast_seq::id::{IdRefusal, Molecule, ObjectId, SeqId, TextKind, parse_makeblastdb_ids};
 
 /// Separator between definition lines of one sequence.
 const SEPARATOR: u8 = 1;
@@ -41,7 +41,7 @@ pub(crate) fn whole_title(text: &[u8]) -> Vec<u8> {
 
 /// Parses the definition lines in the text after `>`. The word before the first blank of each has
 /// its identifiers. An identifier of the wrong molecule becomes a local one.
-pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definition>, Refusal> {
+pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definition>, IdRefusal> {
     untabbed(text)
         .split(|&byte| byte == SEPARATOR)
         .map(|line| {
@@ -50,7 +50,7 @@ pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definit
                 Some(blank) => (&line[..blank], &line[blank + 1..]),
                 None => (line, &b""[..]),
             };
-            let mut ids = parse_stored(word)?;
+            let mut ids = parse_makeblastdb_ids(word)?;
             if !word.contains(&b'|') {
                 ids.iter_mut().for_each(|id| make_local_if_odd(id, molecule));
             }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use fleetblast_seq::id::{SeqId, parse_single};
-use fleetblast_seq::input::read_whole;
+use fleetblast_seq::id::{SeqId, parse_single_id};
+use fleetblast_seq::input::read_whole_file;
 
 use crate::error::Error;
 use crate::ids::plain_key;
@@ -35,8 +35,8 @@ impl Taxids {
     /// # Errors
     /// If the file cannot be read, or a second word is no number.
     pub fn read_map(path: &Path) -> Result<Self, Error> {
-        let text =
-            read_whole(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+        let text = read_whole_file(path)
+            .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
         let mut map = HashMap::new();
         for (line, text) in (1..).zip(text.split(|&byte| byte == b'\n' || byte == b'\r')) {
             let mut words = text.trim_ascii().split(|&byte| byte == b' ' || byte == b'\t');
@@ -80,7 +80,7 @@ fn map_key(word: &[u8]) -> Vec<u8> {
         let zeros = word.iter().take_while(|&&digit| digit == b'0').count();
         return word[zeros..].to_vec();
     }
-    let id = parse_single(word).or_else(|| parse_single(&[b"lcl|", word].concat()));
+    let id = parse_single_id(word).or_else(|| parse_single_id(&[b"lcl|", word].concat()));
     id.as_ref().map(plain_key).unwrap_or_default()
 }
 

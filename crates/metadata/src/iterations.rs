@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -36,7 +36,7 @@ pub struct QueryIterations {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IterationResult {
     /// Statistics of its PSSM, without gaps and with them; `None` in an iteration without PSSM.
-    pub statistics: Option<[KarlinBlock; 2]>,
+    pub statistics: Option<[KarlinParameters; 2]>,
     /// Subjects below the threshold in the iteration before; `None` if these are the shown ones.
     pub known: Option<Vec<u32>>,
     /// Warnings of BLAST+.
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn iterations() -> BlockIterations {
-        let block = KarlinBlock { lambda: 0.267, k: 0.041, log_k: 0.041f64.ln(), h: 0.14 };
+        let block = KarlinParameters { lambda: 0.267, k: 0.041, log_k: 0.041f64.ln(), h: 0.14 };
         let first = IterationResult {
             statistics: None,
             known: None,

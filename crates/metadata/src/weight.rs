@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use fleetblast_db::restrict::Restriction;
 use fleetblast_seq::id::{NumberKind, SeqId, TextKind};
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -206,7 +206,7 @@ weighed!(QueryIterationsWeight for QueryIterations {
 } outside { iterations });
 
 weighed!(IterationResultWeight for IterationResult {
-    statistics: Option<[KarlinBlock; 2]>,
+    statistics: Option<[KarlinParameters; 2]>,
     known: Option<Items<u32>>,
     messages: Items<Bytes>,
     hidden: u64,

@@ -57,12 +57,12 @@ const EXACT: i32 = 27;
 /// A positive number, `mantissa` times 2 to the power of `exponent`. The first bit of the mantissa
 /// is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Extended {
+pub struct ExtendedFloat {
     exponent: i32,
     mantissa: u64,
 }
 
-impl Extended {
+impl ExtendedFloat {
     /// Returns a power of ten: from 0 to 27, or one of the others that [`digits`] needs.
     fn power(exponent: i32) -> Self {
         match ROUNDED.iter().find(|row| row.0 == exponent) {
@@ -115,8 +115,8 @@ impl Extended {
 
 /// Returns the first seventeen decimal digits of a positive double, and the exponent of the first.
 /// Products are rounded on the way, as in `NStr::DoubleToString_Ecvt` (ncbistr.cpp).
-pub fn digits(value: f64) -> (Vec<u8>, i32) {
-    let (scaled, exponent) = scaled(Extended::from_double(value));
+pub fn decimal_digits(value: f64) -> (Vec<u8>, i32) {
+    let (scaled, exponent) = scaled(ExtendedFloat::from_double(value));
     let limit = |power: i32| 10_u64.pow(power as u32);
     let (whole, rest) = scaled.parts();
     let (first, second) = if whole >= limit(9) {
@@ -124,7 +124,7 @@ pub fn digits(value: f64) -> (Vec<u8>, i32) {
     } else if whole < limit(8) {
         (limit(8), 0)
     } else {
-        let more = rest.map_or(0, |rest| rest.times(Extended::power(8)).parts().0);
+        let more = rest.map_or(0, |rest| rest.times(ExtendedFloat::power(8)).parts().0);
         (whole, more.min(limit(8) - 1))
     };
     (format!("{first:09}{second:08}").into_bytes(), exponent)
@@ -132,29 +132,29 @@ pub fn digits(value: f64) -> (Vec<u8>, i32) {
 
 /// Scales the number so that nine digits are before its point; also returns the decimal exponent of
 /// the first digit.
-fn scaled(mut value: Extended) -> (Extended, i32) {
-    let one = Extended::power(0);
+fn scaled(mut value: ExtendedFloat) -> (ExtendedFloat, i32) {
+    let one = ExtendedFloat::power(0);
     // Large numbers are divided, small ones multiplied, by the same powers.
     let sign = if value >= one { 1 } else { -1 };
-    let beyond = |value: Extended, power: i32| match sign {
-        1 => value >= Extended::power(power),
-        _ => value <= Extended::power(-power),
+    let beyond = |value: ExtendedFloat, power: i32| match sign {
+        1 => value >= ExtendedFloat::power(power),
+        _ => value <= ExtendedFloat::power(-power),
     };
     let mut exponent = 0;
     while beyond(value, 256) {
-        value = value.times(Extended::power(-sign * 256));
+        value = value.times(ExtendedFloat::power(-sign * 256));
         exponent += sign * 256;
     }
     if let Some(power) = (1..16).rev().map(|step| 16 * step).find(|&power| beyond(value, power)) {
-        value = value.times(Extended::power(-sign * power));
+        value = value.times(ExtendedFloat::power(-sign * power));
         exponent += sign * power;
     }
-    let below = |power: i32| value < Extended::power(power);
+    let below = |power: i32| value < ExtendedFloat::power(power);
     let first = match sign {
         1 => (-1..16).find(|&power| below(power + 1)).unwrap_or(16),
         _ => (-16..0).find(|&power| below(power + 1)).unwrap_or(0),
     };
-    (value.times(Extended::power(8 - first)), exponent + first)
+    (value.times(ExtendedFloat::power(8 - first)), exponent + first)
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
             (5e-324, "49406564584124654", -324),
         ] {
             let expected = (text.as_bytes().to_vec(), exponent);
-            assert_eq!(digits(value), expected, "{value:e}");
+            assert_eq!(decimal_digits(value), expected, "{value:e}");
         }
     }
 }

@@ -3,21 +3,21 @@
 use fleetblast_engine::params::Params;
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::{alphabet, nucleotide::blastna};
-use fleetblast_stats::matrix::Scores;
+use fleetblast_stats::matrix::ScoreMatrix;
 
 /// Returns the letters by code: of residues for proteins and codons, of bases for strands.
-pub fn alphabet(frame: Frame) -> &'static [u8] {
+pub fn frame_letters(frame: Frame) -> &'static [u8] {
     match frame {
         Frame::Protein | Frame::Codons(..) => &alphabet::LETTERS,
         Frame::Strand(_) => &blastna::LETTERS,
     }
 }
 
-/// Pairs of different letters that count as positive, since their score in the standard matrix is.
-/// XML has other rules for them than the remaining formats. For nucleotides only equal letters
-/// count.
+/// Pairs of different letters that count as positive, since their score in the standard matrix is
+/// positive. The rules of XML differ from those of the other formats. For nucleotides only equal
+/// letters count.
 #[derive(Clone, Debug)]
-pub enum Positives {
+pub enum PositivePairs {
     /// Indexed by NCBIstdaa codes.
     Matrix(Box<Table>),
     /// No pairs but the equal ones.
@@ -26,7 +26,7 @@ pub enum Positives {
 
 type Table = [[bool; alphabet::SIZE]; alphabet::SIZE];
 
-impl Positives {
+impl PositivePairs {
     /// The positive pairs of the pairwise and tabular formats: the letters of the old matrices,
     /// without `J`, `O` and `*`; `U` counts as `C` against `C` (`GetAsciiProteinMatrix`,
     /// align_format_util.cpp).
@@ -57,12 +57,12 @@ impl Positives {
     }
 
     /// Whether a pair of capital letters is equal or has a positive score; never for a gap.
-    pub fn count(&self, query: u8, subject: u8) -> bool {
+    pub fn is_positive(&self, query: u8, subject: u8) -> bool {
         query == subject || self.score(query, subject)
     }
 
     /// Returns the character of the middle line for a pair of letters.
-    pub fn mark(&self, query: u8, subject: u8) -> u8 {
+    pub fn midline_symbol(&self, query: u8, subject: u8) -> u8 {
         match (query == subject, self) {
             (true, Self::Matrix(_)) => query,
             (true, Self::Equal) => b'|',
@@ -79,7 +79,7 @@ impl Positives {
     }
 }
 
-fn among(scores: &Scores, letters: &[u8]) -> Box<Table> {
+fn among(scores: &ScoreMatrix, letters: &[u8]) -> Box<Table> {
     let mut positive = Box::new([[false; alphabet::SIZE]; alphabet::SIZE]);
     let codes: Vec<_> =
         letters.iter().filter_map(|&c| alphabet::encode(c)).map(usize::from).collect();

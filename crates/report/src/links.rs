@@ -2,13 +2,13 @@
 
 use fleetblast_seq::id::{self, SeqId};
 
-/// Where NCBI shows sequences of one molecule type.
+/// Addresses of NCBI's pages for the sequences of one molecule type.
 #[derive(Clone, Copy, Debug)]
-pub struct Links {
+pub struct NcbiLinks {
     /// The molecule type in addresses.
-    pub report: &'static str,
+    pub address_molecule: &'static str,
     /// The molecule type in NCBI's logs.
-    pub log: &'static str,
+    pub log_molecule: &'static str,
 }
 
 /// The part of the report that a link is in.
@@ -20,7 +20,7 @@ pub enum LinkPlace {
     Alignments,
 }
 
-impl Links {
+impl NcbiLinks {
     /// Returns the start tag of a link to NCBI's report of a sequence. It is empty if NCBI does not
     /// have the sequence (`GetIDUrlGen`, align_format_util.cpp).
     pub fn start_tag(
@@ -39,14 +39,14 @@ impl Links {
         };
         if ids.iter().any(known) {
             let acc = String::from_utf8_lossy(accession);
-            let Links { report, log: kind } = self;
+            let NcbiLinks { address_molecule: report, log_molecule: kind } = self;
             return format!(
                 "<a title=\"Show report for {acc}\" href=\"https://www.ncbi.nlm.nih.gov/{report}/{acc}\
                  ?report=genbank&log$={kind}{log}&blast_rank={rank}&RID={rid}\" >"
             )
             .into_bytes();
         }
-        match id::report_choice(ids) {
+        match id::choose_report_id(ids) {
             Some(SeqId::General { db, tag }) if db.eq_ignore_ascii_case(b"TI") => {
                 let tag = tag.text();
                 let number = String::from_utf8_lossy(&tag);

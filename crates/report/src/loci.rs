@@ -5,7 +5,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::locus::{Extent, Locus};
+use crate::locus::{Locus, SearchedExtent};
 use crate::model::{QueryResult, SubjectSource};
 
 /// The positions of the two rows of an alignment.
@@ -37,8 +37,8 @@ impl Loci {
     fn new(
         alignment: &Alignment,
         context: Frame,
-        query: &Extent,
-        subject: &Extent,
+        query: &SearchedExtent,
+        subject: &SearchedExtent,
     ) -> Option<Self> {
         let locus = |frame, read, extent| {
             let locus = Locus::new(frame, read, extent)?;
@@ -69,7 +69,7 @@ impl Loci {
     /// Returns the strand as tabular formats derive it, from the first and last position. Both are
     /// equal if the alignment has a single base, which then counts as plus.
     fn tabular(&self, strand: Strand) -> Strand {
-        let [start, end] = self.subject.ends();
+        let [start, end] = self.subject.printed_ends();
         if start == end { Strand::Plus } else { strand }
     }
 
@@ -89,7 +89,7 @@ fn is_printed_in_reverse(context: Frame) -> bool {
 }
 
 /// The edits of an alignment of a context, in the order of the printed rows.
-pub fn columns(alignment: &Alignment, context: Frame) -> Vec<Edit> {
+pub fn printed_edits(alignment: &Alignment, context: Frame) -> Vec<Edit> {
     let mut edits = alignment.edits.clone();
     if is_printed_in_reverse(context) {
         edits.reverse();

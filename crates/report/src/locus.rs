@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 
 /// The length of a sequence, and the range of it that was searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct SearchedExtent {
     /// Residues or bases of the whole sequence.
     pub length: u32,
     /// The searched range (`-query_loc`, `-subject_loc`), 0-based and half-open.
-    pub searched: Range<u32>,
+    pub searched_range: Range<u32>,
 }
 
-impl Extent {
+impl SearchedExtent {
     /// A sequence that was searched as a whole.
-    pub fn whole(length: u32) -> Self {
-        Self { length, searched: 0..length }
+    pub fn fully_searched(length: u32) -> Self {
+        Self { length, searched_range: 0..length }
     }
 }
 
@@ -34,17 +34,17 @@ pub struct Locus {
     /// The strand or frame of the whole sequence in which the row is read.
     pub frame: Frame,
     /// The letters of that frame in the row, 0-based and half-open.
-    pub read: Range<u32>,
-    /// The residues or bases of the sequence as written that `read` stands for, 0-based, half-open
-    /// and ascending.
-    pub covered: Range<u32>,
+    pub frame_range: Range<u32>,
+    /// The residues or bases of the sequence as written that `frame_range` stands for, 0-based,
+    /// half-open and ascending.
+    pub sequence_range: Range<u32>,
 }
 
 impl Locus {
     /// Locates the letters `read` that `frame` reads in the searched range of a sequence. Returns
     /// `None` if they reach beyond it.
-    pub(crate) fn new(frame: Frame, read: &Range<u32>, extent: &Extent) -> Option<Self> {
-        let Extent { length, searched } = extent;
+    pub(crate) fn new(frame: Frame, read: &Range<u32>, extent: &SearchedExtent) -> Option<Self> {
+        let SearchedExtent { length, searched_range: searched } = extent;
         let part = searched.end.checked_sub(searched.start).filter(|_| searched.end <= *length)?;
         let skipped = if let Frame::Codons(_, offset) = frame { u32::from(offset) } else { 0 };
         if read.start > read.end || read.end > part.saturating_sub(skipped) / frame.step() {
@@ -67,18 +67,22 @@ impl Locus {
             Frame::Protein | Frame::Strand(_) => frame,
         };
         let first = before / step;
-        Self { frame, read: first..first + covered.len() as u32 / step, covered }
+        Self {
+            frame,
+            frame_range: first..first + covered.len() as u32 / step,
+            sequence_range: covered,
+        }
     }
 
     /// Returns the same bases on the other strand; `None` if the sequence is not aligned base by
     /// base.
-    pub fn on_other_strand(self, extent: &Extent) -> Option<Self> {
+    pub fn on_other_strand(self, extent: &SearchedExtent) -> Option<Self> {
         let strand = match self.frame {
             Frame::Strand(Strand::Plus) => Strand::Minus,
             Frame::Strand(Strand::Minus) => Strand::Plus,
             Frame::Protein | Frame::Codons(..) => return None,
         };
-        Some(Self::covering(Frame::Strand(strand), self.covered, extent.length))
+        Some(Self::covering(Frame::Strand(strand), self.sequence_range, extent.length))
     }
 
     /// Whether positions descend along the row.
@@ -87,46 +91,47 @@ impl Locus {
     }
 
     /// The first and the last position of the row as printed, from 1.
-    pub fn ends(&self) -> [u32; 2] {
-        self.ends_of(0..self.read.len() as u32)
+    pub fn printed_ends(&self) -> [u32; 2] {
+        self.printed_ends_of(0..self.frame_range.len() as u32)
     }
 
     /// First and last printed position of some letters of the row, counted from 0. A codon has the
     /// positions of three bases.
-    pub fn ends_of(&self, letters: Range<u32>) -> [u32; 2] {
+    pub fn printed_ends_of(&self, letters: Range<u32>) -> [u32; 2] {
         let (from, to) = (letters.start * self.frame.step(), letters.end * self.frame.step());
         match self.descends() {
-            true => [self.covered.end - from, self.covered.end - to + 1],
-            false => [self.covered.start + from + 1, self.covered.start + to],
+            true => [self.sequence_range.end - from, self.sequence_range.end - to + 1],
+            false => [self.sequence_range.start + from + 1, self.sequence_range.start + to],
         }
     }
 
     /// The positions of the row in XML, where those of codons always ascend.
     pub fn xml_ends(&self) -> [u32; 2] {
         match self.frame {
-            Frame::Codons(..) => [self.covered.start + 1, self.covered.end],
-            Frame::Protein | Frame::Strand(_) => self.ends(),
+            Frame::Codons(..) => [self.sequence_range.start + 1, self.sequence_range.end],
+            Frame::Protein | Frame::Strand(_) => self.printed_ends(),
         }
     }
 
     /// Returns the letters of the row, counted from 0, that overlap a range of the whole sequence.
     pub fn overlapped_letters(&self, stretch: &Range<u32>) -> Option<Range<u32>> {
-        let from = stretch.start.max(self.covered.start);
-        let to = stretch.end.min(self.covered.end);
+        let from = stretch.start.max(self.sequence_range.start);
+        let to = stretch.end.min(self.sequence_range.end);
         if from >= to {
             return None;
         }
         let (first, last) = match self.descends() {
-            true => (self.covered.end - to, self.covered.end - 1 - from),
-            false => (from - self.covered.start, to - 1 - self.covered.start),
+            true => (self.sequence_range.end - to, self.sequence_range.end - 1 - from),
+            false => (from - self.sequence_range.start, to - 1 - self.sequence_range.start),
         };
         Some(first / self.frame.step()..last / self.frame.step() + 1)
     }
 
     /// Whether a range of the whole sequence begins before the row and reaches into it. "Before"
     /// means in the row's direction. The range must overlap the row's first letter.
-    pub fn is_entered_by(&self, stretch: &Range<u32>) -> bool {
-        let border = if self.descends() { self.covered.end } else { self.covered.start };
+    pub fn starts_inside(&self, stretch: &Range<u32>) -> bool {
+        let border =
+            if self.descends() { self.sequence_range.end } else { self.sequence_range.start };
         stretch.start < border && border < stretch.end
     }
 }

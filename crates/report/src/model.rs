@@ -13,14 +13,14 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
 
 use crate::columns::Columns;
-use crate::error::Cause;
-use crate::locus::{Extent, Locus};
+use crate::error::ReadFailure;
+use crate::locus::{Locus, SearchedExtent};
 use crate::papers::Citations;
 
 /// The source of the subjects' residues and definition lines.
 pub trait SubjectSource {
     /// Length of subject `oid`, and its searched range.
-    fn extent(&self, oid: u32) -> Extent;
+    fn extent(&self, oid: u32) -> SearchedExtent;
 
     /// Returns the letters `read` (0-based, half-open) of `frame` of the whole subject `oid`,
     /// whatever `-subject_loc` says. They are NCBIstdaa codes, or blastna codes if `frame` is a
@@ -39,7 +39,7 @@ pub trait SubjectSource {
     ///
     /// # Errors
     /// If the database's header of the subject cannot be read.
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause>;
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure>;
 
     /// Whether the user restricted the search to a list of sequences. Then not all definition lines
     /// of a listed subject are shown (`Subject::shown`).
@@ -51,7 +51,7 @@ pub trait SubjectSource {
     ///
     /// # Errors
     /// If the taxonomy database is damaged.
-    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause>;
+    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, ReadFailure>;
 
     /// The masked ranges of the whole subject as written, ascending: its lower case, if that counts
     /// as a mask.
@@ -80,7 +80,7 @@ pub struct DatabaseParagraph {
 /// The searched databases.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DatabaseSummary {
-    /// What its sequences are, as stored: those of a translated search are nucleotides.
+    /// Molecule type of the stored sequences: nucleotides even if the search translates them.
     pub kind: SequenceKind,
     /// Name in format 7 and XML: the text of `-db`; for `-subject` `User specified sequence set
     /// (Input: FILE)`.
@@ -306,23 +306,25 @@ impl<'a> QueryResult<'a> {
     }
 
     /// Length of the query, and its searched range.
-    pub(crate) fn extent(&self) -> Extent {
-        let whole = Extent::whole(self.residues.len() as u32);
-        self.range.clone().map_or(whole.clone(), |searched| Extent { searched, ..whole })
+    pub(crate) fn extent(&self) -> SearchedExtent {
+        let whole = SearchedExtent::fully_searched(self.residues.len() as u32);
+        self.range
+            .clone()
+            .map_or(whole.clone(), |searched| SearchedExtent { searched_range: searched, ..whole })
     }
 
     /// Length of the searched range.
     pub(crate) fn searched_length(&self) -> usize {
-        self.extent().searched.len()
+        self.extent().searched_range.len()
     }
 
     /// The letters of an alignment's row at `locus` as reports show them, without masks; `None` if
     /// the query has no such letters.
     pub(crate) fn view(&self, alignment: &Alignment, locus: &Locus) -> Option<&[u8]> {
         match locus.frame {
-            Frame::Protein | Frame::Strand(Strand::Plus) => {
-                self.residues.get(locus.covered.start as usize..locus.covered.end as usize)
-            }
+            Frame::Protein | Frame::Strand(Strand::Plus) => self
+                .residues
+                .get(locus.sequence_range.start as usize..locus.sequence_range.end as usize),
             // No row shows the query on its minus strand.
             Frame::Strand(Strand::Minus) => None,
             Frame::Codons(..) => {
@@ -339,7 +341,7 @@ impl<'a> QueryResult<'a> {
             Frame::Codons(..) => self.masks_of_frame(context, alignment),
             Frame::Protein | Frame::Strand(_) => {
                 let locus = |mask| Locus::new(context.frame, mask, &extent);
-                context.masks.iter().filter_map(locus).map(|locus| locus.covered).collect()
+                context.masks.iter().filter_map(locus).map(|locus| locus.sequence_range).collect()
             }
         }
     }
@@ -362,7 +364,7 @@ impl<'a> QueryResult<'a> {
                 false => (first + number - 1, last + number - 1),
             };
             let [from, to] = [from, to].map(|base| base.clamp(0, length - 1) as u32);
-            extent.searched.start + from..extent.searched.start + to + 1
+            extent.searched_range.start + from..extent.searched_range.start + to + 1
         };
         let masks = same.flat_map(|other| &other.masks).map(bases);
         masks.filter(|mask| !mask.is_empty()).collect()

@@ -21,7 +21,7 @@ fn local(text: Vec<u8>) -> SeqId {
 
 /// Returns the query's identifiers in the tabular formats: the parsed ones, or else the first word
 /// of its title.
-pub fn tabular_query(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
+pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
     if !query.ids.is_empty() {
         return query.ids.to_vec();
     }
@@ -33,10 +33,10 @@ pub fn tabular_query(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
 
 /// Returns the query's name for `Query=` and `# Query:`: the identifier, if it is parsed, and the
 /// title.
-pub fn query_line(setup: &Setup, query: &QueryResult) -> Vec<u8> {
+pub fn query_display_name(setup: &Setup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
     if setup.output.parse_deflines {
-        line.extend(query_id(query));
+        line.extend(xml_query_id(query));
         line.push(b' ');
     }
     line.extend_from_slice(query.title);
@@ -45,22 +45,24 @@ pub fn query_line(setup: &Setup, query: &QueryResult) -> Vec<u8> {
 
 /// The query's identifier in XML. Of several it is the one whose accession the tabular formats
 /// print.
-pub fn query_id(query: &QueryResult) -> Vec<u8> {
-    id::text_choice(query.ids).map_or_else(|| generated_id(query).bare(), SeqId::bare)
+pub fn xml_query_id(query: &QueryResult) -> Vec<u8> {
+    id::choose_text_id(query.ids).map_or_else(|| generated_id(query).bare(), SeqId::bare)
 }
 
 /// The query's name in SAM.
-pub fn sam_query(query: &QueryResult) -> Vec<u8> {
-    let chosen = id::sam_choice(query.ids);
+pub fn sam_query_name(query: &QueryResult) -> Vec<u8> {
+    let chosen = id::choose_sam_id(query.ids);
     chosen.map_or_else(|| generated_id(query).accession_version(), SeqId::accession_version)
 }
 
 /// The query's definition in XML.
-pub fn query_definition(query: &QueryResult) -> Vec<u8> {
+pub fn xml_query_definition(query: &QueryResult) -> Vec<u8> {
     let is_protein = query.query.first().frame == Frame::Protein;
     let (title, ids) = (query.title, query.ids);
-    let untitled = title::PROTEIN;
-    defined(TitleFacts { title, ids, is_protein, untitled, organism: None }.generate())
+    let untitled = title::UNNAMED_PROTEIN_TITLE;
+    defined(
+        TitleFacts { title, ids, is_protein, fallback_title: untitled, organism: None }.generate(),
+    )
 }
 
 fn defined(definition: Vec<u8>) -> Vec<u8> {
@@ -69,9 +71,9 @@ fn defined(definition: Vec<u8>) -> Vec<u8> {
 
 /// A subject's definition lines, and the one that BLAST+ chooses to name it.
 #[derive(Debug)]
-pub struct Subject {
+pub struct SubjectNames {
     /// All definition lines.
-    pub lines: Vec<Defline>,
+    pub deflines: Vec<Defline>,
     /// Index of the first line with a gi; if there is none, of the first line.
     chosen: usize,
     /// By line: whether the pairwise report shows it.
@@ -81,11 +83,11 @@ pub struct Subject {
     /// name.
     organism: Option<Vec<u8>>,
     /// Whether the subject comes from FASTA, not from a database.
-    pub from_fasta: bool,
+    pub is_from_fasta: bool,
     parse_deflines: bool,
 }
 
-impl Subject {
+impl SubjectNames {
     /// Reads the definition lines of subject `oid`.
     ///
     /// # Errors
@@ -109,47 +111,48 @@ impl Subject {
             false => None,
         };
         Ok(Self {
-            lines,
+            deflines: lines,
             chosen,
             shown,
             is_protein: setup.database.kind == SequenceKind::Protein,
             organism,
-            from_fasta: setup.database.is_subject,
+            is_from_fasta: setup.database.is_subject,
             parse_deflines: setup.output.parse_deflines,
         })
     }
 
     /// The definition line that BLAST+ chooses to name the subject.
-    pub fn line(&self) -> &Defline {
-        &self.lines[self.chosen]
+    pub fn chosen_defline(&self) -> &Defline {
+        &self.deflines[self.chosen]
     }
 
     /// Whether the subject's first identifier is the one that alignments use. Only then are stored
     /// masks found: they go by the first identifier, alignments by the gi of any line
     /// (`CSeqDbSeqInfoSrc::GetMasks`, seqinfosrc_seqdb.cpp).
-    pub fn is_known_by_first(&self) -> bool {
-        let gi = self.lines.iter().flat_map(|line| &line.ids).find(|id| matches!(id, SeqId::Gi(_)));
-        self.from_fasta || gi.is_none() || self.lines[0].ids.first() == gi
+    pub fn is_aligned_by_first_id(&self) -> bool {
+        let gi =
+            self.deflines.iter().flat_map(|line| &line.ids).find(|id| matches!(id, SeqId::Gi(_)));
+        self.is_from_fasta || gi.is_none() || self.deflines[0].ids.first() == gi
     }
 
     /// The definition lines that the pairwise report shows.
-    pub fn shown(&self) -> impl Iterator<Item = &Defline> {
-        self.lines.iter().zip(&self.shown).filter(|(_, shown)| **shown).map(|(line, _)| line)
+    pub fn shown_deflines(&self) -> impl Iterator<Item = &Defline> {
+        self.deflines.iter().zip(&self.shown).filter(|(_, shown)| **shown).map(|(line, _)| line)
     }
 
     /// The subject's title: the stored one, tidied, or a generated one.
     pub fn title(&self) -> Vec<u8> {
-        let Defline { title, ids, .. } = self.line();
+        let Defline { title, ids, .. } = self.chosen_defline();
         let organism = self.organism.as_deref();
-        let (is_protein, untitled) = (self.is_protein, title::PROTEIN);
-        TitleFacts { title, ids, is_protein, untitled, organism }.generate()
+        let (is_protein, untitled) = (self.is_protein, title::UNNAMED_PROTEIN_TITLE);
+        TitleFacts { title, ids, is_protein, fallback_title: untitled, organism }.generate()
     }
 
     /// The identifiers of the chosen line in the tabular formats.
     pub fn tabular_ids(&self) -> Vec<SeqId> {
-        let ids = self.line().ids.iter();
-        if self.from_fasta && !self.parse_deflines {
-            let word = first_word(&self.line().title);
+        let ids = self.chosen_defline().ids.iter();
+        if self.is_from_fasta && !self.parse_deflines {
+            let word = first_word(&self.chosen_defline().title);
             return ids.map(|id| self.named(&if_local(id, word))).collect();
         }
         ids.map(|id| self.named(id)).collect()
@@ -157,16 +160,23 @@ impl Subject {
 
     /// The identifiers of every line in the tabular formats.
     pub fn all_tabular_ids(&self) -> Vec<Vec<SeqId>> {
-        if self.from_fasta {
-            let word = if self.parse_deflines { &[][..] } else { first_word(&self.line().title) };
-            return vec![self.line().ids.iter().map(|id| if_local(id, word)).collect()];
+        if self.is_from_fasta {
+            let word = if self.parse_deflines {
+                &[][..]
+            } else {
+                first_word(&self.chosen_defline().title)
+            };
+            return vec![self.chosen_defline().ids.iter().map(|id| if_local(id, word)).collect()];
         }
-        self.lines.iter().map(|line| line.ids.iter().map(|id| self.named(id)).collect()).collect()
+        self.deflines
+            .iter()
+            .map(|line| line.ids.iter().map(|id| self.named(id)).collect())
+            .collect()
     }
 
     /// The identifier, or the first word of the title if the identifier is a mere number.
     fn named(&self, id: &SeqId) -> SeqId {
-        let title = if is_number(id) { self.title() } else { Vec::new() };
+        let title = if is_bare_number(id) { self.title() } else { Vec::new() };
         match first_word(&title) {
             b"" => id.clone(),
             word => local(word.to_vec()),
@@ -176,15 +186,15 @@ impl Subject {
     /// `Hit_id` and `Hit_def` of XML. A stored title counts even if it is empty (`IsSetTitle` in
     /// `CShowBlastDefline::GetBioseqHandleDeflineAndId`, showdefline.cpp).
     pub fn hit_id_and_definition(&self) -> (Vec<u8>, Vec<u8>) {
-        if self.from_fasta {
-            let ids: Vec<_> = self.line().ids.iter().map(|id| self.named(id)).collect();
-            return (id::id_list(&ids), defined(self.title()));
+        if self.is_from_fasta {
+            let ids: Vec<_> = self.chosen_defline().ids.iter().map(|id| self.named(id)).collect();
+            return (id::format_id_list(&ids), defined(self.title()));
         }
         let (mut hit_id, mut definition) = (Vec::new(), Vec::new());
         let mut titled = false;
-        for line in &self.lines {
+        for line in &self.deflines {
             if !titled {
-                hit_id = id::id_list(&line.ids);
+                hit_id = id::format_id_list(&line.ids);
             }
             if !line.has_title {
                 continue;
@@ -195,7 +205,8 @@ impl Subject {
                 if gi > 0 {
                     definition.extend_from_slice(format!("gi|{gi}|").as_bytes());
                 }
-                definition.extend(id::report_choice(&line.ids).map_or_else(Vec::new, SeqId::fasta));
+                definition
+                    .extend(id::choose_report_id(&line.ids).map_or_else(Vec::new, SeqId::fasta));
                 definition.push(b' ');
             }
             definition.extend_from_slice(&line.title);
@@ -206,12 +217,14 @@ impl Subject {
 
     /// The subject's name in SAM.
     pub fn sam_name(&self) -> Vec<u8> {
-        id::sam_choice(&self.line().ids).map_or_else(Vec::new, SeqId::accession_version)
+        id::choose_sam_id(&self.chosen_defline().ids)
+            .map_or_else(Vec::new, SeqId::accession_version)
     }
 
     /// The subject's `Hit_accession` in XML.
     pub fn hit_accession(&self) -> Vec<u8> {
-        id::text_choice(&self.line().ids).map_or_else(Vec::new, |id| label(id, false))
+        id::choose_text_id(&self.chosen_defline().ids)
+            .map_or_else(Vec::new, |id| id_label(id, false))
     }
 }
 
@@ -220,7 +233,7 @@ fn needs_organism(setup: &Setup, lines: &[Defline]) -> bool {
     match setup.output.format {
         Format::Pairwise => true,
         Format::Xml | Format::Sam(_) => false,
-        _ => lines.iter().flat_map(|line| &line.ids).any(is_number),
+        _ => lines.iter().flat_map(|line| &line.ids).any(is_bare_number),
     }
 }
 
@@ -244,7 +257,7 @@ fn organism(
 /// blast_seqinfosrc_aux.cpp).
 fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
     let has_gi = |line: &Defline| id::gi(&line.ids) > 0;
-    let is_known = |line: &Defline| match id::report_choice(&line.ids) {
+    let is_known = |line: &Defline| match id::choose_report_id(&line.ids) {
         Some(SeqId::Text { accession, .. }) => !accession.is_empty(),
         Some(SeqId::Pdb { .. }) => true,
         _ => false,
@@ -257,7 +270,7 @@ fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
 }
 
 /// Whether the identifier is only a number of the sequence; reports do not show such identifiers.
-pub fn is_number(id: &SeqId) -> bool {
+pub fn is_bare_number(id: &SeqId) -> bool {
     id.is_ordinal() || matches!(id, SeqId::Local(text) if text.text().starts_with(b"Subject_"))
 }
 
@@ -270,7 +283,7 @@ fn if_local(id: &SeqId, word: &[u8]) -> SeqId {
 }
 
 /// The content of an identifier; of a general one only the tag (`CAlignFormatUtil::GetLabel`).
-pub fn label(id: &SeqId, with_version: bool) -> Vec<u8> {
+pub fn id_label(id: &SeqId, with_version: bool) -> Vec<u8> {
     match id {
         SeqId::General { tag, .. } => tag.text(),
         id if with_version => id.accession_version(),

@@ -44,7 +44,7 @@ pub fn posix(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_string() } else { value.to_string() };
     }
-    let (mut digits, mut exponent) = extended::digits(value.abs());
+    let (mut digits, mut exponent) = extended::decimal_digits(value.abs());
     correct_after_run(&mut digits, PRECISION);
     let up = digits[PRECISION] >= b'5';
     digits.truncate(PRECISION);

@@ -18,19 +18,19 @@ use crate::program;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubjectScores {
     /// Bit score of the best alignment.
-    pub bits: f64,
+    pub bit_score: f64,
     /// Sum of the bit scores, added in the order found.
-    pub total_bits: f64,
+    pub total_bit_score: f64,
     /// E-value of the best alignment.
     pub evalue: f64,
     /// Number of alignments in the linked set of the first one.
-    pub linked: u32,
+    pub linked_set_size: u32,
     /// E-value of the first alignment found, rounded to 0 if it is tiny: the sort key.
     pub first_evalue: f64,
     /// Identity of the best alignment in per cent.
-    pub identity: f64,
+    pub percent_identity: f64,
     /// Residues or bases of the query covered by any alignment.
-    pub covered: usize,
+    pub covered_residues: usize,
 }
 
 impl SubjectScores {
@@ -44,24 +44,24 @@ impl SubjectScores {
         source: &dyn SubjectSource,
         hit: &SubjectHit,
     ) -> Result<Self, ReportError> {
-        let alignments = printed_order(setup, query, source, hit)?;
+        let alignments = sort_alignments(setup, query, source, hit)?;
         let mut scores = Self {
-            bits: 0.0,
-            total_bits: hit.alignments.iter().map(|alignment| alignment.bit_score).sum(),
+            bit_score: 0.0,
+            total_bit_score: hit.alignments.iter().map(|alignment| alignment.bit_score).sum(),
             evalue: 0.0,
-            linked: alignments.first().map_or(1, |alignment| alignment.linked),
+            linked_set_size: alignments.first().map_or(1, |alignment| alignment.linked),
             // Subjects are sorted before their alignments are.
             first_evalue: hit.alignments.first().map_or(0.0, sorted_evalue),
-            identity: 100.0,
-            covered: covered(query, source, hit)?,
+            percent_identity: 100.0,
+            covered_residues: covered_residues(query, source, hit)?,
         };
         for &alignment in &alignments {
-            if alignment.bit_score > scores.bits {
-                scores.bits = alignment.bit_score;
+            if alignment.bit_score > scores.bit_score {
+                scores.bit_score = alignment.bit_score;
                 scores.evalue = alignment.evalue;
-                let identities = identities(setup, query, source, hit.oid, alignment)?;
+                let identities = count_identities(setup, query, source, hit.oid, alignment)?;
                 let columns = columns(alignment);
-                scores.identity = if identities == columns {
+                scores.percent_identity = if identities == columns {
                     100.0
                 } else {
                     100.0 * identities as f64 / columns as f64
@@ -76,7 +76,7 @@ impl SubjectScores {
 ///
 /// # Errors
 /// If one does not fit its sequences.
-pub fn printed_order<'h>(
+pub fn sort_alignments<'h>(
     setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
@@ -95,10 +95,12 @@ pub fn printed_order<'h>(
     match setup.output.hsp_order {
         HspOrder::Evalue => {}
         HspOrder::Score => by_score(&mut alignments),
-        HspOrder::QueryStart => by_start(&mut alignments, |a| Ok(loci(a)?.query.covered.start))?,
+        HspOrder::QueryStart => {
+            by_start(&mut alignments, |a| Ok(loci(a)?.query.sequence_range.start))?
+        }
         HspOrder::Identity => by_identity(setup, query, source, hit.oid, &mut alignments)?,
         HspOrder::SubjectStart => {
-            by_start(&mut alignments, |a| Ok(loci(a)?.subject.covered.start))?
+            by_start(&mut alignments, |a| Ok(loci(a)?.subject.sequence_range.start))?
         }
     }
     Ok(alignments)
@@ -135,7 +137,7 @@ fn by_identity(
     alignments: &mut Vec<&Alignment>,
 ) -> Result<(), ReportError> {
     let shares = alignments.iter().map(|&alignment| {
-        let identities = identities(setup, query, source, oid, alignment)?;
+        let identities = count_identities(setup, query, source, oid, alignment)?;
         Ok((identities as f64 / columns(alignment) as f64, alignment))
     });
     let mut shares: Vec<_> = shares.collect::<Result<_, ReportError>>()?;
@@ -151,16 +153,19 @@ fn by_identity(
 }
 
 /// Returns the order of subjects: indexes into `scores`, first to last.
-pub fn subject_order(order: Option<HitOrder>, scores: &[SubjectScores]) -> Vec<usize> {
+pub fn sort_subjects(order: Option<HitOrder>, scores: &[SubjectScores]) -> Vec<usize> {
     let mut ranks: Vec<usize> = (0..scores.len()).collect();
     let precedes: fn(&SubjectScores, &SubjectScores) -> bool = match order {
         None | Some(HitOrder::Evalue) => return ranks,
-        Some(HitOrder::BitScore) => |a, b| a.bits > b.bits,
+        Some(HitOrder::BitScore) => |a, b| a.bit_score > b.bit_score,
         // Equal totals precede each other; their order then depends on the algorithm alone.
-        Some(HitOrder::TotalScore) => |a, b| a.total_bits >= b.total_bits,
-        Some(HitOrder::Identity) => |a, b| a.identity > b.identity && b.identity > 0.0,
+        Some(HitOrder::TotalScore) => |a, b| a.total_bit_score >= b.total_bit_score,
+        Some(HitOrder::Identity) => {
+            |a, b| a.percent_identity > b.percent_identity && b.percent_identity > 0.0
+        }
         Some(HitOrder::Coverage) => |a, b| {
-            a.covered > b.covered || (a.covered == b.covered && a.first_evalue < b.first_evalue)
+            a.covered_residues > b.covered_residues
+                || (a.covered_residues == b.covered_residues && a.first_evalue < b.first_evalue)
         },
     };
     list_sort(&mut ranks, |&a, &b| precedes(&scores[a], &scores[b]));
@@ -209,7 +214,7 @@ fn columns(alignment: &Alignment) -> usize {
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.
-pub fn identities(
+pub fn count_identities(
     setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
@@ -219,9 +224,9 @@ pub fn identities(
     let misfit = || ReportError::misfit(oid, alignment);
     // Both sequences as the alignment counts them, not in the printed direction.
     let extent = source.extent(oid);
-    let Locus { frame, read, .. } =
+    let Locus { frame, frame_range: read, .. } =
         Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
-    let subject = match program::counts_before_masks(setup.params) {
+    let subject = match program::counts_identities_before_masks(setup.params) {
         true => source.view(oid, frame, read),
         false => source.aligned(oid, frame, read),
     };
@@ -248,13 +253,13 @@ pub fn identities(
 ///
 /// # Errors
 /// If an alignment does not fit its sequences.
-pub fn covered(
+pub fn covered_residues(
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
 ) -> Result<usize, ReportError> {
     let loci = hit.alignments.iter().map(|a| Loci::from_alignment(query, source, hit.oid, a));
-    let ranges = loci.map(|loci| Ok(loci?.query.covered));
+    let ranges = loci.map(|loci| Ok(loci?.query.sequence_range));
     let mut ranges: Vec<Range<u32>> = ranges.collect::<Result<_, ReportError>>()?;
     ranges.sort_by_key(|range| range.start);
     let (mut covered, mut end) = (0, 0);
@@ -274,13 +279,13 @@ mod tests {
 
     fn scores(total_bits: f64, covered: usize) -> SubjectScores {
         SubjectScores {
-            bits: 1.0,
-            total_bits,
-            linked: 1,
+            bit_score: 1.0,
+            total_bit_score: total_bits,
+            linked_set_size: 1,
             evalue: 0.0,
             first_evalue: 0.0,
-            identity: 50.0,
-            covered,
+            percent_identity: 50.0,
+            covered_residues: covered,
         }
     }
 
@@ -311,16 +316,16 @@ mod tests {
     #[test]
     fn equal_totals_are_reversed_in_runs() {
         let equal = vec![scores(5.0, 1); 5];
-        assert_eq!(subject_order(Some(HitOrder::TotalScore), &equal), [4, 3, 2, 1, 0]);
+        assert_eq!(sort_subjects(Some(HitOrder::TotalScore), &equal), [4, 3, 2, 1, 0]);
         let mixed: Vec<_> = [5.0, 7.0, 5.0, 7.0, 9.0].map(|bits| scores(bits, 1)).into();
-        assert_eq!(subject_order(Some(HitOrder::TotalScore), &mixed), [4, 3, 1, 2, 0]);
+        assert_eq!(sort_subjects(Some(HitOrder::TotalScore), &mixed), [4, 3, 1, 2, 0]);
     }
 
     #[test]
     fn strict_orders_are_stable() {
         let covered: Vec<_> = [3, 9, 3, 9].map(|n| scores(1.0, n)).into();
-        assert_eq!(subject_order(Some(HitOrder::Coverage), &covered), [1, 3, 0, 2]);
-        assert_eq!(subject_order(Some(HitOrder::Identity), &covered), [0, 1, 2, 3]);
-        assert_eq!(subject_order(None, &covered), [0, 1, 2, 3]);
+        assert_eq!(sort_subjects(Some(HitOrder::Coverage), &covered), [1, 3, 0, 2]);
+        assert_eq!(sort_subjects(Some(HitOrder::Identity), &covered), [0, 1, 2, 3]);
+        assert_eq!(sort_subjects(None, &covered), [0, 1, 2, 3]);
     }
 }

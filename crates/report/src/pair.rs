@@ -6,7 +6,7 @@ use fleetblast_engine::hits::{Alignment, Edit, EditOp};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::letters::{self, Positives};
+use crate::letters::{self, PositivePairs};
 use crate::loci::{self, Loci};
 use crate::locus::Locus;
 use crate::model::{QueryResult, SubjectSource};
@@ -14,11 +14,11 @@ use crate::model::{QueryResult, SubjectSource};
 /// The letters of an alignment, column by column, and their positions: the input of all formats. A
 /// rank without the subject's sequence can print it, too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pair {
+pub struct AlignmentRows {
     /// The query's letters, `-` for gaps, blanks for gaps at the ends of the alignment.
-    pub query: Vec<u8>,
+    pub query_row: Vec<u8>,
     /// The subject's letters, likewise.
-    pub subject: Vec<u8>,
+    pub subject_row: Vec<u8>,
     /// The positions of the letters.
     pub loci: Loci,
     /// The edits. They are needed since a letter `-` need not be a gap: databases can store it as a
@@ -27,16 +27,16 @@ pub struct Pair {
     /// Columns with equal letters.
     pub identities: usize,
     /// Columns with a gap.
-    pub gaps: usize,
+    pub gap_columns: usize,
     /// Columns before the first or after the last residue of the query. A Smith–Waterman alignment
     /// can begin with a gap. Except for XML, BLAST+ counts gaps only from the query's first residue
     /// to its last (`GetAlignLengths`, align_format_util.cpp).
-    pub overhang: usize,
+    pub overhang_columns: usize,
     /// Runs of columns with a gap in the same sequence, without the overhang.
     pub gap_opens: usize,
 }
 
-impl Pair {
+impl AlignmentRows {
     /// Lays out an alignment with the letters as read, without masks.
     ///
     /// # Errors
@@ -50,20 +50,21 @@ impl Pair {
         let misfit = || ReportError::misfit(oid, alignment);
         let loci = Loci::from_alignment(query, source, oid, alignment)?;
         let letters_of_query = query.view(alignment, &loci.query).ok_or_else(misfit)?;
-        let Locus { frame, read, .. } = &loci.subject;
+        let Locus { frame, frame_range: read, .. } = &loci.subject;
         let letters_of_subject = source.view(oid, *frame, read.clone()).ok_or_else(misfit)?;
         let mut pair = Self {
-            query: Vec::new(),
-            subject: Vec::new(),
-            edits: loci::columns(alignment, query.context(alignment).frame),
+            query_row: Vec::new(),
+            subject_row: Vec::new(),
+            edits: loci::printed_edits(alignment, query.context(alignment).frame),
             loci,
             identities: 0,
-            gaps: 0,
-            overhang: 0,
+            gap_columns: 0,
+            overhang_columns: 0,
             gap_opens: 0,
         };
         pair.lay_out(letters_of_query, &letters_of_subject).ok_or_else(misfit)?;
-        pair.identities = pair.query.iter().zip(&pair.subject).filter(|(q, s)| q == s).count();
+        pair.identities =
+            pair.query_row.iter().zip(&pair.subject_row).filter(|(q, s)| q == s).count();
         pair.mark_ends();
         Ok(pair)
     }
@@ -72,19 +73,20 @@ impl Pair {
     /// fewer residues.
     fn lay_out(&mut self, mut query: &[u8], mut subject: &[u8]) -> Option<()> {
         let columns = self.edits.iter().map(|edit| edit.len as usize).sum();
-        let alphabets = [&self.loci.query, &self.loci.subject].map(|l| letters::alphabet(l.frame));
+        let alphabets =
+            [&self.loci.query, &self.loci.subject].map(|l| letters::frame_letters(l.frame));
         let [query_letters, subject_letters] = alphabets;
-        self.query.reserve_exact(columns);
-        self.subject.reserve_exact(columns);
+        self.query_row.reserve_exact(columns);
+        self.subject_row.reserve_exact(columns);
         for edit in &self.edits {
             let len = edit.len as usize;
             let (from_query, from_subject) = residues(edit);
             let head = query.split_off(..from_query)?;
-            place(&mut self.query, head, query_letters, len);
+            place(&mut self.query_row, head, query_letters, len);
             let head = subject.split_off(..from_subject)?;
-            place(&mut self.subject, head, subject_letters, len);
+            place(&mut self.subject_row, head, subject_letters, len);
             if edit.op != EditOp::Substitution {
-                self.gaps += len;
+                self.gap_columns += len;
                 self.gap_opens += 1;
             }
         }
@@ -94,9 +96,10 @@ impl Pair {
     /// Replaces the gaps at the ends of the rows with blanks.
     fn mark_ends(&mut self) {
         let edits = &self.edits;
-        for (op, row) in
-            [(EditOp::GapInQuery, &mut self.query), (EditOp::GapInSubject, &mut self.subject)]
-        {
+        for (op, row) in [
+            (EditOp::GapInQuery, &mut self.query_row),
+            (EditOp::GapInSubject, &mut self.subject_row),
+        ] {
             let before: Vec<_> = edits.iter().take_while(|edit| edit.op == op).collect();
             let after: Vec<_> = edits.iter().rev().take_while(|edit| edit.op == op).collect();
             let length = |runs: &[&Edit]| runs.iter().map(|edit| edit.len as usize).sum();
@@ -104,38 +107,38 @@ impl Pair {
             row.iter_mut().take(left).for_each(|c| *c = b' ');
             row.iter_mut().rev().take(right).for_each(|c| *c = b' ');
             if op == EditOp::GapInQuery {
-                self.overhang = left + right;
+                self.overhang_columns = left + right;
                 self.gap_opens -= before.len() + after.len();
             }
         }
     }
 
     /// Number of columns.
-    pub fn columns(&self) -> usize {
-        self.query.len()
+    pub fn column_count(&self) -> usize {
+        self.query_row.len()
     }
 
     /// The middle line: the letter (for nucleotides a bar) if both are equal, `+` if they score
     /// positive, else a blank.
-    pub fn midline(&self, positives: &Positives) -> Vec<u8> {
-        let columns = self.query.iter().zip(&self.subject);
-        columns.map(|(&q, &s)| positives.mark(q, s)).collect()
+    pub fn midline(&self, positives: &PositivePairs) -> Vec<u8> {
+        let columns = self.query_row.iter().zip(&self.subject_row);
+        columns.map(|(&q, &s)| positives.midline_symbol(q, s)).collect()
     }
 
     /// Number of columns with equal letters or a positive score.
-    pub fn positives(&self, positives: &Positives) -> usize {
-        let columns = self.query.iter().zip(&self.subject);
-        columns.filter(|&(&q, &s)| positives.count(q, s)).count()
+    pub fn count_positives(&self, positives: &PositivePairs) -> usize {
+        let columns = self.query_row.iter().zip(&self.subject_row);
+        columns.filter(|&(&q, &s)| positives.is_positive(q, s)).count()
     }
 
     /// The columns of `masks`, ranges of the whole query, as far as the alignment overlaps them.
-    pub fn masked_query(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(&self.query, &self.loci.query, masks)
+    pub fn masked_query_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
+        masked_columns(&self.query_row, &self.loci.query, masks)
     }
 
     /// The columns of `masks`, ranges of the whole subject, as far as the alignment overlaps them.
-    pub fn masked_subject(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(&self.subject, &self.loci.subject, masks)
+    pub fn masked_subject_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
+        masked_columns(&self.subject_row, &self.loci.subject, masks)
     }
 }
 
@@ -187,19 +190,19 @@ mod tests {
     /// The first residues of two proteins.
     fn locus(row: &str) -> Locus {
         let residues = row.bytes().filter(|&c| c != b'-').count() as u32;
-        Locus { frame: Frame::Protein, read: 0..residues, covered: 0..residues }
+        Locus { frame: Frame::Protein, frame_range: 0..residues, sequence_range: 0..residues }
     }
 
-    fn pair(query: &str, subject: &str, edits: &[(EditOp, u32)]) -> Pair {
+    fn pair(query: &str, subject: &str, edits: &[(EditOp, u32)]) -> AlignmentRows {
         let edits: Vec<_> = edits.iter().map(|&(op, len)| Edit { op, len }).collect();
         let gaps: Vec<_> = edits.iter().filter(|edit| edit.op != EditOp::Substitution).collect();
-        let mut pair = Pair {
-            query: query.as_bytes().to_vec(),
-            subject: subject.as_bytes().to_vec(),
+        let mut pair = AlignmentRows {
+            query_row: query.as_bytes().to_vec(),
+            subject_row: subject.as_bytes().to_vec(),
             loci: Loci { query: locus(query), subject: locus(subject) },
             identities: 0,
-            gaps: gaps.iter().map(|edit| edit.len as usize).sum(),
-            overhang: 0,
+            gap_columns: gaps.iter().map(|edit| edit.len as usize).sum(),
+            overhang_columns: 0,
             gap_opens: gaps.len(),
             edits,
         };
@@ -212,21 +215,24 @@ mod tests {
         use EditOp::{GapInQuery, GapInSubject, Substitution};
         let inner = [(Substitution, 1), (GapInQuery, 1), (Substitution, 1)];
         let found = pair("A-C", "ADC", &inner);
-        assert_eq!((found.query, found.overhang, found.gap_opens), (b"A-C".to_vec(), 0, 1));
+        assert_eq!(
+            (found.query_row, found.overhang_columns, found.gap_opens),
+            (b"A-C".to_vec(), 0, 1)
+        );
         let before = [(GapInQuery, 2), (Substitution, 1), (GapInQuery, 1), (Substitution, 1)];
         let found = pair("--A-C", "KLADC", &before);
-        assert_eq!(found.query, b"  A-C");
-        assert_eq!((found.gaps, found.overhang, found.gap_opens), (3, 2, 1));
+        assert_eq!(found.query_row, b"  A-C");
+        assert_eq!((found.gap_columns, found.overhang_columns, found.gap_opens), (3, 2, 1));
         let both = [(GapInSubject, 1), (Substitution, 1), (GapInQuery, 2)];
         let found = pair("KA--", "-ALM", &both);
-        assert_eq!((&found.query[..], &found.subject[..]), (&b"KA  "[..], &b" ALM"[..]));
-        assert_eq!((found.gaps, found.overhang, found.gap_opens), (3, 2, 1));
+        assert_eq!((&found.query_row[..], &found.subject_row[..]), (&b"KA  "[..], &b" ALM"[..]));
+        assert_eq!((found.gap_columns, found.overhang_columns, found.gap_opens), (3, 2, 1));
     }
 
     #[test]
     fn masks_go_to_the_columns_of_their_residues() {
         let masks = [0..4, 5..6, 8..20];
-        let locus = Locus { frame: Frame::Protein, read: 3..8, covered: 3..8 };
+        let locus = Locus { frame: Frame::Protein, frame_range: 3..8, sequence_range: 3..8 };
         let columns = masked_columns(b"  AC-DEF ", &locus, &masks);
         assert_eq!(columns, [2..3, 5..6]);
     }
@@ -234,7 +240,11 @@ mod tests {
     #[test]
     fn masks_of_a_minus_strand_come_in_the_order_of_the_columns() {
         let masks = [0..11, 14..15, 18..30];
-        let locus = Locus { frame: Frame::Strand(Strand::Minus), read: 0..10, covered: 10..20 };
+        let locus = Locus {
+            frame: Frame::Strand(Strand::Minus),
+            frame_range: 0..10,
+            sequence_range: 10..20,
+        };
         let columns = masked_columns(b"ACGT--ACGTAC", &locus, &masks);
         assert_eq!(columns, [0..2, 7..8, 11..12]);
     }

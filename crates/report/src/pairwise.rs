@@ -7,16 +7,16 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{self, SeqId};
 
 use crate::error::ReportError;
-use crate::letters::Positives;
+use crate::letters::PositivePairs;
 use crate::links::LinkPlace;
 use crate::model::{DatabaseParagraph, QueryResult, Setup, SubjectSource};
-use crate::names::{self, Subject, is_number, label};
+use crate::names::{self, SubjectNames, id_label, is_bare_number};
 use crate::number;
-use crate::order::printed_order;
-use crate::pair::Pair;
+use crate::order::sort_alignments;
+use crate::pair::AlignmentRows;
 use crate::program;
 use crate::rows::{self, Marks};
-use crate::text::{self, LINE};
+use crate::text::{self, TEXT_WIDTH};
 
 /// Appends the text before the first query.
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
@@ -41,7 +41,7 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
     let databases = &setup.database.paragraphs;
     out.extend_from_slice(b"\n\nDatabase: ");
     let titles: Vec<_> = databases.iter().map(|database| &database.title[..]).collect();
-    text::wrap(&titles.join(&b"; "[..]), LINE, false, out);
+    text::wrap(&titles.join(&b"; "[..]), TEXT_WIDTH, false, out);
     if let Some(first) = databases.first() {
         masked_using(b"", first, out);
     }
@@ -71,8 +71,8 @@ pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
     }
     let html = setup.output.html;
     out.extend_from_slice(if html { b"\n\n<b>Query=</b> " } else { b"\n\nQuery= " });
-    let line = names::query_line(setup, query);
-    text::wrap(&if html { text::html(&line) } else { line }, LINE, html, out);
+    let line = names::query_display_name(setup, query);
+    text::wrap(&if html { text::escape_html(&line) } else { line }, TEXT_WIDTH, html, out);
     out.extend_from_slice(format!("\nLength={}\n", query.residues.len()).as_bytes());
 }
 
@@ -85,30 +85,36 @@ pub fn subject_block(
     rank: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(setup, source, hit.oid)?;
+    let subject = SubjectNames::read(setup, source, hit.oid)?;
     out.push(b'>');
-    if subject.from_fasta {
+    if subject.is_from_fasta {
         let title = subject.title();
-        name_line(setup, subject.line().ids.as_slice(), &title, true, rank, out);
+        name_line(setup, subject.chosen_defline().ids.as_slice(), &title, true, rank, out);
     } else {
         database_titles(setup, &subject, rank, out);
     }
     out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
-    let positives = Positives::for_text(setup.params);
-    let alignments = printed_order(setup, query, source, hit)?;
-    let pairs = alignments.iter().map(|alignment| Pair::new(query, source, hit.oid, alignment));
+    let positives = PositivePairs::for_text(setup.params);
+    let alignments = sort_alignments(setup, query, source, hit)?;
+    let pairs =
+        alignments.iter().map(|alignment| AlignmentRows::new(query, source, hit.oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
     // Masks of translated subjects have no frame, so that BLAST+ shows none.
     let is_translated = setup.params.subject_translation().is_some();
-    let masks = match subject.is_known_by_first() && !is_translated {
+    let masks = match subject.is_aligned_by_first_id() && !is_translated {
         true => subject_masks(source, hit.oid, &pairs),
         false => Vec::new(),
     };
     for (alignment, pair) in alignments.into_iter().zip(&pairs) {
         score_lines(alignment, pair, &positives, out);
-        let masked = [pair.masked_query(&query.masks(alignment)), pair.masked_subject(&masks)];
+        let masked = [
+            pair.masked_query_columns(&query.masks(alignment)),
+            pair.masked_subject_columns(&masks),
+        ];
         let feature = query.occurrence().map(|occurrence| {
-            pair.masked_query(std::slice::from_ref(occurrence.place())).pop().unwrap_or_default()
+            pair.masked_query_columns(std::slice::from_ref(occurrence.place()))
+                .pop()
+                .unwrap_or_default()
         });
         let marks = Marks { masks: [&masked[0], &masked[1]], pattern: feature };
         rows::rows(setup, pair, &marks, &positives, out);
@@ -121,10 +127,10 @@ pub fn subject_block(
 ///
 /// BLAST+ compares masks in the whole subject with positions in the searched range, which
 /// `-subject_loc` shifts (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
-fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[Pair]) -> Vec<Range<u32>> {
-    let origin = source.extent(oid).searched.start;
+fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[AlignmentRows]) -> Vec<Range<u32>> {
+    let origin = source.extent(oid).searched_range.start;
     let touches = |mask: &&Range<u32>| {
-        let mut ranges = pairs.iter().map(|pair| &pair.loci.subject.covered);
+        let mut ranges = pairs.iter().map(|pair| &pair.loci.subject.sequence_range);
         ranges.any(|range| range.start - origin < mask.end && mask.start <= range.end - origin)
     };
     source.masks(oid).iter().filter(touches).cloned().collect()
@@ -132,18 +138,19 @@ fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[Pair]) -> Vec<Ra
 
 /// Appends a line for each definition line. If there are more than eight, HTML folds those after
 /// the third.
-fn database_titles(setup: &Setup, subject: &Subject, rank: usize, out: &mut Vec<u8>) {
+fn database_titles(setup: &Setup, subject: &SubjectNames, rank: usize, out: &mut Vec<u8>) {
     const MOST: usize = 8;
     const SHOWN: usize = 3;
-    let lines: Vec<_> = subject.shown().collect();
+    let lines: Vec<_> = subject.shown_deflines().collect();
     let folded = setup.output.html && lines.len() > MOST;
     for (i, line) in lines.iter().enumerate() {
         if i > 0 {
             out.push(b' ');
         }
         if folded && i == SHOWN {
-            let anchor = String::from_utf8_lossy(&anchor(&lines[i - 1].ids, |id| label(id, true)))
-                .into_owned();
+            let anchor =
+                String::from_utf8_lossy(&anchor(&lines[i - 1].ids, |id| id_label(id, true)))
+                    .into_owned();
             let more = lines.len() - SHOWN;
             out.extend_from_slice(
                 format!(
@@ -181,9 +188,9 @@ fn name_line(
     let before = out.len();
     let html = setup.output.html;
     let gi = id::gi(ids);
-    let Some(shown) = id::report_choice(ids) else { return };
+    let Some(shown) = id::choose_report_id(ids) else { return };
     let link = if html {
-        program::links(setup).start_tag(ids, &label(shown, true), LinkPlace::Alignments, rank)
+        program::links(setup).start_tag(ids, &id_label(shown, true), LinkPlace::Alignments, rank)
     } else {
         Vec::new()
     };
@@ -192,7 +199,7 @@ fn name_line(
     if with_gi && !matches!(shown, SeqId::Gi(_)) {
         out.extend_from_slice(format!("gi|{gi}|").as_bytes());
     }
-    if !is_number(shown) {
+    if !is_bare_number(shown) {
         match shown {
             SeqId::Local(local) => out.extend(local.text()),
             _ if with_gi => out.extend(shown.fasta()),
@@ -213,7 +220,7 @@ fn name_line(
     if blank || out.len() > before {
         out.push(b' ');
     }
-    text::wrap_title(&if html { text::html(title) } else { title.to_vec() }, out);
+    text::wrap_title(&if html { text::escape_html(title) } else { title.to_vec() }, out);
     out.push(b'\n');
 }
 
@@ -221,19 +228,24 @@ fn name_line(
 fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     match id::gi(ids) {
         gi @ 1.. => gi.to_string().into_bytes(),
-        _ => id::report_choice(ids).map_or_else(Vec::new, name),
+        _ => id::choose_report_id(ids).map_or_else(Vec::new, name),
     }
 }
 
 /// Appends score, e-value and method; identities, positives and gaps; for nucleotides the strands
 /// or frames.
-fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &mut Vec<u8>) {
+fn score_lines(
+    alignment: &Alignment,
+    pair: &AlignmentRows,
+    positives: &PositivePairs,
+    out: &mut Vec<u8>,
+) {
     let method = match alignment.adjustment {
         Adjustment::None => "",
         Adjustment::Scaled => ", Method: Composition-based stats.",
         Adjustment::Matrix => ", Method: Compositional matrix adjust.",
     };
-    let columns = pair.columns();
+    let columns = pair.column_count();
     let share = |count: usize| format!("{count}/{columns} ({}%)", number::percent(count, columns));
     let bits = number::bits(alignment.bit_score);
     let evalue = number::evalue(alignment.evalue);
@@ -245,9 +257,9 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
     let mut text = format!(" Score = {bits} bits ({score}),  Expect{linked} = {evalue}{method}\n");
     text += &format!(" Identities = {}", share(pair.identities));
     if positives.are_reported() {
-        text += &format!(", Positives = {}", share(pair.positives(positives)));
+        text += &format!(", Positives = {}", share(pair.count_positives(positives)));
     }
-    text += &format!(", Gaps = {}\n", share(pair.gaps - pair.overhang));
+    text += &format!(", Gaps = {}\n", share(pair.gap_columns - pair.overhang_columns));
     let frames = [&pair.loci.query, &pair.loci.subject].map(|locus| locus.frame);
     let codons = frames.iter().filter(|frame| matches!(frame, Frame::Codons(..)));
     let codons: Vec<String> = codons.map(|frame| format!("{:+}", frame.number())).collect();
@@ -312,7 +324,7 @@ pub fn epilogue(setup: &Setup, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
     for database in &setup.database.paragraphs {
         out.extend_from_slice(b"  Database: ");
-        text::wrap(&database.title, LINE, false, out);
+        text::wrap(&database.title, TEXT_WIDTH, false, out);
         masked_using(b"  ", database, out);
         out.extend_from_slice(b"    Posted date:  ");
         out.extend_from_slice(&database.date);

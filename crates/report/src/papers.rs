@@ -3,7 +3,7 @@
 use fleetblast_engine::params::{Params, ProteinParams};
 use serde::{Deserialize, Serialize};
 
-use crate::text::{self, LINE};
+use crate::text::{self, TEXT_WIDTH};
 
 /// A paper to cite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Paper {
         } else {
             format!("{heading}: {}", citation.replacen("&auml;", "a", 1))
         };
-        text::wrap(paragraph.as_bytes(), LINE, false, out);
+        text::wrap(paragraph.as_bytes(), TEXT_WIDTH, false, out);
         out.push(b'\n');
     }
 

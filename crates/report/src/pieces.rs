@@ -4,7 +4,7 @@ use fleetblast_engine::hits::SubjectHit;
 
 use crate::error::ReportError;
 use crate::model::{Format, QueryResult, Setup, SubjectSource};
-use crate::order::{SubjectScores, subject_order};
+use crate::order::{SubjectScores, sort_subjects};
 use crate::table::{DescriptionRow, description_table};
 use crate::{pairwise, sam, tabular, xml};
 
@@ -21,7 +21,11 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
 /// # Errors
 /// [`ReportError::XmlText`] if the query's title cannot be written to XML,
 /// [`ReportError::MatrixName`] if the matrix is not spelled as XML requires.
-pub fn opening(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
+pub fn first_query_prologue(
+    setup: &Setup,
+    first: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
     match setup.output.format {
         Format::Xml => xml::prologue(setup, first, out),
         _ => Ok(()),
@@ -30,7 +34,7 @@ pub fn opening(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<
 
 /// Whether the format has a description table: then [`query_header`] needs the rows of all
 /// subjects.
-pub fn has_table(setup: &Setup) -> bool {
+pub fn has_description_table(setup: &Setup) -> bool {
     setup.output.format == Format::Pairwise
 }
 
@@ -49,9 +53,9 @@ pub fn description_row(
 
 /// The order in which the subjects are printed, as indexes into `rows`, which are in the order
 /// found. Only the pairwise report changes the order.
-pub fn printing_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize> {
+pub fn subject_print_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize> {
     let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
-    subject_order(setup.output.hit_order, &scores)
+    sort_subjects(setup.output.hit_order, &scores)
 }
 
 /// Appends the text before the subjects of a query.
@@ -81,7 +85,9 @@ pub fn query_header(
         }
         Format::Xml => xml::query_header(query, out)?,
         Format::Tabular(_) | Format::Sam(_) => {}
-        Format::Commented(columns) => tabular::comments(setup, query, columns, alignments, out),
+        Format::Commented(columns) => {
+            tabular::query_comments(setup, query, columns, alignments, out)
+        }
     }
     Ok(())
 }
@@ -111,7 +117,7 @@ pub fn subject_block(
             tabular::subject_rows(setup, query, source, hit, columns, out)
         }
         Format::Sam(options) => {
-            let records = sam::records(setup, options, query, source, hit)?;
+            let records = sam::subject_records(setup, options, query, source, hit)?;
             records.iter().for_each(|record| record.write(out));
             Ok(())
         }
@@ -143,7 +149,7 @@ pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
         Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),
         Format::Tabular(_) | Format::Sam(_) => {}
-        Format::Commented(_) => tabular::processed(queries, out),
+        Format::Commented(_) => tabular::final_comment(queries, out),
     }
 }
 
@@ -162,9 +168,10 @@ pub fn format_query(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     if let Format::Sam(options) = &setup.output.format {
-        let records = query.hits.iter().map(|hit| sam::records(setup, options, query, source, hit));
+        let records =
+            query.hits.iter().map(|hit| sam::subject_records(setup, options, query, source, hit));
         let mut records = records.collect::<Result<Vec<_>, _>>()?.concat();
-        sam::order(options, &mut records, |record| &record.key);
+        sam::sort_records(options, &mut records, |record| &record.key);
         records.iter().for_each(|record| record.write(out));
         return Ok(());
     }
@@ -186,12 +193,12 @@ pub fn arrange_subjects(
     query: &QueryResult,
     source: &dyn SubjectSource,
 ) -> Result<(Vec<usize>, Vec<DescriptionRow>), ReportError> {
-    if !has_table(setup) {
+    if !has_description_table(setup) {
         return Ok(((0..query.hits.len()).collect(), Vec::new()));
     }
     let row = |hit| description_row(setup, query, source, hit);
     let rows = query.hits.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-    Ok((printing_order(setup, &rows), rows))
+    Ok((subject_print_order(setup, &rows), rows))
 }
 
 /// Appends the texts of all subjects of a query, in the given order.

@@ -5,11 +5,11 @@ use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::{CompositionMode, NucleotideParams, Params, ProteinParams};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::seg::SegParams;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 
 use crate::columns::Columns;
 use crate::error::ReportError;
-use crate::links::Links;
+use crate::links::NcbiLinks;
 use crate::model::{QueryResult, Setup};
 use crate::number;
 
@@ -19,9 +19,9 @@ use crate::number;
 pub fn statistics(
     params: &Params,
     query: &QueryResult,
-    ungapped: &KarlinBlock,
+    ungapped: &KarlinParameters,
 ) -> (Vec<f64>, Option<Vec<f64>>) {
-    let three = |block: &KarlinBlock| vec![block.lambda, block.k, block.h];
+    let three = |block: &KarlinParameters| vec![block.lambda, block.k, block.h];
     let pssm = query.query.pssm.as_ref();
     let pattern = match params {
         Params::Protein(params) => params.pattern.as_ref().filter(|_| pssm.is_some()),
@@ -36,13 +36,13 @@ pub fn statistics(
     match params {
         Params::Protein(ProteinParams { scoring, finite_size: true, .. }) => {
             let scoring = pattern.map_or(scoring, |search| &search.next);
-            let (row, gapped) = (&scoring.ungapped, &scoring.gapped);
+            let (row, gapped) = (&scoring.ungapped_statistics, &scoring.gapped_statistics);
             let more = [gapped.alpha, gapped.alpha_v, gapped.sigma];
-            let block = pssm.map_or(gapped.block(), |pssm| pssm.gapped);
+            let block = pssm.map_or(gapped.karlin_parameters(), |pssm| pssm.gapped);
             let with = [three(&block), more.to_vec()].concat();
             ([without, vec![row.alpha, row.alpha_v]].concat(), Some(with))
         }
-        _ => (without, Some(three(&gapped(params, query, ungapped)))),
+        _ => (without, Some(three(&gapped_parameters(params, query, ungapped)))),
     }
 }
 
@@ -54,7 +54,7 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
 }
 
 /// Whether the description table shows the size of the linked set of an e-value.
-pub fn shows_set_sizes(params: &Params) -> bool {
+pub fn shows_linked_set_sizes(params: &Params) -> bool {
     let links = match params {
         Params::Protein(params) => params.linking.is_some(),
         Params::Nucleotide(params) => params.sum_stats,
@@ -64,7 +64,7 @@ pub fn shows_set_sizes(params: &Params) -> bool {
 
 /// Whether identical letters are counted before hard masks: in the ungapped search of proteins,
 /// which has no traceback.
-pub fn counts_before_masks(params: &Params) -> bool {
+pub fn counts_identities_before_masks(params: &Params) -> bool {
     matches!(params, Params::Protein(params) if params.common.ungapped)
 }
 
@@ -76,13 +76,17 @@ pub fn counts_in_masked_query(params: &Params) -> bool {
 }
 
 /// The parameters for the e-values of alignments with gaps.
-pub fn gapped(params: &Params, query: &QueryResult, ungapped: &KarlinBlock) -> KarlinBlock {
+pub fn gapped_parameters(
+    params: &Params,
+    query: &QueryResult,
+    ungapped: &KarlinParameters,
+) -> KarlinParameters {
     if let Some(pssm) = &query.query.pssm {
         return pssm.gapped;
     }
     match params {
-        Params::Protein(params) => params.scoring.gapped.block(),
-        Params::Nucleotide(params) => params.scoring.gapped(ungapped).0,
+        Params::Protein(params) => params.scoring.gapped_statistics.karlin_parameters(),
+        Params::Nucleotide(params) => params.scoring.gapped_parameters(ungapped).0,
     }
 }
 
@@ -193,9 +197,9 @@ pub fn has_unique_coverage(params: &Params) -> bool {
 }
 
 /// The links to NCBI's reports of subjects.
-pub fn links(setup: &Setup) -> Links {
+pub fn links(setup: &Setup) -> NcbiLinks {
     match setup.database.kind == SequenceKind::Protein {
-        true => Links { report: "protein", log: "prot" },
-        false => Links { report: "nucleotide", log: "nucl" },
+        true => NcbiLinks { address_molecule: "protein", log_molecule: "prot" },
+        false => NcbiLinks { address_molecule: "nucleotide", log_molecule: "nucl" },
     }
 }

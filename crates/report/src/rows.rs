@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::letters::Positives;
+use crate::letters::PositivePairs;
 use crate::loci::Loci;
 use crate::locus::Locus;
 use crate::model::Setup;
-use crate::pair::{Pair, is_residue};
+use crate::pair::{AlignmentRows, is_residue};
 
 /// Marked columns of an alignment.
 pub struct Marks<'a> {
@@ -26,9 +26,9 @@ const PATTERN: &str = "pattern";
 /// line is left out, too.
 pub fn rows(
     setup: &Setup,
-    pair: &Pair,
+    pair: &AlignmentRows,
     marks: &Marks<'_>,
-    positives: &Positives,
+    positives: &PositivePairs,
     out: &mut Vec<u8>,
 ) {
     let midline = pair.midline(positives);
@@ -36,11 +36,12 @@ pub fn rows(
     let [query_masks, subject_masks] = marks.masks;
     let name = if marks.pattern.is_some() { PATTERN.len() } else { "Query".len() };
     let html = setup.output.html;
-    let mut query_row = Row::new("Query", &pair.query, query_masks, &pair.loci.query, html);
-    let mut subject_row = Row::new("Sbjct", &pair.subject, subject_masks, &pair.loci.subject, html);
+    let mut query_row = Row::new("Query", &pair.query_row, query_masks, &pair.loci.query, html);
+    let mut subject_row =
+        Row::new("Sbjct", &pair.subject_row, subject_masks, &pair.loci.subject, html);
     let line = setup.output.line_length.max(1);
-    for start in (0..pair.columns()).step_by(line) {
-        let columns = start..(start + line).min(pair.columns());
+    for start in (0..pair.column_count()).step_by(line) {
+        let columns = start..(start + line).min(pair.column_count());
         if let Some(pattern) = &marks.pattern {
             pattern_line(pattern, &columns, width, out);
         }
@@ -69,7 +70,7 @@ fn pattern_line(pattern: &Range<usize>, columns: &Range<usize>, width: usize, ou
 
 /// Width of the column of positions: enough for the largest position counted from 0, not from 1.
 fn width(loci: &Loci) -> usize {
-    let largest = loci.query.covered.end.max(loci.subject.covered.end) - 1;
+    let largest = loci.query.sequence_range.end.max(loci.subject.sequence_range.end) - 1;
     largest.to_string().len()
 }
 
@@ -111,7 +112,7 @@ impl<'a> Row<'a> {
     fn line(&mut self, columns: &Range<usize>, (name, width): (usize, usize), out: &mut Vec<u8>) {
         let letters = &self.letters[columns.clone()];
         let residues = letters.iter().filter(|&&c| is_residue(c)).count() as u32;
-        let [first, last] = self.locus.ends_of(self.printed..self.printed + residues);
+        let [first, last] = self.locus.printed_ends_of(self.printed..self.printed + residues);
         self.printed += residues;
         let shown = residues > 0 && !(columns.start == 0 && [first, last] == [1, 1]);
         let start = if shown { first.to_string() } else { String::new() };
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn lines_without_residues_go_on_inside_and_are_left_out_at_the_ends() {
-        let locus = Locus { frame: Frame::Protein, read: 9..13, covered: 9..13 };
+        let locus = Locus { frame: Frame::Protein, frame_range: 9..13, sequence_range: 9..13 };
         let mask = 4..6;
         let masks = std::slice::from_ref(&mask);
         let mut row = Row::new("Query", b"    AC----DE", masks, &locus, false);
@@ -207,9 +208,13 @@ mod tests {
     #[test]
     fn positions_are_as_wide_as_the_largest_counted_from_0() {
         let width = |bases: Range<u32>| {
-            let bases =
-                Locus { frame: Frame::Codons(Strand::Plus, 1), read: 0..23, covered: bases };
-            let residues = Locus { frame: Frame::Protein, read: 0..23, covered: 0..23 };
+            let bases = Locus {
+                frame: Frame::Codons(Strand::Plus, 1),
+                frame_range: 0..23,
+                sequence_range: bases,
+            };
+            let residues =
+                Locus { frame: Frame::Protein, frame_range: 0..23, sequence_range: 0..23 };
             let [query, subject] = [bases.clone(), residues.clone()];
             let widths = [Loci { query, subject }, Loci { query: residues, subject: bases }];
             widths.map(|loci| super::width(&loci))
@@ -221,7 +226,7 @@ mod tests {
     #[test]
     fn codons_are_counted_by_their_bases() {
         let line = |frame: Frame, columns: Range<usize>| {
-            let locus = Locus { frame, read: 0..4, covered: 0..12 };
+            let locus = Locus { frame, frame_range: 0..4, sequence_range: 0..12 };
             let mut row = Row::new("Sbjct", b"AC-DE", &[], &locus, false);
             let mut out = Vec::new();
             row.line(&(0..columns.start), (5, 2), &mut Vec::new());
@@ -238,7 +243,7 @@ mod tests {
     fn the_first_line_has_no_positions_if_it_shows_the_first_letter_alone() {
         let first = |frame: Frame, letters: &[u8], covered: Range<u32>| {
             let read = 0..covered.len() as u32 / frame.step();
-            let locus = Locus { frame, read, covered };
+            let locus = Locus { frame, frame_range: read, sequence_range: covered };
             let mut out = Vec::new();
             Row::new("Query", letters, &[], &locus, false).line(&(0..1), (5, 1), &mut out);
             String::from_utf8(out).unwrap()

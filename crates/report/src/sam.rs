@@ -13,19 +13,19 @@ use crate::error::ReportError;
 use crate::loci::Loci;
 use crate::locus::Locus;
 use crate::model::{QueryResult, Sam, Setup, SubjectSource};
-use crate::names::{self, Subject};
+use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::order;
-use crate::pair::Pair;
+use crate::pair::AlignmentRows;
 
 /// A reference sequence. Names are unique.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reference {
+pub struct SamReference {
     name: Vec<u8>,
     length: u32,
 }
 
-impl Reference {
+impl SamReference {
     /// Appends the header line of the reference.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(REFERENCE);
@@ -40,9 +40,9 @@ const REFERENCE: &[u8] = b"@SQ\tSN:";
 
 /// The sort key and reference of a line, which the rank that writes the report needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RecordKey {
+pub struct SamSortKey {
     /// The reference, for the header.
-    pub reference: Reference,
+    pub reference: SamReference,
     /// The line's position in the query, to sort by.
     start: u32,
     evalue: f64,
@@ -50,14 +50,14 @@ pub struct RecordKey {
 
 /// A line, with its sort key.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub struct SamRecord {
     /// The sort key and the reference.
-    pub key: RecordKey,
+    pub key: SamSortKey,
     /// The line, with its line end.
     pub line: Vec<u8>,
 }
 
-impl Record {
+impl SamRecord {
     /// Appends the line.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.line);
@@ -67,7 +67,7 @@ impl Record {
 /// The header of the report: references between two other lines. It is empty if no query has
 /// alignments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct SamHeader {
     first: Vec<u8>,
     last: Vec<u8>,
     /// Lines of the references, without duplicates.
@@ -75,9 +75,9 @@ pub struct Header {
     named: HashSet<Vec<u8>>,
 }
 
-impl Header {
+impl SamHeader {
     /// Makes a header without references.
-    pub fn new(setup: &Setup, options: &Sam) -> Header {
+    pub fn new(setup: &Setup, options: &Sam) -> SamHeader {
         let first: &[u8] = match options.subjects_are_references {
             true => b"@HD\tVN:1.2\tGO:query\n",
             false => b"@HD\tVN:1.2\tSO:coordinate\tGO:reference\n",
@@ -86,17 +86,17 @@ impl Header {
         let mut last = format!("@PG\tID:0\tVN:{version}\tCL:").into_bytes();
         last.extend_from_slice(&options.command);
         last.extend_from_slice(format!("\tPN:{}\n", setup.program).as_bytes());
-        Header::between(first, &last)
+        SamHeader::from_first_and_last(first, &last)
     }
 
     /// Makes a header without references from its first and last lines.
-    pub fn between(first: &[u8], last: &[u8]) -> Header {
+    pub fn from_first_and_last(first: &[u8], last: &[u8]) -> SamHeader {
         let (first, last) = (first.to_vec(), last.to_vec());
-        Header { first, last, references: Vec::new(), named: HashSet::new() }
+        SamHeader { first, last, references: Vec::new(), named: HashSet::new() }
     }
 
     /// Adds a reference, unless it is already there.
-    pub fn add(&mut self, reference: &Reference) {
+    pub fn add_reference(&mut self, reference: &SamReference) {
         if !self.named.contains(&reference.name) {
             self.named.insert(reference.name.clone());
             reference.write(&mut self.references);
@@ -116,12 +116,12 @@ impl Header {
     }
 
     /// The lines of the references.
-    pub fn references(&self) -> &[u8] {
+    pub fn reference_lines(&self) -> &[u8] {
         &self.references
     }
 
     /// All lines; empty without references.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         match self.named.is_empty() {
             true => Vec::new(),
             false => [&self.first[..], &self.references, &self.last].concat(),
@@ -131,7 +131,7 @@ impl Header {
 
 /// Sorts the records of all subjects of a query from the order found into the order of printing.
 /// `key` returns the sort key of an element.
-pub fn order<T>(options: &Sam, records: &mut [T], key: impl Fn(&T) -> &RecordKey) {
+pub fn sort_records<T>(options: &Sam, records: &mut [T], key: impl Fn(&T) -> &SamSortKey) {
     if !options.subjects_are_references {
         records.sort_by(|a, b| {
             let (a, b) = (key(a), key(b));
@@ -144,15 +144,15 @@ pub fn order<T>(options: &Sam, records: &mut [T], key: impl Fn(&T) -> &RecordKey
 ///
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
-pub fn records(
+pub fn subject_records(
     setup: &Setup,
     options: &Sam,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
-) -> Result<Vec<Record>, ReportError> {
-    let subject = Subject::read(setup, source, hit.oid)?;
-    let names = [names::sam_query(query), subject.sam_name()];
+) -> Result<Vec<SamRecord>, ReportError> {
+    let subject = SubjectNames::read(setup, source, hit.oid)?;
+    let names = [names::sam_query_name(query), subject.sam_name()];
     let together = if setup.params.common().ungapped { hit.alignments.len().max(1) } else { 1 };
     let groups = hit.alignments.chunks(together);
     let record = |alignments| {
@@ -181,7 +181,8 @@ impl<'a> Group<'a> {
         oid: u32,
         alignments: &'a [Alignment],
     ) -> Result<Self, ReportError> {
-        let pairs = alignments.iter().map(|alignment| Pair::new(query, source, oid, alignment));
+        let pairs =
+            alignments.iter().map(|alignment| AlignmentRows::new(query, source, oid, alignment));
         let (mut loci, mut edits) = (Vec::new(), Vec::new());
         for pair in pairs.collect::<Result<Vec<_>, _>>()? {
             loci.push(pair.loci);
@@ -200,7 +201,7 @@ impl<'a> Group<'a> {
         query: &QueryResult,
         source: &dyn SubjectSource,
         names: &[Vec<u8>; 2],
-    ) -> Result<Record, ReportError> {
+    ) -> Result<SamRecord, ReportError> {
         let lengths = [query.residues.len() as u32, source.extent(self.oid).length];
         let spans = [self.span(|loci| &loci.query), self.span(|loci| &loci.subject)];
         let (reference, target) = if options.subjects_are_references { (1, 0) } else { (0, 1) };
@@ -218,12 +219,12 @@ impl<'a> Group<'a> {
         let cigar = self.cigar(options, clips);
         line.extend_from_slice(format!("\t{position}\t255\t{cigar}\t*\t0\t0\t").as_bytes());
         line.extend(letters);
-        let identities = order::identities(setup, query, source, self.oid, self.first)?;
+        let identities = order::count_identities(setup, query, source, self.oid, self.first)?;
         line.extend_from_slice(format!("\t*{}\n", self.tags(identities)).as_bytes());
-        let reference = Reference { name: names[reference].clone(), length: lengths[reference] };
+        let reference = SamReference { name: names[reference].clone(), length: lengths[reference] };
         // BLAST+ sorts by the e-value that it reads last.
         let evalue = number::stored_evalue(self.last.evalue);
-        Ok(Record { key: RecordKey { reference, start: self.start(), evalue }, line })
+        Ok(SamRecord { key: SamSortKey { reference, start: self.start(), evalue }, line })
     }
 
     /// Whether the strands differ; if the alignments are on both, the first one decides.
@@ -233,7 +234,7 @@ impl<'a> Group<'a> {
 
     /// The range from the first base of any alignment to the last.
     fn span(&self, locus: fn(&Loci) -> &Locus) -> Range<u32> {
-        let covered = || self.loci.iter().map(|loci| &locus(loci).covered);
+        let covered = || self.loci.iter().map(|loci| &locus(loci).sequence_range);
         let start = covered().map(|range| range.start).min().unwrap_or(0);
         start..covered().map(|range| range.end).max().unwrap_or(start)
     }
@@ -243,7 +244,7 @@ impl<'a> Group<'a> {
     fn start(&self) -> u32 {
         let [first, last] = [&self.loci[0], &self.loci[self.loci.len() - 1]];
         let [begin, end] = if self.is_reversed() { [last, first] } else { [first, last] };
-        begin.query.covered.start.min(end.query.covered.end - 1)
+        begin.query.sequence_range.start.min(end.query.sequence_range.end - 1)
     }
 
     /// The CIGAR string along the reference, with the aligned sequence's letters before and after

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::ReportError;
 use crate::links::LinkPlace;
 use crate::model::{QueryResult, RepeatedSearch, Setup, SubjectSource};
-use crate::names::{Subject, is_number};
+use crate::names::{SubjectNames, is_bare_number};
 use crate::number;
 use crate::order::SubjectScores;
 use crate::program;
-use crate::text::{self, LINE};
+use crate::text::{self, TEXT_WIDTH};
 
 /// The fields of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,10 +46,10 @@ impl DescriptionRow {
         source: &dyn SubjectSource,
         hit: &SubjectHit,
     ) -> Result<Self, ReportError> {
-        let subject = Subject::read(setup, source, hit.oid)?;
-        let ids = &subject.line().ids;
+        let subject = SubjectNames::read(setup, source, hit.oid)?;
+        let ids = &subject.chosen_defline().ids;
         let gi = id::gi(ids);
-        let shown = id::report_choice(ids);
+        let shown = id::choose_report_id(ids);
         let accession = shown.map_or_else(Vec::new, SeqId::accession_version);
         let mut name = Vec::new();
         let show_gis = setup.output.show_gis;
@@ -59,7 +59,7 @@ impl DescriptionRow {
         // Two blanks follow a gi that is shown. Otherwise only a plain identifier has a blank after
         // it.
         let mut title = if name.is_empty() { Vec::new() } else { b"  ".to_vec() };
-        if let Some(id) = shown.filter(|id| !is_number(id)) {
+        if let Some(id) = shown.filter(|id| !is_bare_number(id)) {
             name.extend(identifier(id, show_gis));
         }
         title.extend(subject.title());
@@ -87,7 +87,7 @@ impl DescriptionRow {
         if !link.is_empty() {
             out.extend_from_slice(b"</a>");
         }
-        let room = LINE.saturating_sub(self.name.len());
+        let room = TEXT_WIDTH.saturating_sub(self.name.len());
         let mut title = self.title.clone();
         if title.len() > room {
             // BLAST+ does not cut after a very long identifier.
@@ -97,7 +97,7 @@ impl DescriptionRow {
             title.extend_from_slice(b"...");
         }
         let padding = room.saturating_sub(title.len());
-        out.extend(if html { text::html(&title) } else { title });
+        out.extend(if html { text::escape_html(&title) } else { title });
         blanks(padding, out);
     }
 }
@@ -139,7 +139,7 @@ struct OptionalColumns {
 impl OptionalColumns {
     fn new(setup: &Setup) -> Self {
         let totals = setup.output.hit_order.is_some();
-        OptionalColumns { totals, sets: program::shows_set_sizes(setup.params) }
+        OptionalColumns { totals, sets: program::shows_linked_set_sizes(setup.params) }
     }
 }
 
@@ -150,10 +150,10 @@ impl Widths {
         let (bits, total, evalue) = ("(Bits)".len(), "Total".len(), "Value".len());
         let mut widths = Self { bits, total, evalue, linked: "N".len() };
         for (i, row) in rows.iter().enumerate() {
-            let total = number::total_bits(row.scores.total_bits).len();
-            widths.bits = widths.bits.max(number::bits(row.scores.bits).len());
+            let total = number::total_bits(row.scores.total_bit_score).len();
+            widths.bits = widths.bits.max(number::bits(row.scores.bit_score).len());
             widths.evalue = widths.evalue.max(number::evalue(row.scores.evalue).len());
-            widths.linked = widths.linked.max(row.scores.linked.to_string().len());
+            widths.linked = widths.linked.max(row.scores.linked_set_size.to_string().len());
             if !(all && i + 1 == rows.len()) {
                 widths.total = widths.total.max(total);
             } else if total > widths.total {
@@ -228,7 +228,7 @@ fn lines(
 }
 
 fn heading(widths: &Widths, more: OptionalColumns, out: &mut Vec<u8>) {
-    blanks(LINE + 2, out);
+    blanks(TEXT_WIDTH + 2, out);
     cell("Score", widths.bits, out);
     blanks(2, out);
     if more.totals {
@@ -241,7 +241,7 @@ fn heading(widths: &Widths, more: OptionalColumns, out: &mut Vec<u8>) {
         out.extend_from_slice(b"Max");
     }
     out.push(b'\n');
-    cell("Sequences producing significant alignments:", LINE + 1, out);
+    cell("Sequences producing significant alignments:", TEXT_WIDTH + 1, out);
     cell("(Bits)", widths.bits, out);
     blanks(2, out);
     if more.totals {
@@ -272,7 +272,7 @@ fn values(
     out: &mut Vec<u8>,
 ) {
     blanks(2, out);
-    let bits = number::bits(row.scores.bits);
+    let bits = number::bits(row.scores.bit_score);
     if setup.output.html {
         out.extend_from_slice(b"<a href=#");
         out.extend_from_slice(&row.anchor);
@@ -285,8 +285,8 @@ fn values(
     blanks(widths.bits.saturating_sub(bits.len()), out);
     if more.totals {
         blanks(3, out);
-        cell(&number::total_bits(row.scores.total_bits), widths.total, out);
-        let coverage = 100 * row.scores.covered / query.residues.len().max(1);
+        cell(&number::total_bits(row.scores.total_bit_score), widths.total, out);
+        let coverage = 100 * row.scores.covered_residues / query.residues.len().max(1);
         blanks(2, out);
         cell(&format!("{coverage}%"), "Query".len(), out);
     }
@@ -294,10 +294,10 @@ fn values(
     cell(&number::evalue(row.scores.evalue), widths.evalue, out);
     if more.sets {
         blanks(2, out);
-        cell(&row.scores.linked.to_string(), widths.linked, out);
+        cell(&row.scores.linked_set_size.to_string(), widths.linked, out);
     }
     if more.totals {
-        let identity = (0.5 + row.scores.identity) as u32;
+        let identity = (0.5 + row.scores.percent_identity) as u32;
         blanks(2, out);
         // The sign does not count for the width.
         cell(&format!("{identity}%"), "Max ident".len() + 1, out);

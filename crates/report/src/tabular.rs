@@ -6,12 +6,12 @@ use fleetblast_seq::id::{self, SeqId};
 
 use crate::columns::{Column, Columns};
 use crate::error::ReportError;
-use crate::letters::Positives;
+use crate::letters::PositivePairs;
 use crate::model::{QueryResult, Setup, SubjectSource};
-use crate::names::{self, Subject};
+use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::order;
-use crate::pair::Pair;
+use crate::pair::AlignmentRows;
 use crate::program;
 use crate::taxonomy::Taxonomy;
 use crate::unique_coverage;
@@ -19,7 +19,7 @@ use crate::unique_coverage;
 const NOT_AVAILABLE: &[u8] = b"N/A";
 
 /// Appends the comment lines before a query's rows in format 7. `rows` is their number.
-pub fn comments(
+pub fn query_comments(
     setup: &Setup,
     query: &QueryResult,
     columns: &Columns,
@@ -31,7 +31,7 @@ pub fn comments(
         out.extend_from_slice(format!("# Iteration: {}\n", round.number).as_bytes());
     }
     out.extend_from_slice(b"# Query: ");
-    out.extend(names::query_line(setup, query));
+    out.extend(names::query_display_name(setup, query));
     out.extend_from_slice(b"\n# Database: ");
     out.extend_from_slice(&setup.database.label);
     out.push(b'\n');
@@ -46,7 +46,7 @@ pub fn comments(
 }
 
 /// Appends the last line of format 7.
-pub fn processed(queries: usize, out: &mut Vec<u8>) {
+pub fn final_comment(queries: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("# BLAST processed {queries} queries\n").as_bytes());
 }
 
@@ -59,26 +59,26 @@ pub fn subject_rows(
     columns: &Columns,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(setup, source, hit.oid)?;
+    let subject = SubjectNames::read(setup, source, hit.oid)?;
     let row = Row {
         query,
-        query_ids: names::tabular_query(query, setup.output.parse_deflines),
+        query_ids: names::tabular_query_ids(query, setup.output.parse_deflines),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         subject,
-        positives: Positives::for_text(setup.params),
+        positives: PositivePairs::for_text(setup.params),
         subject_length: source.extent(hit.oid).length,
         query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
-        covered: order::covered(query, source, hit)?,
+        covered: order::covered_residues(query, source, hit)?,
         uniquely_covered: program::has_unique_coverage(setup.params)
-            .then(|| unique_coverage::uniquely_covered(query, hit)),
+            .then(|| unique_coverage::count_uniquely_covered(query, hit)),
     };
     let shows_search_counts = program::rows_show_search_counts(setup.params, columns);
     // Without masks both counts are equal.
     let counts = shows_search_counts && !source.masks(hit.oid).is_empty();
     for alignment in &hit.alignments {
-        let mut pair = Pair::new(query, source, hit.oid, alignment)?;
+        let mut pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
         if counts {
-            pair.identities = order::identities(setup, query, source, hit.oid, alignment)?;
+            pair.identities = order::count_identities(setup, query, source, hit.oid, alignment)?;
         }
         for (i, &column) in columns.list.iter().enumerate() {
             if i > 0 {
@@ -93,7 +93,7 @@ pub fn subject_rows(
 
 /// Returns the query's identifier as the column `qseqid` shows it.
 pub fn query_id(setup: &Setup, query: &QueryResult) -> Vec<u8> {
-    id::id_list(&names::tabular_query(query, setup.output.parse_deflines))
+    id::format_id_list(&names::tabular_query_ids(query, setup.output.parse_deflines))
 }
 
 /// Returns a subject's identifier as the column `sseqid` shows it.
@@ -105,16 +105,16 @@ pub fn subject_id(
     source: &dyn SubjectSource,
     oid: u32,
 ) -> Result<Vec<u8>, ReportError> {
-    Ok(id::id_list(&Subject::read(setup, source, oid)?.tabular_ids()))
+    Ok(id::format_id_list(&SubjectNames::read(setup, source, oid)?.tabular_ids()))
 }
 
 /// Values that are the same in all rows of a subject.
 struct Row<'a> {
     query: &'a QueryResult<'a>,
     query_ids: Vec<SeqId>,
-    subject: Subject,
+    subject: SubjectNames,
     taxonomy: Taxonomy,
-    positives: Positives,
+    positives: PositivePairs,
     subject_length: u32,
     covered: usize,
     /// Bases of the query covered if each base of the subject counts once.
@@ -125,7 +125,13 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn field(&self, column: Column, alignment: &Alignment, pair: &Pair, out: &mut Vec<u8>) {
+    fn field(
+        &self,
+        column: Column,
+        alignment: &Alignment,
+        pair: &AlignmentRows,
+        out: &mut Vec<u8>,
+    ) {
         use Column as C;
         match column {
             C::QuerySeqId | C::QueryGi | C::QueryAccession | C::QueryAccessionVersion => {
@@ -146,8 +152,8 @@ impl Row<'_> {
                 out.extend_from_slice(self.titles().first().copied().unwrap_or(NOT_AVAILABLE))
             }
             C::AllTitles => out.extend(self.titles().join(&b"<>"[..])),
-            C::QuerySeq => out.extend_from_slice(&pair.query),
-            C::SubjectSeq => out.extend_from_slice(&pair.subject),
+            C::QuerySeq => out.extend_from_slice(&pair.query_row),
+            C::SubjectSeq => out.extend_from_slice(&pair.subject_row),
             C::Btop => btop(pair, out),
             C::TaxId
             | C::ScientificName
@@ -172,14 +178,14 @@ impl Row<'_> {
     }
 
     /// The columns with numbers.
-    fn value(&self, column: Column, alignment: &Alignment, pair: &Pair) -> String {
+    fn value(&self, column: Column, alignment: &Alignment, pair: &AlignmentRows) -> String {
         use Column as C;
-        let columns = pair.columns() - pair.overhang;
-        let gaps = pair.gaps - pair.overhang;
+        let columns = pair.column_count() - pair.overhang_columns;
+        let gaps = pair.gap_columns - pair.overhang_columns;
         // An alignment without columns has 0 % of anything.
         let share = |part: usize| part as f64 / columns.max(1) as f64 * 100.0;
         let (query, subject) = (&pair.loci.query, &pair.loci.subject);
-        let ([q_start, q_end], [s_start, s_end]) = (query.ends(), subject.ends());
+        let ([q_start, q_end], [s_start, s_end]) = (query.printed_ends(), subject.printed_ends());
         let [q_frame, s_frame] = pair.loci.tabular_frames();
         let whole = self.query.searched_length();
         match column {
@@ -198,15 +204,15 @@ impl Row<'_> {
             // A residue that a database stores as a gap counts twice opposite a gap; BLAST+ then
             // prints a negative number.
             C::Mismatches => (columns as i64 - pair.identities as i64 - gaps as i64).to_string(),
-            C::Positives => pair.positives(&self.positives).to_string(),
-            C::PercentPositives => format!("{:.2}", share(pair.positives(&self.positives))),
+            C::Positives => pair.count_positives(&self.positives).to_string(),
+            C::PercentPositives => format!("{:.2}", share(pair.count_positives(&self.positives))),
             C::GapOpens => pair.gap_opens.to_string(),
             C::Gaps => gaps.to_string(),
             C::Frames => format!("{q_frame}/{s_frame}"),
             C::QueryFrame => q_frame.to_string(),
             C::CoveragePerSubject => number::coverage(self.covered, self.query_length).to_string(),
             // For a translated query BLAST+ counts codons, not bases.
-            C::CoveragePerHsp => number::coverage(query.read.len(), whole).to_string(),
+            C::CoveragePerHsp => number::coverage(query.frame_range.len(), whole).to_string(),
             // The subject's frame; all other columns are handled above.
             _ => s_frame.to_string(),
         }
@@ -214,16 +220,16 @@ impl Row<'_> {
 
     /// The titles of all definition lines; only databases have them.
     fn titles(&self) -> Vec<&[u8]> {
-        if self.subject.from_fasta {
+        if self.subject.is_from_fasta {
             return vec![NOT_AVAILABLE];
         }
-        let titles = self.subject.lines.iter().map(|line| &line.title[..]);
+        let titles = self.subject.deflines.iter().map(|line| &line.title[..]);
         titles.map(|title| if title.is_empty() { NOT_AVAILABLE } else { title }).collect()
     }
 }
 
 /// The strand of the subject.
-fn strand(pair: &Pair) -> &'static [u8] {
+fn strand(pair: &AlignmentRows) -> &'static [u8] {
     match pair.loci.tabular_strand() {
         Some(Strand::Plus) => b"plus",
         Some(Strand::Minus) => b"minus",
@@ -234,7 +240,7 @@ fn strand(pair: &Pair) -> &'static [u8] {
 /// One of the forms of a sequence's identifiers.
 fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
     use Column as C;
-    let chosen = id::text_choice(ids);
+    let chosen = id::choose_text_id(ids);
     let text = match column {
         C::QueryGi | C::SubjectGi | C::SubjectAllGis => id::gi(ids).to_string().into_bytes(),
         C::QueryAccession | C::SubjectAccession | C::SubjectAllAccessions => {
@@ -243,13 +249,13 @@ fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
         C::QueryAccessionVersion | C::SubjectAccessionVersion => {
             chosen.map_or_else(Vec::new, SeqId::accession_version)
         }
-        _ => id::id_list(ids),
+        _ => id::format_id_list(ids),
     };
     out.extend(text);
 }
 
 /// The BTOP string: numbers of equal columns, and pairs of different letters: `65A-67ST3`.
-fn btop(pair: &Pair, out: &mut Vec<u8>) {
+fn btop(pair: &AlignmentRows, out: &mut Vec<u8>) {
     let mut equal = 0;
     let flush = |equal: &mut usize, out: &mut Vec<u8>| {
         if *equal > 0 {
@@ -257,7 +263,7 @@ fn btop(pair: &Pair, out: &mut Vec<u8>) {
             *equal = 0;
         }
     };
-    for (&q, &s) in pair.query.iter().zip(&pair.subject) {
+    for (&q, &s) in pair.query_row.iter().zip(&pair.subject_row) {
         if q == s {
             equal += 1;
         } else {

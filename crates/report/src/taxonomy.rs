@@ -7,7 +7,7 @@ use fleetblast_db::TaxonNames;
 use crate::columns::{Column, Columns};
 use crate::error::ReportError;
 use crate::model::SubjectSource;
-use crate::names::Subject;
+use crate::names::SubjectNames;
 
 use Column as C;
 
@@ -38,22 +38,22 @@ impl Taxonomy {
     /// # Errors
     /// If the taxonomy database is damaged.
     pub fn read(
-        subject: &Subject,
+        subject: &SubjectNames,
         source: &dyn SubjectSource,
         columns: &Columns,
     ) -> Result<Self, ReportError> {
         let mut taxonomy = Self::default();
-        if subject.from_fasta {
+        if subject.is_from_fasta {
             return Ok(taxonomy);
         }
         let names =
             |taxid| source.taxon(taxid).map_err(|cause| ReportError::Taxonomy { taxid, cause });
-        taxonomy.one = subject.lines.iter().map(|line| line.taxid).find(|&taxid| taxid != 0);
+        taxonomy.one = subject.deflines.iter().map(|line| line.taxid).find(|&taxid| taxid != 0);
         if let Some(taxid) = taxonomy.one.filter(|_| columns.list.iter().any(Column::is_taxon_name))
         {
             taxonomy.of_one = names(taxid)?;
         }
-        for line in &subject.lines {
+        for line in &subject.deflines {
             let mut own: BTreeSet<i64> = line.links.iter().copied().collect();
             own.insert(line.taxid);
             if own.len() > 1 {

@@ -5,7 +5,7 @@ use fleetblast_seq::convert::is_space;
 use crate::error::ReportError;
 
 /// Width of the text column of the prologue, the query line and the description table.
-pub const LINE: usize = 68;
+pub const TEXT_WIDTH: usize = 68;
 
 /// Appends `text` wrapped to lines of at most `width` columns, each with its line end; nothing for
 /// an empty text.
@@ -141,7 +141,7 @@ pub fn wrap_title(title: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Encodes text for HTML: `&`, `<`, `>` and `"` as entities.
-pub fn html(text: &[u8]) -> Vec<u8> {
+pub fn escape_html(text: &[u8]) -> Vec<u8> {
     let mut encoded = Vec::with_capacity(text.len());
     for &c in text {
         match c {
@@ -163,7 +163,7 @@ pub fn html(text: &[u8]) -> Vec<u8> {
 /// # Errors
 /// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1;
 /// BLAST+ fails too.
-pub fn xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportError> {
+pub fn append_escaped_xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportError> {
     // BLAST+ treats it as a C string.
     let text = text.split(|&c| c == 0).next().unwrap_or_default();
     let failed = || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned() };
@@ -250,14 +250,14 @@ mod tests {
 
     #[test]
     fn escapes() {
-        assert_eq!(html(b"<a> & \"b\" 'c'"), b"&lt;a&gt; &amp; &quot;b&quot; 'c'");
+        assert_eq!(escape_html(b"<a> & \"b\" 'c'"), b"&lt;a&gt; &amp; &quot;b&quot; 'c'");
         let mut out = Vec::new();
-        xml("<a> & \"b\" 'c' \u{e9}\u{1}".as_bytes(), &mut out).unwrap();
+        append_escaped_xml("<a> & \"b\" 'c' \u{e9}\u{1}".as_bytes(), &mut out).unwrap();
         assert_eq!(out, b"&lt;a&gt; &amp; &quot;b&quot; &apos;c&apos; \xe9#");
         out.clear();
-        xml(b"a\0\xff", &mut out).unwrap();
+        append_escaped_xml(b"a\0\xff", &mut out).unwrap();
         assert_eq!(out, b"a");
-        assert!(xml(b"\xff", &mut out).is_err());
-        assert!(xml("\u{20ac}".as_bytes(), &mut out).is_err());
+        assert!(append_escaped_xml(b"\xff", &mut out).is_err());
+        assert!(append_escaped_xml("\u{20ac}".as_bytes(), &mut out).is_err());
     }
 }

@@ -13,7 +13,7 @@ use encoding_rs::WINDOWS_1252;
 use fleetblast_seq::id::{SeqId, TextKind};
 
 /// Title of a protein that has no title, and no identifier that gives one.
-pub const PROTEIN: &[u8] = b"unnamed protein product";
+pub const UNNAMED_PROTEIN_TITLE: &[u8] = b"unnamed protein product";
 /// Bytes that are removed at the end of a stored title.
 const TRAILING: &[u8] = b".,;~ ";
 /// Prefix of the titles of third-party annotation.
@@ -32,7 +32,7 @@ pub struct TitleFacts<'a> {
     /// Whether the sequence is a protein.
     pub is_protein: bool,
     /// Title of a protein without any other name.
-    pub untitled: &'a [u8],
+    pub fallback_title: &'a [u8],
     /// Scientific name of its taxon: `None` without a taxid, empty for a taxon without a name.
     pub organism: Option<&'a [u8]>,
 }
@@ -69,9 +69,9 @@ impl TitleFacts<'_> {
         let has = |prefixes: &[&[u8]]| self.ids.iter().any(|id| is_accession_of(id, prefixes));
         // An mRNA accession without features counts as a nucleotide in reports only.
         let is_nucleotide =
-            has(&CHROMOSOMES_AND_NONCODING) || has(&MESSENGERS) && !self.untitled.is_empty();
+            has(&CHROMOSOMES_AND_NONCODING) || has(&MESSENGERS) && !self.fallback_title.is_empty();
         let title = match self.is_protein && !is_nucleotide {
-            true => organism::with_organism(self.untitled, organism),
+            true => organism::with_organism(self.fallback_title, organism),
             false => organism.to_vec(),
         };
         title.trim_ascii().to_vec()
@@ -230,7 +230,13 @@ mod tests {
     use super::*;
 
     fn generated(title: &[u8], ids: &[SeqId]) -> Vec<u8> {
-        let facts = TitleFacts { title, ids, is_protein: true, untitled: PROTEIN, organism: None };
+        let facts = TitleFacts {
+            title,
+            ids,
+            is_protein: true,
+            fallback_title: UNNAMED_PROTEIN_TITLE,
+            organism: None,
+        };
         facts.generate()
     }
 
@@ -339,7 +345,7 @@ mod tests {
     }
 
     fn id(text: &str) -> Vec<SeqId> {
-        fleetblast_seq::id::parse_word(text.as_bytes()).unwrap()
+        fleetblast_seq::id::parse_fasta_ids(text.as_bytes()).unwrap()
     }
 
     /// Goldens: the description table of `blastp`, with and without taxids and a taxonomy database.
@@ -371,8 +377,13 @@ mod tests {
         ] {
             let ids = id(name);
             let title = title.as_bytes();
-            let facts =
-                TitleFacts { title, ids: &ids, is_protein: true, untitled: PROTEIN, organism };
+            let facts = TitleFacts {
+                title,
+                ids: &ids,
+                is_protein: true,
+                fallback_title: UNNAMED_PROTEIN_TITLE,
+                organism,
+            };
             let made = String::from_utf8(facts.generate()).unwrap();
             assert_eq!(made, expected, "{name} {title:?} {organism:?}");
         }
@@ -397,7 +408,8 @@ mod tests {
             let ids = id(name);
             let title = title.as_bytes();
             let organism = organism.map(str::as_bytes);
-            let facts = TitleFacts { title, ids: &ids, is_protein: false, untitled: b"", organism };
+            let facts =
+                TitleFacts { title, ids: &ids, is_protein: false, fallback_title: b"", organism };
             let made = String::from_utf8(facts.generate()).unwrap();
             assert_eq!(made, expected, "{name} {title:?} {organism:?}");
         }

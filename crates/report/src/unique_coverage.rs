@@ -10,9 +10,9 @@ use crate::pair::residues;
 
 /// Counts the bases of the query opposite bases of the subject that no earlier alignment covers. A
 /// range of these bases that begins or ends opposite a gap of the query is not counted.
-pub fn uniquely_covered(query: &QueryResult, hit: &SubjectHit) -> usize {
+pub fn count_uniquely_covered(query: &QueryResult, hit: &SubjectHit) -> usize {
     let (mut seen, mut covered) = (Vec::new(), Vec::new());
-    let origin = query.extent().searched.start;
+    let origin = query.extent().searched_range.start;
     for alignment in &hit.alignments {
         let frame = query.context(alignment).frame;
         let place = |read: Range<u32>| {

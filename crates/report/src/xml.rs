@@ -5,11 +5,11 @@ use std::ops::Range;
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 
 use crate::error::ReportError;
-use crate::letters::Positives;
+use crate::letters::PositivePairs;
 use crate::model::{QueryResult, Setup, SubjectSource};
-use crate::names::{self, Subject};
+use crate::names::{self, SubjectNames};
 use crate::number;
-use crate::pair::Pair;
+use crate::pair::AlignmentRows;
 use crate::papers::Paper;
 use crate::program;
 use crate::text;
@@ -39,8 +39,8 @@ pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result
 }
 
 fn query_elements(prefix: &str, query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
-    element(2, &format!("{prefix}-ID"), &names::query_id(query), out)?;
-    element(2, &format!("{prefix}-def"), &names::query_definition(query), out)?;
+    element(2, &format!("{prefix}-ID"), &names::xml_query_id(query), out)?;
+    element(2, &format!("{prefix}-def"), &names::xml_query_definition(query), out)?;
     value(2, &format!("{prefix}-len"), query.searched_length(), out);
     Ok(())
 }
@@ -64,7 +64,7 @@ pub fn subject_block(
     rank: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(setup, source, hit.oid)?;
+    let subject = SubjectNames::read(setup, source, hit.oid)?;
     let (id, definition) = subject.hit_id_and_definition();
     out.extend_from_slice(b"<Hit>\n");
     value(2, "Hit_num", rank, out);
@@ -73,9 +73,9 @@ pub fn subject_block(
     element(2, "Hit_accession", &subject.hit_accession(), out)?;
     value(2, "Hit_len", source.extent(hit.oid).length, out);
     out.extend_from_slice(b"  <Hit_hsps>\n");
-    let positives = Positives::for_xml(setup.params);
+    let positives = PositivePairs::for_xml(setup.params);
     for (i, alignment) in hit.alignments.iter().enumerate() {
-        let pair = Pair::new(query, source, hit.oid, alignment)?;
+        let pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
         hsp(setup, query, i + 1, (alignment, &pair), &positives, out)?;
     }
     out.extend_from_slice(b"  </Hit_hsps>\n</Hit>\n");
@@ -86,8 +86,8 @@ fn hsp(
     setup: &Setup,
     query: &QueryResult,
     rank: usize,
-    (alignment, pair): (&Alignment, &Pair),
-    positives: &Positives,
+    (alignment, pair): (&Alignment, &AlignmentRows),
+    positives: &PositivePairs,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     out.extend_from_slice(b"    <Hsp>\n");
@@ -104,14 +104,14 @@ fn hsp(
     value(6, "Hsp_query-frame", query_locus.frame.number(), out);
     value(6, "Hsp_hit-frame", subject_locus.frame.number(), out);
     value(6, "Hsp_identity", pair.identities, out);
-    value(6, "Hsp_positive", pair.positives(positives), out);
-    value(6, "Hsp_gaps", pair.gaps, out);
-    value(6, "Hsp_align-len", pair.columns(), out);
+    value(6, "Hsp_positive", pair.count_positives(positives), out);
+    value(6, "Hsp_gaps", pair.gap_columns, out);
+    value(6, "Hsp_align-len", pair.column_count(), out);
     match program::shows_masks_in_xml(setup.params) {
         true => element(6, "Hsp_qseq", &masked_query(&query.masks(alignment), pair), out)?,
-        false => element(6, "Hsp_qseq", &pair.query, out)?,
+        false => element(6, "Hsp_qseq", &pair.query_row, out)?,
     }
-    element(6, "Hsp_hseq", &pair.subject, out)?;
+    element(6, "Hsp_hseq", &pair.subject_row, out)?;
     element(6, "Hsp_midline", &pair.midline(positives), out)?;
     out.extend_from_slice(b"    </Hsp>\n");
     Ok(())
@@ -122,10 +122,10 @@ fn hsp(
 /// BLAST+ walks along the gapless pieces of the alignment and the masks (`s_MaskQuerySeq`,
 /// blastfmtutil.cpp). A mask that begins before the alignment is ignored. If a mask ends at the end
 /// of a piece, the next mask counts only from the next piece on.
-fn masked_query(masks: &[Range<u32>], pair: &Pair) -> Vec<u8> {
-    let mut row = pair.query.clone();
-    let ignored = masks.iter().filter(|mask| pair.loci.query.is_entered_by(mask)).count();
-    let masks = pair.masked_query(masks).split_off(ignored);
+fn masked_query(masks: &[Range<u32>], pair: &AlignmentRows) -> Vec<u8> {
+    let mut row = pair.query_row.clone();
+    let ignored = masks.iter().filter(|mask| pair.loci.query.starts_inside(mask)).count();
+    let masks = pair.masked_query_columns(masks).split_off(ignored);
     let mut masks = masks.into_iter().peekable();
     let mut piece_start = 0;
     // An alignment without any pair has an edit of length 0.
@@ -172,7 +172,7 @@ pub fn query_footer(
         if setup.params.common().ungapped {
             ungapped
         } else {
-            program::gapped(setup.params, query, &ungapped)
+            program::gapped_parameters(setup.params, query, &ungapped)
         }
     });
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));
@@ -207,7 +207,7 @@ fn element(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     out.extend_from_slice(format!("{:indent$}<{name}>", "").as_bytes());
-    text::xml(content, out)?;
+    text::append_escaped_xml(content, out)?;
     out.extend_from_slice(format!("</{name}>\n").as_bytes());
     Ok(())
 }

@@ -2,34 +2,34 @@
 
 use std::fmt;
 
-/// The kinds of errors in a text.
+/// Reasons why a text is not a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConvertFault {
+pub enum ValueParseErrorKind {
     /// No value at the start of the text.
     NoValue,
     /// Other text after the value.
-    Trailing,
+    TrailingText,
     /// Too large for 64 bits.
-    Overflow,
+    ExceedsInt64,
     /// Too large for 32 bits.
-    OutOfRange,
+    ExceedsInt32,
 }
 
 /// A text that is not a value. `Display` shows the message that BLAST+ prints after `Error: `.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConvertError {
+pub struct ValueParseError {
     /// The kind of error.
-    pub fault: ConvertFault,
+    pub fault: ValueParseErrorKind,
     message: String,
     position: usize,
 }
 
-impl ConvertError {
+impl ValueParseError {
     /// Makes the error for `text`, at the byte `position`.
-    pub fn new(text: &[u8], type_name: &str, fault: ConvertFault, position: usize) -> Self {
+    pub fn new(text: &[u8], type_name: &str, fault: ValueParseErrorKind, position: usize) -> Self {
         let overflow = match fault {
-            ConvertFault::NoValue | ConvertFault::Trailing => "",
-            ConvertFault::Overflow | ConvertFault::OutOfRange => ", overflow",
+            ValueParseErrorKind::NoValue | ValueParseErrorKind::TrailingText => "",
+            ValueParseErrorKind::ExceedsInt64 | ValueParseErrorKind::ExceedsInt32 => ", overflow",
         };
         let text = printable(text);
         let message = format!("Cannot convert string '{text}' to {type_name}{overflow}");
@@ -39,7 +39,7 @@ impl ConvertError {
     /// Makes the error for a word that is neither true nor false.
     pub fn not_boolean() -> Self {
         let message = "String cannot be converted to bool".to_owned();
-        Self { fault: ConvertFault::NoValue, message, position: 0 }
+        Self { fault: ValueParseErrorKind::NoValue, message, position: 0 }
     }
 
     /// The message without the position.
@@ -55,16 +55,16 @@ impl ConvertError {
     /// The text that BLAST+ prints after `Error: ` where it does not catch the exception.
     pub fn exception(&self) -> String {
         let (line, function) = match self.fault {
-            ConvertFault::OutOfRange => (640, "StringToInt"),
-            ConvertFault::Overflow => (853, "StringToInt8"),
-            ConvertFault::NoValue => (862, "StringToInt8"),
-            ConvertFault::Trailing => (872, "StringToInt8"),
+            ValueParseErrorKind::ExceedsInt32 => (640, "StringToInt"),
+            ValueParseErrorKind::ExceedsInt64 => (853, "StringToInt8"),
+            ValueParseErrorKind::NoValue => (862, "StringToInt8"),
+            ValueParseErrorKind::TrailingText => (872, "StringToInt8"),
         };
         exception(line, &format!("(CStringException::eConvert) ncbi::NStr::{function}() - {self}"))
     }
 }
 
-impl fmt::Display for ConvertError {
+impl fmt::Display for ValueParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (m_Pos = {})", self.message, self.position)
     }
@@ -118,8 +118,8 @@ pub fn trim_spaces(text: &[u8]) -> &[u8] {
 /// (`NStr::StringToInt8`). A NUL after the digits ends the text, as in C strings.
 ///
 /// # Errors
-/// [`ConvertError`] with the offset of the first bad byte.
-pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ConvertError> {
+/// [`ValueParseError`] with the offset of the first bad byte.
+pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ValueParseError> {
     let negative = text.first() == Some(&b'-');
     let start = usize::from(matches!(text.first(), Some(b'-' | b'+')));
     let prefixed = base == 16 && text.len() >= 2 && text[..2].eq_ignore_ascii_case(b"0x");
@@ -129,13 +129,17 @@ pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ConvertError> {
     while let Some(digit) = text.get(at).and_then(|&byte| char::from(byte).to_digit(base)) {
         value = value * i128::from(base) + i128::from(digit);
         if value > limit {
-            return Err(ConvertError::new(text, "Int8", ConvertFault::Overflow, at));
+            return Err(ValueParseError::new(text, "Int8", ValueParseErrorKind::ExceedsInt64, at));
         }
         at += 1;
     }
     if at == start || !matches!(text.get(at), None | Some(0)) {
-        let fault = if at == start { ConvertFault::NoValue } else { ConvertFault::Trailing };
-        return Err(ConvertError::new(text, "Int8", fault, at));
+        let fault = if at == start {
+            ValueParseErrorKind::NoValue
+        } else {
+            ValueParseErrorKind::TrailingText
+        };
+        return Err(ValueParseError::new(text, "Int8", fault, at));
     }
     let value = if negative { -value } else { value };
     // The limit above keeps the value in range.
@@ -156,8 +160,8 @@ mod tests {
     fn integers_end_with_a_nul() {
         assert_eq!(parse_integer(b"-12\x00003", 10), Ok(-12));
         let refused = |text: &[u8]| parse_integer(text, 10).map_err(|error| error.fault);
-        assert_eq!(refused(b"\x005"), Err(ConvertFault::NoValue));
-        assert_eq!(refused(b"5\x0b\0"), Err(ConvertFault::Trailing));
+        assert_eq!(refused(b"\x005"), Err(ValueParseErrorKind::NoValue));
+        assert_eq!(refused(b"5\x0b\0"), Err(ValueParseErrorKind::TrailingText));
     }
 
     #[test]

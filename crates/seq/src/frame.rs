@@ -48,7 +48,7 @@ impl Frame {
         }
     }
 
-    /// Letters of the sequence per letter of the frame.
+    /// Number of letters of the sequence per letter of the frame: 3 for codons, else 1.
     pub fn step(self) -> u32 {
         if matches!(self, Frame::Codons(..)) { 3 } else { 1 }
     }

@@ -22,7 +22,7 @@ use flate2::bufread::GzDecoder;
 
 use self::bounded::{Bounded, Counted};
 use self::members::{Member, Members};
-pub use self::unchanged::{FileVersion, UnchangedFile, is_change, read_whole};
+pub use self::unchanged::{FileVersion, UnchangedFile, is_file_change, read_whole_file};
 
 /// Bytes read at a time.
 const BUFFER: usize = 256 * 1024;
@@ -82,14 +82,14 @@ pub fn open<'a>(
     path: &Path,
     warn: impl FnMut(&str) + Send + 'a,
 ) -> Result<Box<dyn BufRead + Send + 'a>, OpenError> {
-    open_version(path, warn).map(|(reader, _)| reader)
+    open_input_with_version(path, warn).map(|(reader, _)| reader)
 }
 
 /// Opens an input as [`open`]; also returns the version of the file, to compare it later.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_version<'a>(
+pub fn open_input_with_version<'a>(
     path: &Path,
     warn: impl FnMut(&str) + Send + 'a,
 ) -> Result<(Box<dyn BufRead + Send + 'a>, Option<FileVersion>), OpenError> {
@@ -206,7 +206,7 @@ impl<R: Read> Read for Named<R> {
             let Origin { path, compression, .. } = &self.origin;
             let advice = match (compression, kind) {
                 (Compression::None, _) => "",
-                _ if is_change(&error) => "",
+                _ if is_file_change(&error) => "",
                 (_, io::ErrorKind::UnexpectedEof) => "; the file is cut short: get it again",
                 _ => "; the file may be damaged: get it again",
             };

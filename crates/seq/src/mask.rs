@@ -8,8 +8,8 @@ use std::ops::Range;
 /// Joins SEG and lower-case intervals as BLAST+ does (`BlastSeqLocCombine`). They are sorted by
 /// start. An interval joins the one before it if they share more than one position.
 ///
-/// Intervals that share a single position, or just touch, stay apart. That makes a difference for
-/// [`complement`] only in that nothing lies between them.
+/// Intervals that share a single position, or just touch, stay apart. [`unmasked_ranges`] returns
+/// the same for them as for a joined interval.
 ///
 /// ```
 /// use fleetblast_seq::mask::combine;
@@ -18,18 +18,18 @@ use std::ops::Range;
 /// assert_eq!(combine(vec![0..10, 2..4, 5..12]), [0..12]);
 /// ```
 pub fn combine(intervals: Vec<Range<u32>>) -> Vec<Range<u32>> {
-    combine_linked(intervals, 0)
+    combine_nearby_intervals(intervals, 0)
 }
 
 /// Joins intervals as [`combine`], also those at a small distance: fewer than `link` positions,
 /// counted from the last position of the first interval.
 ///
 /// ```
-/// use fleetblast_seq::mask::combine_linked;
-/// assert_eq!(combine_linked(vec![0..10, 13..20], 5), [0..20]);
-/// assert_eq!(combine_linked(vec![0..10, 14..20], 5), [0..10, 14..20]);
+/// use fleetblast_seq::mask::combine_nearby_intervals;
+/// assert_eq!(combine_nearby_intervals(vec![0..10, 13..20], 5), [0..20]);
+/// assert_eq!(combine_nearby_intervals(vec![0..10, 14..20], 5), [0..10, 14..20]);
 /// ```
-pub fn combine_linked(mut intervals: Vec<Range<u32>>, link: u32) -> Vec<Range<u32>> {
+pub fn combine_nearby_intervals(mut intervals: Vec<Range<u32>>, link: u32) -> Vec<Range<u32>> {
     intervals.sort_by_key(|interval| interval.start);
     let mut kept = 0;
     for i in 0..intervals.len() {

@@ -86,7 +86,7 @@ impl GeneticCode {
 
     /// Translates as [`Self::translate`] does, but as reports show it: an ambiguous codon may also
     /// become B, Z or J.
-    pub fn translate_shown(&self, letters: &[u8]) -> Vec<u8> {
+    pub fn translate_for_report(&self, letters: &[u8]) -> Vec<u8> {
         let codons = letters.as_chunks().0.iter().filter(|codon| self.residue(**codon) != 0);
         codons.map(|codon| self.shown[place(*codon)]).collect()
     }
@@ -130,7 +130,7 @@ fn residues_of(id: u8) -> Option<[u8; CODONS]> {
 
 /// Place of a codon of blastna codes in the tables.
 fn place(codon: [u8; 3]) -> usize {
-    let [first, second, third] = codon.map(|letter| usize::from(blastna::ncbi4na(letter)));
+    let [first, second, third] = codon.map(|letter| usize::from(blastna::to_ncbi4na(letter)));
     first << 8 | second << 4 | third
 }
 
@@ -165,15 +165,15 @@ fn joined_residue(residues: &[u8; 64], bases: [u8; 3], join: fn(u8, u8) -> u8) -
     common
 }
 
-/// The number of no genetic code.
+/// The error for a number that is not the number of a genetic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownCode;
+pub struct UnknownGeneticCode;
 
 impl TryFrom<i64> for GeneticCode {
-    type Error = UnknownCode;
+    type Error = UnknownGeneticCode;
 
-    fn try_from(id: i64) -> Result<Self, UnknownCode> {
-        u8::try_from(id).ok().and_then(GeneticCode::new).ok_or(UnknownCode)
+    fn try_from(id: i64) -> Result<Self, UnknownGeneticCode> {
+        u8::try_from(id).ok().and_then(GeneticCode::new).ok_or(UnknownGeneticCode)
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
 
     fn translated(code: u8, bases: &str) -> String {
         let letter =
-            |base: u8| nucleotide::encode(base).map_or(blastna::SENTINEL, blastna::of_ncbi4na);
+            |base: u8| nucleotide::encode(base).map_or(blastna::SENTINEL, blastna::from_ncbi4na);
         let letters: Vec<u8> = bases.bytes().map(letter).collect();
         let residues = GeneticCode::new(code).expect("a known code").translate(&letters);
         residues.into_iter().map(|residue| char::from(alphabet::decode(residue))).collect()
@@ -226,9 +226,10 @@ mod tests {
         assert_eq!(translated(1, "GCNATHYTRAARGGNMGNTARNNN"), "AILKGX*X");
         assert_eq!(translated(1, "GC-ATG"), "M");
         let shown = |bases: &str| {
-            let letter = |base| nucleotide::encode(base).map_or(15, blastna::of_ncbi4na);
+            let letter = |base| nucleotide::encode(base).map_or(15, blastna::from_ncbi4na);
             let letters: Vec<u8> = bases.bytes().map(letter).collect();
-            let residues = GeneticCode::new(1).expect("a known code").translate_shown(&letters);
+            let residues =
+                GeneticCode::new(1).expect("a known code").translate_for_report(&letters);
             residues.into_iter().map(|residue| char::from(alphabet::decode(residue))).collect()
         };
         let shown: String = shown("RAYSARMTTGCNATNMGNAARNAR");

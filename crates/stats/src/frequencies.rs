@@ -2,21 +2,21 @@
 
 use fleetblast_seq::alphabet::{SIZE, encode};
 
-use crate::matrix::{canonical_name, code};
+use crate::matrix::{canonical_name, heading_code};
 
-/// Number of true amino acids.
-pub const TRUE_RESIDUES: usize = 20;
+/// Number of standard amino acids.
+pub const AMINO_ACID_COUNT: usize = 20;
 
-/// The letters of the true amino acids in the order of joint probabilities: by their three-letter
-/// names.
-pub const LETTERS: [u8; TRUE_RESIDUES] = *b"ARNDCQEGHILKMFPSTWYV";
+/// The letters of the standard amino acids in the order of joint probabilities: by their
+/// three-letter names.
+pub const AMINO_ACID_LETTERS: [u8; AMINO_ACID_COUNT] = *b"ARNDCQEGHILKMFPSTWYV";
 
-/// NCBIstdaa codes of [`LETTERS`].
-pub const CODES: [usize; TRUE_RESIDUES] = {
-    let mut codes = [0; TRUE_RESIDUES];
+/// NCBIstdaa codes of [`AMINO_ACID_LETTERS`].
+pub const AMINO_ACID_CODES: [usize; AMINO_ACID_COUNT] = {
+    let mut codes = [0; AMINO_ACID_COUNT];
     let mut index = 0;
-    while index < TRUE_RESIDUES {
-        codes[index] = match encode(LETTERS[index]) {
+    while index < AMINO_ACID_COUNT {
+        codes[index] = match encode(AMINO_ACID_LETTERS[index]) {
             Some(code) => code as usize,
             None => panic!("a letter is missing from the alphabet"),
         };
@@ -25,19 +25,19 @@ pub const CODES: [usize; TRUE_RESIDUES] = {
     codes
 };
 
-/// Joint probabilities of two true residues, or another table of that shape: [`LETTERS`] by
-/// [`LETTERS`].
-pub type Joint = [[f64; TRUE_RESIDUES]; TRUE_RESIDUES];
+/// Joint probabilities of two standard residues, or another table of that shape:
+/// [`AMINO_ACID_LETTERS`] by [`AMINO_ACID_LETTERS`].
+pub type JointProbabilities = [[f64; AMINO_ACID_COUNT]; AMINO_ACID_COUNT];
 
 /// The frequencies that a matrix was made from (matrix_frequency_data.c, matrix_freq_ratios.c).
 #[derive(Clone, Debug)]
-pub struct FrequencyData {
+pub struct MatrixFrequencies {
     /// Frequency ratios of pairs of NCBIstdaa codes; 0 if two codes must not pair.
-    pub ratios: [[f64; SIZE]; SIZE],
-    /// Joint probabilities of the true residues.
-    pub joint: Joint,
-    /// Background of the true residues.
-    pub background: [f64; TRUE_RESIDUES],
+    pub frequency_ratios: [[f64; SIZE]; SIZE],
+    /// Joint probabilities of the standard residues.
+    pub joint_probabilities: JointProbabilities,
+    /// Background of the standard residues.
+    pub background_frequencies: [f64; AMINO_ACID_COUNT],
 }
 
 const BACKGROUND: &str = include_str!("../data/freq_ratios/background_freqs.tsv");
@@ -52,7 +52,7 @@ macro_rules! tables {
     };
 }
 
-impl FrequencyData {
+impl MatrixFrequencies {
     /// The frequencies of a matrix (any case). `None` for IDENTITY, which has none, and for unknown
     /// names.
     pub fn for_matrix(matrix: &str) -> Option<Self> {
@@ -68,7 +68,11 @@ impl FrequencyData {
             "PAM250" => tables!("PAM250"),
             _ => return None,
         };
-        Some(Self { ratios: square(ratios)?, joint: square(joint)?, background: column(name)? })
+        Some(Self {
+            frequency_ratios: square(ratios)?,
+            joint_probabilities: square(joint)?,
+            background_frequencies: column(name)?,
+        })
     }
 }
 
@@ -85,26 +89,26 @@ fn square<const N: usize>(text: &str) -> Option<[[f64; N]; N]> {
     Some(table)
 }
 
-/// A column of the table of backgrounds, in the order of [`LETTERS`].
-fn column(name: &str) -> Option<[f64; TRUE_RESIDUES]> {
+/// A column of the table of backgrounds, in the order of [`AMINO_ACID_LETTERS`].
+fn column(name: &str) -> Option<[f64; AMINO_ACID_COUNT]> {
     let mut lines = BACKGROUND.lines();
     let index = lines.next()?.split('\t').position(|heading| heading.trim() == name)?;
-    let mut values = [0.0; TRUE_RESIDUES];
+    let mut values = [0.0; AMINO_ACID_COUNT];
     for line in lines {
         let mut fields = line.split('\t');
-        let code = code(fields.next()?)?;
-        let letter = CODES.iter().position(|&known| known == code)?;
+        let code = heading_code(fields.next()?)?;
+        let letter = AMINO_ACID_CODES.iter().position(|&known| known == code)?;
         values[letter] = fields.nth(index - 1)?.trim().parse().ok()?;
     }
     Some(values)
 }
 
 /// Background composition of Robinson and Robinson over NCBIstdaa, normalised; 0 for codes that are
-/// no true residue.
-pub fn background() -> [f64; SIZE] {
+/// no standard residue.
+pub fn background_frequencies() -> [f64; SIZE] {
     let values = column("robinson_per_mille").expect("the built-in table has the column");
     let mut probabilities = [0.0; SIZE];
-    for (&code, value) in CODES.iter().zip(values) {
+    for (&code, value) in AMINO_ACID_CODES.iter().zip(values) {
         probabilities[code] = value;
     }
     // In the order of the codes, as BLAST+ adds them.
@@ -119,22 +123,25 @@ mod tests {
 
     #[test]
     fn every_matrix_but_identity_has_frequencies() {
-        for name in matrix::NAMES {
-            let Some(data) = FrequencyData::for_matrix(name) else {
+        for name in matrix::MATRIX_NAMES {
+            let Some(data) = MatrixFrequencies::for_matrix(name) else {
                 assert_eq!(name, "IDENTITY");
                 continue;
             };
-            let joint: f64 = data.joint.iter().flatten().sum();
+            let joint: f64 = data.joint_probabilities.iter().flatten().sum();
             assert!((joint - 1.0).abs() < 1e-3, "{name} {joint}");
-            let background: f64 = data.background.iter().sum();
+            let background: f64 = data.background_frequencies.iter().sum();
             assert!((background - 1.0).abs() < 1e-3, "{name} {background}");
-            assert!(data.ratios[1][1] > 1.0 && data.ratios[0][1] == 0.0, "{name}");
+            assert!(
+                data.frequency_ratios[1][1] > 1.0 && data.frequency_ratios[0][1] == 0.0,
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn background_is_normalised_and_zero_elsewhere() {
-        let background = background();
+        let background = background_frequencies();
         assert!((background.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         assert_eq!(background.iter().filter(|&&p| p == 0.0).count(), 8);
     }

@@ -4,7 +4,7 @@
 use std::f64::consts::SQRT_2;
 
 use crate::erfc::erfc;
-use crate::karlin::KarlinBlock;
+use crate::karlin::KarlinParameters;
 use crate::scoring::ScoringSystem;
 
 /// 1/√(2π), with the digits of blast_stat.c.
@@ -17,7 +17,7 @@ const FAR: f64 = 8.5;
 /// Parameters of the finite-size correction of a scoring system (`Blast_GumbelBlkLoadFromTables`,
 /// blast_stat.c).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gumbel {
+pub struct GumbelParameters {
     /// Scale of the scores.
     lambda: f64,
     /// Scale of the scores for which the other parameters hold.
@@ -54,10 +54,10 @@ impl Lengths {
     }
 }
 
-impl Gumbel {
+impl GumbelParameters {
     /// The parameters of a scoring system.
     pub fn new(scoring: &ScoringSystem) -> Self {
-        let (gapped, ungapped) = (&scoring.gapped, &scoring.ungapped);
+        let (gapped, ungapped) = (&scoring.gapped_statistics, &scoring.ungapped_statistics);
         let twice_gap = 2.0 * (f64::from(scoring.gap_open) + f64::from(scoring.gap_extend));
         Self {
             lambda: gapped.lambda,
@@ -72,9 +72,9 @@ impl Gumbel {
         }
     }
 
-    /// The same parameters with another scale and K: those of a PSSM.
+    /// Returns these parameters with the scale λ and the K of a PSSM.
     #[must_use]
-    pub fn with(self, block: &KarlinBlock) -> Self {
+    pub fn with_scale_and_k(self, block: &KarlinParameters) -> Self {
         Self { lambda: block.lambda, k: block.k, ..self }
     }
 
@@ -110,7 +110,7 @@ impl Gumbel {
 
     /// Returns the last score whose e-value is still above `evalue`, 0 if there is none
     /// (`BLAST_SpougeEtoS`, blast_stat.c). As a cut-off it keeps every score with an e-value of at
-    /// most `evalue`. Lengths as in [`Gumbel::evalue`].
+    /// most `evalue`. Lengths as in [`GumbelParameters::evalue`].
     pub fn cutoff_score(
         &self,
         evalue: f64,
@@ -144,8 +144,8 @@ mod tests {
 
     use super::*;
 
-    fn gumbel(matrix: &str, open: i32, extend: i32) -> Gumbel {
-        Gumbel::new(
+    fn gumbel(matrix: &str, open: i32, extend: i32) -> GumbelParameters {
+        GumbelParameters::new(
             &ScoringSystem::new(&Release::V2_12_0, matrix, Some(open), Some(extend)).unwrap(),
         )
     }

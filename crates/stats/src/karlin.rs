@@ -2,10 +2,10 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 
-pub use crate::block::{KarlinBlock, truncate_to_i32};
-use crate::frequencies::background;
-use crate::lattice::{self, LAMBDA_GUESS, ScoreDistribution};
-use crate::matrix::{self, Scores};
+use crate::frequencies::background_frequencies;
+use crate::lattice::{self, INITIAL_LAMBDA, ScoreDistribution};
+use crate::matrix::{self, ScoreMatrix};
+pub use crate::parameters::{KarlinParameters, truncate_to_i32};
 
 /// Computes the ungapped parameters of a query against subjects of background composition.
 ///
@@ -13,16 +13,16 @@ use crate::matrix::{self, Scores};
 /// but `X` counts. Returns `None` if no parameters exist: the query is empty or all `X`, its
 /// expected score is not negative, or no score is positive. BLAST+ calls such a query invalid
 /// (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
-pub fn ungapped(residues: &[u8], scores: &Scores) -> Option<KarlinBlock> {
+pub fn ungapped_parameters(residues: &[u8], scores: &ScoreMatrix) -> Option<KarlinParameters> {
     parameters(&composition(residues)?, scores)
 }
 
 /// Whether a query has [`ungapped`] parameters. This is much faster, since K, a long sum, is not
 /// computed.
-pub fn has_ungapped(residues: &[u8], scores: &Scores) -> bool {
+pub fn has_ungapped_parameters(residues: &[u8], scores: &ScoreMatrix) -> bool {
     composition(residues).is_some_and(|query| {
         with_pairs(&query, scores, |distribution| {
-            let lambda = distribution.lambda(LAMBDA_GUESS)?;
+            let lambda = distribution.lambda(INITIAL_LAMBDA)?;
             let h = distribution.entropy(lambda)?;
             ScoreDistribution::has_k(lambda, h).then_some(())
         })
@@ -43,21 +43,27 @@ fn composition(residues: &[u8]) -> Option<[f64; SIZE]> {
 }
 
 /// Ungapped parameters of two sequences of background composition.
-pub(crate) fn ideal(scores: &Scores) -> Option<KarlinBlock> {
-    parameters(&background(), scores)
+pub(crate) fn ideal_parameters(scores: &ScoreMatrix) -> Option<KarlinParameters> {
+    parameters(&background_frequencies(), scores)
 }
 
-fn parameters(query: &[f64; SIZE], scores: &Scores) -> Option<KarlinBlock> {
-    with_pairs(query, scores, |distribution| distribution.parameters())
+fn parameters(query: &[f64; SIZE], scores: &ScoreMatrix) -> Option<KarlinParameters> {
+    with_pairs(query, scores, |distribution| distribution.karlin_parameters())
 }
 
 /// Computes the score distribution of a query and subjects of background composition.
 fn with_pairs<T>(
     query: &[f64; SIZE],
-    scores: &Scores,
+    scores: &ScoreMatrix,
     use_it: impl FnOnce(&ScoreDistribution) -> Option<T>,
 ) -> Option<T> {
-    lattice::with_pairs(query, &background(), scores, matrix::range(scores), use_it)
+    lattice::with_score_distribution(
+        query,
+        &background_frequencies(),
+        scores,
+        matrix::score_range(scores),
+        use_it,
+    )
 }
 
 #[cfg(test)]
@@ -72,7 +78,7 @@ mod tests {
     }
 
     fn bits(letters: &str, matrix: &str) -> Option<[u64; 3]> {
-        let block = ungapped(&codes(letters), &matrix::scores(matrix).unwrap())?;
+        let block = ungapped_parameters(&codes(letters), &matrix::matrix_scores(matrix).unwrap())?;
         Some([block.lambda, block.k, block.h].map(f64::to_bits))
     }
 
@@ -105,15 +111,19 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(1);
         let mut without = 0;
         for name in ["BLOSUM62", "BLOSUM90", "PAM30", "IDENTITY"] {
-            let scores = matrix::scores(name).unwrap();
+            let scores = matrix::matrix_scores(name).unwrap();
             for _ in 0..2000 {
                 // Few kinds of residues, so that expected scores are of either sign.
                 let kinds: Vec<u8> = (0..=random.u8(..4)).map(|_| random.u8(..28)).collect();
                 let length = random.usize(..30);
                 let residues: Vec<u8> =
                     (0..length).map(|_| kinds[random.usize(..kinds.len())]).collect();
-                let found = ungapped(&residues, &scores).is_some();
-                assert_eq!(has_ungapped(&residues, &scores), found, "{name} {residues:?}");
+                let found = ungapped_parameters(&residues, &scores).is_some();
+                assert_eq!(
+                    has_ungapped_parameters(&residues, &scores),
+                    found,
+                    "{name} {residues:?}"
+                );
                 without += u32::from(!found);
             }
         }
@@ -123,9 +133,9 @@ mod tests {
     // "Lambda K H" of `blastp -query Q -subject S`.
     #[test]
     fn footers_of_two_residue_types() {
-        let scores = matrix::scores("BLOSUM62").unwrap();
+        let scores = matrix::matrix_scores("BLOSUM62").unwrap();
         let close = |letters: &str, want: [f64; 3]| {
-            let block = ungapped(&codes(letters), &scores).unwrap();
+            let block = ungapped_parameters(&codes(letters), &scores).unwrap();
             for (got, want) in [block.lambda, block.k, block.h].iter().zip(want) {
                 assert!((got - want).abs() <= 0.005 * want, "{letters}: {block:?}");
             }
@@ -137,15 +147,18 @@ mod tests {
     // λ, K and H that blastp prints for a query of background composition, with more digits.
     #[test]
     fn ideal_parameters_of_blosum62() {
-        let ideal = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().ideal;
+        let ideal =
+            ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().ideal_parameters;
         let got = [ideal.lambda, ideal.k, ideal.h].map(|value| format!("{value:.8}"));
         assert_eq!(got, ["0.31760596", "0.13395614", "0.40121452"]);
     }
 
     #[test]
     fn e_value_bit_score_and_cutoff_agree() {
-        let block =
-            ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().gapped.block();
+        let block = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None)
+            .unwrap()
+            .gapped_statistics
+            .karlin_parameters();
         let space = 54_597_370_i64;
         for evalue in [1e-50, 1e-3, 10.0, 1e300] {
             let cutoff = block.cutoff_score(evalue, space);

@@ -1,8 +1,8 @@
 //! The distribution of the score of one aligned pair, and the λ, H and K of Karlin and Altschul
 //! computed from it.
 
-use crate::block::KarlinBlock;
-use crate::matrix::Scores;
+use crate::matrix::ScoreMatrix;
+use crate::parameters::KarlinParameters;
 use fleetblast_seq::alphabet::SIZE;
 
 /// Relative accuracy of λ (blast_stat.c).
@@ -11,7 +11,7 @@ const LAMBDA_TOLERANCE: f64 = 1.0e-5;
 /// about λ if there is no root.
 const LAMBDA_EVALUATIONS: u32 = 20;
 /// First guess of λ (`BLAST_KARLIN_LAMBDA0_DEFAULT`, blast_stat.c).
-pub const LAMBDA_GUESS: f64 = 0.5;
+pub const INITIAL_LAMBDA: f64 = 0.5;
 /// The sum for K ends with the first term that is smaller, and after this number of terms.
 const K_SMALLEST_TERM: f64 = 1.0e-4;
 const K_TERMS: u32 = 100;
@@ -90,7 +90,7 @@ pub(crate) fn ln_1_plus(x: f64) -> f64 {
 fn accumulate(
     query: &[f64; SIZE],
     subject: &[f64; SIZE],
-    scores: &Scores,
+    scores: &ScoreMatrix,
     low: i32,
     out: &mut [f64],
 ) {
@@ -108,10 +108,10 @@ fn accumulate(
 /// Calls `consume` with the normalised distribution of the score of a pair of residues drawn from
 /// two compositions (`BlastScoreFreqCalc`, blast_stat.c). `low` and `high` are the range of the
 /// matrix. Returns `None` if no pair can occur.
-pub(crate) fn with_pairs<T>(
+pub(crate) fn with_score_distribution<T>(
     query: &[f64; SIZE],
     subject: &[f64; SIZE],
-    scores: &Scores,
+    scores: &ScoreMatrix,
     (low, high): (i32, i32),
     consume: impl FnOnce(&ScoreDistribution) -> Option<T>,
 ) -> Option<T> {
@@ -237,11 +237,11 @@ impl<'a> ScoreDistribution<'a> {
     }
 
     /// λ, H and K (`Blast_KarlinBlkUngappedCalc`, blast_stat.c).
-    pub fn parameters(&self) -> Option<KarlinBlock> {
-        let lambda = self.lambda(LAMBDA_GUESS)?;
+    pub fn karlin_parameters(&self) -> Option<KarlinParameters> {
+        let lambda = self.lambda(INITIAL_LAMBDA)?;
         let h = self.entropy(lambda)?;
         let k = self.k(lambda, h)?;
-        Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
+        Some(KarlinParameters { lambda, k, log_k: k.ln(), h })
     }
 
     /// Whether [`ScoreDistribution::k`] has a value; faster than computing it.

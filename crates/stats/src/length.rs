@@ -6,7 +6,7 @@ const ITERATIONS: u32 = 20;
 /// Expected length of an alignment in a search space of size S: `alpha_over_lambda`·(`log_k` + ln
 /// S) + `beta` residues.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LengthModel {
+pub struct AlignmentLengthModel {
     /// K.
     pub k: f64,
     /// ln K.
@@ -17,13 +17,13 @@ pub struct LengthModel {
     pub beta: f64,
 }
 
-impl LengthModel {
+impl AlignmentLengthModel {
     /// Computes the number of residues to subtract from the query and every subject, for the ends
     /// where no alignment fits (`BLAST_ComputeLengthAdjustment`, blast_setup.c); 0 if the search
     /// space is too small.
     ///
     /// `query_length` and `db_length` are in residues, `db_num` in sequences.
-    pub fn adjustment(&self, query_length: i32, db_length: i64, db_num: i64) -> i32 {
+    pub fn length_adjustment(&self, query_length: i32, db_length: i64, db_num: i64) -> i32 {
         let (m, n, count) = (f64::from(query_length), db_length as f64, db_num as f64);
         let expected = |length: f64| {
             let space = (m - length) * (n - count * length);
@@ -84,14 +84,16 @@ mod tests {
     use crate::scoring::ScoringSystem;
 
     fn blosum62(query_length: i32, db_length: i64, db_num: i64) -> (i32, i64) {
-        let row = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().gapped;
-        let model = LengthModel {
+        let row = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None)
+            .unwrap()
+            .gapped_statistics;
+        let model = AlignmentLengthModel {
             k: row.k,
             log_k: row.log_k,
             alpha_over_lambda: row.alpha / row.lambda,
             beta: row.beta,
         };
-        let adjustment = model.adjustment(query_length, db_length, db_num);
+        let adjustment = model.length_adjustment(query_length, db_length, db_num);
         (adjustment, effective_search_space(query_length, db_length, db_num, adjustment))
     }
 

@@ -5,7 +5,6 @@
 //! integers, `lambda` and `h` are in nats, lengths in residues. Every formula keeps BLAST+'s order
 //! of operations, since e-values are compared and printed to the last digit.
 
-mod block;
 mod erfc;
 pub mod frequencies;
 pub mod gumbel;
@@ -14,6 +13,7 @@ pub mod lattice;
 pub mod length;
 pub mod matrix;
 pub mod nucleotide;
+mod parameters;
 pub mod pattern;
 pub mod release;
 pub mod scoring;

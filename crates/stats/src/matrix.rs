@@ -2,32 +2,32 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 
-/// Scores of every pair of NCBIstdaa codes, query (row) by subject (column); [`NEVER`] if two codes
-/// must not pair.
-pub type Scores = [[i32; SIZE]; SIZE];
+/// Scores of every pair of NCBIstdaa codes, query (row) by subject (column); [`SENTINEL_SCORE`] if
+/// two codes must not pair.
+pub type ScoreMatrix = [[i32; SIZE]; SIZE];
 
 /// Canonical name of a built-in matrix.
 pub type MatrixName = &'static str;
 
 /// The score of pairs with the sentinel, which stops an extension (`BLAST_SCORE_MIN` of
 /// blast_stat.h).
-pub const NEVER: i32 = i16::MIN as i32;
+pub const SENTINEL_SCORE: i32 = i16::MIN as i32;
 
 /// The built-in matrices, in the order in which BLAST+ lists them.
-pub const NAMES: [&str; 9] = [
+pub const MATRIX_NAMES: [&str; 9] = [
     "BLOSUM80", "BLOSUM62", "BLOSUM50", "BLOSUM45", "PAM250", "BLOSUM90", "PAM30", "PAM70",
     "IDENTITY",
 ];
 
 /// The built-in matrices that have target frequencies.
-pub const WITH_FREQUENCIES: [&str; 8] = {
-    let [names @ .., _] = NAMES;
+pub const MATRICES_WITH_FREQUENCIES: [&str; 8] = {
+    let [names @ .., _] = MATRIX_NAMES;
     names
 };
 
 /// The canonical name of a built-in matrix; the given name can be in any case.
 pub fn canonical_name(name: &str) -> Option<&'static str> {
-    NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
+    MATRIX_NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Encodes the canonical name of a built-in matrix, for `serde`.
@@ -73,23 +73,24 @@ fn text(name: &str) -> Option<&'static str> {
 
 /// The scores of a built-in matrix (any case), `None` if there is no such matrix.
 ///
-/// `U` scores as `C`, `O` as `X`; everything against code 0 is [`NEVER`]
+/// `U` scores as `C`, `O` as `X`; everything against code 0 is [`SENTINEL_SCORE`]
 /// (`BlastScoreBlkProteinMatrixLoad`, blast_stat.c).
 ///
 /// ```
 /// use fleetblast_stats::matrix;
-/// let scores = matrix::scores("blosum62").unwrap();
+/// let scores = matrix::matrix_scores("blosum62").unwrap();
 /// assert_eq!(scores[20][20], 11); // W against W
 /// ```
-pub fn scores(name: &str) -> Option<Scores> {
+pub fn matrix_scores(name: &str) -> Option<ScoreMatrix> {
     let text = text(canonical_name(name)?)?;
     let mut rows = text.lines().filter(|line| !line.starts_with('#'));
-    let columns: Vec<usize> = rows.next()?.split_whitespace().map(code).collect::<Option<_>>()?;
-    let mut scores = [[NEVER; SIZE]; SIZE];
+    let columns: Vec<usize> =
+        rows.next()?.split_whitespace().map(heading_code).collect::<Option<_>>()?;
+    let mut scores = [[SENTINEL_SCORE; SIZE]; SIZE];
     for row in rows {
         let mut cells = row.split_whitespace();
         let Some(letter) = cells.next() else { continue };
-        let row = &mut scores[code(letter)?];
+        let row = &mut scores[heading_code(letter)?];
         for (&column, cell) in columns.iter().zip(cells) {
             row[column] = cell.parse().ok()?;
         }
@@ -100,7 +101,7 @@ pub fn scores(name: &str) -> Option<Scores> {
 }
 
 /// Makes code `to` score as code `from`, in rows and columns, also against itself.
-fn alias(scores: &mut Scores, to: u8, from: u8) {
+fn alias(scores: &mut ScoreMatrix, to: u8, from: u8) {
     scores[to as usize] = scores[from as usize];
     for row in scores.iter_mut() {
         row[to as usize] = row[from as usize];
@@ -108,16 +109,16 @@ fn alias(scores: &mut Scores, to: u8, from: u8) {
 }
 
 /// NCBIstdaa code of a one-letter table heading.
-pub(crate) fn code(heading: &str) -> Option<usize> {
+pub(crate) fn heading_code(heading: &str) -> Option<usize> {
     match heading.as_bytes() {
         [letter] => alphabet::encode(*letter).map(usize::from),
         _ => None,
     }
 }
 
-/// Smallest and largest score that are not [`NEVER`].
-pub fn range(scores: &Scores) -> (i32, i32) {
-    let finite = || scores.iter().flatten().copied().filter(|&score| score > NEVER);
+/// Smallest and largest score that are not [`SENTINEL_SCORE`].
+pub fn score_range(scores: &ScoreMatrix) -> (i32, i32) {
+    let finite = || scores.iter().flatten().copied().filter(|&score| score > SENTINEL_SCORE);
     (finite().min().unwrap_or(0), finite().max().unwrap_or(0))
 }
 
@@ -127,12 +128,12 @@ mod tests {
 
     #[test]
     fn every_matrix_is_complete_and_symmetric() {
-        for name in NAMES {
-            let scores = scores(name).unwrap();
+        for name in MATRIX_NAMES {
+            let scores = matrix_scores(name).unwrap();
             for (i, row) in scores.iter().enumerate() {
                 for (j, &score) in row.iter().enumerate() {
                     assert_eq!(score, scores[j][i], "{name} {i} {j}");
-                    assert_eq!(score == NEVER, i == 0 || j == 0, "{name} {i} {j}");
+                    assert_eq!(score == SENTINEL_SCORE, i == 0 || j == 0, "{name} {i} {j}");
                 }
             }
         }
@@ -140,18 +141,18 @@ mod tests {
 
     #[test]
     fn u_scores_as_c_and_o_as_x() {
-        let scores = scores("BLOSUM62").unwrap();
+        let scores = matrix_scores("BLOSUM62").unwrap();
         let (c, u, o, x) = (3, 24, 26, 21);
         assert_eq!([scores[u][u], scores[u][c], scores[c][u]], [9; 3]);
         assert_eq!([scores[o][o], scores[o][5], scores[5][o]], [-1; 3]);
         assert_eq!(scores[u][o], scores[c][x]);
-        assert_eq!(range(&scores), (-4, 11));
+        assert_eq!(score_range(&scores), (-4, 11));
     }
 
     #[test]
     fn names_are_matched_in_any_case() {
         assert_eq!(canonical_name("pam250"), Some("PAM250"));
         assert_eq!(canonical_name("FOO"), None);
-        assert!(scores("foo").is_none());
+        assert!(matrix_scores("foo").is_none());
     }
 }

@@ -7,13 +7,13 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::nucleotide::blastna;
 use thiserror::Error;
 
-use crate::karlin::KarlinBlock;
+use crate::karlin::KarlinParameters;
 use crate::lattice;
 
 const TABLE: &str = include_str!("../data/karlin_altschul_na.tsv");
 
 /// The score of pairs with a sentinel or a gap, which stops an extension (`INT4_MIN / 2`).
-pub const NEVER: i32 = i32::MIN / 2;
+pub const SENTINEL_SCORE: i32 = i32::MIN / 2;
 
 /// Scores that have probabilities: BLAST+ excludes the smallest and the largest of 16 bits
 /// (`BlastScoreBlkMaxMin`). A match of 32767 makes it write beyond its array and crash.
@@ -24,18 +24,18 @@ pub type BaseScores = [[i32; blastna::SIZE]; blastna::SIZE];
 
 /// Parameters of alignments with gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Gapped {
+pub enum GappedStatistics {
     /// Parameters for these gap costs.
-    Row {
+    Tabulated {
         /// λ, K, ln K and H.
-        block: KarlinBlock,
+        karlin: KarlinParameters,
         /// Slope of the mean length of an alignment over its score.
         alpha: f64,
         /// Intercept of that mean.
         beta: f64,
     },
-    /// The gap costs are so high that each context uses its parameters without gaps.
-    Ungapped,
+    /// Each context uses its parameters without gaps, since the gap costs are very high.
+    AsUngapped,
 }
 
 /// Match and mismatch scores, gap costs, and their statistics. A gap of length L costs `gap_open +
@@ -54,11 +54,11 @@ pub struct NucleotideScoring {
     /// Scores of bases and of ambiguous codes.
     pub scores: BaseScores,
     /// Parameters with these gap costs.
-    pub gapped: Gapped,
-    /// E-values are computed from the next lower even score (`round_down`).
-    pub even_scores: bool,
+    pub gapped_statistics: GappedStatistics,
+    /// Whether e-values are computed from the next lower even score (`round_down`).
+    pub rounds_scores_down: bool,
     /// Whether the table has statistics for these scores, with any gap costs.
-    pub is_known: bool,
+    pub has_statistics: bool,
 }
 
 /// A scoring system that is not supported. `Display` shows BLAST+'s message after `BLAST engine
@@ -187,7 +187,7 @@ impl NucleotideScoring {
     /// ```
     /// use fleetblast_stats::nucleotide::NucleotideScoring;
     /// let megablast = NucleotideScoring::new(1, -2, 0, 0)?;
-    /// assert!(megablast.is_linear() && !megablast.even_scores);
+    /// assert!(megablast.is_linear() && !megablast.rounds_scores_down);
     /// assert!(NucleotideScoring::new(2, -3, 1, 1).is_err());
     /// # Ok::<(), fleetblast_stats::nucleotide::NucleotideScoringError>(())
     /// ```
@@ -211,7 +211,7 @@ impl NucleotideScoring {
             Some(row) => row.values.map(gapped),
             None => of(Kind::Infinite)
                 .find(|row| gap_open >= row.gap_open && gap_extend >= row.gap_extend)
-                .map(|_| Gapped::Ungapped),
+                .map(|_| GappedStatistics::AsUngapped),
         };
         let unknown =
             NucleotideScoringError::UnknownGapCosts { reward, penalty, gap_open, gap_extend };
@@ -221,30 +221,35 @@ impl NucleotideScoring {
             gap_open,
             gap_extend,
             scores: scores(reward, penalty),
-            gapped: gapped.ok_or(unknown)?,
-            even_scores: first.even_scores,
-            is_known: true,
+            gapped_statistics: gapped.ok_or(unknown)?,
+            rounds_scores_down: first.even_scores,
+            has_statistics: true,
         })
     }
 
     /// Makes a scoring system of any scores and gap costs. Alignments with gaps get the parameters
     /// of those without.
-    pub fn without_gapped(reward: i32, penalty: i32, gap_open: i32, gap_extend: i32) -> Self {
+    pub fn with_ungapped_statistics(
+        reward: i32,
+        penalty: i32,
+        gap_open: i32,
+        gap_extend: i32,
+    ) -> Self {
         Self {
             reward,
             penalty,
             gap_open,
             gap_extend,
             scores: scores(reward, penalty),
-            gapped: Gapped::Ungapped,
-            even_scores: false,
-            is_known: !rows(reward, penalty).is_empty(),
+            gapped_statistics: GappedStatistics::AsUngapped,
+            rounds_scores_down: false,
+            has_statistics: !rows(reward, penalty).is_empty(),
         }
     }
 
     /// Whether every context with a base has ungapped parameters: the mean score of a random pair
     /// is below 0.
-    pub fn suits_bases(&self) -> bool {
+    pub fn has_ungapped_parameters(&self) -> bool {
         let counts = |score| COUNTED.contains(&score);
         i64::from(self.reward) + 3 * i64::from(self.penalty) < 0
             && self.reward > 0
@@ -266,7 +271,7 @@ impl NucleotideScoring {
 
     /// Ungapped parameters of a context; `None` if it has no base. (If the mean score is positive,
     /// a code of two bases is enough.)
-    pub fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
+    pub fn ungapped_parameters(&self, letters: &[u8]) -> Option<KarlinParameters> {
         // All ambiguous codes count, except for `N`.
         let mut counts = [0_u64; blastna::N as usize];
         for &letter in letters {
@@ -286,20 +291,22 @@ impl NucleotideScoring {
             query[code] = count as f64 / total;
             pairs[code][..bases].copy_from_slice(&self.scores[code][..bases]);
         }
-        lattice::with_pairs(&query, &subject, &pairs, self.range()?, |distribution| {
+        lattice::with_score_distribution(&query, &subject, &pairs, self.range()?, |distribution| {
             let lambda = distribution.lambda(0.5)?;
             let h = distribution.entropy(lambda)?;
             let k = distribution.k(lambda, h)?;
-            Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
+            Some(KarlinParameters { lambda, k, log_k: k.ln(), h })
         })
     }
 
     /// Returns the parameters of e-values and bit scores of alignments with gaps, α and β, for a
     /// context with the given ungapped parameters.
-    pub fn gapped(&self, ungapped: &KarlinBlock) -> (KarlinBlock, f64, f64) {
-        match self.gapped {
-            Gapped::Row { block, alpha, beta } => (block, alpha, beta),
-            Gapped::Ungapped => (*ungapped, ungapped.lambda / ungapped.h, self.ungapped_beta()),
+    pub fn gapped_parameters(&self, ungapped: &KarlinParameters) -> (KarlinParameters, f64, f64) {
+        match self.gapped_statistics {
+            GappedStatistics::Tabulated { karlin, alpha, beta } => (karlin, alpha, beta),
+            GappedStatistics::AsUngapped => {
+                (*ungapped, ungapped.lambda / ungapped.h, self.ungapped_beta())
+            }
         }
     }
 
@@ -309,18 +316,22 @@ impl NucleotideScoring {
     }
 }
 
-fn gapped([lambda, k, h, alpha, beta]: [f64; 5]) -> Gapped {
-    Gapped::Row { block: KarlinBlock { lambda, k, log_k: k.ln(), h }, alpha, beta }
+fn gapped([lambda, k, h, alpha, beta]: [f64; 5]) -> GappedStatistics {
+    GappedStatistics::Tabulated {
+        karlin: KarlinParameters { lambda, k, log_k: k.ln(), h },
+        alpha,
+        beta,
+    }
 }
 
 /// A base scores against an ambiguous code the mean of its scores against each base. Two ambiguous
 /// codes score as the one with more bases against a single one (`BlastScoreBlkNuclMatrixCreate`).
 fn scores(reward: i32, penalty: i32) -> BaseScores {
-    let mut scores = [[NEVER; blastna::SIZE]; blastna::SIZE];
+    let mut scores = [[SENTINEL_SCORE; blastna::SIZE]; blastna::SIZE];
     for a in 0..blastna::SENTINEL {
         for b in a..blastna::SENTINEL {
-            let bases = blastna::ncbi4na(b).count_ones() as i32;
-            let common = blastna::ncbi4na(a) & blastna::ncbi4na(b) != 0;
+            let bases = blastna::to_ncbi4na(b).count_ones() as i32;
+            let common = blastna::to_ncbi4na(a) & blastna::to_ncbi4na(b) != 0;
             let sum = f64::from((bases - 1) * penalty + reward);
             let score = if common { (sum / f64::from(bases)).round() as i32 } else { penalty };
             scores[usize::from(a)][usize::from(b)] = score;
@@ -358,18 +369,20 @@ mod tests {
         let close = |got: [f64; 3], want: [f64; 3]| {
             got.iter().zip(want).for_each(|(g, w)| assert!((g - w).abs() < 0.006 * w, "{got:?}"));
         };
-        let of = |block: KarlinBlock| [block.lambda, block.k, block.h];
+        let of = |block: KarlinParameters| [block.lambda, block.k, block.h];
         for (reward, penalty, open, extend, ungapped, gapped) in [
             (1, -2, 0, 0, [1.33, 0.621, 1.12], [1.28, 0.460, 0.850]),
             (2, -3, 5, 2, [0.634, 0.408, 0.912], [0.625, 0.410, 0.780]),
             (1, -3, 5, 2, [1.37, 0.711, 1.31], [1.37, 0.711, 1.31]),
         ] {
             let scoring = NucleotideScoring::new(reward, penalty, open, extend).unwrap();
-            let found = scoring.ungapped(&query).unwrap();
+            let found = scoring.ungapped_parameters(&query).unwrap();
             close(of(found), ungapped);
-            close(of(scoring.gapped(&found).0), gapped);
+            close(of(scoring.gapped_parameters(&found).0), gapped);
         }
-        assert!(NucleotideScoring::new(2, -3, 5, 2).unwrap().ungapped(&[14, 14]).is_none());
+        assert!(
+            NucleotideScoring::new(2, -3, 5, 2).unwrap().ungapped_parameters(&[14, 14]).is_none()
+        );
     }
 
     // `blastn -ungapped -outfmt 5 -dust no`: `Statistics_lambda`, `_kappa`, `_entropy`.
@@ -388,20 +401,22 @@ mod tests {
             (5, -4, &two, [0.656255979236976, 0.39406519341085, 0.537411262453364]),
         ] {
             let scoring = NucleotideScoring::new(reward, penalty, 25, 10).unwrap();
-            let found = scoring.ungapped(letters).unwrap();
+            let found = scoring.ungapped_parameters(letters).unwrap();
             for (found, want) in [found.lambda, found.k, found.h].into_iter().zip(want) {
                 assert!((found - want).abs() < 1e-14 * want.max(1.0), "{found} {want}");
             }
         }
-        assert!(NucleotideScoring::new(1, -2, 0, 0).unwrap().ungapped(&two).is_none());
+        assert!(NucleotideScoring::new(1, -2, 0, 0).unwrap().ungapped_parameters(&two).is_none());
     }
 
     #[test]
     fn multiples_of_scores_have_multiples_of_gap_costs() {
         let scoring = NucleotideScoring::new(4, -6, 10, 4).unwrap();
-        let Gapped::Row { block, .. } = scoring.gapped else { panic!("{:?}", scoring.gapped) };
-        assert_eq!(block.lambda, 0.625 / 2.0);
-        assert!(scoring.even_scores);
+        let GappedStatistics::Tabulated { karlin, .. } = scoring.gapped_statistics else {
+            panic!("{:?}", scoring.gapped_statistics)
+        };
+        assert_eq!(karlin.lambda, 0.625 / 2.0);
+        assert!(scoring.rounds_scores_down);
     }
 
     // `blastn -reward 4 -penalty -6 -gapopen 1 -gapextend 1`, `-reward 1 -penalty -6`

@@ -1,7 +1,7 @@
 //! Statistics of alignments that begin at an occurrence of a pattern (`s_PHIScoreBlkFill`,
 //! blast_setup.c; blast_hits.c).
 
-use crate::karlin::KarlinBlock;
+use crate::karlin::KarlinParameters;
 use crate::scoring::ScoringSystem;
 use serde::{Deserialize, Serialize};
 
@@ -26,15 +26,15 @@ impl PatternStatistics {
     }
 
     /// The parameters as reports show them, equal with and without gaps.
-    pub fn block(&self) -> KarlinBlock {
-        KarlinBlock { lambda: self.lambda, k: self.k, log_k: self.k.ln(), h: 1.0 }
+    pub fn karlin_parameters(&self) -> KarlinParameters {
+        KarlinParameters { lambda: self.lambda, k: self.k, log_k: self.k.ln(), h: 1.0 }
     }
 
     /// Replaces the parameters of a scoring system by these.
     #[must_use]
-    pub fn replaced(&self, mut scoring: ScoringSystem) -> ScoringSystem {
-        let KarlinBlock { lambda, k, log_k, h } = self.block();
-        for row in [&mut scoring.gapped, &mut scoring.ungapped] {
+    pub fn replace_parameters(&self, mut scoring: ScoringSystem) -> ScoringSystem {
+        let KarlinParameters { lambda, k, log_k, h } = self.karlin_parameters();
+        for row in [&mut scoring.gapped_statistics, &mut scoring.ungapped_statistics] {
             (row.lambda, row.k, row.log_k, row.h) = (lambda, k, log_k, h);
             (row.alpha, row.beta, row.alpha_v, row.sigma) = (0.0, 0.0, 0.0, 0.0);
         }
@@ -42,7 +42,7 @@ impl PatternStatistics {
     }
 
     /// Bit score.
-    pub fn bits(&self, score: i32) -> f64 {
+    pub fn bit_score(&self, score: i32) -> f64 {
         let scaled = f64::from(score) * self.lambda;
         (scaled - self.c.ln() - (1.0 + scaled).ln()) / std::f64::consts::LN_2
     }

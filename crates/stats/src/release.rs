@@ -1,25 +1,25 @@
-//! What differs between releases of BLAST+.
+//! The rules that differ between releases of BLAST+.
 //!
 //! Code whose results depend on the release reads the [`Release`] that it is given: no other module
 //! has a number of a release. Values that are the same in all releases stay where they are used.
 
-/// A release of BLAST+, by its rules.
+/// The rules of a release of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Release {
-    /// Its number, as in banners and the text of `-version`, there with a `+` after it.
+    /// Number of the release, such as `2.12.0`. Banners and `-version` print a `+` after it.
     pub version: &'static str,
-    /// Letters of a word in the tasks whose names end in `-fast`.
+    /// Word size, in residues, of the tasks whose names end in `-fast`.
     pub fast_word_size: usize,
-    /// What a word must score in these tasks.
-    pub fast_threshold: f64,
+    /// Lowest score of a neighbouring word in these tasks.
+    pub fast_word_threshold: f64,
     /// Shortest word, in residues, that is looked up in a compressed alphabet.
-    pub compressed_from: usize,
-    /// Costs to open and to extend a gap that go with PAM250.
+    pub compressed_alphabet_min_word_size: usize,
+    /// Default gap costs of PAM250: to open a gap, and for each residue of it.
     pub pam250_gap_costs: (i32, i32),
-    /// Share of identical residues above which two aligned sequences are nearly identical.
-    pub near_identical: f64,
-    /// Greatest size of a file of a database that is made, as an option's value.
-    pub volume_size: &'static str,
+    /// Fraction of identical residues above which two aligned sequences are nearly identical.
+    pub near_identical_fraction: f64,
+    /// Default of `makeblastdb -max_file_sz`, the maximal size of a database file.
+    pub default_max_file_size: &'static str,
 }
 
 impl Release {
@@ -30,11 +30,11 @@ impl Release {
     pub const V2_12_0: Self = Self {
         version: "2.12.0",
         fast_word_size: 6,
-        fast_threshold: 21.0,
-        compressed_from: 6,
+        fast_word_threshold: 21.0,
+        compressed_alphabet_min_word_size: 6,
         pam250_gap_costs: (14, 2),
-        near_identical: 0.96,
-        volume_size: "1GB",
+        near_identical_fraction: 0.96,
+        default_max_file_size: "1GB",
     };
 
     /// The first words of a program's reports: `BLASTP 2.12.0+`.

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
-use crate::karlin::{self, KarlinBlock};
-use crate::matrix::{self, MatrixName, Scores};
-use crate::table::{self, KarlinRow, NO_GAPS, TableRow};
+use crate::karlin::{self, KarlinParameters};
+use crate::matrix::{self, MatrixName, ScoreMatrix};
+use crate::table::{self, INFINITE_GAP_COST, MatrixStatistics, TableRow};
 
 /// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L *
 /// gap_extend`.
@@ -19,21 +19,21 @@ pub struct ScoringSystem {
     #[serde(with = "matrix::by_name")]
     pub name: MatrixName,
     /// The matrix.
-    pub scores: Scores,
+    pub scores: ScoreMatrix,
     /// Smallest score of the matrix.
-    pub low: i32,
+    pub lowest_score: i32,
     /// Largest score of the matrix.
-    pub high: i32,
+    pub highest_score: i32,
     /// Cost of opening a gap.
     pub gap_open: i32,
     /// Cost of each residue of a gap.
     pub gap_extend: i32,
     /// Parameters with these gap costs.
-    pub gapped: KarlinRow,
+    pub gapped_statistics: MatrixStatistics,
     /// Parameters without gaps (row 0 of the table).
-    pub ungapped: KarlinRow,
+    pub ungapped_statistics: MatrixStatistics,
     /// Ungapped parameters of two sequences of background composition.
-    pub ideal: KarlinBlock,
+    pub ideal_parameters: KarlinParameters,
 }
 
 /// A scoring system that is not supported. `Display` shows BLAST+'s message after `BLAST
@@ -101,12 +101,14 @@ impl ScoringSystem {
         gap_open: Option<i32>,
         gap_extend: Option<i32>,
     ) -> Result<Self, ScoringError> {
-        let unknown =
-            || ScoringError::UnknownMatrix { matrix: matrix.to_owned(), listed: &matrix::NAMES };
+        let unknown = || ScoringError::UnknownMatrix {
+            matrix: matrix.to_owned(),
+            listed: &matrix::MATRIX_NAMES,
+        };
         let name = matrix::canonical_name(matrix).ok_or_else(unknown)?;
-        let scores = matrix::scores(name).ok_or_else(unknown)?;
+        let scores = matrix::matrix_scores(name).ok_or_else(unknown)?;
         let rows = table::rows(name);
-        let marked = rows.iter().find(|row| row.preferred).ok_or_else(unknown)?;
+        let marked = rows.iter().find(|row| row.is_default).ok_or_else(unknown)?;
         let preferred = match name {
             "PAM250" => release.pam250_gap_costs,
             _ => (marked.gap_open, marked.gap_extend),
@@ -118,18 +120,18 @@ impl ScoringSystem {
             let matrix = matrix.to_owned();
             return Err(ScoringError::UnknownGapCosts { matrix, gap_open, gap_extend });
         };
-        let (low, high) = matrix::range(&scores);
-        let ideal = karlin::ideal(&scores).ok_or_else(unknown)?;
+        let (low, high) = matrix::score_range(&scores);
+        let ideal = karlin::ideal_parameters(&scores).ok_or_else(unknown)?;
         Ok(Self {
             name,
             scores,
-            low,
-            high,
+            lowest_score: low,
+            highest_score: high,
             gap_open,
             gap_extend,
-            gapped: row.row,
-            ungapped: rows[0].row,
-            ideal,
+            gapped_statistics: row.statistics,
+            ungapped_statistics: rows[0].statistics,
+            ideal_parameters: ideal,
         })
     }
 }
@@ -137,7 +139,7 @@ impl ScoringSystem {
 impl ScoringSystem {
     /// Whether the gap costs are those of row 0 of the table, which is for alignments without gaps.
     pub fn has_infinite_gap_costs(&self) -> bool {
-        (self.gap_open, self.gap_extend) == (NO_GAPS, NO_GAPS)
+        (self.gap_open, self.gap_extend) == (INFINITE_GAP_COST, INFINITE_GAP_COST)
     }
 
     /// Makes the scoring system of a search that derives matrices of its own. IDENTITY is refused,
@@ -145,13 +147,13 @@ impl ScoringSystem {
     ///
     /// # Errors
     /// As [`ScoringSystem::new`].
-    pub fn with_frequencies(
+    pub fn with_target_frequencies(
         release: &Release,
         matrix: &str,
         gap_open: Option<i32>,
         gap_extend: Option<i32>,
     ) -> Result<Self, ScoringError> {
-        let listed = &matrix::WITH_FREQUENCIES;
+        let listed = &matrix::MATRICES_WITH_FREQUENCIES;
         match matrix::canonical_name(matrix) {
             Some(name) if listed.contains(&name) => {
                 Self::new(release, matrix, gap_open, gap_extend)
@@ -163,7 +165,7 @@ impl ScoringSystem {
 
 /// Threshold of neighbouring words suggested for a matrix (`BLAST_GetSuggestedThreshold`,
 /// blast_options.c, for blastp).
-pub fn suggested_threshold(matrix: &str) -> f64 {
+pub fn suggested_word_threshold(matrix: &str) -> f64 {
     match matrix::canonical_name(matrix) {
         Some("BLOSUM45" | "PAM70") => 14.0,
         Some("BLOSUM80") => 12.0,
@@ -175,7 +177,7 @@ pub fn suggested_threshold(matrix: &str) -> f64 {
 
 /// Two-hit window suggested for a matrix, in residues (`BLAST_GetSuggestedWindowSize`,
 /// blast_options.c).
-pub fn suggested_window(matrix: &str) -> i32 {
+pub fn suggested_two_hit_window(matrix: &str) -> i32 {
     match matrix::canonical_name(matrix) {
         Some("BLOSUM45") => 60,
         Some("BLOSUM80") => 25,
@@ -190,7 +192,7 @@ mod tests {
     use super::*;
 
     /// λ, K, H, α, variance and covariance as footers print them: three significant digits.
-    fn footer(row: &KarlinRow) -> String {
+    fn footer(row: &MatrixStatistics) -> String {
         let print = |value: f64| {
             let digits = 2 - (value.log10().floor() as i32).max(-3);
             format!("{value:.*}", digits.max(0) as usize)
@@ -218,7 +220,7 @@ mod tests {
             let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
             assert_eq!((scoring.gap_open, scoring.gap_extend), (open, extend), "{matrix}");
             // IDENTITY's λ is 0.2835, which C prints as 0.283 (the number lies below).
-            assert_eq!(footer(&scoring.gapped), want, "{matrix}");
+            assert_eq!(footer(&scoring.gapped_statistics), want, "{matrix}");
         }
     }
 
@@ -265,14 +267,15 @@ mod tests {
     fn the_ungapped_row_can_be_asked_for() {
         let scoring =
             ScoringSystem::new(&Release::V2_12_0, "blosum62", Some(32767), Some(32767)).unwrap();
-        assert_eq!(scoring.gapped, scoring.ungapped);
+        assert_eq!(scoring.gapped_statistics, scoring.ungapped_statistics);
         assert_eq!(scoring.name, "BLOSUM62");
     }
 
     // "Neighboring words threshold" and "Window for multiple hits" of the same footers.
     #[test]
     fn suggestions_by_matrix() {
-        let got = matrix::NAMES.map(|name| (suggested_threshold(name), suggested_window(name)));
+        let got = matrix::MATRIX_NAMES
+            .map(|name| (suggested_word_threshold(name), suggested_two_hit_window(name)));
         let want = [
             (12.0, 25),
             (11.0, 40),

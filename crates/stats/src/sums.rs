@@ -10,69 +10,71 @@ const TOLERANCE: f64 = 0.002;
 
 /// Effective lengths of a pair of sequences, and the effective search space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PairSpace {
+pub struct SearchSpace {
     /// Effective length of the query, at least 1.
-    pub query: i32,
+    pub query_length: i32,
     /// Effective length of the subject, at least 1.
-    pub subject: i32,
+    pub subject_length: i32,
     /// Effective search space.
-    pub search: i64,
+    pub search_space: i64,
 }
 
-/// Alignments with a common e-value.
+/// HSPs of one subject with a common e-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AlignmentSet {
+pub struct LinkedSet {
     /// Number of alignments.
     pub count: u32,
     /// Sum of their normalised scores (each times lambda, less ln K).
     pub score: f64,
 }
 
-impl PairSpace {
+impl SearchSpace {
     fn pair(&self) -> f64 {
-        f64::from(self.subject) * f64::from(self.query)
+        f64::from(self.subject_length) * f64::from(self.query_length)
     }
 
-    /// The e-value of a set with gaps of any size between its alignments. `decay` is the factor by
-    /// which the probability of a set falls with each more alignment.
-    pub fn large_gaps(&self, set: AlignmentSet, decay: f64) -> f64 {
+    /// Returns the e-value of a set with gaps of any size between its alignments. `decay` is the
+    /// factor by which the probability of a set falls with each additional alignment.
+    pub fn large_gap_evalue(&self, set: LinkedSet, decay: f64) -> f64 {
         let count = f64::from(set.count);
         let score = set.score - (count * self.pair().ln() - ln_factorial(set.count));
         self.evalue(set, score, decay)
     }
 
-    /// The e-value of a set whose alignments each begin within `places` positions after another
-    /// one, in both sequences.
-    pub fn small_gaps(&self, set: AlignmentSet, places: i32, decay: f64) -> f64 {
+    /// Returns the e-value of a set in which each alignment begins within `places` positions after
+    /// another one, in both sequences. `decay` as in [`Self::large_gap_evalue`].
+    pub fn small_gap_evalue(&self, set: LinkedSet, places: i32, decay: f64) -> f64 {
         let more = f64::from(set.count) - 1.0;
         let score = set.score - (self.pair().ln() + 2.0 * more * f64::from(places).ln());
         self.evalue(set, score - ln_factorial(set.count), decay)
     }
 
-    /// The e-value of a set whose alignments each begin within `places` positions after another
-    /// one, in the query and in the subject.
-    pub fn uneven_gaps(&self, set: AlignmentSet, places: [i32; 2], decay: f64) -> f64 {
+    /// Returns the e-value of a set in which each alignment begins within a number of positions
+    /// after another one. `places` are these numbers for the query and the subject. `decay` as in
+    /// [`Self::large_gap_evalue`].
+    pub fn uneven_gap_evalue(&self, set: LinkedSet, places: [i32; 2], decay: f64) -> f64 {
         let more = f64::from(set.count) - 1.0;
         let [query, subject] = places.map(|places| f64::from(places).ln());
         let score = set.score - (self.pair().ln() + more * (query + subject));
         self.evalue(set, score - ln_factorial(set.count), decay)
     }
 
-    fn evalue(&self, set: AlignmentSet, score: f64, decay: f64) -> f64 {
+    fn evalue(&self, set: LinkedSet, score: f64, decay: f64) -> f64 {
         let whole = match set.count {
-            1 => self.search as f64 * (-set.score).exp(),
+            1 => self.search_space as f64 * (-set.score).exp(),
             count => {
-                evalue_of(probability(count as i32, score)) * (self.search as f64 / self.pair())
+                evalue_of(probability(count as i32, score))
+                    * (self.search_space as f64 / self.pair())
             }
         };
-        let divisor = decay_divisor(decay, set.count);
+        let divisor = gap_decay_divisor(decay, set.count);
         if divisor == 0.0 { MOST } else { (whole / divisor).min(MOST) }
     }
 }
 
-/// The divisor of e-values of sets of `count` alignments. It corrects for the search for sets of
-/// other sizes.
-pub fn decay_divisor(decay: f64, count: u32) -> f64 {
+/// Returns the divisor of the e-value of a set of `count` alignments. It corrects for the tests of
+/// sets of other sizes (`BLAST_GapDecayDivisor`, blast_stat.c).
+pub fn gap_decay_divisor(decay: f64, count: u32) -> f64 {
     (1.0 - decay) * decay.powi(count as i32 - 1)
 }
 
@@ -288,8 +290,9 @@ mod tests {
     fn sums_that_differ_by_what_was_rounded_are_no_ties() {
         // A set on one strand and the same set on the other, whose scores were added in reverse.
         // The values are BLAST+'s (in ASN.1, with 15 digits).
-        let space = PairSpace { query: 1378, subject: 1370, search: 206_376_170 };
-        let of = |score| 2.0 * space.large_gaps(AlignmentSet { count: 7, score }, 0.5);
+        let space =
+            SearchSpace { query_length: 1378, subject_length: 1370, search_space: 206_376_170 };
+        let of = |score| 2.0 * space.large_gap_evalue(LinkedSet { count: 7, score }, 0.5);
         let printed = |score| format!("{:.14e}", of(score));
         assert_eq!(printed(350.389_091_668_615_8), "2.33520931152883e-100");
         assert_eq!(printed(350.389_091_668_615_7), "2.33520931152896e-100");
@@ -313,16 +316,17 @@ mod tests {
 
     #[test]
     fn evalues_fall_with_count_and_sum() {
-        let space = PairSpace { query: 300, subject: 10_000, search: 3_000_000_000 };
+        let space =
+            SearchSpace { query_length: 300, subject_length: 10_000, search_space: 3_000_000_000 };
         for count in 1..40 {
-            let of = |score| space.large_gaps(AlignmentSet { count, score }, 0.5);
+            let of = |score| space.large_gap_evalue(LinkedSet { count, score }, 0.5);
             let scores: Vec<f64> = (1..8).map(|i| 20.0 * f64::from(count) + f64::from(i)).collect();
             assert!(scores.windows(2).all(|w| of(w[0]) >= of(w[1])), "{count}");
         }
-        let set = AlignmentSet { count: 3, score: 60.0 };
-        assert!(space.small_gaps(set, 50, 0.5) < space.large_gaps(set, 0.5));
-        let one = AlignmentSet { count: 1, score: 25.0 };
-        assert!(is_near(space.large_gaps(one, 0.5), 2.0 * 3e9 * (-25f64).exp(), 1e-12));
-        assert_eq!(space.large_gaps(AlignmentSet { count: 2, score: -50.0 }, 0.5), MOST);
+        let set = LinkedSet { count: 3, score: 60.0 };
+        assert!(space.small_gap_evalue(set, 50, 0.5) < space.large_gap_evalue(set, 0.5));
+        let one = LinkedSet { count: 1, score: 25.0 };
+        assert!(is_near(space.large_gap_evalue(one, 0.5), 2.0 * 3e9 * (-25f64).exp(), 1e-12));
+        assert_eq!(space.large_gap_evalue(LinkedSet { count: 2, score: -50.0 }, 0.5), MOST);
     }
 }

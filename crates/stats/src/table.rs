@@ -1,17 +1,17 @@
 //! The table of gapped parameters: the gap costs of each matrix, and their statistics.
 
-use crate::karlin::KarlinBlock;
+use crate::karlin::KarlinParameters;
 use serde::{Deserialize, Serialize};
 
 /// The gap cost of row 0 of every matrix, which means "no gaps" (`INT2_MAX` in blast_stat.c).
-pub(crate) const NO_GAPS: i32 = i16::MAX as i32;
+pub(crate) const INFINITE_GAP_COST: i32 = i16::MAX as i32;
 
 const TABLE: &str = include_str!("../data/karlin_altschul.tsv");
 
 /// Statistical parameters of a matrix with given gap costs (`Blast_KarlinBlkGappedLoadFromTables`,
 /// blast_stat.c).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KarlinRow {
+pub struct MatrixStatistics {
     /// Scale λ of the scores, per raw score unit.
     pub lambda: f64,
     /// K.
@@ -31,10 +31,10 @@ pub struct KarlinRow {
     pub sigma: f64,
 }
 
-impl KarlinRow {
+impl MatrixStatistics {
     /// The four parameters of an e-value without finite-size correction.
-    pub fn block(&self) -> KarlinBlock {
-        KarlinBlock { lambda: self.lambda, k: self.k, log_k: self.log_k, h: self.h }
+    pub fn karlin_parameters(&self) -> KarlinParameters {
+        KarlinParameters { lambda: self.lambda, k: self.k, log_k: self.log_k, h: self.h }
     }
 }
 
@@ -46,9 +46,9 @@ pub(crate) struct TableRow {
     /// Cost of each residue of a gap.
     pub gap_extend: i32,
     /// Whether these are the default gap costs of the matrix.
-    pub preferred: bool,
+    pub is_default: bool,
     /// The parameters.
-    pub row: KarlinRow,
+    pub statistics: MatrixStatistics,
 }
 
 /// The rows of a matrix (canonical name) in BLAST+'s order; the first is the ungapped one.
@@ -66,14 +66,14 @@ fn parse(line: &str) -> Option<TableRow> {
     let number = |column: usize| fields.get(column)?.trim().parse::<f64>().ok();
     let cost = |column: usize| {
         let cost = number(column)?;
-        Some(if cost.is_finite() { cost as i32 } else { NO_GAPS })
+        Some(if cost.is_finite() { cost as i32 } else { INFINITE_GAP_COST })
     };
     let k = number(5)?;
     Some(TableRow {
         gap_open: cost(2)?,
         gap_extend: cost(3)?,
-        preferred: fields.get(12)?.trim() == "best",
-        row: KarlinRow {
+        is_default: fields.get(12)?.trim() == "best",
+        statistics: MatrixStatistics {
             lambda: number(4)?,
             k,
             log_k: k.ln(),
@@ -92,10 +92,14 @@ mod tests {
 
     #[test]
     fn every_matrix_has_an_ungapped_row_and_one_preferred_row() {
-        for name in crate::matrix::NAMES {
+        for name in crate::matrix::MATRIX_NAMES {
             let rows = rows(name);
-            assert_eq!((rows[0].gap_open, rows[0].gap_extend), (NO_GAPS, NO_GAPS), "{name}");
-            assert_eq!(rows.iter().filter(|row| row.preferred).count(), 1, "{name}");
+            assert_eq!(
+                (rows[0].gap_open, rows[0].gap_extend),
+                (INFINITE_GAP_COST, INFINITE_GAP_COST),
+                "{name}"
+            );
+            assert_eq!(rows.iter().filter(|row| row.is_default).count(), 1, "{name}");
         }
     }
 }

@@ -5,8 +5,9 @@ use crate::lattice::exp_minus_1;
 
 const TABLE: &str = include_str!("../data/freq_ratios/composition_pvalue_table.tsv");
 
-/// λ of the first bin and width of the bins (unified_pvalues.c).
+/// λ of the first bin (unified_pvalues.c).
 pub const SMALLEST_LAMBDA: f64 = 0.034;
+/// Width of a bin of λ.
 const BIN: f64 = 0.001;
 /// Below this bin the p-value does not fall further.
 const LOWEST_BIN: usize = 35;
@@ -67,7 +68,7 @@ pub fn sequence_factor(
 
 /// The e-value of an alignment after combining its score's p-value with the p-value of the
 /// compositions.
-pub fn unite(evalue: f64, composition_p: f64, sequence_factor: f64) -> f64 {
+pub fn combine_pvalues(evalue: f64, composition_p: f64, sequence_factor: f64) -> f64 {
     let score_p = -exp_minus_1(-(evalue * sequence_factor));
     let product = composition_p * score_p;
     let united = if product > 0.0 { product * (1.0 - product.ln()) } else { product };
@@ -131,7 +132,7 @@ mod tests {
             (100.0, 0.9, 0.3, 17.546041293658774),
         ];
         for (evalue, p, factor, want) in golden {
-            assert_eq!(unite(evalue, p, factor), want, "{evalue} {p} {factor}");
+            assert_eq!(combine_pvalues(evalue, p, factor), want, "{evalue} {p} {factor}");
         }
     }
 

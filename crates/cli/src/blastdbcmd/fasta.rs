@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_report::TitleFacts;
-use fleetblast_seq::id::{SeqId, fasta_list};
+use fleetblast_seq::id::{SeqId, format_fasta_ids};
 
 use super::Stop;
 use super::config::Config;
@@ -129,7 +129,7 @@ impl Fasta {
         out.push(b'>');
         let ids = &lines[0].ids;
         let is_protein = source.database.kind() == SequenceKind::Protein;
-        out.extend(fasta_list(ids, is_protein));
+        out.extend(format_fasta_ids(ids, is_protein));
         out.extend_from_slice(range.unwrap_or_default().as_bytes());
         let mut title = header::title(lines);
         if self.ctrl_a {
@@ -142,7 +142,7 @@ impl Fasta {
             title: &title,
             ids,
             is_protein,
-            untitled: b"",
+            fallback_title: b"",
             organism: organism.as_deref(),
         };
         let generated = facts.generate();

@@ -2,7 +2,7 @@
 
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_job::error::Error;
-use fleetblast_seq::id::{SeqId, report_choice};
+use fleetblast_seq::id::{SeqId, choose_report_id};
 
 use super::Stop;
 use super::config::{Config, usable_mask};
@@ -215,7 +215,7 @@ fn masks(source: &Source, oid: u32, config: &Config) -> Result<String, Stop> {
 
 /// Formats a field of a definition line; `None` if there is no such field.
 fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
-    let id = || report_choice(&line.ids);
+    let id = || choose_report_id(&line.ids);
     let name = |pick: fn(TaxonNames) -> Vec<u8>| {
         source.taxon(line.taxid).map_or_else(|| MISSING.to_vec(), pick)
     };

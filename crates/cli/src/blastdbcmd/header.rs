@@ -2,7 +2,7 @@
 
 use fleetblast_db::Defline;
 use fleetblast_seq::convert::parse_integer;
-use fleetblast_seq::id::{ObjectId, SeqId, parse_word, text_choice};
+use fleetblast_seq::id::{ObjectId, SeqId, choose_text_id, parse_fasta_ids};
 
 use super::Stop;
 
@@ -45,7 +45,7 @@ fn number(text: &[u8]) -> Option<i64> {
 }
 
 fn first_id(text: &[u8]) -> Option<SeqId> {
-    parse_word(text).ok()?.into_iter().next()
+    parse_fasta_ids(text).ok()?.into_iter().next()
 }
 
 /// Builds the title of a sequence from all its definition lines, with the identifiers of all but
@@ -82,7 +82,7 @@ pub(super) fn start(ids: &[SeqId], range: Option<&str>, out: &mut Vec<u8>) -> Re
         return Ok(());
     }
     let id =
-        if matches!(first, SeqId::Local(_)) { first } else { text_choice(ids).unwrap_or(first) };
+        if matches!(first, SeqId::Local(_)) { first } else { choose_text_id(ids).unwrap_or(first) };
     out.extend(id.bare());
     out.extend_from_slice(range.unwrap_or_default().as_bytes());
     out.push(b' ');
@@ -118,8 +118,8 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
 /// Parses a word as an identifier if it is marked as one: by a tag, or by a known database and a
 /// colon.
 fn marked_id(word: &[u8]) -> Option<SeqId> {
-    let ids = parse_word(word).ok()?;
+    let ids = parse_fasta_ids(word).ok()?;
     let tagged = word.get(2) == Some(&b'|') || word.get(3) == Some(&b'|');
     let marked = tagged || word.contains(&b':') && matches!(ids[..], [SeqId::General { .. }]);
-    if marked { text_choice(&ids).cloned() } else { None }
+    if marked { choose_text_id(&ids).cloned() } else { None }
 }

@@ -10,7 +10,7 @@ use fleetblast_db::SequenceKind;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard;
 use fleetblast_seq::convert::trim_spaces;
-use fleetblast_seq::input::{is_change, read_whole};
+use fleetblast_seq::input::{is_file_change, read_whole_file};
 
 use crate::hint;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
@@ -196,7 +196,7 @@ pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, Error> {
         let read = standard::input().and_then(|input| input.lock().read_to_end(&mut text));
         return read.map(|_| text).map_err(|_| inaccessible());
     }
-    read_whole(Path::new(path)).map_err(|error| match is_change(&error) {
+    read_whole_file(Path::new(path)).map_err(|error| match is_file_change(&error) {
         true => Error::new(exit::INPUT, format!("{shown}: {error}")),
         false => inaccessible(),
     })

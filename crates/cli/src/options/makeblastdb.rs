@@ -160,7 +160,7 @@ pub const BLASTDB_VERSION: Opt<i32> =
 pub const MAX_FILE_SZ: Opt<OsString> =
     Opt::text("max_file_sz", OUTPUT, &["Maximum file size for BLAST database files"])
         .label("number_of_bytes")
-        .default(RELEASE.volume_size);
+        .default(RELEASE.default_max_file_size);
 
 /// `-logfile`.
 pub const LOGFILE: Opt<OsString> =

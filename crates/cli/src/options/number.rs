@@ -1,13 +1,13 @@
 //! Numbers and Booleans, parsed like in BLAST+, with its error messages (`ncbistr.cpp`).
 
 use fleetblast_seq::convert::parse_integer;
-pub use fleetblast_seq::convert::{ConvertError, ConvertFault, printable};
+pub use fleetblast_seq::convert::{ValueParseError, ValueParseErrorKind, printable};
 
 /// Parses a 64-bit integer: decimal, or hexadecimal after `0x`.
 ///
 /// # Errors
-/// [`ConvertError`] with the offset of the first bad byte.
-pub fn parse_int8(text: &[u8]) -> Result<i64, ConvertError> {
+/// [`ValueParseError`] with the offset of the first bad byte.
+pub fn parse_int8(text: &[u8]) -> Result<i64, ValueParseError> {
     match parse_integer(text, 10) {
         Err(_) if text.len() >= 2 && text[..2].eq_ignore_ascii_case(b"0x") => {
             parse_integer(text, 16)
@@ -20,17 +20,18 @@ pub fn parse_int8(text: &[u8]) -> Result<i64, ConvertError> {
 /// decimal only.
 ///
 /// # Errors
-/// [`ConvertError`]; a number beyond 32 bits counts as overflow at offset 0.
-pub fn parse_int4(text: &[u8]) -> Result<i32, ConvertError> {
+/// [`ValueParseError`]; a number beyond 32 bits counts as overflow at offset 0.
+pub fn parse_int4(text: &[u8]) -> Result<i32, ValueParseError> {
     let value = parse_integer(text, 10)?;
-    i32::try_from(value).map_err(|_| ConvertError::new(text, "int", ConvertFault::OutOfRange, 0))
+    i32::try_from(value)
+        .map_err(|_| ValueParseError::new(text, "int", ValueParseErrorKind::ExceedsInt32, 0))
 }
 
 /// Parses a floating-point number: C syntax, and an exponent may end after its letter (`1e`).
 ///
 /// # Errors
-/// [`ConvertError`] with the offset of the first bad byte.
-pub fn parse_double(text: &[u8]) -> Result<f64, ConvertError> {
+/// [`ValueParseError`] with the offset of the first bad byte.
+pub fn parse_double(text: &[u8]) -> Result<f64, ValueParseError> {
     let (value, mut end) = number(text)?;
     if end + 1 == text.len() && matches!(text[end], b'e' | b'E') && !is_special(text) {
         end += 1;
@@ -41,17 +42,17 @@ pub fn parse_double(text: &[u8]) -> Result<f64, ConvertError> {
 /// Parses a floating-point number as in constraints: C syntax only.
 ///
 /// # Errors
-/// [`ConvertError`] with the offset of the first bad byte.
-pub fn parse_double_strict(text: &[u8]) -> Result<f64, ConvertError> {
+/// [`ValueParseError`] with the offset of the first bad byte.
+pub fn parse_double_strict(text: &[u8]) -> Result<f64, ValueParseError> {
     let (value, end) = number(text)?;
     require_end(value, end, text)
 }
 
-fn require_end(value: f64, end: usize, text: &[u8]) -> Result<f64, ConvertError> {
+fn require_end(value: f64, end: usize, text: &[u8]) -> Result<f64, ValueParseError> {
     if end == text.len() {
         Ok(value)
     } else {
-        Err(ConvertError::new(text, "double", ConvertFault::Trailing, end))
+        Err(ValueParseError::new(text, "double", ValueParseErrorKind::TrailingText, end))
     }
 }
 
@@ -69,8 +70,8 @@ fn hex_prefix(text: &[u8]) -> bool {
 }
 
 /// Parses the longest number at the start of a text; returns its value and its end.
-fn number(text: &[u8]) -> Result<(f64, usize), ConvertError> {
-    let bad = || ConvertError::new(text, "double", ConvertFault::NoValue, 0);
+fn number(text: &[u8]) -> Result<(f64, usize), ValueParseError> {
+    let bad = || ValueParseError::new(text, "double", ValueParseErrorKind::NoValue, 0);
     if !matches!(text.first(), Some(b'0'..=b'9' | b'.' | b'-' | b'+')) {
         return Err(bad());
     }
@@ -159,15 +160,15 @@ fn hexadecimal(text: &[u8]) -> (f64, usize) {
 /// Parses true or false in BLAST+'s spellings, in any case.
 ///
 /// # Errors
-/// [`ConvertError`] for any other word.
-pub fn parse_bool(text: &[u8]) -> Result<bool, ConvertError> {
+/// [`ValueParseError`] for any other word.
+pub fn parse_bool(text: &[u8]) -> Result<bool, ValueParseError> {
     let is = |words: [&str; 5]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
     if is(["1", "true", "t", "yes", "y"]) {
         Ok(true)
     } else if is(["0", "false", "f", "no", "n"]) {
         Ok(false)
     } else {
-        Err(ConvertError::not_boolean())
+        Err(ValueParseError::not_boolean())
     }
 }
 

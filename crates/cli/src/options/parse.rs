@@ -10,7 +10,7 @@ use fleetblast_stats::release::Release;
 
 use super::RELEASE;
 use super::nearest::nearest;
-use super::number::{self, ConvertError};
+use super::number::{self, ValueParseError};
 use super::spec::{Constraint, Kind, OptionSpec, Program};
 use super::usage::{self, Name};
 use crate::messages::somebody_reads;
@@ -59,7 +59,7 @@ const HIDDEN: [&str; 7] = [
 struct Failure {
     code: &'static str,
     message: String,
-    cause: Option<ConvertError>,
+    cause: Option<ValueParseError>,
     /// The option that was probably meant.
     meant: Option<&'static str>,
 }
@@ -231,7 +231,7 @@ fn option_named(program: &Program, key: &[u8]) -> Result<&'static OptionSpec, Un
 fn convert(option: &OptionSpec, text: Option<&OsStr>) -> Result<Value, Failure> {
     let Some(text) = text else { return Ok(Value::Flag) };
     let bytes = text.as_bytes();
-    let wrap = |cause: ConvertError| Failure {
+    let wrap = |cause: ValueParseError| Failure {
         code: "eConvert",
         message: about(option.name, "Argument cannot be converted", text),
         cause: Some(cause),

@@ -227,7 +227,9 @@ impl BlastnOptions {
         match NucleotideScoring::new(reward, penalty, gap_open, gap_extend) {
             Ok(scoring) => (scoring, None),
             Err(error) => {
-                let any = NucleotideScoring::without_gapped(reward, penalty, gap_open, gap_extend);
+                let any = NucleotideScoring::with_ungapped_statistics(
+                    reward, penalty, gap_open, gap_extend,
+                );
                 (any, (!self.common.ungapped).then(|| format!("Error: {error}")))
             }
         }

@@ -9,7 +9,7 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Citations};
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::{
-    ScoringError, ScoringSystem, suggested_threshold, suggested_window,
+    ScoringError, ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
 
 use super::fleet::{OptionText, flag, number, option_text, text};
@@ -69,7 +69,7 @@ impl ProteinSearch<'_> {
         let matrix_name = self.matrix_name();
         let search = &self.common.search;
         let word_size = search.word_size.unwrap_or(self.task.word_size);
-        let suggested = || suggested_threshold(&matrix_name) + self.added_threshold;
+        let suggested = || suggested_word_threshold(&matrix_name) + self.added_threshold;
         let threshold = options.threshold.or(self.task.threshold).unwrap_or_else(suggested);
         let scoring = self.scoring(&matrix_name);
         // Without gaps no check needs the matrix, and only the search finds that it does not exist.
@@ -86,7 +86,7 @@ impl ProteinSearch<'_> {
             common: common(self.common, soft_masking, hitlist_size, defaults.common),
             word_size,
             threshold,
-            window: self.common.window_size.unwrap_or(suggested_window(&matrix_name)),
+            window: self.common.window_size.unwrap_or(suggested_two_hit_window(&matrix_name)),
             composition: if identity { CompositionMode::Off } else { mode },
             smith_waterman: options.composition.use_sw_tback,
             seg: seg(&options.filtering.seg)?,
@@ -119,7 +119,7 @@ impl ProteinSearch<'_> {
         let release = self.spec.release;
         let found = match self.accepts_identity || self.common.ungapped {
             true => ScoringSystem::new(release, matrix, open, extend),
-            false => ScoringSystem::with_frequencies(release, matrix, open, extend),
+            false => ScoringSystem::with_target_frequencies(release, matrix, open, extend),
         };
         match found {
             Ok(scoring) => Ok(scoring),

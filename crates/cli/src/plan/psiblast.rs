@@ -12,7 +12,9 @@ use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::{Error, NO_SEQUENCES};
 use fleetblast_job::plan::{BatchSize, Citations, Destination, InitialPssm, Iteration};
 use fleetblast_metadata::{Encoding, EncodingChoice};
-use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
+use fleetblast_stats::scoring::{
+    ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
+};
 
 use self::pattern::InputPattern;
 use super::fleet::{OptionText, flag, number, option_text, text};
@@ -210,12 +212,12 @@ impl PsiblastOptions {
     /// Returns the number of letters in a word, and the least score of a neighbouring word.
     fn word_parameters(&self, matrix_name: &str) -> (usize, f64) {
         let word_size = self.common.search.word_size.unwrap_or(WORD_SIZE);
-        (word_size, self.threshold.unwrap_or_else(|| suggested_threshold(matrix_name)))
+        (word_size, self.threshold.unwrap_or_else(|| suggested_word_threshold(matrix_name)))
     }
 
     fn check_words(&self, matrix_name: &str) -> Result<(), Error> {
         let (word_size, threshold) = self.word_parameters(matrix_name);
-        if threshold > 0.0 && word_size >= SPEC.release.compressed_from {
+        if threshold > 0.0 && word_size >= SPEC.release.compressed_alphabet_min_word_size {
             return Err(Error::query_options(
                 "Word-size must be less than 6 for protein comparison",
             ));
@@ -247,11 +249,12 @@ impl PsiblastOptions {
         let search = &self.common.search;
         let (word_size, threshold) = self.word_parameters(matrix_name);
         let (open, extend) = (search.gap_open, search.gap_extend);
-        let scoring = ScoringSystem::with_frequencies(SPEC.release, matrix_name, open, extend)
-            .map_err(|error| match &self.psi.in_msa {
-                Some(_) => msa::unscored(&error),
-                None => Error::query_options(error),
-            })?;
+        let scoring =
+            ScoringSystem::with_target_frequencies(SPEC.release, matrix_name, open, extend)
+                .map_err(|error| match &self.psi.in_msa {
+                    Some(_) => msa::unscored(&error),
+                    None => Error::query_options(error),
+                })?;
         // A search with a pattern has no words.
         if self.psi.phi_pattern.is_none() {
             self.check_words(matrix_name)?;
@@ -267,7 +270,7 @@ impl PsiblastOptions {
             common: shared,
             word_size,
             threshold,
-            window: self.common.window_size.unwrap_or(suggested_window(matrix_name)),
+            window: self.common.window_size.unwrap_or(suggested_two_hit_window(matrix_name)),
             composition: mode,
             unified_p,
             smith_waterman: self.composition.use_sw_tback,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fleetblast_engine::params::WindowMasker;
 use fleetblast_job::error::Error;
-use fleetblast_seq::input::read_whole;
+use fleetblast_seq::input::read_whole_file;
 use fleetblast_seq::windowmasker::Counts;
 
 use crate::options::search::filtering::NucleotideFilteringOptions;
@@ -67,7 +67,7 @@ pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>
     let unusable = |fault: &dyn std::fmt::Display| {
         format!("Warning: could not use the counts in {}: {fault}", path.display())
     };
-    let file = read_whole(&path).map_err(|error| unusable(&error))?;
+    let file = read_whole_file(&path).map_err(|error| unusable(&error))?;
     let counts = Counts::read(&file).map_err(|fault| unusable(&fault))?;
     Ok(Some(WindowMasker { counts: Arc::new(counts), name }))
 }

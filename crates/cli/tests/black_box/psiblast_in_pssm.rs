@@ -59,7 +59,7 @@ fn with_matrices() -> Option<Fixture> {
         |name: &str, bytes: &[u8]| fs::write(fixture.path().join(name), bytes).expect("a file");
     let named = format!("{}{}", &text[..start], &text[end..]).replace("Query_2", "a name");
     write("named", named.as_bytes());
-    write("binary", &binary(&scoremat::read(text.as_bytes()).expect("a matrix")));
+    write("binary", &binary(&scoremat::read_checkpoint(text.as_bytes()).expect("a matrix")));
     Some(fixture)
 }
 
@@ -93,7 +93,7 @@ fn binary(read: &ReadCheckpoint) -> Vec<u8> {
     let text = |text: &[u8]| tagged(0x1a, text);
     let list = |values: Vec<Vec<u8>>| tagged(0x30, &values.concat());
     let (scores, [lambda, k, h]) = read.scores.clone().expect("scores");
-    let [ungapped_lambda, ungapped_k, ungapped_h] = read.ungapped.expect("statistics");
+    let [ungapped_lambda, ungapped_k, ungapped_h] = read.ungapped_parameters.expect("statistics");
     let name = tagged(0xa0, &tagged(0xa1, &text(&read.id.text())));
     let title = tagged(0xa4, &text(read.title.as_deref().expect("a title")));
     let letters = tagged(0xa9, &tagged(4, &read.query));
@@ -120,8 +120,8 @@ fn binary(read: &ReadCheckpoint) -> Vec<u8> {
         (7, fields(&[(2, list(frequencies.into_iter().map(real).collect()))])),
         (8, last),
     ]);
-    let (open, extend) = read.gaps.expect("gaps");
-    let scoring = fields(&[(0, text(&read.matrix)), (1, integer(open)), (2, integer(extend))]);
+    let (open, extend) = read.gap_costs.expect("gaps");
+    let scoring = fields(&[(0, text(&read.matrix_name)), (1, integer(open)), (2, integer(extend))]);
     fields(&[(0, pssm), (1, fields(&[(0, integer(read.pseudocount)), (1, scoring)]))])
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fleetblast_seq::id::Refusal;
+use fleetblast_seq::id::IdRefusal;
 
 use super::DbError;
 
@@ -16,7 +16,7 @@ pub enum IdentifierError {
         /// The word.
         word: String,
         /// Description of the error.
-        refusal: Refusal,
+        refusal: IdRefusal,
     },
     /// A word in a list for a version-4 database; BLAST+ ends with an uncaught exception.
     #[error("{refusal}")]
@@ -26,7 +26,7 @@ pub enum IdentifierError {
         /// The list of an alias, `None` for that of the user.
         list: Option<PathBuf>,
         /// Description of the error.
-        refusal: Refusal,
+        refusal: IdRefusal,
     },
     /// An invalid identifier in a list of an alias or of the user, so that BLAST+ cannot compare
     /// the two lists; it ends with an uncaught exception.
@@ -35,13 +35,13 @@ pub enum IdentifierError {
         /// The list of the alias.
         path: PathBuf,
         /// Description of the error.
-        refusal: Refusal,
+        refusal: IdRefusal,
     },
     /// A single word that is looked up in a version-4 database.
     #[error("{}", refusal.text())]
     Typed {
         /// Description of the error.
-        refusal: Refusal,
+        refusal: IdRefusal,
     },
     /// A single GI or trace number of more than 32 bits.
     #[error("ID overflows range of specified type.")]

@@ -8,7 +8,7 @@
 
 use std::cell::OnceCell;
 
-use fleetblast_seq::id::{Refusal, SeqId, parse_listed};
+use fleetblast_seq::id::{IdRefusal, SeqId, parse_list_entry};
 
 /// Maximal length of a list that is sorted by insertion alone.
 const SHORT: usize = 16;
@@ -18,7 +18,7 @@ const SHORT: usize = 16;
 pub(super) struct Name {
     text: Vec<u8>,
     /// The parsed identifier, set when it is first compared with another text.
-    id: OnceCell<Result<SeqId, Refusal>>,
+    id: OnceCell<Result<SeqId, IdRefusal>>,
 }
 
 impl Name {
@@ -30,12 +30,12 @@ impl Name {
         self.text
     }
 
-    fn id(&self) -> Result<&SeqId, Refusal> {
-        self.id.get_or_init(|| parse_listed(&self.text)).as_ref().map_err(Clone::clone)
+    fn id(&self) -> Result<&SeqId, IdRefusal> {
+        self.id.get_or_init(|| parse_list_entry(&self.text)).as_ref().map_err(Clone::clone)
     }
 
     /// Whether this name comes before the other.
-    fn precedes(&self, other: &Self) -> Result<bool, Refusal> {
+    fn precedes(&self, other: &Self) -> Result<bool, IdRefusal> {
         if self.text == other.text {
             return Ok(false);
         }
@@ -47,7 +47,7 @@ impl Name {
 ///
 /// # Errors
 /// A name that is no identifier.
-pub(super) fn sort(names: &mut [Name]) -> Result<(), Refusal> {
+pub(super) fn sort(names: &mut [Name]) -> Result<(), IdRefusal> {
     let depth = 2 * names.len().checked_ilog2().unwrap_or(0);
     part(names, 0, names.len(), depth)?;
     for last in 1..names.len() {
@@ -57,7 +57,7 @@ pub(super) fn sort(names: &mut [Name]) -> Result<(), Refusal> {
 }
 
 /// Exchanges names until each run of at most [`SHORT`] has its final names, in any order.
-fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result<(), Refusal> {
+fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result<(), IdRefusal> {
     let mut depth = depth;
     while last - first > SHORT {
         if depth == 0 {
@@ -74,7 +74,7 @@ fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result
 }
 
 /// Moves names that precede the median of three before the others; returns the start of the others.
-fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, Refusal> {
+fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, IdRefusal> {
     let (second, middle) = (first + 1, first + (last - first) / 2);
     let median = median(names, second, middle, last - 1)?;
     names.swap(first, median);
@@ -97,7 +97,7 @@ fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, Ref
     }
 }
 
-fn median(names: &[Name], a: usize, b: usize, c: usize) -> Result<usize, Refusal> {
+fn median(names: &[Name], a: usize, b: usize, c: usize) -> Result<usize, IdRefusal> {
     let precedes = |one: usize, next: usize| names[one].precedes(&names[next]);
     Ok(if precedes(a, b)? {
         if precedes(b, c)? {
@@ -117,7 +117,7 @@ fn median(names: &[Name], a: usize, b: usize, c: usize) -> Result<usize, Refusal
 }
 
 /// Moves the name at `last` to its place among those before it.
-fn insert(names: &mut [Name], last: usize) -> Result<(), Refusal> {
+fn insert(names: &mut [Name], last: usize) -> Result<(), IdRefusal> {
     let mut at = last;
     if last < SHORT && names[last].precedes(&names[0])? {
         at = 0;
@@ -134,7 +134,7 @@ fn insert(names: &mut [Name], last: usize) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// A name that is no identifier.
-pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, Refusal> {
+pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, IdRefusal> {
     let (mut common, mut at) = (Vec::new(), 0);
     for name in names {
         while at < others.len() && !name.precedes(&others[at])? {
@@ -156,7 +156,7 @@ pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name
 ///
 /// # Errors
 /// A name that is no identifier.
-pub(super) fn difference(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, Refusal> {
+pub(super) fn difference(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, IdRefusal> {
     let (mut left, mut at) = (Vec::new(), 0);
     for name in names {
         let mut is_in_both = false;

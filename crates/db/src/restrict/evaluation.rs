@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fleetblast_seq::id::Refusal;
+use fleetblast_seq::id::IdRefusal;
 
 use super::crossing::{self, Name};
 use super::list::{self, ListError, SeqIdList};
@@ -331,7 +331,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Returns the identifiers of an alias that the user's identifiers, if there are any, allow.
-    fn allowed_keys(&self, ids: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Refusal> {
+    fn allowed_keys(&self, ids: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, IdRefusal> {
         let Some(user) = self.user.as_ref().filter(|user| !user.keys.is_empty()) else {
             return Ok(ids);
         };
@@ -347,7 +347,7 @@ impl<'a> Evaluation<'a> {
 
     /// Returns the identifiers of the user's list as BLAST+ sorts them (`s_ProcessSeqIdFilters`,
     /// seqdboidlist.cpp). Excluded ones are sorted as bytes, others by comparison of identifiers.
-    fn users_names(&self, user: &UserList) -> Result<&[Name], Refusal> {
+    fn users_names(&self, user: &UserList) -> Result<&[Name], IdRefusal> {
         if let Some(sorted) = self.names.get() {
             return Ok(sorted);
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fleetblast_seq::convert::{parse_integer, trim_spaces};
-use fleetblast_seq::input::read_whole;
+use fleetblast_seq::input::read_whole_file;
 use serde::{Deserialize, Serialize};
 
 use crate::{DbError, SearchPath, path};
@@ -241,7 +241,7 @@ pub(super) fn read(file: &Path) -> Result<Vec<u8>, DbError> {
         Ok(found) if !found.is_file() => return Err(missing()),
         _ => {}
     }
-    read_whole(file).map_err(|source| match source.kind() {
+    read_whole_file(file).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => missing(),
         _ => DbError::Io { path: file.into(), source },
     })

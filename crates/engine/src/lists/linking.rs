@@ -11,7 +11,7 @@ mod tests;
 pub(crate) mod uneven;
 
 use fleetblast_seq::frame::Frame;
-use fleetblast_stats::sums::{AlignmentSet, PairSpace};
+use fleetblast_stats::sums::{LinkedSet, SearchSpace};
 
 use self::chains::{Chain, Chains};
 use crate::hits::{Alignment, PrelimHsp};
@@ -90,7 +90,7 @@ impl Linkable for Alignment {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Lengths of query and subject, and the search space.
-    pub space: PairSpace,
+    pub space: SearchSpace,
     /// λ, by which scores are normalised.
     pub lambda: f64,
     /// Natural logarithm of K.
@@ -211,10 +211,10 @@ impl Trimmed {
 impl Method {
     /// The e-value of a chain, if `methods` methods are tried.
     fn evalue(self, chain: &Chain, methods: usize, rules: &Rules) -> f64 {
-        let set = AlignmentSet { count: chain.count, score: chain.normalised };
+        let set = LinkedSet { count: chain.count, score: chain.normalised };
         let evalue = match self.is_near {
-            true => rules.space.small_gaps(set, WINDOW, DECAY),
-            false => rules.space.large_gaps(set, DECAY),
+            true => rules.space.small_gap_evalue(set, WINDOW, DECAY),
+            false => rules.space.large_gap_evalue(set, DECAY),
         };
         if methods == 1 || set.count == 1 {
             return evalue;

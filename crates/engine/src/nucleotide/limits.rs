@@ -1,7 +1,7 @@
 //! Cut-offs and X-drops of nucleotide searches (`blast_parameters.c`).
 
-use fleetblast_stats::karlin::KarlinBlock;
-use fleetblast_stats::sums::{PairSpace, decay_divisor};
+use fleetblast_stats::karlin::KarlinParameters;
+use fleetblast_stats::sums::{SearchSpace, gap_decay_divisor};
 
 use super::traceback::Evaluation;
 use crate::lists::linking::{self, DECAY};
@@ -44,7 +44,7 @@ pub(super) struct Linking {
 /// Converts the scores of a context to bit scores and e-values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Statistics {
-    block: KarlinBlock,
+    block: KarlinParameters,
     search_space: f64,
     /// E-values are those of the next lower even score.
     even_scores: bool,
@@ -55,7 +55,7 @@ impl ContextLimits {
     /// they also depend on the mean length of the contexts searched together.
     pub fn new(
         length: u32,
-        karlin: &KarlinBlock,
+        karlin: &KarlinParameters,
         search_space: i64,
         mean_length: i32,
         (params, totals): (&NucleotideParams, &DatabaseTotals),
@@ -83,14 +83,14 @@ impl ContextLimits {
             ))
             .max(0)
         };
-        let even_scores = params.scoring.even_scores && !common.ungapped;
+        let even_scores = params.scoring.rounds_scores_down && !common.ungapped;
         let statistics = Statistics { block, search_space: search_space as f64, even_scores };
         let linking = params.sum_stats.then(|| {
             let (residues, sequences) = (totals.space_residues, totals.sequences);
             let model = params.length_model(karlin);
             Linking {
                 length: length as i32,
-                adjustment: model.adjustment(length as i32, residues, sequences),
+                adjustment: model.length_adjustment(length as i32, residues, sequences),
                 lambda: block.lambda,
                 log_k: block.log_k,
                 search_space,
@@ -104,10 +104,10 @@ impl Linking {
     /// Rules to link the HSPs of this context in a subject of `subject_length` bases.
     pub fn rules(&self, subject_length: u32, small_cutoff: Option<i32>) -> linking::Rules {
         let &Linking { length, adjustment, lambda, log_k, search_space } = self;
-        let space = PairSpace {
-            query: (length - adjustment).max(1),
-            subject: (subject_length as i32 - adjustment).max(1),
-            search: search_space,
+        let space = SearchSpace {
+            query_length: (length - adjustment).max(1),
+            subject_length: (subject_length as i32 - adjustment).max(1),
+            search_space,
         };
         linking::Rules { space, lambda, log_k, small_cutoff }
     }
@@ -128,35 +128,36 @@ impl Statistics {
 }
 
 /// The Karlin-Altschul parameters for e-values.
-fn block(karlin: &KarlinBlock, params: &NucleotideParams) -> KarlinBlock {
-    if params.common.ungapped { *karlin } else { params.scoring.gapped(karlin).0 }
+fn block(karlin: &KarlinParameters, params: &NucleotideParams) -> KarlinParameters {
+    if params.common.ungapped { *karlin } else { params.scoring.gapped_parameters(karlin).0 }
 }
 
 /// The cut-off of an ungapped search, from the mean length of the subjects.
 fn ungapped_cutoff(
     length: u32,
-    karlin: &KarlinBlock,
+    karlin: &KarlinParameters,
     sum_stats: bool,
     totals: &DatabaseTotals,
 ) -> i32 {
     let mean = totals.mean_length;
-    let decay = if sum_stats { decay_divisor(DECAY, 1) } else { 1.0 };
+    let decay = if sum_stats { gap_decay_divisor(DECAY, 1) } else { 1.0 };
     karlin.cutoff_score(UNGAPPED_EVALUE * decay, mean.min(2 * i64::from(length)) * mean)
 }
 
 /// The cut-off of HSPs that may be linked, from the mean lengths of queries and subjects.
-fn linked_cutoff(block: &KarlinBlock, mean_length: i32, totals: &DatabaseTotals) -> i32 {
+fn linked_cutoff(block: &KarlinParameters, mean_length: i32, totals: &DatabaseTotals) -> i32 {
     let subject = totals.mean_length;
     let space = i64::from(mean_length).min(subject) * subject;
-    block.cutoff_score(LINKED_EVALUE * decay_divisor(DECAY, 1), space)
+    block.cutoff_score(LINKED_EVALUE * gap_decay_divisor(DECAY, 1), space)
 }
 
 /// Gapped X-drops, preliminary and final, raw, from the ungapped statistics of all contexts.
 pub(super) fn gapped_x_drops<'a>(
-    contexts: impl IntoIterator<Item = &'a KarlinBlock>,
+    contexts: impl IntoIterator<Item = &'a KarlinParameters>,
     params: &NucleotideParams,
 ) -> (i32, i32) {
-    let lambdas = contexts.into_iter().map(|karlin| params.scoring.gapped(karlin).0.lambda);
+    let lambdas =
+        contexts.into_iter().map(|karlin| params.scoring.gapped_parameters(karlin).0.lambda);
     let lambda = lambdas.fold(f64::MAX, f64::min);
     let preliminary =
         limit_x_drop(truncate_to_i32(params.common.xdrop_gapped_bits * LN_2 / lambda));

@@ -7,8 +7,8 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::mask;
 use fleetblast_seq::nucleotide::blastna;
 use fleetblast_seq::windowmasker;
-use fleetblast_stats::karlin::KarlinBlock;
-use fleetblast_stats::length::LengthModel;
+use fleetblast_stats::karlin::KarlinParameters;
+use fleetblast_stats::length::AlignmentLengthModel;
 
 use crate::lists;
 use crate::params::{CommonParams, NucleotideParams, Strands};
@@ -51,26 +51,27 @@ impl QueryRules for NucleotideParams {
         blastna::N
     }
 
-    fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
-        self.scoring.ungapped(letters)
+    fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters> {
+        self.scoring.ungapped_parameters(letters)
     }
 
     fn has_ungapped(&self, letters: &[u8]) -> bool {
-        self.scoring.suits_bases() && letters.iter().any(|&letter| letter < blastna::BASES)
-            || self.scoring.ungapped(letters).is_some()
+        self.scoring.has_ungapped_parameters()
+            && letters.iter().any(|&letter| letter < blastna::BASES)
+            || self.scoring.ungapped_parameters(letters).is_some()
     }
 
-    fn length_model(&self, karlin: &KarlinBlock) -> LengthModel {
-        let (block, alpha, beta) = if !self.scoring.is_known {
+    fn length_model(&self, karlin: &KarlinParameters) -> AlignmentLengthModel {
+        let (block, alpha, beta) = if !self.scoring.has_statistics {
             // BLAST+ first looks for α and β in its table of known scores
             // (`Blast_GetNuclAlphaBeta`, blast_stat.c).
             (*karlin, 0.0, 0.0)
         } else if self.common.ungapped {
             (*karlin, karlin.lambda / karlin.h, self.scoring.ungapped_beta())
         } else {
-            self.scoring.gapped(karlin)
+            self.scoring.gapped_parameters(karlin)
         };
-        LengthModel {
+        AlignmentLengthModel {
             k: block.k,
             log_k: block.log_k,
             alpha_over_lambda: alpha / block.lambda,
@@ -95,7 +96,7 @@ impl NucleotideParams {
         if repeats.is_empty() {
             return combined;
         }
-        mask::combine_linked([&combined[..], repeats].concat(), REPEAT_LINK)
+        mask::combine_nearby_intervals([&combined[..], repeats].concat(), REPEAT_LINK)
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_seq::mask;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 
 use super::query::mirrored;
 use super::seeds::{self, SeedRules};
@@ -22,7 +22,7 @@ pub(super) struct Reading<'a> {
     /// Its letters without masks.
     pub unmasked: &'a [u8],
     /// Its ungapped statistics; `None` if it cannot have hits.
-    pub karlin: Option<KarlinBlock>,
+    pub karlin: Option<KarlinParameters>,
     /// Unmasked ranges, by which BLAST+ chooses the lookup table before it knows the statistics
     /// (`BLAST_MainSetUp`, blast_setup.c).
     pub regions: Vec<Range<u32>>,

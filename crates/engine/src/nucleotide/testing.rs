@@ -18,8 +18,8 @@ pub(super) fn scores(reward: i32, penalty: i32) -> ScoreRows {
     let mut rows = vec![[NEVER; 32]; blastna::SIZE];
     for (a, row) in (0u8..15).zip(&mut rows) {
         for b in 0u8..15 {
-            let members = blastna::ncbi4na(a.max(b)).count_ones() as i32;
-            let shared = blastna::ncbi4na(a) & blastna::ncbi4na(b) != 0;
+            let members = blastna::to_ncbi4na(a.max(b)).count_ones() as i32;
+            let shared = blastna::to_ncbi4na(a) & blastna::to_ncbi4na(b) != 0;
             let mean = f64::from((members - 1) * penalty + reward) / f64::from(members);
             row[usize::from(b)] = if shared { mean.round() as i32 } else { penalty };
         }

@@ -57,7 +57,8 @@ pub struct ProteinParams {
     pub scoring: ScoringSystem,
     /// Gapped λ of the PSSM with which a search begins.
     pub start_lambda: Option<f64>,
-    /// Letters per word; long words are of a compressed alphabet ([`Release::compressed_from`]).
+    /// Letters per word; long words are of a compressed alphabet
+    /// ([`Release::compressed_alphabet_min_word_size`]).
     pub word_size: usize,
     /// Least score of a neighbouring word, T (not truncated).
     pub threshold: f64,
@@ -115,7 +116,7 @@ impl ProteinParams {
             common,
             start_lambda: None,
             word_size: 3,
-            threshold: scoring::suggested_threshold(scoring.name),
+            threshold: scoring::suggested_word_threshold(scoring.name),
             window: 40,
             restricted: true,
             composition: CompositionMode::Conditional,
@@ -143,7 +144,7 @@ impl ProteinParams {
         code: GeneticCode,
     ) -> ProteinParams {
         ProteinParams {
-            threshold: scoring::suggested_threshold(scoring.name) + 1.0,
+            threshold: scoring::suggested_word_threshold(scoring.name) + 1.0,
             restricted: false,
             query_translation: Some(QueryTranslation { code, strands: Strands::Both }),
             linking: Some(HspLinking { max_intron_length: 0 }),
@@ -158,7 +159,7 @@ impl ProteinParams {
         translation: SubjectTranslation,
     ) -> ProteinParams {
         ProteinParams {
-            threshold: scoring::suggested_threshold(scoring.name) + 2.0,
+            threshold: scoring::suggested_word_threshold(scoring.name) + 2.0,
             restricted: false,
             subject_translation: Some(translation),
             linking: Some(HspLinking { max_intron_length: 0 }),
@@ -168,7 +169,7 @@ impl ProteinParams {
 
     /// λ that converts gapped X-drops from bits to scores.
     pub(crate) fn gapped_lambda(&self) -> f64 {
-        self.start_lambda.unwrap_or(self.scoring.gapped.lambda)
+        self.start_lambda.unwrap_or(self.scoring.gapped_statistics.lambda)
     }
 
     /// How preliminary hits become alignments.

@@ -1,7 +1,7 @@
 //! Parses the text of a pattern (`SPHIPatternSearchBlkNew`, phi_lookup.c).
 
 use fleetblast_seq::alphabet;
-use fleetblast_stats::frequencies::background;
+use fleetblast_stats::frequencies::background_frequencies;
 
 use super::find::Finder;
 use super::{ANY, MAX_POSITIONS, Pattern, PatternError, Place};
@@ -39,7 +39,7 @@ impl Pattern {
             places: Vec::new(),
             least: 0,
             probability: 1.0,
-            background: background(),
+            background: background_frequencies(),
         };
         reading.all()?;
         let Reading { places, least, probability, .. } = reading;

@@ -11,7 +11,7 @@ impl PatternSearch {
     pub(crate) fn with_statistics(&self, mut query: Query, totals: &DatabaseTotals) -> Query {
         let least = self.pattern.least_length();
         for context in &mut query.contexts {
-            context.karlin = Some(self.statistics.block());
+            context.karlin = Some(self.statistics.karlin_parameters());
             context.length_adjustment = least as i32;
             context.search_space = totals.space_residues - totals.sequences * least as i64;
         }

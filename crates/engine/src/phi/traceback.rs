@@ -117,7 +117,7 @@ impl QueryStatistics<'_> {
 
     /// Bit score of a score.
     pub fn bits(&self, score: i32) -> f64 {
-        self.traceback.search.statistics.bits(score)
+        self.traceback.search.statistics.bit_score(score)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Linked HSPs in searches of proteins (rules of blastx, 7.6).
 
-use fleetblast_stats::karlin::KarlinBlock;
-use fleetblast_stats::sums::{PairSpace, decay_divisor};
+use fleetblast_stats::karlin::KarlinParameters;
+use fleetblast_stats::sums::{SearchSpace, gap_decay_divisor};
 
 use crate::lists::linking::uneven::{self, PairStatistics, UnevenGaps};
 use crate::params::{DatabaseTotals, ProteinParams};
@@ -20,7 +20,7 @@ impl ProteinParams {
     /// are searched together. `None` if HSPs are not linked.
     pub(crate) fn linked_cutoff(
         &self,
-        gapped: &KarlinBlock,
+        gapped: &KarlinParameters,
         average_length: i32,
         totals: &DatabaseTotals,
     ) -> Option<i32> {
@@ -38,17 +38,21 @@ impl ProteinParams {
 
 /// The divisor of e-values of single HSPs where others are linked.
 pub(crate) fn single_divisor() -> f64 {
-    decay_divisor(uneven::DECAY, 1)
+    gap_decay_divisor(uneven::DECAY, 1)
 }
 
 /// Statistics for linked HSPs of a context of `length` residues and a subject.
 pub(crate) fn pair_statistics(
     length: usize,
     (length_adjustment, search): (i32, i64),
-    gapped: &KarlinBlock,
+    gapped: &KarlinParameters,
     subject_length: usize,
 ) -> PairStatistics {
     let effective = |length: usize| (length as i32 - length_adjustment).max(1);
-    let space = PairSpace { query: effective(length), subject: effective(subject_length), search };
+    let space = SearchSpace {
+        query_length: effective(length),
+        subject_length: effective(subject_length),
+        search_space: search,
+    };
     PairStatistics { space, lambda: gapped.lambda, log_k: gapped.log_k }
 }

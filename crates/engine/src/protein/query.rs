@@ -7,8 +7,8 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
 use fleetblast_seq::translation::{FRAMES, GeneticCode};
 use fleetblast_seq::{alphabet, mask, seg};
-use fleetblast_stats::karlin::{self, KarlinBlock};
-use fleetblast_stats::length::LengthModel;
+use fleetblast_stats::karlin::{self, KarlinParameters};
+use fleetblast_stats::length::AlignmentLengthModel;
 
 use crate::params::{CommonParams, ProteinParams, QueryTranslation, Strands};
 use crate::query::{QueryInput, QueryRules};
@@ -28,7 +28,7 @@ impl QueryRules for ProteinParams {
     fn shown(&self, input: &QueryInput) -> Option<Vec<Vec<u8>>> {
         let translation = self.query_translation.as_ref()?;
         let is_ambiguous = input.letters.iter().any(|&letter| letter >= blastna::BASES);
-        let translate = GeneticCode::translate_shown;
+        let translate = GeneticCode::translate_for_report;
         let frames = is_ambiguous.then(|| frames(&input.letters, translation, translate))?;
         Some(frames.into_iter().map(|(_, residues)| residues).collect())
     }
@@ -47,31 +47,31 @@ impl QueryRules for ProteinParams {
         alphabet::X
     }
 
-    fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
-        let karlin = karlin::ungapped(letters, &self.scoring.scores)?;
+    fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters> {
+        let karlin = karlin::ungapped_parameters(letters, &self.scoring.scores)?;
         // The smaller λ is the more careful one (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
-        let is_ideal =
-            self.query_translation.is_some() && karlin.lambda >= self.scoring.ideal.lambda;
-        Some(if is_ideal { self.scoring.ideal } else { karlin })
+        let is_ideal = self.query_translation.is_some()
+            && karlin.lambda >= self.scoring.ideal_parameters.lambda;
+        Some(if is_ideal { self.scoring.ideal_parameters } else { karlin })
     }
 
     fn has_ungapped(&self, letters: &[u8]) -> bool {
-        karlin::has_ungapped(letters, &self.scoring.scores)
+        karlin::has_ungapped_parameters(letters, &self.scoring.scores)
     }
 
-    fn length_model(&self, karlin: &KarlinBlock) -> LengthModel {
+    fn length_model(&self, karlin: &KarlinParameters) -> AlignmentLengthModel {
         let (block, row) = if self.common.ungapped {
-            (*karlin, &self.scoring.ungapped)
+            (*karlin, &self.scoring.ungapped_statistics)
         } else {
-            (self.scoring.gapped.block(), &self.scoring.gapped)
+            (self.scoring.gapped_statistics.karlin_parameters(), &self.scoring.gapped_statistics)
         };
         if !self.common.ungapped && self.scoring.has_infinite_gap_costs() {
             // BLAST+ looks for α and β among the other gap costs only (`BLAST_GetAlphaBeta`,
             // blast_stat.c).
             let (k, log_k) = (block.k, block.log_k);
-            return LengthModel { k, log_k, alpha_over_lambda: 0.0, beta: 0.0 };
+            return AlignmentLengthModel { k, log_k, alpha_over_lambda: 0.0, beta: 0.0 };
         }
-        LengthModel {
+        AlignmentLengthModel {
             k: block.k,
             log_k: block.log_k,
             alpha_over_lambda: row.alpha / block.lambda,

@@ -17,8 +17,8 @@ pub mod typed;
 mod weights;
 
 use fleetblast_seq::alphabet::{self, SIZE};
-use fleetblast_stats::frequencies::{self, FrequencyData};
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::frequencies::{self, MatrixFrequencies};
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::scoring::ScoringSystem;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -40,16 +40,16 @@ pub type ByCode = [f64; SIZE];
 pub struct Pssm {
     /// The letters of the query, NCBIstdaa.
     pub query: Vec<u8>,
-    /// Scores by position and code; [`fleetblast_stats::matrix::NEVER`] where a letter must not
-    /// occur.
+    /// Scores by position and code; [`fleetblast_stats::matrix::SENTINEL_SCORE`] where a letter
+    /// must not occur.
     pub scores: Vec<[i32; SIZE]>,
     /// Estimated frequencies by position and code, from which the scores follow. BLAST+ calls them
     /// ratios.
     pub frequencies: Vec<ByCode>,
     /// Parameters of ungapped alignments.
-    pub ungapped: KarlinBlock,
+    pub ungapped: KarlinParameters,
     /// Parameters of gapped alignments.
-    pub gapped: KarlinBlock,
+    pub gapped: KarlinParameters,
     /// Intermediate results by column; a matrix read from a file may have none.
     pub observed: Option<Observed>,
 }
@@ -73,7 +73,7 @@ pub struct Observed {
 
 impl Pssm {
     /// Creates a PSSM with nothing but statistics, for reports; it cannot be used for a search.
-    pub fn of_statistics(ungapped: KarlinBlock, gapped: KarlinBlock) -> Pssm {
+    pub fn of_statistics(ungapped: KarlinParameters, gapped: KarlinParameters) -> Pssm {
         let (query, scores, frequencies) = (Vec::new(), Vec::new(), Vec::new());
         Pssm { query, scores, frequencies, ungapped, gapped, observed: None }
     }
@@ -109,7 +109,7 @@ pub enum PssmError {
 #[derive(Clone, Debug)]
 pub struct PssmMaker {
     scoring: ScoringSystem,
-    data: FrequencyData,
+    data: MatrixFrequencies,
     standard: ByCode,
     pseudocounts: Pseudocounts,
     /// Unit of scores in bits where scores come from the matrix alone.
@@ -131,12 +131,12 @@ impl PssmMaker {
     /// Creates a maker with this pseudocount, or 0 to choose it for each column. Returns `None` if
     /// the matrix has no frequency data (IDENTITY).
     pub fn new(scoring: &ScoringSystem, pseudocount: i32) -> Option<Self> {
-        let data = FrequencyData::for_matrix(scoring.name)?;
+        let data = MatrixFrequencies::for_matrix(scoring.name)?;
         Some(PssmMaker {
-            pseudocounts: Pseudocounts::new(&data.background, pseudocount),
+            pseudocounts: Pseudocounts::new(&data.background_frequencies, pseudocount),
             scoring: scoring.clone(),
             data,
-            standard: frequencies::background(),
+            standard: frequencies::background_frequencies(),
             bit_scale: if scoring.name == "BLOSUM45" { 3.0 } else { 2.0 },
         })
     }
@@ -203,10 +203,10 @@ impl PssmMaker {
     }
 
     /// Parameters of gapped alignments, derived from the ungapped ones.
-    pub(crate) fn gapped(&self, ungapped: &KarlinBlock) -> KarlinBlock {
-        let standard = self.scoring.gapped.block();
-        let k = ungapped.k * standard.k / self.scoring.ideal.k;
-        KarlinBlock { k, log_k: k.ln(), ..standard }
+    pub(crate) fn gapped(&self, ungapped: &KarlinParameters) -> KarlinParameters {
+        let standard = self.scoring.gapped_statistics.karlin_parameters();
+        let k = ungapped.k * standard.k / self.scoring.ideal_parameters.k;
+        KarlinParameters { k, log_k: k.ln(), ..standard }
     }
 
     /// Information of a column in bits.

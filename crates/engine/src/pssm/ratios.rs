@@ -2,8 +2,8 @@
 //! and the weight of the matrix relative to them (`_PSIComputeFreqRatios`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, X};
-use fleetblast_stats::frequencies::{CODES, TRUE_RESIDUES};
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::frequencies::{AMINO_ACID_CODES, AMINO_ACID_COUNT};
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 
 use super::alignment::QueryAlignment;
 use super::blocks::Blocks;
@@ -27,7 +27,7 @@ const INITIAL: f64 = 5.5;
 /// Computes the weight of the matrix relative to the observations.
 #[derive(Clone, Debug)]
 pub(super) struct Pseudocounts {
-    background: [f64; TRUE_RESIDUES],
+    background: [f64; AMINO_ACID_COUNT],
     /// Expected number of different letters, by number of observations.
     expected: Vec<f64>,
     /// The pseudocount that the user requested; 0 to choose it for each column.
@@ -35,13 +35,13 @@ pub(super) struct Pseudocounts {
 }
 
 impl Pseudocounts {
-    pub fn new(background: &[f64; TRUE_RESIDUES], wished: i32) -> Self {
+    pub fn new(background: &[f64; AMINO_ACID_COUNT], wished: i32) -> Self {
         let expected = |observations: usize| {
             if observations == 0 {
                 return 0.0;
             }
             let missing = |p: &f64| (observations as f64 * (1.0 - p).ln()).exp();
-            TRUE_RESIDUES as f64 - background.iter().map(missing).fold(0.0, |sum, p| sum + p)
+            AMINO_ACID_COUNT as f64 - background.iter().map(missing).fold(0.0, |sum, p| sum + p)
         };
         Pseudocounts {
             background: *background,
@@ -102,10 +102,10 @@ impl Pseudocounts {
 
     /// The pseudocounts for a column: the less its letters differ from the background, the more.
     fn of_column(&self, shares: &ByCode, observations: f64) -> f64 {
-        let mut letters = [0.0; TRUE_RESIDUES];
+        let mut letters = [0.0; AMINO_ACID_COUNT];
         let mut sum = 0.0;
         for (letter, (&code, background)) in
-            letters.iter_mut().zip(CODES.iter().zip(&self.background))
+            letters.iter_mut().zip(AMINO_ACID_CODES.iter().zip(&self.background))
         {
             *letter = shares[code] * observations + background * INITIAL;
             sum += *letter;
@@ -129,10 +129,10 @@ impl PssmMaker {
             if self.standard[code] <= EPSILON {
                 return 0.0;
             }
-            let (row, ratios) = (&self.scoring.scores[code], &self.data.ratios[code]);
+            let (row, ratios) = (&self.scoring.scores[code], &self.data.frequency_ratios[code]);
             let mut expected = 0.0;
             for other in 0..SIZE {
-                if row[other] != NEVER {
+                if row[other] != SENTINEL_SCORE {
                     expected += shares[other] * ratios[other];
                 }
             }

@@ -2,9 +2,9 @@
 //! matrix (`_PSIConvertFreqRatiosToPSSM`, `_PSIScaleMatrix`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, STOP, X, is_standard};
-use fleetblast_stats::karlin::KarlinBlock;
-use fleetblast_stats::lattice::{LAMBDA_GUESS, ScoreDistribution};
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::karlin::KarlinParameters;
+use fleetblast_stats::lattice::{INITIAL_LAMBDA, ScoreDistribution};
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 
 use super::{ByCode, EPSILON, PssmError, PssmMaker};
 
@@ -25,7 +25,8 @@ pub(crate) fn nearest(x: f64) -> i32 {
 
 /// Multiplies scores by a factor.
 pub(crate) fn times(scores: &[[i32; SIZE]], factor: impl Fn(i32) -> f64) -> Positions {
-    let one = |score: i32| if score == NEVER { NEVER } else { nearest(factor(score)) };
+    let one =
+        |score: i32| if score == SENTINEL_SCORE { SENTINEL_SCORE } else { nearest(factor(score)) };
     scores.iter().map(|row| row.map(one)).collect()
 }
 
@@ -69,15 +70,15 @@ impl PssmMaker {
         &self,
         query: &[u8],
         frequencies: &[ByCode],
-    ) -> Result<(Positions, KarlinBlock), PssmError> {
+    ) -> Result<(Positions, KarlinParameters), PssmError> {
         let fine = self.fine_scores(query, frequencies);
         let chance = self.chance(query, &fine);
         let lambda = |factor: f64| {
             let at = |score| nearest(scaled(score, factor));
-            let lambda = chance.with_distribution(at, |scores| scores.lambda(LAMBDA_GUESS));
+            let lambda = chance.with_distribution(at, |scores| scores.lambda(INITIAL_LAMBDA));
             lambda.filter(|&lambda| lambda > 0.0).ok_or(PssmError::PositiveAverage)
         };
-        let ideal = self.scoring.ideal.lambda;
+        let ideal = self.scoring.ideal_parameters.lambda;
         let (mut low, mut high) = (1.0, 1.0);
         if lambda(1.0)? > ideal {
             high += FIRST_STEP;
@@ -111,7 +112,7 @@ impl PssmMaker {
         let codes: Vec<_> = codes.map(|code| (code, self.standard[code] / positions)).collect();
         let all =
             known().flat_map(|(_, row)| codes.iter().map(move |&(code, each)| (row[code], each)));
-        let scores: Vec<(i32, f64)> = all.filter(|&(score, _)| score != NEVER).collect();
+        let scores: Vec<(i32, f64)> = all.filter(|&(score, _)| score != SENTINEL_SCORE).collect();
         let all = || scores.iter().map(|&(score, _)| score);
         let (lowest, highest) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
         Chance { lowest, highest, scores }
@@ -123,32 +124,38 @@ impl PssmMaker {
     }
 
     fn fine(&self, letter: u8, frequencies: &ByCode) -> [i32; SIZE] {
-        let (lambda, row) = (self.scoring.ideal.lambda, &self.scoring.scores[usize::from(letter)]);
+        let (lambda, row) =
+            (self.scoring.ideal_parameters.lambda, &self.scoring.scores[usize::from(letter)]);
         let ratio = |code: usize| {
             let standard = self.standard[code];
             if standard > EPSILON { frequencies[code] / standard } else { 0.0 }
         };
         if (0..SIZE).all(|code| ratio(code) == 0.0) {
             // Without data: the matrix, unrounded.
-            return self.data.ratios[usize::from(letter)].map(|ratio| match ratio {
-                0.0 => NEVER,
+            return self.data.frequency_ratios[usize::from(letter)].map(|ratio| match ratio {
+                0.0 => SENTINEL_SCORE,
                 ratio => nearest(FINE * self.bit_scale * ratio.ln() / std::f64::consts::LN_2),
             });
         }
         let unlike_any = [X, STOP].map(usize::from);
         std::array::from_fn(|code| {
-            if unlike_any.contains(&code) && row[usize::from(X)] != NEVER {
+            if unlike_any.contains(&code) && row[usize::from(X)] != SENTINEL_SCORE {
                 return row[code] * FINE as i32;
             }
             match ratio(code) {
-                0.0 => NEVER,
+                0.0 => SENTINEL_SCORE,
                 ratio => nearest(FINE * (ratio.ln() / lambda)),
             }
         })
     }
 
     /// Parameters of ungapped scores (`_PSIUpdateLambdaK`).
-    pub(crate) fn parameters(&self, query: &[u8], scores: &[[i32; SIZE]]) -> Option<KarlinBlock> {
-        self.chance(query, scores).with_distribution(|score| score, |scores| scores.parameters())
+    pub(crate) fn parameters(
+        &self,
+        query: &[u8],
+        scores: &[[i32; SIZE]],
+    ) -> Option<KarlinParameters> {
+        self.chance(query, scores)
+            .with_distribution(|score| score, |scores| scores.karlin_parameters())
     }
 }

@@ -43,7 +43,7 @@ const TYPED: [&str; 5] = [
 fn the_matrix_of_a_typed_alignment() {
     let rules = AlignmentRules { bare_columns: true, observes: true, ..AlignmentRules::default() };
     let pssm = maker(0).make(rows(&TYPED), rules).expect("a matrix");
-    let KarlinBlock { lambda, k, h, .. } = pssm.ungapped;
+    let KarlinParameters { lambda, k, h, .. } = pssm.ungapped;
     assert_eq!(digits(lambda), "3.14889114871081e-1");
     assert_eq!(digits(k), "1.42648005893008e-1");
     assert_eq!(digits(h), "4.88438580875482e-1");

@@ -115,8 +115,8 @@ fn set(params: &mut ProteinParams, option: &str, value: &str) {
         "-matrix" => {
             params.scoring =
                 ScoringSystem::new(&Release::V2_12_0, value, None, None).expect("a known matrix");
-            params.threshold = scoring::suggested_threshold(value);
-            params.window = scoring::suggested_window(value);
+            params.threshold = scoring::suggested_word_threshold(value);
+            params.window = scoring::suggested_two_hit_window(value);
         }
         _ => panic!("unknown option {option}"),
     }

@@ -35,7 +35,7 @@ impl Matrix {
         };
         let table = || {
             let mut bytes = Vec::new();
-            scoremat::table(&kept.pssm, &kept.statistics, &mut bytes);
+            scoremat::write_ascii_pssm(&kept.pssm, &kept.statistics, &mut bytes);
             bytes
         };
         Matrix {
@@ -67,14 +67,14 @@ fn checkpoint(
         id: &id,
         title: Some(&record.record.title),
         // BLAST+ has converted text to bytes by then.
-        is_text: false,
+        has_text_residues: false,
         pssm: &kept.pssm,
-        observed: iteration.table.is_some(),
-        matrix: &plan.matrix_name,
-        gaps: Some((scoring.gap_open, scoring.gap_extend)),
+        has_intermediate_data: iteration.table.is_some(),
+        matrix_name: &plan.matrix_name,
+        gap_costs: Some((scoring.gap_open, scoring.gap_extend)),
         pseudocount: iteration.pseudocount,
     };
-    scoremat::checkpoint(&checkpoint, &mut bytes);
+    scoremat::write_checkpoint(&checkpoint, &mut bytes);
     bytes
 }
 

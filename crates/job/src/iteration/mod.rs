@@ -21,7 +21,7 @@ use fleetblast_engine::pssm::{AlignmentRules, Pssm, PssmMaker};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_report::model::SubjectSource;
-use fleetblast_report::scoremat::Statistics;
+use fleetblast_report::scoremat::PssmStatistics;
 use fleetblast_report::stored_evalue;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
@@ -56,7 +56,7 @@ pub fn subject_letters<'t>(
     oid: u32,
     alignment: &Alignment,
 ) -> Result<Cow<'t, [u8]>, Error> {
-    let origin = target.extent(oid).searched.start;
+    let origin = target.extent(oid).searched_range.start;
     let range = origin + alignment.subject.start..origin + alignment.subject.end;
     let unread = || Error::database(format_args!("subject {oid} cannot be read"));
     target.view(oid, Frame::Protein, range).ok_or_else(unread)
@@ -245,17 +245,17 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the statistics with which a query is searched.
-    fn statistics(&self, query: &Query) -> Option<Statistics> {
+    fn statistics(&self, query: &Query) -> Option<PssmStatistics> {
         let letters = query.first().karlin?;
         let psi = match &query.pssm {
             Some(pssm) => [pssm.ungapped, pssm.gapped],
             // A pattern has the same statistics with and without gaps, and none of a PSSM.
             None if self.pattern().is_some() => {
-                return Some(Statistics { standard: Some([letters; 2]), psi: None });
+                return Some(PssmStatistics { standard: Some([letters; 2]), psi: None });
             }
-            None => [letters, self.iteration.params.scoring.gapped.block()],
+            None => [letters, self.iteration.params.scoring.gapped_statistics.karlin_parameters()],
         };
-        Some(Statistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
+        Some(PssmStatistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
     }
 
     /// Starts the iterations of a query.
@@ -269,7 +269,7 @@ impl<'a> Rules<'a> {
             let pssm = start.pssm_of(&progress.query);
             // There was no iteration before.
             progress.statistics =
-                Some(Statistics { standard: None, psi: Some([pssm.ungapped, pssm.gapped]) });
+                Some(PssmStatistics { standard: None, psi: Some([pssm.ungapped, pssm.gapped]) });
             progress.query.pssm = Some(pssm);
             if let Err(error) = self.refuse_chunks(&progress.query) {
                 progress.fail(error);
@@ -324,7 +324,7 @@ impl<'a> Rules<'a> {
         if let Some(before) = &progress.query.pssm {
             // A PSSM takes λ and H of gapped alignments from the one before (`_PSIUpdateLambdaK`,
             // blast_psi_priv.c), which may be for other gap costs.
-            pssm.gapped = pssm.gapped.with_k_in(before.gapped);
+            pssm.gapped = before.gapped.with_k_of(pssm.gapped);
         }
         progress.query = self.masked_again(&progress.query).with_pssm(Arc::new(pssm));
         if !progress.has_next {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::query::Query;
-use fleetblast_report::scoremat::Statistics;
+use fleetblast_report::scoremat::PssmStatistics;
 
 use crate::error::Error;
 use crate::queries::NO_STATISTICS;
@@ -32,7 +32,7 @@ pub struct QueryProgress {
     /// Whether the warning about composition-based statistics was issued.
     pub(super) has_warned_of_reset: bool,
     /// Statistics of the last iteration.
-    pub(super) statistics: Option<Statistics>,
+    pub(super) statistics: Option<PssmStatistics>,
 }
 
 /// Data about an iteration that its report needs.
@@ -68,7 +68,7 @@ pub struct KeptMatrix {
     /// The PSSM.
     pub pssm: Arc<Pssm>,
     /// The statistics.
-    pub statistics: Statistics,
+    pub statistics: PssmStatistics,
 }
 
 impl QueryProgress {

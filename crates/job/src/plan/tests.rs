@@ -99,7 +99,8 @@ fn plans_with_other_parameters() {
 #[test]
 fn plans_of_iterated_searches_and_of_patterns() {
     let mut params = protein("BLOSUM62");
-    let blocks = (params.scoring.ideal, params.scoring.gapped.block());
+    let blocks =
+        (params.scoring.ideal_parameters, params.scoring.gapped_statistics.karlin_parameters());
     let initial_pssm = InitialPssm {
         pssm: Arc::new(Pssm::of_statistics(blocks.0, blocks.1)),
         lacks_ungapped: true,

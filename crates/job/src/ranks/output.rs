@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use fleetblast_report::sam::Header;
+use fleetblast_report::sam::SamHeader;
 use fleetblast_spool::{Checkpoint, Run, Summary, open_regular};
 
 use super::metadata_stream::MetadataStream;
@@ -27,7 +27,7 @@ pub struct JobOutput {
     path: PathBuf,
     publication: Publication,
     /// For a SAM report, the header without references.
-    pub header: Option<Header>,
+    pub header: Option<SamHeader>,
     /// Whether the output is metadata, whose records are to be joined.
     pub is_metadata: bool,
     /// The stream to another site, if metadata are sent.

@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use fleetblast_report::sam::Header;
+use fleetblast_report::sam::SamHeader;
 use fleetblast_spool::open_regular;
 
 /// Bytes read at a time.
@@ -21,12 +21,12 @@ const BUFFER: usize = 1 << 20;
 ///
 /// # Errors
 /// The file cannot be read or written.
-pub fn insert_header(path: &Path, header: Header) -> io::Result<()> {
+pub fn insert_header(path: &Path, header: SamHeader) -> io::Result<()> {
     insert_header_buffered(path, header, BUFFER)
 }
 
 /// Inserts the header with a buffer of at most `most` bytes, besides the header.
-fn insert_header_buffered(path: &Path, mut header: Header, most: usize) -> io::Result<()> {
+fn insert_header_buffered(path: &Path, mut header: SamHeader, most: usize) -> io::Result<()> {
     for_each_line(path, |line| {
         header.add_line(line);
         Ok(())
@@ -35,7 +35,7 @@ fn insert_header_buffered(path: &Path, mut header: Header, most: usize) -> io::R
     let (mut read, mut written) = (0, 0);
     // Bytes that are read or generated, but not written. The bytes that they overwrite must be read
     // first.
-    let mut waiting = VecDeque::from(header.bytes());
+    let mut waiting = VecDeque::from(header.to_bytes());
     for_each_line(path, |line| {
         read += line.len() as u64;
         if !header.add_line(line) {
@@ -110,8 +110,12 @@ mod tests {
             let all = if head.is_empty() { head } else { format!("first\n{head}last\n") };
             for most in [0, 1, 40, 500, 100_000] {
                 fs::write(&path, &report).unwrap();
-                insert_header_buffered(&path, Header::between(b"first\n", b"last\n"), most)
-                    .unwrap();
+                insert_header_buffered(
+                    &path,
+                    SamHeader::from_first_and_last(b"first\n", b"last\n"),
+                    most,
+                )
+                .unwrap();
                 assert_eq!(fs::read_to_string(&path).unwrap(), format!("{all}{lines}"), "{most}");
             }
         }

@@ -9,7 +9,7 @@ use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::query::{Findings, Query as Prepared, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Payload;
-use fleetblast_report::sam::RecordKey;
+use fleetblast_report::sam::SamSortKey;
 use fleetblast_report::table::DescriptionRow;
 use fleetblast_seq::fasta::Record;
 use fleetblast_seq::id::SeqId;
@@ -341,7 +341,7 @@ pub type AlignedLetters = Vec<(Alignment, Vec<u8>)>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Line {
     /// Sort key.
-    pub key: RecordKey,
+    pub key: SamSortKey,
     /// Length in bytes.
     pub length: u64,
 }

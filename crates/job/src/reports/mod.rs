@@ -108,7 +108,7 @@ pub fn format_pattern(
     if let Some(warning) = warning.filter(|_| setup.output.format != model::Format::Xml) {
         bytes.extend([b"\n", warning, b"\n"].concat());
     }
-    if pieces::has_table(setup) {
+    if pieces::has_description_table(setup) {
         pattern::format_query(setup, results, source, &mut bytes)?;
     } else {
         let mut results = results.iter();

@@ -5,7 +5,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult};
 use fleetblast_report::pieces;
-use fleetblast_report::sam::{self, Record, Reference};
+use fleetblast_report::sam::{self, SamRecord, SamReference};
 use rayon::prelude::*;
 
 use super::named::name_hits;
@@ -30,7 +30,7 @@ const HITS_PER_THREAD: usize = 2000;
 struct QueryReport {
     bytes: Vec<u8>,
     /// References that the lines of SAM name.
-    references: Vec<Reference>,
+    references: Vec<SamReference>,
 }
 
 /// Formats and writes a report.
@@ -45,7 +45,7 @@ pub struct Reporter<'a> {
     queries: usize,
     /// Lines of SAM. They are written at the end, because the header names all references.
     lines: Vec<u8>,
-    references: Vec<Reference>,
+    references: Vec<SamReference>,
     recorder: Recorder,
     /// Number of blocks reported.
     blocks: u64,
@@ -217,7 +217,8 @@ impl<'a> Reporter<'a> {
     /// Writes the text before the first query.
     pub fn write_opening(&self, first: &QueryResult, output: &mut impl Pages) -> Result<(), Error> {
         let mut bytes = Vec::new();
-        pieces::opening(&self.setup, first, &mut bytes).map_err(|error| report_failure(&error))?;
+        pieces::first_query_prologue(&self.setup, first, &mut bytes)
+            .map_err(|error| report_failure(&error))?;
         output.write(&bytes)
     }
 
@@ -228,10 +229,10 @@ impl<'a> Reporter<'a> {
             return Ok(report);
         };
         let subjects = result.hits.iter();
-        let records =
-            subjects.map(|hit| sam::records(&self.setup, options, result, self.target, hit));
-        let mut records: Vec<Record> = records.collect::<Result<Vec<_>, _>>()?.concat();
-        sam::order(options, &mut records, |record| &record.key);
+        let records = subjects
+            .map(|hit| sam::subject_records(&self.setup, options, result, self.target, hit));
+        let mut records: Vec<SamRecord> = records.collect::<Result<Vec<_>, _>>()?.concat();
+        sam::sort_records(options, &mut records, |record| &record.key);
         records.iter().for_each(|record| record.write(&mut report.bytes));
         report.references = records.into_iter().map(|record| record.key.reference).collect();
         // Equal references mostly follow each other.
@@ -253,9 +254,9 @@ impl<'a> Reporter<'a> {
     /// Writes the lines of SAM after their header.
     fn write_lines(&self, output: &mut impl Pages) -> Result<(), Error> {
         let model::Format::Sam(options) = &self.setup.output.format else { return Ok(()) };
-        let mut header = sam::Header::new(&self.setup, options);
-        self.references.iter().for_each(|reference| header.add(reference));
-        output.write(&header.bytes())?;
+        let mut header = sam::SamHeader::new(&self.setup, options);
+        self.references.iter().for_each(|reference| header.add_reference(reference));
+        output.write(&header.to_bytes())?;
         output.write(&self.lines)
     }
 

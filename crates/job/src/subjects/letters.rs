@@ -11,7 +11,7 @@ use fleetblast_seq::nucleotide::blastna;
 
 /// Code of a masked base. BLAST+ writes the blastna code of `N` where codes of ncbi4na are expected
 /// (`s_SeqDBMaskSequence`, seqdbvol.cpp), and so reads `B`.
-const MASKED_BASE: u8 = blastna::of_ncbi4na(blastna::N);
+const MASKED_BASE: u8 = blastna::from_ncbi4na(blastna::N);
 
 /// The stored letters of a sequence.
 #[derive(Clone, Copy, Debug)]

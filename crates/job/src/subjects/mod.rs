@@ -16,8 +16,8 @@ use fleetblast_db::{
 use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::columns::Columns;
-use fleetblast_report::error::Cause;
-use fleetblast_report::locus::Extent;
+use fleetblast_report::error::ReadFailure;
+use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{FastaError, Problem};
@@ -138,14 +138,14 @@ impl SubjectDatabase {
 }
 
 impl SubjectSource for SubjectDatabase {
-    fn extent(&self, oid: u32) -> Extent {
+    fn extent(&self, oid: u32) -> SearchedExtent {
         let searched = self.searched_start..self.searched_start + self.searched.length_of(oid);
-        Extent { length: self.whole.length_of(oid), searched }
+        SearchedExtent { length: self.whole.length_of(oid), searched_range: searched }
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
         let code = self.translation.as_ref().map(|translation| &translation.shown);
-        let translate = code.map(|code| |letters: &[u8]| code.translate_shown(letters));
+        let translate = code.map(|code| |letters: &[u8]| code.translate_for_report(letters));
         MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, translate)
     }
 
@@ -156,11 +156,11 @@ impl SubjectSource for SubjectDatabase {
         MaskedLetters { stored: self.stored(oid)?, masks }.view(frame, read, translate)
     }
 
-    fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {
+    fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, ReadFailure> {
         self.whole.deflines(oid).map_err(Into::into)
     }
 
-    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause> {
+    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, ReadFailure> {
         self.taxonomy.names(taxid).map_err(Into::into)
     }
 

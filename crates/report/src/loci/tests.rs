@@ -48,14 +48,14 @@ struct Printed {
 }
 
 fn printed(
-    (context, query, query_extent): (Frame, Range<u32>, Extent),
-    (frame, subject, subject_extent): (Frame, Range<u32>, Extent),
+    (context, query, query_extent): (Frame, Range<u32>, SearchedExtent),
+    (frame, subject, subject_extent): (Frame, Range<u32>, SearchedExtent),
 ) -> Printed {
     let alignment = alignment(query, subject, frame);
     let loci = Loci::new(&alignment, context, &query_extent, &subject_extent).unwrap();
     Printed {
-        query: loci.query.ends(),
-        subject: loci.subject.ends(),
+        query: loci.query.printed_ends(),
+        subject: loci.subject.printed_ends(),
         frames: loci.tabular_frames(),
         xml_query: loci.query.xml_ends(),
         xml_subject: loci.subject.xml_ends(),
@@ -65,13 +65,13 @@ fn printed(
 }
 
 /// A sequence with a searched range as the user types it: from 1, inclusive.
-fn part(from: u32, to: u32, length: u32) -> Extent {
-    Extent { length, searched: from - 1..to }
+fn part(from: u32, to: u32, length: u32) -> SearchedExtent {
+    SearchedExtent { length, searched_range: from - 1..to }
 }
 
 /// A protein, all of it searched.
-fn protein(residues: u32) -> Extent {
-    Extent::whole(residues)
+fn protein(residues: u32) -> SearchedExtent {
+    SearchedExtent::fully_searched(residues)
 }
 
 #[test]
@@ -114,12 +114,18 @@ fn the_minus_strand_is_the_subjects_in_blastn() {
         xml_frames: [1, -1],
         strand: Some(Strand::Minus),
     };
-    let whole = printed((MINUS, query, Extent::whole(309)), (PLUS, subject, Extent::whole(277)));
+    let whole = printed(
+        (MINUS, query, SearchedExtent::fully_searched(309)),
+        (PLUS, subject, SearchedExtent::fully_searched(277)),
+    );
     assert_eq!(whole, expected);
     // The same hit with `-query_loc 3-260 -subject_loc 4-240`.
     let parts = printed((MINUS, 10..240, part(3, 260, 309)), (PLUS, 4..234, part(4, 240, 277)));
     assert_eq!(parts, expected);
-    let plus = printed((PLUS, 5..309, Extent::whole(309)), (PLUS, 11..312, Extent::whole(317)));
+    let plus = printed(
+        (PLUS, 5..309, SearchedExtent::fully_searched(309)),
+        (PLUS, 11..312, SearchedExtent::fully_searched(317)),
+    );
     assert_eq!((plus.query, plus.subject), ([6, 309], [12, 312]));
     assert_eq!((plus.frames, plus.strand), ([1, 1], Some(Strand::Plus)));
 }
@@ -128,18 +134,24 @@ fn the_minus_strand_is_the_subjects_in_blastn() {
 fn columns_and_masks_turn_with_the_rows() {
     let alignment = alignment(59..289, 7..237, PLUS);
     let lengths = |context| {
-        let columns = columns(&alignment, context).into_iter();
+        let columns = printed_edits(&alignment, context).into_iter();
         columns.map(|edit| edit.len).collect::<Vec<_>>()
     };
     assert_eq!(lengths(MINUS), [2, 1, 5]);
     assert_eq!(lengths(PLUS), [5, 1, 2]);
     assert_eq!(lengths(codons(-1)), [5, 1, 2]);
     // A mask of the context is printed on the bases that it hides.
-    let mask = Locus::new(MINUS, &(280..300), &Extent::whole(309)).unwrap();
-    assert_eq!(mask.covered, 9..29);
-    let loci = Loci::new(&alignment, MINUS, &Extent::whole(309), &Extent::whole(277)).unwrap();
-    assert_eq!(loci.query.overlapped_letters(&mask.covered), Some(0..9));
-    assert!(loci.query.is_entered_by(&mask.covered));
+    let mask = Locus::new(MINUS, &(280..300), &SearchedExtent::fully_searched(309)).unwrap();
+    assert_eq!(mask.sequence_range, 9..29);
+    let loci = Loci::new(
+        &alignment,
+        MINUS,
+        &SearchedExtent::fully_searched(309),
+        &SearchedExtent::fully_searched(277),
+    )
+    .unwrap();
+    assert_eq!(loci.query.overlapped_letters(&mask.sequence_range), Some(0..9));
+    assert!(loci.query.starts_inside(&mask.sequence_range));
 }
 
 /// From `blastx`: 309 bases against a protein.
@@ -149,7 +161,7 @@ fn positions_of_translated_queries_are_those_of_bases() {
         [(2, 10..97, [32, 292]), (-3, 5..27, [292, 227]), (-2, 7..33, [287, 210])]
     {
         let subject = (Frame::Protein, 0..22, protein(90));
-        let found = printed((codons(frame), query, Extent::whole(309)), subject);
+        let found = printed((codons(frame), query, SearchedExtent::fully_searched(309)), subject);
         assert_eq!((found.query, found.frames), (ends, [frame, 0]));
         assert_eq!((found.subject, found.strand), ([1, 22], None));
         assert_eq!(found.xml_query, [ends[0].min(ends[1]), ends[0].max(ends[1])]);
@@ -174,7 +186,7 @@ fn frames_of_a_part_are_printed_as_those_of_the_whole() {
 #[test]
 fn positions_of_translated_subjects_are_those_of_bases() {
     let query = || (Frame::Protein, 0..87, protein(90));
-    let found = printed(query(), (codons(-1), 11..98, Extent::whole(314)));
+    let found = printed(query(), (codons(-1), 11..98, SearchedExtent::fully_searched(314)));
     assert_eq!((found.subject, found.frames, found.strand), ([281, 21], [0, -1], None));
     assert_eq!((found.query, found.xml_subject), ([1, 87], [21, 281]));
     let found = printed(query(), (codons(1), 9..95, part(5, 290, 309)));
@@ -184,8 +196,8 @@ fn positions_of_translated_subjects_are_those_of_bases() {
 /// From `tblastx`, then with `-query_loc 3-260 -subject_loc 4-240`.
 #[test]
 fn both_may_be_translated() {
-    let query = (codons(-3), 19..96, Extent::whole(309));
-    let found = printed(query, (codons(2), 2..79, Extent::whole(277)));
+    let query = (codons(-3), 19..96, SearchedExtent::fully_searched(309));
+    let found = printed(query, (codons(2), 2..79, SearchedExtent::fully_searched(277)));
     assert_eq!((found.query, found.subject, found.frames), ([250, 20], [8, 238], [-3, 2]));
     assert_eq!((found.xml_query, found.xml_subject), ([20, 250], [8, 238]));
     let query = (codons(3), 5..82, part(3, 260, 309));
@@ -200,7 +212,7 @@ fn every_frame_and_codon_lies_where_the_formulas_say() {
     for length in 60..63 {
         for f in [1, 2, 3, -1, -2, -3] {
             for (a, b) in [(0, 1), (0, 19), (7, 12), (18, 19)] {
-                let locus = Locus::new(codons(f), &(a..b), &Extent::whole(length));
+                let locus = Locus::new(codons(f), &(a..b), &SearchedExtent::fully_searched(length));
                 let (a, b, l, number) = (a as i32, b as i32, length as i32, i32::from(f));
                 let Some(locus) = locus else {
                     assert!(3 * b + number.abs() - 1 > l);
@@ -210,9 +222,12 @@ fn every_frame_and_codon_lies_where_the_formulas_say() {
                     true => [3 * a + number, 3 * b + number - 1],
                     false => [l - 3 * a + number + 1, l - 3 * b + number + 2],
                 };
-                assert_eq!(locus.ends().map(|end| end as i32), expected);
-                assert_eq!((locus.frame, locus.read.clone()), (codons(f), a as u32..b as u32));
-                let codon = locus.ends_of(0..1).map(|end| end as i32);
+                assert_eq!(locus.printed_ends().map(|end| end as i32), expected);
+                assert_eq!(
+                    (locus.frame, locus.frame_range.clone()),
+                    (codons(f), a as u32..b as u32)
+                );
+                let codon = locus.printed_ends_of(0..1).map(|end| end as i32);
                 assert_eq!(codon, [expected[0], expected[0] + 2 * number.signum()]);
             }
         }
@@ -221,8 +236,8 @@ fn every_frame_and_codon_lies_where_the_formulas_say() {
 
 #[test]
 fn stretches_touch_codons_from_either_side() {
-    let plus = Locus { frame: codons(1), read: 3..7, covered: 9..21 };
-    let minus = Locus { frame: codons(-1), read: 3..7, covered: 9..21 };
+    let plus = Locus { frame: codons(1), frame_range: 3..7, sequence_range: 9..21 };
+    let minus = Locus { frame: codons(-1), frame_range: 3..7, sequence_range: 9..21 };
     for (stretch, in_plus, in_minus) in [
         (0..9, None, None),
         (0..10, Some(0..1), Some(3..4)),
@@ -235,28 +250,32 @@ fn stretches_touch_codons_from_either_side() {
             (in_plus, in_minus)
         );
     }
-    assert!(plus.is_entered_by(&(8..10)) && !minus.is_entered_by(&(8..10)));
-    assert!(minus.is_entered_by(&(20..22)) && !plus.is_entered_by(&(20..22)));
-    assert!(!plus.is_entered_by(&(9..10)) && !minus.is_entered_by(&(20..21)));
-    assert!(!plus.is_entered_by(&(0..9)) && !minus.is_entered_by(&(21..30)));
+    assert!(plus.starts_inside(&(8..10)) && !minus.starts_inside(&(8..10)));
+    assert!(minus.starts_inside(&(20..22)) && !plus.starts_inside(&(20..22)));
+    assert!(!plus.starts_inside(&(9..10)) && !minus.starts_inside(&(20..21)));
+    assert!(!plus.starts_inside(&(0..9)) && !minus.starts_inside(&(21..30)));
 }
 
 #[test]
 fn what_does_not_fit_has_no_place() {
-    let fits =
-        |frame, read: Range<u32>, extent: Extent| Locus::new(frame, &read, &extent).is_some();
+    let fits = |frame, read: Range<u32>, extent: SearchedExtent| {
+        Locus::new(frame, &read, &extent).is_some()
+    };
     assert!(fits(Frame::Protein, 0..10, protein(10)));
     assert!(!fits(Frame::Protein, 0..11, protein(10)));
     // An alignment without any pair fits, too.
     assert!(fits(Frame::Protein, 4..4, protein(10)));
-    assert!(fits(codons(2), 0..3, Extent::whole(10)));
-    assert!(!fits(codons(3), 0..3, Extent::whole(10)));
-    assert!(!fits(codons(-3), 0..1, Extent::whole(1)));
-    assert!(!fits(codons(1), 0..u32::MAX / 2, Extent::whole(10)));
+    assert!(fits(codons(2), 0..3, SearchedExtent::fully_searched(10)));
+    assert!(!fits(codons(3), 0..3, SearchedExtent::fully_searched(10)));
+    assert!(!fits(codons(-3), 0..1, SearchedExtent::fully_searched(1)));
+    assert!(!fits(codons(1), 0..u32::MAX / 2, SearchedExtent::fully_searched(10)));
     // The searched range is longer than the sequence.
     assert!(!fits(Frame::Protein, 0..3, part(5, 11, 10)));
     assert!(fits(Frame::Protein, 0..6, part(5, 10, 10)));
     // Reverse rows need bases in both sequences.
     let beside_protein = alignment(0..3, 0..3, Frame::Protein);
-    assert!(Loci::new(&beside_protein, MINUS, &Extent::whole(9), &protein(9)).is_none());
+    assert!(
+        Loci::new(&beside_protein, MINUS, &SearchedExtent::fully_searched(9), &protein(9))
+            .is_none()
+    );
 }

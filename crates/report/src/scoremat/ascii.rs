@@ -3,21 +3,21 @@
 
 use fleetblast_engine::pssm::{Observed, Pssm};
 use fleetblast_seq::alphabet::{X, decode};
-use fleetblast_stats::frequencies::CODES;
-use fleetblast_stats::karlin::KarlinBlock;
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::frequencies::AMINO_ACID_CODES;
+use fleetblast_stats::karlin::KarlinParameters;
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 
 /// The statistics below the table: those of the previous search, without and with gaps.
 #[derive(Clone, Copy, Debug)]
-pub struct Statistics {
+pub struct PssmStatistics {
     /// Statistics of the letters of the query, if they are shown.
-    pub standard: Option<[KarlinBlock; 2]>,
+    pub standard: Option<[KarlinParameters; 2]>,
     /// Statistics of the matrix that was searched with, if they are shown.
-    pub psi: Option<[KarlinBlock; 2]>,
+    pub psi: Option<[KarlinParameters; 2]>,
 }
 
 /// Appends the table of a matrix.
-pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
+pub fn write_ascii_pssm(pssm: &Pssm, statistics: &PssmStatistics, out: &mut Vec<u8>) {
     let observed = pssm.observed.as_ref();
     let mut text = String::from("\nLast position-specific scoring matrix computed");
     if observed.is_some() {
@@ -26,7 +26,7 @@ pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
     }
     text += "\n         ";
     let width = width(pssm);
-    let letters = CODES.map(|code| decode(code as u8) as char);
+    let letters = AMINO_ACID_CODES.map(|code| decode(code as u8) as char);
     letters.iter().for_each(|letter| text += &format!("{letter:>width$}"));
     if observed.is_some() {
         letters.iter().for_each(|letter| text += &format!("   {letter}"));
@@ -35,7 +35,7 @@ pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
         row(pssm, observed, position, width, &mut text);
     }
     text += "\n\n                      K         Lambda\n";
-    let mut line = |name: &str, block: &KarlinBlock| {
+    let mut line = |name: &str, block: &KarlinParameters| {
         text += &format!("{name:<21}{:.4}     {:.4}\n", block.k, block.lambda);
     };
     for (name, blocks) in [("Standard", &statistics.standard), ("PSI", &statistics.psi)] {
@@ -49,7 +49,7 @@ pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
 
 /// Width of a column of scores: that of the largest absolute score, plus two blanks.
 fn width(pssm: &Pssm) -> usize {
-    let scores = pssm.scores.iter().flatten().filter(|&&score| score > NEVER);
+    let scores = pssm.scores.iter().flatten().filter(|&&score| score > SENTINEL_SCORE);
     let largest = scores.map(|score| score.unsigned_abs()).max().unwrap_or(0);
     2 + if largest == 0 { 0 } else { largest.to_string().len() }
 }
@@ -57,16 +57,18 @@ fn width(pssm: &Pssm) -> usize {
 fn row(pssm: &Pssm, observed: Option<&Observed>, position: usize, width: usize, text: &mut String) {
     let letter = pssm.query[position];
     *text += &format!("\n{:>5} {}  ", position + 1, decode(letter) as char);
-    let scores = CODES.map(|code| pssm.scores[position][code]);
+    let scores = AMINO_ACID_CODES.map(|code| pssm.scores[position][code]);
     for score in scores {
         match score {
-            NEVER => *text += "-I ",
+            SENTINEL_SCORE => *text += "-I ",
             score => *text += &format!("{score:>width$}"),
         }
     }
     text.push(' ');
     let Some(observed) = observed else { return };
-    for (code, _) in CODES.iter().zip(scores).filter(|&(_, score)| score != NEVER) {
+    for (code, _) in
+        AMINO_ACID_CODES.iter().zip(scores).filter(|&(_, score)| score != SENTINEL_SCORE)
+    {
         let share = 100.0 * observed.weighted[position][*code];
         *text += &format!("{:>4}", (share + if share > 0.0 { 0.5 } else { -0.5 }) as i32);
     }

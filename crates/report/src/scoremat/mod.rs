@@ -8,7 +8,7 @@ mod real;
 mod tree;
 mod write;
 
-pub use self::ascii::{Statistics, table};
-pub use self::read::{ReadCheckpoint, ReadError, read};
+pub use self::ascii::{PssmStatistics, write_ascii_pssm};
+pub use self::read::{CheckpointError, ReadCheckpoint, read_checkpoint};
 pub use self::tree::Value;
-pub use self::write::{Checkpoint, checkpoint};
+pub use self::write::{Checkpoint, write_checkpoint};

@@ -1,14 +1,14 @@
 //! Prints ASN.1 values as text, as NCBI's toolkit does (`CObjectOStreamAsn`, objostrasn.cpp;
 //! `COStreamBuffer`, strbuffer.cpp).
 
-use super::real::real;
+use super::real::format_real;
 use super::tree::Value;
 
 /// Columns after which a line of text or bytes is broken.
 const WIDTH: usize = 78;
 
 /// Appends a value, with the name of its type and a line end.
-pub fn print(name: &str, value: &Value, out: &mut Vec<u8>) {
+pub fn print_asn_text(name: &str, value: &Value, out: &mut Vec<u8>) {
     let mut printer = Printer { out, line: 0 };
     printer.put(name.as_bytes());
     printer.put(b" ::= ");
@@ -36,7 +36,7 @@ impl Printer<'_> {
     fn value(&mut self, value: &Value, depth: usize) {
         match value {
             Value::Integer(number) => self.put(number.to_string().as_bytes()),
-            Value::Real(number) => self.put(real(*number).as_bytes()),
+            Value::Real(number) => self.put(format_real(*number).as_bytes()),
             Value::Word(word) => self.put(word.as_bytes()),
             Value::Text(text) => self.text(text),
             Value::Bytes(bytes) => self.bytes(bytes),
@@ -155,7 +155,7 @@ mod tests {
             name => Value::Fields(vec![(name, value)]),
         });
         let mut out = Vec::new();
-        print("A", &value, &mut out);
+        print_asn_text("A", &value, &mut out);
         let text = String::from_utf8_lossy(&out);
         let lines: Vec<&str> = text.lines().skip(4).take(3).collect();
         assert_eq!(

@@ -81,7 +81,7 @@ fn rounded(mut taken: Vec<u8>, exponent: i32) -> (Vec<u8>, i32) {
 }
 
 /// Formats a number as mantissa, base and exponent.
-pub fn real(value: f64) -> String {
+pub fn format_real(value: f64) -> String {
     if value == 0.0 {
         return "{ 0, 10, 0 }".to_owned();
     }
@@ -101,13 +101,13 @@ pub fn real(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::real;
+    use super::format_real;
 
     #[test]
     fn numbers_have_fifteen_digits_without_zeros_at_their_end() {
         let all = [0.0, 1.0, -2.5, 0.267, 1_000_000.0, 0.038_875_291_065_279_4, 1.0 / 3.0, 0.01];
         assert_eq!(
-            all.map(real),
+            all.map(format_real),
             [
                 "{ 0, 10, 0 }",
                 "{ 1, 10, 0 }",
@@ -119,7 +119,7 @@ mod tests {
                 "{ 1, 10, -2 }"
             ]
         );
-        assert_eq!(real(1e-300), "{ 1, 10, -300 }");
-        assert_eq!(real(1e300), "{ 1, 10, 300 }");
+        assert_eq!(format_real(1e-300), "{ 1, 10, -300 }");
+        assert_eq!(format_real(1e300), "{ 1, 10, 300 }");
     }
 }

@@ -3,7 +3,7 @@
 use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
 use fleetblast_seq::id::ObjectId;
 
-use super::print::print;
+use super::print::print_asn_text;
 use super::tree::Value;
 
 /// The content of a checkpoint to write.
@@ -14,27 +14,27 @@ pub struct Checkpoint<'a> {
     /// Title of the query, if it is written.
     pub title: Option<&'a [u8]>,
     /// Whether the letters of the query are written as text (`iupacaa`).
-    pub is_text: bool,
+    pub has_text_residues: bool,
     /// The matrix.
     pub pssm: &'a Pssm,
     /// Whether the intermediate data by position is written.
-    pub observed: bool,
+    pub has_intermediate_data: bool,
     /// Name of the scoring matrix.
-    pub matrix: &'a str,
+    pub matrix_name: &'a str,
     /// Costs of gaps, if they are written.
-    pub gaps: Option<(i32, i32)>,
+    pub gap_costs: Option<(i32, i32)>,
     /// Pseudocount as given by the user.
     pub pseudocount: i32,
 }
 
 /// Appends a checkpoint.
-pub fn checkpoint(checkpoint: &Checkpoint, out: &mut Vec<u8>) {
+pub fn write_checkpoint(checkpoint: &Checkpoint, out: &mut Vec<u8>) {
     let parameters = Value::Fields(vec![
         ("pseudocount", integer(checkpoint.pseudocount)),
         ("rpsdbparams", scoring(checkpoint)),
     ]);
     let value = Value::Fields(vec![("pssm", pssm(checkpoint)), ("params", parameters)]);
-    print("PssmWithParameters", &value, out);
+    print_asn_text("PssmWithParameters", &value, out);
 }
 
 fn integer(number: impl Into<i64>) -> Value {
@@ -42,9 +42,9 @@ fn integer(number: impl Into<i64>) -> Value {
 }
 
 fn scoring(checkpoint: &Checkpoint) -> Value {
-    let name = checkpoint.matrix.to_ascii_uppercase().into_bytes();
+    let name = checkpoint.matrix_name.to_ascii_uppercase().into_bytes();
     let mut fields = vec![("matrixName", Value::Text(name))];
-    if let Some((open, extend)) = checkpoint.gaps {
+    if let Some((open, extend)) = checkpoint.gap_costs {
         fields.extend([("gapOpen", integer(open)), ("gapExtend", integer(extend))]);
     }
     Value::Fields(fields)
@@ -85,7 +85,7 @@ fn query(checkpoint: &Checkpoint) -> Value {
         let title = Value::choice("title", Value::Text(title.to_vec()));
         fields.push(("descr", Value::List(vec![title])));
     }
-    let data = if checkpoint.is_text {
+    let data = if checkpoint.has_text_residues {
         let text = letters.iter().map(|&code| fleetblast_seq::alphabet::decode(code)).collect();
         Value::choice("iupacaa", Value::Text(text))
     } else {
@@ -109,7 +109,7 @@ fn intermediate(checkpoint: &Checkpoint) -> Value {
     let by_code = |columns: &[ByCode]| reals(&columns.concat());
     let integers = |numbers: &[u32]| Value::List(numbers.iter().map(|&n| integer(n)).collect());
     let frequencies = by_code(&checkpoint.pssm.frequencies);
-    let observed = checkpoint.pssm.observed.as_ref().filter(|_| checkpoint.observed);
+    let observed = checkpoint.pssm.observed.as_ref().filter(|_| checkpoint.has_intermediate_data);
     let Some(observed) = observed else {
         return Value::Fields(vec![("freqRatios", frequencies)]);
     };

@@ -32,7 +32,7 @@ const GOLDEN: [Golden; 5] = [
 ];
 
 fn codes(letters: &str) -> Vec<u8> {
-    letters.bytes().map(|letter| blastna::of_ncbi4na(encode(letter).unwrap())).collect()
+    letters.bytes().map(|letter| blastna::from_ncbi4na(encode(letter).unwrap())).collect()
 }
 
 fn closed(masks: Vec<Range<u32>>) -> Vec<[u32; 2]> {

@@ -110,7 +110,7 @@ impl Residues {
         match self.expected {
             Molecule::Protein => residue,
             // Residues that are no base become `N`.
-            Molecule::Nucleotide => residue.map(|_| base.map_or(blastna::N, blastna::of_ncbi4na)),
+            Molecule::Nucleotide => residue.map(|_| base.map_or(blastna::N, blastna::from_ncbi4na)),
         }
     }
 

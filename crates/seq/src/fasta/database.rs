@@ -26,7 +26,7 @@ pub enum Gaps {
     #[default]
     Ordinary,
     /// The sequence starts with a gap of unknown length: it counts as empty.
-    StartsUnknown,
+    StartsWithUnknownGap,
     /// The sequence is a single gap, which BLAST+ cannot store.
     Only,
 }
@@ -217,7 +217,7 @@ impl Residues {
     pub(super) fn finish(mut self) -> (Vec<u8>, Gaps) {
         self.close_gap(true);
         let gaps = match (self.letters, self.gaps) {
-            _ if self.starts_unknown => Gaps::StartsUnknown,
+            _ if self.starts_unknown => Gaps::StartsWithUnknownGap,
             (0, 1) if self.molecule == Molecule::Nucleotide => Gaps::Only,
             _ => Gaps::Ordinary,
         };

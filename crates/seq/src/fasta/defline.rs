@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use super::error::{Problem, Warning};
 use super::{Options, Rules};
 use crate::convert::{is_space, trim_spaces};
-use crate::id::accession::{Identified, identify};
-use crate::id::{MAX_LOCAL, Molecule, ObjectId, SeqId, parse_word, parse_word_with_skipped};
+use crate::id::accession::{AccessionType, identify_accession};
+use crate::id::{
+    MAX_LOCAL, Molecule, ObjectId, SeqId, parse_fasta_ids, parse_fasta_ids_with_skipped,
+};
 
 /// Longest accession.
 const MAX_ACCESSION: usize = 30;
@@ -176,8 +178,8 @@ fn identifiers(
         }
     }
     let mut passed = Vec::new();
-    let ids = parse_word_with_skipped(&word, &mut passed);
-    warnings.extend(passed.into_iter().map(Warning::PartOfId));
+    let ids = parse_fasta_ids_with_skipped(&word, &mut passed);
+    warnings.extend(passed.into_iter().map(Warning::SkippedIdPart));
     let ids = ids?;
     if let Some(last) = ids.last() {
         warnings.extend(misplaced_sequence(&last.accession(), rules)?);
@@ -233,6 +235,6 @@ pub(super) fn is_identifier(line: &[u8]) -> bool {
     }
     let number = line.iter().all(u8::is_ascii_digit) && line[0] != b'0';
     let tagged = line.contains(&b'|')
-        && parse_word(line).is_ok_and(|ids| !matches!(ids[..], [SeqId::Local(_)]));
-    number || tagged || identify(line) != Identified::Unknown
+        && parse_fasta_ids(line).is_ok_and(|ids| !matches!(ids[..], [SeqId::Local(_)]));
+    number || tagged || identify_accession(line) != AccessionType::Unknown
 }

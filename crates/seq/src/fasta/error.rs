@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::id::{IdError, Molecule, Refusal};
+use crate::id::{IdError, IdRefusal, Molecule};
 
 /// An error of reading FASTA.
 #[derive(Debug, thiserror::Error)]
@@ -168,7 +168,7 @@ pub enum Warning {
         /// The line.
         line: u64,
         /// The kind of error.
-        gap: GapWarning,
+        gap: GapLineWarning,
     },
     /// Commas in the first word became underscores.
     CommaInId {
@@ -176,7 +176,7 @@ pub enum Warning {
         line: u64,
     },
     /// A part of the first word is no identifier and was skipped.
-    PartOfId(Refusal),
+    SkippedIdPart(IdRefusal),
     /// The identifier ends with this many letters, more than 50.
     SequenceInId {
         /// Number of letters.
@@ -198,7 +198,7 @@ impl Warning {
     /// warnings.
     pub fn message_for(&self, program: &str) -> String {
         match self {
-            Self::PartOfId(_) => format!("Warning: (1306.7) [{program}] {self}"),
+            Self::SkippedIdPart(_) => format!("Warning: (1306.7) [{program}] {self}"),
             _ => self.to_string(),
         }
     }
@@ -235,7 +235,7 @@ impl fmt::Display for Warning {
                 "Near line {line}, the sequence id string contains 'comma' symbol, which has been \
                  replaced with 'underscore' symbol. Please correct the sequence id string."
             ),
-            Self::PartOfId(refusal) => refusal.fmt(f),
+            Self::SkippedIdPart(refusal) => refusal.fmt(f),
             Self::SequenceInId { letters } => write!(
                 f,
                 "Fasta Reader: sequence id ends with {letters} valid amino-acid characters.  Was \
@@ -260,7 +260,7 @@ impl fmt::Display for Warning {
 
 /// The kinds of errors in modifiers of a gap line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GapWarning {
+pub enum GapLineWarning {
     /// The text after the length is no modifier.
     Modifiers,
     /// There is no modifier of this name.
@@ -277,7 +277,7 @@ pub enum GapWarning {
     EvidenceMissing,
 }
 
-impl GapWarning {
+impl GapLineWarning {
     /// Writes BLAST+'s message; some have the line.
     fn write(&self, line: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = String::from_utf8_lossy;

@@ -3,7 +3,7 @@
 //!
 //! The modifiers do not change the sequence; BLAST+ warns of invalid ones.
 
-use super::error::{GapWarning, Warning};
+use super::error::{GapLineWarning, Warning};
 use crate::convert::trim_spaces;
 
 /// Whether a type of gap requires, allows or excludes evidence of linkage.
@@ -59,12 +59,12 @@ pub(super) fn length(text: &[u8], line: u64, warnings: &mut Vec<Warning>) -> usi
 }
 
 /// BLAST+'s warnings about modifiers.
-fn modifiers(mut rest: &[u8]) -> Vec<GapWarning> {
+fn modifiers(mut rest: &[u8]) -> Vec<GapLineWarning> {
     let mut warned = Vec::new();
     let mut pairs: Vec<(&[u8], &[u8])> = Vec::new();
     while !rest.is_empty() {
         let Some((key, value, after)) = pair(rest) else {
-            warned.push(GapWarning::Modifiers);
+            warned.push(GapLineWarning::Modifiers);
             break;
         };
         pairs.push((key, value));
@@ -81,35 +81,35 @@ fn modifiers(mut rest: &[u8]) -> Vec<GapWarning> {
                     conflict |= is_repeat(first.0) != is_repeat(other.0)
                         || !is_repeat(first.0) && first.0 != other.0;
                 }
-                None => warned.push(GapWarning::Type(value.to_vec())),
+                None => warned.push(GapLineWarning::Type(value.to_vec())),
             },
             b"linkage-evidence" => {
                 for word in value.split(|&c| c == b';').filter(|word| !word.is_empty()) {
                     let word = canonical(word);
                     match EVIDENCE.iter().find(|known| known.as_bytes() == word) {
                         Some(known) => evidence.push(*known),
-                        None => warned.push(GapWarning::Evidence(value.to_vec())),
+                        None => warned.push(GapLineWarning::Evidence(value.to_vec())),
                     }
                 }
             }
-            _ => warned.push(GapWarning::Name(key.to_vec())),
+            _ => warned.push(GapLineWarning::Name(key.to_vec())),
         }
     }
     if conflict {
-        warned.push(GapWarning::Conflict);
+        warned.push(GapLineWarning::Conflict);
     }
     warned.extend(misfit(found.map_or(Evidence::Unspecified, |found| found.1), &evidence));
     warned
 }
 
 /// BLAST+'s warning about evidence that a type of gaps cannot have.
-fn misfit(wanted: Evidence, evidence: &[&str]) -> Option<GapWarning> {
+fn misfit(wanted: Evidence, evidence: &[&str]) -> Option<GapLineWarning> {
     let other = evidence.iter().any(|&word| word != UNSPECIFIED);
     match wanted {
-        Evidence::Unspecified => other.then_some(GapWarning::UnspecifiedOnly),
+        Evidence::Unspecified => other.then_some(GapLineWarning::UnspecifiedOnly),
         // Only other readers of NCBI warn of it.
         Evidence::Forbidden => None,
-        Evidence::Required => (!other).then_some(GapWarning::EvidenceMissing),
+        Evidence::Required => (!other).then_some(GapLineWarning::EvidenceMissing),
     }
 }
 

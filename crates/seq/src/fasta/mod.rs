@@ -28,10 +28,10 @@
 //! then has no title.
 //!
 //! With [`Options::parse_deflines`] the word up to the first blank or control character is parsed
-//! by [`parse_word`](crate::id::parse_word), and the title follows it. If the word ends with a
-//! range such as `:1-10` or `:c10-1`, BLAST+ drops the identifiers. A bracket that starts `[key=`
-//! ends the word. If the identifier is of a nucleotide database (`L00738`), only nucleotide codes
-//! are valid letters. The definition line is then mandatory.
+//! by [`parse_fasta_ids`](crate::id::parse_fasta_ids), and the title follows it. If the word ends
+//! with a range such as `:1-10` or `:c10-1`, BLAST+ drops the identifiers. A bracket that starts
+//! `[key=` ends the word. If the identifier is of a nucleotide database (`L00738`), only nucleotide
+//! codes are valid letters. The definition line is then mandatory.
 //!
 //! **Identifiers instead of sequences.** BLAST+ first tries a record that starts with a letter or
 //! digit as an identifier to fetch from NCBI (`P69905`, `12345`, `gi|129295`). This is refused here
@@ -51,7 +51,7 @@ use std::path::{Path, PathBuf};
 use self::data::Residues;
 use self::database::Gaps;
 use self::defline::ParsedDefline;
-pub use self::error::{FastaError, GapWarning, Problem, Warning};
+pub use self::error::{FastaError, GapLineWarning, Problem, Warning};
 use self::line::Lines;
 use crate::convert::trim_spaces;
 use crate::id::{Molecule, SeqId};
@@ -65,7 +65,7 @@ pub struct Options {
     pub rules: Rules,
 }
 
-/// The programs of BLAST+ read FASTA by somewhat different rules.
+/// The rules by which a program of BLAST+ reads FASTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
     /// The rules for queries and `-subject` sequences of these molecules.
@@ -163,7 +163,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Sets the number of lines before the start of the input, so that errors have the right lines.
-    pub fn after_lines(mut self, lines: u64) -> Self {
+    pub fn with_lines_before(mut self, lines: u64) -> Self {
         self.lines.count_from(lines);
         self
     }

@@ -137,7 +137,7 @@ fn parsed_definition_lines() {
         true,
     )
     .unwrap();
-    let names: Vec<_> = records.iter().map(|r| crate::id::id_list(&r.ids)).collect();
+    let names: Vec<_> = records.iter().map(|r| crate::id::format_id_list(&r.ids)).collect();
     assert_eq!(
         names,
         [&b"sp|P69905.2|HBA_HUMAN"[..], b"a_b", b"Unknown", b"a", b"Unknown", b"a[b"]

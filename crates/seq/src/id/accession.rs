@@ -11,7 +11,7 @@ use super::{Molecule, SeqId, TextKind};
 
 /// The database and molecule type that a bare accession indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Identified {
+pub enum AccessionType {
     /// An accession of this database, and the molecule type if it is known.
     Text(TextKind, Option<Molecule>),
     /// A PDB entry, possibly with a chain.
@@ -21,13 +21,13 @@ pub enum Identified {
 }
 
 /// Identifies a bare accession with or without version. A number is not a gi here.
-pub fn identify(accession: &[u8]) -> Identified {
+pub fn identify_accession(accession: &[u8]) -> AccessionType {
     let (main, version) = match accession.iter().position(|&c| c == b'.') {
         Some(dot) => (&accession[..dot], Some(&accession[dot + 1..])),
         None => (accession, None),
     };
     if version.is_some_and(|v| super::digits(v).is_none() && !all_digits(v)) {
-        return Identified::Unknown;
+        return AccessionType::Unknown;
     }
     identify_main(&main.to_ascii_uppercase(), version.is_some())
 }
@@ -36,9 +36,9 @@ fn all_digits(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
-fn identify_main(main: &[u8], has_version: bool) -> Identified {
+fn identify_main(main: &[u8], has_version: bool) -> AccessionType {
     let Some(letters) = main.iter().position(u8::is_ascii_digit) else {
-        return Identified::Unknown;
+        return AccessionType::Unknown;
     };
     let after = main[letters..].iter().position(|c| !c.is_ascii_digit()).map(|n| letters + n);
     let Some(after) = after else {
@@ -46,13 +46,13 @@ fn identify_main(main: &[u8], has_version: bool) -> Identified {
     };
     // A letter among or after the digits: special formats.
     if !has_version && is_pdb(main, letters, after) {
-        return Identified::Pdb;
+        return AccessionType::Pdb;
     }
     if is_uniprot(main, letters) {
-        return Identified::Text(TextKind::SwissProt, Some(Molecule::Protein));
+        return AccessionType::Text(TextKind::SwissProt, Some(Molecule::Protein));
     }
     if !has_version && is_prf(main, letters, after) {
-        return Identified::Text(TextKind::Prf, Some(Molecule::Protein));
+        return AccessionType::Text(TextKind::Prf, Some(Molecule::Protein));
     }
     // Members of whole-genome projects: AAAA01P000001.
     let flag = main[after];
@@ -63,7 +63,7 @@ fn identify_main(main: &[u8], has_version: bool) -> Identified {
         && matches!(flag, b'S' | b'P')
         && main[after + 1..].iter().all(u8::is_ascii_digit);
     if !flagged {
-        return Identified::Unknown;
+        return AccessionType::Unknown;
     }
     let digits = [&main[letters..after], &main[after + 1..]].concat();
     look_up(&main[..letters], &digits, Some(flag))
@@ -119,20 +119,20 @@ fn is_prf(main: &[u8], first_digit: usize, first_letter: usize) -> bool {
 }
 
 /// Looks letters and digits up in the tables.
-fn look_up(letters: &[u8], digits: &[u8], flag: Option<u8>) -> Identified {
+fn look_up(letters: &[u8], digits: &[u8], flag: Option<u8>) -> AccessionType {
     let shape = (letters.len(), digits.len());
-    let Some(patterns) = RULES.get(&shape) else { return Identified::Unknown };
+    let Some(patterns) = RULES.get(&shape) else { return AccessionType::Unknown };
     let exact = patterns.iter().find(|p| p.letters.as_bytes() == letters);
     let entry = exact.or_else(|| patterns.iter().find(|p| p.matches(letters)));
-    let Some(mut entry) = entry.map(|p| p.entry) else { return Identified::Unknown };
+    let Some(mut entry) = entry.map(|p| p.entry) else { return AccessionType::Unknown };
     if let Some(exception) = exception(letters, digits) {
         entry = exception;
     }
     match entry.kind {
         // The letter P among the digits marks the proteins of a project.
-        Some(kind) if flag == Some(b'P') => Identified::Text(kind, Some(Molecule::Protein)),
-        Some(kind) => Identified::Text(kind, entry.molecule),
-        None => Identified::Unknown,
+        Some(kind) if flag == Some(b'P') => AccessionType::Text(kind, Some(Molecule::Protein)),
+        Some(kind) => AccessionType::Text(kind, entry.molecule),
+        None => AccessionType::Unknown,
     }
 }
 
@@ -268,8 +268,8 @@ impl SeqId {
             Self::Text { kind: TextKind::Pir | TextKind::SwissProt | TextKind::Prf, .. } => {
                 Some(Molecule::Protein)
             }
-            Self::Text { kind, accession, .. } => match identify(accession) {
-                Identified::Text(found, molecule) => {
+            Self::Text { kind, accession, .. } => match identify_accession(accession) {
+                AccessionType::Text(found, molecule) => {
                     let same =
                         found == *kind || (*kind == TextKind::TpaEmbl && found == TextKind::Embl);
                     if same { molecule } else { None }

@@ -1,8 +1,8 @@
 //! Words without a tag: accessions of known shape, identifiers of well-known databases, local
 //! identifiers (`CSeq_id::Set`).
 
-use super::accession::{Identified, identify};
-use super::refusal::Refusal;
+use super::accession::{AccessionType, identify_accession};
+use super::refusal::IdRefusal;
 use super::tagged::text;
 use super::{MAX_LOCAL, ObjectId, SeqId, TextKind};
 use crate::convert::trim_spaces;
@@ -55,18 +55,18 @@ impl Locals {
 }
 
 /// Parses a word without tag: an accession of known shape, `SRA:...`, or a local identifier.
-pub(super) fn parse_bare(word: &[u8], locals: Locals) -> Result<SeqId, Refusal> {
+pub(super) fn parse_bare(word: &[u8], locals: Locals) -> Result<SeqId, IdRefusal> {
     if word.is_empty() {
-        return Err(Refusal::empty());
+        return Err(IdRefusal::empty());
     }
-    match identify(word) {
-        Identified::Pdb => return Ok(pdb_bare(word)),
-        Identified::Text(TextKind::Prf, _) => return text(TextKind::Prf, b"", word, b""),
-        Identified::Text(kind, _) => {
+    match identify_accession(word) {
+        AccessionType::Pdb => return Ok(pdb_bare(word)),
+        AccessionType::Text(TextKind::Prf, _) => return text(TextKind::Prf, b"", word, b""),
+        AccessionType::Text(kind, _) => {
             return text(kind, word, b"", b"")
-                .map_err(|_| Refusal::version("s_SplitVersion", 157, word));
+                .map_err(|_| IdRefusal::version("s_SplitVersion", 157, word));
         }
-        Identified::Unknown => {}
+        AccessionType::Unknown => {}
     }
     if let Some(colon) = word.iter().position(|&c| c == b':') {
         let (db, tag) = (&word[..colon], &word[colon + 1..]);
@@ -78,7 +78,7 @@ pub(super) fn parse_bare(word: &[u8], locals: Locals) -> Result<SeqId, Refusal> 
     }
     match locals.include(word) {
         true => Ok(SeqId::Local(ObjectId::from_text(word))),
-        false => Err(Refusal::malformed(word)),
+        false => Err(IdRefusal::malformed(word)),
     }
 }
 

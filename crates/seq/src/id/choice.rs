@@ -5,29 +5,29 @@ use super::{NumberKind, SeqId, TextKind};
 /// Chooses the identifier with the lowest text score, the first of equals. The tabular formats
 /// print its accession. Accessions precede those of RefSeq; local identifiers, general ones and gi
 /// follow.
-pub fn text_choice(ids: &[SeqId]) -> Option<&SeqId> {
+pub fn choose_text_id(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(text_score(id), id))
 }
 
 /// Chooses the identifier with the lowest rank, the first of equals. BLAST+ uses it to name a
 /// sequence internally. gi come first, then accessions; local and general identifiers come last.
-pub fn best_choice(ids: &[SeqId]) -> Option<&SeqId> {
+pub fn choose_best_id(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(best_rank(id), id))
 }
 
 /// Chooses the identifier with the highest rank, the first of equals. The pairwise report, the
 /// description table and links show it.
-pub fn report_choice(ids: &[SeqId]) -> Option<&SeqId> {
+pub fn choose_report_id(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| -adjusted(best_rank(id), id))
 }
 
-/// Chooses the identifier that names a sequence in SAM. It is the [`text_choice`] if that has an
-/// accession or a name, else the [`best_choice`], by which alignments identify the sequence
+/// Chooses the identifier that names a sequence in SAM. It is the [`choose_text_id`] if that has an
+/// accession or a name, else the [`choose_best_id`], by which alignments identify the sequence
 /// (`CSAM_CIGAR_Formatter::AdjustSeqIdType`, sam_formatter.cpp; `eGetId_ForceAcc`, sequence.cpp).
-pub fn sam_choice(ids: &[SeqId]) -> Option<&SeqId> {
-    match text_choice(ids) {
+pub fn choose_sam_id(ids: &[SeqId]) -> Option<&SeqId> {
+    match choose_text_id(ids) {
         Some(id @ SeqId::Text { .. }) => Some(id),
-        _ => best_choice(ids),
+        _ => choose_best_id(ids),
     }
 }
 
@@ -41,10 +41,10 @@ pub fn gi(ids: &[SeqId]) -> i64 {
     ids.iter().find_map(|id| if let SeqId::Gi(gi) = id { Some(*gi) } else { None }).unwrap_or(0)
 }
 
-/// The identifiers as `qseqid` and `sseqid` print them: the gi, if any, and the [`text_choice`],
+/// The identifiers as `qseqid` and `sseqid` print them: the gi, if any, and the [`choose_text_id`],
 /// joined by a bar; `Unknown` if there is none. Local identifiers lose their tag.
-pub fn id_list(ids: &[SeqId]) -> Vec<u8> {
-    let list = behind_gi(ids, text_choice(ids), |id| match id {
+pub fn format_id_list(ids: &[SeqId]) -> Vec<u8> {
+    let list = behind_gi(ids, choose_text_id(ids), |id| match id {
         SeqId::Local(local) => local.text(),
         _ => id.fasta(),
     });
@@ -53,7 +53,7 @@ pub fn id_list(ids: &[SeqId]) -> Vec<u8> {
 
 /// The identifiers in a FASTA header of long identifiers: the gi, if any, and the one with the
 /// lowest rank for such headers, joined by a bar (`CSeq_id::WriteAsFasta`).
-pub fn fasta_list(ids: &[SeqId], is_protein: bool) -> Vec<u8> {
+pub fn format_fasta_ids(ids: &[SeqId], is_protein: bool) -> Vec<u8> {
     behind_gi(ids, fasta_choice(ids, is_protein), SeqId::fasta)
 }
 

@@ -60,10 +60,10 @@ impl TextKind {
 
 #[cfg(test)]
 mod tests {
-    use crate::id::parse_listed;
+    use crate::id::parse_list_entry;
 
     fn matches(a: &str, b: &str) -> bool {
-        let parse = |word: &str| parse_listed(word.as_bytes()).unwrap();
+        let parse = |word: &str| parse_list_entry(word.as_bytes()).unwrap();
         let found = parse(a).matches(&parse(b));
         assert_eq!(parse(b).matches(&parse(a)), found, "{a} {b}");
         found

@@ -6,12 +6,12 @@
 //!
 //! | output | function |
 //! |---|---|
-//! | `qseqid`, `sseqid`, each part of `sallseqid` | [`id_list`] |
-//! | `qacc`, `sacc`, each part of `sallacc` | [`text_choice`], then [`SeqId::accession`] |
-//! | `qaccver`, `saccver` | [`text_choice`], then [`SeqId::accession_version`] |
+//! | `qseqid`, `sseqid`, each part of `sallseqid` | [`format_id_list`] |
+//! | `qacc`, `sacc`, each part of `sallacc` | [`choose_text_id`], then [`SeqId::accession`] |
+//! | `qaccver`, `saccver` | [`choose_text_id`], then [`SeqId::accession_version`] |
 //! | `qgi`, `sgi`, each part of `sallgi` | [`gi`] |
-//! | pairwise report: table, `>` lines, `Query=` | [`report_choice`], then [`SeqId::bare`] |
-//! | the identifier of a sequence inside BLAST | [`best_choice`] |
+//! | pairwise report: table, `>` lines, `Query=` | [`choose_report_id`], then [`SeqId::bare`] |
+//! | the identifier of a sequence inside BLAST | [`choose_best_id`] |
 //!
 //! Without `-parse_deflines` (or `-parse_seqids` for a database) none of this applies: the first
 //! word of the title is the identifier.
@@ -28,14 +28,15 @@ mod tagged;
 use serde::{Deserialize, Serialize};
 
 pub use self::choice::{
-    best_choice, fasta_list, gi, id_list, report_choice, sam_choice, text_choice,
+    choose_best_id, choose_report_id, choose_sam_id, choose_text_id, format_fasta_ids,
+    format_id_list, gi,
 };
 pub use self::object_id::ObjectId;
 pub use self::parse::{
-    IdError, parse_first, parse_indexed, parse_listed, parse_single, parse_stored, parse_typed,
-    parse_word, parse_word_with_skipped,
+    IdError, parse_alignment_ids, parse_fasta_ids, parse_fasta_ids_with_skipped, parse_first_id,
+    parse_list_entry, parse_lookup_ids, parse_makeblastdb_ids, parse_single_id,
 };
-pub use self::refusal::Refusal;
+pub use self::refusal::IdRefusal;
 
 /// Longest local identifier, and longest tag of a general one.
 pub(crate) const MAX_LOCAL: usize = 50;

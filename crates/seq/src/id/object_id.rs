@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::digits;
-use super::refusal::Refusal;
+use super::refusal::IdRefusal;
 use crate::convert::parse_integer;
 
 /// A number or a text (NCBI's Object-id).
@@ -38,10 +38,10 @@ impl ObjectId {
     ///
     /// # Errors
     /// If it is a text.
-    pub fn number(&self) -> Result<i64, Refusal> {
+    pub fn number(&self) -> Result<i64, IdRefusal> {
         match self {
             Self::Number(number) => Ok(*number),
-            Self::Text(_) => Err(Refusal::no_choice()),
+            Self::Text(_) => Err(IdRefusal::no_choice()),
         }
     }
 
@@ -49,7 +49,7 @@ impl ObjectId {
     ///
     /// # Errors
     /// If it is a text that is no number.
-    pub fn parse_number(&self) -> Result<i64, Refusal> {
+    pub fn parse_number(&self) -> Result<i64, IdRefusal> {
         match self {
             Self::Number(number) => Ok(*number),
             Self::Text(text) => Ok(parse_integer(text, 10)?),

@@ -2,7 +2,7 @@
 
 use super::SeqId;
 use super::bare::{Locals, parse_bare};
-use super::refusal::Refusal;
+use super::refusal::IdRefusal;
 use super::tagged::{Tag, parse_first_tagged, parse_tagged};
 use crate::convert::trim_spaces;
 
@@ -27,23 +27,23 @@ pub struct IdError {
 /// `NP_1.x`, or if surplus parts are no identifiers.
 ///
 /// ```
-/// use fleetblast_seq::id::{SeqId, parse_word};
-/// let ids = parse_word(b"gi|999|gb|AAA12345.1|").unwrap();
+/// use fleetblast_seq::id::{SeqId, parse_fasta_ids};
+/// let ids = parse_fasta_ids(b"gi|999|gb|AAA12345.1|").unwrap();
 /// assert_eq!(ids[0], SeqId::Gi(999));
 /// assert_eq!(ids[1].accession_version(), b"AAA12345.1");
-/// assert!(parse_word(b"gi|abc").is_err());
+/// assert!(parse_fasta_ids(b"gi|abc").is_err());
 /// ```
-pub fn parse_word(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
-    parse_word_with_skipped(word, &mut Vec::new())
+pub fn parse_fasta_ids(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
+    parse_fasta_ids_with_skipped(word, &mut Vec::new())
 }
 
-/// As [`parse_word`]. Adds the skipped parts, which BLAST+ warns of, to `skipped`.
+/// As [`parse_fasta_ids`]. Adds the skipped parts, which BLAST+ warns of, to `skipped`.
 ///
 /// # Errors
-/// As [`parse_word`].
-pub fn parse_word_with_skipped(
+/// As [`parse_fasta_ids`].
+pub fn parse_fasta_ids_with_skipped(
     word: &[u8],
-    skipped: &mut Vec<Refusal>,
+    skipped: &mut Vec<IdRefusal>,
 ) -> Result<Vec<SeqId>, IdError> {
     let text = trim_spaces(word);
     let ids = if has_tag(text) {
@@ -63,9 +63,9 @@ pub fn parse_word_with_skipped(
 /// or a local identifier; a local one without a bar must be valid.
 ///
 /// # Errors
-/// If BLAST+ refuses the word: unlike in [`parse_word`] every part must fit, and the word
+/// If BLAST+ refuses the word: unlike in [`parse_fasta_ids`] every part must fit, and the word
 /// must not be empty.
-pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
+pub fn parse_makeblastdb_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     if !word.contains(&b'|') {
         parse_bare(trim_spaces(word), Locals::Valid).map(|id| vec![id])
     } else if has_tag(word) {
@@ -80,7 +80,7 @@ pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
 ///
 /// # Errors
 /// If a part does not fit, or the word is empty.
-pub fn parse_typed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
+pub fn parse_alignment_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     let text = trim_spaces(word);
     match has_tag(text) {
         true => parse_tagged(text, None),
@@ -91,7 +91,7 @@ pub fn parse_typed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
 /// Parses a word that is one identifier, as in a list of identifiers (`CSeq_id::Set`): with a known
 /// tag as in FASTA, else an accession of known shape. `None` for anything else, including several
 /// identifiers.
-pub fn parse_single(word: &[u8]) -> Option<SeqId> {
+pub fn parse_single_id(word: &[u8]) -> Option<SeqId> {
     let (id, is_all) = first_of(word, Locals::None).ok()?;
     is_all.then_some(id)
 }
@@ -101,7 +101,7 @@ pub fn parse_single(word: &[u8]) -> Option<SeqId> {
 ///
 /// # Errors
 /// If the tag is known but its parts do not fit, or the word is empty.
-pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
+pub fn parse_first_id(word: &[u8]) -> Result<SeqId, IdRefusal> {
     first_of(word, Locals::Any).map(|(id, _)| id)
 }
 
@@ -112,15 +112,15 @@ pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
 ///
 /// # Errors
 /// For anything else, including several identifiers.
-pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
+pub fn parse_list_entry(word: &[u8]) -> Result<SeqId, IdRefusal> {
     let text = trim_spaces(word);
     if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
-        let number = super::digits(text).ok_or_else(|| Refusal::no_number("gi", text));
+        let number = super::digits(text).ok_or_else(|| IdRefusal::no_number("gi", text));
         return Ok(SeqId::Gi(number?));
     }
     match first_of(word, Locals::Valid)? {
         (id, true) => Ok(id),
-        (_, false) => Err(Refusal::too_many_parts(word)),
+        (_, false) => Err(IdRefusal::too_many_parts(word)),
     }
 }
 
@@ -132,14 +132,14 @@ pub fn parse_listed(word: &[u8]) -> Result<SeqId, Refusal> {
 ///
 /// # Errors
 /// If the parts of an identifier do not fit.
-pub fn parse_indexed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
+pub fn parse_lookup_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     let mut ids = Vec::new();
     let mut rest = word;
     while let Some(end) = end_of_id(rest) {
         let id = &rest[..end];
         match first_of(id, Locals::None)? {
             (id, true) => ids.push(id),
-            (_, false) => return Err(Refusal::too_many_parts(id)),
+            (_, false) => return Err(IdRefusal::too_many_parts(id)),
         }
         rest = rest.get(end + 1..).unwrap_or_default();
     }
@@ -162,7 +162,7 @@ fn end_of_id(text: &[u8]) -> Option<usize> {
 }
 
 /// Parses the first identifier of a word. Also returns whether it is the only one.
-fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
+fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), IdRefusal> {
     let text = trim_spaces(word);
     let tag = text.iter().position(|&c| c == b'|').filter(|_| has_tag(text));
     let Some(tag) = tag.and_then(|bar| Tag::parse(&text[..bar])) else {

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::convert::{ConvertError, exception};
+use crate::convert::{ValueParseError, exception};
 
 /// An exception of BLAST+ 2.12.0 about an identifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct Refusal {
+pub struct IdRefusal {
     cause: Cause,
 }
 
@@ -23,13 +23,13 @@ enum Cause {
     /// Cause: a text in place of a number.
     Choice,
     /// Cause: a text that is not a valid number.
-    Convert(ConvertError),
+    Convert(ValueParseError),
 }
 
 /// BLAST+'s message for a text where only a number is allowed.
 const TEXT: &str = "CObject_id::GetId(): Invalid choice selection: NCBI-General::Object-id.str";
 
-impl fmt::Display for Refusal {
+impl fmt::Display for IdRefusal {
     /// Writes the exception as BLAST+ prints it, without the text before it (`Error: `, `Warning:
     /// (1306.7) [blastp] `).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,13 +45,13 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl From<ConvertError> for Refusal {
-    fn from(error: ConvertError) -> Self {
+impl From<ValueParseError> for IdRefusal {
+    fn from(error: ValueParseError) -> Self {
         Self { cause: Cause::Convert(error) }
     }
 }
 
-impl Refusal {
+impl IdRefusal {
     /// Message without the position in BLAST+'s source.
     pub fn text(&self) -> &str {
         match &self.cause {

@@ -1,7 +1,7 @@
 //! Goldens from `blastp -parse_deflines -query x.fa -subject s.fa
 //! -outfmt "6 qseqid qacc qaccver qgi"`, one record `>WORD title` at a time.
 
-use super::accession::{Identified, identify};
+use super::accession::{AccessionType, identify_accession};
 use super::*;
 
 /// Word, `qseqid`, `qacc`, `qaccver`, `qgi`.
@@ -59,9 +59,9 @@ fn text(bytes: Vec<u8>) -> String {
 #[test]
 fn words_print_as_blastp_prints_them() {
     for (word, full, accession, versioned, number) in PRINTED {
-        let ids = parse_word(word.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-        let chosen = text_choice(&ids).unwrap();
-        assert_eq!(text(id_list(&ids)), full, "{word}");
+        let ids = parse_fasta_ids(word.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        let chosen = choose_text_id(&ids).unwrap();
+        assert_eq!(text(format_id_list(&ids)), full, "{word}");
         assert_eq!(text(chosen.accession()), accession, "{word}");
         assert_eq!(text(chosen.accession_version()), versioned, "{word}");
         assert_eq!(gi(&ids), number, "{word}");
@@ -84,32 +84,33 @@ fn unreadable_words_are_errors() {
         "gi|abc|sp|P12345|x",
     ];
     for word in words {
-        let error = parse_word(word.as_bytes()).unwrap_err();
+        let error = parse_fasta_ids(word.as_bytes()).unwrap_err();
         assert_eq!(error.to_string(), format!("Could not construct seq-id from '{word}'"));
     }
 }
 
 #[test]
 fn choices_among_gi_accession_and_local() {
-    let ids = parse_word(b"gi|7|sp|P12345.1|X_Y").unwrap();
-    assert_eq!(best_choice(&ids), Some(&SeqId::Gi(7)));
-    assert_eq!(text(report_choice(&ids).unwrap().bare()), "P12345.1");
-    let ids = parse_word(b"gi|7|lcl|zz").unwrap();
-    assert_eq!(report_choice(&ids).unwrap(), &ids[1]);
-    assert_eq!(text(best_choice(&ids).unwrap().bare()), "gi|7");
-    assert_eq!(text(id_list(&[])), "Unknown");
+    let ids = parse_fasta_ids(b"gi|7|sp|P12345.1|X_Y").unwrap();
+    assert_eq!(choose_best_id(&ids), Some(&SeqId::Gi(7)));
+    assert_eq!(text(choose_report_id(&ids).unwrap().bare()), "P12345.1");
+    let ids = parse_fasta_ids(b"gi|7|lcl|zz").unwrap();
+    assert_eq!(choose_report_id(&ids).unwrap(), &ids[1]);
+    assert_eq!(text(choose_best_id(&ids).unwrap().bare()), "gi|7");
+    assert_eq!(text(format_id_list(&[])), "Unknown");
     // Of equal ones the first; an accession with a version is better than one without.
-    let pair = [parse_word(b"gb|AAA12345|").unwrap(), parse_word(b"emb|CAA12345.1|").unwrap()];
-    assert_eq!(text_choice(&pair.concat()), Some(&pair[1][0]));
+    let pair =
+        [parse_fasta_ids(b"gb|AAA12345|").unwrap(), parse_fasta_ids(b"emb|CAA12345.1|").unwrap()];
+    assert_eq!(choose_text_id(&pair.concat()), Some(&pair[1][0]));
 }
 
 /// Pairs of a definition line and what BLAST+ 2.12.0 prints of it (`-outfmt 17`, `-long_seqids`).
 #[test]
 fn choices_for_sam_and_for_long_headers() {
     let choices = |word: &str| {
-        let ids = parse_word(word.as_bytes()).unwrap();
-        let sam = text(sam_choice(&ids).unwrap().accession_version());
-        let fasta = |is_protein| text(fasta_list(&ids, is_protein));
+        let ids = parse_fasta_ids(word.as_bytes()).unwrap();
+        let sam = text(choose_sam_id(&ids).unwrap().accession_version());
+        let fasta = |is_protein| text(format_fasta_ids(&ids, is_protein));
         (sam, fasta(true), fasta(false))
     };
     for (word, sam, protein, nucleotide) in [
@@ -127,7 +128,7 @@ fn choices_for_sam_and_for_long_headers() {
 
 #[test]
 fn local_identifiers_are_numbers_if_they_look_like_one() {
-    let local = |text: &[u8]| match &parse_word(text).unwrap()[..] {
+    let local = |text: &[u8]| match &parse_fasta_ids(text).unwrap()[..] {
         [SeqId::Local(id)] => id.clone(),
         other => panic!("{other:?}"),
     };
@@ -140,8 +141,8 @@ fn local_identifiers_are_numbers_if_they_look_like_one() {
 
 #[test]
 fn ranges_of_exceptions_are_exact() {
-    let kind = |accession: &[u8]| match identify(accession) {
-        Identified::Text(kind, _) => kind.tag(),
+    let kind = |accession: &[u8]| match identify_accession(accession) {
+        AccessionType::Text(kind, _) => kind.tag(),
         _ => "-",
     };
     assert_eq!(kind(b"CAD29847"), "emb");
@@ -156,7 +157,7 @@ fn ranges_of_exceptions_are_exact() {
 
 #[test]
 fn molecules_follow_the_accession() {
-    let molecule = |word: &[u8]| parse_word(word).unwrap()[0].molecule();
+    let molecule = |word: &[u8]| parse_fasta_ids(word).unwrap()[0].molecule();
     assert_eq!(molecule(b"NP_000549.1"), Some(Molecule::Protein));
     assert_eq!(molecule(b"L00738"), Some(Molecule::Nucleotide));
     assert_eq!(molecule(b"AAAA01000001"), Some(Molecule::Nucleotide));
@@ -172,7 +173,7 @@ fn molecules_follow_the_accession() {
 #[test]
 fn indexed_words_are_cut_at_tags() {
     let parse = |word: &str| {
-        let ids = parse_indexed(word.as_bytes()).map_err(|refusal| refusal.text().to_owned());
+        let ids = parse_lookup_ids(word.as_bytes()).map_err(|refusal| refusal.text().to_owned());
         let ids = ids.map(|ids| ids.iter().map(SeqId::fasta).collect::<Vec<_>>());
         ids.map(|ids| String::from_utf8(ids.join(&b' ')).unwrap())
     };

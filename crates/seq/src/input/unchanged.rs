@@ -60,7 +60,7 @@ impl fmt::Display for Changed {
 impl std::error::Error for Changed {}
 
 /// Whether reading failed because the file has changed.
-pub fn is_change(error: &io::Error) -> bool {
+pub fn is_file_change(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<Changed>())
 }
 
@@ -111,7 +111,7 @@ impl Read for UnchangedFile {
 ///
 /// # Errors
 /// If it cannot be read, or changes meanwhile.
-pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+pub fn read_whole_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = UnchangedFile::open(path)?;
     let length = file.opened.map_or(0, |opened| opened.length);
     let mut bytes = Vec::new();
@@ -158,9 +158,9 @@ mod tests {
         let later = file.metadata().unwrap().modified().unwrap() + Duration::from_secs(1);
         file.set_modified(later).unwrap();
         assert!(read(&mut written).unwrap_err().contains("it was written to"));
-        assert_eq!(read_whole(&path).unwrap(), b">b\nMKTAYIAKQR\n");
-        assert!(read_whole(directory.path()).is_err());
-        assert_eq!(read_whole(Path::new("/dev/null")).unwrap(), b"");
+        assert_eq!(read_whole_file(&path).unwrap(), b">b\nMKTAYIAKQR\n");
+        assert!(read_whole_file(directory.path()).is_err());
+        assert_eq!(read_whole_file(Path::new("/dev/null")).unwrap(), b"");
         let now = UnchangedFile::open(&path).unwrap().version().unwrap();
         let error = written.version().unwrap().compare(&now).unwrap_err().to_string();
         assert!(error.contains("another file has its name"), "{error}");

@@ -1,7 +1,7 @@
 //! Parses names of sequences as identifiers (`CAlnReader::x_ParseAndValidateSeqIds`,
 //! `CFastaIdValidate`).
 
-use crate::id::{ObjectId, SeqId, parse_typed};
+use crate::id::{ObjectId, SeqId, parse_alignment_ids};
 
 /// Letters of bases. An identifier must not end with more than [`MOST_BASES`] of them.
 const BASES: &[u8] = b"NACGTacgt";
@@ -16,7 +16,7 @@ const LONGEST_ACCESSION: usize = 30;
 /// Parses the identifiers of a name; the error says what is wrong.
 pub(super) fn parse(word: &[u8]) -> Result<Vec<SeqId>, String> {
     let name = String::from_utf8_lossy(word);
-    let ids = parse_typed(word).map_err(|_| format!("'{name}' is no identifier"))?;
+    let ids = parse_alignment_ids(word).map_err(|_| format!("'{name}' is no identifier"))?;
     let Some(last) = ids.last() else { return Err(format!("'{name}' is no identifier")) };
     let accession = last.accession();
     let at_end =

@@ -24,22 +24,22 @@ const NCBI4NA: [u8; SIZE] = [1, 2, 4, 8, 5, 10, 3, 12, 9, 6, 14, 13, 11, 7, 15, 
 ///
 /// ```
 /// use fleetblast_seq::nucleotide::{blastna, encode};
-/// let code = |letter| blastna::of_ncbi4na(encode(letter).unwrap());
+/// let code = |letter| blastna::from_ncbi4na(encode(letter).unwrap());
 /// assert_eq!([b'A', b'c', b'g', b'U', b'R', b'n'].map(code), [0, 1, 2, 3, 4, blastna::N]);
 /// ```
-pub const fn of_ncbi4na(code: u8) -> u8 {
+pub const fn from_ncbi4na(code: u8) -> u8 {
     OF_NCBI4NA[(code & 15) as usize]
 }
 
 /// Converts to an ncbi4na code: a bit for each of A, C, G, T, from the lowest.
-pub const fn ncbi4na(code: u8) -> u8 {
+pub const fn to_ncbi4na(code: u8) -> u8 {
     NCBI4NA[(code & 15) as usize]
 }
 
 /// Returns the complement of a code; a sentinel stays a sentinel.
 pub const fn complement(code: u8) -> u8 {
     // Each base has a bit: A and T swap, C and G swap.
-    of_ncbi4na(ncbi4na(code).reverse_bits() >> 4)
+    from_ncbi4na(to_ncbi4na(code).reverse_bits() >> 4)
 }
 
 /// Returns the reverse complement of a sequence.
@@ -55,9 +55,9 @@ mod tests {
     #[test]
     fn codes_are_those_of_the_letters() {
         for code in 0..SIZE as u8 {
-            let letter = nucleotide::LETTERS[usize::from(ncbi4na(code))];
+            let letter = nucleotide::LETTERS[usize::from(to_ncbi4na(code))];
             assert_eq!(letter, LETTERS[usize::from(code)]);
-            assert_eq!(of_ncbi4na(ncbi4na(code)), code);
+            assert_eq!(from_ncbi4na(to_ncbi4na(code)), code);
             assert_eq!(complement(complement(code)), code);
         }
     }

@@ -19,22 +19,22 @@ const IN_WORD: u32 = 32;
 
 /// The errors in a file of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum CountsError {
+pub enum UnitCountsError {
     /// The file has another format.
     #[error("it is no binary file of windowmasker's counts")]
-    Kind,
+    UnknownFormat,
     /// The file ends too early.
     #[error("it is cut short")]
-    Short,
+    Truncated,
     /// The pairs are incomplete.
     #[error("its length is not that of pairs of units and counts")]
-    Length,
+    IncompletePairs,
     /// A number is out of range.
     #[error("a number in its head is out of range")]
-    Range,
+    HeaderOutOfRange,
     /// An entry of the hash table points beyond its values.
     #[error("an entry of its table points beyond the values")]
-    Index,
+    BadTableEntry,
 }
 
 /// The number of occurrences of each unit in a genome.
@@ -83,20 +83,20 @@ impl Counts {
     ///
     /// # Errors
     /// If the file has another format, or is damaged.
-    pub fn read(file: &[u8]) -> Result<Counts, CountsError> {
+    pub fn read(file: &[u8]) -> Result<Counts, UnitCountsError> {
         let mut words = Words(file).after_notes()?;
         match words.next()? {
             PAIRS => Counts::of_pairs(words),
             kind if HASHES.contains(&kind) => Counts::of_hashes(words, kind == HASHES[1]),
-            _ => Err(CountsError::Kind),
+            _ => Err(UnitCountsError::UnknownFormat),
         }
     }
 
-    fn of_pairs(mut words: Words<'_>) -> Result<Counts, CountsError> {
+    fn of_pairs(mut words: Words<'_>) -> Result<Counts, UnitCountsError> {
         let bases = bases(words.next()?)?;
-        let pairs = (words.0.len().checked_sub(16).ok_or(CountsError::Short)?) / 8;
+        let pairs = (words.0.len().checked_sub(16).ok_or(UnitCountsError::Truncated)?) / 8;
         if words.0.len() != 8 * pairs + 16 {
-            return Err(CountsError::Length);
+            return Err(UnitCountsError::IncompletePairs);
         }
         let mut units = Vec::with_capacity(pairs);
         for _ in 0..pairs {
@@ -106,12 +106,12 @@ impl Counts {
         Ok(Counts::new(bases, limits, Units::Pairs(units)))
     }
 
-    fn of_hashes(mut words: Words<'_>, has_bits: bool) -> Result<Counts, CountsError> {
+    fn of_hashes(mut words: Words<'_>, has_bits: bool) -> Result<Counts, UnitCountsError> {
         let bases = bases(words.next()?)?;
         let [values, key, below, counting] = words.four()?;
         let is_key = (1..2 * bases).contains(&key) && key < 32;
         if !is_key || below > 32 - key || !(1..=32 - key).contains(&counting) {
-            return Err(CountsError::Range);
+            return Err(UnitCountsError::HeaderOutOfRange);
         }
         let limits = words.four()?;
         if has_bits && words.next()? > 0 {
@@ -119,12 +119,12 @@ impl Counts {
             words.many((1u64 << (2 * bases)) / u64::from(IN_WORD))?;
         }
         let table = words.many(1 << key)?;
-        let bytes = words.0.get(..2 * values as usize).ok_or(CountsError::Short)?;
+        let bytes = words.0.get(..2 * values as usize).ok_or(UnitCountsError::Truncated)?;
         let values: Vec<u16> =
             bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
         let hashes = Hashes { key, below, counting, table, values };
         if (0..hashes.table.len()).any(|key| hashes.shared(hashes.table[key]).is_none()) {
-            return Err(CountsError::Index);
+            return Err(UnitCountsError::BadTableEntry);
         }
         Ok(Counts::new(bases, limits, Units::Hashes(hashes)))
     }
@@ -196,40 +196,42 @@ impl Hashes {
     }
 }
 
-fn bases(word: u32) -> Result<u32, CountsError> {
+fn bases(word: u32) -> Result<u32, UnitCountsError> {
     // BLAST+ uses the lowest byte.
-    Some(word & 0xFF).filter(|bases| (1..=MOST_BASES).contains(bases)).ok_or(CountsError::Range)
+    Some(word & 0xFF)
+        .filter(|bases| (1..=MOST_BASES).contains(bases))
+        .ok_or(UnitCountsError::HeaderOutOfRange)
 }
 
 /// The words of a file that are not yet read.
 struct Words<'a>(&'a [u8]);
 
 impl<'a> Words<'a> {
-    fn next(&mut self) -> Result<u32, CountsError> {
-        let (word, rest) = self.0.split_first_chunk().ok_or(CountsError::Short)?;
+    fn next(&mut self) -> Result<u32, UnitCountsError> {
+        let (word, rest) = self.0.split_first_chunk().ok_or(UnitCountsError::Truncated)?;
         self.0 = rest;
         Ok(u32::from_le_bytes(*word))
     }
 
-    fn four(&mut self) -> Result<[u32; 4], CountsError> {
+    fn four(&mut self) -> Result<[u32; 4], UnitCountsError> {
         Ok([self.next()?, self.next()?, self.next()?, self.next()?])
     }
 
-    fn many(&mut self, count: u64) -> Result<Vec<u32>, CountsError> {
+    fn many(&mut self, count: u64) -> Result<Vec<u32>, UnitCountsError> {
         if (self.0.len() as u64) < 4 * count {
-            return Err(CountsError::Short);
+            return Err(UnitCountsError::Truncated);
         }
         (0..count).map(|_| self.next()).collect()
     }
 
     /// Skips the notes, if there are any.
-    fn after_notes(mut self) -> Result<Words<'a>, CountsError> {
+    fn after_notes(mut self) -> Result<Words<'a>, UnitCountsError> {
         let whole = self.0;
         if self.next()? != WITH_NOTES {
             return Ok(Words(whole));
         }
         let length = self.next()? as usize;
-        self.0.get(length..).map(Words).ok_or(CountsError::Short)
+        self.0.get(length..).map(Words).ok_or(UnitCountsError::Truncated)
     }
 }
 
@@ -279,8 +281,8 @@ pub(super) mod tests {
             }
         }
         assert!(!Counts::is_binary(b"##windowmasker"));
-        assert_eq!(Counts::read(&bytes([7, 0, 0])), Err(CountsError::Kind));
-        assert_eq!(Counts::read(&binary(17, &[], [1; 4])), Err(CountsError::Range));
+        assert_eq!(Counts::read(&bytes([7, 0, 0])), Err(UnitCountsError::UnknownFormat));
+        assert_eq!(Counts::read(&binary(17, &[], [1; 4])), Err(UnitCountsError::HeaderOutOfRange));
         let mut beyond = optimised(3, &units, [2, 10, 20, 60]);
         let at = beyond.len() - 4;
         beyond.truncate(at);

@@ -9,7 +9,7 @@ mod counts;
 
 use std::ops::Range;
 
-pub use self::counts::{Counts, CountsError};
+pub use self::counts::{Counts, UnitCountsError};
 
 /// Units of a window.
 const UNITS: usize = 5;

@@ -28,7 +28,7 @@ impl TaskDefaults {
     pub const FAST: TaskDefaults = TaskDefaults {
         matrix: "BLOSUM62",
         word_size: RELEASE.fast_word_size,
-        threshold: Some(RELEASE.fast_threshold),
+        threshold: Some(RELEASE.fast_word_threshold),
     };
 }
 

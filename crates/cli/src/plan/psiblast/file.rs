@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fleetblast_job::error::Error;
 use fleetblast_job::standard;
-use fleetblast_seq::input::read_whole;
+use fleetblast_seq::input::read_whole_file;
 
 use crate::hint;
 use crate::options::typed::lossy;
@@ -27,7 +27,7 @@ pub fn bytes(option: &str, file: &OsStr) -> Result<Vec<u8>, Error> {
         // BLAST+ treats a directory as an empty file.
         Ok(Vec::new())
     } else {
-        read_whole(Path::new(file))
+        read_whole_file(Path::new(file))
     };
     read.map_err(|error| match error.raw_os_error() {
         Some(_) => Error::inaccessible(option, &lossy(file)),

@@ -68,15 +68,15 @@ impl InputAlignment {
         let whole = Checkpoint {
             id: &self.id,
             title: self.title.as_deref(),
-            is_text: true,
+            has_text_residues: true,
             pssm: &pssm,
-            observed: options.out_ascii_pssm.is_some(),
-            matrix: scoring.name,
+            has_intermediate_data: options.out_ascii_pssm.is_some(),
+            matrix_name: scoring.name,
             // BLAST+ does not set them for such a PSSM.
-            gaps: None,
+            gap_costs: None,
             pseudocount: 0,
         };
-        scoremat::checkpoint(&whole, &mut checkpoint);
+        scoremat::write_checkpoint(&whole, &mut checkpoint);
         let InputAlignment { id, title, .. } = self;
         Ok(InitialPssm { pssm, lacks_ungapped: false, id, title, checkpoint })
     }

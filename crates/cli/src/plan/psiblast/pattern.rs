@@ -64,7 +64,7 @@ impl InputPattern {
             self.pattern.clone().map(|pattern| PatternSearch { pattern, statistics, next });
         Ok(ProteinParams {
             common,
-            scoring: statistics.replaced(scoring.clone()),
+            scoring: statistics.replace_parameters(scoring.clone()),
             composition: CompositionMode::Off,
             unified_p: false,
             smith_waterman: false,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use fleetblast_engine::pssm::{Pssm, PssmMaker};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::InitialPssm;
-use fleetblast_report::scoremat::{self, Checkpoint, ReadCheckpoint, ReadError};
+use fleetblast_report::scoremat::{self, Checkpoint, CheckpointError, ReadCheckpoint};
 use fleetblast_seq::alphabet::SIZE;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::file::bytes;
@@ -23,43 +23,43 @@ pub fn start(
 ) -> Result<InitialPssm, Error> {
     let name = lossy(file);
     let bytes = bytes(IN_PSSM.name(), file)?;
-    let read = scoremat::read(&bytes).map_err(|error| refusal(&name, &error))?;
+    let read = scoremat::read_checkpoint(&bytes).map_err(|error| refusal(&name, &error))?;
     let writes = options.out_pssm.is_some() || options.out_ascii_pssm.is_some();
     if writes && !read.is_complete {
         let what =
             "-out_pssm and -out_ascii_pssm with a PSSM that has more or less than psiblast writes";
         return Err(Error::unsupported("psiblast", what));
     }
-    let lacks_ungapped = read.ungapped.is_none();
+    let lacks_ungapped = read.ungapped_parameters.is_none();
     let pssm = Arc::new(pssm(&read, scoring, options.pseudocount)?);
     let mut checkpoint = Vec::new();
-    let matrix = String::from_utf8_lossy(&read.matrix);
+    let matrix = String::from_utf8_lossy(&read.matrix_name);
     let whole = Checkpoint {
         id: &read.id,
         title: read.title.as_deref(),
-        is_text: read.is_text,
+        has_text_residues: read.has_text_residues,
         pssm: &pssm,
-        observed: pssm.observed.is_some(),
-        matrix: &matrix,
-        gaps: read.gaps,
+        has_intermediate_data: pssm.observed.is_some(),
+        matrix_name: &matrix,
+        gap_costs: read.gap_costs,
         pseudocount: read.pseudocount,
     };
-    scoremat::checkpoint(&whole, &mut checkpoint);
+    scoremat::write_checkpoint(&whole, &mut checkpoint);
     let ReadCheckpoint { id, title, .. } = read;
     Ok(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint })
 }
 
 /// Returns the error for a file: BLAST+'s message and the place.
-fn refusal(name: &str, error: &ReadError) -> Error {
+fn refusal(name: &str, error: &CheckpointError) -> Error {
     match error {
-        ReadError::Format => {
+        CheckpointError::Format => {
             Error::query_options(format_args!("{error}\n({name} is neither text nor binary ASN.1)"))
         }
-        ReadError::Malformed(place) => Error::query_options(format_args!(
+        CheckpointError::Malformed(place) => Error::query_options(format_args!(
             "Unrecognized format for PSSM in {name} (must be PssmWithParameters)\n({name}, {place})"
         )),
-        ReadError::Unusable(words) => Error::engine(words),
-        ReadError::Unsupported(what) => {
+        CheckpointError::Unusable(words) => Error::engine(words),
+        CheckpointError::Unsupported(what) => {
             Error::unsupported("psiblast", format_args!("-in_pssm with {what}"))
         }
     }
@@ -67,7 +67,7 @@ fn refusal(name: &str, error: &ReadError) -> Error {
 
 /// Returns the PSSM of a file. If the file has no scores, they are computed from its frequencies.
 fn pssm(read: &ReadCheckpoint, scoring: &ScoringSystem, pseudocount: i32) -> Result<Pssm, Error> {
-    let block = |[lambda, k, h]: [f64; 3]| KarlinBlock { lambda, k, log_k: k.ln(), h };
+    let block = |[lambda, k, h]: [f64; 3]| KarlinParameters { lambda, k, log_k: k.ln(), h };
     let query = read.query.clone();
     let none = || vec![[0.0; SIZE]; query.len()];
     let frequencies = read.frequencies.clone().unwrap_or_else(none);
@@ -78,7 +78,7 @@ fn pssm(read: &ReadCheckpoint, scoring: &ScoringSystem, pseudocount: i32) -> Res
         return maker.of_frequencies(query, frequencies).map_err(Error::engine);
     };
     let gapped = block(gapped);
-    let ungapped = read.ungapped.map_or(gapped, block);
+    let ungapped = read.ungapped_parameters.map_or(gapped, block);
     let observed = read.observed.clone();
     Ok(Pssm { query, scores, frequencies, ungapped, gapped, observed })
 }

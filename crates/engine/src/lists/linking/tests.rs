@@ -4,7 +4,8 @@ use super::*;
 use fleetblast_seq::frame::Frame;
 
 fn rules(small_cutoff: Option<i32>) -> Rules {
-    let space = PairSpace { query: 1000, subject: 100_000, search: 10_000_000_000 };
+    let space =
+        SearchSpace { query_length: 1000, subject_length: 100_000, search_space: 10_000_000_000 };
     Rules { space, lambda: 1.28, log_k: 0.46f64.ln(), small_cutoff }
 }
 
@@ -176,12 +177,12 @@ fn chains_one_by_one(method: Method, hsps: &[Trimmed], rules: &Rules) -> Vec<Cha
 
 /// Links HSPs of one context whose e-values are those of single HSPs.
 fn link_unevenly(mut hsps: Vec<Run>, max_intron_length: i32) -> Vec<Run> {
-    let space = PairSpace { query: 300, subject: 300, search: 1_000_000 };
+    let space = SearchSpace { query_length: 300, subject_length: 300, search_space: 1_000_000 };
     let statistics = uneven::PairStatistics { space, lambda: 0.267, log_k: 0.041f64.ln() };
     for hsp in &mut hsps {
         let score = statistics.lambda * f64::from(hsp.score()) - statistics.log_k;
-        let alone = AlignmentSet { count: 1, score };
-        hsp.set = (space.uneven_gaps(alone, [50, 50], uneven::DECAY), 1);
+        let alone = LinkedSet { count: 1, score };
+        hsp.set = (space.uneven_gap_evalue(alone, [50, 50], uneven::DECAY), 1);
     }
     let gaps = uneven::UnevenGaps::new(max_intron_length, true).expect("room for an intron");
     uneven::link(&mut hsps, gaps, |_| statistics);

@@ -5,7 +5,7 @@
 //! lowest, as long as it becomes lower.
 
 use fleetblast_seq::frame::Strand;
-use fleetblast_stats::sums::{AlignmentSet, PairSpace};
+use fleetblast_stats::sums::{LinkedSet, SearchSpace};
 
 use super::{GAP, Linkable, OVERLAP};
 use crate::order::Bounds;
@@ -30,7 +30,7 @@ pub(crate) struct UnevenGaps {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairStatistics {
     /// Effective lengths, and the search space.
-    pub space: PairSpace,
+    pub space: SearchSpace,
     /// λ, by which scores are normalised.
     pub lambda: f64,
     /// Natural logarithm of K.
@@ -178,10 +178,9 @@ impl Sets {
             if !self.may_join(head, number) {
                 continue;
             }
-            let joined =
-                AlignmentSet { count: set.count + other.count, score: other.sum + set.sum };
+            let joined = LinkedSet { count: set.count + other.count, score: other.sum + set.sum };
             let space = statistics(set.context).space;
-            let evalue = space.uneven_gaps(joined, self.gaps.positions(), DECAY);
+            let evalue = space.uneven_gap_evalue(joined, self.gaps.positions(), DECAY);
             if evalue < lowest.min(other.evalue) {
                 (best, lowest) = (Some((number, evalue)), evalue);
             }

@@ -77,7 +77,7 @@ fn mutate(random: &mut Rng, bases: &mut [u8], one_of: u64) {
 }
 
 fn matrix(reward: i32, penalty: i32) -> [[i32; 16]; 16] {
-    let sets = |code: usize| fleetblast_seq::nucleotide::blastna::ncbi4na(code as u8);
+    let sets = |code: usize| fleetblast_seq::nucleotide::blastna::to_ncbi4na(code as u8);
     let score = |a: usize, b: usize| {
         if a == 15 || b == 15 {
             return i32::MIN / 2;

@@ -7,7 +7,7 @@ use crate::xdrop::GapCosts;
 use fastrand::Rng;
 
 fn letters(text: &str) -> Vec<u8> {
-    let code = |byte| blastna::of_ncbi4na(encode(byte).expect("a letter"));
+    let code = |byte| blastna::from_ncbi4na(encode(byte).expect("a letter"));
     text.bytes().map(code).collect()
 }
 

@@ -18,8 +18,8 @@ mod tests;
 mod vectors;
 
 use fleetblast_seq::alphabet::{self, SIZE};
-use fleetblast_stats::frequencies::{CODES, FrequencyData, TRUE_RESIDUES};
-use fleetblast_stats::matrix::{NEVER, Scores};
+use fleetblast_stats::frequencies::{AMINO_ACID_CODES, AMINO_ACID_COUNT, MatrixFrequencies};
+use fleetblast_stats::matrix::{SENTINEL_SCORE, ScoreMatrix};
 use fleetblast_stats::scoring::ScoringSystem;
 
 use crate::hits::Adjustment;
@@ -33,8 +33,9 @@ use self::optimize::{Optimizer, Start};
 use self::rule::Rule;
 use self::scores::Real;
 
-/// Frequencies of the true residues, in the order of [`fleetblast_stats::frequencies::LETTERS`].
-type Letters = [f64; TRUE_RESIDUES];
+/// Frequencies of the true residues, in the order of
+/// [`fleetblast_stats::frequencies::AMINO_ACID_LETTERS`].
+type Letters = [f64; AMINO_ACID_COUNT];
 
 /// Weight of the background in a composition, in observations (redo_alignment.c).
 const PSEUDOCOUNTS: f64 = 20.0;
@@ -56,10 +57,10 @@ pub fn composition_of(residues: &[u8]) -> Composition {
         counts[usize::from(residue)] += 1;
     }
     counts[usize::from(alphabet::C)] += counts[usize::from(alphabet::U)];
-    let true_residues: usize = CODES.iter().map(|&code| counts[code]).sum();
+    let true_residues: usize = AMINO_ACID_CODES.iter().map(|&code| counts[code]).sum();
     let mut probabilities = [0.0; SIZE];
     if true_residues > 0 {
-        for code in CODES {
+        for code in AMINO_ACID_CODES {
             probabilities[code] = counts[code] as f64 / true_residues as f64;
         }
     }
@@ -69,7 +70,7 @@ pub fn composition_of(residues: &[u8]) -> Composition {
 impl Composition {
     /// Shares of the true residues.
     fn letters(&self) -> Letters {
-        CODES.map(|code| self.probabilities[code])
+        AMINO_ACID_CODES.map(|code| self.probabilities[code])
     }
 
     /// Shares of the true residues drawn towards a background that counts for 20 observations
@@ -114,11 +115,11 @@ impl Workspace {
 /// Adjusts the matrix of a scoring system to pairs of compositions.
 #[derive(Clone, Debug)]
 pub struct Adjuster {
-    plain: Scores,
+    plain: ScoreMatrix,
     /// Ungapped λ of the background composition, per unit of the scaled scores.
     lambda: f64,
     /// The matrix at the scale of the results, computed from the frequency ratios.
-    start: Scores,
+    start: ScoreMatrix,
     /// Smallest and largest score of `start` in the columns of the true residues, both counted from
     /// 0.
     start_range: (i32, i32),
@@ -137,13 +138,13 @@ impl Adjuster {
     /// Returns `None` if the matrix has no frequency data (IDENTITY): BLAST+ then warns and
     /// searches without adjustment.
     pub fn new(scoring: &ScoringSystem, scale: f64) -> Option<Self> {
-        let data = FrequencyData::for_matrix(scoring.name)?;
-        let lambda = scoring.ideal.lambda / scale;
-        let log_ratios = data.ratios.map(|row| row.map(log_or_never));
-        let mut start = [[NEVER; SIZE]; SIZE];
+        let data = MatrixFrequencies::for_matrix(scoring.name)?;
+        let lambda = scoring.ideal_parameters.lambda / scale;
+        let log_ratios = data.frequency_ratios.map(|row| row.map(log_or_never));
+        let mut start = [[SENTINEL_SCORE; SIZE]; SIZE];
         scores::round(&scores::at_lambda(&log_ratios, lambda), &mut start);
-        let mut marginals = ([0.0; TRUE_RESIDUES], [0.0; TRUE_RESIDUES]);
-        for (row, values) in data.joint.iter().enumerate() {
+        let mut marginals = ([0.0; AMINO_ACID_COUNT], [0.0; AMINO_ACID_COUNT]);
+        for (row, values) in data.joint_probabilities.iter().enumerate() {
             for (column, value) in values.iter().enumerate() {
                 marginals.0[row] += value;
                 marginals.1[column] += value;
@@ -155,9 +156,9 @@ impl Adjuster {
             start_range: scale::score_range(&start),
             start,
             log_ratios,
-            joint: Start::new(data.joint),
+            joint: Start::new(data.joint_probabilities),
             marginals,
-            background: data.background,
+            background: data.background_frequencies,
             unified: false,
         })
     }
@@ -183,7 +184,7 @@ impl Adjuster {
         subject: &Composition,
         subject_length: usize,
         workspace: &mut Workspace,
-        out: &mut Scores,
+        out: &mut ScoreMatrix,
     ) -> Option<Adjustment> {
         if mode == CompositionMode::Off {
             *out = self.plain;
@@ -210,7 +211,7 @@ impl Adjuster {
         query: &Composition,
         subject: &Composition,
         workspace: &mut Workspace,
-        out: &mut Scores,
+        out: &mut ScoreMatrix,
     ) -> bool {
         let rows = query.with_pseudocounts(&self.marginals.0);
         let columns = subject.with_pseudocounts(&self.marginals.1);
@@ -232,7 +233,7 @@ impl Adjuster {
         query: &Composition,
         subject: &Composition,
         workspace: &mut Workspace,
-        out: &mut Scores,
+        out: &mut ScoreMatrix,
     ) {
         let (p, q) = (&query.probabilities, &subject.probabilities);
         let table = &mut workspace.score_probabilities;
@@ -245,7 +246,7 @@ impl Adjuster {
     }
 
     /// Keeps the scores of stops from the original matrix.
-    fn keep_stop(&self, out: &mut Scores) {
+    fn keep_stop(&self, out: &mut ScoreMatrix) {
         let stop = usize::from(alphabet::STOP);
         out[stop] = self.start[stop];
         for (row, start) in out.iter_mut().zip(&self.start) {
@@ -256,5 +257,5 @@ impl Adjuster {
 
 /// ln of a ratio, [`NEVER`] of 0.
 fn log_or_never(ratio: f64) -> f64 {
-    if ratio == 0.0 { f64::from(NEVER) } else { ratio.ln() }
+    if ratio == 0.0 { f64::from(SENTINEL_SCORE) } else { ratio.ln() }
 }

@@ -8,7 +8,7 @@
 //! costs one system of 40 unknowns. Sums run in lanes, and quotients use reciprocals. That changes
 //! results by about 1e-15, far too little to show in rounded scores.
 
-use fleetblast_stats::frequencies::{Joint, TRUE_RESIDUES};
+use fleetblast_stats::frequencies::{AMINO_ACID_COUNT, JointProbabilities};
 
 use super::Letters;
 use super::cholesky::{HALF, Half, System};
@@ -43,16 +43,16 @@ struct Constraints {
 /// The probabilities to start from, with quantities derived from them.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
-    q: Joint,
+    q: JointProbabilities,
     /// 1/q.
-    inverse: Joint,
+    inverse: JointProbabilities,
     /// ln q.
-    log: Joint,
+    log: JointProbabilities,
 }
 
 impl Start {
     /// Creates a start at `q`, all of whose entries are positive.
-    pub(super) fn new(q: Joint) -> Self {
+    pub(super) fn new(q: JointProbabilities) -> Self {
         Self { inverse: q.map(|row| row.map(f64::recip)), log: q.map(|row| row.map(f64::ln)), q }
     }
 }
@@ -61,31 +61,31 @@ impl Start {
 #[derive(Clone, Debug)]
 pub(super) struct Optimizer {
     /// The iterate.
-    pub(super) x: Joint,
+    pub(super) x: JointProbabilities,
     /// ln(x/q).
-    log_ratio: Joint,
+    log_ratio: JointProbabilities,
     /// ln(q/(r c)): the scores of the original probabilities in the new composition, at λ = 1.
-    scores: Joint,
+    scores: JointProbabilities,
     /// ln(x/(r c)): the scores of the iterate, at λ = 1.
-    pub(super) new_scores: Joint,
+    pub(super) new_scores: JointProbabilities,
     /// Residual of x; then its step.
-    step: Joint,
+    step: JointProbabilities,
     /// D⁻¹.
-    inverse: Joint,
+    inverse: JointProbabilities,
     /// Products with D⁻¹.
-    product: Joint,
+    product: JointProbabilities,
     /// Lagrange multipliers.
     multipliers: Constraints,
     system: System,
 }
 
 #[inline(always)]
-fn lanes(cells: &Joint) -> Lanes<'_> {
+fn lanes(cells: &JointProbabilities) -> Lanes<'_> {
     cells.as_flattened().as_chunks().0
 }
 
 #[inline(always)]
-fn lanes_mut(cells: &mut Joint) -> &mut [[f64; LANES]] {
+fn lanes_mut(cells: &mut JointProbabilities) -> &mut [[f64; LANES]] {
     cells.as_flattened_mut().as_chunks_mut().0
 }
 
@@ -97,7 +97,7 @@ fn total(sums: [f64; LANES]) -> f64 {
 
 /// Σ a·b.
 #[inline(always)]
-fn dot(a: &Joint, b: &Joint) -> f64 {
+fn dot(a: &JointProbabilities, b: &JointProbabilities) -> f64 {
     let mut sums = [0.0; LANES];
     for (a, b) in lanes(a).iter().zip(lanes(b)) {
         for lane in 0..LANES {
@@ -109,7 +109,7 @@ fn dot(a: &Joint, b: &Joint) -> f64 {
 
 /// Column sums, row sums but the first, and 0.
 #[inline(always)]
-fn sums(cells: &Joint) -> Constraints {
+fn sums(cells: &JointProbabilities) -> Constraints {
     let mut sums = Constraints { columns: [0.0; HALF], others: [0.0; HALF] };
     for (index, row) in cells.iter().enumerate() {
         let mut row_sums = [0.0; LANES];
@@ -131,7 +131,7 @@ fn sums(cells: &Joint) -> Constraints {
 impl Optimizer {
     /// Creates the arrays.
     pub(super) fn new() -> Self {
-        let zero = [[0.0; TRUE_RESIDUES]; TRUE_RESIDUES];
+        let zero = [[0.0; AMINO_ACID_COUNT]; AMINO_ACID_COUNT];
         Self {
             x: zero,
             log_ratio: zero,
@@ -175,7 +175,7 @@ impl Optimizer {
     #[inline(always)]
     fn begin(&mut self, start: &Start, rows: &Letters, columns: &Letters) {
         self.x = start.q;
-        self.log_ratio = [[0.0; TRUE_RESIDUES]; TRUE_RESIDUES];
+        self.log_ratio = [[0.0; AMINO_ACID_COUNT]; AMINO_ACID_COUNT];
         self.multipliers = Constraints { columns: [0.0; HALF], others: [0.0; HALF] };
         let log_columns = columns.map(f64::ln);
         for ((scores, log), row) in self.scores.iter_mut().zip(&start.log).zip(rows) {
@@ -306,7 +306,7 @@ impl Optimizer {
 
 /// Adds to each cell the multipliers of its column and its row.
 #[inline(always)]
-fn add_multipliers(cells: &mut Joint, multipliers: &Constraints) {
+fn add_multipliers(cells: &mut JointProbabilities, multipliers: &Constraints) {
     for (index, row) in cells.iter_mut().enumerate() {
         let of_row = if index > 0 { multipliers.others[index - 1] } else { 0.0 };
         for (cell, of_column) in row.iter_mut().zip(&multipliers.columns) {

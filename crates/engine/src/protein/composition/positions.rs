@@ -5,10 +5,10 @@
 //! was stretched.
 
 use fleetblast_seq::alphabet::{self, SIZE, is_standard};
-use fleetblast_stats::frequencies::{CODES, FrequencyData, background};
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::frequencies::{AMINO_ACID_CODES, MatrixFrequencies, background_frequencies};
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::lattice::ScoreDistribution;
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::{Composition, log_or_never, scale, scores};
@@ -26,7 +26,7 @@ pub struct PositionAdjuster {
     /// λ of background residues per unit of the scaled scores.
     lambda: f64,
     /// Parameters of gapped alignments in raw units.
-    pub gapped: KarlinBlock,
+    pub gapped: KarlinParameters,
 }
 
 impl PositionAdjuster {
@@ -47,7 +47,9 @@ impl PositionAdjuster {
             // BLAST+ takes a residue that cannot occur here as one that scores 0, except in columns
             // without data.
             if frequencies.iter().any(|&frequency| frequency != 0.0) {
-                row.iter_mut().filter(|score| **score == NEVER).for_each(|score| *score = 0);
+                row.iter_mut()
+                    .filter(|score| **score == SENTINEL_SCORE)
+                    .for_each(|score| *score = 0);
             }
         }
         let ungapped = maker.parameters(letters, &whole)?;
@@ -78,7 +80,7 @@ impl PositionAdjuster {
         let lambda = self.lambda / ratio;
         out.clear();
         out.extend(self.log_ratios.iter().zip(&self.start).map(|(logs, start)| {
-            let never = f64::from(NEVER);
+            let never = f64::from(SENTINEL_SCORE);
             let mut row = logs.map(|log| if log == never { never } else { log / lambda });
             let x = scores::average(&row, shares).min(scores::LARGEST_X_SCORE);
             row[usize::from(alphabet::X)] = x;
@@ -121,14 +123,14 @@ const CODES_ASCENDING: [usize; 20] = {
         }
         code += 1;
     }
-    assert!(at == CODES.len());
+    assert!(at == AMINO_ACID_CODES.len());
     codes
 };
 
 /// Logarithms of the frequency ratios of each position, or of its residue where there are no data.
 fn log_ratios(scoring: &ScoringSystem, pssm: &Pssm, letters: &[u8]) -> Option<Vec<[f64; SIZE]>> {
-    let matrix = FrequencyData::for_matrix(scoring.name)?.ratios;
-    let standard = background();
+    let matrix = MatrixFrequencies::for_matrix(scoring.name)?.frequency_ratios;
+    let standard = background_frequencies();
     let unlike_any = [alphabet::X, alphabet::STOP].map(usize::from);
     let of_position = |(&letter, frequencies): (&u8, &[f64; SIZE])| {
         let letter = usize::from(letter);

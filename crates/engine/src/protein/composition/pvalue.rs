@@ -1,6 +1,6 @@
 //! The p-value of a pair of compositions, for unified p-values (`-comp_based_stats 2u`).
 
-use fleetblast_stats::frequencies::{CODES, TRUE_RESIDUES};
+use fleetblast_stats::frequencies::{AMINO_ACID_CODES, AMINO_ACID_COUNT};
 use fleetblast_stats::matrix;
 use fleetblast_stats::unified::{CompositionPvalues, SMALLEST_LAMBDA};
 
@@ -18,16 +18,16 @@ const START: f64 = 0.367879441171;
 /// matrix of the search.
 #[derive(Clone, Debug)]
 pub struct PairPvalues {
-    scores: [[i32; TRUE_RESIDUES]; TRUE_RESIDUES],
+    scores: [[i32; AMINO_ACID_COUNT]; AMINO_ACID_COUNT],
     distribution: CompositionPvalues,
 }
 
 impl PairPvalues {
     /// Creates it with the scores of BLOSUM62.
     pub fn new() -> Self {
-        let all = matrix::scores("BLOSUM62").expect("BLOSUM62 is built in");
+        let all = matrix::matrix_scores("BLOSUM62").expect("BLOSUM62 is built in");
         Self {
-            scores: CODES.map(|row| CODES.map(|column| all[row][column])),
+            scores: AMINO_ACID_CODES.map(|row| AMINO_ACID_CODES.map(|column| all[row][column])),
             distribution: CompositionPvalues::new(),
         }
     }

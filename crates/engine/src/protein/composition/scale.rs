@@ -1,15 +1,15 @@
 //! How much a matrix must be scaled to fit two compositions.
 
 use fleetblast_seq::alphabet::SIZE;
-use fleetblast_stats::frequencies::CODES;
+use fleetblast_stats::frequencies::AMINO_ACID_CODES;
 use fleetblast_stats::lattice::ScoreDistribution;
-use fleetblast_stats::matrix::{NEVER, Scores};
+use fleetblast_stats::matrix::{SENTINEL_SCORE, ScoreMatrix};
 
 /// Smallest and largest score in the columns of the true residues, at most and at least 0.
 pub(super) fn score_range(scores: &[[i32; SIZE]]) -> (i32, i32) {
-    let true_columns = scores.iter().flat_map(|row| CODES.map(|code| row[code]));
+    let true_columns = scores.iter().flat_map(|row| AMINO_ACID_CODES.map(|code| row[code]));
     true_columns
-        .filter(|&score| score > NEVER)
+        .filter(|&score| score > SENTINEL_SCORE)
         .fold((0, 0), |(low, high), score| (low.min(score), high.max(score)))
 }
 
@@ -17,7 +17,7 @@ pub(super) fn score_range(scores: &[[i32; SIZE]]) -> (i32, i32) {
 ///
 /// `range` is [`score_range`]; `table` is scratch space for the distribution of scores.
 pub(super) fn ratio(
-    scores: &Scores,
+    scores: &ScoreMatrix,
     (low, high): (i32, i32),
     query: &[f64; SIZE],
     subject: &[f64; SIZE],

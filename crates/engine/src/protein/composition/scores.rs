@@ -1,8 +1,8 @@
 //! Converts frequencies to scores, and rounds these.
 
 use fleetblast_seq::alphabet::{self, SIZE};
-use fleetblast_stats::frequencies::{CODES, Joint};
-use fleetblast_stats::matrix::{NEVER, Scores};
+use fleetblast_stats::frequencies::{AMINO_ACID_CODES, JointProbabilities};
+use fleetblast_stats::matrix::{SENTINEL_SCORE, ScoreMatrix};
 
 use super::Letters;
 
@@ -17,14 +17,14 @@ const AMBIGUOUS: [(usize, usize, usize); 3] = [(2, 4, 13), (23, 5, 15), (27, 9, 
 
 /// Scores at a given λ from the logarithms of frequency ratios. [`NEVER`] stays.
 pub(super) fn at_lambda(log_ratios: &Real, lambda: f64) -> Real {
-    let never = f64::from(NEVER);
+    let never = f64::from(SENTINEL_SCORE);
     log_ratios.map(|row| row.map(|log| if log == never { never } else { log / lambda }))
 }
 
 /// Converts frequencies of the true residues to NCBIstdaa, with sums for `B`, `Z` and `J`.
 fn spread(letters: &Letters) -> [f64; SIZE] {
     let mut all = [0.0; SIZE];
-    for (&code, &value) in CODES.iter().zip(letters) {
+    for (&code, &value) in AMINO_ACID_CODES.iter().zip(letters) {
         all[code] = value;
     }
     for (code, one, other) in AMBIGUOUS {
@@ -37,8 +37,8 @@ fn spread(letters: &Letters) -> [f64; SIZE] {
 /// logarithms of their ratios (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its
 /// rounding).
 pub(super) fn of_joint(
-    joint: &Joint,
-    logs: &Joint,
+    joint: &JointProbabilities,
+    logs: &JointProbabilities,
     rows: &Letters,
     columns: &Letters,
     lambda: f64,
@@ -46,9 +46,9 @@ pub(super) fn of_joint(
 ) {
     let (rows, columns) = (spread(rows), spread(columns));
     let log_sum = joint.iter().flatten().sum::<f64>().ln();
-    *out = [[f64::from(NEVER); SIZE]; SIZE];
-    for (&code, (values, logs)) in CODES.iter().zip(joint.iter().zip(logs)) {
-        for (&column, log) in CODES.iter().zip(logs) {
+    *out = [[f64::from(SENTINEL_SCORE); SIZE]; SIZE];
+    for (&code, (values, logs)) in AMINO_ACID_CODES.iter().zip(joint.iter().zip(logs)) {
+        for (&column, log) in AMINO_ACID_CODES.iter().zip(logs) {
             out[code][column] = (log - log_sum) / lambda;
         }
         set_ambiguous_columns(
@@ -64,7 +64,7 @@ pub(super) fn of_joint(
         let [one, other] = [one, other].map(|code| &joint[place(code)]);
         let values = spread(&std::array::from_fn(|letter| one[letter] + other[letter]));
         let row = &mut out[code];
-        for column in CODES {
+        for column in AMINO_ACID_CODES {
             row[column] =
                 ((values[column] / (rows[code] * columns[column])).ln() - log_sum) / lambda;
         }
@@ -90,7 +90,7 @@ fn set_ambiguous_columns(
 
 /// Index of a true residue's code among the letters.
 fn place(code: usize) -> usize {
-    CODES.iter().position(|&known| known == code).unwrap_or_default()
+    AMINO_ACID_CODES.iter().position(|&known| known == code).unwrap_or_default()
 }
 
 /// Sets the scores of `X` to averages over true residues, at most -1; then those of `U` to `C`'s
@@ -138,7 +138,7 @@ fn column_average(real: &Real, column: usize, rows: &[f64; SIZE]) -> f64 {
 }
 
 /// Rounds to the nearest integer, halves away from zero.
-pub(super) fn round(real: &Real, out: &mut Scores) {
+pub(super) fn round(real: &Real, out: &mut ScoreMatrix) {
     for (out, real) in out.iter_mut().flatten().zip(real.iter().flatten()) {
         *out = (real + 0.5_f64.copysign(*real)) as i32;
     }

@@ -3,8 +3,8 @@
 
 use fastrand::Rng;
 use fleetblast_seq::alphabet::encode;
-use fleetblast_stats::gumbel::Gumbel;
-use fleetblast_stats::matrix::Scores;
+use fleetblast_stats::gumbel::GumbelParameters;
+use fleetblast_stats::matrix::ScoreMatrix;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -24,7 +24,7 @@ fn adjust(
     mode: CompositionMode,
     query: &[u8],
     subject: &[u8],
-) -> Option<(Adjustment, Scores)> {
+) -> Option<(Adjustment, ScoreMatrix)> {
     let (p, q) = (composition_of(query), composition_of(subject));
     let results = kernels().into_iter().map(|kernel| {
         let mut out = [[0; SIZE]; SIZE];
@@ -40,8 +40,8 @@ fn adjust(
 }
 
 /// Sum of all scores that are not [`NEVER`].
-fn checksum(scores: &Scores) -> i32 {
-    scores.iter().flatten().filter(|&&score| score > NEVER).sum()
+fn checksum(scores: &ScoreMatrix) -> i32 {
+    scores.iter().flatten().filter(|&&score| score > SENTINEL_SCORE).sum()
 }
 
 const QUERY: &str = "MKVLAAGIVGLLLAQPSWERTYHKLCNDEFGHIKLMNPQRSTVWY";
@@ -103,7 +103,13 @@ fn unified_p_values_let_scaling_raise_scores() {
 }
 
 /// Best score of a local alignment with affine gap costs.
-fn smith_waterman(query: &[u8], subject: &[u8], scores: &Scores, open: i32, extend: i32) -> i32 {
+fn smith_waterman(
+    query: &[u8],
+    subject: &[u8],
+    scores: &ScoreMatrix,
+    open: i32,
+    extend: i32,
+) -> i32 {
     let (mut best, mut above) = (0, vec![(0, i32::MIN / 2); subject.len() + 1]);
     for &q in query {
         let (mut diagonal, mut left, mut gap) = (0, 0, i32::MIN / 2);
@@ -130,7 +136,8 @@ fn scores_and_e_values_are_those_of_reports() {
     const NEAR: &str = "MKVLSAGIVGLILAQPTWERTFHKLANDEFGHVKLMNPQKSTVWYGGGG";
     const PIECE: &str = "WERTYHKLCNDEFGHIK";
     let scoring = blosum62();
-    let (adjuster, gumbel) = (Adjuster::new(&scoring, 32.0).unwrap(), Gumbel::new(&scoring));
+    let (adjuster, gumbel) =
+        (Adjuster::new(&scoring, 32.0).unwrap(), GumbelParameters::new(&scoring));
     let golden = [
         (Scale, Q, 516, "1.33e-74"),
         (Scale, NEAR, 225, "8.05e-31"),
@@ -162,7 +169,7 @@ fn random_letters(random: &mut Rng) -> Letters {
 
 #[test]
 fn the_optimum_satisfies_its_constraints() {
-    let start = Start::new(FrequencyData::for_matrix("BLOSUM62").unwrap().joint);
+    let start = Start::new(MatrixFrequencies::for_matrix("BLOSUM62").unwrap().joint_probabilities);
     let (mut optimizer, mut random, mut found) = (Optimizer::new(), Rng::with_seed(7), 0);
     for _ in 0..200 {
         let (rows, columns) = (random_letters(&mut random), random_letters(&mut random));

@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use fleetblast_seq::{alphabet, mask};
-use fleetblast_stats::gumbel::Gumbel;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::gumbel::GumbelParameters;
+use fleetblast_stats::karlin::KarlinParameters;
 
 use crate::lists::{FramePart, Piece, masks_of_piece};
 use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, truncate_to_i32};
@@ -44,10 +44,10 @@ pub(super) struct PieceContext {
     /// Least score of a gapped HSP that is kept.
     pub cutoff_gapped: i32,
     /// Ungapped statistics.
-    pub karlin: KarlinBlock,
+    pub karlin: KarlinParameters,
     /// Gapped statistics, with and without the correction for finite size.
-    pub gapped: KarlinBlock,
-    pub gumbel: Gumbel,
+    pub gapped: KarlinParameters,
+    pub gumbel: GumbelParameters,
     /// Whether words match by their score alone, as with a PSSM. Otherwise equal words match too.
     pub by_score: bool,
     /// Effective search space of a whole query: the present one, unless its batch is searched in
@@ -65,7 +65,7 @@ impl PieceContext {
         piece: &Piece,
         params: &ProteinParams,
         totals: &DatabaseTotals,
-        gumbel: &Gumbel,
+        gumbel: &GumbelParameters,
     ) -> impl Iterator<Item = PieceContext> {
         let query = &queries[piece.query];
         (0..query.contexts.len() as u8).filter_map(move |context| {
@@ -79,7 +79,7 @@ impl PieceContext {
         piece: &Piece,
         params: &ProteinParams,
         totals: &DatabaseTotals,
-        gumbel: &Gumbel,
+        gumbel: &GumbelParameters,
     ) -> Option<PieceContext> {
         let pssm = query.pssm.as_deref();
         let search_space = piece.spaces[usize::from(number)];
@@ -107,9 +107,9 @@ impl PieceContext {
             truncate_to_i32((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda);
         let (karlin, gapped) = match pssm {
             Some(pssm) => (pssm.ungapped, pssm.gapped),
-            None => (karlin, params.scoring.gapped.block()),
+            None => (karlin, params.scoring.gapped_statistics.karlin_parameters()),
         };
-        let gumbel = gumbel.with(&gapped);
+        let gumbel = gumbel.with_scale_and_k(&gapped);
         let statistics = (&karlin, &gapped, &gumbel);
         let cutoff_max = cutoff_score(len, statistics, search_space, params, totals);
         let cutoff_ungapped = trigger.min(cutoff_max);
@@ -157,7 +157,7 @@ impl PieceContext {
     /// Creates a context of these residues; the test sets the cut-offs.
     #[cfg(test)]
     pub fn for_test(residues: &[u8]) -> PieceContext {
-        let karlin = KarlinBlock { lambda: 0.3, k: 0.1, log_k: 0.1f64.ln(), h: 0.4 };
+        let karlin = KarlinParameters { lambda: 0.3, k: 0.1, log_k: 0.1f64.ln(), h: 0.4 };
         let (letters, rows, reversed_rows) = laid_out(residues);
         PieceContext {
             piece: 0,
@@ -222,7 +222,7 @@ fn piece_masks(
     piece: &Piece,
     (number, part): (u8, FramePart),
     params: &ProteinParams,
-) -> Option<(Vec<u8>, Vec<Range<u32>>, KarlinBlock)> {
+) -> Option<(Vec<u8>, Vec<Range<u32>>, KarlinParameters)> {
     let context = &query.contexts[usize::from(part.context)];
     let range = part.start as usize..(part.start + part.length) as usize;
     let unmasked = context.unmasked.get(range)?;
@@ -244,8 +244,8 @@ pub(crate) fn least_cutoff(
     params: &ProteinParams,
     totals: &DatabaseTotals,
 ) -> i32 {
-    let gapped = params.scoring.gapped.block();
-    let gumbel = Gumbel::new(&params.scoring).with(&gapped);
+    let gapped = params.scoring.gapped_statistics.karlin_parameters();
+    let gumbel = GumbelParameters::new(&params.scoring).with_scale_and_k(&gapped);
     let linked = params.linked_cutoff(&gapped, average_length, totals).unwrap_or(i32::MAX);
     let cutoff = |context: &query::Context| {
         let karlin = context.karlin?;
@@ -260,7 +260,7 @@ pub(crate) fn least_cutoff(
 /// The least score that reaches the preliminary e-value limit.
 fn cutoff_score(
     len: u32,
-    (karlin, gapped, gumbel): (&KarlinBlock, &KarlinBlock, &Gumbel),
+    (karlin, gapped, gumbel): (&KarlinParameters, &KarlinParameters, &GumbelParameters),
     search_space: i64,
     params: &ProteinParams,
     totals: &DatabaseTotals,

@@ -2,7 +2,7 @@
 
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::translation::GeneticCode;
-use fleetblast_stats::gumbel::Gumbel;
+use fleetblast_stats::gumbel::GumbelParameters;
 
 use super::block::{SubjectBlock, SubjectFrame};
 use super::context::PieceContext;
@@ -86,7 +86,7 @@ impl ProteinSearcher {
         totals: &DatabaseTotals,
         kernel: Option<Kernel>,
     ) -> ProteinSearcher {
-        let gumbel = Gumbel::new(&params.scoring);
+        let gumbel = GumbelParameters::new(&params.scoring);
         let of_piece = |(number, piece)| {
             PieceContext::of_piece(queries, number, piece, params, totals, &gumbel)
         };
@@ -119,8 +119,8 @@ impl ProteinSearcher {
             .collect();
         order.sort_by_key(|&i| self.contexts[i].cutoff_ungapped);
         let mut rest = Vec::new();
-        if let Some(kernel) =
-            kernel.filter(|_| self.word.size < params.common.release.compressed_from)
+        if let Some(kernel) = kernel
+            .filter(|_| self.word.size < params.common.release.compressed_alphabet_min_word_size)
         {
             let (filtered, other): (Vec<usize>, Vec<usize>) =
                 order.iter().partition(|&&i| self.filterable(&self.contexts[i]));

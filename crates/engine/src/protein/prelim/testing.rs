@@ -1,7 +1,7 @@
 //! Related sequences, statistics and kernels for tests.
 
 use fastrand::Rng;
-use fleetblast_stats::gumbel::Gumbel;
+use fleetblast_stats::gumbel::GumbelParameters;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -34,9 +34,9 @@ pub(super) fn related(random: &mut Rng, len: usize) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// Statistics of the standard scoring system.
-pub(in crate::protein::prelim) fn gumbel() -> Gumbel {
+pub(in crate::protein::prelim) fn gumbel() -> GumbelParameters {
     let scoring = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None);
-    Gumbel::new(&scoring.expect("a known matrix"))
+    GumbelParameters::new(&scoring.expect("a known matrix"))
 }
 
 /// The kernels that this machine can run.

@@ -1,8 +1,8 @@
 //! The indexed words of a query, and the subject words that match them (rules 4.1, 4.2).
 
 use fleetblast_seq::alphabet::{self, SIZE};
-use fleetblast_stats::frequencies::{self, FrequencyData};
-use fleetblast_stats::matrix::NEVER;
+use fleetblast_stats::frequencies::{self, MatrixFrequencies};
+use fleetblast_stats::matrix::SENTINEL_SCORE;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -114,7 +114,9 @@ impl Alphabet {
         threshold: f64,
     ) -> Option<Alphabet> {
         match word_size {
-            _ if word_size < release.compressed_from => Some(Alphabet::standard(rows, threshold)),
+            _ if word_size < release.compressed_alphabet_min_word_size => {
+                Some(Alphabet::standard(rows, threshold))
+            }
             ..=6 => Alphabet::compressed(scoring, GROUPS_6, threshold),
             _ => Alphabet::compressed(scoring, GROUPS_7, threshold),
         }
@@ -130,10 +132,10 @@ impl Alphabet {
     }
 
     fn compressed(scoring: &ScoringSystem, groups: &str, threshold: f64) -> Option<Alphabet> {
-        let ratios = FrequencyData::for_matrix(scoring.name)?.ratios;
-        let background = frequencies::background();
+        let ratios = MatrixFrequencies::for_matrix(scoring.name)?.frequency_ratios;
+        let background = frequencies::background_frequencies();
         let mut digits = [None; SIZE];
-        let mut scores = vec![[NEVER; SIZE]; SIZE];
+        let mut scores = vec![[SENTINEL_SCORE; SIZE]; SIZE];
         let mut radix = 0;
         for (digit, group) in groups.split(' ').enumerate() {
             let codes: Vec<usize> =
@@ -146,7 +148,7 @@ impl Alphabet {
                 let ratio: f64 =
                     codes.iter().map(|&code| ratios[code] * (background[code] / total)).sum();
                 if ratio >= 1e-8 {
-                    let score = ratio.ln() * COMPRESSED_SCALE / scoring.ungapped.lambda;
+                    let score = ratio.ln() * COMPRESSED_SCALE / scoring.ungapped_statistics.lambda;
                     row[digit] = score.round() as i32;
                 }
             }
@@ -192,7 +194,7 @@ impl Alphabet {
 
     /// Score of a row against a digit, within 16 bits.
     pub fn score(&self, row: RowNumber, digit: usize) -> i16 {
-        self.scores[row as usize][digit].clamp(NEVER, i32::from(i16::MAX)) as i16
+        self.scores[row as usize][digit].clamp(SENTINEL_SCORE, i32::from(i16::MAX)) as i16
     }
 
     /// Score that a matching word must reach; with 0 only equal words match.

@@ -1,8 +1,8 @@
 //! From scaled alignments to e-values and reported scores (rules 1.6, 6.5).
 
 use fleetblast_seq::frame::Frame;
-use fleetblast_stats::gumbel::Gumbel;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::gumbel::GumbelParameters;
+use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::unified;
 
 use super::{Scaled, Traceback, TracebackContext, TracebackQuery};
@@ -17,11 +17,11 @@ use crate::query::{Context, Query};
 /// Converts scores to e-values.
 #[derive(Clone, Copy, Debug)]
 pub struct Significance {
-    gumbel: Gumbel,
+    gumbel: GumbelParameters,
     /// Gapped statistics in raw units.
-    karlin: KarlinBlock,
+    karlin: KarlinParameters,
     /// The same in scaled units.
-    scaled: KarlinBlock,
+    scaled: KarlinParameters,
     scale: f64,
     residues: i64,
     /// Whether finite-size statistics apply; otherwise e-values follow from the search space.
@@ -32,11 +32,11 @@ pub struct Significance {
 
 impl Significance {
     pub fn new(params: &ProteinParams, totals: &DatabaseTotals, scale: i32) -> Self {
-        let karlin = params.scoring.gapped.block();
+        let karlin = params.scoring.gapped_statistics.karlin_parameters();
         Significance {
-            gumbel: Gumbel::new(&params.scoring),
+            gumbel: GumbelParameters::new(&params.scoring),
             karlin,
-            scaled: KarlinBlock { lambda: karlin.lambda / f64::from(scale), ..karlin },
+            scaled: KarlinParameters { lambda: karlin.lambda / f64::from(scale), ..karlin },
             scale: f64::from(scale),
             residues: totals.residues,
             finite_size: params.finite_size,
@@ -46,11 +46,11 @@ impl Significance {
 
     /// The same with the gapped statistics of a PSSM, in raw units.
     #[must_use]
-    pub fn with(&self, karlin: KarlinBlock) -> Self {
+    pub fn with(&self, karlin: KarlinParameters) -> Self {
         Significance {
-            gumbel: self.gumbel.with(&karlin),
+            gumbel: self.gumbel.with_scale_and_k(&karlin),
             karlin,
-            scaled: KarlinBlock { lambda: karlin.lambda / self.scale, ..karlin },
+            scaled: KarlinParameters { lambda: karlin.lambda / self.scale, ..karlin },
             ..*self
         }
     }
@@ -229,7 +229,7 @@ impl Traceback {
             query.length_adjustment,
             query.search_space,
         );
-        unified::unite(evalue, pair_p, factor)
+        unified::combine_pvalues(evalue, pair_p, factor)
     }
 
     /// The alignment with its reported scores. The bit score follows from the rounded score, the

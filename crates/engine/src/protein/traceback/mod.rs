@@ -103,7 +103,7 @@ pub struct TracebackContext {
     /// That of the whole context, if it is no translation.
     composition: Option<Composition>,
     /// Ungapped statistics; a context without them has no hits.
-    karlin: Option<fleetblast_stats::karlin::KarlinBlock>,
+    karlin: Option<fleetblast_stats::karlin::KarlinParameters>,
     significance: Significance,
     /// Scores by position, if the query has a PSSM; otherwise rows are those of letters.
     plain: Option<ScoreRows>,
@@ -120,7 +120,7 @@ pub struct TracebackScratch {
     local: LocalScratch,
     forbidden: Forbidden,
     subject: Subject,
-    matrix: fleetblast_stats::matrix::Scores,
+    matrix: fleetblast_stats::matrix::ScoreMatrix,
     padded: ScoreRows,
     positions: Positions,
     workspace: Workspace,
@@ -212,7 +212,7 @@ impl Traceback {
             },
             scale,
             lambda,
-            near_identical: params.common.release.near_identical,
+            near_identical: params.common.release.near_identical_fraction,
             segments: Segments::new(),
             linked_gaps: params.linked_gaps(),
             code: params.subject_translation.as_ref().map(|subject| subject.code.clone()),
@@ -247,7 +247,7 @@ impl Traceback {
         let positions = pssm.and_then(|pssm| self.positions(pssm, &context.letters));
         let gapped = pssm.map(|pssm| match &positions {
             // Only K is computed anew.
-            Some(positions) => positions.gapped.with_k_in(pssm.gapped),
+            Some(positions) => pssm.gapped.with_k_of(positions.gapped),
             None => pssm.gapped,
         });
         let is_translated = context.frame != Frame::Protein;

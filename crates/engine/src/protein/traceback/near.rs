@@ -207,7 +207,7 @@ mod tests {
                 s[at] = 27;
             }
             let near = |share| nearly_identical(&q, &words, &s, &all, share);
-            (near(Release::V2_12_0.near_identical), near(0.95))
+            (near(Release::V2_12_0.near_identical_fraction), near(0.95))
         };
         assert_eq!(with(&[20, 40, 60]), (true, true));
         assert_eq!(with(&[20, 40, 60, 80]), (false, true), "exactly 0.96 is not enough");

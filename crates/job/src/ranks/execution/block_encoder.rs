@@ -154,7 +154,7 @@ fn report(
     // If blocks have several encodings, the other site writes the start of the report.
     if id == BlockId(0) && job.makes_report() {
         pieces::prologue(&job.report, &mut rest);
-        pieces::opening(&job.report, &result(0), &mut rest)
+        pieces::first_query_prologue(&job.report, &result(0), &mut rest)
             .map_err(|error| report_failure(&error))?;
     }
     let format = |query| {

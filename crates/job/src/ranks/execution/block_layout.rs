@@ -8,7 +8,7 @@ use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{Extent, Owner};
 use fleetblast_report::model::{Format, Sam};
 use fleetblast_report::pieces;
-use fleetblast_report::sam::{self, Header};
+use fleetblast_report::sam::{self, SamHeader};
 use fleetblast_report::table::DescriptionRow;
 
 use super::questions::{self, Answers, FormattedPiece, HitsByPartition};
@@ -88,17 +88,17 @@ impl BlockLayout {
         mut answers: Answers,
     ) -> Result<Self, Error> {
         let mut layout = BlockLayout::default();
-        let mut header = Header::new(&job.report, options);
+        let mut header = SamHeader::new(&job.report, options);
         let lines = questions::take_lines(id, asked_hits, hits, &mut answers)?.into_iter().map(
             |subjects| {
                 let mut lines = subjects.concat();
-                sam::order(options, &mut lines, |(key, _)| key);
-                lines.iter().for_each(|(key, _)| header.add(&key.reference));
+                sam::sort_records(options, &mut lines, |(key, _)| key);
+                lines.iter().for_each(|(key, _)| header.add_reference(&key.reference));
                 lines
             },
         );
         let lines: Vec<_> = lines.flatten().collect();
-        layout.piece = header.references().to_vec();
+        layout.piece = header.reference_lines().to_vec();
         for (_, FormattedPiece { partition, number, length }) in lines {
             layout.append_piece(Owner::Partition(pass, partition), number, length);
         }
@@ -117,7 +117,7 @@ impl BlockLayout {
         let pieces = questions::take_pieces(id, asked_hits, &hits, &mut answers)?;
         let rows = match known {
             Some(rows) => rows,
-            None if pieces::has_table(&job.report) => {
+            None if pieces::has_description_table(&job.report) => {
                 questions::take_description_rows(id, asked_hits, &hits, &mut answers)?
             }
             None => vec![Vec::new(); hits.len()],
@@ -127,7 +127,7 @@ impl BlockLayout {
         for (query, hits) in hits.iter().enumerate() {
             let result = block.query_result(query, hits.len());
             if id == BlockId(0) && query == 0 {
-                pieces::opening(&job.report, &result, &mut layout.piece)
+                pieces::first_query_prologue(&job.report, &result, &mut layout.piece)
                     .map_err(|error| report_failure(&error))?;
             }
             let start = layout.length();

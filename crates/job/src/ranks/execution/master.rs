@@ -194,7 +194,7 @@ impl<'a> SearchMaster<'a> {
                 let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
                 if job.plan.metadata.is_some() {
                     MergeStage::Send { hits, overflowed, asked_hits, traceback }
-                } else if pieces::has_table(&job.report) && has_sorted_hits(job) {
+                } else if pieces::has_description_table(&job.report) && has_sorted_hits(job) {
                     MergeStage::Describe { hits, asked_hits }
                 } else {
                     let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
@@ -206,7 +206,8 @@ impl<'a> SearchMaster<'a> {
             }
             MergeStage::Describe { hits, asked_hits } => {
                 let rows = take_description_rows(block, &asked_hits, &hits, &mut answers)?;
-                let order = |rows: &Vec<DescriptionRow>| pieces::printing_order(&job.report, rows);
+                let order =
+                    |rows: &Vec<DescriptionRow>| pieces::subject_print_order(&job.report, rows);
                 let orders = rows.iter().map(order).collect();
                 MergeStage::Format {
                     printed: PrintedHits { hits, orders, rows: Some(rows) },
@@ -307,7 +308,7 @@ impl MergeStage {
             MergeStage::Format { printed: PrintedHits { hits, orders, rows }, asked_hits } => {
                 let ranks: Vec<Vec<usize>> =
                     orders.iter().map(|order| invert_order(order)).collect();
-                let described = pieces::has_table(&job.report) && rows.is_none();
+                let described = pieces::has_description_table(&job.report) && rows.is_none();
                 encode_questions(asked_hits, |places| {
                     let wanted = |&(query, at): &HitPosition| {
                         reported_hit(&hits[query], query, at, ranks[query][at] + 1)

@@ -7,7 +7,7 @@ use std::mem::take;
 use fleetblast_engine::batches;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_fleet::ids::{BlockId, PartitionId};
-use fleetblast_report::sam::RecordKey;
+use fleetblast_report::sam::SamSortKey;
 use fleetblast_report::table::DescriptionRow;
 
 use crate::error::Error;
@@ -242,7 +242,7 @@ pub fn take_lines(
 }
 
 /// The lines of a subject, with their sort keys.
-pub type SubjectLines = Vec<(RecordKey, FormattedPiece)>;
+pub type SubjectLines = Vec<(SamSortKey, FormattedPiece)>;
 
 /// Location of a formatted piece: a subject, or a line.
 #[derive(Clone, Copy)]

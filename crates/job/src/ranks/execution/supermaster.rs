@@ -12,7 +12,7 @@ use fleetblast_metadata::records::RecordKind;
 use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
-use fleetblast_report::sam::Header;
+use fleetblast_report::sam::SamHeader;
 use fleetblast_spool::{Kind, Summary};
 
 use super::SupermasterExecutor;
@@ -335,7 +335,7 @@ impl<'a> SearchSupermaster<'a> {
             if let (Format::Sam(options), false) =
                 (&self.job.report.output.format, output.is_metadata)
             {
-                output.header = Some(Header::new(&self.job.report, options));
+                output.header = Some(SamHeader::new(&self.job.report, options));
             }
             // If the receiver is gone, nobody publishes the output.
             let _ = self.publisher.send(output);

@@ -14,7 +14,7 @@ use fleetblast_fleet::work::{WorkerOutcome, WorkerWork};
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{Format, QueryResult};
 use fleetblast_report::pieces;
-use fleetblast_report::sam::{self, Record};
+use fleetblast_report::sam::{self, SamRecord};
 use fleetblast_report::table::DescriptionRow;
 use rayon::prelude::*;
 
@@ -250,7 +250,7 @@ impl<'a> SearchWorker<'a> {
                 match formatted {
                     FormattedSubject::Piece(piece) => sizes.push(pieces.insert(&mut store, piece)?),
                     FormattedSubject::Lines(records) => {
-                        let line = |Record { key, line }| {
+                        let line = |SamRecord { key, line }| {
                             let length = pieces.insert(&mut store, line)?;
                             Ok(Line { key, length })
                         };
@@ -339,7 +339,7 @@ impl PieceKeeper {
 enum FormattedSubject {
     Piece(Vec<u8>),
     /// Lines of SAM, which are sorted for a whole query.
-    Lines(Vec<Record>),
+    Lines(Vec<SamRecord>),
 }
 
 /// Subjects that a thread formats before their pieces are stored.
@@ -399,7 +399,8 @@ impl ShownSubject<'_> {
         let made = match &job.report.output.format {
             Format::Sam(options) => {
                 let (setup, query, hit) = (&job.report, &self.result, &self.hit);
-                sam::records(setup, options, query, job.target, hit).map(FormattedSubject::Lines)
+                sam::subject_records(setup, options, query, job.target, hit)
+                    .map(FormattedSubject::Lines)
             }
             _ => self.format_piece(rank).map(FormattedSubject::Piece),
         };

@@ -4,7 +4,7 @@ use fleetblast_engine::pssm::{ByCode, Observed};
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_seq::asn::{Malformed, Node};
 
-use super::{ReadError, Result, names, unusable};
+use super::{CheckpointError, Result, names, unusable};
 
 /// Maximal absolute score, so that sums of scores cannot overflow.
 const LARGEST: i64 = 10_000;
@@ -46,7 +46,7 @@ impl IntermediateData {
                 Some(matching),
             ] => by_code(weighted, length)?
                 .map(|weighted| {
-                    Ok::<_, ReadError>(Observed {
+                    Ok::<_, CheckpointError>(Observed {
                         weighted,
                         information: reals(information, length)?,
                         gapless: reals(gapless, length)?,
@@ -109,7 +109,7 @@ impl FinalData {
             }
             [None, None, None] => None,
             _ => {
-                return Err(ReadError::Unsupported(
+                return Err(CheckpointError::Unsupported(
                     "a PSSM with some of the statistics of alignments without gaps",
                 ));
             }
@@ -135,7 +135,7 @@ fn rows(
         return node.fail("the query has another length");
     }
     let score = |node: &Node| match node.integer()? {
-        -32768 => Ok(fleetblast_stats::matrix::NEVER),
+        -32768 => Ok(fleetblast_stats::matrix::SENTINEL_SCORE),
         number if number.abs() <= LARGEST => Ok(number as i32),
         _ => node.fail("a score that is too large"),
     };

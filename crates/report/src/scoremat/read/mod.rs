@@ -19,7 +19,7 @@ const TYPE: &str = "PssmWithParameters";
 
 /// Why a checkpoint cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ReadError {
+pub enum CheckpointError {
     /// Neither text nor binary ASN.1.
     #[error("Unsupported format for PSSM")]
     Format,
@@ -42,28 +42,28 @@ pub struct ReadCheckpoint {
     /// Title of the query, if there is one.
     pub title: Option<Vec<u8>>,
     /// Whether the letters of the query are text (`iupacaa`).
-    pub is_text: bool,
+    pub has_text_residues: bool,
     /// The letters of the query, NCBIstdaa.
     pub query: Vec<u8>,
     /// Scores by position and code, and λ, K and H of alignments with gaps.
     pub scores: Option<(Vec<[i32; SIZE]>, [f64; 3])>,
     /// λ, K and H of alignments without gaps.
-    pub ungapped: Option<[f64; 3]>,
+    pub ungapped_parameters: Option<[f64; 3]>,
     /// Frequencies by position and code.
     pub frequencies: Option<Vec<ByCode>>,
     /// Intermediate data by position.
     pub observed: Option<Observed>,
     /// Name of the scoring matrix.
-    pub matrix: Vec<u8>,
+    pub matrix_name: Vec<u8>,
     /// Costs of gaps.
-    pub gaps: Option<(i32, i32)>,
+    pub gap_costs: Option<(i32, i32)>,
     /// Pseudocount as given by the user.
     pub pseudocount: i32,
     /// Whether the checkpoint has all fields that a search writes, and no others.
     pub is_complete: bool,
 }
 
-impl From<AsnError> for ReadError {
+impl From<AsnError> for CheckpointError {
     fn from(error: AsnError) -> Self {
         match error {
             AsnError::Malformed(malformed) => malformed.into(),
@@ -73,16 +73,18 @@ impl From<AsnError> for ReadError {
     }
 }
 
-type Result<T> = std::result::Result<T, ReadError>;
+type Result<T> = std::result::Result<T, CheckpointError>;
 
 /// Reads a checkpoint.
 ///
 /// # Errors
 /// If the bytes are no checkpoint, or one that cannot be used.
-pub fn read(bytes: &[u8]) -> Result<ReadCheckpoint> {
+pub fn read_checkpoint(bytes: &[u8]) -> Result<ReadCheckpoint> {
     let visible = bytes.trim_ascii_start();
     let node = match visible.first() {
-        _ if visible.starts_with(b"<?xml") => return Err(ReadError::Unsupported("a PSSM in XML")),
+        _ if visible.starts_with(b"<?xml") => {
+            return Err(CheckpointError::Unsupported("a PSSM in XML"));
+        }
         // The tag of a sequence, which is the digit 0 in text.
         Some(0x30) if !is_text(visible) => Binary::new(bytes).value()?,
         Some(b'A'..=b'Z' | b'-') if is_text(visible) => {
@@ -90,7 +92,7 @@ pub fn read(bytes: &[u8]) -> Result<ReadCheckpoint> {
             text.header(TYPE)?;
             text.value()?
         }
-        _ => return Err(ReadError::Format),
+        _ => return Err(CheckpointError::Format),
     };
     parse_checkpoint(&node)
 }
@@ -116,13 +118,13 @@ fn parse_checkpoint(node: &Node) -> Result<ReadCheckpoint> {
         return unusable("PSSM does not represent protein scoring matrix");
     }
     if rows.integer()? != SIZE as i64 {
-        return Err(ReadError::Unsupported("a PSSM of other than 28 rows"));
+        return Err(CheckpointError::Unsupported("a PSSM of other than 28 rows"));
     }
     if by_row.map(Node::boolean).transpose()?.unwrap_or(false) {
-        return Err(ReadError::Unsupported("a PSSM by rows"));
+        return Err(CheckpointError::Unsupported("a PSSM by rows"));
     }
     if labels.is_some() {
-        return Err(ReadError::Unsupported("a PSSM with rowLabels"));
+        return Err(CheckpointError::Unsupported("a PSSM with rowLabels"));
     }
     let Some(query) = query else { return unusable("Missing query sequence in PSSM") };
     let query = QueryEntry::new(query)?;
@@ -140,14 +142,14 @@ fn parse_checkpoint(node: &Node) -> Result<ReadCheckpoint> {
     Ok(ReadCheckpoint {
         id: query.id,
         title: query.title,
-        is_text: query.is_text,
+        has_text_residues: query.is_text,
         query: query.letters,
         scores: last.scores,
-        ungapped: last.ungapped,
+        ungapped_parameters: last.ungapped,
         frequencies: found.frequencies,
         observed: found.observed,
-        matrix: scoring.matrix,
-        gaps: scoring.gaps,
+        matrix_name: scoring.matrix,
+        gap_costs: scoring.gaps,
         pseudocount: scoring.pseudocount,
         is_complete: protein.is_some()
             && by_row.is_some()
@@ -158,7 +160,7 @@ fn parse_checkpoint(node: &Node) -> Result<ReadCheckpoint> {
 }
 
 fn unusable<T>(words: impl Into<String>) -> Result<T> {
-    Err(ReadError::Unusable(words.into()))
+    Err(CheckpointError::Unusable(words.into()))
 }
 
 /// The query. `is_plain` here and below means: exactly the fields that a search writes.
@@ -181,12 +183,12 @@ impl QueryEntry {
             return Ok(sequence.fail("no 'id' or no 'inst'")?);
         };
         let [id] = ids.list()? else {
-            return Err(ReadError::Unsupported(
+            return Err(CheckpointError::Unsupported(
                 "a PSSM whose query has several identifiers, or none",
             ));
         };
         let (0, id) = id.choice(SEQ_ID)? else {
-            return Err(ReadError::Unsupported(
+            return Err(CheckpointError::Unsupported(
                 "a PSSM whose query has an identifier that is not local",
             ));
         };
@@ -234,7 +236,7 @@ fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
         return Ok(instance.fail("no 'repr', 'mol', 'length' or 'seq-data'")?);
     };
     if !form.is_word("raw", 2) {
-        return Err(ReadError::Unsupported("a PSSM whose query is not raw"));
+        return Err(CheckpointError::Unsupported("a PSSM whose query is not raw"));
     }
     if !molecule.is_word("aa", 3) {
         return unusable("Nucleotide Bioseq specified in program which expects protein query");
@@ -248,7 +250,7 @@ fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
             (codes.collect(), true)
         }
         _ => {
-            return Err(ReadError::Unsupported(
+            return Err(CheckpointError::Unsupported(
                 "a PSSM whose query is neither in ncbistdaa nor in iupacaa",
             ));
         }

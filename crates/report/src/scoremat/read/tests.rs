@@ -2,14 +2,14 @@ use std::sync::LazyLock;
 
 use fleetblast_engine::pssm::{Observed, Pssm};
 use fleetblast_seq::alphabet::SIZE;
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::karlin::KarlinParameters;
 
 use super::*;
-use crate::scoremat::{Checkpoint, checkpoint};
+use crate::scoremat::{Checkpoint, write_checkpoint};
 
 /// The matrix of a query of two letters, with numbers that 15 digits represent exactly.
 fn pssm() -> Pssm {
-    let block = |lambda: f64, k: f64, h| KarlinBlock { lambda, k, log_k: k.ln(), h };
+    let block = |lambda: f64, k: f64, h| KarlinParameters { lambda, k, log_k: k.ln(), h };
     let frequencies =
         [0.25, 0.5].map(|share| std::array::from_fn(|code| share / (1 + code) as f64));
     Pssm {
@@ -41,14 +41,14 @@ static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let whole = Checkpoint {
         id: &id(),
         title: Some(title),
-        is_text: false,
+        has_text_residues: false,
         pssm: &pssm(),
-        observed: true,
-        matrix: "BLOSUM62",
-        gaps: Some((11, 1)),
+        has_intermediate_data: true,
+        matrix_name: "BLOSUM62",
+        gap_costs: Some((11, 1)),
         pseudocount: 0,
     };
-    checkpoint(&whole, &mut text);
+    write_checkpoint(&whole, &mut text);
     text
 });
 
@@ -61,7 +61,7 @@ fn with(from: &str, to: &str) -> Vec<u8> {
 
 #[test]
 fn what_was_written_is_read() {
-    let read = read(&TEXT).unwrap();
+    let read = read_checkpoint(&TEXT).unwrap();
     let pssm = pssm();
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b;
     assert_eq!((&read.id, &read.query), (&id(), &pssm.query));
@@ -74,37 +74,37 @@ fn what_was_written_is_read() {
     let expected = read.frequencies.unwrap().concat();
     assert!(expected.iter().zip(pssm.frequencies.concat()).all(|(&a, b)| near(a, b)));
     assert_eq!(read.observed, pssm.observed);
-    assert!(read.is_complete && !read.is_text);
+    assert!(read.is_complete && !read.has_text_residues);
     assert_eq!(
-        (read.matrix.as_slice(), read.gaps, read.pseudocount),
+        (read.matrix_name.as_slice(), read.gap_costs, read.pseudocount),
         (&b"BLOSUM62"[..], Some((11, 1)), 0)
     );
 }
 
 #[test]
 fn what_is_missing_or_more_is_seen() {
-    let more = read(&with("numRows", "identifier str \"x\",\n numRows")).unwrap();
+    let more = read_checkpoint(&with("numRows", "identifier str \"x\",\n numRows")).unwrap();
     assert!(!more.is_complete);
     let comment =
         [b"-- a comment\n".as_slice(), &with("byRow FALSE,", "-- another -- byRow FALSE,")]
             .concat();
-    assert!(read(&comment).unwrap().is_complete);
-    let text = read(&with("ncbistdaa '0C0A'H", "iupacaa \"MK\"")).unwrap();
-    assert!(text.is_text && text.query == [12, 10]);
+    assert!(read_checkpoint(&comment).unwrap().is_complete);
+    let text = read_checkpoint(&with("ncbistdaa '0C0A'H", "iupacaa \"MK\"")).unwrap();
+    assert!(text.has_text_residues && text.query == [12, 10]);
 }
 
 #[test]
 fn damage_is_named_with_its_place() {
     for length in 0..TEXT.len() - 3 {
-        let error = read(&TEXT[..length]).unwrap_err();
+        let error = read_checkpoint(&TEXT[..length]).unwrap_err();
         match error {
-            ReadError::Format => assert!(length < 24, "{length}"),
-            ReadError::Malformed(place) => assert!(place.at <= length as u64, "{place}"),
+            CheckpointError::Format => assert!(length < 24, "{length}"),
+            CheckpointError::Malformed(place) => assert!(place.at <= length as u64, "{place}"),
             other => panic!("{length}: {other}"),
         }
     }
-    let at = |bytes: &[u8]| match read(bytes) {
-        Err(ReadError::Malformed(Malformed { at, problem })) => (at, problem),
+    let at = |bytes: &[u8]| match read_checkpoint(bytes) {
+        Err(CheckpointError::Malformed(Malformed { at, problem })) => (at, problem),
         other => panic!("{other:?}"),
     };
     let place =
@@ -123,7 +123,7 @@ fn damage_is_named_with_its_place() {
 
 #[test]
 fn blast_errors_have_its_words() {
-    let said = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
+    let said = |bytes: &[u8]| read_checkpoint(bytes).unwrap_err().to_string();
     assert_eq!(said(b""), "Unsupported format for PSSM");
     assert_eq!(said(b">q\nMKV\n"), "Unsupported format for PSSM");
     assert_eq!(said(&with("TRUE", "FALSE")), "PSSM does not represent protein scoring matrix");

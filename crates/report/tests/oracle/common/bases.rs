@@ -11,8 +11,8 @@ use fleetblast_db::{Defline, SequenceKind, TaxonNames};
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
 use fleetblast_engine::params::Params;
 use fleetblast_engine::query::{Context, Query};
-use fleetblast_report::error::Cause;
-use fleetblast_report::locus::Extent;
+use fleetblast_report::error::ReadFailure;
+use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::{DatabaseSummary, OutputOptions, QueryResult, Setup, SubjectSource};
 use fleetblast_report::papers::Citations;
 use fleetblast_report::pieces;
@@ -57,16 +57,18 @@ pub struct Sequences {
 }
 
 impl Sequences {
-    fn extent(&self, number: usize) -> Extent {
-        let whole = Extent::whole(self.entries[number].1.len() as u32);
-        self.part.clone().map_or(whole.clone(), |searched| Extent { searched, ..whole })
+    fn extent(&self, number: usize) -> SearchedExtent {
+        let whole = SearchedExtent::fully_searched(self.entries[number].1.len() as u32);
+        self.part
+            .clone()
+            .map_or(whole.clone(), |searched| SearchedExtent { searched_range: searched, ..whole })
     }
 
     /// The letters of a frame in a range of a sequence.
     fn read(&self, number: usize, frame: Frame, stretch: Range<u32>) -> Vec<u8> {
         let letters = &self.entries[number].1[stretch.start as usize..stretch.end as usize];
         let code = |letter| alphabet::encode(letter).unwrap();
-        let base = |letter| blastna::of_ncbi4na(nucleotide::encode(letter).unwrap());
+        let base = |letter| blastna::from_ncbi4na(nucleotide::encode(letter).unwrap());
         let strand = match frame.strand() {
             Some(Strand::Minus) => synth::reverse_complement(letters),
             _ => letters.to_string(),
@@ -102,7 +104,7 @@ impl Sequences {
 
     /// The frame and its letters, both in the searched range, that are printed as `from` to `to`.
     fn searched(&self, number: usize, from: u32, to: u32) -> (Frame, Range<u32>) {
-        let Extent { searched, .. } = self.extent(number);
+        let SearchedExtent { searched_range: searched, .. } = self.extent(number);
         let (from, to, length) =
             (from - searched.start, to - searched.start, searched.len() as u32);
         match self.reading {
@@ -125,7 +127,7 @@ impl Sequences {
 }
 
 impl SubjectSource for Sequences {
-    fn extent(&self, oid: u32) -> Extent {
+    fn extent(&self, oid: u32) -> SearchedExtent {
         Sequences::extent(self, oid as usize)
     }
 
@@ -134,12 +136,12 @@ impl SubjectSource for Sequences {
         Some(Cow::Owned(whole.get(read.start as usize..read.end as usize)?.to_vec()))
     }
 
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure> {
         let id = SeqId::Local(ObjectId::Text(format!("Subject_{}", oid + 1).into_bytes()));
         Ok(vec![defline(id, &self.entries[oid as usize].0)])
     }
 
-    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, Cause> {
+    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, ReadFailure> {
         Ok(None)
     }
 }
@@ -288,7 +290,7 @@ impl Search {
         };
         let mut out = Vec::new();
         for (i, (id, _)) in self.queries.entries.iter().enumerate() {
-            let Extent { length, .. } = self.queries.extent(i);
+            let SearchedExtent { length, .. } = self.queries.extent(i);
             let result = QueryResult {
                 number: i + 1,
                 unnamed: i + 1,
@@ -336,7 +338,8 @@ impl Search {
 /// A query whose contexts have no masks; no statistics are computed for it.
 fn query(queries: &Sequences, number: usize) -> Query {
     let extent = queries.extent(number);
-    let read = |frame| -> Arc<[u8]> { queries.read(number, frame, extent.searched.clone()).into() };
+    let read =
+        |frame| -> Arc<[u8]> { queries.read(number, frame, extent.searched_range.clone()).into() };
     let context = |frame| Context {
         frame,
         unmasked: read(frame),
@@ -349,5 +352,5 @@ fn query(queries: &Sequences, number: usize) -> Query {
         search_space: 0,
     };
     let contexts = queries.frames().into_iter().map(context).collect();
-    Query { length: extent.searched.len() as u32, contexts, pssm: None }
+    Query { length: extent.searched_range.len() as u32, contexts, pssm: None }
 }

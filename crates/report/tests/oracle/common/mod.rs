@@ -271,7 +271,7 @@ impl Run {
         let mut out = Vec::new();
         pieces::prologue(&setup, &mut out);
         self.sam_header(&setup, &results, &mut out);
-        pieces::opening(&setup, &results[0], &mut out).unwrap();
+        pieces::first_query_prologue(&setup, &results[0], &mut out).unwrap();
         for result in &results {
             pieces::format_query(&setup, result, &self.source, &mut out).unwrap();
         }
@@ -282,14 +282,14 @@ impl Run {
     /// Appends the header of SAM.
     fn sam_header(&self, setup: &Setup, results: &[QueryResult], out: &mut Vec<u8>) {
         let Format::Sam(options) = &setup.output.format else { return };
-        let mut header = sam::Header::new(setup, options);
+        let mut header = sam::SamHeader::new(setup, options);
         for hit in
             results.iter().flat_map(|result| result.hits.iter().map(move |hit| (result, hit)))
         {
-            let records = sam::records(setup, options, hit.0, &self.source, hit.1).unwrap();
-            records.iter().for_each(|record| header.add(&record.key.reference));
+            let records = sam::subject_records(setup, options, hit.0, &self.source, hit.1).unwrap();
+            records.iter().for_each(|record| header.add_reference(&record.key.reference));
         }
-        out.extend(header.bytes());
+        out.extend(header.to_bytes());
     }
 
     fn database(&self) -> DatabaseSummary {

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::params::Params;
-use fleetblast_report::error::Cause;
-use fleetblast_report::locus::Extent;
+use fleetblast_report::error::ReadFailure;
+use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::SubjectSource;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
-use fleetblast_seq::id::{ObjectId, SeqId, parse_word};
+use fleetblast_seq::id::{ObjectId, SeqId, parse_fasta_ids};
 use fleetblast_seq::nucleotide::{self, blastna};
 
 use super::{Case, Subjects};
@@ -24,8 +24,8 @@ pub struct Source {
 }
 
 impl SubjectSource for Source {
-    fn extent(&self, oid: u32) -> Extent {
-        Extent::whole(self.residues[oid as usize].len() as u32)
+    fn extent(&self, oid: u32) -> SearchedExtent {
+        SearchedExtent::fully_searched(self.residues[oid as usize].len() as u32)
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
@@ -39,11 +39,11 @@ impl SubjectSource for Source {
         })
     }
 
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure> {
         Ok(self.lines[oid as usize].clone())
     }
 
-    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, Cause> {
+    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, ReadFailure> {
         Ok(None)
     }
 
@@ -56,7 +56,7 @@ impl SubjectSource for Source {
 pub fn codes(letters: &str, params: &Params) -> Vec<u8> {
     let code = |letter| match params {
         Params::Protein(_) => alphabet::encode(letter).unwrap(),
-        Params::Nucleotide(_) => blastna::of_ncbi4na(nucleotide::encode(letter).unwrap()),
+        Params::Nucleotide(_) => blastna::from_ncbi4na(nucleotide::encode(letter).unwrap()),
     };
     letters.bytes().map(code).collect()
 }
@@ -66,7 +66,7 @@ pub fn parsed(line: &str, number: usize, kind: &str) -> (Vec<SeqId>, Vec<u8>) {
     let (word, title) = line.split_once(' ').unwrap_or((line, ""));
     let ids = match word {
         "" => vec![SeqId::Local(ObjectId::Text(format!("{kind}_{number}").into_bytes()))],
-        word => parse_word(word.as_bytes()).unwrap(),
+        word => parse_fasta_ids(word.as_bytes()).unwrap(),
     };
     (ids, title.as_bytes().to_vec())
 }

@@ -203,7 +203,7 @@ impl<'a> BerReader<'a> {
     }
 
     /// Returns an error if an unknown element was skipped.
-    pub fn all_known(&self) -> Result<()> {
+    pub fn verify_all_known(&self) -> Result<()> {
         match self.skipped {
             None => Ok(()),
             Some(at) => Err(BerError { at, problem: "an unknown element" }),

@@ -15,7 +15,7 @@ use fleetblast_stats::scoring::ScoringSystem;
 fn scheme(matrix: &str, bits: f64) -> (ScoreRows, ExtensionCosts) {
     let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
     let open_extend = scoring.gap_open + scoring.gap_extend;
-    let x_drop = (bits * std::f64::consts::LN_2 / scoring.gapped.lambda) as i32;
+    let x_drop = (bits * std::f64::consts::LN_2 / scoring.gapped_statistics.lambda) as i32;
     let costs =
         ExtensionCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
     (ScoreRows::of_matrix(&scoring.scores), costs)

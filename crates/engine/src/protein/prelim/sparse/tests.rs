@@ -46,7 +46,7 @@ fn rows_find_what_the_table_finds() {
     let mut random = Rng::with_seed(5);
     let mut found = 0;
     for matrix in ["BLOSUM62", "PAM30", "BLOSUM45"] {
-        let usual = scoring::suggested_threshold(matrix);
+        let usual = scoring::suggested_word_threshold(matrix);
         let words = [(2, 9.0), (3, usual), (3, 0.0), (4, 15.0), (5, 22.0), (6, 21.0), (7, 25.0)];
         for word in words.into_iter().chain([(3, 40.0), (6, 400.0)]) {
             for len in [8, 33, 64, 700] {
@@ -76,7 +76,7 @@ fn rows_find_what_the_table_finds() {
 
 #[test]
 fn compressed_words_depend_on_the_release() {
-    let early = Release { compressed_from: 5, ..Release::V2_12_0 };
+    let early = Release { compressed_alphabet_min_word_size: 5, ..Release::V2_12_0 };
     let scoring = ScoringSystem::new(&early, "BLOSUM62", None, None).unwrap();
     let rows = ScoreRows::of_matrix(&scoring.scores);
     let letters =

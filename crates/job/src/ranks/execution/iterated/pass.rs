@@ -159,7 +159,7 @@ impl IterationPass {
                 let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
                 if job.plan.metadata.is_some() || found.has_pattern() {
                     PassStage::Send { found, asked_hits }
-                } else if pieces::has_table(&job.report) && has_sorted_hits(job) {
+                } else if pieces::has_description_table(&job.report) && has_sorted_hits(job) {
                     PassStage::Describe { found, asked_hits }
                 } else {
                     let orders = found.shown.iter().map(|hits| (0..hits.len()).collect()).collect();
@@ -172,7 +172,8 @@ impl IterationPass {
             }
             PassStage::Describe { found, asked_hits } => {
                 let rows = take_description_rows(id, &asked_hits, &found.shown, answers)?;
-                let order = |rows: &Vec<DescriptionRow>| pieces::printing_order(&job.report, rows);
+                let order =
+                    |rows: &Vec<DescriptionRow>| pieces::subject_print_order(&job.report, rows);
                 let orders = rows.iter().map(order).collect();
                 PassStage::Format {
                     found,
@@ -184,7 +185,7 @@ impl IterationPass {
                 let pieces = questions::take_pieces(id, &asked_hits, &found.shown, answers)?;
                 let rows = match order.rows {
                     Some(rows) => rows,
-                    None if pieces::has_table(&job.report) => {
+                    None if pieces::has_description_table(&job.report) => {
                         take_description_rows(id, &asked_hits, &found.shown, answers)?
                     }
                     None => vec![Vec::new(); found.shown.len()],
@@ -255,7 +256,7 @@ impl PassStage {
             }
             PassStage::Format { found: PassHits { shown, .. }, order, asked_hits } => {
                 let ranks: Vec<_> = order.orders.iter().map(|order| invert_order(order)).collect();
-                let described = pieces::has_table(&job.report) && order.rows.is_none();
+                let described = pieces::has_description_table(&job.report) && order.rows.is_none();
                 encode_questions(asked_hits, |places| {
                     let wanted = |&(query, at): &HitPosition| {
                         reported_hit(&shown[query], query, at, ranks[query][at] + 1)

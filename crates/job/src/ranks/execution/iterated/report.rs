@@ -101,7 +101,7 @@ fn report_query(
     // The number among all searches is not known yet.
     let results = searched.results(rules, record, number, 0);
     if record.number == 1 && number == 1 {
-        pieces::opening(&job.report, &results[0], opening)
+        pieces::first_query_prologue(&job.report, &results[0], opening)
             .map_err(|error| report_failure(&error))?;
     }
     let has_pattern = searched.has_pattern();

@@ -9,7 +9,7 @@ const SMALLEST_EVALUE: f64 = 1.0e-297;
 
 /// The parameters of an extreme-value distribution of local alignment scores.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KarlinBlock {
+pub struct KarlinParameters {
     /// Scale λ, per raw score unit.
     pub lambda: f64,
     /// K.
@@ -20,10 +20,11 @@ pub struct KarlinBlock {
     pub h: f64,
 }
 
-impl KarlinBlock {
-    /// Returns `other` with the K of these parameters.
-    pub fn with_k_in(self, other: KarlinBlock) -> KarlinBlock {
-        KarlinBlock { k: self.k, log_k: self.log_k, ..other }
+impl KarlinParameters {
+    /// Returns these parameters with the K of `other`.
+    #[must_use]
+    pub fn with_k_of(self, other: KarlinParameters) -> KarlinParameters {
+        KarlinParameters { k: other.k, log_k: other.log_k, ..self }
     }
 
     /// Expected number of alignments of at least `score` in a search space
