@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use fleetblast_db::check::check;
+use fleetblast_db::check::check_integrity;
 use fleetblast_db::load::{Map, Purpose, Wish, choose};
 use fleetblast_db::partition::Filled;
 use fleetblast_db::{Contents, Database, LoadedPartition, VolumeBytes};
@@ -38,6 +38,6 @@ fuzz_target!(|input: &[u8]| {
     let supply = choose(&database, Purpose::Check, Wish::default())
         .and_then(|choice| choice.supply(&database, 2));
     if let Ok(supply) = supply {
-        let _ = check(&database, &supply, |work| work());
+        let _ = check_integrity(&database, &supply, |work| work());
     }
 });

@@ -27,15 +27,15 @@ mod zeros;
 
 use std::sync::Mutex;
 
-use self::records::Checker;
-pub use self::records::Totals;
+use self::records::RecordChecker;
+pub use self::records::RecordTotals;
 use crate::load::Supply;
 use crate::partition::{Part, VolumeFile};
 use crate::{Database, DbError, SequenceKind};
 
 /// Extent and remarks of a successful check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct IntegrityReport {
     /// Number of sequences.
     pub sequences: u64,
     /// Number of residues or bases.
@@ -45,11 +45,11 @@ pub struct Report {
     /// Size in bytes of the checked files.
     pub bytes: u64,
     /// Names of the files that were compared with the volumes, such as indexes of identifiers.
-    pub beside: Vec<String>,
+    pub compared_files: Vec<String>,
     /// Files and stated numbers that were not checked, each with the reason.
-    pub unchecked: Vec<String>,
+    pub unchecked_contents: Vec<String>,
     /// Warnings about oddities that are no faults, such as long runs of zeros.
-    pub doubts: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// Checks everything in `database`. `supply` loads it with [all contents](crate::Contents::All).
@@ -57,18 +57,18 @@ pub struct Report {
 ///
 /// # Errors
 /// The first fault in the order of the [module](self).
-pub fn check(
+pub fn check_integrity(
     database: &Database,
     supply: &Supply,
     spread: impl FnOnce(&(dyn Fn() + Sync)),
-) -> Result<Report, DbError> {
+) -> Result<IntegrityReport, DbError> {
     for (volume, oids) in database.volumes() {
         volume.check_index(oids.start)?;
     }
-    let totals = Mutex::new(Totals::default());
+    let totals = Mutex::new(RecordTotals::default());
     supply.pass(|queue| {
         spread(&|| {
-            let mut checker = Checker::default();
+            let mut checker = RecordChecker::default();
             while let Some(work) = queue.next() {
                 if let Err((oid, error)) = checker.check(&work) {
                     queue.fail(oid, error);
@@ -79,27 +79,27 @@ pub fn check(
         });
     })?;
     let totals = totals.into_inner().expect("no thread panicked");
-    let mut report = Report {
+    let mut report = IntegrityReport {
         sequences: totals.sequences,
         residues: totals.residues,
         deflines: totals.deflines,
         bytes: database.volumes().map(|(volume, _)| volume.bytes_in_all()).sum(),
-        ..Report::default()
+        ..IntegrityReport::default()
     };
     check_kinds(database, &totals)?;
     check_stated(database, &totals)?;
-    side::check(database, &totals, &mut report)?;
-    report.doubts = doubts(database, &totals);
+    side::check_auxiliary_files(database, &totals, &mut report)?;
+    report.warnings = zero_run_warnings(database, &totals);
     Ok(report)
 }
 
 /// Warns about sequences with long runs of zeros.
-fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
+fn zero_run_warnings(database: &Database, totals: &RecordTotals) -> Vec<String> {
     let letter = match database.kind() {
         SequenceKind::Protein => '-',
         SequenceKind::Nucleotide => 'A',
     };
-    let doubt = |(&oid, zeros): (&u32, &zeros::Zeros)| {
+    let doubt = |(&oid, zeros): (&u32, &zeros::ZeroRun)| {
         let path = database.file_of(oid, VolumeFile::Sequences).unwrap_or_default();
         format!(
             "file ({}) has {} '{letter}' in a row from position {} of sequence {oid} on, as a page of zeros does",
@@ -108,8 +108,8 @@ fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
             zeros.start + 1,
         )
     };
-    let mut doubts: Vec<_> = totals.zeros.iter().map(doubt).collect();
-    let more = totals.with_zeros.saturating_sub(doubts.len() as u64);
+    let mut doubts: Vec<_> = totals.zero_runs.iter().map(doubt).collect();
+    let more = totals.zero_run_count.saturating_sub(doubts.len() as u64);
     if more > 0 {
         doubts.push(format!("{more} more sequences have such zeros"));
     }
@@ -117,9 +117,11 @@ fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
 }
 
 /// Checks that in each volume either all sequences have identifiers of their own, or none has.
-fn check_kinds(database: &Database, totals: &Totals) -> Result<(), DbError> {
+fn check_kinds(database: &Database, totals: &RecordTotals) -> Result<(), DbError> {
     for (volume, oids) in database.volumes() {
-        if let Some([Some(without), Some(with)]) = totals.first_of_kind.get(&oids.start) {
+        if let Some([Some(without), Some(with)]) =
+            totals.first_without_and_with_ids.get(&oids.start)
+        {
             let oid = *without.max(with);
             let offset = volume.header(oid - oids.start).map_or(0, |(offset, _)| offset);
             let problem = "an identifier of another sort than those before it";
@@ -130,19 +132,19 @@ fn check_kinds(database: &Database, totals: &Totals) -> Result<(), DbError> {
 }
 
 /// Compares the numbers that the indexes state with the counted ones.
-fn check_stated(database: &Database, totals: &Totals) -> Result<(), DbError> {
+fn check_stated(database: &Database, totals: &RecordTotals) -> Result<(), DbError> {
     let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residues).sum();
     if stated != totals.residues {
         // For proteins, opening each volume checked the number.
         return Err(fault_in_index(database, "residues", stated, totals.residues));
     }
     let longest = u64::from(database.longest());
-    if longest != totals.longest {
+    if longest != totals.max_length {
         return Err(fault_in_index(
             database,
             "residues in the longest sequence",
             longest,
-            totals.longest,
+            totals.max_length,
         ));
     }
     Ok(())

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Report;
-use super::file::Side;
-use super::of_volume::{Gis, gi_list, numbers, texts};
-use super::records::{OwnIdentifiers, Totals};
-use super::sum::Sum;
+use super::IntegrityReport;
+use super::file::AuxiliaryFile;
+use super::of_volume::{GiSum, check_gi_index, check_gi_list, check_string_index};
+use super::records::{IdentifierKinds, RecordTotals};
+use super::sum::EntrySum;
 use crate::lookup::lmdb::Environment;
 use crate::lookup::oids;
 use crate::partition::VolumeFile;
@@ -14,13 +14,13 @@ use crate::volume::Volume;
 use crate::{Database, DbError};
 
 /// Checks all files besides the volumes.
-pub(super) fn check(
+pub(super) fn check_auxiliary_files(
     database: &Database,
-    totals: &Totals,
-    report: &mut Report,
+    totals: &RecordTotals,
+    report: &mut IntegrityReport,
 ) -> Result<(), DbError> {
     if database.volume_file(0, VolumeFile::Index).is_none() {
-        report.unchecked.push("files beside: the database was never files".to_owned());
+        report.unchecked_contents.push("files beside: the database was never files".to_owned());
         return Ok(());
     }
     // Checks the assignment of LMDB files to volumes, and their sizes.
@@ -30,26 +30,28 @@ pub(super) fn check(
     match &lmdb[..] {
         [] => {}
         [path] => version_5(database, path, totals, report)?,
-        several => report.unchecked.extend(several.iter().map(|path| {
+        several => report.unchecked_contents.extend(several.iter().map(|path| {
             format!("{}: of several databases at once; check each by itself", path.display())
         })),
     }
-    let (mut names, mut named_in) = (Sum::default(), None);
-    let (mut gis, mut listed_gis) = (Gis::default(), Gis::default());
+    let (mut names, mut named_in) = (EntrySum::default(), None);
+    let (mut gis, mut listed_gis) = (GiSum::default(), GiSum::default());
     for (volume, oids) in database.volumes() {
-        required(volume, totals.own.get(&oids.start).copied().unwrap_or_default())?;
-        numbers(&volume.side_file("n"), &oids, &mut gis, report)?;
-        gi_list(volume.side_file("og"), &oids, &mut listed_gis, report)?;
-        let named = texts(&volume.side_file("s"), &oids, &mut names, report)?;
+        required(volume, totals.id_kinds.get(&oids.start).copied().unwrap_or_default())?;
+        check_gi_index(&volume.side_file("n"), &oids, &mut gis, report)?;
+        check_gi_list(volume.side_file("og"), &oids, &mut listed_gis, report)?;
+        let named = check_string_index(&volume.side_file("s"), &oids, &mut names, report)?;
         named_in = named_in.or(named);
-        if let Some(file) = texts(&volume.side_file("h"), &oids, &mut Sum::default(), report)? {
+        if let Some(file) =
+            check_string_index(&volume.side_file("h"), &oids, &mut EntrySum::default(), report)?
+        {
             report
-                .unchecked
+                .unchecked_contents
                 .push(format!("whether hashes are those of the sequences: {}", file.name()));
         }
     }
     if let Some(file) = named_in {
-        file.compare("keys of identifiers", &names, &totals.names)?;
+        file.verify_sum("keys of identifiers", &names, &totals.version_4_keys)?;
     }
     for (volume, _) in database.volumes() {
         for set in SETS {
@@ -60,11 +62,11 @@ pub(super) fn check(
         }
         let masks = volume.side_file("aa");
         if masks.exists() {
-            report.unchecked.push(format!("masks: {}", masks.display()));
+            report.unchecked_contents.push(format!("masks: {}", masks.display()));
         }
     }
-    gis.compare(&totals.gis)?;
-    listed_gis.compare(&totals.first_gis)?;
+    gis.verify_sum(&totals.gis)?;
+    listed_gis.verify_sum(&totals.first_gis)?;
     alias_counts(database, totals, report)
 }
 
@@ -73,15 +75,15 @@ pub(super) fn check(
 const SETS: [&[&str]; 3] = [&["ti", "td"], &["pi", "pd"], &["aa", "ab", "ac"]];
 
 /// Checks that the files exist that makeblastdb writes for the identifiers in a volume's headers.
-fn required(volume: &Volume, own: OwnIdentifiers) -> Result<(), DbError> {
+fn required(volume: &Volume, own: IdentifierKinds) -> Result<(), DbError> {
     let mut names = Vec::new();
-    if own.any {
+    if own.has_ids {
         names.push("og");
         if volume.lmdb().is_none() {
             names.extend(["si", "sd"]);
         }
     }
-    if own.gis {
+    if own.has_gis {
         names.extend(["ni", "nd"]);
     }
     require(&names.iter().map(|name| volume.side_file(name)).collect::<Vec<_>>())
@@ -99,10 +101,10 @@ fn require(files: &[PathBuf]) -> Result<(), DbError> {
 fn version_5(
     database: &Database,
     path: &Path,
-    totals: &Totals,
-    report: &mut Report,
+    totals: &RecordTotals,
+    report: &mut IntegrityReport,
 ) -> Result<(), DbError> {
-    let Some(lmdb) = Side::open(path.to_path_buf())? else {
+    let Some(lmdb) = AuxiliaryFile::open(path.to_path_buf())? else {
         return Err(DbError::MissingLmdb { path: path.into() });
     };
     let letter = database.kind().letter();
@@ -110,35 +112,36 @@ fn version_5(
     check_lmdb_pages(&lmdb)?;
     if whole(&lmdb)? != u64::from(database.oid_count()) {
         let reason = "it belongs to more volumes than these; check the whole database";
-        report.unchecked.push(format!("{}: {reason}", lmdb.name()));
+        report.unchecked_contents.push(format!("{}: {reason}", lmdb.name()));
         return Ok(());
     }
     accessions(&lmdb, database.oid_count(), totals)?;
-    report.beside.push(lmdb.name());
-    if totals.listed.entries() > 0 || beside("os").exists() {
-        let file = Side::required(beside("os"))?;
+    report.compared_files.push(lmdb.name());
+    if totals.listed_ids.entry_count() > 0 || beside("os").exists() {
+        let file = AuxiliaryFile::open_required(beside("os"))?;
         listed(&file, database.oid_count(), totals)?;
-        report.beside.push(file.name());
+        report.compared_files.push(file.name());
     }
-    let file = Side::required(beside("ot"))?;
+    let file = AuxiliaryFile::open_required(beside("ot"))?;
     taxids(&file, database.oid_count(), totals)?;
-    report.beside.push(file.name());
-    let (offsets, lists) = (Side::required(beside("tf"))?, Side::required(beside("to"))?);
+    report.compared_files.push(file.name());
+    let (offsets, lists) =
+        (AuxiliaryFile::open_required(beside("tf"))?, AuxiliaryFile::open_required(beside("to"))?);
     check_lmdb_pages(&offsets)?;
     taxid_lists(&offsets, &lists, database.oid_count(), totals)?;
-    report.beside.extend([offsets.name(), lists.name()]);
+    report.compared_files.extend([offsets.name(), lists.name()]);
     Ok(())
 }
 
 /// Checks all pages of an LMDB file.
-fn check_lmdb_pages(file: &Side) -> Result<(), DbError> {
-    let damaged = |damage| file.damaged(damage);
+fn check_lmdb_pages(file: &AuxiliaryFile) -> Result<(), DbError> {
+    let damaged = |damage| file.damage_error(damage);
     Environment::open(&file.bytes).and_then(|env| env.check()).map_err(damaged)
 }
 
 /// Adds up the numbers of sequences that an LMDB file states for its volumes.
-fn whole(lmdb: &Side) -> Result<u64, DbError> {
-    let damaged = |damage| lmdb.damaged(damage);
+fn whole(lmdb: &AuxiliaryFile) -> Result<u64, DbError> {
+    let damaged = |damage| lmdb.damage_error(damage);
     let env = Environment::open(&lmdb.bytes).map_err(damaged)?;
     let Some(sizes) = env.table("volinfo").map_err(damaged)? else { return Ok(0) };
     let mut sum = 0;
@@ -151,100 +154,113 @@ fn whole(lmdb: &Side) -> Result<u64, DbError> {
 
 /// Checks that every key of the table of accessions belongs to an identifier in a header, and that
 /// every identifier has its keys.
-fn accessions(lmdb: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
-    let damaged = |damage| lmdb.damaged(damage);
+fn accessions(lmdb: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result<(), DbError> {
+    let damaged = |damage| lmdb.damage_error(damage);
     let env = Environment::open(&lmdb.bytes).map_err(damaged)?;
-    let mut found = Sum::default();
+    let mut found = EntrySum::default();
     if let Some(table) = env.table("acc2oid").map_err(damaged)? {
         let mut last: Option<&[u8]> = None;
         for entry in env.entries(&table).map_err(damaged)? {
             let (key, value) = entry.map_err(damaged)?;
             let shown = || String::from_utf8_lossy(key).into_owned();
             if last.is_some_and(|last| last > key) {
-                return Err(lmdb.unsound(format!("key '{}' is out of order", shown())));
+                return Err(lmdb.inconsistency_error(format!("key '{}' is out of order", shown())));
             }
             last = Some(key);
             match word(value).filter(|&oid| oid < count) {
                 Some(oid) => found.add((key, oid)),
                 None => {
-                    return Err(lmdb.unsound(format!("key '{}' leads to no sequence", shown())));
+                    return Err(
+                        lmdb.inconsistency_error(format!("key '{}' leads to no sequence", shown()))
+                    );
                 }
             }
         }
-        if found.entries() != table.stated_entries() {
+        if found.entry_count() != table.stated_entries() {
             let stated = table.stated_entries();
-            let problem = format!("states {stated} keys, has {}", found.entries());
-            return Err(lmdb.unsound(problem));
+            let problem = format!("states {stated} keys, has {}", found.entry_count());
+            return Err(lmdb.inconsistency_error(problem));
         }
     }
-    lmdb.compare("keys of identifiers", &found, &totals.keys)
+    lmdb.verify_sum("keys of identifiers", &found, &totals.version_5_keys)
 }
 
 /// Checks the list of identifiers of each sequence (`.?os`).
-fn listed(file: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
-    let mut found = Sum::default();
+fn listed(file: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result<(), DbError> {
+    let mut found = EntrySum::default();
     check_count(file, count)?;
     for oid in 0..count {
-        let ids = oids::ids(&file.bytes, oid).map_err(|damage| file.damaged(damage))?;
+        let ids = oids::ids(&file.bytes, oid).map_err(|damage| file.damage_error(damage))?;
         ids.unwrap_or_default().iter().for_each(|id| found.add((&id[..], oid)));
     }
     check_end(file, count, 1)?;
-    file.compare("identifiers", &found, &totals.listed)
+    file.verify_sum("identifiers", &found, &totals.listed_ids)
 }
 
 /// Checks the list of taxids of each sequence (`.?ot`).
-fn taxids(file: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
-    let mut found = Sum::default();
+fn taxids(file: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result<(), DbError> {
+    let mut found = EntrySum::default();
     check_count(file, count)?;
     for oid in 0..count {
-        let taxids = oids::taxids(&file.bytes, oid).map_err(|damage| file.damaged(damage))?;
+        let taxids = oids::taxids(&file.bytes, oid).map_err(|damage| file.damage_error(damage))?;
         for taxid in taxids.unwrap_or_default() {
             found.add((i64::from(taxid), oid));
         }
     }
     check_end(file, count, 4)?;
-    file.compare("taxids", &found, &totals.taxids)
+    file.verify_sum("taxids", &found, &totals.taxids)
 }
 
 /// Checks that a file states the right number of sequences.
-fn check_count(file: &Side, count: u32) -> Result<(), DbError> {
-    match oids::sequences(&file.bytes).map_err(|damage| file.damaged(damage))? {
+fn check_count(file: &AuxiliaryFile, count: u32) -> Result<(), DbError> {
+    match oids::sequences(&file.bytes).map_err(|damage| file.damage_error(damage))? {
         found if found == u64::from(count) => Ok(()),
-        found => Err(file.unsound(format!("for {found} sequences, the volumes have {count}"))),
+        found => {
+            Err(file
+                .inconsistency_error(format!("for {found} sequences, the volumes have {count}")))
+        }
     }
 }
 
 /// Checks that the items of the last sequence, `size` bytes each, end with the file.
-fn check_end(file: &Side, count: u32, size: u64) -> Result<(), DbError> {
+fn check_end(file: &AuxiliaryFile, count: u32, size: u64) -> Result<(), DbError> {
     let items = 8 + 8 * count as usize;
     let last = if count == 0 { None } else { file.bytes.file_range(items - 8..items) };
     let last = last.map_or(0, |b| u64::from_le_bytes(std::array::from_fn(|i| b[i])));
     if last.saturating_mul(size).saturating_add(items as u64) != file.bytes.end() as u64 {
-        return Err(file.unsound("bytes after the items of the last sequence"));
+        return Err(file.inconsistency_error("bytes after the items of the last sequence"));
     }
     Ok(())
 }
 
 /// Checks the list of sequences of each taxid (`.?tf`, `.?to`).
-fn taxid_lists(offsets: &Side, lists: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
-    let damaged = |damage| offsets.damaged(damage);
+fn taxid_lists(
+    offsets: &AuxiliaryFile,
+    lists: &AuxiliaryFile,
+    count: u32,
+    totals: &RecordTotals,
+) -> Result<(), DbError> {
+    let damaged = |damage| offsets.damage_error(damage);
     let env = Environment::open(&offsets.bytes).map_err(damaged)?;
     let Some(table) = env.table("taxid2offset").map_err(damaged)? else {
-        return Err(offsets.unsound("the table of taxids is missing"));
+        return Err(offsets.inconsistency_error("the table of taxids is missing"));
     };
-    let (mut found, mut bytes) = (Sum::default(), 0u64);
+    let (mut found, mut bytes) = (EntrySum::default(), 0u64);
     for entry in env.entries(&table).map_err(damaged)? {
         let (key, value) = entry.map_err(damaged)?;
         let offset = <[u8; 8]>::try_from(value).ok().map(u64::from_le_bytes);
         let (Some(taxid), Some(offset)) = (word(key), offset) else {
-            return Err(offsets.unsound("an entry of other than 4 and 8 bytes"));
+            return Err(offsets.inconsistency_error("an entry of other than 4 and 8 bytes"));
         };
-        let list = oids::oids_at(&lists.bytes, offset).map_err(|damage| lists.damaged(damage))?;
+        let list =
+            oids::oids_at(&lists.bytes, offset).map_err(|damage| lists.damage_error(damage))?;
         let mut last = None;
         bytes += 4;
         for oid in list {
             if oid >= count || last.is_some_and(|last| last >= oid) {
-                return Err(lists.unsound(format!("taxid {taxid}: OIDs out of order or range")));
+                return Err(
+                    lists.inconsistency_error(format!("taxid {taxid}: OIDs out of order or range"))
+                );
             }
             last = Some(oid);
             bytes += 4;
@@ -252,18 +268,24 @@ fn taxid_lists(offsets: &Side, lists: &Side, count: u32, totals: &Totals) -> Res
         }
     }
     if bytes != lists.bytes.end() as u64 {
-        return Err(lists.unsound("bytes that belong to no taxid"));
+        return Err(lists.inconsistency_error("bytes that belong to no taxid"));
     }
-    lists.compare("taxids", &found, &totals.taxids)
+    lists.verify_sum("taxids", &found, &totals.taxids)
 }
 
 /// Compares the numbers that aliases state with the counted ones. The aliases of a restricted
 /// database may state any numbers, so they are not compared.
-fn alias_counts(database: &Database, totals: &Totals, report: &mut Report) -> Result<(), DbError> {
+fn alias_counts(
+    database: &Database,
+    totals: &RecordTotals,
+    report: &mut IntegrityReport,
+) -> Result<(), DbError> {
     let restricted =
         database.oids().iter().map(|range| u64::from(range.end - range.start)).sum::<u64>();
     if restricted != totals.sequences || database.infos().len() != 1 {
-        report.unchecked.push("NSEQ and LENGTH of aliases that restrict or join databases".into());
+        report
+            .unchecked_contents
+            .push("NSEQ and LENGTH of aliases that restrict or join databases".into());
         return Ok(());
     }
     for (what, stated, found) in [

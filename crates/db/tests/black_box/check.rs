@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{FOUR, entries, protein, write};
 use fastrand::Rng;
-use fleetblast_db::check::{Report, check};
+use fleetblast_db::check::{IntegrityReport, check_integrity};
 use fleetblast_db::load::{Method, Purpose, Wish, choose};
 use fleetblast_db::lookup::lmdb::Environment;
 use fleetblast_db::{Database, DbError, Defline, SearchPath, SequenceKind};
@@ -20,11 +20,11 @@ fn open(dir: &Path, names: &str, kind: SequenceKind) -> Result<Database, DbError
     Database::open(names, kind, &SearchPath::new(dir, "".as_ref(), None))
 }
 
-fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<Report, DbError> {
+fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<IntegrityReport, DbError> {
     let database = open(dir, names, kind)?;
     let wish = Wish { method: Some(Method::Read), memory: None };
     let supply = choose(&database, Purpose::Check, wish)?.supply(&database, 3)?;
-    check(&database, &supply, |work| {
+    check_integrity(&database, &supply, |work| {
         std::thread::scope(|scope| {
             scope.spawn(work);
             work();
@@ -347,14 +347,14 @@ fn what_the_oracle_makes_is_sound() {
                 let report = checked(dir.path(), "d", kind)
                     .unwrap_or_else(|error| panic!("version {version} {more:?}: {error}"));
                 assert_eq!(report.sequences, text.matches('>').count() as u64);
-                let unchecked = &report.unchecked;
+                let unchecked = &report.unchecked_contents;
                 let hashed = more.contains(&"-hash_index");
                 assert_eq!(
                     !unchecked.is_empty(),
                     hashed,
                     "version {version} {more:?}: {unchecked:?}"
                 );
-                println!("version {version} {more:?}: {:?}", report.beside);
+                println!("version {version} {more:?}: {:?}", report.compared_files);
             }
         }
     }
