@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use fleetblast_db::check::check_integrity;
-use fleetblast_db::load::{Map, Purpose, Wish, choose};
+use fleetblast_db::load::{LoadPurpose, LoaderRequest, MapLoader, choose_loader};
 use fleetblast_db::partition::Filled;
 use fleetblast_db::{Contents, Database, LoadedPartition, VolumeBytes};
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
         headers: headers.to_vec(),
     };
     let Ok(database) = Database::from_volume_bytes(vec![volume]) else { return };
-    let _ = Map::new(database.clone(), Contents::All);
+    let _ = MapLoader::new(database.clone(), Contents::All);
     for oids in database.partitions(3) {
         let Ok(partition) = database.partition(oids.clone(), Contents::All) else { continue };
         let resident = LoadedPartition::resident(&database, &partition).expect("it is all there");
@@ -35,7 +35,7 @@ fuzz_target!(|input: &[u8]| {
             assert_eq!(copied.deflines(oid).ok(), database.deflines(oid).ok());
         }
     }
-    let supply = choose(&database, Purpose::Check, Wish::default())
+    let supply = choose_loader(&database, LoadPurpose::Check, LoaderRequest::default())
         .and_then(|choice| choice.supply(&database, 2));
     if let Ok(supply) = supply {
         let _ = check_integrity(&database, &supply, |work| work());

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 pub use crate::encoding::encode;
-use crate::load::{Loader, Map};
+use crate::load::{Loader, MapLoader};
 use crate::partition::{Part, VolumeFile};
 use crate::volume::Volume;
 use crate::{Contents, Database, DbError};
@@ -31,13 +31,13 @@ pub struct VolumeOutline {
 /// Computes fingerprints of sequences.
 pub struct Fingerprinter {
     database: Database,
-    map: Map,
+    map: MapLoader,
 }
 
 impl Fingerprinter {
     /// Makes a fingerprinter for the sequences of `database`.
     pub fn new(database: &Database) -> Self {
-        let map = Map::new(database.clone(), Contents::All);
+        let map = MapLoader::new(database.clone(), Contents::All);
         Self { database: database.clone(), map }
     }
 

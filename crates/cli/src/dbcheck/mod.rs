@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use fleetblast_db::check::{self, IntegrityReport};
-use fleetblast_db::load::{self, Purpose};
+use fleetblast_db::load::{self, LoadPurpose};
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind, check_mapped_files};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
@@ -64,11 +64,11 @@ fn fault(error: DbError) -> Error {
 
 fn checked(
     database: &Database,
-    wish: load::Wish,
+    wish: load::LoaderRequest,
     threads: usize,
 ) -> Result<IntegrityReport, Error> {
     let check = || {
-        let choice = load::choose(database, Purpose::Check, wish)?;
+        let choice = load::choose_loader(database, LoadPurpose::Check, wish)?;
         let bytes = database.cached_bytes().map_or(0, |(_, all)| all);
         let ranges = usize::try_from(bytes / RANGE_BYTES).unwrap_or(usize::MAX).max(threads);
         let supply = choice.supply(database, ranges)?;

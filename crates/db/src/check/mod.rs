@@ -29,7 +29,7 @@ use std::sync::Mutex;
 
 use self::records::RecordChecker;
 pub use self::records::RecordTotals;
-use crate::load::Supply;
+use crate::load::PartitionSupply;
 use crate::partition::{Part, VolumeFile};
 use crate::{Database, DbError, SequenceKind};
 
@@ -59,14 +59,14 @@ pub struct IntegrityReport {
 /// The first fault in the order of the [module](self).
 pub fn check_integrity(
     database: &Database,
-    supply: &Supply,
+    supply: &PartitionSupply,
     spread: impl FnOnce(&(dyn Fn() + Sync)),
 ) -> Result<IntegrityReport, DbError> {
     for (volume, oids) in database.volumes() {
         volume.check_index(oids.start)?;
     }
     let totals = Mutex::new(RecordTotals::default());
-    supply.pass(|queue| {
+    supply.run_pass(|queue| {
         spread(&|| {
             let mut checker = RecordChecker::default();
             while let Some(work) = queue.next() {

@@ -10,7 +10,7 @@ use super::zeros::{self, ZeroRun};
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::index::Table;
 use crate::key::without_end_blanks;
-use crate::load::Work;
+use crate::load::LoadedRange;
 use crate::lookup::stored_keys::{accession_keys, index_keys, ordinal_key};
 use crate::volume::Volume;
 use crate::{Bases, DbError, SequenceKind};
@@ -109,7 +109,7 @@ pub(super) struct RecordChecker {
 
 impl RecordChecker {
     /// Checks the records of a range. A fault is returned with its OID.
-    pub(super) fn check(&mut self, work: &Work) -> Result<(), (u32, DbError)> {
+    pub(super) fn check(&mut self, work: &LoadedRange) -> Result<(), (u32, DbError)> {
         let at_start = |error| (work.range.start, error);
         work.partition.validate_range(&work.range).map_err(at_start)?;
         for (volume, oids, first) in work.partition.pieces() {

@@ -11,7 +11,7 @@ use std::thread;
 
 use rustix::fs::{Advice, OFlags, fadvise};
 
-use super::advice::STEP;
+use super::advice::ANNOUNCE_BYTES;
 use crate::partition::{Piece, VolumeFile};
 use crate::{Database, DbError};
 
@@ -51,8 +51,8 @@ impl VolumeReader {
     /// Announces a read, so that the device gets all of it at once, however little the system reads
     /// ahead.
     pub(crate) fn announce(&self, from: u64, length: usize) {
-        for start in (0..length).step_by(STEP) {
-            let bytes = NonZeroU64::new(STEP.min(length - start) as u64);
+        for start in (0..length).step_by(ANNOUNCE_BYTES) {
+            let bytes = NonZeroU64::new(ANNOUNCE_BYTES.min(length - start) as u64);
             // If the advice is ignored, the read is only slower.
             let _ = fadvise(&self.file, from + start as u64, bytes, Advice::WillNeed);
         }
@@ -79,12 +79,12 @@ impl VolumeReader {
 }
 
 /// Files of a database's volumes, each opened at its first read.
-pub(crate) struct Files<T = VolumeReader> {
+pub(crate) struct OpenedFiles<T = VolumeReader> {
     database: Database,
     opened: Mutex<HashMap<(usize, VolumeFile), Arc<T>>>,
 }
 
-impl<T> Files<T> {
+impl<T> OpenedFiles<T> {
     /// Prepares the files of `database` without opening them.
     pub(crate) fn new(database: Database) -> Self {
         Self { database, opened: Mutex::new(HashMap::new()) }
@@ -97,7 +97,7 @@ impl<T> Files<T> {
 
     /// Returns a file of the volume of `piece`. When it is first needed, `make` creates it from a
     /// function that opens the file with flags of `open(2)`.
-    pub(crate) fn get(
+    pub(crate) fn get_or_open(
         &self,
         piece: &Piece,
         file: VolumeFile,
@@ -121,27 +121,27 @@ impl<T> Files<T> {
     }
 }
 
-impl Files {
+impl OpenedFiles {
     /// Returns a file of the volume of `piece`, for ordinary reads.
     pub(crate) fn reader(
         &self,
         piece: &Piece,
         file: VolumeFile,
     ) -> Result<Arc<VolumeReader>, DbError> {
-        self.get(piece, file, |open| open(OFlags::empty()))
+        self.get_or_open(piece, file, |open| open(OFlags::empty()))
     }
 }
 
 /// Calls `work` for all items on a few threads. Returns the error of the first item that failed.
-pub(crate) fn parallel<T: Send>(
+pub(crate) fn run_parallel<T: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<(), DbError> + Sync,
 ) -> Result<(), DbError> {
-    parallel_with(items, || (), |(), item| work(item))
+    run_parallel_with(items, || (), |(), item| work(item))
 }
 
-/// Like [`parallel`]; each thread also makes a value, which it uses for all its items.
-pub(crate) fn parallel_with<T: Send, S>(
+/// Like [`run_parallel`]; each thread also makes a value, which it uses for all its items.
+pub(crate) fn run_parallel_with<T: Send, S>(
     items: Vec<T>,
     make: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, T) -> Result<(), DbError> + Sync,
@@ -184,7 +184,7 @@ pub(crate) fn parallel_with<T: Send, S>(
 }
 
 /// Read-ahead of the device of a file in bytes; `None` if the system does not report it.
-pub fn read_ahead(path: &Path) -> Option<u64> {
+pub fn read_ahead_bytes(path: &Path) -> Option<u64> {
     let device = rustix::fs::stat(path).ok()?.st_dev;
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let text = std::fs::read_to_string(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"));
@@ -198,12 +198,12 @@ mod tests {
     #[test]
     fn the_first_failure_is_returned() {
         let done = AtomicUsize::new(0);
-        let all = parallel((0..100).collect(), |_| {
+        let all = run_parallel((0..100).collect(), |_| {
             done.fetch_add(1, Ordering::Relaxed);
             Ok(())
         });
         assert!(all.is_ok() && done.into_inner() == 100);
-        let error = parallel((0..100u32).collect(), |oid| match oid {
+        let error = run_parallel((0..100u32).collect(), |oid| match oid {
             10.. => Err(DbError::NoSuchOid { oid, count: 0 }),
             _ => Ok(()),
         });

@@ -6,16 +6,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::choice::UNIT_BYTES;
-use super::files::Files;
-use super::supply::{Supply, units};
-use super::{HugePages, Loader, Statistics};
+use super::choice::LOAD_UNIT_BYTES;
+use super::files::OpenedFiles;
+use super::supply::{PartitionSupply, group_into_units};
+use super::{LoadStatistics, Loader, PageKind};
 use crate::partition::{Filled, Piece, Span, VolumeFile};
 use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
 /// Reads the bytes of partitions from the files of a database.
 pub struct FileSource {
-    files: Files,
+    files: OpenedFiles,
 }
 
 /// A range of a file, and thus of the bytes of a partition.
@@ -30,7 +30,7 @@ struct Stretch<'a> {
 impl FileSource {
     /// Prepares the files of `database`, which are opened at the first read.
     pub fn new(database: Database) -> Self {
-        Self { files: Files::new(database) }
+        Self { files: OpenedFiles::new(database) }
     }
 
     /// Fills `buffer` with bytes of a partition, from byte `start` on. Several threads can call it
@@ -52,7 +52,11 @@ impl FileSource {
             reader.read_exact(part, stretch.from)?;
             buffer = rest;
         }
-        if buffer.is_empty() { Ok(()) } else { Err(not_held(&partition.oids, &partition.oids)) }
+        if buffer.is_empty() {
+            Ok(())
+        } else {
+            Err(not_loaded_error(&partition.oids, &partition.oids))
+        }
     }
 }
 
@@ -84,23 +88,23 @@ fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u
 
 /// Loads ranges of one partition that is entirely in memory, without reading or copying.
 #[derive(Clone)]
-pub struct Held {
+pub struct MemoryLoader {
     database: Database,
     partition: Partition,
     filled: Filled,
-    came: Statistics,
-    pages: HugePages,
+    came: LoadStatistics,
+    pages: PageKind,
 }
 
-impl Held {
+impl MemoryLoader {
     /// Makes a loader for ranges of `partition`, whose bytes are in `filled`. `came` and `pages`
     /// are the statistics of filling and the kind of its pages.
     pub fn new(
         database: Database,
         partition: Partition,
         filled: Filled,
-        came: Statistics,
-        pages: HugePages,
+        came: LoadStatistics,
+        pages: PageKind,
     ) -> Self {
         Self { database, partition, filled, came, pages }
     }
@@ -109,9 +113,9 @@ impl Held {
     ///
     /// # Errors
     /// [`DbError::Offset`] for an index out of order.
-    pub fn supply(self, ranges: Vec<Range<u32>>) -> Result<Supply, DbError> {
-        let units = units(&self.database, ranges, Contents::Residues, UNIT_BYTES)?;
-        Ok(Supply::new(Box::new(self), units, true))
+    pub fn supply(self, ranges: Vec<Range<u32>>) -> Result<PartitionSupply, DbError> {
+        let units = group_into_units(&self.database, ranges, Contents::Residues, LOAD_UNIT_BYTES)?;
+        Ok(PartitionSupply::new(Box::new(self), units, true))
     }
 
     /// Position in memory of a span of a volume; `None` if the span is not in the partition.
@@ -125,27 +129,27 @@ impl Held {
     }
 }
 
-impl Loader for Held {
+impl Loader for MemoryLoader {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
         let mut filled = Vec::new();
         for (piece, span, _) in placed(partition) {
             let start = self
                 .find(piece.volume, span)
-                .ok_or_else(|| not_held(&partition.oids, &self.partition.oids))?;
+                .ok_or_else(|| not_loaded_error(&partition.oids, &self.partition.oids))?;
             filled.push(Filled { memory: Arc::clone(&self.filled.memory), start });
         }
         LoadedPartition::new(&self.database, partition, filled).map(Arc::new)
     }
 
-    fn statistics(&self) -> Statistics {
+    fn statistics(&self) -> LoadStatistics {
         self.came
     }
 
-    fn pages(&self) -> Option<HugePages> {
+    fn page_kind(&self) -> Option<PageKind> {
         Some(self.pages)
     }
 }
 
-fn not_held(wanted: &Range<u32>, held: &Range<u32>) -> DbError {
+fn not_loaded_error(wanted: &Range<u32>, held: &Range<u32>) -> DbError {
     DbError::NotHeld { wanted: wanted.clone(), held: held.clone() }
 }

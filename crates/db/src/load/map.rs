@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::advice::{Use, advise, announce, populate, prefer_large_pages, resident_bytes};
-use super::files::{Files, READ_BYTES, parallel_with};
-use super::{HugePages, Loader, Meter, Statistics};
+use super::advice::{
+    AccessPattern, advise, announce_access, populate_pages, prefer_large_pages, resident_bytes,
+};
+use super::files::{OpenedFiles, READ_BYTES, run_parallel_with};
+use super::{LoadStatistics, Loader, Meter, PageKind};
 use crate::partition::{Part, Piece, VolumeFile};
 use crate::volume::Volume;
 use crate::{Contents, Database, DbError, LoadedPartition, Partition};
@@ -12,12 +14,12 @@ use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 /// Loads partitions by reading the pages of the database's mapping that are not in the page cache.
 /// All processes of a machine share one copy. Nothing is read for a database that was just
 /// searched.
-pub struct Map {
+pub struct MapLoader {
     database: Database,
     /// Whether faults read pages of 2 MB.
     large_reads: bool,
     /// Files whose pages could not be read through the mapping.
-    files: Files,
+    files: OpenedFiles,
     meter: Meter,
 }
 
@@ -31,16 +33,16 @@ struct Missing<'a> {
     bytes: &'a [u8],
 }
 
-impl Map {
+impl MapLoader {
     /// Makes a loader for partitions of `database` with these contents.
     pub fn new(database: Database, contents: Contents) -> Self {
         if contents == Contents::Residues {
             // Headers are accessed at random, for the hits only.
-            database.advise(Part::Headers, Use::Random);
-            database.advise(Part::HeaderOffsets, Use::Random);
+            database.advise(Part::Headers, AccessPattern::Random);
+            database.advise(Part::HeaderOffsets, AccessPattern::Random);
         }
         let large_reads = database.prefer_large_pages(contents);
-        let files = Files::new(database.clone());
+        let files = OpenedFiles::new(database.clone());
         Self { database, large_reads, files, meter: Meter::default() }
     }
 
@@ -75,10 +77,10 @@ impl Map {
     /// busy. Nothing is copied. If the kernel cannot do that, ordinary reads are used.
     fn fetch(&self, missing: Vec<Missing>) -> Result<(), DbError> {
         if !self.large_reads {
-            missing.iter().for_each(|missing| announce(missing.bytes));
+            missing.iter().for_each(|missing| announce_access(missing.bytes));
         }
-        parallel_with(missing, Vec::new, |buffer, missing| {
-            if populate(missing.bytes) {
+        run_parallel_with(missing, Vec::new, |buffer, missing| {
+            if populate_pages(missing.bytes) {
                 return Ok(());
             }
             // Only the page cache needs the bytes, so the buffer is discarded.
@@ -93,7 +95,7 @@ impl Map {
     }
 }
 
-impl Loader for Map {
+impl Loader for MapLoader {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
         let loaded = LoadedPartition::resident(&self.database, partition)?;
         let missing = self.missing(partition, &loaded);
@@ -104,18 +106,18 @@ impl Loader for Map {
         Ok(Arc::new(loaded))
     }
 
-    fn statistics(&self) -> Statistics {
+    fn statistics(&self) -> LoadStatistics {
         self.meter.get()
     }
 
-    fn pages(&self) -> Option<HugePages> {
+    fn page_kind(&self) -> Option<PageKind> {
         None
     }
 }
 
 impl Database {
     /// Advises the kernel how the program will access a part of all volumes.
-    pub(crate) fn advise(&self, part: Part, usage: Use) {
+    pub(crate) fn advise(&self, part: Part, usage: AccessPattern) {
         for (volume, _) in self.volumes() {
             advise(volume.held(part), usage);
         }
@@ -148,7 +150,7 @@ impl Database {
 
     /// Announces access to residues and definition lines of these sequences. The kernel reads
     /// missing pages in the background, all at once.
-    pub fn will_need(&self, oids: impl IntoIterator<Item = u32>) {
+    pub fn announce_sequences(&self, oids: impl IntoIterator<Item = u32>) {
         for oid in oids {
             let Ok(partition) = self.partition(oid..oid.saturating_add(1), crate::Contents::All)
             else {
@@ -156,7 +158,7 @@ impl Database {
             };
             let Ok(loaded) = LoadedPartition::resident(self, &partition) else { continue };
             for part in [Part::Sequences, Part::HeaderOffsets, Part::Headers] {
-                loaded.memory_of(part).for_each(|bytes| advise(bytes, Use::Soon));
+                loaded.memory_of(part).for_each(|bytes| advise(bytes, AccessPattern::Soon));
             }
         }
     }

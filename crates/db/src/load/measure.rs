@@ -1,6 +1,6 @@
 //! Measures the rates of several ways to read a file, to explain slow searches.
 //!
-//! Rates are in bytes per second. To measure a cold read, [`evict`] removes the pages of the file
+//! Rates are in bytes per second. To measure a cold read, [`evict_pages`] removes the pages of the file
 //! from the page cache; other files keep theirs.
 
 use std::fs::File;
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Advice, OFlags, fadvise};
 
-use super::advice::{Use, advise, resident_bytes};
-use super::files::{READ_BYTES, VolumeReader, parallel};
-use super::{HUGE_PAGE, Pages};
+use super::advice::{AccessPattern, advise, resident_bytes};
+use super::files::{READ_BYTES, VolumeReader, run_parallel};
+use super::{HUGE_PAGE, PageBuffer};
 use crate::DbError;
 use crate::bytes::Bytes;
 
@@ -26,7 +26,7 @@ const LEFT: f64 = 0.02;
 ///
 /// # Errors
 /// If the file cannot be opened.
-pub fn evict(path: &Path, bytes: u64) -> Result<bool, DbError> {
+pub fn evict_pages(path: &Path, bytes: u64) -> Result<bool, DbError> {
     let failed = |source: std::io::Error| DbError::file(path, source);
     let file = File::open(path).map_err(failed)?;
     // Pages that are not yet written to disk cannot be evicted.
@@ -44,7 +44,7 @@ pub fn evict(path: &Path, bytes: u64) -> Result<bool, DbError> {
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64>, DbError> {
+pub fn sequential_read_rate(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64>, DbError> {
     let flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
     let reader = match VolumeReader::open(path.to_path_buf(), flags) {
         Ok(reader) => reader,
@@ -53,13 +53,13 @@ pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64
     };
     // Direct reads must not end within a block, so only whole reads are made.
     let reads = (bytes / READ_BYTES as u64).max(1);
-    let mut pages = Pages::new(READ_BYTES.max(HUGE_PAGE) * reads.min(4) as usize)?;
+    let mut pages = PageBuffer::new(READ_BYTES.max(HUGE_PAGE) * reads.min(4) as usize)?;
     let chunks: Vec<&mut [u8]> = pages.bytes_mut().chunks_mut(READ_BYTES).collect();
     let threads = chunks.len() as u64;
     let start = Instant::now();
     let jobs = chunks.into_iter().zip(0u64..).collect();
     let got = std::sync::atomic::AtomicU64::new(0);
-    let done = parallel(jobs, |(buffer, first)| {
+    let done = run_parallel(jobs, |(buffer, first)| {
         for read in (first..reads).step_by(threads as usize) {
             let count = reader.read_up_to(buffer, read * READ_BYTES as u64)?;
             got.fetch_add(count as u64, std::sync::atomic::Ordering::Relaxed);
@@ -78,7 +78,7 @@ pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64
 ///
 /// # Errors
 /// If the file cannot be mapped.
-pub fn map_in_order(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbError> {
+pub fn sequential_map_rate(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbError> {
     let (map, _) = Bytes::map_of_volume(path)?;
     let start = Instant::now();
     let (mut seen, mut touched) = (0u64, 0u8);
@@ -103,7 +103,7 @@ fn touch(bytes: &[u8]) -> u8 {
 ///
 /// # Errors
 /// If the file cannot be read or mapped.
-pub fn read_here_and_there(
+pub fn random_read_rate(
     path: &Path,
     bytes: u64,
     mapped: bool,
@@ -113,7 +113,7 @@ pub fn read_here_and_there(
     let (map, _) = Bytes::map_of_volume(path)?;
     let blocks = (bytes.min(map.len() as u64) / SMALL_READ).max(1);
     if mapped {
-        advise(&map, Use::Random);
+        advise(&map, AccessPattern::Random);
     }
     let mut buffer = vec![0; SMALL_READ as usize];
     let start = Instant::now();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::common::{FOUR, entries, protein, write};
 use fastrand::Rng;
 use fleetblast_db::check::{IntegrityReport, check_integrity};
-use fleetblast_db::load::{Method, Purpose, Wish, choose};
+use fleetblast_db::load::{LoadMethod, LoadPurpose, LoaderRequest, choose_loader};
 use fleetblast_db::lookup::lmdb::Environment;
 use fleetblast_db::{Database, DbError, Defline, SearchPath, SequenceKind};
 use fleetblast_oracle::{command, oracle, sample};
@@ -22,8 +22,8 @@ fn open(dir: &Path, names: &str, kind: SequenceKind) -> Result<Database, DbError
 
 fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<IntegrityReport, DbError> {
     let database = open(dir, names, kind)?;
-    let wish = Wish { method: Some(Method::Read), memory: None };
-    let supply = choose(&database, Purpose::Check, wish)?.supply(&database, 3)?;
+    let wish = LoaderRequest { method: Some(LoadMethod::Read), memory: None };
+    let supply = choose_loader(&database, LoadPurpose::Check, wish)?.supply(&database, 3)?;
     check_integrity(&database, &supply, |work| {
         std::thread::scope(|scope| {
             scope.spawn(work);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::{FOUR, entries, write};
-use fleetblast_db::load::{FileSource, Held, HugePages, Loader, Map, Statistics};
+use fleetblast_db::load::{FileSource, LoadStatistics, Loader, MapLoader, MemoryLoader, PageKind};
 use fleetblast_db::partition::Filled;
 use fleetblast_db::{Contents, Database, DbError, Partition, SearchPath, SequenceKind};
 use tempfile::TempDir;
@@ -27,7 +27,11 @@ fn open(dir: &Path) -> Database {
 }
 
 /// The partition, filled in pieces of some bytes, the last one first.
-fn filled(database: &Database, partition: &Partition, piece: usize) -> Result<Held, DbError> {
+fn filled(
+    database: &Database,
+    partition: &Partition,
+    piece: usize,
+) -> Result<MemoryLoader, DbError> {
     let source = FileSource::new(database.clone());
     let mut memory = vec![0xff; BEFORE + partition.size() as usize];
     let pieces: Vec<&mut [u8]> = memory[BEFORE..].chunks_mut(piece).collect();
@@ -35,19 +39,19 @@ fn filled(database: &Database, partition: &Partition, piece: usize) -> Result<He
         source.read(partition, (number * piece) as u64, bytes)?;
     }
     let filled = Filled { memory: Arc::new(memory), start: BEFORE };
-    let came = Statistics { bytes: partition.size(), ..Statistics::default() };
-    Ok(Held::new(database.clone(), partition.clone(), filled, came, HugePages::None))
+    let came = LoadStatistics { read_bytes: partition.size(), ..LoadStatistics::default() };
+    Ok(MemoryLoader::new(database.clone(), partition.clone(), filled, came, PageKind::Small))
 }
 
 #[test]
 fn parts_of_a_held_partition_are_those_of_the_files() {
     let (_dir, database) = database();
-    let map = Map::new(database.clone(), Contents::Residues);
+    let map = MapLoader::new(database.clone(), Contents::Residues);
     for (partitions, piece) in [(1, 1 << 20), (1, 7_001), (4, 1_000), (9, 333)] {
         for oids in database.partitions(partitions) {
             let partition = database.partition(oids.clone(), Contents::Residues).unwrap();
             let held = filled(&database, &partition, piece).unwrap();
-            assert_eq!(held.statistics().bytes, partition.size());
+            assert_eq!(held.statistics().read_bytes, partition.size());
             for part in database.partitions_within(oids, 5) {
                 let part = database.partition(part, Contents::Residues).unwrap();
                 let (ours, files) = (held.load(&part).unwrap(), map.load(&part).unwrap());
@@ -70,7 +74,7 @@ fn a_supply_of_what_is_held_keeps_it() {
     let supply = held.supply(database.partitions_within(oids.clone(), 6)).unwrap();
     assert_eq!(supply.kept_residues_of(900), None, "not asked for yet");
     let mut searched = Vec::new();
-    let pass = supply.pass(|queue| {
+    let pass = supply.run_pass(|queue| {
         while let Some(work) = queue.next() {
             work.partition.validate_range(&work.range).unwrap();
             searched.extend(work.range);
@@ -105,8 +109,9 @@ fn what_is_not_held_is_an_error() {
     // Memory that is shorter than the partition.
     let memory = Arc::new(vec![0u8; partition.size() as usize - 1]);
     let short = Filled { memory, start: 0 };
-    let came = Statistics::default();
-    let short = Held::new(database.clone(), partition.clone(), short, came, HugePages::None);
+    let came = LoadStatistics::default();
+    let short =
+        MemoryLoader::new(database.clone(), partition.clone(), short, came, PageKind::Small);
     let error = short.load(&partition).unwrap_err();
     assert!(matches!(error, DbError::Truncated { .. }), "{error}");
     // A file that is cut short after it was opened.

@@ -12,7 +12,7 @@ mod traced;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fleetblast_db::load::HugePages;
+use fleetblast_db::load::PageKind;
 use fleetblast_db::{SequenceKind, check_mapped_files};
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
@@ -103,7 +103,7 @@ fn search(
     let search = TwoPhaseSearch::new(&target, &engine, plan, audience, recorder.clone())?;
     let mut search = search.with_halt(halt.clone());
     // If each block reads the database files again, all blocks have the largest size.
-    let first = if search.choice.streamed.is_some() { most } else { first };
+    let first = if search.choice.streaming_bytes.is_some() { most } else { first };
     let mut block_size = BlockSize::new(first, most);
     queries.set_block_residues(block_size.residues());
     let mut sink =
@@ -240,11 +240,11 @@ fn loading(search: &TwoPhaseSearch) -> Loading {
     Loading {
         method: search.choice.method.name(),
         reason: search.choice.reason.clone(),
-        streamed_through_bytes: search.choice.streamed,
-        bytes_read: read.bytes,
-        bytes_received: read.received,
-        pages: loader.pages().map_or("page cache", HugePages::name).to_owned(),
-        read_seconds: read.time.as_secs_f64(),
+        streamed_through_bytes: search.choice.streaming_bytes,
+        bytes_read: read.read_bytes,
+        bytes_received: read.received_bytes,
+        pages: loader.page_kind().map_or("page cache", PageKind::name).to_owned(),
+        read_seconds: read.wall_time.as_secs_f64(),
         wait_seconds: search.waiting().as_secs_f64(),
     }
 }

@@ -129,7 +129,7 @@ fn loading_statistics(job_context: &JobContext, statistics: &[RankStatistics]) -
     Loading {
         method: choice.method.name(),
         reason: choice.reason.clone(),
-        streamed_through_bytes: choice.streamed,
+        streamed_through_bytes: choice.streaming_bytes,
         bytes_read: loaded().map(|loaded| loaded.bytes).sum(),
         bytes_received: loaded().map(|loaded| loaded.received).sum(),
         pages: loaded().map(|loaded| loaded.pages.clone()).next().unwrap_or_default(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use fleetblast_db::load::machine;
 #[cfg(feature = "mpi")]
-use fleetblast_db::load::{self, Choice, Purpose};
-use fleetblast_db::load::{HELD_SHARE, Method};
+use fleetblast_db::load::{self, LoadPurpose, LoaderChoice};
+use fleetblast_db::load::{LoadMethod, MAX_MEMORY_FRACTION};
 #[cfg(feature = "mpi")]
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Contents, Database};
@@ -50,10 +50,10 @@ impl RankResources {
     /// Returns whether ranks load the database together. By default they do if several hosts would
     /// read it over a network. A single block of queries is searched once in each partition, so
     /// nothing would be read twice. The database fits into memory in any layout.
-    fn uses_broadcast(&self, wish: Option<Method>, queries: Option<Weight>) -> bool {
+    fn uses_broadcast(&self, wish: Option<LoadMethod>, queries: Option<Weight>) -> bool {
         let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
         let several_read = self.hosts > 1 && self.remote && !single;
-        wish.map_or(several_read, |method| method == Method::Broadcast)
+        wish.map_or(several_read, |method| method == LoadMethod::Broadcast)
     }
 }
 
@@ -78,12 +78,12 @@ impl DatabaseCut {
 #[cfg(feature = "mpi")]
 pub fn is_remote(database: &Database) -> bool {
     let path = database.volume_file(0, VolumeFile::Sequences);
-    path.is_some_and(|path| machine::storage(&path) == machine::Storage::Network)
+    path.is_some_and(|path| machine::storage_location(&path) == machine::StorageLocation::Network)
 }
 
 /// Returns the bytes of memory that each of `ranks_on_host` ranks may use on this host.
 pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
-    let usable = machine::available_memory()? as f64 * HELD_SHARE;
+    let usable = machine::available_memory()? as f64 * MAX_MEMORY_FRACTION;
     Some(usable as u64 / u64::from(ranks_on_host.max(1)))
 }
 
@@ -109,7 +109,7 @@ pub fn plan_layout(
         hosts: ranks.hosts,
         broadcast,
         // Mapped files are not held in memory, so their memory cannot be limited.
-        stream: !broadcast && plan.load.method != Some(Method::Map),
+        stream: !broadcast && plan.load.method != Some(LoadMethod::Map),
         threads: plan.threads.count as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
         database: database_size(&target.searched)?,
@@ -144,14 +144,14 @@ pub fn choose_loader(
     plan: &Plan,
     target: &SubjectDatabase,
     layout: &Layout,
-) -> Result<Choice, Error> {
+) -> Result<LoaderChoice, Error> {
     let why = match plan.load.method {
         Some(_) => "as asked for",
         None => "several hosts and a network file system: each byte is read once",
     };
     let choice = match layout.broadcast {
-        true => Choice::broadcast(&target.searched, why),
-        false => load::choose(&target.searched, Purpose::Search, plan.load),
+        true => LoaderChoice::for_broadcast(&target.searched, why),
+        false => load::choose_loader(&target.searched, LoadPurpose::Search, plan.load),
     };
     choice.map_err(Error::from)
 }
@@ -183,10 +183,10 @@ mod tests {
             assert!(ranks(2, true).uses_broadcast(None, queries));
             assert!(!ranks(1, true).uses_broadcast(None, queries));
             assert!(!ranks(2, false).uses_broadcast(None, queries));
-            assert!(!ranks(2, true).uses_broadcast(Some(Method::Map), queries));
+            assert!(!ranks(2, true).uses_broadcast(Some(LoadMethod::Map), queries));
         }
         let single = of(BLOCK_RESIDUES);
         assert!(!ranks(2, true).uses_broadcast(None, single));
-        assert!(ranks(1, false).uses_broadcast(Some(Method::Broadcast), single));
+        assert!(ranks(1, false).uses_broadcast(Some(LoadMethod::Broadcast), single));
     }
 }

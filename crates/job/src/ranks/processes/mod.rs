@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use fleetblast_db::load::{Held, Method};
+use fleetblast_db::load::{LoadMethod, MemoryLoader};
 use fleetblast_db::{OddHeader, check_mapped_files};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::plan::Layout;
@@ -207,8 +207,8 @@ fn load_by_broadcast(
     broadcast_context: BroadcastContext,
     job_context: &JobContext,
     recorder: &Recorder,
-) -> Result<HashMap<PartitionId, Held>, Error> {
-    if job_context.choice.method != Method::Broadcast {
+) -> Result<HashMap<PartitionId, MemoryLoader>, Error> {
+    if job_context.choice.method != LoadMethod::Broadcast {
         return Ok(HashMap::new());
     }
     let _span = recorder.begin(Lane::Search, Kind::Load);

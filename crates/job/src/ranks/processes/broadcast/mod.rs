@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fleetblast_db::load::{FileSource, Held, Statistics};
+use fleetblast_db::load::{FileSource, LoadStatistics, MemoryLoader};
 use fleetblast_db::partition::Filled;
 use fleetblast_db::{Contents, Partition};
 use fleetblast_fleet::ids::{PartitionId, Rank};
@@ -32,7 +32,7 @@ use crate::ranks::JobContext;
 pub fn load(
     broadcast_context: BroadcastContext,
     job_context: &JobContext,
-) -> Result<HashMap<PartitionId, Held>, Error> {
+) -> Result<HashMap<PartitionId, MemoryLoader>, Error> {
     let (start, processes) = (Instant::now(), broadcast_context.processes);
     let world = &processes.world;
     let database = &job_context.job.target.searched;
@@ -69,7 +69,7 @@ pub fn load(
             Filled { memory, start: *places.starts.get(&id).ok_or_else(inconsistent_ranks)? };
         let (database, partition) = (database.clone(), partitions[id.index()].clone());
         let loading_statistics = loading_statistics(route, own_rank, share, took);
-        Ok((id, Held::new(database, partition, filled, loading_statistics, pages)))
+        Ok((id, MemoryLoader::new(database, partition, filled, loading_statistics, pages)))
     });
     held.collect()
 }
@@ -136,14 +136,19 @@ fn split_memory<'m>(
 
 /// Returns statistics of a partition: the bytes that this rank brought into the host's memory, and
 /// its share of the time. The rank filled `filled` bytes in all partitions.
-fn loading_statistics(route: &Route, own_rank: Rank, filled: usize, took: Duration) -> Statistics {
+fn loading_statistics(
+    route: &Route,
+    own_rank: Rank,
+    filled: usize,
+    took: Duration,
+) -> LoadStatistics {
     let (bytes, received) = match route.position(own_rank) {
         Some(0) => (route.size, 0),
         Some(_) => (0, route.size),
         None => (0, 0),
     };
     let share = (bytes + received) as f64 / filled.max(1) as f64;
-    Statistics { bytes, received, time: took.mul_f64(share) }
+    LoadStatistics { read_bytes: bytes, received_bytes: received, wall_time: took.mul_f64(share) }
 }
 
 /// A fault of the program.
