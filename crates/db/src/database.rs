@@ -10,7 +10,7 @@ use crate::cursor::{OidCursor, RetrievableOids};
 use crate::defline::Defline;
 use crate::mapped::check_side_files;
 use crate::odd::OddHeader;
-use crate::partition::{self, Balance, VolumeFile};
+use crate::partition::{self, ResidueCounts, VolumeFile};
 use crate::restrict::Visibility;
 use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
@@ -375,18 +375,22 @@ impl Database {
     /// Reads only a few offsets of the index. The ranges can contain excluded OIDs: see
     /// [`Database::oids_in`].
     pub fn partitions(&self, n: usize) -> Vec<Range<u32>> {
-        partition::cut(self, self.oids(), n)
+        partition::cut_into_ranges(self, self.oids(), n)
     }
 
     /// Cuts the included OIDs within `range` as [`Database::partitions`] does.
     pub fn partitions_within(&self, range: Range<u32>, n: usize) -> Vec<Range<u32>> {
-        partition::cut(self, &self.oids_in(range), n)
+        partition::cut_into_ranges(self, &self.oids_in(range), n)
     }
 
     /// Cuts all OIDs, included or not, as [`Database::partitions`] does.
     pub fn partitions_of_all(&self, n: usize) -> Vec<Range<u32>> {
         let all = 0..self.oid_count();
-        partition::cut(self, if all.is_empty() { &[] } else { std::slice::from_ref(&all) }, n)
+        partition::cut_into_ranges(
+            self,
+            if all.is_empty() { &[] } else { std::slice::from_ref(&all) },
+            n,
+        )
     }
 
     /// Path of a file of the volume that contains a sequence; `None` for a database in memory.
@@ -430,7 +434,7 @@ impl Database {
     }
 }
 
-impl Balance for Database {
+impl ResidueCounts for Database {
     fn residues_before(&self, oid: u32) -> u64 {
         match self.position(oid) {
             Some((at, volume)) => {

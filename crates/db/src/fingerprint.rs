@@ -11,9 +11,9 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 pub use crate::encoding::encode;
 use crate::load::{Loader, MapLoader};
-use crate::partition::{Part, VolumeFile};
+use crate::partition::{VolumeFile, VolumePart};
 use crate::volume::Volume;
-use crate::{Contents, Database, DbError};
+use crate::{Database, DbError, PartitionContents};
 
 /// Path, date, size and fingerprint of a volume, from its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Fingerprinter {
 impl Fingerprinter {
     /// Makes a fingerprinter for the sequences of `database`.
     pub fn new(database: &Database) -> Self {
-        let map = MapLoader::new(database.clone(), Contents::All);
+        let map = MapLoader::new(database.clone(), PartitionContents::All);
         Self { database: database.clone(), map }
     }
 
@@ -52,7 +52,7 @@ impl Fingerprinter {
         oids: Range<u32>,
         file: VolumeFile,
     ) -> Result<Vec<(usize, u128)>, DbError> {
-        let mut partition = self.database.partition(oids, Contents::All)?;
+        let mut partition = self.database.partition(oids, PartitionContents::All)?;
         for piece in &mut partition.pieces {
             piece.spans.retain(|span| is_needed(span.part, file));
         }
@@ -70,10 +70,10 @@ impl Fingerprinter {
 }
 
 /// Whether fingerprints of sequences in `file` depend on this part.
-fn is_needed(part: Part, file: VolumeFile) -> bool {
+fn is_needed(part: VolumePart, file: VolumeFile) -> bool {
     match part {
-        Part::HeaderOffsets => file == VolumeFile::Headers,
-        Part::SequenceOffsets | Part::AmbiguityOffsets => file == VolumeFile::Sequences,
+        VolumePart::HeaderOffsets => file == VolumeFile::Headers,
+        VolumePart::SequenceOffsets | VolumePart::AmbiguityOffsets => file == VolumeFile::Sequences,
         part => part.file() == file,
     }
 }
@@ -88,7 +88,7 @@ impl Volume {
             _ => xxh3_128(self.stored(file, i)),
         };
         // Equal bytes whose ambiguities start elsewhere are a different sequence.
-        let packed = if file == VolumeFile::Sequences { self.packed_bytes(i) } else { 0 };
+        let packed = if file == VolumeFile::Sequences { self.packed_byte_count(i) } else { 0 };
         let mut all = [0; 24];
         all[..16].copy_from_slice(&content.to_le_bytes());
         all[16..20].copy_from_slice(&oid.to_le_bytes());

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::{DbError, SequenceKind};
 
 /// Fields of an index file before its offset tables, and the positions of these tables.
@@ -142,7 +142,7 @@ impl Index {
     /// Reads entry `i` of a table; `None` if `i` is greater than the number of sequences. `bytes`
     /// are the index file, or the part of it with this entry.
     #[inline]
-    pub(crate) fn offset(&self, bytes: &Bytes, table: Table, i: u32) -> Option<u32> {
+    pub(crate) fn offset(&self, bytes: &FileBytes, table: Table, i: u32) -> Option<u32> {
         if i > self.sequences {
             return None;
         }
@@ -154,7 +154,7 @@ impl Index {
     /// Returns the range between entries `i` and `i + 1` of a table. `None` if they are out of
     /// order or do not exist.
     #[inline]
-    pub(crate) fn span(&self, bytes: &Bytes, table: Table, i: u32) -> Option<Range<usize>> {
+    pub(crate) fn span(&self, bytes: &FileBytes, table: Table, i: u32) -> Option<Range<usize>> {
         let start = self.offset(bytes, table, i)?;
         let end = self.offset(bytes, table, i.checked_add(1)?)?;
         (start <= end).then_some(start as usize..end as usize)

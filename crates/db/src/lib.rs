@@ -55,7 +55,7 @@ mod tree;
 mod volume;
 
 pub use bases::{Ambiguity, Bases};
-pub use bytes::Memory;
+pub use bytes::SharedBytes;
 pub use configuration::{check_configuration, configured, configured_by_variable};
 pub use cursor::OidCursor;
 pub use database::{Database, DatabaseInfo, SequenceKind, Whole};
@@ -64,7 +64,7 @@ pub use error::{DbError, IdentifierError, TaxidSign};
 pub use lookup::Lookup;
 pub use mapped::{check_lost_pages, check_mapped_files, has_all_pages};
 pub use odd::{OddHeader, OddText};
-pub use partition::{Contents, LoadedPartition, Partition};
+pub use partition::{LoadedPartition, Partition, PartitionContents};
 pub use search_path::SearchPath;
 pub use taxdb::{TaxonNames, TaxonomyFault, TaxonomyNames};
 pub use volume::VolumeBytes;

@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::{DbError, SearchPath, path};
 
 const MAGIC: u32 = 0x8739;
@@ -42,8 +42,8 @@ pub struct TaxonomyNames {
 
 #[derive(Debug)]
 struct Opened {
-    index: Bytes,
-    data: Bytes,
+    index: FileBytes,
+    data: FileBytes,
 }
 
 /// The reason why the installed taxonomy database cannot be used.
@@ -128,8 +128,8 @@ fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
         said,
         reason: format!("{}: {problem}", path.display()),
     };
-    let index = Bytes::map(path).map_err(silent)?;
-    let data = Bytes::map(&data_of(path)).map_err(silent)?;
+    let index = FileBytes::map(path).map_err(silent)?;
+    let data = FileBytes::map(&data_of(path)).map_err(silent)?;
     let Some(head) = index.first_chunk::<ENTRY>().filter(|_| index.len() >= HEADER + ENTRY) else {
         return Err(fault(None, format!("{} bytes are no index of taxa", index.len())));
     };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::id::{ObjectId, SeqId};
 
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::defline_filter::DeflineFilter;
 use crate::index::{Index, Table};
@@ -36,7 +36,7 @@ pub struct VolumeBytes {
 #[derive(Clone, Debug)]
 enum Headers {
     /// A header file.
-    File(Bytes),
+    File(FileBytes),
     /// Definition lines in memory that were never encoded.
     Parsed(Arc<[Vec<Defline>]>),
 }
@@ -54,8 +54,8 @@ pub(crate) struct Volume {
     index: Index,
     /// Bytes of the index file for each of its tables: the whole file, or only the part with that
     /// table.
-    tables: [Bytes; Table::COUNT],
-    residues: Bytes,
+    tables: [FileBytes; Table::COUNT],
+    residues: FileBytes,
     headers: Headers,
     /// Filter of shown definition lines, and the number of this volume in the filter.
     filter: Option<(Arc<DeflineFilter>, usize)>,
@@ -68,15 +68,15 @@ impl Volume {
     /// without sequences needs only the index.
     pub(crate) fn open(base: &[u8], kind: SequenceKind) -> Result<Self, DbError> {
         let index_path = path::with_extension(base, &kind.extension("in"));
-        let (index_bytes, stamp) = Bytes::map_of_volume(&index_path)?;
+        let (index_bytes, stamp) = FileBytes::map_volume_file(&index_path)?;
         let mut stamps = vec![stamp];
         let index = Index::parse(&index_bytes, &index_path, Some(kind))?;
-        let mut file = |extension| -> Result<Bytes, DbError> {
+        let mut file = |extension| -> Result<FileBytes, DbError> {
             if index.sequences == 0 {
-                return Ok(Bytes::held(Vec::new()));
+                return Ok(FileBytes::from_vec(Vec::new()));
             }
             let path = path::with_extension(base, &kind.extension(extension));
-            let (bytes, stamp) = Bytes::map_of_volume(&path)?;
+            let (bytes, stamp) = FileBytes::map_volume_file(&path)?;
             stamps.push(stamp);
             Ok(bytes)
         };
@@ -94,15 +94,15 @@ impl Volume {
     /// Makes a volume of bytes in memory; `name` stands for its path in messages.
     pub(crate) fn from_bytes(name: &str, bytes: VolumeBytes) -> Result<Self, DbError> {
         let index = Index::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")), None)?;
-        let index_bytes = Bytes::held(bytes.index);
+        let index_bytes = FileBytes::from_vec(bytes.index);
         let volume = Self {
             name: name.into(),
             on_disk: false,
             stamps: Arc::default(),
             index,
             tables: std::array::from_fn(|_| index_bytes.clone()),
-            residues: Bytes::held(bytes.residues),
-            headers: Headers::File(Bytes::held(bytes.headers)),
+            residues: FileBytes::from_vec(bytes.residues),
+            headers: Headers::File(FileBytes::from_vec(bytes.headers)),
             filter: None,
             odd: Arc::default(),
         };
@@ -118,14 +118,14 @@ impl Volume {
         deflines: Vec<Vec<Defline>>,
     ) -> Result<Self, DbError> {
         let parsed = Index::parse(&index, &PathBuf::from(format!("{name}.pin")), None)?;
-        let index = Bytes::held(index);
+        let index = FileBytes::from_vec(index);
         Ok(Self {
             name: name.into(),
             on_disk: false,
             stamps: Arc::default(),
             index: parsed,
             tables: std::array::from_fn(|_| index.clone()),
-            residues: Bytes::held(residues),
+            residues: FileBytes::from_vec(residues),
             headers: Headers::Parsed(deflines.into()),
             filter: None,
             odd: Arc::default(),
@@ -238,9 +238,9 @@ impl Volume {
         Ok(())
     }
 
-    fn check_end(&self, table: Table, extension: &str, file: &Bytes) -> Result<(), DbError> {
+    fn check_end(&self, table: Table, extension: &str, file: &FileBytes) -> Result<(), DbError> {
         let end = u64::from(self.offset(table, self.index.sequences));
-        if end > file.end() as u64 {
+        if end > file.end_position() as u64 {
             return Err(DbError::Truncated {
                 path: self.file(extension),
                 what: match table {
@@ -249,7 +249,7 @@ impl Volume {
                 },
                 offset: u64::from(self.offset(table, 0)),
                 needed: end,
-                length: file.end() as u64,
+                length: file.end_position() as u64,
             });
         }
         Ok(())
@@ -398,7 +398,7 @@ impl Volume {
         let mut start = begin;
         for i in range.clone() {
             let end = self.offset(Table::Sequences, i + 1);
-            if start == 0 || end <= start || end as usize > self.residues.end() {
+            if start == 0 || end <= start || end as usize > self.residues.end_position() {
                 return Err(self.bad_offset(Table::Sequences, i + 1, first));
             }
             start = end;

@@ -20,7 +20,7 @@ pub fn load_database(database: &Database, wish: LoaderRequest) -> Result<String,
     let supply = choice.supply(database, RANGES)?;
     supply.run_pass(|queue| while queue.next().is_some() {})?;
     let seconds = start.elapsed().as_secs_f64();
-    let loaded: u64 = supply.units().iter().map(|unit| unit.partition.size()).sum();
+    let loaded: u64 = supply.units().iter().map(|unit| unit.partition.byte_count()).sum();
     let read = supply.loader().statistics();
     let pages = supply.loader().page_kind().map_or("the page cache", PageKind::name);
     Ok(format!(

@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use super::sum::EntrySum;
 use crate::DbError;
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::lookup::Damage;
 
 /// A file of a database besides its volumes: an index of identifiers, taxids, GIs or masks.
 pub(super) struct AuxiliaryFile {
     pub(super) path: PathBuf,
-    pub(super) bytes: Bytes,
+    pub(super) bytes: FileBytes,
 }
 
 impl AuxiliaryFile {
     /// Opens the file `path`; `None` if it does not exist.
     pub(super) fn open(path: PathBuf) -> Result<Option<Self>, DbError> {
-        match Bytes::map(&path) {
+        match FileBytes::map(&path) {
             Ok(bytes) => Ok(Some(Self { path, bytes })),
             Err(DbError::MissingFile { .. }) => Ok(None),
             Err(error) => Err(error),

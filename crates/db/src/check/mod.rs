@@ -30,7 +30,7 @@ use std::sync::Mutex;
 use self::records::RecordChecker;
 pub use self::records::RecordTotals;
 use crate::load::PartitionSupply;
-use crate::partition::{Part, VolumeFile};
+use crate::partition::{VolumeFile, VolumePart};
 use crate::{Database, DbError, SequenceKind};
 
 /// Extent and remarks of a successful check.
@@ -52,7 +52,7 @@ pub struct IntegrityReport {
     pub warnings: Vec<String>,
 }
 
-/// Checks everything in `database`. `supply` loads it with [all contents](crate::Contents::All).
+/// Checks everything in `database`. `supply` loads it with [all contents](crate::PartitionContents::All).
 /// `spread` runs its argument on all threads that take part.
 ///
 /// # Errors
@@ -151,7 +151,7 @@ fn check_stated(database: &Database, totals: &RecordTotals) -> Result<(), DbErro
 }
 
 fn fault_in_index(database: &Database, what: &str, stated: u64, found: u64) -> DbError {
-    let path = database.volume_file(0, Part::SequenceOffsets.file()).unwrap_or_default();
+    let path = database.volume_file(0, VolumePart::SequenceOffsets.file()).unwrap_or_default();
     DbError::Unsound {
         path,
         place: String::new(),

@@ -88,7 +88,7 @@ pub(super) fn check_gi_list(
         .collect();
     let header = words.get(..8).unwrap_or_default();
     if header != [1, 0, 4, count, 0, 0, 0, 0]
-        || file.bytes.end() as u64 != 4 * (8 + u64::from(count))
+        || file.bytes.end_position() as u64 != 4 * (8 + u64::from(count))
     {
         return Err(file.inconsistency_error(format!("not a list of the GIs of {count} sequences")));
     }

@@ -227,7 +227,7 @@ fn check_end(file: &AuxiliaryFile, count: u32, size: u64) -> Result<(), DbError>
     let items = 8 + 8 * count as usize;
     let last = if count == 0 { None } else { file.bytes.file_range(items - 8..items) };
     let last = last.map_or(0, |b| u64::from_le_bytes(std::array::from_fn(|i| b[i])));
-    if last.saturating_mul(size).saturating_add(items as u64) != file.bytes.end() as u64 {
+    if last.saturating_mul(size).saturating_add(items as u64) != file.bytes.end_position() as u64 {
         return Err(file.inconsistency_error("bytes after the items of the last sequence"));
     }
     Ok(())
@@ -267,7 +267,7 @@ fn taxid_lists(
             found.add((i64::from(taxid.cast_signed()), oid));
         }
     }
-    if bytes != lists.bytes.end() as u64 {
+    if bytes != lists.bytes.end_position() as u64 {
         return Err(lists.inconsistency_error("bytes that belong to no taxid"));
     }
     lists.verify_sum("taxids", &found, &totals.taxids)

@@ -8,8 +8,8 @@ use super::machine::{self, StorageLocation};
 use super::read::memory_needed;
 use super::supply::{PartitionSupply, group_into_units};
 use super::{MapLoader, ReadLoader};
-use crate::partition::{Part, VolumeFile};
-use crate::{Contents, Database, DbError, LoadedPartition, Partition};
+use crate::partition::{VolumeFile, VolumePart};
+use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents};
 
 /// Bytes loaded at a time. The unit is small, so that a search begins early and never waits long.
 pub(super) const LOAD_UNIT_BYTES: u64 = 32 << 20;
@@ -64,10 +64,10 @@ pub enum LoadPurpose {
 }
 
 impl LoadPurpose {
-    fn contents(self) -> Contents {
+    fn contents(self) -> PartitionContents {
         match self {
-            Self::Search => Contents::Residues,
-            Self::Check => Contents::All,
+            Self::Search => PartitionContents::Residues,
+            Self::Check => PartitionContents::All,
         }
     }
 
@@ -107,7 +107,7 @@ pub fn choose_loader(
         return Err(DbError::BroadcastAlone);
     }
     let all = database.partition(0..database.oid_count(), purpose.contents())?;
-    let size = all.size();
+    let size = all.byte_count();
     fetch_offsets(database, &all)?;
     let first = database.volume_file(0, VolumeFile::Sequences);
     let chosen = |method, streamed, reason: String| {
@@ -152,8 +152,8 @@ pub fn choose_loader(
 /// Brings the offsets of the sequences into memory by large reads. Cutting the database reads them
 /// at random.
 fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
-    let mapped = LoadedPartition::resident(database, all)?;
-    for bytes in mapped.memory_of(Part::SequenceOffsets) {
+    let mapped = LoadedPartition::from_resident(database, all)?;
+    for bytes in mapped.part_memory(VolumePart::SequenceOffsets) {
         if !prefer_large_pages(bytes) {
             announce_access(bytes);
         }
@@ -172,11 +172,11 @@ impl LoaderChoice {
     pub fn for_broadcast(database: &Database, why: &str) -> Result<Self, DbError> {
         // Each process reads only the parts of the files that it needs to cut the database and to
         // report hits.
-        for part in Part::ALL {
+        for part in VolumePart::ALL {
             database.advise(part, AccessPattern::Random);
         }
         let purpose = LoadPurpose::Search;
-        let size = database.partition(0..database.oid_count(), purpose.contents())?.size();
+        let size = database.partition(0..database.oid_count(), purpose.contents())?.byte_count();
         let reason = format!("{why}; {} to hold", mb(size));
         Ok(Self { purpose, method: LoadMethod::Broadcast, streaming_bytes: None, reason })
     }
@@ -216,7 +216,7 @@ impl LoaderChoice {
         let Some(memory) = self.streaming_bytes else {
             return self.supply_ranges(database, purpose.ranges(database, n));
         };
-        let size = database.partition(0..database.oid_count(), purpose.contents())?.size();
+        let size = database.partition(0..database.oid_count(), purpose.contents())?.byte_count();
         self.stream(database, size, memory, |least| purpose.ranges(database, n.max(least)))
     }
 
@@ -232,7 +232,7 @@ impl LoaderChoice {
         n: usize,
         memory: u64,
     ) -> Result<PartitionSupply, DbError> {
-        let size = database.partition(oids.clone(), self.purpose.contents())?.size();
+        let size = database.partition(oids.clone(), self.purpose.contents())?.byte_count();
         self.stream(database, size, memory, |least| database.partitions_within(oids, n.max(least)))
     }
 
@@ -247,7 +247,7 @@ impl LoaderChoice {
     ) -> Result<PartitionSupply, DbError> {
         let (contents, direct) = (self.purpose.contents(), self.method == LoadMethod::Direct);
         // Definition lines and residues of chosen hits are read at random.
-        for part in Part::ALL {
+        for part in VolumePart::ALL {
             database.advise(part, AccessPattern::Random);
         }
         let unit = (memory / LEAST_BUFFERS).clamp(1, LOAD_UNIT_BYTES);

@@ -12,7 +12,7 @@ use std::thread;
 use rustix::fs::{Advice, OFlags, fadvise};
 
 use super::advice::ANNOUNCE_BYTES;
-use crate::partition::{Piece, VolumeFile};
+use crate::partition::{VolumeFile, VolumePiece};
 use crate::{Database, DbError};
 
 /// Bytes per read: large enough that the disk limits the rate, not the number of calls.
@@ -99,7 +99,7 @@ impl<T> OpenedFiles<T> {
     /// function that opens the file with flags of `open(2)`.
     pub(crate) fn get_or_open(
         &self,
-        piece: &Piece,
+        piece: &VolumePiece,
         file: VolumeFile,
         make: impl FnOnce(&dyn Fn(OFlags) -> Result<VolumeReader, DbError>) -> Result<T, DbError>,
     ) -> Result<Arc<T>, DbError> {
@@ -125,7 +125,7 @@ impl OpenedFiles {
     /// Returns a file of the volume of `piece`, for ordinary reads.
     pub(crate) fn reader(
         &self,
-        piece: &Piece,
+        piece: &VolumePiece,
         file: VolumeFile,
     ) -> Result<Arc<VolumeReader>, DbError> {
         self.get_or_open(piece, file, |open| open(OFlags::empty()))

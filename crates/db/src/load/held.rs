@@ -1,6 +1,6 @@
 //! Partitions in memory that another component filled, and the bytes to fill it with.
 //!
-//! The memory of a partition has [`Partition::size`] bytes: the spans of its pieces, in order and
+//! The memory of a partition has [`Partition::byte_count`] bytes: the spans of its pieces, in order and
 //! without gaps. Any range of these bytes can be read, sent and stored on its own.
 
 use std::ops::Range;
@@ -10,8 +10,8 @@ use super::choice::LOAD_UNIT_BYTES;
 use super::files::OpenedFiles;
 use super::supply::{PartitionSupply, group_into_units};
 use super::{LoadStatistics, Loader, PageKind};
-use crate::partition::{Filled, Piece, Span, VolumeFile};
-use crate::{Contents, Database, DbError, LoadedPartition, Partition};
+use crate::partition::{FileSpan, FilledMemory, VolumeFile, VolumePiece};
+use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents};
 
 /// Reads the bytes of partitions from the files of a database.
 pub struct FileSource {
@@ -20,7 +20,7 @@ pub struct FileSource {
 
 /// A range of a file, and thus of the bytes of a partition.
 struct Stretch<'a> {
-    piece: &'a Piece,
+    piece: &'a VolumePiece,
     file: VolumeFile,
     /// Position in the file.
     from: u64,
@@ -74,7 +74,7 @@ fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = 
 }
 
 /// Returns the spans of a partition, each with its range in the bytes of the partition.
-fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u64>)> {
+fn placed(partition: &Partition) -> impl Iterator<Item = (&VolumePiece, &FileSpan, Range<u64>)> {
     let spans = partition.pieces.iter().flat_map(|piece| {
         let of_piece = piece.spans.iter();
         of_piece.map(move |span| (piece, span))
@@ -91,7 +91,7 @@ fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u
 pub struct MemoryLoader {
     database: Database,
     partition: Partition,
-    filled: Filled,
+    filled: FilledMemory,
     came: LoadStatistics,
     pages: PageKind,
 }
@@ -102,7 +102,7 @@ impl MemoryLoader {
     pub fn new(
         database: Database,
         partition: Partition,
-        filled: Filled,
+        filled: FilledMemory,
         came: LoadStatistics,
         pages: PageKind,
     ) -> Self {
@@ -114,12 +114,13 @@ impl MemoryLoader {
     /// # Errors
     /// [`DbError::Offset`] for an index out of order.
     pub fn supply(self, ranges: Vec<Range<u32>>) -> Result<PartitionSupply, DbError> {
-        let units = group_into_units(&self.database, ranges, Contents::Residues, LOAD_UNIT_BYTES)?;
+        let units =
+            group_into_units(&self.database, ranges, PartitionContents::Residues, LOAD_UNIT_BYTES)?;
         Ok(PartitionSupply::new(Box::new(self), units, true))
     }
 
     /// Position in memory of a span of a volume; `None` if the span is not in the partition.
-    fn find(&self, volume: usize, wanted: &Span) -> Option<usize> {
+    fn find(&self, volume: usize, wanted: &FileSpan) -> Option<usize> {
         let (_, span, at) = placed(&self.partition).find(|(piece, span, _)| {
             let within =
                 span.bytes.start <= wanted.bytes.start && wanted.bytes.end <= span.bytes.end;
@@ -136,7 +137,7 @@ impl Loader for MemoryLoader {
             let start = self
                 .find(piece.volume, span)
                 .ok_or_else(|| not_loaded_error(&partition.oids, &self.partition.oids))?;
-            filled.push(Filled { memory: Arc::clone(&self.filled.memory), start });
+            filled.push(FilledMemory { memory: Arc::clone(&self.filled.memory), start });
         }
         LoadedPartition::new(&self.database, partition, filled).map(Arc::new)
     }

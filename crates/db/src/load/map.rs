@@ -7,9 +7,9 @@ use super::advice::{
 };
 use super::files::{OpenedFiles, READ_BYTES, run_parallel_with};
 use super::{LoadStatistics, Loader, Meter, PageKind};
-use crate::partition::{Part, Piece, VolumeFile};
+use crate::partition::{VolumeFile, VolumePart, VolumePiece};
 use crate::volume::Volume;
-use crate::{Contents, Database, DbError, LoadedPartition, Partition};
+use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents};
 
 /// Loads partitions by reading the pages of the database's mapping that are not in the page cache.
 /// All processes of a machine share one copy. Nothing is read for a database that was just
@@ -25,7 +25,7 @@ pub struct MapLoader {
 
 /// A range of a file that is not in the page cache.
 struct Missing<'a> {
-    piece: &'a Piece,
+    piece: &'a VolumePiece,
     file: VolumeFile,
     /// Position in the file.
     from: u64,
@@ -35,11 +35,11 @@ struct Missing<'a> {
 
 impl MapLoader {
     /// Makes a loader for partitions of `database` with these contents.
-    pub fn new(database: Database, contents: Contents) -> Self {
-        if contents == Contents::Residues {
+    pub fn new(database: Database, contents: PartitionContents) -> Self {
+        if contents == PartitionContents::Residues {
             // Headers are accessed at random, for the hits only.
-            database.advise(Part::Headers, AccessPattern::Random);
-            database.advise(Part::HeaderOffsets, AccessPattern::Random);
+            database.advise(VolumePart::Headers, AccessPattern::Random);
+            database.advise(VolumePart::HeaderOffsets, AccessPattern::Random);
         }
         let large_reads = database.prefer_large_pages(contents);
         let files = OpenedFiles::new(database.clone());
@@ -55,7 +55,7 @@ impl MapLoader {
         let mut missing = Vec::new();
         for (at, piece) in partition.pieces.iter().enumerate() {
             for span in &piece.spans {
-                let Some(bytes) = loaded.memory_of(span.part).nth(at) else { continue };
+                let Some(bytes) = loaded.part_memory(span.part).nth(at) else { continue };
                 let file = span.part.file();
                 // Memory that is not a mapping of a file has no missing pages.
                 if self.database.volume_file(piece.volume, file).is_none() {
@@ -97,7 +97,7 @@ impl MapLoader {
 
 impl Loader for MapLoader {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
-        let loaded = LoadedPartition::resident(&self.database, partition)?;
+        let loaded = LoadedPartition::from_resident(&self.database, partition)?;
         let missing = self.missing(partition, &loaded);
         if !missing.is_empty() {
             let bytes = missing.iter().map(|missing| missing.bytes.len()).sum();
@@ -117,17 +117,18 @@ impl Loader for MapLoader {
 
 impl Database {
     /// Advises the kernel how the program will access a part of all volumes.
-    pub(crate) fn advise(&self, part: Part, usage: AccessPattern) {
+    pub(crate) fn advise(&self, part: VolumePart, usage: AccessPattern) {
         for (volume, _) in self.volumes() {
-            advise(volume.held(part), usage);
+            advise(volume.loaded_bytes(part), usage);
         }
     }
 
     /// Requests large pages for parts that are read completely. Returns true if faults then read
     /// large pages.
-    pub(crate) fn prefer_large_pages(&self, contents: Contents) -> bool {
+    pub(crate) fn prefer_large_pages(&self, contents: PartitionContents) -> bool {
         let kind = self.kind();
-        let parts = |volume| contents.parts(kind).map(move |part| Volume::held(volume, part));
+        let parts =
+            |volume| contents.parts(kind).map(move |part| Volume::loaded_bytes(volume, part));
         let all = self.volumes().flat_map(|(volume, _)| parts(volume));
         // All are requested, whatever the result of the first ones.
         all.filter(|bytes| !prefer_large_pages(bytes)).count() == 0
@@ -139,8 +140,8 @@ impl Database {
         let (mut cached, mut all) = (0, 0);
         for (volume, _) in self.volumes() {
             // The tables of an index share one mapping of the whole file.
-            for part in [Part::SequenceOffsets, Part::Sequences, Part::Headers] {
-                let bytes = volume.held(part);
+            for part in [VolumePart::SequenceOffsets, VolumePart::Sequences, VolumePart::Headers] {
+                let bytes = volume.loaded_bytes(part);
                 cached += resident_bytes(bytes)? as u64;
                 all += bytes.len() as u64;
             }
@@ -152,13 +153,14 @@ impl Database {
     /// missing pages in the background, all at once.
     pub fn announce_sequences(&self, oids: impl IntoIterator<Item = u32>) {
         for oid in oids {
-            let Ok(partition) = self.partition(oid..oid.saturating_add(1), crate::Contents::All)
+            let Ok(partition) =
+                self.partition(oid..oid.saturating_add(1), crate::PartitionContents::All)
             else {
                 continue;
             };
-            let Ok(loaded) = LoadedPartition::resident(self, &partition) else { continue };
-            for part in [Part::Sequences, Part::HeaderOffsets, Part::Headers] {
-                loaded.memory_of(part).for_each(|bytes| advise(bytes, AccessPattern::Soon));
+            let Ok(loaded) = LoadedPartition::from_resident(self, &partition) else { continue };
+            for part in [VolumePart::Sequences, VolumePart::HeaderOffsets, VolumePart::Headers] {
+                loaded.part_memory(part).for_each(|bytes| advise(bytes, AccessPattern::Soon));
             }
         }
     }

@@ -14,7 +14,7 @@ use super::advice::{AccessPattern, advise, resident_bytes};
 use super::files::{READ_BYTES, VolumeReader, run_parallel};
 use super::{HUGE_PAGE, PageBuffer};
 use crate::DbError;
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 
 /// Number of bytes of a random read.
 const SMALL_READ: u64 = 4096;
@@ -33,7 +33,7 @@ pub fn evict_pages(path: &Path, bytes: u64) -> Result<bool, DbError> {
     file.sync_data().map_err(failed)?;
     fadvise(&file, 0, NonZeroU64::new(bytes), Advice::DontNeed)
         .map_err(|error| failed(error.into()))?;
-    let (map, _) = Bytes::map_of_volume(path)?;
+    let (map, _) = FileBytes::map_volume_file(path)?;
     let sample = &map[..map.len().min(bytes as usize)];
     let left = resident_bytes(sample).unwrap_or(0);
     Ok(left as f64 <= sample.len() as f64 * LEFT)
@@ -79,7 +79,7 @@ pub fn sequential_read_rate(path: &Path, bytes: u64, direct: bool) -> Result<Opt
 /// # Errors
 /// If the file cannot be mapped.
 pub fn sequential_map_rate(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbError> {
-    let (map, _) = Bytes::map_of_volume(path)?;
+    let (map, _) = FileBytes::map_volume_file(path)?;
     let start = Instant::now();
     let (mut seen, mut touched) = (0u64, 0u8);
     for step in map[..map.len().min(bytes as usize)].chunks(READ_BYTES) {
@@ -110,7 +110,7 @@ pub fn random_read_rate(
     limit: Duration,
 ) -> Result<f64, DbError> {
     let reader = VolumeReader::open(path.to_path_buf(), OFlags::empty())?;
-    let (map, _) = Bytes::map_of_volume(path)?;
+    let (map, _) = FileBytes::map_volume_file(path)?;
     let blocks = (bytes.min(map.len() as u64) / SMALL_READ).max(1);
     if mapped {
         advise(&map, AccessPattern::Random);

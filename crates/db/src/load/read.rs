@@ -10,8 +10,8 @@ use super::advice::populate_pages;
 use super::files::{OpenedFiles, READ_BYTES, VolumeReader, run_parallel};
 use super::pages::{BufferPool, HUGE_PAGE};
 use super::{LoadStatistics, Loader, Meter, PageBuffer, PageKind};
-use crate::partition::{Filled, Piece, VolumeFile};
-use crate::{Contents, Database, DbError, LoadedPartition, Memory, Partition};
+use crate::partition::{FilledMemory, VolumeFile, VolumePiece};
+use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents, SharedBytes};
 
 /// Alignment of position, length and memory of a direct read in bytes. (Every device accepts this;
 /// many accept less.)
@@ -57,7 +57,7 @@ struct Job<'a> {
 impl ReadLoader {
     /// Makes a loader for partitions of `database` with these contents. With `direct` it bypasses
     /// the page cache.
-    pub fn new(database: Database, contents: Contents, direct: bool) -> Self {
+    pub fn new(database: Database, contents: PartitionContents, direct: bool) -> Self {
         let large_reads = !direct && database.prefer_large_pages(contents);
         let files = OpenedFiles::new(database);
         let (pages, meter) = (Mutex::new(None), Meter::default());
@@ -83,7 +83,7 @@ impl ReadLoader {
         *pages = Some(pages.map_or(kind, |least| least.max(kind)));
     }
 
-    fn source(&self, piece: &Piece, file: VolumeFile) -> Result<Arc<Source>, DbError> {
+    fn source(&self, piece: &VolumePiece, file: VolumeFile) -> Result<Arc<Source>, DbError> {
         self.files.get_or_open(piece, file, |open| {
             let reader = open(OFlags::empty())?;
             // Fails if the file system does not support direct reads.
@@ -118,7 +118,7 @@ impl ReadLoader {
                         needed: count,
                         buffer: chunk,
                         mapped: mapped
-                            .and_then(|v| v.held_at(span.part, start..start + count as u64)),
+                            .and_then(|v| v.loaded_range(span.part, start..start + count as u64)),
                     });
                 }
             }
@@ -180,7 +180,7 @@ pub(crate) fn memory_needed(partition: &Partition) -> usize {
 impl Loader for ReadLoader {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
         let size = memory_needed(partition);
-        let (memory, starts): (Memory, _) = match &self.pool {
+        let (memory, starts): (SharedBytes, _) = match &self.pool {
             Some(pool) => {
                 let mut buffer = pool.borrow(size)?;
                 self.note(size, buffer.page_kind());
@@ -194,7 +194,8 @@ impl Loader for ReadLoader {
                 (Arc::new(pages), starts)
             }
         };
-        let filled = starts.into_iter().map(|start| Filled { memory: Arc::clone(&memory), start });
+        let filled =
+            starts.into_iter().map(|start| FilledMemory { memory: Arc::clone(&memory), start });
         LoadedPartition::new(self.files.database(), partition, filled).map(Arc::new)
     }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Loader;
-use crate::{Bases, Contents, Database, DbError, LoadedPartition, Partition};
+use crate::{Bases, Database, DbError, LoadedPartition, Partition, PartitionContents};
 
 /// A partition that is loaded at a time, and its ranges, which are searched separately.
 #[derive(Clone, Debug)]
@@ -42,14 +42,14 @@ pub struct LoadedRange {
 pub(super) fn group_into_units(
     database: &Database,
     ranges: Vec<Range<u32>>,
-    contents: Contents,
+    contents: PartitionContents,
     size: u64,
 ) -> Result<Vec<LoadUnit>, DbError> {
     let mut units: Vec<LoadUnit> = Vec::new();
     for range in ranges {
         let partition = database.partition(range.clone(), contents)?;
         if let Some(last) = units.last_mut()
-            && last.partition.size() + partition.size() <= size
+            && last.partition.byte_count() + partition.byte_count() <= size
         {
             let oids = last.partition.oids.start..range.end;
             last.partition = database.partition(oids, contents)?;
@@ -84,9 +84,9 @@ impl PartitionSupply {
     }
 
     /// Returns all stored bytes of a sequence that was loaded and kept, as
-    /// [`stored_of`](LoadedPartition::stored_of) does.
+    /// [`stored_of`](LoadedPartition::stored_bytes_of) does.
     pub fn kept_stored_bytes_of(&self, oid: u32) -> Option<&[u8]> {
-        self.kept_partition(oid).map(|partition| partition.stored_of(oid))
+        self.kept_partition(oid).map(|partition| partition.stored_bytes_of(oid))
     }
 
     /// Returns the bases of a sequence that was loaded and kept. Also `None` for a damaged

@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 
 use super::Damage;
 use crate::DbError;
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 
 /// A look-up file, which is mapped when it is first needed.
 #[derive(Debug)]
 pub(super) struct SideFile {
     pub(super) path: PathBuf,
-    bytes: OnceLock<Bytes>,
+    bytes: OnceLock<FileBytes>,
 }
 
 impl SideFile {
@@ -27,7 +27,7 @@ impl SideFile {
     pub(super) fn get(&self) -> Result<&[u8], DbError> {
         if self.bytes.get().is_none() {
             // If another thread was first, its value stays.
-            let _ = self.bytes.set(Bytes::map(&self.path)?);
+            let _ = self.bytes.set(FileBytes::map(&self.path)?);
         }
         Ok(self.bytes.get().map_or(&[], |bytes| bytes))
     }

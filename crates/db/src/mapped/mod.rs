@@ -135,7 +135,7 @@ pub(crate) fn check_side_files() -> Result<(), DbError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::bytes::Bytes;
+    use crate::bytes::FileBytes;
 
     use super::*;
 
@@ -148,7 +148,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.psq");
         std::fs::write(&path, vec![1; 10_000]).unwrap();
-        let bytes = Bytes::map(&path).unwrap();
+        let bytes = FileBytes::map(&path).unwrap();
         let address = bytes.as_ptr() as usize;
         assert_eq!(path_at(address), Some(&*path));
         assert_eq!(path_at(address + 9_999), Some(&*path));

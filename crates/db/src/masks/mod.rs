@@ -5,7 +5,7 @@ mod column;
 use std::ops::Range;
 
 pub use self::column::{ColumnAlgorithm, MaskColumn};
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::{Database, DbError};
 
 /// Byte that replaces a colon within a part of a description.
@@ -58,8 +58,8 @@ struct VolumeMasks {
 struct Files {
     index_path: std::path::PathBuf,
     data_path: std::path::PathBuf,
-    index: Bytes,
-    data: Bytes,
+    index: FileBytes,
+    data: FileBytes,
 }
 
 impl Files {
@@ -84,7 +84,7 @@ impl Database {
             let mut ids = Vec::new();
             let mut files = None;
             if index_path.exists() {
-                let (index, data) = (Bytes::map(&index_path)?, Bytes::map(&data_path)?);
+                let (index, data) = (FileBytes::map(&index_path)?, FileBytes::map(&data_path)?);
                 let held = Files { index_path, data_path, index, data };
                 let column = held.column()?;
                 if column.sequences() as usize != oids.len() {

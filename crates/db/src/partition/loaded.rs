@@ -3,22 +3,22 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Part, Partition, Span, VolumeFile};
-use crate::bytes::{Bytes, Memory};
+use super::{FileSpan, Partition, VolumeFile, VolumePart};
+use crate::bytes::{FileBytes, SharedBytes};
 use crate::defline::Defline;
 use crate::volume::Volume;
 use crate::{Bases, Database, DbError};
 
-/// Memory that contains the bytes of a [`Span`](super::Span).
+/// Memory that contains the bytes of a [`FileSpan`](super::FileSpan).
 #[derive(Clone)]
-pub struct Filled {
+pub struct FilledMemory {
     /// The memory.
-    pub memory: Memory,
+    pub memory: SharedBytes,
     /// Offset of the span in the memory.
     pub start: usize,
 }
 
-impl fmt::Debug for Filled {
+impl fmt::Debug for FilledMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Filled({}..)", self.start)
     }
@@ -43,18 +43,18 @@ impl LoadedPartition {
     pub fn new(
         database: &Database,
         partition: &Partition,
-        filled: impl IntoIterator<Item = Filled>,
+        filled: impl IntoIterator<Item = FilledMemory>,
     ) -> Result<Self, DbError> {
         let mut filled = filled.into_iter();
         Self::with(database, partition, |loaded, volume, span| {
             let (start, length) = (span.bytes.start, span.bytes.end - span.bytes.start);
             let bytes = filled.next().map(|filled| {
-                Bytes::stretch(filled.memory, filled.start, length as usize, start as usize)
+                FileBytes::from_memory(filled.memory, filled.start, length as usize, start as usize)
             });
             let held = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
             match bytes {
                 Some(bytes) if held == length => loaded.set_bytes(span.part, bytes),
-                _ => return Err(volume.cut_short(span.part, &span.bytes, start + held)),
+                _ => return Err(volume.truncation_error(span.part, &span.bytes, start + held)),
             }
             Ok(())
         })
@@ -64,7 +64,7 @@ impl LoadedPartition {
     ///
     /// # Errors
     /// [`DbError::Truncated`] if some bytes are not in memory.
-    pub fn resident(database: &Database, partition: &Partition) -> Result<Self, DbError> {
+    pub fn from_resident(database: &Database, partition: &Partition) -> Result<Self, DbError> {
         Self::with(database, partition, |loaded, volume, span| {
             loaded.share_bytes(volume, span.part, &span.bytes)
         })
@@ -74,7 +74,7 @@ impl LoadedPartition {
     fn with(
         database: &Database,
         partition: &Partition,
-        mut put: impl FnMut(&mut Volume, &Volume, &Span) -> Result<(), DbError>,
+        mut put: impl FnMut(&mut Volume, &Volume, &FileSpan) -> Result<(), DbError>,
     ) -> Result<Self, DbError> {
         let mut pieces = Vec::with_capacity(partition.pieces.len());
         for piece in &partition.pieces {
@@ -102,8 +102,8 @@ impl LoadedPartition {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
-    /// Returns bytes as [`Database::stored_of`]; empty for an OID that is not in the partition.
-    pub fn stored_of(&self, oid: u32) -> &[u8] {
+    /// Returns bytes as [`Database::stored_bytes_of`]; empty for an OID that is not in the partition.
+    pub fn stored_bytes_of(&self, oid: u32) -> &[u8] {
         let Some((volume, first)) = self.locate(oid) else { return &[] };
         volume.stored(VolumeFile::Sequences, oid - first)
     }
@@ -128,7 +128,7 @@ impl LoadedPartition {
     }
 
     /// Returns definition lines as [`Database::deflines`], if the partition was loaded with
-    /// [`Contents::All`](super::Contents::All).
+    /// [`PartitionContents::All`](super::PartitionContents::All).
     ///
     /// # Errors
     /// [`DbError::NoSuchOid`] for an OID that is not in the partition; [`DbError::Offset`]
@@ -162,8 +162,8 @@ impl LoadedPartition {
     }
 
     /// Returns the memory that contains this part of each piece, in OID order.
-    pub fn memory_of(&self, part: Part) -> impl Iterator<Item = &[u8]> {
-        self.pieces.iter().map(move |(volume, ..)| volume.held(part))
+    pub fn part_memory(&self, part: VolumePart) -> impl Iterator<Item = &[u8]> {
+        self.pieces.iter().map(move |(volume, ..)| volume.loaded_bytes(part))
     }
 
     /// Volumes with the part in memory, the OIDs of that part, and the first OID of each volume.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Headers, Volume};
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::index::Table;
 use crate::parts::VolumeFile;
 use crate::{DbError, SequenceKind};
@@ -16,17 +16,17 @@ impl Volume {
         self.check_texts(bytes)?;
         let count = self.index.sequences;
         let end = self.tables_end();
-        if bytes.end() != end {
+        if bytes.end_position() != end {
             return Err(self.unsound(VolumeFile::Index, end, "bytes after the last offset"));
         }
         if count == 0 {
             return Ok(());
         }
         let header_end = match &self.headers {
-            Headers::File(bytes) => bytes.end(),
+            Headers::File(bytes) => bytes.end_position(),
             Headers::Parsed(_) => 0,
         };
-        let sequences = (VolumeFile::Sequences, self.residues.end());
+        let sequences = (VolumeFile::Sequences, self.residues.end_position());
         let mut expected = vec![
             (Table::Headers, 0, VolumeFile::Headers, header_end),
             (Table::Sequences, 1, sequences.0, sequences.1),
@@ -64,7 +64,7 @@ impl Volume {
     /// longer.
     pub(super) fn check_empty(&self) -> Result<(), DbError> {
         let end = self.tables_end();
-        if self.index.residues == 0 && self.tables[Table::Headers as usize].end() == end {
+        if self.index.residues == 0 && self.tables[Table::Headers as usize].end_position() == end {
             return Ok(());
         }
         let problem = "an index that states no sequences, but residues or bytes after its offsets";
@@ -72,7 +72,7 @@ impl Volume {
     }
 
     /// Checks that title, name of the LMDB file and date are text; NUL bytes may follow the date.
-    fn check_texts(&self, bytes: &Bytes) -> Result<(), DbError> {
+    fn check_texts(&self, bytes: &FileBytes) -> Result<(), DbError> {
         let mut at = if self.index.version == 5 { 12 } else { 8 };
         let texts = if self.index.version == 5 { 3 } else { 2 };
         for number in 1..=texts {
@@ -107,10 +107,10 @@ impl Volume {
     /// Total size of the three files in bytes.
     pub(crate) fn bytes_in_all(&self) -> u64 {
         let headers = match &self.headers {
-            Headers::File(bytes) => bytes.end(),
+            Headers::File(bytes) => bytes.end_position(),
             Headers::Parsed(_) => 0,
         };
-        (self.tables[0].end() + self.residues.end() + headers) as u64
+        (self.tables[0].end_position() + self.residues.end_position() + headers) as u64
     }
 
     /// Makes the error for an invalid header.

@@ -43,14 +43,14 @@ impl Volume {
     /// Estimates the number of bases of sequence `i`. The last two bits of `i` stand for the number
     /// of bases in the last byte.
     fn estimated_bases(&self, i: u32) -> u32 {
-        let bytes = u64::from(self.packed_bytes(i));
+        let bytes = u64::from(self.packed_byte_count(i));
         let bases = BASES_IN_BYTE * bytes.saturating_sub(1) + u64::from(i) % BASES_IN_BYTE;
         u32::try_from(bases).unwrap_or(u32::MAX)
     }
 
     /// Number of bytes of the packed bases of sequence `i`, before its ambiguities; 0 for a protein
     /// and for wrong offsets.
-    pub(crate) fn packed_bytes(&self, i: u32) -> u32 {
+    pub(crate) fn packed_byte_count(&self, i: u32) -> u32 {
         match self.index.kind {
             SequenceKind::Protein => 0,
             SequenceKind::Nucleotide => {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::common::{FOUR, entries, write};
 use fleetblast_db::load::{FileSource, LoadStatistics, Loader, MapLoader, MemoryLoader, PageKind};
-use fleetblast_db::partition::Filled;
-use fleetblast_db::{Contents, Database, DbError, Partition, SearchPath, SequenceKind};
+use fleetblast_db::partition::FilledMemory;
+use fleetblast_db::{Database, DbError, Partition, PartitionContents, SearchPath, SequenceKind};
 use tempfile::TempDir;
 
 /// Bytes of other things before the partition in the memory.
@@ -33,27 +33,27 @@ fn filled(
     piece: usize,
 ) -> Result<MemoryLoader, DbError> {
     let source = FileSource::new(database.clone());
-    let mut memory = vec![0xff; BEFORE + partition.size() as usize];
+    let mut memory = vec![0xff; BEFORE + partition.byte_count() as usize];
     let pieces: Vec<&mut [u8]> = memory[BEFORE..].chunks_mut(piece).collect();
     for (number, bytes) in pieces.into_iter().enumerate().rev() {
         source.read(partition, (number * piece) as u64, bytes)?;
     }
-    let filled = Filled { memory: Arc::new(memory), start: BEFORE };
-    let came = LoadStatistics { read_bytes: partition.size(), ..LoadStatistics::default() };
+    let filled = FilledMemory { memory: Arc::new(memory), start: BEFORE };
+    let came = LoadStatistics { read_bytes: partition.byte_count(), ..LoadStatistics::default() };
     Ok(MemoryLoader::new(database.clone(), partition.clone(), filled, came, PageKind::Small))
 }
 
 #[test]
 fn parts_of_a_held_partition_are_those_of_the_files() {
     let (_dir, database) = database();
-    let map = MapLoader::new(database.clone(), Contents::Residues);
+    let map = MapLoader::new(database.clone(), PartitionContents::Residues);
     for (partitions, piece) in [(1, 1 << 20), (1, 7_001), (4, 1_000), (9, 333)] {
         for oids in database.partitions(partitions) {
-            let partition = database.partition(oids.clone(), Contents::Residues).unwrap();
+            let partition = database.partition(oids.clone(), PartitionContents::Residues).unwrap();
             let held = filled(&database, &partition, piece).unwrap();
-            assert_eq!(held.statistics().read_bytes, partition.size());
+            assert_eq!(held.statistics().read_bytes, partition.byte_count());
             for part in database.partitions_within(oids, 5) {
-                let part = database.partition(part, Contents::Residues).unwrap();
+                let part = database.partition(part, PartitionContents::Residues).unwrap();
                 let (ours, files) = (held.load(&part).unwrap(), map.load(&part).unwrap());
                 ours.validate().unwrap();
                 for oid in part.oids {
@@ -69,7 +69,7 @@ fn parts_of_a_held_partition_are_those_of_the_files() {
 fn a_supply_of_what_is_held_keeps_it() {
     let (_dir, database) = database();
     let oids = 800..1_000;
-    let partition = database.partition(oids.clone(), Contents::Residues).unwrap();
+    let partition = database.partition(oids.clone(), PartitionContents::Residues).unwrap();
     let held = filled(&database, &partition, 5_000).unwrap();
     let supply = held.supply(database.partitions_within(oids.clone(), 6)).unwrap();
     assert_eq!(supply.kept_residues_of(900), None, "not asked for yet");
@@ -90,13 +90,13 @@ fn a_supply_of_what_is_held_keeps_it() {
 #[test]
 fn what_is_not_held_is_an_error() {
     let (dir, database) = database();
-    let partition = database.partition(300..700, Contents::Residues).unwrap();
+    let partition = database.partition(300..700, PartitionContents::Residues).unwrap();
     let held = filled(&database, &partition, 5_000).unwrap();
     for (oids, contents) in [
-        (299..310, Contents::Residues),
-        (690..701, Contents::Residues),
-        (1_000..1_100, Contents::Residues),
-        (310..320, Contents::All),
+        (299..310, PartitionContents::Residues),
+        (690..701, PartitionContents::Residues),
+        (1_000..1_100, PartitionContents::Residues),
+        (310..320, PartitionContents::All),
     ] {
         let wanted = database.partition(oids, contents).unwrap();
         let error = held.load(&wanted).unwrap_err();
@@ -104,11 +104,11 @@ fn what_is_not_held_is_an_error() {
     }
     let source = FileSource::new(database.clone());
     let mut beyond = [0; 3];
-    let error = source.read(&partition, partition.size() - 2, &mut beyond).unwrap_err();
+    let error = source.read(&partition, partition.byte_count() - 2, &mut beyond).unwrap_err();
     assert!(matches!(error, DbError::NotHeld { .. }), "{error}");
     // Memory that is shorter than the partition.
-    let memory = Arc::new(vec![0u8; partition.size() as usize - 1]);
-    let short = Filled { memory, start: 0 };
+    let memory = Arc::new(vec![0u8; partition.byte_count() as usize - 1]);
+    let short = FilledMemory { memory, start: 0 };
     let came = LoadStatistics::default();
     let short =
         MemoryLoader::new(database.clone(), partition.clone(), short, came, PageKind::Small);

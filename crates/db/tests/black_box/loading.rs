@@ -12,7 +12,7 @@ use fleetblast_db::load::{
     PartitionSupply, ReadLoader, choose_loader,
 };
 use fleetblast_db::{
-    Contents, Database, DbError, LoadedPartition, Partition, SearchPath, SequenceKind,
+    Database, DbError, LoadedPartition, Partition, PartitionContents, SearchPath, SequenceKind,
 };
 use tempfile::TempDir;
 
@@ -42,19 +42,24 @@ fn assert_same(loaded: &LoadedPartition, database: &Database) {
 fn all_loaders_give_the_same_bytes() {
     let (_dir, database) = database();
     let loaders: [Box<dyn Loader>; 5] = [
-        Box::new(MapLoader::new(database.clone(), Contents::All)),
-        Box::new(ReadLoader::new(database.clone(), Contents::All, false)),
-        Box::new(ReadLoader::new(database.clone(), Contents::All, true)),
-        Box::new(ReadLoader::new(database.clone(), Contents::All, false).with_buffers(1, 1)),
-        Box::new(ReadLoader::new(database.clone(), Contents::All, true).with_buffers(2, 5_000_000)),
+        Box::new(MapLoader::new(database.clone(), PartitionContents::All)),
+        Box::new(ReadLoader::new(database.clone(), PartitionContents::All, false)),
+        Box::new(ReadLoader::new(database.clone(), PartitionContents::All, true)),
+        Box::new(
+            ReadLoader::new(database.clone(), PartitionContents::All, false).with_buffers(1, 1),
+        ),
+        Box::new(
+            ReadLoader::new(database.clone(), PartitionContents::All, true)
+                .with_buffers(2, 5_000_000),
+        ),
     ];
     for loader in &loaders {
-        for contents in [Contents::Residues, Contents::All] {
+        for contents in [PartitionContents::Residues, PartitionContents::All] {
             for oids in database.partitions(7) {
                 let partition = database.partition(oids, contents).unwrap();
                 let loaded = loader.load(&partition).unwrap();
                 assert_same(&loaded, &database);
-                if contents == Contents::All {
+                if contents == PartitionContents::All {
                     for oid in loaded.oids() {
                         assert_eq!(loaded.deflines(oid).unwrap(), database.deflines(oid).unwrap());
                     }
@@ -148,7 +153,8 @@ fn the_next_partition_is_read_while_one_is_searched_and_no_further() {
     let units = choice.unwrap().supply(&database, 1).unwrap().units().to_vec();
     assert!(units.len() > 5, "{}", units.len());
     let loaded = Arc::new(AtomicUsize::new(0));
-    let inner = ReadLoader::new(database.clone(), Contents::All, false).with_buffers(2, 9_000);
+    let inner =
+        ReadLoader::new(database.clone(), PartitionContents::All, false).with_buffers(2, 9_000);
     let counting = Counting { inner, loaded: Arc::clone(&loaded) };
     let supply = PartitionSupply::new(Box::new(counting), units.clone(), false);
     let work = |queue: &fleetblast_db::load::RangeQueue| {
@@ -222,11 +228,12 @@ fn the_choice_follows_size_and_wish() {
 fn a_file_that_was_replaced_is_not_read_in_the_place_of_the_one_that_was_opened() {
     for (direct, loads) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
         let (dir, database) = database();
-        let partition = database.partition(0..database.oid_count(), Contents::All).unwrap();
+        let partition =
+            database.partition(0..database.oid_count(), PartitionContents::All).unwrap();
         let before = database.residues_of(0).to_vec();
         let loaders: [Box<dyn Loader>; 2] = [
-            Box::new(ReadLoader::new(database.clone(), Contents::All, direct)),
-            Box::new(MapLoader::new(database.clone(), Contents::All)),
+            Box::new(ReadLoader::new(database.clone(), PartitionContents::All, direct)),
+            Box::new(MapLoader::new(database.clone(), PartitionContents::All)),
         ];
         for loader in &loaders {
             (0..loads).for_each(|_| assert_same(&loader.load(&partition).unwrap(), &database));

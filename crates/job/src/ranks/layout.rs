@@ -9,7 +9,7 @@ use fleetblast_db::load::{self, LoadPurpose, LoaderChoice};
 use fleetblast_db::load::{LoadMethod, MAX_MEMORY_FRACTION};
 #[cfg(feature = "mpi")]
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::{Contents, Database};
+use fleetblast_db::{Database, PartitionContents};
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::{BLOCK_RESIDUES, Layout, Request, Size, UserSettings};
 use fleetblast_fleet::topology::{Shape, Topology};
@@ -129,7 +129,9 @@ pub fn plan_layout(
 
 fn database_size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
     Ok(Size {
-        bytes: database.partition(0..database.oid_count(), Contents::Residues)?.size(),
+        bytes: database
+            .partition(0..database.oid_count(), PartitionContents::Residues)?
+            .byte_count(),
         residues: database.residues(),
         sequences: database.sequences(),
     })

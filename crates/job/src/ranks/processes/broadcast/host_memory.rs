@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fleetblast_db::Memory;
+use fleetblast_db::SharedBytes;
 use fleetblast_db::load::{PageBuffer, PageKind, machine};
 use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, name_rank};
 
@@ -62,11 +62,11 @@ impl HostMemory {
     ///
     /// # Errors
     /// One rank has reported the error, so it is silent.
-    pub fn finish(self, processes: &Processes) -> Result<(Memory, PageKind), Error> {
+    pub fn finish(self, processes: &Processes) -> Result<(SharedBytes, PageKind), Error> {
         let memory = match self {
-            HostMemory::Own(pages, _) => Ok(Arc::new(pages) as Memory),
+            HostMemory::Own(pages, _) => Ok(Arc::new(pages) as SharedBytes),
             HostMemory::Shared(fill) => {
-                fill.finish().map(|bytes| Arc::new(bytes) as Memory).map_err(memory_failure)
+                fill.finish().map(|bytes| Arc::new(bytes) as SharedBytes).map_err(memory_failure)
             }
         };
         let memory = processes.require_all(memory)?;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fleetblast_db::load::{FileSource, LoadStatistics, MemoryLoader};
-use fleetblast_db::partition::Filled;
-use fleetblast_db::{Contents, Partition};
+use fleetblast_db::partition::FilledMemory;
+use fleetblast_db::{Partition, PartitionContents};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::loading::{PIECE_BYTES, PartitionOffsets, Piece, Route, routes};
 use fleetblast_mpi::{Comm, World};
@@ -37,7 +37,7 @@ pub fn load(
     let world = &processes.world;
     let database = &job_context.job.target.searched;
     let partitions = processes.require_all(list_partitions(job_context))?;
-    let sizes: Vec<u64> = partitions.iter().map(Partition::size).collect();
+    let sizes: Vec<u64> = partitions.iter().map(Partition::byte_count).collect();
     agree_on_sizes(processes, &sizes)?;
     let host = world.comm().split_by_host().map_err(mpi_failure)?;
     let (on_host, host_of) = ranks_and_hosts(world, &host)?;
@@ -66,7 +66,7 @@ pub fn load(
     let held = held.map(|route| {
         let (id, memory) = (route.partition, Arc::clone(&memory));
         let filled =
-            Filled { memory, start: *places.starts.get(&id).ok_or_else(inconsistent_ranks)? };
+            FilledMemory { memory, start: *places.starts.get(&id).ok_or_else(inconsistent_ranks)? };
         let (database, partition) = (database.clone(), partitions[id.index()].clone());
         let loading_statistics = loading_statistics(route, own_rank, share, took);
         Ok((id, MemoryLoader::new(database, partition, filled, loading_statistics, pages)))
@@ -79,7 +79,8 @@ fn list_partitions(job_context: &JobContext) -> Result<Vec<Partition>, Error> {
     let database = &job_context.job.target.searched;
     // There is a partition even if nothing of the database is included.
     let all = (0..job_context.topology.partitions).map(|id| job_context.job.oids(PartitionId(id)));
-    let all: Result<_, _> = all.map(|oids| database.partition(oids, Contents::Residues)).collect();
+    let all: Result<_, _> =
+        all.map(|oids| database.partition(oids, PartitionContents::Residues)).collect();
     all.map_err(Error::from)
 }
 
