@@ -65,7 +65,10 @@ impl OidLimits {
     }
 
     /// Visits all included OIDs in ascending order.
-    pub(crate) fn walk(&mut self, listed: Option<&[Range<u32>]>) -> impl Iterator<Item = u32> {
+    pub(crate) fn walk_included(
+        &mut self,
+        listed: Option<&[Range<u32>]>,
+    ) -> impl Iterator<Item = u32> {
         let mut next = Some(0u32);
         std::iter::from_fn(move || {
             let found = self.find(listed, next?);
@@ -99,13 +102,13 @@ impl OidCursor {
 
     /// Returns `Ok` if a query finds the OID, otherwise the OID at which BLAST+ stopped searching.
     pub(crate) fn find(&mut self, oid: u32) -> Result<(), u32> {
-        let answer = self.limits.find(self.database.listed(), oid);
+        let answer = self.limits.find(self.database.listed_oids(), oid);
         if answer.is_included && answer.oid == oid { Ok(()) } else { Err(answer.oid) }
     }
 
     /// Visits all included OIDs in ascending order.
-    pub fn walk(&mut self) -> impl Iterator<Item = u32> {
-        self.limits.walk(self.database.listed())
+    pub fn walk_included(&mut self) -> impl Iterator<Item = u32> {
+        self.limits.walk_included(self.database.listed_oids())
     }
 }
 
@@ -115,7 +118,7 @@ mod tests {
     use super::*;
 
     fn walked(mut limits: OidLimits, listed: &[Range<u32>]) -> Vec<u32> {
-        limits.walk(Some(listed)).collect()
+        limits.walk_included(Some(listed)).collect()
     }
 
     /// Seen with `blastdbcmd -db "ALIAS VOLUME" -entry all` for an alias with these limits.

@@ -35,7 +35,7 @@ impl SequenceKind {
     }
 
     /// The name of the type in `-dbtype`.
-    pub fn database_type(self) -> &'static str {
+    pub fn dbtype(self) -> &'static str {
         match self {
             Self::Protein => "prot",
             Self::Nucleotide => "nucl",
@@ -43,7 +43,7 @@ impl SequenceKind {
     }
 
     /// The first letter of the extensions of its files.
-    pub fn letter(self) -> char {
+    pub fn extension_letter(self) -> char {
         match self {
             Self::Protein => 'p',
             Self::Nucleotide => 'n',
@@ -52,7 +52,7 @@ impl SequenceKind {
 
     /// Extension of a file of the database: `extension("in")` is `pin` or `nin`.
     pub fn extension(self, rest: &str) -> String {
-        format!("{}{rest}", self.letter())
+        format!("{}{rest}", self.extension_letter())
     }
 }
 
@@ -74,7 +74,7 @@ pub struct DatabaseInfo {
 /// Title and totals of all databases named by `-db` together, as `blastdbcmd -info` prints them. A
 /// database named twice counts once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Whole {
+pub struct CombinedInfo {
     /// The titles, joined by `; `; empty if there are none.
     pub title: Vec<u8>,
     /// Number of sequences, as stated by the aliases or else counted.
@@ -96,7 +96,7 @@ pub struct Database {
 
 #[derive(Debug)]
 struct Inner {
-    parts: Parts,
+    parts: DatabaseParts,
     /// First OID of each volume; the last entry is the number of all sequences.
     starts: Vec<u32>,
     /// Number of residues before each volume, by the offsets; the last entry is the total.
@@ -107,25 +107,25 @@ struct Inner {
 
 /// Volumes, restrictions and numbers that a database is assembled from.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct DatabaseParts {
     /// Volumes in OID order.
     pub(crate) volumes: Vec<Arc<Volume>>,
     /// Included OIDs: sorted ranges that do not touch, below the number of sequences.
-    pub(crate) included: Vec<Range<u32>>,
+    pub(crate) included_oids: Vec<Range<u32>>,
     /// Titles and totals by name in `-db`; at least one.
     pub(crate) infos: Vec<DatabaseInfo>,
     /// Title and totals of all databases together.
-    pub(crate) whole: Whole,
+    pub(crate) combined_info: CombinedInfo,
     /// The latest date of all volumes.
     pub(crate) date: String,
     /// Number of sequences for length adjustment and search space.
-    pub(crate) stats_sequences: u64,
+    pub(crate) stats_sequence_count: u64,
     /// Number of residues for length adjustment and search space.
-    pub(crate) stats_residues: u64,
+    pub(crate) stats_residue_count: u64,
     /// OIDs that an [`OidCursor`] finds.
     pub(crate) retrievable: RetrievableOids,
     /// Lengths of the shortest and the longest included sequence, if BLAST+ counts the sequences.
-    pub(crate) lengths: Option<(u32, u32)>,
+    pub(crate) counted_length_bounds: Option<(u32, u32)>,
 }
 
 /// Returns the first OID of each volume, and at the end the number of all sequences.
@@ -135,8 +135,8 @@ pub(crate) fn first_oids<'a>(
     let mut starts = vec![0u32];
     let mut total = 0u64;
     for volume in volumes {
-        total += u64::from(volume.index().sequences);
-        let total = totals::limited("sequences", total, crate::MOST_SEQUENCES)?;
+        total += u64::from(volume.index().sequence_count);
+        let total = totals::check_limit("sequences", total, crate::MOST_SEQUENCES)?;
         starts.push(u32::try_from(total).unwrap_or(u32::MAX));
     }
     Ok(starts)
@@ -144,12 +144,12 @@ pub(crate) fn first_oids<'a>(
 
 impl Database {
     /// Assembles a database, and checks that OIDs and residues can be numbered.
-    pub(crate) fn assemble(parts: Parts) -> Result<Self, DbError> {
+    pub(crate) fn assemble(parts: DatabaseParts) -> Result<Self, DbError> {
         let starts = first_oids(parts.volumes.iter().map(Arc::as_ref))?;
         let mut residues_before = vec![0u64];
         for volume in &parts.volumes {
             let before = residues_before[residues_before.len() - 1];
-            residues_before.push(before + volume.residues_before(volume.index().sequences));
+            residues_before.push(before + volume.residues_before(volume.index().sequence_count));
         }
         let title = totals::join_titles(parts.infos.iter().map(|info| info.title.clone()));
         Ok(Self { inner: Arc::new(Inner { parts, starts, residues_before, title }) })
@@ -167,25 +167,25 @@ impl Database {
 
     /// Number of sequences as the head of a report states it: the sum over [`Database::infos`],
     /// in which a database named twice counts twice.
-    pub fn sequences(&self) -> u64 {
+    pub fn sequence_count(&self) -> u64 {
         self.infos().iter().map(|info| info.sequences).sum()
     }
 
     /// Number of residues as the head of a report states it. A database named twice counts twice.
-    pub fn residues(&self) -> u64 {
+    pub fn residue_count(&self) -> u64 {
         self.infos().iter().fold(0, |sum, info| sum.saturating_add(info.residues))
     }
 
     /// Number of sequences for length adjustment and search space: STATS_NSEQ if an alias gives
     /// it, else NSEQ, else the count; a volume named twice counts once (blast_setup.c).
-    pub fn stats_sequences(&self) -> u64 {
-        self.inner.parts.stats_sequences
+    pub fn stats_sequence_count(&self) -> u64 {
+        self.inner.parts.stats_sequence_count
     }
 
     /// Number of residues for statistics: STATS_TOTLEN if an alias gives it, else LENGTH, else the
     /// sum.
-    pub fn stats_residues(&self) -> u64 {
-        self.inner.parts.stats_residues
+    pub fn stats_residue_count(&self) -> u64 {
+        self.inner.parts.stats_residue_count
     }
 
     /// Checks that no file of the database has changed since it was opened. Of the volumes, only
@@ -208,8 +208,8 @@ impl Database {
     }
 
     /// Title and totals of all databases named by `-db` together.
-    pub fn whole(&self) -> &Whole {
-        &self.inner.parts.whole
+    pub fn combined_info(&self) -> &CombinedInfo {
+        &self.inner.parts.combined_info
     }
 
     /// All titles, joined by `; `.
@@ -224,20 +224,20 @@ impl Database {
 
     /// Length of the longest sequence, as the volumes state it. The number is not verified: never
     /// allocate memory by it without [`Database::length_of`].
-    pub fn longest(&self) -> u32 {
-        self.volumes().map(|(volume, _)| volume.index().longest).max().unwrap_or(0)
+    pub fn max_sequence_length(&self) -> u32 {
+        self.volumes().map(|(volume, _)| volume.index().max_sequence_length).max().unwrap_or(0)
     }
 
     /// Lengths of the shortest and the longest included sequence; `None` unless BLAST+ computes
     /// them. It does so with a list of the user, or of an alias that does not state its totals. The
     /// lengths are 2^31 - 1 and 0 if no sequence is included.
-    pub fn counted_lengths(&self) -> Option<(u32, u32)> {
-        self.inner.parts.lengths
+    pub fn counted_length_bounds(&self) -> Option<(u32, u32)> {
+        self.inner.parts.counted_length_bounds
     }
 
     /// Number of residues that the volumes state, for included and excluded sequences.
-    pub fn volume_residues(&self) -> u64 {
-        self.volumes().fold(0, |sum, (volume, _)| sum.saturating_add(volume.index().residues))
+    pub fn volume_residue_count(&self) -> u64 {
+        self.volumes().fold(0, |sum, (volume, _)| sum.saturating_add(volume.index().residue_count))
     }
 
     /// Version of the format, 4 or 5. All volumes have the same; a database without volumes has 5.
@@ -256,9 +256,9 @@ impl Database {
     /// [`DbError::NoSuchOid`]; [`DbError::Offset`] for a damaged database, and for a database of
     /// proteins.
     pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
-        match self.locate(oid) {
+        match self.volume_of(oid) {
             Some((volume, first)) => volume.bases(oid - first, first),
-            None => Err(self.no_such_oid(oid)),
+            None => Err(self.no_such_oid_error(oid)),
         }
     }
 
@@ -270,21 +270,21 @@ impl Database {
     /// succeeded. The slice is empty for an OID that does not exist or has wrong offsets.
     #[inline]
     pub fn residues_of(&self, oid: u32) -> &[u8] {
-        self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
+        self.volume_of(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
     /// Returns all stored bytes of a sequence: residues and sentinel, or packed bases and
     /// ambiguities. Empty for an OID that does not exist or has wrong offsets.
-    pub fn stored_of(&self, oid: u32) -> &[u8] {
-        let Some((volume, first)) = self.locate(oid) else { return &[] };
-        volume.stored(VolumeFile::Sequences, oid - first)
+    pub fn stored_bytes_of(&self, oid: u32) -> &[u8] {
+        let Some((volume, first)) = self.volume_of(oid) else { return &[] };
+        volume.stored_bytes(VolumeFile::Sequences, oid - first)
     }
 
     /// Length of a sequence, from the index alone. It is 0 for an OID that does not exist or has
     /// wrong offsets.
     #[inline]
     pub fn length_of(&self, oid: u32) -> u32 {
-        self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
+        self.volume_of(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
     /// Decides whether a report shows hits to a sequence. A list can include a sequence although it
@@ -293,7 +293,7 @@ impl Database {
     /// # Errors
     /// As [`Database::deflines`]; none for a database without restrictions.
     pub fn visibility(&self, oid: u32) -> Result<Visibility, DbError> {
-        let filter = self.locate(oid).and_then(|(volume, _)| volume.filter());
+        let filter = self.volume_of(oid).and_then(|(volume, _)| volume.filter());
         let Some(filter) = filter else { return Ok(Visibility::Shown) };
         Ok(match self.deflines(oid)?.is_empty() {
             false => Visibility::Shown,
@@ -308,17 +308,17 @@ impl Database {
     /// # Errors
     /// [`DbError::NoSuchOid`]; [`DbError::Offset`] or [`DbError::Header`] for a damaged database.
     pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
-        match self.locate(oid) {
+        match self.volume_of(oid) {
             Some((volume, first)) => volume.deflines(oid - first, first),
-            None => Err(self.no_such_oid(oid)),
+            None => Err(self.no_such_oid_error(oid)),
         }
     }
 
     /// Returns all definition lines of a sequence, including excluded ones.
     pub(crate) fn stored_deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
-        match self.locate(oid) {
+        match self.volume_of(oid) {
             Some((volume, first)) => volume.stored_deflines(oid - first, first),
-            None => Err(self.no_such_oid(oid)),
+            None => Err(self.no_such_oid_error(oid)),
         }
     }
 
@@ -330,7 +330,7 @@ impl Database {
     /// [`DbError::NoSuchOid`] if the range exceeds the database.
     pub fn validate(&self, range: Range<u32>) -> Result<(), DbError> {
         if range.end > self.oid_count() {
-            return Err(self.no_such_oid(range.end - 1));
+            return Err(self.no_such_oid_error(range.end - 1));
         }
         for (volume, oids) in self.volumes() {
             let (from, to) = (range.start.max(oids.start), range.end.min(oids.end));
@@ -343,8 +343,8 @@ impl Database {
 
     /// Included OIDs as sorted ranges that neither touch nor overlap. All OIDs are included unless
     /// an alias or a list of the user restricts them.
-    pub fn oids(&self) -> &[Range<u32>] {
-        &self.inner.parts.included
+    pub fn included_oids(&self) -> &[Range<u32>] {
+        &self.inner.parts.included_oids
     }
 
     /// Makes a cursor that finds sequences by the rules of `blastdbcmd`.
@@ -357,30 +357,30 @@ impl Database {
     }
 
     /// OIDs that aliases and lists include; `None` without restrictions.
-    pub(crate) fn listed(&self) -> Option<&[Range<u32>]> {
+    pub(crate) fn listed_oids(&self) -> Option<&[Range<u32>]> {
         match &self.inner.parts.retrievable {
             RetrievableOids::All => None,
-            RetrievableOids::Included => Some(self.oids()),
+            RetrievableOids::Included => Some(self.included_oids()),
             RetrievableOids::Limited { listed, .. } => Some(listed),
         }
     }
 
     /// Included OIDs within `range`, as sorted ranges.
-    pub fn oids_in(&self, range: Range<u32>) -> Vec<Range<u32>> {
-        range::clip(self.oids(), &range)
+    pub fn included_oids_in(&self, range: Range<u32>) -> Vec<Range<u32>> {
+        range::clip(self.included_oids(), &range)
     }
 
     /// Cuts the included OIDs into at most `n` consecutive ranges of nearly equal numbers of
     /// residues. Each range differs from the ideal by at most the length of its longest sequence.
     /// Reads only a few offsets of the index. The ranges can contain excluded OIDs: see
-    /// [`Database::oids_in`].
+    /// [`Database::included_oids_in`].
     pub fn partitions(&self, n: usize) -> Vec<Range<u32>> {
-        partition::cut_into_ranges(self, self.oids(), n)
+        partition::cut_into_ranges(self, self.included_oids(), n)
     }
 
     /// Cuts the included OIDs within `range` as [`Database::partitions`] does.
     pub fn partitions_within(&self, range: Range<u32>, n: usize) -> Vec<Range<u32>> {
-        partition::cut_into_ranges(self, &self.oids_in(range), n)
+        partition::cut_into_ranges(self, &self.included_oids_in(range), n)
     }
 
     /// Cuts all OIDs, included or not, as [`Database::partitions`] does.
@@ -395,7 +395,7 @@ impl Database {
 
     /// Path of a file of the volume that contains a sequence; `None` for a database in memory.
     pub fn file_of(&self, oid: u32, file: VolumeFile) -> Option<PathBuf> {
-        self.locate(oid).and_then(|(volume, _)| volume.path_of(file))
+        self.volume_of(oid).and_then(|(volume, _)| volume.path_of(file))
     }
 
     /// Returns for each volume, in order, the first sequence read so far whose definition lines
@@ -404,7 +404,7 @@ impl Database {
         self.volumes().filter_map(|(volume, oids)| volume.odd_header(oids.start)).collect()
     }
 
-    pub(crate) fn no_such_oid(&self, oid: u32) -> DbError {
+    pub(crate) fn no_such_oid_error(&self, oid: u32) -> DbError {
         DbError::NoSuchOid { oid, count: self.oid_count() }
     }
 
@@ -421,7 +421,7 @@ impl Database {
 
     /// Returns the volume that contains an OID, and the volume's first OID.
     #[inline]
-    pub(crate) fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {
+    pub(crate) fn volume_of(&self, oid: u32) -> Option<(&Volume, u32)> {
         let (at, volume) = self.position(oid)?;
         Some((volume, self.inner.starts[at]))
     }

@@ -59,7 +59,7 @@ impl Fingerprinter {
         let loaded = self.map.load(&partition)?;
         let volumes = partition.pieces.iter().map(|piece| piece.volume);
         let sums = volumes.zip(loaded.pieces()).map(|(number, (volume, oids, first))| {
-            let included = self.database.oids_in(oids.clone()).into_iter().flatten();
+            let included = self.database.included_oids_in(oids.clone()).into_iter().flatten();
             let add = |sum: u128, oid| {
                 sum.wrapping_add(volume.sequence_fingerprint(file, oid - first, oid))
             };
@@ -85,7 +85,7 @@ impl Volume {
     fn sequence_fingerprint(&self, file: VolumeFile, i: u32, oid: u32) -> u128 {
         let content = match (file, self.parsed_deflines(i)) {
             (VolumeFile::Headers, Some(lines)) => xxh3_128(&encode(lines)),
-            _ => xxh3_128(self.stored(file, i)),
+            _ => xxh3_128(self.stored_bytes(file, i)),
         };
         // Equal bytes whose ambiguities start elsewhere are a different sequence.
         let packed = if file == VolumeFile::Sequences { self.packed_byte_count(i) } else { 0 };
@@ -105,7 +105,7 @@ impl Database {
             VolumeOutline {
                 path: volume.name().to_owned(),
                 date: index.date.clone(),
-                sequences: index.sequences,
+                sequences: index.sequence_count,
                 index: xxh3_128(&encode(index)),
             }
         })
@@ -115,8 +115,8 @@ impl Database {
     /// statistics, included sequences, and shown definition lines.
     pub fn selection_fingerprint(&self) -> u128 {
         let mut state = Xxh3::new();
-        let stated = (self.infos(), self.title(), self.date(), self.counted_lengths());
-        let numbers = (self.stats_sequences(), self.stats_residues());
+        let stated = (self.infos(), self.title(), self.date(), self.counted_length_bounds());
+        let numbers = (self.stats_sequence_count(), self.stats_residue_count());
         state.update(&encode(&(stated, numbers)));
         self.add_included(&mut state);
         state.digest128()
@@ -131,7 +131,7 @@ impl Database {
     }
 
     fn add_included(&self, state: &mut Xxh3) {
-        for range in self.oids() {
+        for range in self.included_oids() {
             state.update(&range.start.to_le_bytes());
             state.update(&range.end.to_le_bytes());
         }

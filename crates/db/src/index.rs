@@ -22,7 +22,7 @@ use crate::{DbError, SequenceKind};
 
 /// Fields of an index file before its offset tables, and the positions of these tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Index {
+pub struct VolumeIndex {
     /// Version of the format, 4 or 5.
     pub version: u32,
     /// Type of the sequences.
@@ -30,15 +30,15 @@ pub struct Index {
     /// Title, up to the first NUL byte.
     pub title: Vec<u8>,
     /// Name of the LMDB file in the same directory; empty in version 4.
-    pub lmdb: Vec<u8>,
+    pub lmdb_name: Vec<u8>,
     /// Date of creation, e.g. `Nov 20, 2026  11:10 PM`.
     pub date: String,
     /// Number of sequences in the volume.
-    pub sequences: u32,
+    pub sequence_count: u32,
     /// Number of residues in the volume, as stated.
-    pub residues: u64,
+    pub residue_count: u64,
     /// Length of the longest sequence, as stated.
-    pub longest: u32,
+    pub max_sequence_length: u32,
     /// Byte offset of the header offsets in the file.
     headers_at: usize,
     /// Byte offset of the sequence offsets in the file.
@@ -49,7 +49,7 @@ pub struct Index {
 
 /// An offset table of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Table {
+pub(crate) enum OffsetTable {
     /// Offsets into the header file.
     Headers,
     /// Offsets into the sequence file.
@@ -59,7 +59,7 @@ pub(crate) enum Table {
     Ambiguities,
 }
 
-impl Table {
+impl OffsetTable {
     /// Number of tables.
     pub(crate) const COUNT: usize = 3;
 
@@ -73,7 +73,7 @@ impl Table {
     }
 }
 
-impl Index {
+impl VolumeIndex {
     /// Parses `bytes`, the contents of the index file `path`. Checks that the offset tables are
     /// complete, but does not read them. If `wanted` is given, another type is an error.
     ///
@@ -118,11 +118,11 @@ impl Index {
             version,
             kind,
             title: title.to_vec(),
-            lmdb: lmdb.to_vec(),
+            lmdb_name: lmdb.to_vec(),
             date: String::from_utf8_lossy(date).into_owned(),
-            sequences,
-            residues,
-            longest,
+            sequence_count: sequences,
+            residue_count: residues,
+            max_sequence_length: longest,
             headers_at,
             sequences_at,
             ambiguities_at,
@@ -130,11 +130,11 @@ impl Index {
     }
 
     /// Byte offset in the index file of entry `i` of a table.
-    pub(crate) fn position(&self, table: Table, i: u32) -> usize {
+    pub(crate) fn entry_position(&self, table: OffsetTable, i: u32) -> usize {
         let start = match table {
-            Table::Headers => self.headers_at,
-            Table::Sequences => self.sequences_at,
-            Table::Ambiguities => self.ambiguities_at,
+            OffsetTable::Headers => self.headers_at,
+            OffsetTable::Sequences => self.sequences_at,
+            OffsetTable::Ambiguities => self.ambiguities_at,
         };
         start + 4 * i as usize
     }
@@ -142,11 +142,11 @@ impl Index {
     /// Reads entry `i` of a table; `None` if `i` is greater than the number of sequences. `bytes`
     /// are the index file, or the part of it with this entry.
     #[inline]
-    pub(crate) fn offset(&self, bytes: &FileBytes, table: Table, i: u32) -> Option<u32> {
-        if i > self.sequences {
+    pub(crate) fn offset(&self, bytes: &FileBytes, table: OffsetTable, i: u32) -> Option<u32> {
+        if i > self.sequence_count {
             return None;
         }
-        let at = self.position(table, i);
+        let at = self.entry_position(table, i);
         let word = bytes.file_range(at..at + 4)?;
         Some(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
@@ -154,7 +154,12 @@ impl Index {
     /// Returns the range between entries `i` and `i + 1` of a table. `None` if they are out of
     /// order or do not exist.
     #[inline]
-    pub(crate) fn span(&self, bytes: &FileBytes, table: Table, i: u32) -> Option<Range<usize>> {
+    pub(crate) fn entry_range(
+        &self,
+        bytes: &FileBytes,
+        table: OffsetTable,
+        i: u32,
+    ) -> Option<Range<usize>> {
         let start = self.offset(bytes, table, i)?;
         let end = self.offset(bytes, table, i.checked_add(1)?)?;
         (start <= end).then_some(start as usize..end as usize)

@@ -58,7 +58,7 @@ pub use bases::{Ambiguity, Bases};
 pub use bytes::SharedBytes;
 pub use configuration::{check_configuration, configured, configured_by_variable};
 pub use cursor::OidCursor;
-pub use database::{Database, DatabaseInfo, SequenceKind, Whole};
+pub use database::{CombinedInfo, Database, DatabaseInfo, SequenceKind};
 pub use defline::Defline;
 pub use error::{DbError, IdentifierError, TaxidSign};
 pub use lookup::Lookup;

@@ -82,8 +82,8 @@ fn build(
         name: Vec::new(),
         title: title.to_vec(),
         date: "Unknown".to_owned(),
-        sequences: indexes().map(|index| u64::from(index.sequences)).sum(),
-        residues: indexes().map(|index| index.residues).sum(),
+        sequences: indexes().map(|index| u64::from(index.sequence_count)).sum(),
+        residues: indexes().map(|index| index.residue_count).sum(),
     };
     Database::from_volumes(volumes, info)
 }
@@ -227,9 +227,9 @@ mod tests {
                 assert_eq!(database.length_of(oid) as usize, record.residues.len());
                 assert_eq!(database.deflines(oid).unwrap(), record.deflines);
             }
-            assert_eq!((database.sequences(), database.longest()), (20, 6));
+            assert_eq!((database.sequence_count(), database.max_sequence_length()), (20, 6));
             let sum = records.iter().map(|r| r.residues.len() as u64).sum::<u64>();
-            assert_eq!((database.residues(), database.stats_residues()), (sum, sum));
+            assert_eq!((database.residue_count(), database.stats_residue_count()), (sum, sum));
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
                 bases.decode_blastna(0..letters.len() as u32, &mut decoded);
                 assert_eq!(decoded, letters);
             }
-            assert_eq!(database.residues(), 2 * letters.len() as u64);
+            assert_eq!(database.residue_count(), 2 * letters.len() as u64);
         }
     }
 
@@ -276,8 +276,8 @@ mod tests {
     #[test]
     fn no_records_is_an_empty_database() {
         let database = Database::from_records(b"none", SequenceKind::Protein, []).unwrap();
-        assert_eq!((database.oid_count(), database.sequences()), (0, 0));
-        assert!(database.oids().is_empty() && database.partitions(3).is_empty());
+        assert_eq!((database.oid_count(), database.sequence_count()), (0, 0));
+        assert!(database.included_oids().is_empty() && database.partitions(3).is_empty());
         database.validate(0..0).unwrap();
     }
 }

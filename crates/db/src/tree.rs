@@ -14,18 +14,18 @@ const DEEPEST: usize = 64;
 
 /// An alias with its members, or the list of names that the user gave.
 #[derive(Debug, Default)]
-pub(crate) struct Node {
+pub(crate) struct AliasNode {
     /// Entries of the alias file; none for the user's list.
     pub(crate) alias: AliasFile,
     /// Path of the alias file, for messages.
     pub(crate) file: PathBuf,
     /// Members that are aliases, in DBLIST order.
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<AliasNode>,
     /// Members that are volumes, in DBLIST order, without duplicates.
     pub(crate) volumes: Vec<BasePath>,
 }
 
-impl Node {
+impl AliasNode {
     /// Resolves a list of names, as in `-db`, to a tree.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl Node {
         }
     }
 
-    /// Returns the volumes that [`Whole`](crate::Whole) lists. Called for the user's list.
+    /// Returns the volumes that [`CombinedInfo`](crate::CombinedInfo) lists. Called for the user's list.
     pub(crate) fn listed_volumes(&self) -> Vec<BasePath> {
         use std::os::unix::ffi::OsStrExt;
         let mut listed: BTreeSet<_> = self.volumes.iter().cloned().collect();
@@ -121,7 +121,7 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     /// Reads the alias `base` and all aliases below it.
-    fn node(&mut self, base: BasePath) -> Result<Node, DbError> {
+    fn node(&mut self, base: BasePath) -> Result<AliasNode, DbError> {
         let file = path::with_extension(&base, &self.kind.extension("al"));
         let normal = path::with_normal_directory(&base);
         if self.open.contains(&normal) {
@@ -136,12 +136,12 @@ impl Resolver<'_> {
         let text =
             std::fs::read(&file).map_err(|source| DbError::Io { path: file.clone(), source })?;
         let alias = AliasFile::parse(&text);
-        let members = alias.members();
+        let members = alias.member_names();
         if members.is_empty() {
             return Err(DbError::NoMembers { alias: path::text(&base) });
         }
         alias.check_supported(&file)?;
-        let mut node = Node { alias, file, ..Node::default() };
+        let mut node = AliasNode { alias, file, ..AliasNode::default() };
         self.open.push(normal);
         for member in &members {
             self.add_member(&mut node, &base, member)?;
@@ -156,7 +156,12 @@ impl Resolver<'_> {
     /// itself is the volume beside it; an alias in the alias's directory; a volume *of that file
     /// name in the working directory*, even if the name has a directory; a volume in the alias's
     /// directory; whatever the search path finds.
-    fn add_member(&mut self, node: &mut Node, base: &[u8], name: &[u8]) -> Result<(), DbError> {
+    fn add_member(
+        &mut self,
+        node: &mut AliasNode,
+        base: &[u8],
+        name: &[u8],
+    ) -> Result<(), DbError> {
         if name == path::file_name(base) {
             node.add_volume(base);
             return Ok(());

@@ -15,7 +15,7 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 use crate::bytes::FileBytes;
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::defline_filter::DeflineFilter;
-use crate::index::{Index, Table};
+use crate::index::{OffsetTable, VolumeIndex};
 use crate::odd::{FirstOdd, OddHeader, OddText, make_printable};
 use crate::parts::VolumeFile;
 use crate::stamp::Stamp;
@@ -51,10 +51,10 @@ pub(crate) struct Volume {
     on_disk: bool,
     /// Path and attributes of the files when they were opened.
     stamps: Arc<[Stamp]>,
-    index: Index,
+    index: VolumeIndex,
     /// Bytes of the index file for each of its tables: the whole file, or only the part with that
     /// table.
-    tables: [FileBytes; Table::COUNT],
+    tables: [FileBytes; OffsetTable::COUNT],
     residues: FileBytes,
     headers: Headers,
     /// Filter of shown definition lines, and the number of this volume in the filter.
@@ -70,9 +70,9 @@ impl Volume {
         let index_path = path::with_extension(base, &kind.extension("in"));
         let (index_bytes, stamp) = FileBytes::map_volume_file(&index_path)?;
         let mut stamps = vec![stamp];
-        let index = Index::parse(&index_bytes, &index_path, Some(kind))?;
+        let index = VolumeIndex::parse(&index_bytes, &index_path, Some(kind))?;
         let mut file = |extension| -> Result<FileBytes, DbError> {
-            if index.sequences == 0 {
+            if index.sequence_count == 0 {
                 return Ok(FileBytes::from_vec(Vec::new()));
             }
             let path = path::with_extension(base, &kind.extension(extension));
@@ -93,7 +93,7 @@ impl Volume {
 
     /// Makes a volume of bytes in memory; `name` stands for its path in messages.
     pub(crate) fn from_bytes(name: &str, bytes: VolumeBytes) -> Result<Self, DbError> {
-        let index = Index::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")), None)?;
+        let index = VolumeIndex::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")), None)?;
         let index_bytes = FileBytes::from_vec(bytes.index);
         let volume = Self {
             name: name.into(),
@@ -117,7 +117,7 @@ impl Volume {
         residues: Vec<u8>,
         deflines: Vec<Vec<Defline>>,
     ) -> Result<Self, DbError> {
-        let parsed = Index::parse(&index, &PathBuf::from(format!("{name}.pin")), None)?;
+        let parsed = VolumeIndex::parse(&index, &PathBuf::from(format!("{name}.pin")), None)?;
         let index = FileBytes::from_vec(index);
         Ok(Self {
             name: name.into(),
@@ -134,7 +134,7 @@ impl Volume {
 
     /// Copies the volume and restricts its definition lines to those that `filter` shows of volume
     /// `number`.
-    pub(crate) fn filtered(&self, filter: Arc<DeflineFilter>, number: usize) -> Self {
+    pub(crate) fn with_filter(&self, filter: Arc<DeflineFilter>, number: usize) -> Self {
         Self { filter: Some((filter, number)), ..self.clone() }
     }
 
@@ -143,7 +143,7 @@ impl Volume {
         self.filter.as_ref().map(|(filter, _)| filter.as_ref())
     }
 
-    pub(crate) fn index(&self) -> &Index {
+    pub(crate) fn index(&self) -> &VolumeIndex {
         &self.index
     }
 
@@ -172,7 +172,7 @@ impl Volume {
     ///
     /// # Errors
     /// [`DbError::ReplacedWhileOpened`].
-    pub(crate) fn check_named(&self) -> Result<(), DbError> {
+    pub(crate) fn verify_paths(&self) -> Result<(), DbError> {
         self.stamps.iter().try_for_each(Stamp::check_named)
     }
 
@@ -180,7 +180,7 @@ impl Volume {
     ///
     /// # Errors
     /// [`DbError::Replaced`].
-    pub(crate) fn verify_same(&self, path: &Path, file: &File) -> Result<(), DbError> {
+    pub(crate) fn verify_same_file(&self, path: &Path, file: &File) -> Result<(), DbError> {
         for stamp in self.stamps.iter().filter(|stamp| stamp.path() == path) {
             if !stamp.is_of(file).map_err(|source| DbError::file(path, source))? {
                 return Err(DbError::Replaced { path: path.to_owned() });
@@ -195,7 +195,7 @@ impl Volume {
     }
 
     /// Path of another file of the same name, whose extension begins with the same letter.
-    pub(crate) fn side_file(&self, letters: &str) -> PathBuf {
+    pub(crate) fn auxiliary_path(&self, letters: &str) -> PathBuf {
         self.file(letters)
     }
 
@@ -206,46 +206,51 @@ impl Volume {
     }
 
     /// Path of the LMDB file that a version-5 volume names, in the directory of the volume.
-    pub(crate) fn lmdb(&self) -> Option<PathBuf> {
-        let name = Path::new(path::os(&self.index.lmdb));
-        (!self.index.lmdb.is_empty()).then(|| self.name.with_file_name(name))
+    pub(crate) fn lmdb_path(&self) -> Option<PathBuf> {
+        let name = Path::new(path::os(&self.index.lmdb_name));
+        (!self.index.lmdb_name.is_empty()).then(|| self.name.with_file_name(name))
     }
 
     /// Checks that the first and the last entry of both tables are within their files, and that the
     /// stated number of residues agrees with the offsets.
     fn check_ends(&self) -> Result<(), DbError> {
-        let count = self.index.sequences;
+        let count = self.index.sequence_count;
         if count == 0 {
             return self.check_empty();
         }
-        self.check_end(Table::Sequences, "sq", &self.residues)?;
+        self.check_end(OffsetTable::Sequences, "sq", &self.residues)?;
         if let Headers::File(headers) = &self.headers {
-            self.check_end(Table::Headers, "hr", headers)?;
+            self.check_end(OffsetTable::Headers, "hr", headers)?;
         }
         let (first, last) =
-            (self.offset(Table::Sequences, 0), self.offset(Table::Sequences, count));
+            (self.offset(OffsetTable::Sequences, 0), self.offset(OffsetTable::Sequences, count));
         // A sentinel is before the first residue.
         if first < 1 || last < first {
-            return Err(self.bad_offset(Table::Sequences, 0, 0));
+            return Err(self.offset_error(OffsetTable::Sequences, 0, 0));
         }
         if self.index.kind == SequenceKind::Nucleotide {
             return self.check_nucleotide_end();
         }
-        let (stated, found) = (self.index.residues, self.residues_before(count));
+        let (stated, found) = (self.index.residue_count, self.residues_before(count));
         if stated != found {
             return Err(DbError::Residues { path: self.file("in"), stated, found });
         }
         Ok(())
     }
 
-    fn check_end(&self, table: Table, extension: &str, file: &FileBytes) -> Result<(), DbError> {
-        let end = u64::from(self.offset(table, self.index.sequences));
+    fn check_end(
+        &self,
+        table: OffsetTable,
+        extension: &str,
+        file: &FileBytes,
+    ) -> Result<(), DbError> {
+        let end = u64::from(self.offset(table, self.index.sequence_count));
         if end > file.end_position() as u64 {
             return Err(DbError::Truncated {
                 path: self.file(extension),
                 what: match table {
-                    Table::Headers => "the headers",
-                    Table::Sequences | Table::Ambiguities => "the sequences",
+                    OffsetTable::Headers => "the headers",
+                    OffsetTable::Sequences | OffsetTable::Ambiguities => "the sequences",
                 },
                 offset: u64::from(self.offset(table, 0)),
                 needed: end,
@@ -255,20 +260,20 @@ impl Volume {
         Ok(())
     }
 
-    fn offset(&self, table: Table, i: u32) -> u32 {
+    fn offset(&self, table: OffsetTable, i: u32) -> u32 {
         self.index.offset(&self.tables[table as usize], table, i).unwrap_or(0)
     }
 
     /// Range of item `i` in the file that a table points into.
     #[inline]
-    fn span(&self, table: Table, i: u32) -> Option<Range<usize>> {
-        self.index.span(&self.tables[table as usize], table, i)
+    fn span(&self, table: OffsetTable, i: u32) -> Option<Range<usize>> {
+        self.index.entry_range(&self.tables[table as usize], table, i)
     }
 
-    pub(crate) fn bad_offset(&self, table: Table, i: u32, first: u32) -> DbError {
+    pub(crate) fn offset_error(&self, table: OffsetTable, i: u32, first: u32) -> DbError {
         DbError::Offset {
             path: self.file("in"),
-            offset: self.index.position(table, i) as u64,
+            offset: self.index.entry_position(table, i) as u64,
             what: table.name(),
             oid: first + i,
         }
@@ -278,8 +283,8 @@ impl Volume {
     /// upper limit. 0 for a table out of order.
     #[inline]
     pub(crate) fn residues_before(&self, i: u32) -> u64 {
-        let start = self.offset(Table::Sequences, 0);
-        let here = self.offset(Table::Sequences, i);
+        let start = self.offset(OffsetTable::Sequences, 0);
+        let here = self.offset(OffsetTable::Sequences, i);
         let bytes = u64::from(here.saturating_sub(start));
         match self.index.kind {
             // A sentinel follows each sequence.
@@ -295,17 +300,17 @@ impl Volume {
     /// offsets are wrong.
     #[inline]
     pub(crate) fn residues(&self, i: u32) -> &[u8] {
-        self.span(Table::Sequences, i)
+        self.span(OffsetTable::Sequences, i)
             .and_then(|span| self.residues.file_range(span.start..span.end.checked_sub(1)?))
             .unwrap_or(&[])
     }
 
     /// Returns all bytes of sequence `i` in a file: residues or bases with the bytes up to the next
     /// sequence, or the header. Empty if offsets are wrong, and for definition lines in memory.
-    pub(crate) fn stored(&self, file: VolumeFile, i: u32) -> &[u8] {
+    pub(crate) fn stored_bytes(&self, file: VolumeFile, i: u32) -> &[u8] {
         let bytes = match (file, &self.headers) {
-            (VolumeFile::Sequences, _) => Some((Table::Sequences, &self.residues)),
-            (VolumeFile::Headers, Headers::File(headers)) => Some((Table::Headers, headers)),
+            (VolumeFile::Sequences, _) => Some((OffsetTable::Sequences, &self.residues)),
+            (VolumeFile::Headers, Headers::File(headers)) => Some((OffsetTable::Headers, headers)),
             (VolumeFile::Index, _) | (VolumeFile::Headers, Headers::Parsed(_)) => None,
         };
         let found = bytes.and_then(|(table, bytes)| bytes.file_range(self.span(table, i)?));
@@ -324,7 +329,7 @@ impl Volume {
         if self.index.kind == SequenceKind::Nucleotide {
             return self.bases(i, 0).map_or(0, |bases| bases.length());
         }
-        let span = self.span(Table::Sequences, i).unwrap_or(0..0);
+        let span = self.span(OffsetTable::Sequences, i).unwrap_or(0..0);
         // Both offsets have 32 bits, so their difference fits.
         u32::try_from(span.len()).unwrap_or(u32::MAX).saturating_sub(1)
     }
@@ -349,9 +354,9 @@ impl Volume {
             }
             Headers::File(file) => file,
         };
-        let span = self.span(Table::Headers, i);
+        let span = self.span(OffsetTable::Headers, i);
         let Some((start, header)) = span.and_then(|s| Some((s.start, file.file_range(s)?))) else {
-            return Err(self.bad_offset(Table::Headers, i, first));
+            return Err(self.offset_error(OffsetTable::Headers, i, first));
         };
         let mut lines = defline::parse(header).map_err(|error| DbError::Header {
             path: self.file("hr"),
@@ -394,22 +399,22 @@ impl Volume {
         if self.index.kind == SequenceKind::Nucleotide {
             return self.validate_bases(range, first);
         }
-        let begin = self.offset(Table::Sequences, range.start);
+        let begin = self.offset(OffsetTable::Sequences, range.start);
         let mut start = begin;
         for i in range.clone() {
-            let end = self.offset(Table::Sequences, i + 1);
+            let end = self.offset(OffsetTable::Sequences, i + 1);
             if start == 0 || end <= start || end as usize > self.residues.end_position() {
-                return Err(self.bad_offset(Table::Sequences, i + 1, first));
+                return Err(self.offset_error(OffsetTable::Sequences, i + 1, first));
             }
             start = end;
         }
         let (begin, end) = (begin as usize, start as usize);
         // The sentinel before the first sequence is checked, too.
         let Some(block) = self.residues.file_range(begin - 1..end) else {
-            return Err(self.bad_offset(Table::Sequences, range.start, first));
+            return Err(self.offset_error(OffsetTable::Sequences, range.start, first));
         };
         for i in range.start..=range.end {
-            let at = (self.offset(Table::Sequences, i) as usize).saturating_sub(1);
+            let at = (self.offset(OffsetTable::Sequences, i) as usize).saturating_sub(1);
             if self.residues.file_range(at..at + 1) != Some(&[alphabet::SENTINEL]) {
                 let oid = first + i.saturating_sub(1).max(range.start);
                 return Err(self.bad_byte(at, oid, "a sentinel"));
@@ -430,7 +435,7 @@ impl Volume {
         let (mut low, mut high) = (range.start, range.end);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if self.offset(Table::Sequences, middle) as usize <= at {
+            if self.offset(OffsetTable::Sequences, middle) as usize <= at {
                 low = middle;
             } else {
                 high = middle;

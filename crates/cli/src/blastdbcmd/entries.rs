@@ -39,7 +39,7 @@ impl Retrieval<'_> {
                 self.write_all(oids, &config, out)
             }
             Selection::All => {
-                self.write_all(self.source.database.oid_cursor().walk(), &config, out)
+                self.write_all(self.source.database.oid_cursor().walk_included(), &config, out)
             }
             Selection::Batch(path) => {
                 let text = lines_of("entry_batch", path).map_err(|error| {

@@ -17,8 +17,8 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, E
         SequenceKind::Nucleotide => "bases",
         _ => "residues",
     };
-    let whole = database.whole();
-    let residues = if exact_length { database.exact_residues() } else { whole.residues };
+    let whole = database.combined_info();
+    let residues = if exact_length { database.exact_residue_count() } else { whole.residues };
     let number = |value: u64| with_commas(i64::try_from(value).unwrap_or(i64::MAX));
     let mut text = b"Database: ".to_vec();
     text.extend_from_slice(&whole.title);
@@ -29,7 +29,7 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, E
             number(whole.sequences),
             number(residues),
             database.date(),
-            number(database.stated_longest(exact_length).into()),
+            number(database.reported_max_length(exact_length).into()),
             database.version(),
         )
         .as_bytes(),

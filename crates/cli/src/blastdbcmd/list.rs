@@ -183,7 +183,7 @@ fn open(found: &ListedDatabase) -> Result<Database, Error> {
 }
 
 fn of_database(field: u8, database: &Database) -> Vec<u8> {
-    let whole = database.whole();
+    let whole = database.combined_info();
     match field {
         b't' => whole.title.clone(),
         b'n' => whole.sequences.to_string().into_bytes(),

@@ -105,7 +105,7 @@ impl Findings {
         }
         Ok(Self {
             database: name.to_owned(),
-            residues: database.residues(),
+            residues: database.residue_count(),
             bytes: cached.map_or(0, |(_, all)| all),
             cached_bytes: cached.map(|(cached, _)| cached),
             storage: match machine::storage_location(&file) {

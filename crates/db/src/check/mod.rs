@@ -83,7 +83,7 @@ pub fn check_integrity(
         sequences: totals.sequences,
         residues: totals.residues,
         deflines: totals.deflines,
-        bytes: database.volumes().map(|(volume, _)| volume.bytes_in_all()).sum(),
+        bytes: database.volumes().map(|(volume, _)| volume.total_bytes()).sum(),
         ..IntegrityReport::default()
     };
     check_kinds(database, &totals)?;
@@ -125,7 +125,7 @@ fn check_kinds(database: &Database, totals: &RecordTotals) -> Result<(), DbError
             let oid = *without.max(with);
             let offset = volume.header(oid - oids.start).map_or(0, |(offset, _)| offset);
             let problem = "an identifier of another sort than those before it";
-            return Err(volume.bad_header(offset, oid, problem));
+            return Err(volume.header_error(offset, oid, problem));
         }
     }
     Ok(())
@@ -133,12 +133,12 @@ fn check_kinds(database: &Database, totals: &RecordTotals) -> Result<(), DbError
 
 /// Compares the numbers that the indexes state with the counted ones.
 fn check_stated(database: &Database, totals: &RecordTotals) -> Result<(), DbError> {
-    let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residues).sum();
+    let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residue_count).sum();
     if stated != totals.residues {
         // For proteins, opening each volume checked the number.
         return Err(fault_in_index(database, "residues", stated, totals.residues));
     }
-    let longest = u64::from(database.longest());
+    let longest = u64::from(database.max_sequence_length());
     if longest != totals.max_length {
         return Err(fault_in_index(
             database,

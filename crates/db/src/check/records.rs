@@ -8,7 +8,7 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 use super::sum::EntrySum;
 use super::zeros::{self, ZeroRun};
 use crate::defline::{self, Defline, ORDINAL_DB};
-use crate::index::Table;
+use crate::index::OffsetTable;
 use crate::key::without_end_blanks;
 use crate::load::LoadedRange;
 use crate::lookup::stored_keys::{accession_keys, index_keys, ordinal_key};
@@ -145,7 +145,7 @@ impl RecordChecker {
             SequenceKind::Nucleotide => {
                 let bases = volume.bases(i, first)?;
                 if let Some(problem) = fault_in_bases(&bases) {
-                    return Err(volume.unsound_sequence(i, first, problem));
+                    return Err(volume.sequence_error(i, first, problem));
                 }
                 (bases.length(), zeros::find_in_bases(&bases))
             }
@@ -157,7 +157,7 @@ impl RecordChecker {
         self.totals.residues += u64::from(length);
         self.totals.max_length = self.totals.max_length.max(length.into());
         let Some((start, header)) = volume.header(i) else {
-            return Err(volume.bad_offset(Table::Headers, i, first));
+            return Err(volume.offset_error(OffsetTable::Headers, i, first));
         };
         self.header(volume, i, first, start, header)
     }
@@ -178,12 +178,12 @@ impl RecordChecker {
         {
             self.totals.deflines += 1;
             self.totals.taxids.add((taxid, first + i));
-            if volume.lmdb().is_none() {
+            if volume.lmdb_path().is_none() {
                 self.totals.version_4_keys.add((&ordinal_key(i)[..], first + i));
             }
             return Ok(false);
         }
-        let wrong = |at: usize, problem| volume.bad_header(start + at, first + i, problem);
+        let wrong = |at: usize, problem| volume.header_error(start + at, first + i, problem);
         let lines = defline::parse_strictly(header).map_err(|e| wrong(e.at, e.problem))?;
         if lines.is_empty() {
             return Err(wrong(0, "no definition line"));

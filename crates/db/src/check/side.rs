@@ -25,7 +25,7 @@ pub(super) fn check_auxiliary_files(
     }
     // Checks the assignment of LMDB files to volumes, and their sizes.
     database.lookup()?;
-    let mut lmdb: Vec<PathBuf> = database.volumes().filter_map(|(v, _)| v.lmdb()).collect();
+    let mut lmdb: Vec<PathBuf> = database.volumes().filter_map(|(v, _)| v.lmdb_path()).collect();
     lmdb.dedup();
     match &lmdb[..] {
         [] => {}
@@ -38,13 +38,16 @@ pub(super) fn check_auxiliary_files(
     let (mut gis, mut listed_gis) = (GiSum::default(), GiSum::default());
     for (volume, oids) in database.volumes() {
         required(volume, totals.id_kinds.get(&oids.start).copied().unwrap_or_default())?;
-        check_gi_index(&volume.side_file("n"), &oids, &mut gis, report)?;
-        check_gi_list(volume.side_file("og"), &oids, &mut listed_gis, report)?;
-        let named = check_string_index(&volume.side_file("s"), &oids, &mut names, report)?;
+        check_gi_index(&volume.auxiliary_path("n"), &oids, &mut gis, report)?;
+        check_gi_list(volume.auxiliary_path("og"), &oids, &mut listed_gis, report)?;
+        let named = check_string_index(&volume.auxiliary_path("s"), &oids, &mut names, report)?;
         named_in = named_in.or(named);
-        if let Some(file) =
-            check_string_index(&volume.side_file("h"), &oids, &mut EntrySum::default(), report)?
-        {
+        if let Some(file) = check_string_index(
+            &volume.auxiliary_path("h"),
+            &oids,
+            &mut EntrySum::default(),
+            report,
+        )? {
             report
                 .unchecked_contents
                 .push(format!("whether hashes are those of the sequences: {}", file.name()));
@@ -55,12 +58,12 @@ pub(super) fn check_auxiliary_files(
     }
     for (volume, _) in database.volumes() {
         for set in SETS {
-            let files: Vec<_> = set.iter().map(|name| volume.side_file(name)).collect();
+            let files: Vec<_> = set.iter().map(|name| volume.auxiliary_path(name)).collect();
             if files.iter().any(|file| file.exists()) {
                 require(&files)?;
             }
         }
-        let masks = volume.side_file("aa");
+        let masks = volume.auxiliary_path("aa");
         if masks.exists() {
             report.unchecked_contents.push(format!("masks: {}", masks.display()));
         }
@@ -79,14 +82,14 @@ fn required(volume: &Volume, own: IdentifierKinds) -> Result<(), DbError> {
     let mut names = Vec::new();
     if own.has_ids {
         names.push("og");
-        if volume.lmdb().is_none() {
+        if volume.lmdb_path().is_none() {
             names.extend(["si", "sd"]);
         }
     }
     if own.has_gis {
         names.extend(["ni", "nd"]);
     }
-    require(&names.iter().map(|name| volume.side_file(name)).collect::<Vec<_>>())
+    require(&names.iter().map(|name| volume.auxiliary_path(name)).collect::<Vec<_>>())
 }
 
 /// Returns an error for the first of these files that is missing.
@@ -107,7 +110,7 @@ fn version_5(
     let Some(lmdb) = AuxiliaryFile::open(path.to_path_buf())? else {
         return Err(DbError::MissingLmdb { path: path.into() });
     };
-    let letter = database.kind().letter();
+    let letter = database.kind().extension_letter();
     let beside = |rest: &str| path.with_extension(format!("{letter}{rest}"));
     check_lmdb_pages(&lmdb)?;
     if whole(&lmdb)? != u64::from(database.oid_count()) {
@@ -280,8 +283,11 @@ fn alias_counts(
     totals: &RecordTotals,
     report: &mut IntegrityReport,
 ) -> Result<(), DbError> {
-    let restricted =
-        database.oids().iter().map(|range| u64::from(range.end - range.start)).sum::<u64>();
+    let restricted = database
+        .included_oids()
+        .iter()
+        .map(|range| u64::from(range.end - range.start))
+        .sum::<u64>();
     if restricted != totals.sequences || database.infos().len() != 1 {
         report
             .unchecked_contents
@@ -289,8 +295,8 @@ fn alias_counts(
         return Ok(());
     }
     for (what, stated, found) in [
-        ("sequences", database.sequences(), totals.sequences),
-        ("residues", database.residues(), totals.residues),
+        ("sequences", database.sequence_count(), totals.sequences),
+        ("residues", database.residue_count(), totals.residues),
     ] {
         if stated != found {
             let name = String::from_utf8_lossy(&database.infos()[0].name).into_owned();

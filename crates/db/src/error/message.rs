@@ -53,7 +53,7 @@ impl DbError {
                  -dbtype {}",
                 path.display(),
                 kind.name(),
-                kind.database_type()
+                kind.dbtype()
             )),
             Self::MissingLmdb { path } => {
                 Some(format!("file ({}) is missing; {AGAIN}", path.display()))

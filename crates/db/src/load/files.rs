@@ -112,7 +112,7 @@ impl<T> OpenedFiles<T> {
         let path = volume.path_of(file).ok_or(DbError::NotOnDisk)?;
         let open = |flags| {
             let reader = VolumeReader::open(path.clone(), flags)?;
-            volume.verify_same(&path, &reader.file)?;
+            volume.verify_same_file(&path, &reader.file)?;
             Ok(reader)
         };
         let new = Arc::new(make(&open)?);

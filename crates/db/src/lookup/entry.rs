@@ -232,7 +232,7 @@ fn groups<'a>(
 ) -> Vec<(PathBuf, Vec<Member>)> {
     let mut groups: Vec<(PathBuf, Vec<Member>)> = Vec::new();
     for (volume, oids) in volumes {
-        let Some(path) = volume.lmdb() else { continue };
+        let Some(path) = volume.lmdb_path() else { continue };
         let member = Member { name: volume.base_name(), oids };
         match groups.last_mut() {
             Some((last, members)) if *last == path => members.push(member),

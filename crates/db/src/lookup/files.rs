@@ -55,8 +55,8 @@ impl VolumeFiles {
     /// Prepares the look-up files of a volume with these OIDs.
     pub(super) fn new(database: &Database, volume: &Volume, oids: Range<u32>) -> Self {
         let isam = |index: &str, data: &str| IsamFiles {
-            index: SideFile::new(volume.side_file(index)),
-            data: SideFile::new(volume.side_file(data)),
+            index: SideFile::new(volume.auxiliary_path(index)),
+            data: SideFile::new(volume.auxiliary_path(data)),
             ascending: OnceLock::new(),
         };
         Self {

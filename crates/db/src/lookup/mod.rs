@@ -217,13 +217,13 @@ impl Lookup {
     /// # Errors
     /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
     pub fn included_taxids(&self) -> Result<Vec<i32>, DbError> {
-        if self.database.listed().is_none() || !self.is_version_5() {
+        if self.database.listed_oids().is_none() || !self.is_version_5() {
             return self.taxids();
         }
         let mut cursor = self.database.oid_cursor();
         cursor.set_up();
         let mut taxids = BTreeSet::new();
-        for oid in cursor.walk() {
+        for oid in cursor.walk_included() {
             taxids.extend(self.taxids_of(oid)?);
         }
         Ok(taxids.into_iter().collect())

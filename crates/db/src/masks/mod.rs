@@ -80,7 +80,8 @@ impl Database {
     pub fn masks(&self) -> Result<Masks, DbError> {
         let mut masks = Masks { volumes: Vec::new(), algorithms: Vec::new() };
         for (volume, oids) in self.volumes() {
-            let (index_path, data_path) = (volume.side_file("aa"), volume.side_file("ac"));
+            let (index_path, data_path) =
+                (volume.auxiliary_path("aa"), volume.auxiliary_path("ac"));
             let mut ids = Vec::new();
             let mut files = None;
             if index_path.exists() {
@@ -108,7 +109,7 @@ impl Database {
                 files = Some(held);
             }
             // If the volume was replaced, the mask files may belong to the other database.
-            volume.check_named()?;
+            volume.verify_paths()?;
             masks.volumes.push(VolumeMasks { oids, files, ids });
         }
         masks.algorithms.sort_by_key(|algorithm| algorithm.id);

@@ -79,7 +79,7 @@ impl LoadedPartition {
         let mut pieces = Vec::with_capacity(partition.pieces.len());
         for piece in &partition.pieces {
             let Some((volume, all)) = database.volumes().nth(piece.volume) else {
-                return Err(database.no_such_oid(piece.oids.start));
+                return Err(database.no_such_oid_error(piece.oids.start));
             };
             let mut loaded = volume.without_bytes();
             for span in &piece.spans {
@@ -105,7 +105,7 @@ impl LoadedPartition {
     /// Returns bytes as [`Database::stored_bytes_of`]; empty for an OID that is not in the partition.
     pub fn stored_bytes_of(&self, oid: u32) -> &[u8] {
         let Some((volume, first)) = self.locate(oid) else { return &[] };
-        volume.stored(VolumeFile::Sequences, oid - first)
+        volume.stored_bytes(VolumeFile::Sequences, oid - first)
     }
 
     /// Returns the bases of a nucleotide sequence.

@@ -101,7 +101,7 @@ impl<'a> Evaluation<'a> {
         let mut keys = Vec::new();
         match &user.ids {
             Ids::Sequences(list) => {
-                let residues = self.whole.volume_residues();
+                let residues = self.whole.volume_residue_count();
                 keys = resolve::user_keys(list, self.lookup()?, residues, warnings)?;
                 set.keys = keys.iter().cloned().collect();
             }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::DbError;
 use crate::MOST_SEQUENCES;
 use crate::path::{self, BasePath};
-use crate::tree::Node;
+use crate::tree::AliasNode;
 
 /// One restriction of an alias.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +36,13 @@ pub(super) struct Branch {
 }
 
 /// Returns the restrictions of an alias, in the order in which BLAST+ applies them.
-pub(super) fn masks(node: &Node) -> Result<Vec<Mask>, DbError> {
+pub(super) fn masks(node: &AliasNode) -> Result<Vec<Mask>, DbError> {
     let mut masks = Vec::new();
     masks.extend(node.oid_range()?.map(Mask::Range));
     masks.extend(list(node, "OIDLIST", None)?.map(Mask::OidList));
     masks.extend(list(node, "GILIST", Some("GI"))?.map(Mask::Gis));
     masks.extend(list(node, "SEQIDLIST", Some("SEQID"))?.map(Mask::SeqIds));
-    let bit = node.alias.number("MEMB_BIT", MOST_SEQUENCES, &node.file)?;
+    let bit = node.alias.parse_number("MEMB_BIT", MOST_SEQUENCES, &node.file)?;
     masks.extend(bit.map(|bit| Mask::MemberBit(bit.min(64) as u32)));
     masks.extend(list(node, "TAXIDLIST", Some("Tax ids"))?.map(Mask::Taxids));
     Ok(masks)
@@ -50,7 +50,7 @@ pub(super) fn masks(node: &Node) -> Result<Vec<Mask>, DbError> {
 
 /// Path of the file that a key names, relative to the alias file unless absolute.
 fn list(
-    node: &Node,
+    node: &AliasNode,
     key: &'static str,
     single: Option<&'static str>,
 ) -> Result<Option<PathBuf>, DbError> {
@@ -68,7 +68,7 @@ fn list(
 }
 
 /// Whether any alias of the tree restricts its members.
-pub(super) fn any(node: &Node) -> Result<bool, DbError> {
+pub(super) fn any(node: &AliasNode) -> Result<bool, DbError> {
     if !masks(node)?.is_empty() {
         return Ok(true);
     }
@@ -82,7 +82,7 @@ pub(super) fn any(node: &Node) -> Result<bool, DbError> {
 
 /// Whether BLAST+ counts sequences and residues: if an alias has a list but does not state both
 /// numbers (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
-pub(crate) fn needs_count(node: &Node) -> bool {
+pub(crate) fn needs_count(node: &AliasNode) -> bool {
     let has = |key: &&str| node.alias.get(key).is_some();
     if ["NSEQ", "LENGTH"].iter().all(has) {
         return false;
@@ -92,7 +92,7 @@ pub(crate) fn needs_count(node: &Node) -> bool {
 
 /// Returns the part of the alias tree that contains the volume `base`; `None` if the tree does not
 /// contain it. Aliases without restrictions are replaced by their members.
-pub(super) fn specialized(node: &Node, base: &BasePath) -> Result<Option<Branch>, DbError> {
+pub(super) fn specialized(node: &AliasNode, base: &BasePath) -> Result<Option<Branch>, DbError> {
     let mut branch = Branch { masks: masks(node)?, ..Branch::default() };
     for node in &node.nodes {
         match specialized(node, base)? {

@@ -31,7 +31,7 @@ pub(crate) use self::masks::needs_count;
 pub use self::oid_list::oids_of_bits;
 use crate::defline_filter::DeflineFilter;
 use crate::path::BasePath;
-use crate::tree::Node;
+use crate::tree::AliasNode;
 use crate::{Database, DbError, range};
 
 /// The entries of a list.
@@ -94,14 +94,14 @@ pub(crate) struct Inclusion {
 pub(crate) type Member<'a> = (&'a BasePath, Range<u32>);
 
 /// Whether an alias or the user restricts the database.
-pub(crate) fn restricts(tree: &Node, user: Option<&Restriction>) -> Result<bool, DbError> {
+pub(crate) fn restricts(tree: &AliasNode, user: Option<&Restriction>) -> Result<bool, DbError> {
     Ok(user.is_some_and(|user| !user.is_empty()) || masks::any(tree)?)
 }
 
 /// Determines the sequences of `whole` that the aliases of `tree` and the user's list include.
 /// `whole` consists of the volumes `members` and includes all sequences.
 pub(crate) fn included(
-    tree: &Node,
+    tree: &AliasNode,
     members: &[Member<'_>],
     whole: &Database,
     user: Option<&Restriction>,
@@ -138,7 +138,7 @@ pub(crate) fn included(
 
 /// Returns the limits of a single range, of an alias that is alone in `-db` and has no other
 /// restriction.
-fn window(tree: &Node, count: u32) -> Result<Option<Range<u32>>, DbError> {
+fn window(tree: &AliasNode, count: u32) -> Result<Option<Range<u32>>, DbError> {
     let [only] = tree.nodes.as_slice() else { return Ok(None) };
     let masks = masks::masks(only)?;
     let [Mask::Range(window)] = masks.as_slice() else { return Ok(None) };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Headers, Volume};
 use crate::DbError;
 use crate::bytes::FileBytes;
-use crate::index::Table;
+use crate::index::OffsetTable;
 use crate::parts::{VolumeFile, VolumePart};
 
 impl Volume {
@@ -28,26 +28,29 @@ impl Volume {
         first: u32,
     ) -> Result<Range<usize>, DbError> {
         let (table, sentinel) = match part {
-            VolumePart::SequenceOffsets => return Ok(self.entries(Table::Sequences, range)),
-            VolumePart::AmbiguityOffsets => return Ok(self.entries(Table::Ambiguities, range)),
-            VolumePart::HeaderOffsets => return Ok(self.entries(Table::Headers, range)),
+            VolumePart::SequenceOffsets => return Ok(self.entries(OffsetTable::Sequences, range)),
+            VolumePart::AmbiguityOffsets => {
+                return Ok(self.entries(OffsetTable::Ambiguities, range));
+            }
+            VolumePart::HeaderOffsets => return Ok(self.entries(OffsetTable::Headers, range)),
             // The sentinel before the first sequence belongs to it.
-            VolumePart::Sequences => (Table::Sequences, 1),
-            VolumePart::Headers => (Table::Headers, 0),
+            VolumePart::Sequences => (OffsetTable::Sequences, 1),
+            VolumePart::Headers => (OffsetTable::Headers, 0),
         };
         let [start, end] = [range.start, range.end].map(|i| self.offset(table, i) as usize);
         let outside = end > self.bytes(part).map_or(0, FileBytes::end_position);
         match start.checked_sub(sentinel) {
             Some(from) if start <= end && !outside => Ok(from..end),
-            Some(_) => Err(self.bad_offset(table, range.end, first)),
-            None => Err(self.bad_offset(table, range.start, first)),
+            Some(_) => Err(self.offset_error(table, range.end, first)),
+            None => Err(self.offset_error(table, range.start, first)),
         }
     }
 
     /// Range of bytes in the index file of the entries of the sequences `range` and of the next
     /// entry.
-    fn entries(&self, table: Table, range: &Range<u32>) -> Range<usize> {
-        self.index().position(table, range.start)..self.index().position(table, range.end) + 4
+    fn entries(&self, table: OffsetTable, range: &Range<u32>) -> Range<usize> {
+        self.index().entry_position(table, range.start)
+            ..self.index().entry_position(table, range.end) + 4
     }
 
     /// Copies the volume without any of its bytes.
@@ -67,9 +70,9 @@ impl Volume {
     /// Sets the bytes of a part.
     pub(crate) fn set_bytes(&mut self, part: VolumePart, bytes: FileBytes) {
         match part {
-            VolumePart::SequenceOffsets => self.tables[Table::Sequences as usize] = bytes,
-            VolumePart::AmbiguityOffsets => self.tables[Table::Ambiguities as usize] = bytes,
-            VolumePart::HeaderOffsets => self.tables[Table::Headers as usize] = bytes,
+            VolumePart::SequenceOffsets => self.tables[OffsetTable::Sequences as usize] = bytes,
+            VolumePart::AmbiguityOffsets => self.tables[OffsetTable::Ambiguities as usize] = bytes,
+            VolumePart::HeaderOffsets => self.tables[OffsetTable::Headers as usize] = bytes,
             VolumePart::Sequences => self.residues = bytes,
             VolumePart::Headers => self.headers = Headers::File(bytes),
         }
@@ -95,9 +98,9 @@ impl Volume {
     /// Returns the bytes of a part; `None` for definition lines that were never encoded.
     fn bytes(&self, part: VolumePart) -> Option<&FileBytes> {
         Some(match part {
-            VolumePart::SequenceOffsets => &self.tables[Table::Sequences as usize],
-            VolumePart::AmbiguityOffsets => &self.tables[Table::Ambiguities as usize],
-            VolumePart::HeaderOffsets => &self.tables[Table::Headers as usize],
+            VolumePart::SequenceOffsets => &self.tables[OffsetTable::Sequences as usize],
+            VolumePart::AmbiguityOffsets => &self.tables[OffsetTable::Ambiguities as usize],
+            VolumePart::HeaderOffsets => &self.tables[OffsetTable::Headers as usize],
             VolumePart::Sequences => &self.residues,
             VolumePart::Headers => match &self.headers {
                 Headers::File(bytes) => bytes,

@@ -55,7 +55,7 @@ fn flip_everything(
     files.sort();
     for path in files {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-        if !extension.starts_with(kind.letter()) {
+        if !extension.starts_with(kind.extension_letter()) {
             continue;
         }
         let whole = Whole { bytes: fs::read(&path).unwrap(), path };
@@ -151,7 +151,7 @@ fn a_sound_database_is_sound() {
     let report = checked(dir.path(), "a c b", SequenceKind::Protein).unwrap();
     assert_eq!((report.sequences, report.deflines), (500, 500));
     let database = open(dir.path(), "a b c", SequenceKind::Protein).unwrap();
-    assert_eq!(report.residues, database.residues());
+    assert_eq!(report.residues, database.residue_count());
     let sizes: u64 =
         fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
     // Of the volume without sequences, the only byte of the sequence file is not needed.
@@ -335,14 +335,8 @@ fn what_the_oracle_makes_is_sound() {
             ] {
                 let dir = tempfile::tempdir().unwrap();
                 let text = fasta(5, 200, nucleotide);
-                let fixed = [
-                    "-dbtype",
-                    kind.database_type(),
-                    "-blastdb_version",
-                    version,
-                    "-taxid",
-                    "9606",
-                ];
+                let fixed =
+                    ["-dbtype", kind.dbtype(), "-blastdb_version", version, "-taxid", "9606"];
                 make(&dir, &text, &[&fixed[..], more].concat());
                 let report = checked(dir.path(), "d", kind)
                     .unwrap_or_else(|error| panic!("version {version} {more:?}: {error}"));
@@ -370,11 +364,7 @@ fn every_flip_in_files_beside_is_found_or_means_nothing() {
         let nucleotide = kind == SequenceKind::Nucleotide;
         let dir = tempfile::tempdir().unwrap();
         let fixed = ["-parse_seqids", "-taxid", "9606", "-blastdb_version", version];
-        make(
-            &dir,
-            &fasta(6, 100, nucleotide),
-            &[&["-dbtype", kind.database_type()], &fixed[..]].concat(),
-        );
+        make(&dir, &fasta(6, 100, nucleotide), &[&["-dbtype", kind.dbtype()], &fixed[..]].concat());
         let five = version == "5";
         let (sound, shape) = (structure(dir.path(), kind, true, five), shape(dir.path(), kind));
         let date = open(dir.path(), "d", kind).unwrap().date().to_owned();

@@ -95,7 +95,7 @@ fn pass(supply: &PartitionSupply, database: &Database) -> usize {
 #[test]
 fn supplies_give_everything_once_however_little_memory() {
     let (_dir, database) = database();
-    let all = database.residues() as usize;
+    let all = database.residue_count() as usize;
     for method in [LoadMethod::Map, LoadMethod::Read, LoadMethod::Direct] {
         for memory in [None, Some(1), Some(9_000), Some(1 << 30)] {
             let wish = LoaderRequest { method: Some(method), memory };

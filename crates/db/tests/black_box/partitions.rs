@@ -207,7 +207,7 @@ fn cut_simulated(count: u32, n: usize) -> (f64, u64) {
     );
     assert_eq!(partitions.len(), n);
     assert_eq!(partitions[n - 1].oids.end, count);
-    let ideal = database.residues() as f64 / n as f64;
+    let ideal = database.residue_count() as f64 / n as f64;
     for pair in partitions.windows(2) {
         assert_eq!(pair[0].oids.end, pair[1].oids.start);
         let residues: u64 =

@@ -17,7 +17,7 @@ fn both_versions_give_back_what_was_written() {
         assert_eq!((database.oid_count(), database.version()), (30, label.version));
         assert_eq!((database.title(), database.date()), (label.title.as_bytes(), label.date));
         let total: usize = entries.iter().map(|(_, letters)| letters.len()).sum();
-        assert_eq!((database.sequences(), database.residues()), (30, total as u64));
+        assert_eq!((database.sequence_count(), database.residue_count()), (30, total as u64));
         for (oid, (line, letters)) in (0..).zip(&entries) {
             assert_eq!(database.residues_of(oid), crate::common::codes(letters));
             assert_eq!(database.length_of(oid) as usize, letters.len());

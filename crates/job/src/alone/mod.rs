@@ -77,7 +77,7 @@ fn search(
     let loading_span = recorder.begin(Lane::Search, Kind::Load);
     let target = SubjectDatabase::open(plan, audience)?;
     audience.begin_search();
-    let (first, most) = block_bounds(plan, target.searched.residues());
+    let (first, most) = block_bounds(plan, target.searched.residue_count());
     let (letters, is_database_empty) = (target.letters(), target.is_database_empty);
     let queries = QueryReader::open(plan, first, letters, is_database_empty, audience)?;
     let all = 0..target.searched.oid_count();
@@ -161,8 +161,8 @@ fn search(
         timing.search_seconds = search.phase_times.search.as_secs_f64();
         timing.traceback_seconds = search.phase_times.traceback.as_secs_f64();
         timing.loading = Some(loading(&search));
-        timing.subjects = target.searched.sequences();
-        timing.subject_residues = target.searched.residues();
+        timing.subjects = target.searched.sequence_count();
+        timing.subject_residues = target.searched.residue_count();
         let usage = Usage::now();
         (timing.cpu_seconds, timing.peak_memory_bytes) =
             (usage.cpu_seconds, usage.peak_memory_bytes);

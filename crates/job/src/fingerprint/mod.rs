@@ -50,7 +50,7 @@ pub fn fingerprint_sequences<K: Copy + Send>(
     database: &Database,
     items: &[(K, SequenceFile, Range<u32>)],
 ) -> Result<Vec<(K, usize, u128)>, Error> {
-    let by_size = usize::try_from(database.residues() / READ_RESIDUES).unwrap_or(usize::MAX);
+    let by_size = usize::try_from(database.residue_count() / READ_RESIDUES).unwrap_or(usize::MAX);
     let least = by_size.saturating_add(1).max(RANGES_PER_THREAD * rayon::current_num_threads());
     let parts = least.div_ceil(items.len().max(1));
     let ranges = items.iter().flat_map(|(key, side, oids)| {

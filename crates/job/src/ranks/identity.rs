@@ -108,8 +108,8 @@ pub fn database_identity(
     };
     Ok(DatabaseIdentity {
         name,
-        sequences: searched.sequences(),
-        residues: searched.residues(),
+        sequences: searched.sequence_count(),
+        residues: searched.residue_count(),
         volumes: searched.outlines().enumerate().map(volume).collect(),
         selection: format!("{:032x}", target.selection_fingerprint()?),
     })

@@ -101,7 +101,8 @@ pub fn plan_layout(
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
     let wished = plan.fleet.user_settings;
     let (batch_residues, most_block_residues) = plan.batch_size.block_residues();
-    let most_block_residues = plan.block_residues(most_block_residues, target.searched.residues());
+    let most_block_residues =
+        plan.block_residues(most_block_residues, target.searched.residue_count());
     let user_settings = UserSettings { block_residues: wished.block_residues.or(kept), ..wished };
     let mut request = Request {
         ranks: ranks.all,
@@ -132,8 +133,8 @@ fn database_size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
         bytes: database
             .partition(0..database.oid_count(), PartitionContents::Residues)?
             .byte_count(),
-        residues: database.residues(),
-        sequences: database.sequences(),
+        residues: database.residue_count(),
+        sequences: database.sequence_count(),
     })
 }
 

@@ -255,7 +255,7 @@ impl<'a> DatabaseScan<'a> {
             work.partition.validate_range(&work.range)?;
         }
         let subjects = LoadedSubjects { target: self.target, partition: &work.partition };
-        let included = self.target.searched.oids_in(work.range.clone());
+        let included = self.target.searched.included_oids_in(work.range.clone());
         let (mut reported, mut seen) = (0, 0);
         let can_continue = |_: &u32| self.can_continue();
         let wanted = included.into_iter().flatten().take_while(can_continue).inspect(|_| {
@@ -278,7 +278,8 @@ impl<'a> DatabaseScan<'a> {
     pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), Error> {
         let database = &self.target.searched;
         for oid in oids {
-            let (loaded, held) = (self.supply.kept_stored_bytes_of(oid), database.stored_of(oid));
+            let (loaded, held) =
+                (self.supply.kept_stored_bytes_of(oid), database.stored_bytes_of(oid));
             if loaded.is_some_and(|loaded| !std::ptr::eq(loaded, held) && loaded != held) {
                 let file = database.file_of(oid, VolumeFile::Sequences).unwrap_or_default();
                 return Err(Error::database(format_args!(

@@ -79,7 +79,7 @@ impl<'a> TwoPhaseSearch<'a> {
         recorder: Recorder,
     ) -> Result<Self, DbError> {
         let database = &target.searched;
-        let by_size = (database.residues() / RANGE_RESIDUES) as usize;
+        let by_size = (database.residue_count() / RANGE_RESIDUES) as usize;
         let least = plan.threads.count * RANGES_PER_THREAD;
         let default = by_size.clamp(least, MAX_RANGES.max(least));
         // Empty ranges would only take time.

@@ -203,7 +203,7 @@ fn open_database(
     let database = database?;
     refuse_uncounted_residues(&database, plan)?;
     let shortest = database
-        .counted_lengths()
+        .counted_length_bounds()
         .map_or(MIN_SUBJECT_LENGTH, |(shortest, _)| i32::try_from(shortest).unwrap_or(i32::MAX));
     let stored = match &plan.database_mask {
         Some(wanted) => masks::read_stored_masks(wanted, names, &database, &search, audience)?,
@@ -212,7 +212,7 @@ fn open_database(
     Ok(SubjectDatabase {
         totals: database_totals(&database, plan, shortest),
         is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
-        is_database_empty: database.whole().sequences == 0,
+        is_database_empty: database.combined_info().sequences == 0,
         aligns_excluded: false,
         translation: None,
         summary: DatabaseSummary {
@@ -234,9 +234,10 @@ fn open_database(
 /// Refuses a database that counts no residues but has some. BLAST+ searches each of its sequences
 /// as a database of its own (`db_length == 0` in blast_engine.c), whatever `STATS_TOTLEN` is.
 fn refuse_uncounted_residues(database: &Database, plan: &Plan) -> Result<(), Error> {
-    let has_residues =
-        || database.oids().iter().cloned().flatten().any(|oid| database.length_of(oid) > 0);
-    if database.whole().residues == 0 && has_residues() {
+    let has_residues = || {
+        database.included_oids().iter().cloned().flatten().any(|oid| database.length_of(oid) > 0)
+    };
+    if database.combined_info().residues == 0 && has_residues() {
         let what = "aliases that count no residues of a database in which sequences are searched";
         return Err(Error::unsupported(&plan.program, what));
     }
@@ -403,13 +404,13 @@ fn read_subjects(
 }
 
 fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
-    let (residues, sequences) = match database.stats_residues() {
+    let (residues, sequences) = match database.stats_residue_count() {
         // Without residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`,
         // blast_setup.c).
         0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
-        residues => (residues as i64, database.stats_sequences() as i64),
+        residues => (residues as i64, database.stats_sequence_count() as i64),
     };
-    let whole = database.whole();
+    let whole = database.combined_info();
     DatabaseTotals {
         residues: plan.dbsize.unwrap_or(residues),
         space_residues: plan.dbsize.filter(|&size| size > 0).unwrap_or(residues),
