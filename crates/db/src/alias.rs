@@ -55,7 +55,7 @@ impl AliasFile {
     /// Parses the value of `key` as a number; `None` if the key is missing.
     ///
     /// # Errors
-    /// [`DbError::AliasNumber`] naming `file` if the value is no number from 0 to `maximum`.
+    /// [`DbError::InvalidAliasNumber`] naming `file` if the value is no number from 0 to `maximum`.
     /// (BLAST+ accepts a negative or too large NSEQ and prints nonsense.)
     pub fn parse_number(
         &self,
@@ -71,7 +71,7 @@ impl AliasFile {
             .and_then(|text| text.parse().ok())
             .filter(|&number| number <= maximum)
             .map(Some)
-            .ok_or_else(|| DbError::AliasNumber {
+            .ok_or_else(|| DbError::InvalidAliasNumber {
                 path: file.into(),
                 line: entry.line,
                 key,
@@ -134,7 +134,7 @@ mod tests {
         let number = |key| alias.parse_number(key, 10, Path::new("dir/x.pal"));
         let error = number("NSEQ").unwrap_err();
         assert_eq!(
-            error.report(),
+            error.stderr_line(),
             "Error: alias file (dir/x.pal) line 2: NSEQ needs a whole number from 0 to 10, not '-3'"
         );
         assert!(number("LENGTH").is_err());

@@ -64,7 +64,7 @@ impl FileBytes {
     }
 
     fn map_part(path: &Path, part: Part) -> Result<(Self, Stamp), DbError> {
-        let failed = |source: std::io::Error| DbError::file(path, source);
+        let failed = |source: std::io::Error| DbError::open_error(path, source);
         let file = File::open(path).map_err(failed)?;
         // An empty file cannot be mapped on every system.
         let opened = file.metadata().map_err(failed)?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cursor::{OidCursor, RetrievableOids};
 use crate::defline::Defline;
 use crate::mapped::check_side_files;
-use crate::odd::OddHeader;
+use crate::odd::UnprintableHeader;
 use crate::partition::{self, ResidueCounts, VolumeFile};
 use crate::restrict::Visibility;
 use crate::volume::Volume;
@@ -193,7 +193,7 @@ impl Database {
     /// before the results are used.
     ///
     /// # Errors
-    /// [`DbError::Changed`] if a file was written to; those of
+    /// [`DbError::FileChanged`] if a file was written to; those of
     /// [`check_lost_pages`](crate::check_lost_pages) for any file.
     pub fn check_unchanged(&self, oids: &Range<u32>) -> Result<(), DbError> {
         check_side_files()?;
@@ -253,7 +253,7 @@ impl Database {
     /// Returns the bases of a sequence of a nucleotide database.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; [`DbError::Offset`] for a damaged database, and for a database of
+    /// [`DbError::NoSuchOid`]; [`DbError::InvalidOffset`] for a damaged database, and for a database of
     /// proteins.
     pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
         match self.volume_of(oid) {
@@ -306,7 +306,7 @@ impl Database {
     /// lines.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; [`DbError::Offset`] or [`DbError::Header`] for a damaged database.
+    /// [`DbError::NoSuchOid`]; [`DbError::InvalidOffset`] or [`DbError::InvalidHeader`] for a damaged database.
     pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         match self.volume_of(oid) {
             Some((volume, first)) => volume.deflines(oid - first, first),
@@ -326,7 +326,7 @@ impl Database {
     /// sentinels and consist of codes below 28. Reads every byte once, at memory speed.
     ///
     /// # Errors
-    /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID;
+    /// [`DbError::InvalidOffset`] or [`DbError::InvalidResidue`], naming file, byte and OID;
     /// [`DbError::NoSuchOid`] if the range exceeds the database.
     pub fn validate(&self, range: Range<u32>) -> Result<(), DbError> {
         if range.end > self.oid_count() {
@@ -400,8 +400,8 @@ impl Database {
 
     /// Returns for each volume, in order, the first sequence read so far whose definition lines
     /// have bytes that are not printable ASCII.
-    pub fn odd_headers(&self) -> Vec<OddHeader> {
-        self.volumes().filter_map(|(volume, oids)| volume.odd_header(oids.start)).collect()
+    pub fn unprintable_headers(&self) -> Vec<UnprintableHeader> {
+        self.volumes().filter_map(|(volume, oids)| volume.unprintable_header(oids.start)).collect()
     }
 
     pub(crate) fn no_such_oid_error(&self, oid: u32) -> DbError {

@@ -15,7 +15,7 @@ use crate::SequenceKind;
 ///
 /// `Display` gives the text that follows `BLAST Database error: ` on standard error. Where NCBI
 /// BLAST+ reports the situation, the text is its own; where it crashes, the text names the file and
-/// the byte offset. [`DbError::report`] gives the complete line, [`DbError::exit_code`] the status.
+/// the byte offset. [`DbError::stderr_line`] gives the complete line, [`DbError::exit_code`] the status.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DbError {
@@ -39,7 +39,7 @@ pub enum DbError {
     },
     /// An alias file without a DBLIST.
     #[error("No database names were found in alias file [{alias}].")]
-    NoMembers {
+    EmptyAlias {
         /// Path of the alias without its extension.
         alias: String,
     },
@@ -88,7 +88,7 @@ pub enum DbError {
         "alias file ({}) line {line}: {key} needs a whole number from 0 to {maximum}, not '{value}'",
         path.display()
     )]
-    AliasNumber {
+    InvalidAliasNumber {
         /// The alias file.
         path: PathBuf,
         /// Line, from 1.
@@ -114,7 +114,7 @@ pub enum DbError {
     },
     /// The index does not start with version 4 or 5 (byte offset 0).
     #[error("Error: Not a valid version 4 or 5 database.")]
-    Version {
+    UnsupportedVersion {
         /// The index file.
         path: PathBuf,
         /// The version found.
@@ -122,7 +122,7 @@ pub enum DbError {
     },
     /// An index whose sequence type differs from that of its name and place (byte offset 4).
     #[error("Error: requested sequence type does not match DB.")]
-    WrongKind {
+    WrongSequenceKind {
         /// The index file.
         path: PathBuf,
         /// The requested type; `None` if the index states no known type.
@@ -137,7 +137,7 @@ pub enum DbError {
          {length}; copy or make the database again",
         path.display()
     )]
-    Truncated {
+    FileTruncated {
         /// The file.
         path: PathBuf,
         /// The item that was read.
@@ -155,7 +155,7 @@ pub enum DbError {
          outside its file; copy or make the database again",
         path.display()
     )]
-    Offset {
+    InvalidOffset {
         /// The index file.
         path: PathBuf,
         /// Where the offset is stored.
@@ -171,7 +171,7 @@ pub enum DbError {
          copy or make the database again",
         path.display()
     )]
-    Residues {
+    ResidueCountMismatch {
         /// The index file.
         path: PathBuf,
         /// The number stated.
@@ -185,7 +185,7 @@ pub enum DbError {
          and replace databases instead of writing to their files",
         path.display()
     )]
-    Changed {
+    FileChanged {
         /// The file.
         path: PathBuf,
         /// The difference.
@@ -197,7 +197,7 @@ pub enum DbError {
         "file ({}) was replaced while the database was opened, so that files of two databases may be open; search again",
         path.display()
     )]
-    ReplacedWhileOpened {
+    FileReplacedWhileOpened {
         /// The file.
         path: PathBuf,
     },
@@ -206,7 +206,7 @@ pub enum DbError {
         "file ({}) was replaced after it was opened, and another part of it was to be read; search again",
         path.display()
     )]
-    Replaced {
+    FileReplaced {
         /// The file.
         path: PathBuf,
     },
@@ -216,7 +216,7 @@ pub enum DbError {
          and then replaced; search again",
         path.display()
     )]
-    Unreadable {
+    FileUnreadable {
         /// The file.
         path: PathBuf,
         /// The first byte of the first page that is missing.
@@ -230,7 +230,7 @@ pub enum DbError {
          copy or make the database again",
         path.display()
     )]
-    Residue {
+    InvalidResidue {
         /// The sequence file.
         path: PathBuf,
         /// Where the byte is.
@@ -248,7 +248,7 @@ pub enum DbError {
          copy or make the database again",
         path.display()
     )]
-    Header {
+    InvalidHeader {
         /// The header file.
         path: PathBuf,
         /// Where the problem is.
@@ -281,7 +281,7 @@ pub enum DbError {
         "look-up file ({}) byte {offset}: {problem}; copy or make the database again",
         path.display()
     )]
-    LookupFile {
+    DamagedLookupFile {
         /// The file.
         path: PathBuf,
         /// Where the problem is.
@@ -291,7 +291,7 @@ pub enum DbError {
     },
     /// An LMDB file that belongs to other volumes.
     #[error("{problem}")]
-    LmdbVolumes {
+    LmdbVolumeMismatch {
         /// The LMDB file.
         path: PathBuf,
         /// Description of the error.
@@ -299,7 +299,7 @@ pub enum DbError {
     },
     /// A lookup of an identifier in a version-5 database without identifiers.
     #[error("DB contains no accession info.")]
-    NoAccessions,
+    MissingAccessionTable,
     /// A lookup of an empty key in a version-5 database, which LMDB refuses.
     #[error(
         "Accessions to Oids lookup error in {}",
@@ -311,13 +311,13 @@ pub enum DbError {
     },
     /// A version-5 database without its table of taxids.
     #[error("DB contains no tax id info")]
-    NoTaxids,
+    MissingTaxidTable,
     /// A lookup of taxids in a version-4 database.
     #[error("Taxonomy list is not supported in v4 BLAST db")]
-    TaxonomyVersion,
+    TaxidLookupNeedsVersion5,
     /// A file that contradicts another one, or itself.
     #[error("file ({}){place}: {problem}; copy or make the database again", path.display())]
-    Unsound {
+    Inconsistent {
         /// The file.
         path: PathBuf,
         /// The position: empty, or a byte and a sequence, after a blank.
@@ -327,7 +327,7 @@ pub enum DbError {
     },
     /// Files of a database in memory are requested.
     #[error("the sequences are in memory only, there are no files to read")]
-    NotOnDisk,
+    InMemoryDatabase,
     /// A database to be mapped that is larger than the allowed memory.
     #[error(
         "-loader map cannot keep within -memory: {size} bytes of the database are needed, {limit} \
@@ -344,13 +344,13 @@ pub enum DbError {
         "-loader broadcast is for processes that MPI connects: start them with mpirun or srun, or use \
          -loader map, read or auto"
     )]
-    BroadcastAlone,
+    BroadcastWithoutMpi,
     /// The requested bytes are not in memory.
     #[error(
         "the bytes of sequences {} to {} are not among those in memory, of sequences {} to {}",
         wanted.start, wanted.end, held.start, held.end
     )]
-    NotHeld {
+    NotLoaded {
         /// The requested OIDs.
         wanted: Range<u32>,
         /// OIDs in memory.
@@ -361,7 +361,7 @@ pub enum DbError {
         "cannot get {size} bytes of memory for a part of the database: {source}; \
          allow less with -memory"
     )]
-    Memory {
+    OutOfMemory {
         /// Bytes asked for.
         size: u64,
         /// Why not.
@@ -369,7 +369,7 @@ pub enum DbError {
     },
     /// A list of GIs or identifiers for a volume without such an index.
     #[error("{what} list specified but no ISAM file found for {what} in {}", path.display())]
-    NoIndex {
+    MissingIsamIndex {
         /// `GI` or `SI`.
         what: &'static str,
         /// Path of the volume without extension.
@@ -388,16 +388,16 @@ pub enum DbError {
     },
     /// A restriction to taxids in a version-4 database.
     #[error("Taxonomy filtering is not supported in v4 BLAST dbs")]
-    TaxidsVersion,
+    TaxidListNeedsVersion5,
     /// A binary list of identifiers for a version-4 database.
     #[error("Seqidlist is not in BLAST db v4 format")]
-    SeqIdListVersion,
+    BinarySeqIdListNeedsVersion5,
     /// An alias that names several lists where one is allowed.
     #[error(
         "Alias file ({}) has multiple {what} lists ({names}).",
         path.parent().unwrap_or(Path::new("")).display()
     )]
-    SeveralLists {
+    MultipleAliasLists {
         /// The alias file.
         path: PathBuf,
         /// Line, from 1.
@@ -409,7 +409,7 @@ pub enum DbError {
     },
     /// Aliases of one volume with different membership bits.
     #[error("MEMB_BIT error: conflicting bit found.")]
-    MemberBits,
+    ConflictingMemberBits,
     /// A list that does not exist; BLAST+ ends with an uncaught exception.
     #[error(
         "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line 5694: Error: \
@@ -430,7 +430,7 @@ pub enum DbError {
     },
     /// A list that cannot be read.
     #[error("{problem}")]
-    List {
+    InvalidList {
         /// The file.
         path: PathBuf,
         /// Description of the error.
@@ -438,7 +438,7 @@ pub enum DbError {
     },
     /// A word that cannot be used as an identifier.
     #[error(transparent)]
-    Identifier(Box<IdentifierError>),
+    InvalidIdentifier(Box<IdentifierError>),
     /// The operating system reported an error.
     #[error("cannot read ({}): {source}", path.display())]
     Io {

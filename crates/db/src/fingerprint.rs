@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-pub use crate::encoding::encode;
+pub use crate::encoding::encode_for_fingerprint;
 use crate::load::{Loader, MapLoader};
 use crate::partition::{VolumeFile, VolumePart};
 use crate::volume::Volume;
@@ -17,15 +17,15 @@ use crate::{Database, DbError, PartitionContents};
 
 /// Path, date, size and fingerprint of a volume, from its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VolumeOutline {
+pub struct VolumeSummary {
     /// Path without extension.
     pub path: PathBuf,
     /// Date of creation.
     pub date: String,
     /// Number of sequences, as stated.
-    pub sequences: u32,
+    pub sequence_count: u32,
     /// Fingerprint of the index before the offset tables.
-    pub index: u128,
+    pub index_fingerprint: u128,
 }
 
 /// Computes fingerprints of sequences.
@@ -45,7 +45,7 @@ impl Fingerprinter {
     /// volume with such sequences. Large reads bring the bytes into the page cache first.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order, [`DbError::Truncated`] and
+    /// [`DbError::InvalidOffset`] for an index out of order, [`DbError::FileTruncated`] and
     /// [`DbError::Io`] for files that cannot be read.
     pub fn compute(
         &self,
@@ -84,7 +84,7 @@ impl Volume {
     /// fingerprint.
     fn sequence_fingerprint(&self, file: VolumeFile, i: u32, oid: u32) -> u128 {
         let content = match (file, self.parsed_deflines(i)) {
-            (VolumeFile::Headers, Some(lines)) => xxh3_128(&encode(lines)),
+            (VolumeFile::Headers, Some(lines)) => xxh3_128(&encode_for_fingerprint(lines)),
             _ => xxh3_128(self.stored_bytes(file, i)),
         };
         // Equal bytes whose ambiguities start elsewhere are a different sequence.
@@ -99,14 +99,14 @@ impl Volume {
 
 impl Database {
     /// Describes the volumes by their indexes.
-    pub fn outlines(&self) -> impl Iterator<Item = VolumeOutline> {
+    pub fn volume_summaries(&self) -> impl Iterator<Item = VolumeSummary> {
         self.volumes().map(|(volume, _)| {
             let index = volume.index();
-            VolumeOutline {
+            VolumeSummary {
                 path: volume.name().to_owned(),
                 date: index.date.clone(),
-                sequences: index.sequence_count,
-                index: xxh3_128(&encode(index)),
+                sequence_count: index.sequence_count,
+                index_fingerprint: xxh3_128(&encode_for_fingerprint(index)),
             }
         })
     }
@@ -117,7 +117,7 @@ impl Database {
         let mut state = Xxh3::new();
         let stated = (self.infos(), self.title(), self.date(), self.counted_length_bounds());
         let numbers = (self.stats_sequence_count(), self.stats_residue_count());
-        state.update(&encode(&(stated, numbers)));
+        state.update(&encode_for_fingerprint(&(stated, numbers)));
         self.add_included(&mut state);
         state.digest128()
     }
@@ -154,7 +154,10 @@ mod tests {
         let ids = vec![SeqId::Gi(7)];
         let line = Defline { title: b"one".to_vec(), ids, taxid: 9, ..Defline::default() };
         let expected = [1, 3, b'o', b'n', b'e', 1, 2, 14, 18, 0, 0, 0];
-        assert_eq!(encode(&[line][..]), expected);
-        assert_eq!(encode(&[SequenceKind::Protein, SequenceKind::Nucleotide]), [0, 1]);
+        assert_eq!(encode_for_fingerprint(&[line][..]), expected);
+        assert_eq!(
+            encode_for_fingerprint(&[SequenceKind::Protein, SequenceKind::Nucleotide]),
+            [0, 1]
+        );
     }
 }

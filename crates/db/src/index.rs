@@ -78,12 +78,12 @@ impl VolumeIndex {
     /// complete, but does not read them. If `wanted` is given, another type is an error.
     ///
     /// # Errors
-    /// [`DbError::Version`], [`DbError::WrongKind`] or [`DbError::Truncated`].
+    /// [`DbError::UnsupportedVersion`], [`DbError::WrongSequenceKind`] or [`DbError::FileTruncated`].
     pub fn parse(bytes: &[u8], path: &Path, wanted: Option<SequenceKind>) -> Result<Self, DbError> {
         let mut fields = Fields { bytes, at: 0, path };
         let version = fields.number("the version")?;
         if version != 4 && version != 5 {
-            return Err(DbError::Version { path: path.into(), found: version });
+            return Err(DbError::UnsupportedVersion { path: path.into(), found: version });
         }
         let kind = fields.number("the sequence type")?;
         if version == 5 {
@@ -99,10 +99,10 @@ impl VolumeIndex {
         let kind = match kind {
             0 => SequenceKind::Nucleotide,
             1 => SequenceKind::Protein,
-            _ => return Err(DbError::WrongKind { path: path.into(), wanted: None }),
+            _ => return Err(DbError::WrongSequenceKind { path: path.into(), wanted: None }),
         };
         if wanted.is_some_and(|wanted| wanted != kind) {
-            return Err(DbError::WrongKind { path: path.into(), wanted });
+            return Err(DbError::WrongSequenceKind { path: path.into(), wanted });
         }
         let table = (u64::from(sequences) + 1) * 4;
         let headers_at = fields.at;
@@ -182,7 +182,7 @@ impl<'a> Fields<'a> {
         let needed = self.at as u64 + count;
         let found = usize::try_from(needed).ok().and_then(|end| self.bytes.get(self.at..end));
         let Some(found) = found else {
-            return Err(DbError::Truncated {
+            return Err(DbError::FileTruncated {
                 path: self.path.into(),
                 what,
                 offset: self.at as u64,

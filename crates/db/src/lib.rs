@@ -56,14 +56,16 @@ mod volume;
 
 pub use bases::{Ambiguity, Bases};
 pub use bytes::SharedBytes;
-pub use configuration::{check_configuration, configured, configured_by_variable};
+pub use configuration::{
+    check_configuration, configuration_value, configuration_value_or_variable,
+};
 pub use cursor::OidCursor;
 pub use database::{CombinedInfo, Database, DatabaseInfo, SequenceKind};
 pub use defline::Defline;
 pub use error::{DbError, IdentifierError, TaxidSign};
 pub use lookup::Lookup;
 pub use mapped::{check_lost_pages, check_mapped_files, has_all_pages};
-pub use odd::{OddHeader, OddText};
+pub use odd::{UnprintableHeader, UnprintableText};
 pub use partition::{LoadedPartition, Partition, PartitionContents};
 pub use search_path::SearchPath;
 pub use taxdb::{TaxonNames, TaxonomyFault, TaxonomyNames};

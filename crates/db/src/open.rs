@@ -31,7 +31,7 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// Those of the oracle for names, aliases and versions; [`DbError::Truncated`] for files cut
+    /// Those of the oracle for names, aliases and versions; [`DbError::FileTruncated`] for files cut
     /// short.
     pub fn open(names: &str, kind: SequenceKind, search: &SearchPath) -> Result<Self, DbError> {
         Self::open_restricted(names, kind, search, None, &mut Vec::new())

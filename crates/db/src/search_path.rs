@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::path::{self, BasePath};
-use crate::{DbError, SequenceKind, configured};
+use crate::{DbError, SequenceKind, configuration_value};
 
 /// Directories in which a database is searched, in this order: the working directory, those of the
 /// environment variable `BLASTDB`, those of `[BLAST] BLASTDB` in NCBI's configuration file.
@@ -46,7 +46,7 @@ impl SearchPath {
         let directory = std::env::current_dir()
             .map_err(|source| DbError::Io { path: PathBuf::from("."), source })?;
         let blastdb = std::env::var_os("BLASTDB").unwrap_or_default();
-        let configured = configured("BLAST", "BLASTDB");
+        let configured = configuration_value("BLAST", "BLASTDB");
         Ok(Self::new(&directory, &blastdb, configured.as_deref()))
     }
 

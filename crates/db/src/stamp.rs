@@ -51,7 +51,7 @@ impl Stamp {
     /// Checks that the path still names this file.
     ///
     /// # Errors
-    /// [`DbError::ReplacedWhileOpened`]; a path that cannot be looked up.
+    /// [`DbError::FileReplacedWhileOpened`]; a path that cannot be looked up.
     pub(crate) fn check_named(&self) -> Result<(), DbError> {
         let is_named = match fs::metadata(&self.path) {
             Ok(now) => self.is_same(&now),
@@ -60,7 +60,7 @@ impl Stamp {
         };
         match is_named {
             true => Ok(()),
-            false => Err(DbError::ReplacedWhileOpened { path: self.path.clone() }),
+            false => Err(DbError::FileReplacedWhileOpened { path: self.path.clone() }),
         }
     }
 
@@ -69,9 +69,9 @@ impl Stamp {
     /// unknown.
     ///
     /// # Errors
-    /// [`DbError::Changed`] if it was written to.
+    /// [`DbError::FileChanged`] if it was written to.
     pub(crate) fn check(&self) -> Result<bool, DbError> {
-        self.look().map_err(|what| DbError::Changed { path: self.path.clone(), what })
+        self.look().map_err(|what| DbError::FileChanged { path: self.path.clone(), what })
     }
 
     /// Makes the error for a file that could not be read at this offset any more.
@@ -80,9 +80,9 @@ impl Stamp {
         match self.look() {
             Err(what) => {
                 let what = format!("{what}; byte {offset} could not be read any more");
-                DbError::Changed { path, what }
+                DbError::FileChanged { path, what }
             }
-            Ok(_) => DbError::Unreadable { path, offset, length },
+            Ok(_) => DbError::FileUnreadable { path, offset, length },
         }
     }
 
@@ -133,13 +133,13 @@ mod tests {
         let stamp = Stamp::new(path.clone(), fs::metadata(&path).unwrap());
         assert!(stamp.check().is_ok());
         write();
-        assert!(matches!(stamp.check(), Err(DbError::Changed { .. })));
+        assert!(matches!(stamp.check(), Err(DbError::FileChanged { .. })));
         assert!(stamp.check_named().is_ok());
         let other = directory.path().join("b.psq");
         fs::write(&other, "MKTAY").unwrap();
         fs::rename(&other, &path).unwrap();
         assert!(stamp.check().is_ok());
-        assert!(matches!(stamp.check_named(), Err(DbError::ReplacedWhileOpened { .. })));
+        assert!(matches!(stamp.check_named(), Err(DbError::FileReplacedWhileOpened { .. })));
         fs::remove_file(&path).unwrap();
         assert!(stamp.check().is_ok());
         assert!(stamp.check_named().is_err());

@@ -21,11 +21,11 @@ const ENTRY: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonNames {
     /// Scientific name.
-    pub scientific: Vec<u8>,
+    pub scientific_name: Vec<u8>,
     /// Common name.
-    pub common: Vec<u8>,
+    pub common_name: Vec<u8>,
     /// Name of the group that BLAST reports show.
-    pub blast: Vec<u8>,
+    pub blast_name: Vec<u8>,
     /// Super-kingdom.
     pub kingdom: Vec<u8>,
 }
@@ -50,7 +50,7 @@ struct Opened {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonomyFault {
     /// BLAST+'s message when it first needs a name; `None` for most faults.
-    pub said: Option<String>,
+    pub blast_message: Option<String>,
     /// The file and the error in it.
     pub reason: String,
 }
@@ -95,7 +95,7 @@ impl TaxonomyNames {
         let Ok(at) = at else { return Ok(None) };
         let start = word(&entries[at], 4) as usize;
         let end = entries.get(at + 1).map_or(data.len(), |next| word(next, 4) as usize);
-        let names = data.get(start..end).ok_or_else(|| DbError::Unsound {
+        let names = data.get(start..end).ok_or_else(|| DbError::Inconsistent {
             path: self.index.clone().unwrap_or_default(),
             place: format!(" at byte {}", HEADER + at * ENTRY),
             problem: format!(
@@ -112,8 +112,12 @@ impl TaxonomyNames {
 fn parse(names: &[u8]) -> Option<TaxonNames> {
     let mut names = names.splitn(4, |&byte| byte == b'\t').map(<[u8]>::to_vec);
     let mut next = || names.next();
-    let found =
-        TaxonNames { scientific: next()?, common: next()?, blast: next()?, kingdom: next()? };
+    let found = TaxonNames {
+        scientific_name: next()?,
+        common_name: next()?,
+        blast_name: next()?,
+        kingdom: next()?,
+    };
     (!found.kingdom.is_empty()).then_some(found)
 }
 
@@ -123,9 +127,9 @@ fn data_of(index: &Path) -> PathBuf {
 
 /// Opens both files (`CTaxDBFileInfo`, seqdbtax.cpp).
 fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
-    let silent = |error: DbError| TaxonomyFault { said: None, reason: error.to_string() };
+    let silent = |error: DbError| TaxonomyFault { blast_message: None, reason: error.to_string() };
     let fault = |said: Option<String>, problem: String| TaxonomyFault {
-        said,
+        blast_message: said,
         reason: format!("{}: {problem}", path.display()),
     };
     let index = FileBytes::map(path).map_err(silent)?;
@@ -186,7 +190,10 @@ mod tests {
         let data = b"Homo sapiens\thuman\tprimates\tEukaryota\nMus\tmouse\trodentsX\t\t\t";
         let names = database(&[(9606, 0), (10090, 38), (32630, 55)], data);
         let human = names.names(9606).unwrap().unwrap();
-        assert_eq!((human.common, human.kingdom), (b"human".to_vec(), b"Eukaryota\n".to_vec()));
+        assert_eq!(
+            (human.common_name, human.kingdom),
+            (b"human".to_vec(), b"Eukaryota\n".to_vec())
+        );
         // Three names only; an empty last one; unknown taxa.
         for unknown in [10090, 32630, 1, -1, 9607] {
             assert_eq!(names.names(unknown).unwrap(), None, "{unknown}");
@@ -223,12 +230,12 @@ mod tests {
             (&head(MAGIC, 2)[..], Some(count)),
         ] {
             let names = of_files(bytes(index), Some(b"a\tb\tc\td"));
-            assert_eq!(names.fault().unwrap().said.as_deref(), said);
+            assert_eq!(names.fault().unwrap().blast_message.as_deref(), said);
             assert!(names.fault().unwrap().reason.contains("taxdb.bti"), "{:?}", names.fault());
             assert_eq!((names.names(9606).unwrap(), names.is_installed()), (None, true));
         }
         let names = of_files(bytes(&head(MAGIC, 1)), None);
         assert!(names.fault().unwrap().reason.contains("taxdb.btd"), "{:?}", names.fault());
-        assert_eq!(names.fault().unwrap().said, None);
+        assert_eq!(names.fault().unwrap().blast_message, None);
     }
 }

@@ -138,7 +138,7 @@ impl Resolver<'_> {
         let alias = AliasFile::parse(&text);
         let members = alias.member_names();
         if members.is_empty() {
-            return Err(DbError::NoMembers { alias: path::text(&base) });
+            return Err(DbError::EmptyAlias { alias: path::text(&base) });
         }
         alias.check_supported(&file)?;
         let mut node = AliasNode { alias, file, ..AliasNode::default() };

@@ -16,7 +16,7 @@ use crate::bytes::FileBytes;
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::defline_filter::DeflineFilter;
 use crate::index::{OffsetTable, VolumeIndex};
-use crate::odd::{FirstOdd, OddHeader, OddText, make_printable};
+use crate::odd::{FirstUnprintable, UnprintableHeader, UnprintableText, make_printable};
 use crate::parts::VolumeFile;
 use crate::stamp::Stamp;
 use crate::{DbError, SequenceKind, path};
@@ -60,7 +60,7 @@ pub(crate) struct Volume {
     /// Filter of shown definition lines, and the number of this volume in the filter.
     filter: Option<(Arc<DeflineFilter>, usize)>,
     /// First sequence read so far with unprintable bytes in its definition lines.
-    odd: Arc<FirstOdd>,
+    odd: Arc<FirstUnprintable>,
 }
 
 impl Volume {
@@ -163,7 +163,7 @@ impl Volume {
     /// Checks that the files have not changed since they were opened.
     ///
     /// # Errors
-    /// [`DbError::Changed`].
+    /// [`DbError::FileChanged`].
     pub(crate) fn check_unchanged(&self) -> Result<(), DbError> {
         self.stamps.iter().try_for_each(|stamp| stamp.check().map(drop))
     }
@@ -171,7 +171,7 @@ impl Volume {
     /// Checks that the paths still name the opened files.
     ///
     /// # Errors
-    /// [`DbError::ReplacedWhileOpened`].
+    /// [`DbError::FileReplacedWhileOpened`].
     pub(crate) fn verify_paths(&self) -> Result<(), DbError> {
         self.stamps.iter().try_for_each(Stamp::check_named)
     }
@@ -179,11 +179,11 @@ impl Volume {
     /// Checks that a file that was opened again is still the same file of this volume.
     ///
     /// # Errors
-    /// [`DbError::Replaced`].
+    /// [`DbError::FileReplaced`].
     pub(crate) fn verify_same_file(&self, path: &Path, file: &File) -> Result<(), DbError> {
         for stamp in self.stamps.iter().filter(|stamp| stamp.path() == path) {
-            if !stamp.is_of(file).map_err(|source| DbError::file(path, source))? {
-                return Err(DbError::Replaced { path: path.to_owned() });
+            if !stamp.is_of(file).map_err(|source| DbError::open_error(path, source))? {
+                return Err(DbError::FileReplaced { path: path.to_owned() });
             }
         }
         Ok(())
@@ -233,7 +233,7 @@ impl Volume {
         }
         let (stated, found) = (self.index.residue_count, self.residues_before(count));
         if stated != found {
-            return Err(DbError::Residues { path: self.file("in"), stated, found });
+            return Err(DbError::ResidueCountMismatch { path: self.file("in"), stated, found });
         }
         Ok(())
     }
@@ -246,7 +246,7 @@ impl Volume {
     ) -> Result<(), DbError> {
         let end = u64::from(self.offset(table, self.index.sequence_count));
         if end > file.end_position() as u64 {
-            return Err(DbError::Truncated {
+            return Err(DbError::FileTruncated {
                 path: self.file(extension),
                 what: match table {
                     OffsetTable::Headers => "the headers",
@@ -271,7 +271,7 @@ impl Volume {
     }
 
     pub(crate) fn offset_error(&self, table: OffsetTable, i: u32, first: u32) -> DbError {
-        DbError::Offset {
+        DbError::InvalidOffset {
             path: self.file("in"),
             offset: self.index.entry_position(table, i) as u64,
             what: table.name(),
@@ -341,7 +341,7 @@ impl Volume {
     pub(crate) fn deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
         let mut lines = self.stored_deflines(i, first)?;
         if let Some((filter, volume)) = &self.filter {
-            lines.retain(|line| filter.keeps(*volume, line));
+            lines.retain(|line| filter.is_shown(*volume, line));
         }
         Ok(lines)
     }
@@ -358,21 +358,22 @@ impl Volume {
         let Some((start, header)) = span.and_then(|s| Some((s.start, file.file_range(s)?))) else {
             return Err(self.offset_error(OffsetTable::Headers, i, first));
         };
-        let mut lines = defline::parse(header).map_err(|error| DbError::Header {
-            path: self.file("hr"),
-            offset: (start + error.at) as u64,
-            oid: first + i,
-            problem: error.problem,
-        })?;
+        let mut lines =
+            defline::parse_deflines(header).map_err(|error| DbError::InvalidHeader {
+                path: self.file("hr"),
+                offset: (start + error.offset) as u64,
+                oid: first + i,
+                problem: error.problem,
+            })?;
         for line in &mut lines {
             if make_printable(&mut line.title) {
-                self.odd.note(i, OddText::Title);
+                self.odd.note(i, UnprintableText::Title);
             }
         }
         for id in lines.iter_mut().flat_map(|line| &mut line.ids) {
             for text in id.texts_mut() {
                 if make_printable(text) {
-                    self.odd.note(i, OddText::Identifier);
+                    self.odd.note(i, UnprintableText::Identifier);
                 }
             }
             if let SeqId::General { db, tag: ObjectId::Number(ordinal) } = id
@@ -386,9 +387,9 @@ impl Volume {
 
     /// Returns the first sequence read so far with unprintable bytes in its definition lines.
     /// `first` is the OID of the volume's first sequence.
-    pub(crate) fn odd_header(&self, first: u32) -> Option<OddHeader> {
+    pub(crate) fn unprintable_header(&self, first: u32) -> Option<UnprintableHeader> {
         let (i, text) = self.odd.get()?;
-        Some(OddHeader { file: self.file("hr"), oid: first + i, text })
+        Some(UnprintableHeader { file: self.file("hr"), oid: first + i, text })
     }
 
     /// Checks offsets, sentinels and residue codes of the sequences in `range`.
@@ -446,6 +447,6 @@ impl Volume {
 
     fn bad_byte(&self, at: usize, oid: u32, expected: &'static str) -> DbError {
         let code = self.residues.file_range(at..at + 1).map_or(0, |byte| byte[0]);
-        DbError::Residue { path: self.file("sq"), offset: at as u64, oid, code, expected }
+        DbError::InvalidResidue { path: self.file("sq"), offset: at as u64, oid, code, expected }
     }
 }

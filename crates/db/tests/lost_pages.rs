@@ -58,7 +58,7 @@ fn lost_pages_are_zeros_and_nothing_is_published() {
     assert!(error.contains("could not be read any more"), "{error}");
     // It stays so, whatever becomes of the file.
     let first = names.names(1).expect("still there").expect("still there");
-    assert_eq!(first.common, b"common1");
+    assert_eq!(first.common_name, b"common1");
     drop(names);
     fs::remove_file(directory.join("taxdb.btd")).expect("a file");
     let error = check_mapped_files().expect_err("a page was lost").to_string();

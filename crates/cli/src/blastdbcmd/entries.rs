@@ -173,7 +173,7 @@ impl Retrieval<'_> {
             let mut cursor = self.source.cursor.borrow_mut();
             let found = match self.source.lookup.oid_of_batch_key(&key, &mut cursor) {
                 // The database has no identifiers.
-                Err(DbError::NoAccessions) => None,
+                Err(DbError::MissingAccessionTable) => None,
                 found => found?,
             };
             Ok((key, specifiers, found))

@@ -143,10 +143,10 @@ impl Layout {
             let name = |pick: fn(&TaxonNames) -> &Vec<u8>| names.map_or(&b"N/A"[..], |n| pick(n));
             match column {
                 Column::Taxid => line.extend_from_slice(taxid.to_string().as_bytes()),
-                Column::Scientific => line.extend_from_slice(name(|n| &n.scientific)),
-                Column::Common => line.extend_from_slice(name(|n| &n.common)),
+                Column::Scientific => line.extend_from_slice(name(|n| &n.scientific_name)),
+                Column::Common => line.extend_from_slice(name(|n| &n.common_name)),
                 Column::Kingdom => line.extend_from_slice(name(|n| &n.kingdom)),
-                Column::Blast => line.extend_from_slice(name(|n| &n.blast)),
+                Column::Blast => line.extend_from_slice(name(|n| &n.blast_name)),
             }
         }
         line.extend_from_slice(&self.end);

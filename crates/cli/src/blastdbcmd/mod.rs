@@ -47,7 +47,7 @@ impl From<Error> for Stop {
 
 impl From<DbError> for Stop {
     fn from(error: DbError) -> Self {
-        match error.detail() {
+        match error.missing_detail() {
             Some(detail) => Self::Message(format!("{error}\n({detail})")),
             None => Self::Message(error.to_string()),
         }

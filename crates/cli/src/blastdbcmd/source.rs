@@ -5,8 +5,8 @@ use std::cell::{OnceCell, RefCell};
 use fleetblast_db::masks::Masks;
 use fleetblast_db::restrict::{Ids, Restriction};
 use fleetblast_db::{
-    Database, DbError, Defline, Lookup, OddHeader, OidCursor, SearchPath, SequenceKind, TaxidSign,
-    TaxonNames, TaxonomyNames,
+    Database, DbError, Defline, Lookup, OidCursor, SearchPath, SequenceKind, TaxidSign, TaxonNames,
+    TaxonomyNames, UnprintableHeader,
 };
 use fleetblast_job::error::{Error, exit};
 
@@ -116,8 +116,8 @@ impl Source {
     }
 
     /// Returns warnings about the definition lines read so far.
-    pub(super) fn odd_headers(&self) -> Vec<OddHeader> {
-        self.database.odd_headers()
+    pub(super) fn odd_headers(&self) -> Vec<UnprintableHeader> {
+        self.database.unprintable_headers()
     }
 
     /// Returns the OIDs of sequences with one of the taxids, ascending.
@@ -133,7 +133,7 @@ impl Source {
             // Only this function sets them, so the cell is empty.
             let _ = self.masks.set(self.database.masks()?);
         }
-        self.masks.get().ok_or(DbError::NotOnDisk)
+        self.masks.get().ok_or(DbError::InMemoryDatabase)
     }
 
     /// Looks up the names of a taxon; `None` without a taxonomy database or names in it.

@@ -134,7 +134,7 @@ fn largest(database: &Database) -> Result<(PathBuf, u64), DbError> {
     let sized = files.filter_map(|path| Some((fs::metadata(&path).ok()?.len(), path)));
     match sized.max() {
         Some((length, path)) => Ok((path, length)),
-        None => Err(DbError::NotOnDisk),
+        None => Err(DbError::InMemoryDatabase),
     }
 }
 

@@ -74,9 +74,9 @@ fn read<T>(
         DbError::MissingList { .. } => {
             let error = DbError::MissingList { path: Default::default() };
             let advice = format!("\n(list {name} was not found; check the name)");
-            Error::new(error.exit_code(), error.report() + &advice)
+            Error::new(error.exit_code(), error.stderr_line() + &advice)
         }
         error => error.into(),
     })?;
-    parse(&contents).map_err(|problem| DbError::List { path, problem }.into())
+    parse(&contents).map_err(|problem| DbError::InvalidList { path, problem }.into())
 }

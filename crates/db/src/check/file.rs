@@ -30,7 +30,7 @@ impl AuxiliaryFile {
 
     /// Makes the error for a damaged place of the file.
     pub(super) fn damage_error(&self, damage: Damage) -> DbError {
-        DbError::LookupFile {
+        DbError::DamagedLookupFile {
             path: self.path.clone(),
             offset: damage.at as u64,
             problem: damage.problem,
@@ -40,7 +40,7 @@ impl AuxiliaryFile {
     /// Makes the error for contents that contradict another file.
     pub(super) fn inconsistency_error(&self, problem: impl Into<String>) -> DbError {
         let (path, place) = (self.path.clone(), String::new());
-        DbError::Unsound { path, place, problem: problem.into() }
+        DbError::Inconsistent { path, place, problem: problem.into() }
     }
 
     /// Checks that the file consists of exactly the bytes `expected`.

@@ -152,7 +152,7 @@ fn check_stated(database: &Database, totals: &RecordTotals) -> Result<(), DbErro
 
 fn fault_in_index(database: &Database, what: &str, stated: u64, found: u64) -> DbError {
     let path = database.volume_file(0, VolumePart::SequenceOffsets.file()).unwrap_or_default();
-    DbError::Unsound {
+    DbError::Inconsistent {
         path,
         place: String::new(),
         problem: format!("the indexes of all volumes state {stated} {what}, there are {found}"),

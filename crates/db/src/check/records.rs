@@ -184,7 +184,8 @@ impl RecordChecker {
             return Ok(false);
         }
         let wrong = |at: usize, problem| volume.header_error(start + at, first + i, problem);
-        let lines = defline::parse_strictly(header).map_err(|e| wrong(e.at, e.problem))?;
+        let lines =
+            defline::parse_deflines_strictly(header).map_err(|e| wrong(e.offset, e.problem))?;
         if lines.is_empty() {
             return Err(wrong(0, "no definition line"));
         }

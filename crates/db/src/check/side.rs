@@ -300,7 +300,7 @@ fn alias_counts(
     ] {
         if stated != found {
             let name = String::from_utf8_lossy(&database.infos()[0].name).into_owned();
-            return Err(DbError::Unsound {
+            return Err(DbError::Inconsistent {
                 path: name.into(),
                 place: String::new(),
                 problem: format!("the alias states {stated} {what}, its volumes have {found}"),

@@ -95,16 +95,16 @@ pub struct LoaderChoice {
 /// Chooses the loader of a single process for `database`.
 ///
 /// # Errors
-/// [`DbError::BroadcastAlone`] if broadcast was requested. [`DbError::MapTooLarge`] if mapping was
+/// [`DbError::BroadcastWithoutMpi`] if broadcast was requested. [`DbError::MapTooLarge`] if mapping was
 /// requested for a database larger than the requested memory: the memory of a mapping cannot be
-/// limited. [`DbError::Offset`] for an index out of order.
+/// limited. [`DbError::InvalidOffset`] for an index out of order.
 pub fn choose_loader(
     database: &Database,
     purpose: LoadPurpose,
     wish: LoaderRequest,
 ) -> Result<LoaderChoice, DbError> {
     if wish.method == Some(LoadMethod::Broadcast) {
-        return Err(DbError::BroadcastAlone);
+        return Err(DbError::BroadcastWithoutMpi);
     }
     let all = database.partition(0..database.oid_count(), purpose.contents())?;
     let size = all.byte_count();
@@ -168,7 +168,7 @@ impl LoaderChoice {
     /// messages.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order.
+    /// [`DbError::InvalidOffset`] for an index out of order.
     pub fn for_broadcast(database: &Database, why: &str) -> Result<Self, DbError> {
         // Each process reads only the parts of the files that it needs to cut the database and to
         // report hits.
@@ -185,7 +185,7 @@ impl LoaderChoice {
     /// [`MemoryLoader::supply`](super::MemoryLoader::supply).
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order; [`DbError::BroadcastAlone`].
+    /// [`DbError::InvalidOffset`] for an index out of order; [`DbError::BroadcastWithoutMpi`].
     pub fn supply_ranges(
         &self,
         database: &Database,
@@ -203,14 +203,14 @@ impl LoaderChoice {
                 units,
                 true,
             ),
-            LoadMethod::Broadcast => return Err(DbError::BroadcastAlone),
+            LoadMethod::Broadcast => return Err(DbError::BroadcastWithoutMpi),
         })
     }
 
     /// Makes the supply of `database` in about `n` ranges.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order.
+    /// [`DbError::InvalidOffset`] for an index out of order.
     pub fn supply(&self, database: &Database, n: usize) -> Result<PartitionSupply, DbError> {
         let purpose = self.purpose;
         let Some(memory) = self.streaming_bytes else {
@@ -224,7 +224,7 @@ impl LoaderChoice {
     /// bytes.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order.
+    /// [`DbError::InvalidOffset`] for an index out of order.
     pub fn supply_streamed(
         &self,
         database: &Database,

@@ -33,7 +33,7 @@ impl VolumeReader {
             .read(true)
             .custom_flags(flags.bits() as i32)
             .open(&path)
-            .map_err(|source| DbError::file(&path, source))?;
+            .map_err(|source| DbError::open_error(&path, source))?;
         Ok(Self { path, file })
     }
 
@@ -42,7 +42,7 @@ impl VolumeReader {
         loop {
             match self.file.read_at(buffer, from) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(DbError::file(&self.path, source)),
+                Err(source) => return Err(DbError::open_error(&self.path, source)),
                 Ok(count) => return Ok(count),
             }
         }
@@ -66,9 +66,9 @@ impl VolumeReader {
     /// Makes the error for a read that failed.
     fn failed(&self, from: u64, buffer: &[u8], source: std::io::Error) -> DbError {
         if source.kind() != std::io::ErrorKind::UnexpectedEof {
-            return DbError::file(&self.path, source);
+            return DbError::open_error(&self.path, source);
         }
-        DbError::Truncated {
+        DbError::FileTruncated {
             path: self.path.clone(),
             what: "a part of the database",
             offset: from,
@@ -108,8 +108,8 @@ impl<T> OpenedFiles<T> {
         if let Some(known) = opened.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let volume = self.database.volume(piece.volume).ok_or(DbError::NotOnDisk)?;
-        let path = volume.path_of(file).ok_or(DbError::NotOnDisk)?;
+        let volume = self.database.volume(piece.volume).ok_or(DbError::InMemoryDatabase)?;
+        let path = volume.path_of(file).ok_or(DbError::InMemoryDatabase)?;
         let open = |flags| {
             let reader = VolumeReader::open(path.clone(), flags)?;
             volume.verify_same_file(&path, &reader.file)?;

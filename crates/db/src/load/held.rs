@@ -37,7 +37,7 @@ impl FileSource {
     /// at once.
     ///
     /// # Errors
-    /// Files that cannot be read or are too short; [`DbError::NotHeld`] if the partition
+    /// Files that cannot be read or are too short; [`DbError::NotLoaded`] if the partition
     /// has fewer bytes.
     pub fn read(
         &self,
@@ -112,7 +112,7 @@ impl MemoryLoader {
     /// Makes the supply of these ranges, which must be within the partition.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order.
+    /// [`DbError::InvalidOffset`] for an index out of order.
     pub fn supply(self, ranges: Vec<Range<u32>>) -> Result<PartitionSupply, DbError> {
         let units =
             group_into_units(&self.database, ranges, PartitionContents::Residues, LOAD_UNIT_BYTES)?;
@@ -152,5 +152,5 @@ impl Loader for MemoryLoader {
 }
 
 fn not_loaded_error(wanted: &Range<u32>, held: &Range<u32>) -> DbError {
-    DbError::NotHeld { wanted: wanted.clone(), held: held.clone() }
+    DbError::NotLoaded { wanted: wanted.clone(), held: held.clone() }
 }

@@ -88,7 +88,7 @@ impl MapLoader {
             match self.files.reader(missing.piece, missing.file) {
                 Ok(reader) => reader.read_exact(buffer, missing.from),
                 // The mapping still belongs to the file that was opened.
-                Err(DbError::Replaced { .. }) => Ok(()),
+                Err(DbError::FileReplaced { .. }) => Ok(()),
                 Err(error) => Err(error),
             }
         })

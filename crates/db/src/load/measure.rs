@@ -27,7 +27,7 @@ const LEFT: f64 = 0.02;
 /// # Errors
 /// If the file cannot be opened.
 pub fn evict_pages(path: &Path, bytes: u64) -> Result<bool, DbError> {
-    let failed = |source: std::io::Error| DbError::file(path, source);
+    let failed = |source: std::io::Error| DbError::open_error(path, source);
     let file = File::open(path).map_err(failed)?;
     // Pages that are not yet written to disk cannot be evicted.
     file.sync_data().map_err(failed)?;

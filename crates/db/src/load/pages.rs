@@ -44,9 +44,9 @@ impl PageBuffer {
     /// transparent, else small. A buffer below half a huge page gets small pages.
     ///
     /// # Errors
-    /// [`DbError::Memory`] if the system has no memory left.
+    /// [`DbError::OutOfMemory`] if the system has no memory left.
     pub fn new(length: usize) -> Result<Self, DbError> {
-        let none = |size| move |source| DbError::Memory { size: size as u64, source };
+        let none = |size| move |source| DbError::OutOfMemory { size: size as u64, source };
         if length < HUGE_PAGE / 2 {
             let size = length.max(1);
             let map = MmapMut::map_anon(size).map_err(none(size))?;

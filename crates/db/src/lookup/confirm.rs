@@ -74,5 +74,5 @@ pub(super) fn disagreement(file: &SideFile, what: &str, oid: u32) -> DbError {
     let problem = format!(
         "it has '{what}' for sequence {oid}, whose definition lines in the header file say otherwise"
     );
-    DbError::Unsound { path: file.path.clone(), place: String::new(), problem }
+    DbError::Inconsistent { path: file.path.clone(), place: String::new(), problem }
 }

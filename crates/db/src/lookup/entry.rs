@@ -54,7 +54,7 @@ impl Entry {
             if let Ok(volumes) = volumes_of(&lmdb)
                 && let Err(problem) = spans(&volumes, &members)
             {
-                return Err(DbError::LmdbVolumes { path: lmdb.path, problem });
+                return Err(DbError::LmdbVolumeMismatch { path: lmdb.path, problem });
             }
         }
         Ok(())
@@ -71,7 +71,7 @@ impl Entry {
         })?;
         let spans = spans(&volumes, members)
             .and_then(|spans| verify_sizes(&spans, members).map(|()| spans))
-            .map_err(|problem| DbError::LmdbVolumes { path, problem })?;
+            .map_err(|problem| DbError::LmdbVolumeMismatch { path, problem })?;
         Ok(Self { database: database.clone(), lmdb, ids, taxids, taxid_lists, spans })
     }
 
@@ -124,7 +124,7 @@ impl Entry {
     pub(super) fn oids_of_key(&self, key: &[u8], oids: &mut Vec<u32>) -> Result<(), DbError> {
         let damaged = |damage| self.lmdb.damaged(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
-        let Some(table) = table else { return Err(DbError::NoAccessions) };
+        let Some(table) = table else { return Err(DbError::MissingAccessionTable) };
         if key.is_empty() {
             return Err(DbError::EmptyKey { path: self.lmdb.path.clone() });
         }
@@ -141,7 +141,7 @@ impl Entry {
     pub(super) fn first_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
         let damaged = |damage| self.lmdb.damaged(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
-        let Some(table) = table else { return Err(DbError::NoAccessions) };
+        let Some(table) = table else { return Err(DbError::MissingAccessionTable) };
         match env.values(&table, key).map_err(damaged)?.next() {
             Some(value) => self.confirmed(key, value.map_err(damaged)?),
             None => self.confirm_missing(&env, &table, key).map(|()| None),

@@ -118,14 +118,14 @@ impl VolumeFiles {
     fn required_gis(&self) -> Result<Numeric<'_>, DbError> {
         match self.gis.exist() {
             true => self.gis(),
-            false => Err(DbError::NoIndex { what: "GI", path: self.base() }),
+            false => Err(DbError::MissingIsamIndex { what: "GI", path: self.base() }),
         }
     }
 
     fn required_strings(&self) -> Result<Strings<'_>, DbError> {
         match self.strings.exist() {
             true => self.strings(),
-            false => Err(DbError::NoIndex { what: "SI", path: self.base() }),
+            false => Err(DbError::MissingIsamIndex { what: "SI", path: self.base() }),
         }
     }
 

@@ -10,7 +10,7 @@
 //! | `.?ot` | OID to taxids | 5 |
 //! | `.?tf` (LMDB), `.?to` | taxid to OIDs | 5 |
 //!
-//! The files are read in place and are not trusted: damage causes a [`DbError::LookupFile`].
+//! The files are read in place and are not trusted: damage causes a [`DbError::DamagedLookupFile`].
 
 mod confirm;
 mod entry;
@@ -54,7 +54,7 @@ pub struct Lookup {
 /// Verifies that LMDB files belong to the volumes that name them, which are in OID order.
 ///
 /// # Errors
-/// [`DbError::LmdbVolumes`].
+/// [`DbError::LmdbVolumeMismatch`].
 pub(crate) fn check_lmdb_names<'a>(
     volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
 ) -> Result<(), DbError> {
@@ -65,7 +65,7 @@ impl Database {
     /// Prepares the look-up files of this database.
     ///
     /// # Errors
-    /// [`DbError::LmdbVolumes`] if an LMDB file belongs to other volumes; the errors of a missing
+    /// [`DbError::LmdbVolumeMismatch`] if an LMDB file belongs to other volumes; the errors of a missing
     /// or damaged file.
     pub fn lookup(&self) -> Result<Lookup, DbError> {
         let files = |(volume, oids): (&Volume, _)| VolumeFiles::new(self, volume, oids);
@@ -82,7 +82,7 @@ impl Lookup {
     /// excludes are left out.
     ///
     /// # Errors
-    /// [`DbError::NoAccessions`] for a version-5 database without identifiers; the errors of a
+    /// [`DbError::MissingAccessionTable`] for a version-5 database without identifiers; the errors of a
     /// damaged file.
     pub fn oids_of_id(&self, id: &[u8], cursor: &mut OidCursor) -> Result<Vec<u32>, DbError> {
         let key = self.key_of(id);
@@ -199,10 +199,10 @@ impl Lookup {
     /// the taxid.
     ///
     /// # Errors
-    /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
+    /// [`DbError::TaxidLookupNeedsVersion5`] in version 4; those of a missing or damaged file.
     pub fn oids_of_taxid(&self, taxid: i32, oids: &mut Vec<u32>) -> Result<bool, DbError> {
         if !self.is_version_5() {
-            return Err(DbError::TaxonomyVersion);
+            return Err(DbError::TaxidLookupNeedsVersion5);
         }
         let mut known = false;
         for entry in &self.entries {
@@ -215,7 +215,7 @@ impl Lookup {
     /// `blastdbcmd -tax_info` lists them.
     ///
     /// # Errors
-    /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
+    /// [`DbError::TaxidLookupNeedsVersion5`] in version 4; those of a missing or damaged file.
     pub fn included_taxids(&self) -> Result<Vec<i32>, DbError> {
         if self.database.listed_oids().is_none() || !self.is_version_5() {
             return self.taxids();
@@ -233,10 +233,10 @@ impl Lookup {
     /// sequences.
     ///
     /// # Errors
-    /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
+    /// [`DbError::TaxidLookupNeedsVersion5`] in version 4; those of a missing or damaged file.
     pub fn taxids(&self) -> Result<Vec<i32>, DbError> {
         if !self.is_version_5() {
-            return Err(DbError::TaxonomyVersion);
+            return Err(DbError::TaxidLookupNeedsVersion5);
         }
         let mut taxids = Vec::new();
         for entry in &self.entries {
@@ -264,7 +264,8 @@ impl Lookup {
 
     /// Returns the OIDs, within the volume, of a version-4 key.
     fn version_4_oids(&self, volume: &VolumeFiles, key: &[u8]) -> Result<Vec<u32>, DbError> {
-        let wanted = key::version_4(key).map_err(|refusal| IdentifierError::Typed { refusal })?;
+        let wanted =
+            key::version_4(key).map_err(|refusal| IdentifierError::InvalidEntry { refusal })?;
         let wanted = match wanted {
             key::Version4::Gi(gi) => {
                 let oid = volume.oid_of_gi(gi)?;
@@ -315,6 +316,6 @@ impl Lookup {
 fn fits_32_bits(number: i64) -> Result<(), IdentifierError> {
     match number == -1 || u32::try_from(number).is_ok() {
         true => Ok(()),
-        false => Err(IdentifierError::Overflow),
+        false => Err(IdentifierError::NumberTooLarge),
     }
 }

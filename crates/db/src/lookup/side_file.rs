@@ -34,7 +34,7 @@ impl SideFile {
 
     /// Makes the error for a damaged place of the file.
     pub(super) fn damaged(&self, damage: Damage) -> DbError {
-        DbError::LookupFile {
+        DbError::DamagedLookupFile {
             path: self.path.clone(),
             offset: damage.at as u64,
             problem: damage.problem,

@@ -88,7 +88,7 @@ impl TaxidLists {
         let damaged = |damage| self.offsets.damaged(damage);
         let wrong = |problem| damaged(Damage { at: 0, problem });
         let env = Environment::open(self.offsets.get()?).map_err(damaged)?;
-        let table = env.table(TABLE).map_err(damaged)?.ok_or(DbError::NoTaxids)?;
+        let table = env.table(TABLE).map_err(damaged)?.ok_or(DbError::MissingTaxidTable)?;
         let mut starts = Vec::new();
         for entry in env.entries(&table).map_err(damaged)? {
             let (key, value) = entry.map_err(damaged)?;

@@ -66,7 +66,7 @@ pub fn has_all_pages() -> bool {
 /// not the zeros that replace lost pages.
 ///
 /// # Errors
-/// [`DbError::Changed`] or [`DbError::Unreadable`], with file and byte.
+/// [`DbError::FileChanged`] or [`DbError::FileUnreadable`], with file and byte.
 pub fn check_lost_pages() -> Result<(), DbError> {
     if has_all_pages() {
         return Ok(());
@@ -82,7 +82,7 @@ pub fn check_lost_pages() -> Result<(), DbError> {
 /// the last read and before results are published.
 ///
 /// # Errors
-/// As [`check_lost_pages`]; [`DbError::ReplacedWhileOpened`].
+/// As [`check_lost_pages`]; [`DbError::FileReplacedWhileOpened`].
 pub fn check_mapped_files() -> Result<(), DbError> {
     check_lost_pages()?;
     let mut has_replaced = false;
@@ -105,7 +105,7 @@ fn check_half_replaced() -> Result<(), DbError> {
         thread::sleep(PAUSE);
         replaced = find_half_replaced();
     }
-    replaced.map_or(Ok(()), |path| Err(DbError::ReplacedWhileOpened { path: path.to_owned() }))
+    replaced.map_or(Ok(()), |path| Err(DbError::FileReplacedWhileOpened { path: path.to_owned() }))
 }
 
 /// Finds a replaced file in a volume that also has files which were not replaced.

@@ -64,7 +64,7 @@ struct Files {
 
 impl Files {
     fn column(&self) -> Result<MaskColumn<'_>, DbError> {
-        MaskColumn::open(&self.index, &self.data).map_err(|damage| DbError::LookupFile {
+        MaskColumn::open(&self.index, &self.data).map_err(|damage| DbError::DamagedLookupFile {
             path: self.index_path.clone(),
             offset: damage.at as u64,
             problem: damage.problem,
@@ -89,7 +89,7 @@ impl Database {
                 let held = Files { index_path, data_path, index, data };
                 let column = held.column()?;
                 if column.sequences() as usize != oids.len() {
-                    return Err(DbError::LookupFile {
+                    return Err(DbError::DamagedLookupFile {
                         path: held.index_path,
                         offset: 12,
                         problem: "another number of sequences than in the volume",
@@ -99,7 +99,7 @@ impl Database {
                 // BLAST+ sorts the numbers as texts.
                 named.sort_by_key(|algorithm| algorithm.id.to_string());
                 for algorithm in named {
-                    let id = masks.number(&algorithm).ok_or(DbError::LookupFile {
+                    let id = masks.number(&algorithm).ok_or(DbError::DamagedLookupFile {
                         path: held.index_path.clone(),
                         offset: 32,
                         problem: "an algorithm without a description",
@@ -162,7 +162,7 @@ impl Masks {
     /// if there are none, or the algorithm is unknown.
     ///
     /// # Errors
-    /// [`DbError::LookupFile`] for damaged files.
+    /// [`DbError::DamagedLookupFile`] for damaged files.
     pub fn ranges(&self, oid: u32, algorithm: i32) -> Result<Vec<Range<u32>>, DbError> {
         let volume = self.volumes.iter().find(|volume| volume.oids.contains(&oid));
         let Some(VolumeMasks { oids, files: Some(files), ids }) = volume else {
@@ -172,7 +172,7 @@ impl Masks {
             return Ok(Vec::new());
         };
         let ranges = files.column()?.ranges(oid - oids.start, *id);
-        let ranges = ranges.map_err(|damage| DbError::LookupFile {
+        let ranges = ranges.map_err(|damage| DbError::DamagedLookupFile {
             path: if damage.at == 0 { &files.index_path } else { &files.data_path }.clone(),
             offset: damage.at as u64,
             problem: damage.problem,

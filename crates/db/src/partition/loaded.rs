@@ -39,7 +39,7 @@ impl LoadedPartition {
     /// offset tables is used.
     ///
     /// # Errors
-    /// [`DbError::Truncated`] if the memory of a span is too short.
+    /// [`DbError::FileTruncated`] if the memory of a span is too short.
     pub fn new(
         database: &Database,
         partition: &Partition,
@@ -63,7 +63,7 @@ impl LoadedPartition {
     /// Makes a partition of a database whose bytes are all mapped or in memory.
     ///
     /// # Errors
-    /// [`DbError::Truncated`] if some bytes are not in memory.
+    /// [`DbError::FileTruncated`] if some bytes are not in memory.
     pub fn from_resident(database: &Database, partition: &Partition) -> Result<Self, DbError> {
         Self::with(database, partition, |loaded, volume, span| {
             loaded.share_bytes(volume, span.part, &span.bytes)
@@ -111,7 +111,7 @@ impl LoadedPartition {
     /// Returns the bases of a nucleotide sequence.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`] for an OID that is not in the partition, [`DbError::Offset`]
+    /// [`DbError::NoSuchOid`] for an OID that is not in the partition, [`DbError::InvalidOffset`]
     /// for a damaged database.
     #[inline]
     pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
@@ -131,8 +131,8 @@ impl LoadedPartition {
     /// [`PartitionContents::All`](super::PartitionContents::All).
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`] for an OID that is not in the partition; [`DbError::Offset`]
-    /// or [`DbError::Header`] for a damaged database and for a partition without headers.
+    /// [`DbError::NoSuchOid`] for an OID that is not in the partition; [`DbError::InvalidOffset`]
+    /// or [`DbError::InvalidHeader`] for a damaged database and for a partition without headers.
     pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         match self.locate(oid) {
             Some((volume, first)) => volume.deflines(oid - first, first),
@@ -143,7 +143,7 @@ impl LoadedPartition {
     /// Checks all sequences of the partition as [`Database::validate`].
     ///
     /// # Errors
-    /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID.
+    /// [`DbError::InvalidOffset`] or [`DbError::InvalidResidue`], naming file, byte and OID.
     pub fn validate(&self) -> Result<(), DbError> {
         self.pieces.iter().try_for_each(|(volume, oids, first)| {
             volume.validate(oids.start - first..oids.end - first, *first)
@@ -153,7 +153,7 @@ impl LoadedPartition {
     /// Checks the sequences of `range` that are in the partition, as [`Database::validate`] does.
     ///
     /// # Errors
-    /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID.
+    /// [`DbError::InvalidOffset`] or [`DbError::InvalidResidue`], naming file, byte and OID.
     pub fn validate_range(&self, range: &Range<u32>) -> Result<(), DbError> {
         self.pieces.iter().try_for_each(|(volume, oids, first)| {
             let (start, end) = (range.start.max(oids.start), range.end.min(oids.end));

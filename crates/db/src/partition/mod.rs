@@ -70,7 +70,7 @@ impl Database {
     /// offsets for each volume.
     ///
     /// # Errors
-    /// [`DbError::Offset`] if these offsets are out of order or outside their file.
+    /// [`DbError::InvalidOffset`] if these offsets are out of order or outside their file.
     pub fn partition(
         &self,
         oids: Range<u32>,

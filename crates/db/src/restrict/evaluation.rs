@@ -84,7 +84,7 @@ impl<'a> Evaluation<'a> {
             // Nothing else sets the cell, so this cannot fail.
             let _ = self.lookup.set(self.whole.lookup()?);
         }
-        self.lookup.get().ok_or(DbError::NoAccessions)
+        self.lookup.get().ok_or(DbError::MissingAccessionTable)
     }
 
     pub(super) fn is_version_5(&self) -> bool {
@@ -110,7 +110,7 @@ impl<'a> Evaluation<'a> {
         }
         if !set.taxids.is_empty() {
             if !self.is_version_5() {
-                return Err(DbError::TaxidsVersion);
+                return Err(DbError::TaxidListNeedsVersion5);
             }
             // BLAST+ ignores taxids that it does not find.
             let known: BTreeSet<i32> = self.lookup()?.taxids()?.into_iter().collect();
@@ -127,7 +127,7 @@ impl<'a> Evaluation<'a> {
             Ids::Sequences(_) => user.negative,
             Ids::Taxids(_) => false,
         };
-        self.user = Some(UserList { set, keys, negative: user.negative, excludes_hidden });
+        self.user = Some(UserList { set, keys, is_negative: user.negative, excludes_hidden });
         Ok(selection)
     }
 
@@ -188,7 +188,7 @@ impl<'a> Evaluation<'a> {
                 Mask::MemberBit(bit) => {
                     let known = &mut self.volumes[at].member_bit;
                     if *known != 0 && *known != *bit {
-                        return Err(DbError::MemberBits);
+                        return Err(DbError::ConflictingMemberBits);
                     }
                     *known = *bit;
                     oids
@@ -254,7 +254,7 @@ impl<'a> Evaluation<'a> {
 
     /// Returns the GIs that the user includes, if the user's list has any.
     fn users_gis(&self) -> Option<&HashSet<i64>> {
-        let user = self.user.as_ref().filter(|user| !user.negative && !user.set.gis.is_empty());
+        let user = self.user.as_ref().filter(|user| !user.is_negative && !user.set.gis.is_empty());
         user.map(|user| &user.set.gis)
     }
 
@@ -303,8 +303,9 @@ impl<'a> Evaluation<'a> {
                 let keys = ids.iter().cloned().collect();
                 self.attach(IdSet { keys, ..IdSet::default() }, volumes);
                 let allowed = self.allowed_keys(ids);
-                let allowed = allowed
-                    .map_err(|refusal| IdentifierError::Compared { path: file.into(), refusal })?;
+                let allowed = allowed.map_err(|refusal| {
+                    IdentifierError::InvalidInComparedLists { path: file.into(), refusal }
+                })?;
                 resolve::oids_of_keys(self.lookup()?, &allowed)
             }
             Mask::Taxids(file) => {
@@ -338,7 +339,7 @@ impl<'a> Evaluation<'a> {
         let users = self.users_names(user)?;
         let mut ids = names(ids);
         crossing::sort(&mut ids)?;
-        let allowed = match user.negative {
+        let allowed = match user.is_negative {
             false => crossing::intersection(ids, users)?,
             true => crossing::difference(ids, users)?,
         };
@@ -352,11 +353,11 @@ impl<'a> Evaluation<'a> {
             return Ok(sorted);
         }
         let mut keys = user.keys.clone();
-        if user.negative {
+        if user.is_negative {
             keys.sort_unstable();
         }
         let mut sorted = names(keys);
-        if !user.negative {
+        if !user.is_negative {
             crossing::sort(&mut sorted)?;
         }
         Ok(self.names.get_or_init(|| sorted))
@@ -364,7 +365,7 @@ impl<'a> Evaluation<'a> {
 
     fn allows_taxid(&self, taxid: i32) -> bool {
         match self.user.as_ref().filter(|user| !user.set.taxids.is_empty()) {
-            Some(user) => user.set.taxids.contains(&taxid) != user.negative,
+            Some(user) => user.set.taxids.contains(&taxid) != user.is_negative,
             None => true,
         }
     }
@@ -402,5 +403,5 @@ fn names(ids: Vec<Vec<u8>>) -> Vec<Name> {
 /// Reads and parses the list in a file.
 fn parse_list<T>(file: &Path, parse: impl Fn(&[u8]) -> Result<T, ListError>) -> Result<T, DbError> {
     let contents = list::read(file)?;
-    parse(&contents).map_err(|problem| DbError::List { path: file.into(), problem })
+    parse(&contents).map_err(|problem| DbError::InvalidList { path: file.into(), problem })
 }

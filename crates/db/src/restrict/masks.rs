@@ -56,7 +56,7 @@ fn list(
 ) -> Result<Option<PathBuf>, DbError> {
     let Some(entry) = node.alias.get(key) else { return Ok(None) };
     if let Some(what) = single.filter(|_| entry.value.contains(&b' ')) {
-        return Err(DbError::SeveralLists {
+        return Err(DbError::MultipleAliasLists {
             path: node.file.clone(),
             line: entry.line,
             what,

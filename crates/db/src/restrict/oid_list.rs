@@ -10,7 +10,7 @@ use crate::{DbError, range};
 /// big-endian, and then bits, highest first, which count from 0 in the volume.
 pub(super) fn oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>, DbError> {
     let contents = list::read(file)?;
-    let found = oids_of_bits(&contents).ok_or_else(|| DbError::Truncated {
+    let found = oids_of_bits(&contents).ok_or_else(|| DbError::FileTruncated {
         path: file.into(),
         what: "the bits of the sequences",
         offset: 0,

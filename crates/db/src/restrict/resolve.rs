@@ -29,7 +29,7 @@ pub(super) fn user_keys(
     let mut keys: Vec<Vec<u8>>;
     if !lookup.is_version_5() {
         if list.binary {
-            return Err(DbError::SeqIdListVersion);
+            return Err(DbError::BinarySeqIdListNeedsVersion5);
         }
         keys = keys_of_version_4(&list.ids, None)?;
     } else if list.binary {
@@ -38,7 +38,7 @@ pub(super) fn user_keys(
         warnings.push(SLOW.into());
         keys = Vec::with_capacity(list.ids.len());
         for id in &list.ids {
-            let key = key::listed_word(id).map_err(|refusal| IdentifierError::Invalid {
+            let key = key::listed_word(id).map_err(|refusal| IdentifierError::InvalidInUserList {
                 word: String::from_utf8_lossy(id).into_owned(),
                 refusal,
             });
@@ -66,7 +66,7 @@ pub(super) fn keys_of_version_4<C: FromIterator<Vec<u8>>>(
     list: Option<&Path>,
 ) -> Result<C, DbError> {
     let key = |word: &Vec<u8>| {
-        key::listed_version_4(word).map_err(|refusal| IdentifierError::Listed {
+        key::listed_version_4(word).map_err(|refusal| IdentifierError::InvalidInVersion4List {
             word: String::from_utf8_lossy(word).into_owned(),
             list: list.map(Path::to_path_buf),
             refusal,

@@ -117,7 +117,7 @@ impl Volume {
 
     /// Makes the error for an invalid header.
     pub(crate) fn header_error(&self, offset: usize, oid: u32, problem: &'static str) -> DbError {
-        DbError::Header { path: self.file("hr"), offset: offset as u64, oid, problem }
+        DbError::InvalidHeader { path: self.file("hr"), offset: offset as u64, oid, problem }
     }
 
     /// Makes the error for an invalid nucleotide sequence.
@@ -125,11 +125,11 @@ impl Volume {
         let Range { start, .. } = self.span(OffsetTable::Sequences, i).unwrap_or(0..0);
         let path = self.file("sq");
         let place = format!(" byte {start} (sequence {})", first + i);
-        DbError::Unsound { path, place, problem: problem.to_owned() }
+        DbError::Inconsistent { path, place, problem: problem.to_owned() }
     }
 
     fn unsound(&self, file: VolumeFile, at: usize, problem: &str) -> DbError {
         let path = self.file(super::piece::extension(file));
-        DbError::Unsound { path, place: format!(" byte {at}"), problem: problem.to_owned() }
+        DbError::Inconsistent { path, place: format!(" byte {at}"), problem: problem.to_owned() }
     }
 }

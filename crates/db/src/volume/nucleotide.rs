@@ -66,7 +66,7 @@ impl Volume {
         let (stated, found) =
             (self.index.residue_count, self.residues_before(self.index.sequence_count));
         if stated > found {
-            return Err(DbError::Residues { path: self.file("in"), stated, found });
+            return Err(DbError::ResidueCountMismatch { path: self.file("in"), stated, found });
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ impl Volume {
     /// Range of bytes in its file of a part of the sequences `range`.
     ///
     /// # Errors
-    /// [`DbError::Offset`] if the offsets at its ends are out of order or outside the
+    /// [`DbError::InvalidOffset`] if the offsets at its ends are out of order or outside the
     /// file. `first` is the OID of the volume's first sequence.
     pub(crate) fn byte_range(
         &self,
@@ -126,7 +126,7 @@ impl Volume {
         range: &Range<u64>,
         end: u64,
     ) -> DbError {
-        DbError::Truncated {
+        DbError::FileTruncated {
             path: self.file(extension(part.file())),
             what: match part {
                 VolumePart::SequenceOffsets => "the table of sequence offsets",

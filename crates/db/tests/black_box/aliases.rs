@@ -49,7 +49,7 @@ impl World {
     /// The message with the directory replaced by `DIR`.
     fn message(&self, names: &str) -> String {
         let real = self.path().canonicalize().unwrap();
-        self.open(names).unwrap_err().report().replace(real.to_str().unwrap(), "DIR")
+        self.open(names).unwrap_err().stderr_line().replace(real.to_str().unwrap(), "DIR")
     }
 }
 
@@ -203,7 +203,7 @@ fn missing_files_and_mixed_versions_are_refused() {
     );
     std::fs::remove_file(world.path().join(FIVE.lmdb)).unwrap();
     let error = world.open("five").unwrap_err();
-    assert_eq!(error.report(), "Error: mdb_env_open: No such file or directory");
+    assert_eq!(error.stderr_line(), "Error: mdb_env_open: No such file or directory");
     assert_eq!(error.exit_code(), 255);
     std::fs::remove_file(world.path().join("b.phr")).unwrap();
     assert_eq!(world.message("b"), "BLAST Database error: Error: File (DIR/b.phr) not found.");
@@ -250,7 +250,7 @@ fn lists_and_bad_numbers_are_refused_with_their_line() {
     world.alias("two", "DBLIST a\n\nSEQIDLIST one two\n");
     let error = world.open("two").unwrap_err();
     assert!(error.to_string().ends_with("has multiple SEQID lists (one two)."), "{error}");
-    assert!(error.detail().unwrap().contains("line 3"));
+    assert!(error.missing_detail().unwrap().contains("line 3"));
     let error = world.open("n").unwrap_err();
     assert_eq!(error.exit_code(), 255);
     assert!(error.to_string().contains("line 3: NSEQ needs a whole number"), "{error}");

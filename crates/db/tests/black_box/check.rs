@@ -195,7 +195,9 @@ fn the_first_fault_is_named() {
     let other = dir.path().join("b.psq");
     fs::write(&other, vec![50; fs::read(&other).unwrap().len()]).unwrap();
     let error = checked(dir.path(), "a b", SequenceKind::Protein).unwrap_err();
-    let DbError::Residue { path: named, offset, oid, .. } = &error else { panic!("{error}") };
+    let DbError::InvalidResidue { path: named, offset, oid, .. } = &error else {
+        panic!("{error}")
+    };
     assert_eq!((named, *offset, *oid), (&path, position(7) as u64, 7), "{error}");
 }
 

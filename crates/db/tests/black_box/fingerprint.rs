@@ -2,7 +2,7 @@
 
 use crate::common::{FOUR, entries, volume, write};
 use fleetblast_db::fingerprint::Fingerprinter;
-use fleetblast_db::memory::Record;
+use fleetblast_db::memory::SubjectRecord;
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Database, SearchPath, SequenceKind, VolumeBytes};
 
@@ -77,7 +77,7 @@ fn different_descriptions_have_different_fingerprints() {
         let label = crate::common::Label { title, date, ..FOUR };
         let bytes = vec![volume(&label, &entries(5, 3))];
         let database = Database::from_volume_bytes(bytes).expect("a database");
-        let index = database.outlines().next().expect("a volume").index;
+        let index = database.volume_summaries().next().expect("a volume").index_fingerprint;
         (index, database.selection_fingerprint())
     };
     let known = of("a title", "Nov 20, 2026  11:10 PM");
@@ -90,7 +90,7 @@ fn different_descriptions_have_different_fingerprints() {
 
 /// The fingerprints of one sequence in memory.
 fn of_record(kind: SequenceKind, title: &[u8], residues: &[u8]) -> [u128; 2] {
-    let record = Record::subject(1, title, residues.to_vec());
+    let record = SubjectRecord::unparsed(1, title, residues.to_vec());
     sums(&Database::from_records(b"", kind, [record]).expect("a database"), 1)[0]
 }
 

@@ -100,12 +100,12 @@ fn what_is_not_held_is_an_error() {
     ] {
         let wanted = database.partition(oids, contents).unwrap();
         let error = held.load(&wanted).unwrap_err();
-        assert!(matches!(error, DbError::NotHeld { .. }), "{error}");
+        assert!(matches!(error, DbError::NotLoaded { .. }), "{error}");
     }
     let source = FileSource::new(database.clone());
     let mut beyond = [0; 3];
     let error = source.read(&partition, partition.byte_count() - 2, &mut beyond).unwrap_err();
-    assert!(matches!(error, DbError::NotHeld { .. }), "{error}");
+    assert!(matches!(error, DbError::NotLoaded { .. }), "{error}");
     // Memory that is shorter than the partition.
     let memory = Arc::new(vec![0u8; partition.byte_count() as usize - 1]);
     let short = FilledMemory { memory, start: 0 };
@@ -113,11 +113,12 @@ fn what_is_not_held_is_an_error() {
     let short =
         MemoryLoader::new(database.clone(), partition.clone(), short, came, PageKind::Small);
     let error = short.load(&partition).unwrap_err();
-    assert!(matches!(error, DbError::Truncated { .. }), "{error}");
+    assert!(matches!(error, DbError::FileTruncated { .. }), "{error}");
     // A file that is cut short after it was opened.
     let path = dir.path().join("a.psq");
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(9_000).unwrap();
-    let Err(DbError::Truncated { path: named, .. }) = filled(&database, &partition, 5_000) else {
+    let Err(DbError::FileTruncated { path: named, .. }) = filled(&database, &partition, 5_000)
+    else {
         panic!("no error")
     };
     assert_eq!(named, path);

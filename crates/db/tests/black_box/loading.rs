@@ -196,7 +196,7 @@ fn a_pass_ends_with_the_first_failure_and_leaves_nobody_waiting() {
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(half as u64).unwrap();
     let fresh = choice.supply(&database, 50).unwrap();
     let error = fresh.run_pass(|queue| while queue.next().is_some() {});
-    let Err(DbError::Truncated { path: named, .. }) = error else { panic!("no error") };
+    let Err(DbError::FileTruncated { path: named, .. }) = error else { panic!("no error") };
     assert_eq!(named, path);
 }
 
@@ -245,7 +245,7 @@ fn a_file_that_was_replaced_is_not_read_in_the_place_of_the_one_that_was_opened(
         let read = loaders[0].load(&partition);
         match loads {
             0 => assert!(
-                matches!(&read, Err(DbError::Replaced { path }) if *path == file),
+                matches!(&read, Err(DbError::FileReplaced { path }) if *path == file),
                 "{:?}",
                 read.err()
             ),

@@ -98,11 +98,11 @@ fn what_was_not_loaded_is_missed_not_invented() {
     let mut filled = fill(&database, &partition);
     let loaded = LoadedPartition::new(&database, &partition, filled.clone()).unwrap();
     loaded.validate().unwrap();
-    assert!(matches!(loaded.deflines(33), Err(DbError::Offset { .. })));
+    assert!(matches!(loaded.deflines(33), Err(DbError::InvalidOffset { .. })));
     let short = vec![0; (*filled[1].memory).as_ref().len() - 1];
     filled[1].memory = Arc::new(short);
     let error = LoadedPartition::new(&database, &partition, filled).unwrap_err();
-    assert!(matches!(error, DbError::Truncated { .. }), "{error}");
+    assert!(matches!(error, DbError::FileTruncated { .. }), "{error}");
     let none = LoadedPartition::new(&database, &partition, Vec::new()).unwrap_err();
     assert!(none.to_string().contains("a.pin"), "{none}");
 }
@@ -140,7 +140,7 @@ fn offsets_outside_the_file_make_no_partition() {
     let database = Database::from_volume_bytes(vec![bytes]).unwrap();
     for oids in [0..20, 20..30] {
         let error = database.partition(oids, PartitionContents::All).unwrap_err();
-        assert!(matches!(error, DbError::Offset { .. }), "{error}");
+        assert!(matches!(error, DbError::InvalidOffset { .. }), "{error}");
     }
     database.partition(0..40, PartitionContents::All).unwrap();
 }

@@ -7,11 +7,11 @@ mod masks;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fleetblast_db::memory::Record;
+use fleetblast_db::memory::SubjectRecord;
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::restrict::Visibility;
 use fleetblast_db::{
-    Database, DbError, OddHeader, SearchPath, SequenceKind, TaxonNames, TaxonomyNames,
+    Database, DbError, SearchPath, SequenceKind, TaxonNames, TaxonomyNames, UnprintableHeader,
 };
 use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
@@ -86,8 +86,8 @@ impl SubjectDatabase {
     }
 
     /// Returns the odd definition lines that this process has read.
-    pub fn odd_headers(&self) -> Vec<OddHeader> {
-        self.whole.odd_headers()
+    pub fn odd_headers(&self) -> Vec<UnprintableHeader> {
+        self.whole.unprintable_headers()
     }
 
     /// Whether the sequences are in files of volumes; otherwise this process has read them.
@@ -181,7 +181,7 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
     }
     let names = TaxonomyNames::find(&SearchPath::from_environment()?);
     if let Some(fault) = names.fault() {
-        if let Some(said) = &fault.said {
+        if let Some(said) = &fault.blast_message {
             audience.print_error(said);
         }
         audience.warn(&format!("there are no names of taxa: {}", fault.reason));
@@ -267,7 +267,7 @@ fn open_fasta(
     let whole = subjects.iter().map(|subject| subject.record.clone());
     let kind = plan.subject_kind;
     let whole = Database::from_records(title.as_bytes(), kind, whole)?;
-    let parts: Vec<Record> = subjects
+    let parts: Vec<SubjectRecord> = subjects
         .iter()
         .map(|subject| subject.searched_part(kind, range))
         .collect::<Result<_, _>>()?;
@@ -305,7 +305,7 @@ fn open_fasta(
 
 /// A sequence of `-subject`.
 struct FastaSubject {
-    record: Record,
+    record: SubjectRecord,
     lower_case: Vec<Range<u32>>,
 }
 
@@ -315,7 +315,7 @@ impl FastaSubject {
         &self,
         kind: SequenceKind,
         range: Option<&Range<usize>>,
-    ) -> Result<Record, Error> {
+    ) -> Result<SubjectRecord, Error> {
         let residues = &self.record.residues;
         let part = match range {
             None => 0..residues.len(),
@@ -331,7 +331,7 @@ impl FastaSubject {
             let replaced = residues.iter_mut().filter(|code| **code == alphabet::O);
             replaced.for_each(|code| *code = alphabet::X);
         }
-        Ok(Record { deflines: self.record.deflines.clone(), residues })
+        Ok(SubjectRecord { deflines: self.record.deflines.clone(), residues })
     }
 
     /// Returns the lower-case ranges of the whole sequence and of the searched part. The latter end
@@ -391,9 +391,9 @@ fn read_subjects(
         }
         let lower_case = record.lower_case;
         let record = if record.ids.is_empty() {
-            Record::subject(unnamed, &record.title, record.residues)
+            SubjectRecord::unparsed(unnamed, &record.title, record.residues)
         } else {
-            Record::identified(record.ids, record.title, record.residues)
+            SubjectRecord::with_ids(record.ids, record.title, record.residues)
         };
         subjects.push(FastaSubject { record, lower_case });
     }

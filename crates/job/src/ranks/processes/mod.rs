@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fleetblast_db::load::{LoadMethod, MemoryLoader};
-use fleetblast_db::{OddHeader, check_mapped_files};
+use fleetblast_db::{UnprintableHeader, check_mapped_files};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::plan::Layout;
 use fleetblast_mpi::{Comm, Launch, Messenger, World};
@@ -242,7 +242,7 @@ fn write_account(
 fn warn_of_odd_headers(processes: &Processes, target: &SubjectDatabase) -> Result<(), Error> {
     let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
     let all = processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
-    let all: Result<Vec<Vec<OddHeader>>, _> =
+    let all: Result<Vec<Vec<UnprintableHeader>>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
     let mut odd = all.map_err(Error::engine)?.concat();
     odd.sort();
