@@ -7,13 +7,13 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     for oid in [0, 1, 7, u32::MAX] {
-        if let Ok(Some(ids)) = oids::ids(bytes, oid) {
+        if let Ok(Some(ids)) = oids::ids_of_sequence(bytes, oid) {
             assert!(ids.iter().map(Vec::len).sum::<usize>() <= bytes.len());
         }
-        if let Ok(Some(taxids)) = oids::taxids(bytes, oid) {
+        if let Ok(Some(taxids)) = oids::taxids_of_sequence(bytes, oid) {
             assert!(4 * taxids.len() <= bytes.len());
         }
-        if let Ok(list) = oids::oids_at(bytes, u64::from(oid)) {
+        if let Ok(list) = oids::oid_list_at(bytes, u64::from(oid)) {
             assert!(4 * list.count() <= bytes.len());
         }
     }

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::DbError;
-use crate::mapped::{MappedFile, Part};
-use crate::stamp::Stamp;
+use crate::mapped::{MappedFile, MappedFileRole};
+use crate::stamp::FileStamp;
 
 /// Bytes that can be searched: a `Vec<u8>`, a mapping, or memory shared by several processes. Every
 /// access is bounds-checked, but the bytes must not change.
@@ -51,7 +51,7 @@ impl FileBytes {
     /// # Errors
     /// [`DbError::MissingFile`] if there is no such file, [`DbError::Io`] if it cannot be read.
     pub(crate) fn map(path: &Path) -> Result<Self, DbError> {
-        Self::map_part(path, Part::Beside).map(|(bytes, _)| bytes)
+        Self::map_part(path, MappedFileRole::Beside).map(|(bytes, _)| bytes)
     }
 
     /// Maps a file of a volume. Also returns the file's stamp, which detects later changes of the
@@ -59,17 +59,17 @@ impl FileBytes {
     ///
     /// # Errors
     /// Those of [`FileBytes::map`].
-    pub(crate) fn map_volume_file(path: &Path) -> Result<(Self, Stamp), DbError> {
-        Self::map_part(path, Part::Volume)
+    pub(crate) fn map_volume_file(path: &Path) -> Result<(Self, FileStamp), DbError> {
+        Self::map_part(path, MappedFileRole::Volume)
     }
 
-    fn map_part(path: &Path, part: Part) -> Result<(Self, Stamp), DbError> {
+    fn map_part(path: &Path, part: MappedFileRole) -> Result<(Self, FileStamp), DbError> {
         let failed = |source: std::io::Error| DbError::open_error(path, source);
         let file = File::open(path).map_err(failed)?;
         // An empty file cannot be mapped on every system.
         let opened = file.metadata().map_err(failed)?;
         let is_empty = opened.len() == 0;
-        let stamp = Stamp::new(path.to_owned(), opened);
+        let stamp = FileStamp::new(path.to_owned(), opened);
         if is_empty {
             return Ok((Self::from_vec(Vec::new()), stamp));
         }

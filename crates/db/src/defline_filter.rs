@@ -32,7 +32,7 @@ impl IdSet {
         match id {
             SeqId::Gi(gi) => self.gis.contains(gi),
             id if is_trace(id) || self.keys.is_empty() => false,
-            id => key::spellings(id).iter().any(|spelling| self.keys.contains(spelling)),
+            id => key::id_spellings(id).iter().any(|spelling| self.keys.contains(spelling)),
         }
     }
 

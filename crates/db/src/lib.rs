@@ -64,7 +64,7 @@ pub use database::{CombinedInfo, Database, DatabaseInfo, SequenceKind};
 pub use defline::Defline;
 pub use error::{DbError, IdentifierError, TaxidSign};
 pub use lookup::Lookup;
-pub use mapped::{check_lost_pages, check_mapped_files, has_all_pages};
+pub use mapped::{check_lost_pages, check_mapped_files, has_no_lost_page};
 pub use odd::{UnprintableHeader, UnprintableText};
 pub use partition::{LoadedPartition, Partition, PartitionContents};
 pub use search_path::SearchPath;

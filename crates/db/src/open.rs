@@ -8,7 +8,7 @@ use crate::counted::CountedTotals;
 use crate::cursor::{OidLimits, RetrievableOids};
 use crate::database::{CombinedInfo, DatabaseParts, first_oids};
 use crate::defline_filter::DeflineFilter;
-use crate::lookup::check_lmdb_names;
+use crate::lookup::verify_lmdb_volumes;
 use crate::path::{self, BasePath};
 use crate::restrict::{self, Inclusion, Restriction};
 use crate::totals::{self, VolumeSource};
@@ -321,7 +321,9 @@ impl Pool {
         let spans = starts.windows(2).map(|pair| pair[0]..pair[1]);
         let volumes: Vec<_> =
             volumes.into_iter().zip(spans).map(|((b, v), span)| (b, v, span)).collect();
-        check_lmdb_names(volumes.iter().map(|(_, volume, oids)| (volume.as_ref(), oids.clone())))?;
+        verify_lmdb_volumes(
+            volumes.iter().map(|(_, volume, oids)| (volume.as_ref(), oids.clone())),
+        )?;
         Ok(Opened { volumes, count: starts[starts.len() - 1] })
     }
 }

@@ -13,12 +13,12 @@ use crate::DbError;
 
 /// Path and attributes of a file when it was opened.
 #[derive(Clone, Debug)]
-pub(crate) struct Stamp {
+pub(crate) struct FileStamp {
     path: PathBuf,
     opened: Metadata,
 }
 
-impl Stamp {
+impl FileStamp {
     /// Records a file with the attributes that it had when it was opened.
     pub(crate) fn new(path: PathBuf, opened: Metadata) -> Self {
         Self { path, opened }
@@ -30,12 +30,12 @@ impl Stamp {
     }
 
     /// Attributes of the file when it was opened.
-    pub(crate) fn opened(&self) -> &Metadata {
+    pub(crate) fn metadata(&self) -> &Metadata {
         &self.opened
     }
 
     /// Whether an open file is this file, not another one with the same path.
-    pub(crate) fn is_of(&self, file: &File) -> io::Result<bool> {
+    pub(crate) fn matches_file(&self, file: &File) -> io::Result<bool> {
         Ok(self.is_same(&file.metadata()?))
     }
 
@@ -44,7 +44,7 @@ impl Stamp {
     }
 
     /// Whether the path still names this file; true if that is unknown.
-    pub(crate) fn is_named(&self) -> bool {
+    pub(crate) fn matches_path(&self) -> bool {
         self.look() != Ok(false)
     }
 
@@ -52,7 +52,7 @@ impl Stamp {
     ///
     /// # Errors
     /// [`DbError::FileReplacedWhileOpened`]; a path that cannot be looked up.
-    pub(crate) fn check_named(&self) -> Result<(), DbError> {
+    pub(crate) fn verify_path(&self) -> Result<(), DbError> {
         let is_named = match fs::metadata(&self.path) {
             Ok(now) => self.is_same(&now),
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
@@ -75,7 +75,7 @@ impl Stamp {
     }
 
     /// Makes the error for a file that could not be read at this offset any more.
-    pub(crate) fn lost(&self, offset: u64) -> DbError {
+    pub(crate) fn lost_page_error(&self, offset: u64) -> DbError {
         let (path, length) = (self.path.clone(), self.opened.len());
         match self.look() {
             Err(what) => {
@@ -130,19 +130,19 @@ mod tests {
         let write = || fs::write(&path, "MKTAYIAKQR").unwrap();
         write();
         set_time(&path, SystemTime::UNIX_EPOCH + Duration::from_secs(1_000));
-        let stamp = Stamp::new(path.clone(), fs::metadata(&path).unwrap());
+        let stamp = FileStamp::new(path.clone(), fs::metadata(&path).unwrap());
         assert!(stamp.check().is_ok());
         write();
         assert!(matches!(stamp.check(), Err(DbError::FileChanged { .. })));
-        assert!(stamp.check_named().is_ok());
+        assert!(stamp.verify_path().is_ok());
         let other = directory.path().join("b.psq");
         fs::write(&other, "MKTAY").unwrap();
         fs::rename(&other, &path).unwrap();
         assert!(stamp.check().is_ok());
-        assert!(matches!(stamp.check_named(), Err(DbError::FileReplacedWhileOpened { .. })));
+        assert!(matches!(stamp.verify_path(), Err(DbError::FileReplacedWhileOpened { .. })));
         fs::remove_file(&path).unwrap();
         assert!(stamp.check().is_ok());
-        assert!(stamp.check_named().is_err());
+        assert!(stamp.verify_path().is_err());
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
         let path = directory.path().join("a.psq");
         fs::write(&path, "MKTAYIAKQR").unwrap();
         let opened = fs::metadata(&path).unwrap();
-        let stamp = Stamp::new(path.clone(), opened.clone());
+        let stamp = FileStamp::new(path.clone(), opened.clone());
         let status = |file: &Metadata| (file.ctime(), file.ctime_nsec());
         let read = FileTimes::new().set_accessed(SystemTime::UNIX_EPOCH);
         // The clock of files stands still for some milliseconds.
@@ -169,11 +169,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.psq");
         fs::write(&path, vec![1; 9_000]).unwrap();
-        let stamp = Stamp::new(path.clone(), fs::metadata(&path).unwrap());
-        let unreadable = stamp.lost(4096).to_string();
+        let stamp = FileStamp::new(path.clone(), fs::metadata(&path).unwrap());
+        let unreadable = stamp.lost_page_error(4096).to_string();
         assert!(unreadable.contains("byte 4096 of 9000 could not be read"), "{unreadable}");
         File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
-        let changed = stamp.lost(4096).to_string();
+        let changed = stamp.lost_page_error(4096).to_string();
         assert!(changed.contains("it has 100 bytes and had 9000; byte 4096"), "{changed}");
     }
 }

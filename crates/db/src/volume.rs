@@ -18,7 +18,7 @@ use crate::defline_filter::DeflineFilter;
 use crate::index::{OffsetTable, VolumeIndex};
 use crate::odd::{FirstUnprintable, UnprintableHeader, UnprintableText, make_printable};
 use crate::parts::VolumeFile;
-use crate::stamp::Stamp;
+use crate::stamp::FileStamp;
 use crate::{DbError, SequenceKind, path};
 
 /// Contents of the three files of a volume, in memory.
@@ -50,7 +50,7 @@ pub(crate) struct Volume {
     /// Whether the name is a path, so that the files can be opened again.
     on_disk: bool,
     /// Path and attributes of the files when they were opened.
-    stamps: Arc<[Stamp]>,
+    stamps: Arc<[FileStamp]>,
     index: VolumeIndex,
     /// Bytes of the index file for each of its tables: the whole file, or only the part with that
     /// table.
@@ -157,7 +157,7 @@ impl Volume {
 
     /// Attributes of the files when they were opened.
     pub(crate) fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
-        self.stamps.iter().map(Stamp::opened)
+        self.stamps.iter().map(FileStamp::metadata)
     }
 
     /// Checks that the files have not changed since they were opened.
@@ -173,7 +173,7 @@ impl Volume {
     /// # Errors
     /// [`DbError::FileReplacedWhileOpened`].
     pub(crate) fn verify_paths(&self) -> Result<(), DbError> {
-        self.stamps.iter().try_for_each(Stamp::check_named)
+        self.stamps.iter().try_for_each(FileStamp::verify_path)
     }
 
     /// Checks that a file that was opened again is still the same file of this volume.
@@ -182,7 +182,7 @@ impl Volume {
     /// [`DbError::FileReplaced`].
     pub(crate) fn verify_same_file(&self, path: &Path, file: &File) -> Result<(), DbError> {
         for stamp in self.stamps.iter().filter(|stamp| stamp.path() == path) {
-            if !stamp.is_of(file).map_err(|source| DbError::open_error(path, source))? {
+            if !stamp.matches_file(file).map_err(|source| DbError::open_error(path, source))? {
                 return Err(DbError::FileReplaced { path: path.to_owned() });
             }
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use fleetblast_db::{
-    SearchPath, TaxonomyNames, check_lost_pages, check_mapped_files, has_all_pages,
+    SearchPath, TaxonomyNames, check_lost_pages, check_mapped_files, has_no_lost_page,
 };
 
 /// Names a directory for the process that ends by the signal.
@@ -44,7 +44,7 @@ fn lost_pages_are_zeros_and_nothing_is_published() {
     let search = SearchPath::new(Path::new("/"), directory.as_os_str(), None);
     let names = TaxonomyNames::find(&search);
     assert!(names.names(400).expect("sound").is_some());
-    assert!(check_mapped_files().is_ok() && has_all_pages());
+    assert!(check_mapped_files().is_ok() && has_no_lost_page());
     // A change within a page sends no signal.
     cut(&directory.join("taxdb.btd"), 20_000);
     assert!(names.names(400).is_ok() && check_lost_pages().is_ok());
@@ -52,7 +52,7 @@ fn lost_pages_are_zeros_and_nothing_is_published() {
     assert!(error.contains("taxdb.btd) was changed") && error.contains("has 20000"), "{error}");
     cut(&directory.join("taxdb.btd"), 5000);
     assert_eq!(names.names(400).expect("zeros are no names"), None);
-    assert!(!has_all_pages());
+    assert!(!has_no_lost_page());
     let error = check_lost_pages().expect_err("a page is lost").to_string();
     assert!(error.contains("taxdb.btd) was changed") && error.contains("has 5000"), "{error}");
     assert!(error.contains("could not be read any more"), "{error}");

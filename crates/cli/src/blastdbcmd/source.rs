@@ -2,7 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use fleetblast_db::masks::Masks;
+use fleetblast_db::masks::DatabaseMasks;
 use fleetblast_db::restrict::{Ids, Restriction};
 use fleetblast_db::{
     Database, DbError, Defline, Lookup, OidCursor, SearchPath, SequenceKind, TaxidSign, TaxonNames,
@@ -22,7 +22,7 @@ pub(super) struct Source {
     pub(super) cursor: RefCell<OidCursor>,
     search: SearchPath,
     names: OnceCell<TaxonomyNames>,
-    masks: OnceCell<Masks>,
+    masks: OnceCell<DatabaseMasks>,
     takes_proteins: bool,
 }
 
@@ -128,7 +128,7 @@ impl Source {
     }
 
     /// Returns the masks stored with the database.
-    pub(super) fn masks(&self) -> Result<&Masks, DbError> {
+    pub(super) fn masks(&self) -> Result<&DatabaseMasks, DbError> {
         if self.masks.get().is_none() {
             // Only this function sets them, so the cell is empty.
             let _ = self.masks.set(self.database.masks()?);

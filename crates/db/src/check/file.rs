@@ -32,7 +32,7 @@ impl AuxiliaryFile {
     pub(super) fn damage_error(&self, damage: Damage) -> DbError {
         DbError::DamagedLookupFile {
             path: self.path.clone(),
-            offset: damage.at as u64,
+            offset: damage.offset as u64,
             problem: damage.problem,
         }
     }
@@ -49,7 +49,7 @@ impl AuxiliaryFile {
         if same == expected.len() && same == self.bytes.len() {
             return Ok(());
         }
-        Err(self.damage_error(Damage { at: same, problem: "not the index of the data" }))
+        Err(self.damage_error(Damage { offset: same, problem: "not the index of the data" }))
     }
 
     /// Name of the file in the report of the check.

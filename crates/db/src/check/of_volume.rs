@@ -7,7 +7,7 @@ use super::file::AuxiliaryFile;
 use super::sum::EntrySum;
 use super::{IntegrityReport, isam};
 use crate::DbError;
-use crate::lookup::isam::{Numeric, Strings};
+use crate::lookup::isam::{NumericIndex, StringIndex};
 use crate::lookup::stored_keys::own_ordinal_key;
 
 /// GIs of all volumes, and the first file with GIs.
@@ -49,7 +49,7 @@ pub(super) fn check_gi_index(
     report: &mut IntegrityReport,
 ) -> Result<(), DbError> {
     let Some((index, data)) = isam_files(stem)? else { return Ok(()) };
-    let keys = Numeric::open(&index.bytes, &data.bytes).map_err(|d| index.damage_error(d))?;
+    let keys = NumericIndex::open(&index.bytes, &data.bytes).map_err(|d| index.damage_error(d))?;
     let mut last = i64::MIN;
     for i in 0..keys.len() {
         let (key, oid) = keys.get(i);
@@ -63,7 +63,7 @@ pub(super) fn check_gi_index(
         last = key;
     }
     // makeblastdb does not write numbers of eight bytes.
-    if keys.key_bytes() == 4 {
+    if keys.key_size() == 4 {
         index.verify_contents(&isam::numeric_index(&data.bytes, 8))?;
     }
     report.compared_files.extend([index.name(), data.name()]);
@@ -111,7 +111,7 @@ pub(super) fn check_string_index(
     report: &mut IntegrityReport,
 ) -> Result<Option<AuxiliaryFile>, DbError> {
     let Some((index, data)) = isam_files(stem)? else { return Ok(None) };
-    let keys = Strings::open(&index.bytes, &data.bytes).map_err(|d| index.damage_error(d))?;
+    let keys = StringIndex::open(&index.bytes, &data.bytes).map_err(|d| index.damage_error(d))?;
     let mut last: &[u8] = &[];
     for entry in keys.entries() {
         let (key, oid) = entry.map_err(|damage| data.damage_error(damage))?;

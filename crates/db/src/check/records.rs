@@ -9,7 +9,7 @@ use super::sum::EntrySum;
 use super::zeros::{self, ZeroRun};
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::index::OffsetTable;
-use crate::key::without_end_blanks;
+use crate::key::trim_trailing_blanks;
 use crate::load::LoadedRange;
 use crate::lookup::stored_keys::{accession_keys, index_keys, ordinal_key};
 use crate::volume::Volume;
@@ -235,7 +235,7 @@ impl RecordChecker {
         keys.iter().for_each(|key| self.totals.version_5_keys.add((&key[..], oid)));
         names
             .iter()
-            .for_each(|name| self.totals.version_4_keys.add((without_end_blanks(name), oid)));
+            .for_each(|name| self.totals.version_4_keys.add((trim_trailing_blanks(name), oid)));
         let mut taxids: Vec<i64> = lines.iter().flat_map(taxids_of).collect();
         taxids.sort_unstable();
         taxids.dedup();

@@ -193,7 +193,8 @@ fn listed(file: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result<(),
     let mut found = EntrySum::default();
     check_count(file, count)?;
     for oid in 0..count {
-        let ids = oids::ids(&file.bytes, oid).map_err(|damage| file.damage_error(damage))?;
+        let ids =
+            oids::ids_of_sequence(&file.bytes, oid).map_err(|damage| file.damage_error(damage))?;
         ids.unwrap_or_default().iter().for_each(|id| found.add((&id[..], oid)));
     }
     check_end(file, count, 1)?;
@@ -205,7 +206,8 @@ fn taxids(file: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result<(),
     let mut found = EntrySum::default();
     check_count(file, count)?;
     for oid in 0..count {
-        let taxids = oids::taxids(&file.bytes, oid).map_err(|damage| file.damage_error(damage))?;
+        let taxids = oids::taxids_of_sequence(&file.bytes, oid)
+            .map_err(|damage| file.damage_error(damage))?;
         for taxid in taxids.unwrap_or_default() {
             found.add((i64::from(taxid), oid));
         }
@@ -216,7 +218,7 @@ fn taxids(file: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result<(),
 
 /// Checks that a file states the right number of sequences.
 fn check_count(file: &AuxiliaryFile, count: u32) -> Result<(), DbError> {
-    match oids::sequences(&file.bytes).map_err(|damage| file.damage_error(damage))? {
+    match oids::sequence_count(&file.bytes).map_err(|damage| file.damage_error(damage))? {
         found if found == u64::from(count) => Ok(()),
         found => {
             Err(file
@@ -256,7 +258,7 @@ fn taxid_lists(
             return Err(offsets.inconsistency_error("an entry of other than 4 and 8 bytes"));
         };
         let list =
-            oids::oids_at(&lists.bytes, offset).map_err(|damage| lists.damage_error(damage))?;
+            oids::oid_list_at(&lists.bytes, offset).map_err(|damage| lists.damage_error(damage))?;
         let mut last = None;
         bytes += 4;
         for oid in list {

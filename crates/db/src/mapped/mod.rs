@@ -19,10 +19,10 @@ use std::time::Duration;
 
 use memmap2::Mmap;
 
-use self::register::Entry;
-pub(crate) use self::register::Part;
+use self::register::MappedFileEntry;
+pub(crate) use self::register::MappedFileRole;
 use crate::DbError;
-use crate::stamp::Stamp;
+use crate::stamp::FileStamp;
 
 /// Number of checks whether a replacement of files is complete, and the pause before each.
 const LOOKS: usize = 20;
@@ -31,14 +31,14 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// A file that is mapped completely.
 pub(crate) struct MappedFile {
     map: Mmap,
-    entry: &'static Entry,
+    entry: &'static MappedFileEntry,
 }
 
 impl MappedFile {
     /// Takes ownership of the memory mapping of a whole file, which `stamp` describes.
-    pub(crate) fn new(map: Mmap, stamp: Stamp, part: Part) -> Self {
-        signal::catch();
-        let entry = Entry::register(&map, stamp, part);
+    pub(crate) fn new(map: Mmap, stamp: FileStamp, part: MappedFileRole) -> Self {
+        signal::install_handler();
+        let entry = MappedFileEntry::register(&map, stamp, part);
         Self { map, entry }
     }
 }
@@ -52,14 +52,14 @@ impl AsRef<[u8]> for MappedFile {
 impl Drop for MappedFile {
     /// Removes the file from the register before its addresses can be reused.
     fn drop(&mut self) {
-        self.entry.leave();
+        self.entry.mark_unmapped();
     }
 }
 
 /// Whether no page of a mapped file has been lost so far. Costs one load of memory.
 #[inline]
-pub fn has_all_pages() -> bool {
-    !register::has_lost()
+pub fn has_no_lost_page() -> bool {
+    !register::has_lost_page()
 }
 
 /// Checks that no page of a mapped file has been lost so far: bytes read from mapped files are then
@@ -68,11 +68,11 @@ pub fn has_all_pages() -> bool {
 /// # Errors
 /// [`DbError::FileChanged`] or [`DbError::FileUnreadable`], with file and byte.
 pub fn check_lost_pages() -> Result<(), DbError> {
-    if has_all_pages() {
+    if has_no_lost_page() {
         return Ok(());
     }
-    match register::entries().find_map(|entry| Some((entry, entry.lost()?))) {
-        Some((entry, offset)) => Err(entry.stamp().lost(offset as u64)),
+    match register::entries().find_map(|entry| Some((entry, entry.lost_offset()?))) {
+        Some((entry, offset)) => Err(entry.stamp().lost_page_error(offset as u64)),
         None => Ok(()),
     }
 }
@@ -111,10 +111,10 @@ fn check_half_replaced() -> Result<(), DbError> {
 /// Finds a replaced file in a volume that also has files which were not replaced.
 fn find_half_replaced() -> Option<&'static Path> {
     let mut volumes: BTreeMap<PathBuf, (bool, Option<&'static Path>)> = BTreeMap::new();
-    for entry in register::entries().filter(|entry| entry.part() == Part::Volume) {
+    for entry in register::entries().filter(|entry| entry.role() == MappedFileRole::Volume) {
         let path = entry.stamp().path();
         let (has_named, replaced) = volumes.entry(path.with_extension("")).or_default();
-        match entry.stamp().is_named() {
+        match entry.stamp().matches_path() {
             true => *has_named = true,
             false => *replaced = Some(path),
         }
@@ -129,7 +129,7 @@ fn find_half_replaced() -> Option<&'static Path> {
 /// As [`check_lost_pages`].
 pub(crate) fn check_side_files() -> Result<(), DbError> {
     check_lost_pages()?;
-    let mut beside = register::entries().filter(|entry| entry.part() == Part::Beside);
+    let mut beside = register::entries().filter(|entry| entry.role() == MappedFileRole::Beside);
     beside.try_for_each(|entry| entry.stamp().check().map(drop))
 }
 
@@ -140,7 +140,9 @@ mod tests {
     use super::*;
 
     fn path_at(address: usize) -> Option<&'static Path> {
-        register::entries().find(|entry| entry.holds(address)).map(|entry| entry.stamp().path())
+        register::entries()
+            .find(|entry| entry.contains_address(address))
+            .map(|entry| entry.stamp().path())
     }
 
     #[test]

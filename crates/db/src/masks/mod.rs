@@ -38,7 +38,7 @@ pub struct MaskAlgorithm {
 
 /// The stored masks of all volumes of a database.
 #[derive(Debug)]
-pub struct Masks {
+pub struct DatabaseMasks {
     /// Mask files of each volume.
     volumes: Vec<VolumeMasks>,
     /// Masking algorithms in ascending order of their numbers.
@@ -66,7 +66,7 @@ impl Files {
     fn column(&self) -> Result<MaskColumn<'_>, DbError> {
         MaskColumn::open(&self.index, &self.data).map_err(|damage| DbError::DamagedLookupFile {
             path: self.index_path.clone(),
-            offset: damage.at as u64,
+            offset: damage.offset as u64,
             problem: damage.problem,
         })
     }
@@ -77,8 +77,8 @@ impl Database {
     ///
     /// # Errors
     /// Errors of damaged files.
-    pub fn masks(&self) -> Result<Masks, DbError> {
-        let mut masks = Masks { volumes: Vec::new(), algorithms: Vec::new() };
+    pub fn masks(&self) -> Result<DatabaseMasks, DbError> {
+        let mut masks = DatabaseMasks { volumes: Vec::new(), algorithms: Vec::new() };
         for (volume, oids) in self.volumes() {
             let (index_path, data_path) =
                 (volume.auxiliary_path("aa"), volume.auxiliary_path("ac"));
@@ -88,7 +88,7 @@ impl Database {
                 let (index, data) = (FileBytes::map(&index_path)?, FileBytes::map(&data_path)?);
                 let held = Files { index_path, data_path, index, data };
                 let column = held.column()?;
-                if column.sequences() as usize != oids.len() {
+                if column.sequence_count() as usize != oids.len() {
                     return Err(DbError::DamagedLookupFile {
                         path: held.index_path,
                         offset: 12,
@@ -117,7 +117,7 @@ impl Database {
     }
 }
 
-impl Masks {
+impl DatabaseMasks {
     /// Masking algorithms in ascending order of their numbers.
     pub fn algorithms(&self) -> &[MaskAlgorithm] {
         &self.algorithms
@@ -125,13 +125,13 @@ impl Masks {
 
     /// Finds the number of an algorithm by the name that a user gave: the name of the user's
     /// algorithm, or the whole description, such as `20:window=12; locut=2.2; hicut=2.5`.
-    pub fn named(&self, name: &[u8]) -> Option<i32> {
+    pub fn algorithm_by_name(&self, name: &[u8]) -> Option<i32> {
         self.algorithms.iter().find(|algorithm| algorithm.key == name).map(|found| found.id)
     }
 
     /// Formats the table of algorithms as BLAST+ prints it, after an empty line. Empty if there are
     /// no algorithms.
-    pub fn table(&self) -> Vec<u8> {
+    pub fn format_table(&self) -> Vec<u8> {
         if self.algorithms.is_empty() {
             return Vec::new();
         }
@@ -173,8 +173,8 @@ impl Masks {
         };
         let ranges = files.column()?.ranges(oid - oids.start, *id);
         let ranges = ranges.map_err(|damage| DbError::DamagedLookupFile {
-            path: if damage.at == 0 { &files.index_path } else { &files.data_path }.clone(),
-            offset: damage.at as u64,
+            path: if damage.offset == 0 { &files.index_path } else { &files.data_path }.clone(),
+            offset: damage.offset as u64,
             problem: damage.problem,
         })?;
         Ok(ranges.collect())

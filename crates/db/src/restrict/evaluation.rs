@@ -137,7 +137,7 @@ impl<'a> Evaluation<'a> {
         } else if !set.gis.is_empty() {
             resolve::oids_of_gis(self.lookup()?, set.gis.iter().copied())?
         } else if !keys.is_empty() {
-            self.lookup()?.require_ids()?;
+            self.lookup()?.require_id_index()?;
             resolve::oids_of_keys(self.lookup()?, keys)?
         } else {
             // BLAST+ clears all bits, but includes a single volume by its range instead of bits.
@@ -154,7 +154,7 @@ impl<'a> Evaluation<'a> {
             return Ok(Selection::Without(range::of_oids(excluded), all));
         }
         if self.is_version_5() && set.gis.is_empty() {
-            self.lookup()?.require_ids()?;
+            self.lookup()?.require_id_index()?;
             let excluded = resolve::excluded_by_keys(self.lookup()?, keys)?;
             return Ok(Selection::Without(range::of_oids(excluded), all));
         }

@@ -38,10 +38,11 @@ pub(super) fn user_keys(
         warnings.push(SLOW.into());
         keys = Vec::with_capacity(list.ids.len());
         for id in &list.ids {
-            let key = key::listed_word(id).map_err(|refusal| IdentifierError::InvalidInUserList {
-                word: String::from_utf8_lossy(id).into_owned(),
-                refusal,
-            });
+            let key =
+                key::version_5_list_key(id).map_err(|refusal| IdentifierError::InvalidInUserList {
+                    word: String::from_utf8_lossy(id).into_owned(),
+                    refusal,
+                });
             keys.extend(key?);
         }
         if keys.is_empty() {
@@ -66,7 +67,7 @@ pub(super) fn keys_of_version_4<C: FromIterator<Vec<u8>>>(
     list: Option<&Path>,
 ) -> Result<C, DbError> {
     let key = |word: &Vec<u8>| {
-        key::listed_version_4(word).map_err(|refusal| IdentifierError::InvalidInVersion4List {
+        key::version_4_list_key(word).map_err(|refusal| IdentifierError::InvalidInVersion4List {
             word: String::from_utf8_lossy(word).into_owned(),
             list: list.map(Path::to_path_buf),
             refusal,
@@ -90,7 +91,7 @@ pub(super) fn oids_of_gis(
     gis: impl IntoIterator<Item = i64>,
 ) -> Result<Vec<u32>, DbError> {
     let mut oids = Vec::new();
-    lookup.require_gis()?;
+    lookup.require_gi_index()?;
     for gi in gis {
         oids.extend(lookup.listed_oid_of_gi(gi)?);
     }
@@ -160,10 +161,10 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
             (i, k) = (i + 1, k + 1);
             continue;
         }
-        match key::PartialKey::compare(&ids[i], keys[k]) {
+        match key::PartialKeyMatch::compare(&ids[i], keys[k]) {
             // The PDB entry matches all its chains. BLAST+ continues as long as the first letter is
             // that of the entry.
-            key::PartialKey::Entry => {
+            key::PartialKeyMatch::PdbEntry => {
                 let entry = keys[k];
                 let shares = |id: &[u8]| id.first().is_some_and(|letter| entry.contains(letter));
                 i += 1;
@@ -174,14 +175,14 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
                     k += 1;
                 }
             }
-            key::PartialKey::Unversioned => {
+            key::PartialKeyMatch::WithoutVersion => {
                 k += 1;
                 if k < keys.len() && ids[i] == keys[k] {
                     k += 1;
                 }
                 i += 1;
             }
-            key::PartialKey::Other => break,
+            key::PartialKeyMatch::NoMatch => break,
         }
     }
     i == ids.len()
@@ -212,7 +213,7 @@ impl Remainder {
 /// Returns the sequences in the GI indexes that show or hide when the GIs of `set` are excluded.
 pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
     let mut remainder = Remainder::default();
-    for (first, gis) in lookup.all_gis()? {
+    for (first, gis) in lookup.gi_indexes()? {
         for i in 0..gis.len() {
             let (gi, oid) = gis.get(i);
             remainder.see(bounded(lookup, first, oid)?, set.gis.contains(&gi));
@@ -228,10 +229,10 @@ pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbE
 /// the same accession with one (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).
 pub(super) fn without_keys(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
     let mut remainder = Remainder::default();
-    for (first, strings) in lookup.all_strings()? {
-        let damaged = |damage| lookup.damaged_strings(first, damage);
+    for (first, strings) in lookup.string_indexes()? {
+        let damaged = |damage| lookup.string_index_error(first, damage);
         let entries = strings.entries().collect::<Result<Vec<_>, _>>().map_err(damaged)?;
-        for page in entries.chunks(strings.page()) {
+        for page in entries.chunks(strings.keys_per_sample()) {
             let mut i = 0;
             while let Some(&(key, oid)) = page.get(i) {
                 let oid = bounded(lookup, first, oid)?;

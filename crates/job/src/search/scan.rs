@@ -9,7 +9,7 @@ use std::time::Duration;
 use fleetblast_db::load::{LoadUnit, LoadedRange, Loader, PartitionSupply};
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::restrict::Visibility;
-use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_all_pages};
+use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_no_lost_page};
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::lists::{HitLists, Merger};
 use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher};
@@ -156,7 +156,7 @@ impl<'a> DatabaseScan<'a> {
 
     /// Whether the search is still wanted and its data are valid.
     fn can_continue(&self) -> bool {
-        !self.halt.is_set() && has_all_pages()
+        !self.halt.is_set() && has_no_lost_page()
     }
 
     fn step(&self, more: u64) {
