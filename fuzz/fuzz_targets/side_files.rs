@@ -2,7 +2,7 @@
 #![no_main]
 
 use fleetblast_db::lookup::oids;
-use fleetblast_db::restrict::oids_of_bits;
+use fleetblast_db::restrict::parse_oid_bits;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(4 * list.count() <= bytes.len());
         }
     }
-    if let Some(ranges) = oids_of_bits(bytes) {
+    if let Some(ranges) = parse_oid_bits(bytes) {
         assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start));
         assert!(ranges.len() <= 4 * bytes.len());
     }

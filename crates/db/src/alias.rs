@@ -75,7 +75,7 @@ impl AliasFile {
                 path: file.into(),
                 line: entry.line,
                 key,
-                value: path::text(&entry.value),
+                value: path::display_text(&entry.value),
                 maximum,
             })
     }

@@ -57,7 +57,7 @@ impl OidLimits {
         self.set_up();
         match listed.filter(|_| is_within) {
             None => Answer { oid, is_included: is_within },
-            Some(listed) => match range::first_from(listed, oid) {
+            Some(listed) => match range::first_oid_from(listed, oid) {
                 None => Answer { oid, is_included: false },
                 Some(oid) => Answer { oid, is_included: oid <= self.current.end },
             },

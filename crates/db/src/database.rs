@@ -11,7 +11,7 @@ use crate::defline::Defline;
 use crate::mapped::check_side_files;
 use crate::odd::UnprintableHeader;
 use crate::partition::{self, ResidueCounts, VolumeFile};
-use crate::restrict::Visibility;
+use crate::restrict::HitVisibility;
 use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
 
@@ -292,13 +292,13 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::deflines`]; none for a database without restrictions.
-    pub fn visibility(&self, oid: u32) -> Result<Visibility, DbError> {
+    pub fn visibility(&self, oid: u32) -> Result<HitVisibility, DbError> {
         let filter = self.volume_of(oid).and_then(|(volume, _)| volume.filter());
-        let Some(filter) = filter else { return Ok(Visibility::Shown) };
+        let Some(filter) = filter else { return Ok(HitVisibility::Shown) };
         Ok(match self.deflines(oid)?.is_empty() {
-            false => Visibility::Shown,
-            true if filter.excludes_hidden() => Visibility::Excluded,
-            true => Visibility::Unreported,
+            false => HitVisibility::Shown,
+            true if filter.excludes_hidden() => HitVisibility::Excluded,
+            true => HitVisibility::Unreported,
         })
     }
 

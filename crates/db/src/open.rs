@@ -239,7 +239,7 @@ impl Part {
             retrievable: RetrievableOids::All,
         };
         let is_needed = lists == AliasLists::All || restrict::needs_count(tree);
-        if is_needed && restrict::restricts(tree, user)? {
+        if is_needed && restrict::has_restriction(tree, user)? {
             let whole = Database::assemble(DatabaseParts {
                 volumes: opened.filtered(None),
                 included_oids: part.included.clone(),
@@ -253,7 +253,7 @@ impl Part {
             })?;
             let members: Vec<_> =
                 opened.volumes.iter().map(|(base, _, span)| (base, span.clone())).collect();
-            part.restrict(restrict::included(tree, &members, &whole, user, warnings)?, &whole);
+            part.restrict(restrict::find_included(tree, &members, &whole, user, warnings)?, &whole);
         }
         if part.lengths.is_none() {
             part.sequences = tree.sequences(opened)?;
@@ -266,12 +266,12 @@ impl Part {
     fn restrict(&mut self, inclusion: Inclusion, whole: &Database) {
         self.filter = inclusion.filter;
         (self.included, self.retrievable) = match inclusion.window {
-            Some(window) if !inclusion.counted => {
+            Some(window) if !inclusion.needs_count => {
                 let searched = range::clip(&inclusion.oids, &window);
                 (searched, RetrievableOids::Limited { listed: inclusion.oids, window })
             }
             window => {
-                if inclusion.counted {
+                if inclusion.needs_count {
                     let limits = OidLimits::new(whole.oid_count(), window);
                     let counted = CountedTotals::new(whole, &inclusion.oids, limits);
                     self.sequences = counted.sequences;

@@ -51,8 +51,8 @@ impl SearchPath {
     }
 
     /// Text of the path as BLAST+ prints it, e.g. `/cwd::`.
-    pub fn text(&self) -> String {
-        path::text(&self.text)
+    pub fn display_text(&self) -> String {
+        path::display_text(&self.text)
     }
 
     /// The working directory.
@@ -69,7 +69,7 @@ impl SearchPath {
         let (alias, index) = (kind.extension("al"), kind.extension("in"));
         self.directories()
             .map(|directory| path::join(directory, name))
-            .find(|base| path::exists(base, &alias) || path::exists(base, &index))
+            .find(|base| path::has_file(base, &alias) || path::has_file(base, &index))
     }
 }
 
@@ -78,7 +78,7 @@ impl SearchPath {
     pub(crate) fn find_file(&self, name: &[u8]) -> Option<BasePath> {
         self.directories()
             .map(|directory| path::join(directory, name))
-            .find(|file| Path::new(path::os(file)).is_file())
+            .find(|file| Path::new(path::os_str(file)).is_file())
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     fn the_text_is_the_one_ncbi_prints() {
         let path = |blastdb: &str, configured: Option<&str>| {
             SearchPath::new(Path::new("/no/cwd"), blastdb.as_ref(), configured.map(OsStr::new))
-                .text()
+                .display_text()
         };
         assert_eq!(path("", None), "/no/cwd::");
         assert_eq!(path("/no/fb:/nonexist/", None), "/no/cwd:/no/fb:/nonexist:");

@@ -59,7 +59,7 @@ impl TaxonomyNames {
     /// Opens the taxonomy database on the search path.
     pub fn find(search: &SearchPath) -> Self {
         let Some(index) = search.find_file(b"taxdb.bti") else { return Self::default() };
-        let index = PathBuf::from(path::os(&index));
+        let index = PathBuf::from(path::os_str(&index));
         let (opened, fault) = match open(&index) {
             Ok(opened) => (Some(opened), None),
             Err(fault) => (None, Some(fault)),

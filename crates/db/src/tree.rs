@@ -45,17 +45,17 @@ impl AliasNode {
         let found = names.iter().map(|name| {
             let base = search.find(name, kind).ok_or_else(|| DbError::NotFound {
                 kind: kind.name(),
-                name: path::text(name),
-                searched: search.text(),
+                name: path::display_text(name),
+                searched: search.display_text(),
             })?;
-            Ok(path::with_normal_directory(&base))
+            Ok(path::normalize_directory(&base))
         });
         // BLAST+ looks up all names before it reads any alias.
         let found = found.collect::<Result<Vec<_>, DbError>>()?;
         let mut resolver = Resolver { search, kind, open: Vec::new(), count: 0 };
         let mut top = Self::default();
         for base in found {
-            if path::exists(&base, &kind.extension("al")) {
+            if path::has_file(&base, &kind.extension("al")) {
                 top.nodes.push(resolver.node(base)?);
             } else {
                 top.add_volume(&base);
@@ -93,7 +93,7 @@ impl AliasNode {
     }
 
     fn add_volume(&mut self, base: &[u8]) {
-        let base = path::with_normal_directory(base);
+        let base = path::normalize_directory(base);
         if !self.volumes.contains(&base) {
             self.volumes.push(base);
         }
@@ -123,7 +123,7 @@ impl Resolver<'_> {
     /// Reads the alias `base` and all aliases below it.
     fn node(&mut self, base: BasePath) -> Result<AliasNode, DbError> {
         let file = path::with_extension(&base, &self.kind.extension("al"));
-        let normal = path::with_normal_directory(&base);
+        let normal = path::normalize_directory(&base);
         if self.open.contains(&normal) {
             return Err(DbError::AliasCycle { path: file });
         }
@@ -138,7 +138,7 @@ impl Resolver<'_> {
         let alias = AliasFile::parse(&text);
         let members = alias.member_names();
         if members.is_empty() {
-            return Err(DbError::EmptyAlias { alias: path::text(&base) });
+            return Err(DbError::EmptyAlias { alias: path::display_text(&base) });
         }
         alias.check_supported(&file)?;
         let mut node = AliasNode { alias, file, ..AliasNode::default() };
@@ -168,23 +168,23 @@ impl Resolver<'_> {
         }
         let (alias, index) = (self.kind.extension("al"), self.kind.extension("in"));
         let beside = path::join(path::directory(base), name);
-        if path::exists(&beside, &alias) {
+        if path::has_file(&beside, &alias) {
             node.nodes.push(self.node(beside)?);
             return Ok(());
         }
         let local = path::join(self.search.directory(), path::file_name(name));
-        if path::exists(&local, &index) {
+        if path::has_file(&local, &index) {
             node.add_volume(&local);
-        } else if path::exists(&beside, &index) {
+        } else if path::has_file(&beside, &index) {
             node.add_volume(&beside);
         } else {
             match self.search.find(name, self.kind) {
-                Some(found) if path::exists(&found, &alias) => node.nodes.push(self.node(found)?),
+                Some(found) if path::has_file(&found, &alias) => node.nodes.push(self.node(found)?),
                 Some(found) => node.add_volume(&found),
                 None => {
                     return Err(DbError::MissingMember {
-                        member: path::text(name),
-                        alias: path::text(base),
+                        member: path::display_text(name),
+                        alias: path::display_text(base),
                     });
                 }
             }
@@ -204,7 +204,7 @@ mod tests {
         let mut mixed = sorted.clone();
         mixed.reverse();
         mixed.sort_by(|a, b| volume_order(a).cmp(&volume_order(b)));
-        let names = mixed.map(|base| path::text(&base));
+        let names = mixed.map(|base| path::display_text(&base));
         assert_eq!(names, ["d/vb", "b/vm", "c/vm.nal", "a/vm.00", "b/vm.00", "a/vn"]);
     }
 }

@@ -81,7 +81,7 @@ impl Volume {
             Ok(bytes)
         };
         let (residues, headers) = (file("sq")?, Headers::File(file("hr")?));
-        let name = PathBuf::from(path::os(base));
+        let name = PathBuf::from(path::os_str(base));
         let tables = std::array::from_fn(|_| index_bytes.clone());
         let (filter, odd) = (None, Arc::default());
         let stamps = stamps.into();
@@ -207,7 +207,7 @@ impl Volume {
 
     /// Path of the LMDB file that a version-5 volume names, in the directory of the volume.
     pub(crate) fn lmdb_path(&self) -> Option<PathBuf> {
-        let name = Path::new(path::os(&self.index.lmdb_name));
+        let name = Path::new(path::os_str(&self.index.lmdb_name));
         (!self.index.lmdb_name.is_empty()).then(|| self.name.with_file_name(name))
     }
 

@@ -3,7 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 
 use fleetblast_db::masks::DatabaseMasks;
-use fleetblast_db::restrict::{Ids, Restriction};
+use fleetblast_db::restrict::{ListEntries, Restriction};
 use fleetblast_db::{
     Database, DbError, Defline, Lookup, OidCursor, SearchPath, SequenceKind, TaxidSign, TaxonNames,
     TaxonomyNames, UnprintableHeader,
@@ -51,8 +51,8 @@ impl Source {
         taxids: Option<&Taxids>,
     ) -> Result<Self, Stop> {
         let restriction = taxids.filter(|_| options.target_only).map(|taxids| Restriction {
-            ids: Ids::Taxids(taxids.iter().copied().collect()),
-            negative: false,
+            entries: ListEntries::Taxids(taxids.iter().copied().collect()),
+            is_negative: false,
         });
         let names = options.db.to_string_lossy();
         let mut fault = None;

@@ -15,13 +15,13 @@ const SHORT: usize = 16;
 
 /// An identifier of a list, as text and parsed.
 #[derive(Debug)]
-pub(super) struct Name {
+pub(super) struct ListedId {
     text: Vec<u8>,
     /// The parsed identifier, set when it is first compared with another text.
     id: OnceCell<Result<SeqId, Refusal>>,
 }
 
-impl Name {
+impl ListedId {
     pub(super) fn new(text: Vec<u8>) -> Self {
         Self { text, id: OnceCell::new() }
     }
@@ -47,7 +47,7 @@ impl Name {
 ///
 /// # Errors
 /// A name that is no identifier.
-pub(super) fn sort(names: &mut [Name]) -> Result<(), Refusal> {
+pub(super) fn sort(names: &mut [ListedId]) -> Result<(), Refusal> {
     let depth = 2 * names.len().checked_ilog2().unwrap_or(0);
     part(names, 0, names.len(), depth)?;
     for last in 1..names.len() {
@@ -57,7 +57,7 @@ pub(super) fn sort(names: &mut [Name]) -> Result<(), Refusal> {
 }
 
 /// Exchanges names until each run of at most [`SHORT`] has its final names, in any order.
-fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result<(), Refusal> {
+fn part(names: &mut [ListedId], first: usize, mut last: usize, depth: u32) -> Result<(), Refusal> {
     let mut depth = depth;
     while last - first > SHORT {
         if depth == 0 {
@@ -74,7 +74,7 @@ fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result
 }
 
 /// Moves names that precede the median of three before the others; returns the start of the others.
-fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, Refusal> {
+fn partition(names: &mut [ListedId], first: usize, last: usize) -> Result<usize, Refusal> {
     let (second, middle) = (first + 1, first + (last - first) / 2);
     let median = median(names, second, middle, last - 1)?;
     names.swap(first, median);
@@ -97,7 +97,7 @@ fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, Ref
     }
 }
 
-fn median(names: &[Name], a: usize, b: usize, c: usize) -> Result<usize, Refusal> {
+fn median(names: &[ListedId], a: usize, b: usize, c: usize) -> Result<usize, Refusal> {
     let precedes = |one: usize, next: usize| names[one].precedes(&names[next]);
     Ok(if precedes(a, b)? {
         if precedes(b, c)? {
@@ -117,7 +117,7 @@ fn median(names: &[Name], a: usize, b: usize, c: usize) -> Result<usize, Refusal
 }
 
 /// Moves the name at `last` to its place among those before it.
-fn insert(names: &mut [Name], last: usize) -> Result<(), Refusal> {
+fn insert(names: &mut [ListedId], last: usize) -> Result<(), Refusal> {
     let mut at = last;
     if last < SHORT && names[last].precedes(&names[0])? {
         at = 0;
@@ -134,7 +134,10 @@ fn insert(names: &mut [Name], last: usize) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// A name that is no identifier.
-pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, Refusal> {
+pub(super) fn intersection(
+    names: Vec<ListedId>,
+    others: &[ListedId],
+) -> Result<Vec<ListedId>, Refusal> {
     let (mut common, mut at) = (Vec::new(), 0);
     for name in names {
         while at < others.len() && !name.precedes(&others[at])? {
@@ -156,7 +159,10 @@ pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name
 ///
 /// # Errors
 /// A name that is no identifier.
-pub(super) fn difference(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, Refusal> {
+pub(super) fn difference(
+    names: Vec<ListedId>,
+    others: &[ListedId],
+) -> Result<Vec<ListedId>, Refusal> {
     let (mut left, mut at) = (Vec::new(), 0);
     for name in names {
         let mut is_in_both = false;
@@ -175,17 +181,17 @@ pub(super) fn difference(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>,
 mod tests {
     use super::*;
 
-    fn names(words: &str) -> Vec<Name> {
-        words.split(' ').map(|word| Name::new(word.as_bytes().to_vec())).collect()
+    fn names(words: &str) -> Vec<ListedId> {
+        words.split(' ').map(|word| ListedId::new(word.as_bytes().to_vec())).collect()
     }
 
-    fn sorted(words: &str) -> Vec<Name> {
+    fn sorted(words: &str) -> Vec<ListedId> {
         let mut names = names(words);
         sort(&mut names).unwrap();
         names
     }
 
-    fn words(names: &[Name]) -> String {
+    fn words(names: &[ListedId]) -> String {
         let texts: Vec<_> = names.iter().map(|name| String::from_utf8_lossy(&name.text)).collect();
         texts.join(" ")
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::bits::Bits;
+use super::bits::OidSet;
 use super::list::SeqIdList;
 use crate::defline_filter::IdSet;
 use crate::key;
@@ -28,11 +28,11 @@ pub(super) fn user_keys(
 ) -> Result<Vec<Vec<u8>>, DbError> {
     let mut keys: Vec<Vec<u8>>;
     if !lookup.is_version_5() {
-        if list.binary {
+        if list.is_binary {
             return Err(DbError::BinarySeqIdListNeedsVersion5);
         }
         keys = keys_of_version_4(&list.ids, None)?;
-    } else if list.binary {
+    } else if list.is_binary {
         keys = list.ids.clone();
     } else {
         warnings.push(SLOW.into());
@@ -49,11 +49,11 @@ pub(super) fn user_keys(
             warnings.push(NO_IDS.into());
         }
     }
-    let made_for = if list.binary { list.database_residues } else { 0 };
+    let made_for = if list.is_binary { list.database_residues } else { 0 };
     if made_for != 0 && made_for != database_residues {
         warnings.push(OTHER_DATABASE.into());
     }
-    if !list.binary {
+    if !list.is_binary {
         keys.sort_unstable();
         keys.dedup();
     }
@@ -190,14 +190,14 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
 
 /// Sequences that an index shows or hides when a list is excluded.
 #[derive(Debug, Default)]
-pub(super) struct Remainder {
+pub(super) struct ExclusionScan {
     /// OIDs of entries that are not listed.
-    shown: Bits,
+    shown: OidSet,
     /// OIDs of listed entries.
-    hidden: Bits,
+    hidden: OidSet,
 }
 
-impl Remainder {
+impl ExclusionScan {
     fn see(&mut self, oid: u32, listed: bool) {
         if listed { &mut self.hidden } else { &mut self.shown }.insert(oid);
     }
@@ -211,8 +211,8 @@ impl Remainder {
 }
 
 /// Returns the sequences in the GI indexes that show or hide when the GIs of `set` are excluded.
-pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
-    let mut remainder = Remainder::default();
+pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
+    let mut remainder = ExclusionScan::default();
     for (first, gis) in lookup.gi_indexes()? {
         for i in 0..gis.len() {
             let (gi, oid) = gis.get(i);
@@ -227,8 +227,8 @@ pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbE
 ///
 /// An accession without version does not count if the next key, in the same page of the index, is
 /// the same accession with one (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).
-pub(super) fn without_keys(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
-    let mut remainder = Remainder::default();
+pub(super) fn without_keys(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
+    let mut remainder = ExclusionScan::default();
     for (first, strings) in lookup.string_indexes()? {
         let damaged = |damage| lookup.string_index_error(first, damage);
         let entries = strings.entries().collect::<Result<Vec<_>, _>>().map_err(damaged)?;

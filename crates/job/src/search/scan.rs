@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fleetblast_db::load::{LoadUnit, LoadedRange, Loader, PartitionSupply};
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::restrict::Visibility;
+use fleetblast_db::restrict::HitVisibility;
 use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_no_lost_page};
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::lists::{HitLists, Merger};
@@ -68,7 +68,7 @@ impl Subjects for LoadedSubjects<'_> {
     }
 
     fn is_excluded(&self, oid: u32) -> bool {
-        self.target.has_visibility(oid, Visibility::Excluded)
+        self.target.has_visibility(oid, HitVisibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
@@ -96,7 +96,7 @@ impl Subjects for OpenedSubjects<'_> {
     }
 
     fn is_excluded(&self, oid: u32) -> bool {
-        self.0.has_visibility(oid, Visibility::Excluded)
+        self.0.has_visibility(oid, HitVisibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
@@ -306,7 +306,7 @@ impl<'a> DatabaseScan<'a> {
                     let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
                     let mut candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
                     candidate.is_reported =
-                        !self.target.has_visibility(hit.oid, Visibility::Unreported);
+                        !self.target.has_visibility(hit.oid, HitVisibility::Unreported);
                     self.step(1);
                     candidate
                 },

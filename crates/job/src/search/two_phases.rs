@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use fleetblast_db::DbError;
 use fleetblast_db::load::{self, LoadPurpose, Loader, LoaderChoice};
-use fleetblast_db::restrict::Visibility;
+use fleetblast_db::restrict::HitVisibility;
 use fleetblast_engine::batches;
 use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
@@ -225,14 +225,14 @@ impl<'a> TwoPhaseSearch<'a> {
 
     /// Drops the hits that BLAST+ drops just before it aligns them.
     fn drop_excluded(&self, chosen: &mut [Vec<PrelimHit>]) -> Result<(), DbError> {
-        let mut known: BTreeMap<u32, Visibility> = BTreeMap::new();
+        let mut known: BTreeMap<u32, HitVisibility> = BTreeMap::new();
         for hit in chosen.iter().flatten() {
             if let Entry::Vacant(unknown) = known.entry(hit.oid) {
                 unknown.insert(self.target.visibility(hit.oid)?);
             }
         }
         for hits in chosen {
-            hits.retain(|hit| known.get(&hit.oid) != Some(&Visibility::Excluded));
+            hits.retain(|hit| known.get(&hit.oid) != Some(&HitVisibility::Excluded));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use fleetblast_db::memory::SubjectRecord;
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::restrict::Visibility;
+use fleetblast_db::restrict::HitVisibility;
 use fleetblast_db::{
     Database, DbError, SearchPath, SequenceKind, TaxonNames, TaxonomyNames, UnprintableHeader,
 };
@@ -107,15 +107,15 @@ impl SubjectDatabase {
     ///
     /// # Errors
     /// A damaged database.
-    pub fn visibility(&self, oid: u32) -> Result<Visibility, DbError> {
+    pub fn visibility(&self, oid: u32) -> Result<HitVisibility, DbError> {
         match self.searched.visibility(oid)? {
-            Visibility::Excluded if self.aligns_excluded => Ok(Visibility::Unreported),
+            HitVisibility::Excluded if self.aligns_excluded => Ok(HitVisibility::Unreported),
             visibility => Ok(visibility),
         }
     }
 
     /// Whether a subject has this visibility. Damage is reported later, with the hits.
-    pub fn has_visibility(&self, oid: u32, wanted: Visibility) -> bool {
+    pub fn has_visibility(&self, oid: u32, wanted: HitVisibility) -> bool {
         self.visibility(oid).is_ok_and(|visibility| visibility == wanted)
     }
 
@@ -211,7 +211,7 @@ fn open_database(
     };
     Ok(SubjectDatabase {
         totals: database_totals(&database, plan, shortest),
-        is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
+        is_listed: user.is_some_and(|user| !user.is_negative && !user.is_empty()),
         is_database_empty: database.combined_info().sequences == 0,
         aligns_excluded: false,
         translation: None,

@@ -5,7 +5,7 @@ use std::iter;
 use std::sync::Arc;
 
 use fleetblast_db::load::PageKind;
-use fleetblast_db::restrict::Visibility;
+use fleetblast_db::restrict::HitVisibility;
 use fleetblast_engine::hits::{Alignment, Candidate, SubjectHit};
 use fleetblast_engine::lists::{Cut, Merger};
 use fleetblast_engine::search::Searcher;
@@ -201,7 +201,7 @@ impl<'a> SearchWorker<'a> {
             let mut aligned = Vec::with_capacity(wanted.len());
             for wanted in wanted {
                 let visibility = self.job.target.visibility(wanted.hit.oid)?;
-                aligned.push(visibility != Visibility::Excluded);
+                aligned.push(visibility != HitVisibility::Excluded);
             }
             let hits: Vec<_> = wanted
                 .iter()
