@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fleetblast_seq::id::SeqId;
 
-use crate::error::Error;
+use crate::error::MakedbError;
 use crate::ids;
 use crate::lmdb::{Lmdb, PAGE_CONTENTS};
 use crate::sink::{Output, Sink};
@@ -34,15 +34,16 @@ pub(crate) struct Accessions {
 }
 
 impl Accessions {
-    pub(crate) fn new(sink: &Sink) -> Result<Self, Error> {
-        let spool = || Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
+    pub(crate) fn new(sink: &Sink) -> Result<Self, MakedbError> {
+        let spool =
+            || Ok::<_, MakedbError>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
         let keys = Sorter::new(sink.directory());
         let (ends, lists) = (spool()?, spool()?);
         Ok(Self { keys, ends, lists, count: 0, without: 0, entries: 0, key_bytes: 0 })
     }
 
     /// Adds the identifiers of the next sequence.
-    pub(crate) fn add(&mut self, ids: &[SeqId], number: u32) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, ids: &[SeqId], number: u32) -> Result<(), MakedbError> {
         let mut listed: Vec<Vec<u8>> = Vec::new();
         let mut result = Ok(());
         // BLAST+ sorts the numbers of one key as the bytes of little-endian integers.
@@ -76,7 +77,7 @@ impl Accessions {
         self.ends.put(&self.lists.length().to_le_bytes())
     }
 
-    fn put_listed(&mut self, id: &[u8]) -> Result<(), Error> {
+    fn put_listed(&mut self, id: &[u8]) -> Result<(), MakedbError> {
         if id.len() >= LONG {
             self.lists.put(&[LONG as u8])?;
             self.lists.put(&(id.len() as u32).to_le_bytes())?;
@@ -92,7 +93,7 @@ impl Accessions {
         sink: &mut Sink,
         volumes: &[(Vec<u8>, u32)],
         map_size: Option<NonZero<u64>>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), MakedbError> {
         let mut lmdb = create(sink, self.key_bytes + 16 * self.entries, volumes, map_size)?;
         if self.entries > 0 {
             let mut file = sink.file(None, "os")?;
@@ -129,7 +130,7 @@ pub(crate) fn write_volumes(
     sink: &mut Sink,
     volumes: &[(Vec<u8>, u32)],
     map_size: Option<NonZero<u64>>,
-) -> Result<(), Error> {
+) -> Result<(), MakedbError> {
     create(sink, 0, volumes, map_size)?.close()
 }
 
@@ -139,7 +140,7 @@ fn create(
     entries: u64,
     volumes: &[(Vec<u8>, u32)],
     map_size: Option<NonZero<u64>>,
-) -> Result<Lmdb, Error> {
+) -> Result<Lmdb, MakedbError> {
     let map_size = map_size.map_or(MAP_SIZE, NonZero::get);
     let mut lmdb = Lmdb::create(sink.path(None, "db"), map_size, entries)?;
     let names = volumes.first().map_or(0, |(name, _)| name.len() as u64);

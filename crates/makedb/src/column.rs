@@ -1,8 +1,8 @@
 //! The column of masks: an index, and the data in both byte orders.
 
-use crate::error::Error;
+use crate::error::MakedbError;
 use crate::masks::Algorithm;
-use crate::options::Options;
+use crate::options::DatabaseOptions;
 use crate::sink::{Output, Sink};
 
 /// Title of a column of masks.
@@ -29,16 +29,17 @@ pub(crate) struct Column {
 impl Column {
     pub(crate) fn create(
         sink: &Sink,
-        options: &Options,
+        options: &DatabaseOptions,
         algorithms: &[Algorithm],
         volume: u32,
-    ) -> Result<Self, Error> {
-        let spool = || Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
+    ) -> Result<Self, MakedbError> {
+        let spool =
+            || Ok::<_, MakedbError>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
         let mut offsets = spool()?;
         offsets.put(&0u32.to_be_bytes())?;
         let mut texts = Vec::new();
         string(&mut texts, TITLE);
-        string(&mut texts, options.dates.masks.as_bytes());
+        string(&mut texts, options.dates.mask_date.as_bytes());
         let metadata = texts.len();
         let mut pairs: Vec<(String, &[u8])> =
             algorithms.iter().map(|a| (a.id().to_string(), a.description())).collect();
@@ -61,14 +62,14 @@ impl Column {
     }
 
     /// Adds the masks of a sequence in both byte orders; empty slices for none.
-    pub(crate) fn add(&mut self, [big, little]: [&[u8]; 2]) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, [big, little]: [&[u8]; 2]) -> Result<(), MakedbError> {
         self.big_endian.put(big)?;
         self.little_endian.put(little)?;
         self.offsets.put(&(self.big_endian.length() as u32).to_be_bytes())
     }
 
     /// Writes the files of a volume with `count` sequences.
-    pub(crate) fn close(self, sink: &mut Sink, count: u32) -> Result<(), Error> {
+    pub(crate) fn close(self, sink: &mut Sink, count: u32) -> Result<(), MakedbError> {
         let size = self.big_endian.length();
         if size == 0 {
             return Ok(());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fleetblast_seq::id::SeqId;
 
-use crate::error::Error;
+use crate::error::MakedbError;
 use crate::ids;
 use crate::sort::Sorter;
 
@@ -31,7 +31,12 @@ impl Duplicates {
     }
 
     /// Adds the identifiers of a sequence.
-    pub(crate) fn add(&mut self, ids: &[SeqId], volume: u32, number: u64) -> Result<(), Error> {
+    pub(crate) fn add(
+        &mut self,
+        ids: &[SeqId],
+        volume: u32,
+        number: u64,
+    ) -> Result<(), MakedbError> {
         for (index, id) in ids.iter().enumerate() {
             let mut key = volume.to_be_bytes().to_vec();
             key.extend(ids::label(id));
@@ -45,7 +50,7 @@ impl Duplicates {
     }
 
     /// Finds the first sequence that must be refused.
-    pub(crate) fn check(self) -> Result<(), Error> {
+    pub(crate) fn check(self) -> Result<(), MakedbError> {
         let Self { labels, mut several } = self;
         let mut last = Vec::new();
         // The first refused sequence: its number, the number of its identifier, the identifier.
@@ -73,7 +78,7 @@ impl Duplicates {
             None => Ok(()),
             Some((number, _, label)) => {
                 let label = String::from_utf8_lossy(&label).into_owned();
-                Err(Error::Duplicate { label, number })
+                Err(MakedbError::DuplicateIdentifier { label, number })
             }
         }
     }

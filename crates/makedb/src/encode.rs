@@ -7,11 +7,11 @@ use fleetblast_seq::fasta::database::Gaps;
 use fleetblast_seq::fasta::{self, FastaError, Reader, Record, Rules, Warning};
 use fleetblast_seq::id::{Refusal, SeqId};
 
-use crate::header::{self, BadCharacter, Line};
+use crate::header::{self, BadCharacter, StoredDefline};
 use crate::ids;
-use crate::kind::Kind;
+use crate::kind::DatabaseKind;
 use crate::nucleotide;
-use crate::options::Options;
+use crate::options::DatabaseOptions;
 
 /// Largest GI that is stored.
 const MAX_GI: i64 = u32::MAX as i64;
@@ -79,7 +79,7 @@ pub(crate) struct Block {
 }
 
 /// Encodes a part of the input. `name` is the input's name in messages.
-pub(crate) fn encode(text: Text, name: &Path, options: &Options) -> Block {
+pub(crate) fn encode(text: Text, name: &Path, options: &DatabaseOptions) -> Block {
     let rules = fasta::Options {
         parse_deflines: options.parse_ids,
         rules: Rules::Database(options.kind.molecule()),
@@ -102,7 +102,7 @@ pub(crate) fn encode(text: Text, name: &Path, options: &Options) -> Block {
 }
 
 impl Block {
-    fn encode(&mut self, mut record: Record, options: &Options) -> Encoded {
+    fn encode(&mut self, mut record: Record, options: &DatabaseOptions) -> Encoded {
         let warnings = std::mem::take(&mut record.warnings);
         let mut names = std::mem::take(&mut record.ids);
         let outcome = self.outcome(&record, &names, options);
@@ -110,7 +110,7 @@ impl Block {
         Encoded { line: record.line, warnings, names, outcome }
     }
 
-    fn outcome(&mut self, record: &Record, names: &[SeqId], options: &Options) -> Outcome {
+    fn outcome(&mut self, record: &Record, names: &[SeqId], options: &DatabaseOptions) -> Outcome {
         let large = names.iter().find_map(|id| match id {
             SeqId::Gi(gi) if *gi > MAX_GI => Some(*gi),
             _ => None,
@@ -135,24 +135,24 @@ impl Block {
     fn store(
         &mut self,
         record: &Record,
-        lines: Vec<Line>,
+        lines: Vec<StoredDefline>,
         has_taxid: bool,
-        options: &Options,
+        options: &DatabaseOptions,
     ) -> Entry {
         let start = self.sequences.len();
         let ambiguities = match options.kind {
-            Kind::Protein => {
+            DatabaseKind::Protein => {
                 self.sequences.extend_from_slice(&record.residues);
                 Vec::new()
             }
-            Kind::Nucleotide => nucleotide::pack(&record.residues, &mut self.sequences),
+            DatabaseKind::Nucleotide => nucleotide::pack(&record.residues, &mut self.sequences),
         };
         let sequence = start..self.sequences.len();
         self.sequences.extend_from_slice(&ambiguities);
         let ambiguities = sequence.end..self.sequences.len();
         let mut bad_characters = Vec::new();
         let start = self.headers.len();
-        let ordinal = header::write(&lines, &mut self.headers, &mut bad_characters);
+        let ordinal = header::write_header(&lines, &mut self.headers, &mut bad_characters);
         let mut taxids: Vec<i32> = lines.iter().map(|line| line.taxid).collect();
         taxids.sort_unstable();
         taxids.dedup();
@@ -173,7 +173,10 @@ impl Block {
 }
 
 /// Parses the definition lines of a record. Also returns whether a taxonomy id was found for any.
-fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Refusal> {
+fn lines(
+    record: &Record,
+    options: &DatabaseOptions,
+) -> Result<(Vec<StoredDefline>, bool), Refusal> {
     let definitions = if options.parse_ids {
         ids::definitions(&record.defline, options.kind.molecule())?
     } else {
@@ -182,9 +185,9 @@ fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Refusa
     };
     let mut found = false;
     let lines = definitions.into_iter().map(|ids::Definition { ids, title }| {
-        let taxid = options.taxids.find(&ids);
+        let taxid = options.taxids.taxid_of_ids(&ids);
         found |= taxid.is_some();
-        Line { title, ids, taxid: taxid.unwrap_or(0) }
+        StoredDefline { title, ids, taxid: taxid.unwrap_or(0) }
     });
     Ok((lines.collect(), found))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::Error;
+use crate::error::MakedbError;
 use crate::sink::{Output, Sink};
 use crate::sort::Sorter;
 
@@ -24,7 +24,7 @@ fn header(
     terms: u32,
     page: u32,
     line: u32,
-) -> Result<(), Error> {
+) -> Result<(), MakedbError> {
     let samples = terms.div_ceil(page);
     for word in [FORMAT, kind, size as u32, terms, samples, page, line, 0, 0] {
         index.put(&word.to_be_bytes())?;
@@ -50,7 +50,7 @@ impl Strings {
         self.size
     }
 
-    pub(crate) fn add(&mut self, line: &[u8]) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, line: &[u8]) -> Result<(), MakedbError> {
         self.count += 1;
         self.size += line.len() as u64;
         self.lines.push(line, 0)
@@ -62,7 +62,7 @@ impl Strings {
         sink: &mut Sink,
         volume: u32,
         letters: [&'static str; 2],
-    ) -> Result<(), Error> {
+    ) -> Result<(), MakedbError> {
         if self.lines.is_empty() {
             return Ok(());
         }
@@ -111,13 +111,13 @@ impl Numbers {
         8 * u64::from(self.count)
     }
 
-    pub(crate) fn add(&mut self, id: u32, number: u32) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, id: u32, number: u32) -> Result<(), MakedbError> {
         self.count += 1;
         self.pairs.push(&id.to_be_bytes(), u64::from(number))
     }
 
     /// Writes index and data, unless there are no pairs.
-    pub(crate) fn write(self, sink: &mut Sink, volume: u32) -> Result<(), Error> {
+    pub(crate) fn write(self, sink: &mut Sink, volume: u32) -> Result<(), MakedbError> {
         if self.pairs.is_empty() {
             return Ok(());
         }

@@ -4,16 +4,16 @@ use fleetblast_seq::id::Molecule;
 
 /// Protein or nucleotide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DatabaseKind {
     /// Files `.p*`.
     Protein,
     /// Files `.n*`.
     Nucleotide,
 }
 
-impl Kind {
+impl DatabaseKind {
     /// First letter of its file extensions.
-    pub const fn letter(self) -> char {
+    pub const fn extension_letter(self) -> char {
         match self {
             Self::Protein => 'p',
             Self::Nucleotide => 'n',

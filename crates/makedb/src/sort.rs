@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, Error};
+use crate::error::{ErrorContext, MakedbError};
 use crate::sink::{Output, spool};
 
 /// Bytes of records that are sorted in memory at a time.
@@ -52,7 +52,7 @@ impl Sorter {
     }
 
     /// Adds a record.
-    pub(crate) fn push(&mut self, key: &[u8], value: u64) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, key: &[u8], value: u64) -> Result<(), MakedbError> {
         let used = self.bytes.len() + self.items.len() * size_of::<Item>();
         if used + key.len() > self.limit && !self.items.is_empty() {
             self.write_run()?;
@@ -72,7 +72,7 @@ impl Sorter {
         });
     }
 
-    fn write_run(&mut self) -> Result<(), Error> {
+    fn write_run(&mut self) -> Result<(), MakedbError> {
         self.sort();
         let mut run = Output::new(spool(&self.directory)?, self.directory.clone());
         for item in &self.items {
@@ -89,8 +89,8 @@ impl Sorter {
     /// Calls `each` with the records in order.
     pub(crate) fn finish(
         mut self,
-        mut each: impl FnMut(&[u8], u64) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut each: impl FnMut(&[u8], u64) -> Result<(), MakedbError>,
+    ) -> Result<(), MakedbError> {
         if self.runs.is_empty() {
             self.sort();
             for item in &self.items {
@@ -104,13 +104,13 @@ impl Sorter {
         let mut heap = BinaryHeap::new();
         for run in std::mem::take(&mut self.runs) {
             let mut head = Head::new(run);
-            if head.advance().during("read from", &self.directory)? {
+            if head.advance().with_context("read from", &self.directory)? {
                 heap.push(head);
             }
         }
         while let Some(mut head) = heap.pop() {
             each(&head.key, head.value)?;
-            if head.advance().during("read from", &self.directory)? {
+            if head.advance().with_context("read from", &self.directory)? {
                 heap.push(head);
             }
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fleetblast_seq::id::{SeqId, parse_single};
 use fleetblast_seq::input::read_whole;
 
-use crate::error::Error;
+use crate::error::MakedbError;
 use crate::ids::plain_key;
 use crate::lmdb::{Lmdb, PAGE_CONTENTS};
 use crate::sink::{Output, Sink};
@@ -18,25 +18,25 @@ const MAP_SIZE: u64 = 300_000_000;
 
 /// The source of taxonomy ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Taxids {
+pub enum TaxidSource {
     /// No taxonomy id is known, so 0 is stored.
     #[default]
     Unknown,
     /// The same taxonomy id for all sequences.
-    All(i32),
+    SameForAll(i32),
     /// A taxonomy id for each identifier without version.
-    Map(HashMap<Vec<u8>, i32>),
+    ByIdentifier(HashMap<Vec<u8>, i32>),
 }
 
-impl Taxids {
+impl TaxidSource {
     /// Reads a file with an identifier and a number on each line, one blank or tab between them.
     /// Lines without exactly two such words are skipped.
     ///
     /// # Errors
     /// If the file cannot be read, or a second word is no number.
-    pub fn read_map(path: &Path) -> Result<Self, Error> {
-        let text =
-            read_whole(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+    pub fn read_map(path: &Path) -> Result<Self, MakedbError> {
+        let text = read_whole(path)
+            .map_err(|source| MakedbError::ReadFile { path: path.to_path_buf(), source })?;
         let mut map = HashMap::new();
         for (line, text) in (1..).zip(text.split(|&byte| byte == b'\n' || byte == b'\r')) {
             let mut words = text.trim_ascii().split(|&byte| byte == b' ' || byte == b'\t');
@@ -49,20 +49,20 @@ impl Taxids {
             let number = std::str::from_utf8(number).ok().and_then(|text| text.parse().ok());
             let Some(number) = number else {
                 let text = String::from_utf8_lossy(text).into_owned();
-                return Err(Error::TaxidMap { path: PathBuf::from(path), line, text });
+                return Err(MakedbError::InvalidTaxidMap { path: PathBuf::from(path), line, text });
             };
             map.insert(map_key(id), number);
         }
-        Ok(if map.is_empty() { Self::Unknown } else { Self::Map(map) })
+        Ok(if map.is_empty() { Self::Unknown } else { Self::ByIdentifier(map) })
     }
 
     /// The taxonomy id of a definition line, 0 if unknown (`CTaxIdSet::x_SelectBestTaxid`); `None`
     /// if it is not in the map.
-    pub(crate) fn find(&self, ids: &[SeqId]) -> Option<i32> {
+    pub(crate) fn taxid_of_ids(&self, ids: &[SeqId]) -> Option<i32> {
         match self {
             Self::Unknown => Some(0),
-            Self::All(taxid) => Some(*taxid),
-            Self::Map(map) => ids.iter().find_map(|id| {
+            Self::SameForAll(taxid) => Some(*taxid),
+            Self::ByIdentifier(map) => ids.iter().find_map(|id| {
                 let key = Some(plain_key(id)).filter(|key| !key.is_empty())?;
                 let plain =
                     || key.split(|&byte| byte == b'.').next().filter(|k| k.len() < key.len());
@@ -96,15 +96,16 @@ pub(crate) struct TaxidTables {
 }
 
 impl TaxidTables {
-    pub(crate) fn new(sink: &Sink) -> Result<Self, Error> {
-        let spool = || Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
+    pub(crate) fn new(sink: &Sink) -> Result<Self, MakedbError> {
+        let spool =
+            || Ok::<_, MakedbError>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
         let (ends, lists) = (spool()?, spool()?);
         let (numbers, counts) = (Sorter::new(sink.directory()), BTreeMap::new());
         Ok(Self { ends, lists, numbers, counts, count: 0 })
     }
 
     /// Adds the taxonomy ids of the next sequence, ascending and without duplicates.
-    pub(crate) fn add(&mut self, taxids: &[i32], number: u32) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, taxids: &[i32], number: u32) -> Result<(), MakedbError> {
         for &taxid in taxids {
             self.lists.put(&taxid.to_le_bytes())?;
             let sortable = taxid.cast_unsigned() ^ 1 << 31;
@@ -120,7 +121,7 @@ impl TaxidTables {
         self,
         sink: &mut Sink,
         map_size: Option<NonZero<u64>>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), MakedbError> {
         let mut file = sink.file(None, "ot")?;
         file.put(&self.count.to_le_bytes())?;
         file.append(self.ends)?;

@@ -1,10 +1,10 @@
 //! One volume: index, headers, sequences, and indexes of identifiers.
 
 use crate::column::Column;
-use crate::error::Error;
+use crate::error::MakedbError;
 use crate::isam::{Numbers, Strings};
-use crate::kind::Kind;
-use crate::options::{Options, Version};
+use crate::kind::DatabaseKind;
+use crate::options::{DatabaseOptions, FormatVersion};
 use crate::sink::{Output, Sink};
 
 /// Size limit of BLAST+ for the estimated files of identifiers, whatever `-max_file_sz` says.
@@ -49,7 +49,7 @@ struct Indices {
 #[derive(Debug)]
 pub(crate) struct Volume {
     number: u32,
-    kind: Kind,
+    kind: DatabaseKind,
     limit: u64,
     /// Number of sequences so far.
     count: u32,
@@ -68,10 +68,14 @@ pub(crate) struct Volume {
 
 impl Volume {
     /// Makes an empty volume.
-    pub(crate) fn create(sink: &mut Sink, options: &Options, number: u32) -> Result<Self, Error> {
+    pub(crate) fn create(
+        sink: &mut Sink,
+        options: &DatabaseOptions,
+        number: u32,
+    ) -> Result<Self, MakedbError> {
         let file = Some(number);
         let spool = |sink: &Sink| {
-            Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()))
+            Ok::<_, MakedbError>(Output::new(sink.spool()?, sink.directory().to_path_buf()))
         };
         let mut sequences = sink.file(file, "sq")?;
         sequences.put(&[0])?;
@@ -83,7 +87,7 @@ impl Volume {
             Some(Indices {
                 gis: Numbers::new(sink.directory()),
                 gi_of: spool(sink)?,
-                accessions: (options.version == Version::Four)
+                accessions: (options.version == FormatVersion::Version4)
                     .then(|| Strings::new(sink.directory())),
                 hashes: options.hash_index.then(|| Strings::new(sink.directory())),
             })
@@ -125,8 +129,8 @@ impl Volume {
             return true;
         }
         let offsets = match self.kind {
-            Kind::Protein => 8,
-            Kind::Nucleotide => 12,
+            DatabaseKind::Protein => 8,
+            DatabaseKind::Nucleotide => 12,
         };
         let index = self.overhead + offsets * u64::from(self.count);
         let sequence = (item.sequence.len() + item.ambiguities.len()) as u64;
@@ -138,13 +142,13 @@ impl Volume {
     }
 
     /// Adds a sequence.
-    pub(crate) fn add(&mut self, item: &Item<'_>) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, item: &Item<'_>) -> Result<(), MakedbError> {
         self.headers.put(item.header)?;
         self.header_ends.put(&self.offset(self.headers.length())?.to_be_bytes())?;
         self.sequences.put(item.sequence)?;
         match self.kind {
-            Kind::Protein => self.sequences.put(&[0])?,
-            Kind::Nucleotide => {
+            DatabaseKind::Protein => self.sequences.put(&[0])?,
+            DatabaseKind::Nucleotide => {
                 let start = self.offset(self.sequences.length())?;
                 self.ambiguity_starts.put(&start.to_be_bytes())?;
                 self.sequences.put(item.ambiguities)?;
@@ -163,13 +167,17 @@ impl Volume {
         Ok(())
     }
 
-    fn offset(&self, offset: u64) -> Result<u32, Error> {
+    fn offset(&self, offset: u64) -> Result<u32, MakedbError> {
         let number = u64::from(self.count);
-        u32::try_from(offset).map_err(|_| Error::TooLarge { number })
+        u32::try_from(offset).map_err(|_| MakedbError::SequenceTooLarge { number })
     }
 
     /// Completes the files.
-    pub(crate) fn close(mut self, sink: &mut Sink, options: &Options) -> Result<(), Error> {
+    pub(crate) fn close(
+        mut self,
+        sink: &mut Sink,
+        options: &DatabaseOptions,
+    ) -> Result<(), MakedbError> {
         let file = Some(self.number);
         let mut index = sink.file(file, "in")?;
         let (count, residues, longest) = (self.count, self.residues, self.longest);
@@ -178,7 +186,7 @@ impl Volume {
         let end = self.offset(self.sequences.length())?;
         index.append(self.header_ends)?;
         index.append(self.sequence_ends)?;
-        if self.kind == Kind::Nucleotide {
+        if self.kind == DatabaseKind::Nucleotide {
             self.ambiguity_starts.put(&end.to_be_bytes())?;
             index.append(self.ambiguity_starts)?;
         }
@@ -204,7 +212,7 @@ impl Indices {
             && self.hashes.as_ref().is_none_or(|index| strings(index, 1))
     }
 
-    fn add(&mut self, number: u32, item: &Item<'_>) -> Result<(), Error> {
+    fn add(&mut self, number: u32, item: &Item<'_>) -> Result<(), MakedbError> {
         for &gi in item.gis {
             self.gis.add(gi, number)?;
         }
@@ -220,7 +228,7 @@ impl Indices {
         Ok(())
     }
 
-    fn close(self, sink: &mut Sink, volume: u32, count: u32) -> Result<(), Error> {
+    fn close(self, sink: &mut Sink, volume: u32, count: u32) -> Result<(), MakedbError> {
         self.gis.write(sink, volume)?;
         if let Some(accessions) = self.accessions {
             accessions.write(sink, volume, ["si", "sd"])?;
@@ -238,15 +246,15 @@ impl Indices {
 }
 
 /// `n5.ndb`: the name of the file of accessions, which every volume of version 5 has.
-fn lmdb_name(sink: &Sink, options: &Options) -> Vec<u8> {
+fn lmdb_name(sink: &Sink, options: &DatabaseOptions) -> Vec<u8> {
     let mut name = sink.name();
-    name.extend(format!(".{}db", options.kind.letter()).bytes());
+    name.extend(format!(".{}db", options.kind.extension_letter()).bytes());
     name
 }
 
 /// The index before its offsets; the date is padded so that they start at a multiple of 8.
 fn preamble(
-    options: &Options,
+    options: &DatabaseOptions,
     lmdb_name: &[u8],
     volume: u32,
     count: u32,
@@ -260,20 +268,20 @@ fn preamble(
         bytes.extend(text);
     };
     let version = match options.version {
-        Version::Four => 4,
-        Version::Five => 5,
+        FormatVersion::Version4 => 4,
+        FormatVersion::Version5 => 5,
     };
     put(&mut bytes, version);
-    put(&mut bytes, u32::from(options.kind == Kind::Protein));
-    if options.version == Version::Five {
+    put(&mut bytes, u32::from(options.kind == DatabaseKind::Protein));
+    if options.version == FormatVersion::Version5 {
         put(&mut bytes, volume);
     }
     text(&mut bytes, &options.title);
-    if options.version == Version::Five {
+    if options.version == FormatVersion::Version5 {
         text(&mut bytes, lmdb_name);
     }
     // After the date come 4 + 8 + 4 bytes.
-    let mut date = options.dates.index.clone().into_bytes();
+    let mut date = options.dates.index_date.clone().into_bytes();
     while !(bytes.len() + 4 + date.len() + 16).is_multiple_of(8) {
         date.push(0);
     }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use fleetblast_job::error::{Error, output_error};
 use fleetblast_job::standard;
-use fleetblast_makedb::{Kind, Sink};
+use fleetblast_makedb::{DatabaseKind, Sink};
 
 use super::options::Options;
 
@@ -48,8 +48,8 @@ impl Log {
     /// Writes the lines before the input is read.
     pub(super) fn start(&mut self, options: &Options, sink: &Sink, now: &str) {
         let kind = match options.kind {
-            Kind::Protein => "Protein",
-            Kind::Nucleotide => "Nucleotide",
+            DatabaseKind::Protein => "Protein",
+            DatabaseKind::Nucleotide => "Nucleotide",
         };
         let name = sink.base().display();
         self.say(&format!("\n\nBuilding a new DB, current time: {now}"));
