@@ -2,16 +2,16 @@
 
 use fleetblast_seq::id::SeqId;
 
-use crate::accessions::{self, Accessions};
-use crate::duplicates::Duplicates;
-use crate::encode::{Block, Entry};
+use crate::accessions::{self, AccessionTables};
+use crate::duplicates::DuplicateFinder;
+use crate::encode::{EncodedPart, EncodedSequence};
 use crate::error::{ErrorContext, MakedbError};
 use crate::header;
 use crate::ids;
 use crate::options::{DatabaseOptions, FormatVersion};
-use crate::sink::Sink;
+use crate::sink::StagedFiles;
 use crate::taxids::{TaxidSource, TaxidTables};
-use crate::volume::{Item, Volume};
+use crate::volume::{StoredSequence, VolumeWriter};
 
 /// Maximal number of sequences of a database.
 const MAX_SEQUENCES: u64 = i32::MAX as u64;
@@ -20,15 +20,15 @@ const MAX_SEQUENCES: u64 = i32::MAX as u64;
 #[derive(Debug)]
 pub struct DatabaseBuilder {
     options: DatabaseOptions,
-    sink: Sink,
-    volume: Option<Volume>,
+    sink: StagedFiles,
+    volume: Option<VolumeWriter>,
     /// Numbers of sequences of the full volumes.
     full: Vec<u32>,
     /// Number of sequences so far.
     count: u64,
-    accessions: Option<Accessions>,
+    accessions: Option<AccessionTables>,
     taxids: Option<TaxidTables>,
-    duplicates: Option<Duplicates>,
+    duplicates: Option<DuplicateFinder>,
     found_taxid: bool,
     found_mask: bool,
     header: Vec<u8>,
@@ -59,11 +59,12 @@ impl DatabaseBuilder {
     ///
     /// # Errors
     /// If files cannot be made.
-    pub fn new(options: DatabaseOptions, sink: Sink) -> Result<Self, MakedbError> {
+    pub fn new(options: DatabaseOptions, sink: StagedFiles) -> Result<Self, MakedbError> {
         let five = options.version == FormatVersion::Version5;
-        let accessions = (five && options.parse_ids).then(|| Accessions::new(&sink)).transpose()?;
+        let accessions =
+            (five && options.parse_ids).then(|| AccessionTables::new(&sink)).transpose()?;
         let taxids = five.then(|| TaxidTables::new(&sink)).transpose()?;
-        let duplicates = options.parse_ids.then(|| Duplicates::new(sink.directory()));
+        let duplicates = options.parse_ids.then(|| DuplicateFinder::new(sink.directory()));
         Ok(Self {
             options,
             sink,
@@ -116,8 +117,8 @@ impl DatabaseBuilder {
     /// Adds a sequence of a block. `names` are its identifiers in masks.
     pub(crate) fn add(
         &mut self,
-        block: &Block,
-        entry: &Entry,
+        block: &EncodedPart,
+        entry: &EncodedSequence,
         names: &[SeqId],
     ) -> Result<(), MakedbError> {
         if let Some(why) = self.refused.take() {
@@ -127,7 +128,7 @@ impl DatabaseBuilder {
             return Err(MakedbError::TooManySequences);
         }
         let number = self.count as u32;
-        let blobs = self.options.masks.blobs(names, entry.length);
+        let blobs = self.options.masks.encode_masks(names, entry.length);
         let blobs = blobs.ok_or(MakedbError::MaskOutOfBounds { number: self.count })?;
         self.found_mask |= !blobs[0].is_empty();
         self.found_taxid |= entry.has_taxid;
@@ -140,17 +141,17 @@ impl DatabaseBuilder {
         let mut lines = Vec::new();
         let mut fresh = false;
         loop {
-            let in_volume = self.volume.as_ref().map_or(0, Volume::count);
+            let in_volume = self.volume.as_ref().map_or(0, VolumeWriter::sequence_count);
             self.prepare(block, entry, in_volume, &mut header, &mut lines);
-            let item = Item {
+            let item = StoredSequence {
                 sequence: &block.sequences[entry.sequence.clone()],
                 ambiguities: &block.sequences[entry.ambiguities.clone()],
                 header: &header,
                 length: entry.length,
-                ids: entry.ids.len().max(1),
-                lines: &lines,
+                id_count: entry.ids.len().max(1),
+                string_index_lines: &lines,
                 gis: &gis,
-                hash: entry.hash,
+                hash: entry.sequence_hash,
                 masks: [&blobs[0], &blobs[1]],
             };
             match &mut self.volume {
@@ -181,17 +182,17 @@ impl DatabaseBuilder {
     /// Fills in the parts of a sequence that depend on its number in the volume.
     fn prepare(
         &self,
-        block: &Block,
-        entry: &Entry,
+        block: &EncodedPart,
+        entry: &EncodedSequence,
         number: u32,
         header: &mut Vec<u8>,
         lines: &mut Vec<Vec<u8>>,
     ) {
         let stored = &block.headers[entry.header.clone()];
         header.clear();
-        let (before, after) = stored.split_at(entry.ordinal.unwrap_or(stored.len()));
+        let (before, after) = stored.split_at(entry.ordinal_offset.unwrap_or(stored.len()));
         header.extend_from_slice(before);
-        if entry.ordinal.is_some() {
+        if entry.ordinal_offset.is_some() {
             header::write_ordinal(number, header);
         }
         header.extend_from_slice(after);
@@ -199,7 +200,7 @@ impl DatabaseBuilder {
         let indexed = self.options.parse_ids || self.options.hash_index;
         if indexed && self.options.version == FormatVersion::Version4 {
             for id in &entry.ids {
-                ids::index_lines(id, number, lines);
+                ids::string_index_lines(id, number, lines);
             }
             if entry.ids.is_empty() {
                 // For a sequence that starts a volume, BLAST+ uses the number it would have in the
@@ -215,11 +216,11 @@ impl DatabaseBuilder {
 
     fn next_volume(&mut self) -> Result<(), MakedbError> {
         if let Some(volume) = self.volume.take() {
-            self.full.push(volume.count());
+            self.full.push(volume.sequence_count());
             volume.close(&mut self.sink, &self.options)?;
         }
         let number = self.full.len() as u32;
-        self.volume = Some(Volume::create(&mut self.sink, &self.options, number)?);
+        self.volume = Some(VolumeWriter::create(&mut self.sink, &self.options, number)?);
         Ok(())
     }
 
@@ -234,7 +235,7 @@ impl DatabaseBuilder {
             return Err(why);
         }
         match self.duplicates.take() {
-            Some(duplicates) => duplicates.check(),
+            Some(duplicates) => duplicates.check_unique(),
             None => Ok(()),
         }
     }
@@ -247,12 +248,12 @@ impl DatabaseBuilder {
     pub fn finish<T>(mut self, before: impl FnOnce() -> T) -> Result<DatabaseSize, MakedbError> {
         self.check_duplicates()?;
         if let Some(volume) = self.volume.take() {
-            self.full.push(volume.count());
+            self.full.push(volume.sequence_count());
             volume.close(&mut self.sink, &self.options)?;
         }
         let volumes = self.full.len() as u32;
         let numbered = |n: u32| (volumes > 1).then_some(n);
-        let (base, map_size) = (self.sink.base().to_path_buf(), self.options.lmdb_map_size);
+        let (base, map_size) = (self.sink.base_path().to_path_buf(), self.options.lmdb_map_size);
         if volumes > 1 {
             self.write_alias(volumes)?;
         }
@@ -276,7 +277,7 @@ impl DatabaseBuilder {
     }
 
     fn write_alias(&mut self, volumes: u32) -> Result<(), MakedbError> {
-        let base = self.sink.base().to_path_buf();
+        let base = self.sink.base_path().to_path_buf();
         let names: Vec<Vec<u8>> =
             (0..volumes).map(|n| accessions::volume_name(&base, Some(n))).collect();
         let date = &self.options.dates.index_date;
@@ -288,7 +289,7 @@ impl DatabaseBuilder {
             b"\n",
         ]
         .concat();
-        let path = self.sink.path(None, "al");
+        let path = self.sink.staged_path(None, "al");
         std::fs::write(&path, text).with_context("write", &path)
     }
 }

@@ -18,7 +18,7 @@ const MAX_GI: i64 = u32::MAX as i64;
 
 /// A part of an input that starts and ends with whole records.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct FastaPart {
     pub(crate) bytes: Vec<u8>,
     /// Number of lines of the input before it.
     pub(crate) lines_before: u64,
@@ -26,18 +26,18 @@ pub(crate) struct Text {
 
 /// A sequence ready to be stored, except for its number. Ranges refer to the block's buffers.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct EncodedSequence {
     pub(crate) sequence: Range<usize>,
     pub(crate) ambiguities: Range<usize>,
     pub(crate) header: Range<usize>,
     /// Offset in the header at which the number of the sequence is inserted, if it is.
-    pub(crate) ordinal: Option<usize>,
+    pub(crate) ordinal_offset: Option<usize>,
     pub(crate) length: u32,
     /// All identifiers of all definition lines.
     pub(crate) ids: Vec<SeqId>,
     /// Ascending, without duplicates.
     pub(crate) taxids: Vec<i32>,
-    pub(crate) hash: u32,
+    pub(crate) sequence_hash: u32,
     pub(crate) bad_characters: Vec<BadCharacter>,
     /// Whether a taxonomy id was found for the sequence.
     pub(crate) has_taxid: bool,
@@ -45,47 +45,47 @@ pub(crate) struct Entry {
 
 /// Result of encoding a record.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum EncodingOutcome {
     /// The sequence to store.
-    Stored(Entry),
+    Stored(EncodedSequence),
     /// A record without residues, with its first identifier if it has one.
-    Empty(Option<SeqId>),
+    NoResidues(Option<SeqId>),
     /// A record whose GI is too large.
     LargeGi(i64),
     /// A single gap, which BLAST+ cannot store; it ends the job.
-    OnlyGap,
+    SingleGap,
     /// A word of the definition line is not an identifier; it ends the job.
-    NoIdentifier(Refusal),
+    InvalidIdentifier(Refusal),
 }
 
 /// A record that was read.
 #[derive(Debug)]
-pub(crate) struct Encoded {
+pub(crate) struct EncodedRecord {
     pub(crate) line: u64,
     pub(crate) warnings: Vec<Warning>,
     /// Identifiers in masks and messages; empty if the number in the input is used instead.
     pub(crate) names: Vec<SeqId>,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: EncodingOutcome,
 }
 
 /// The encoded records of a part of an input.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct EncodedPart {
     pub(crate) sequences: Vec<u8>,
     pub(crate) headers: Vec<u8>,
-    pub(crate) records: Vec<Encoded>,
+    pub(crate) records: Vec<EncodedRecord>,
     /// The error that ended the input early.
     pub(crate) error: Option<FastaError>,
 }
 
 /// Encodes a part of the input. `name` is the input's name in messages.
-pub(crate) fn encode(text: Text, name: &Path, options: &DatabaseOptions) -> Block {
+pub(crate) fn encode_part(text: FastaPart, name: &Path, options: &DatabaseOptions) -> EncodedPart {
     let rules = fasta::Options {
         parse_deflines: options.parse_ids,
         rules: Rules::Database(options.kind.molecule()),
     };
     let mut reader = Reader::new(&text.bytes[..], name, rules).after_lines(text.lines_before);
-    let mut block = Block::default();
+    let mut block = EncodedPart::default();
     loop {
         match reader.next_record() {
             Ok(Some(record)) => {
@@ -101,34 +101,39 @@ pub(crate) fn encode(text: Text, name: &Path, options: &DatabaseOptions) -> Bloc
     }
 }
 
-impl Block {
-    fn encode(&mut self, mut record: Record, options: &DatabaseOptions) -> Encoded {
+impl EncodedPart {
+    fn encode(&mut self, mut record: Record, options: &DatabaseOptions) -> EncodedRecord {
         let warnings = std::mem::take(&mut record.warnings);
         let mut names = std::mem::take(&mut record.ids);
         let outcome = self.outcome(&record, &names, options);
-        names.iter_mut().for_each(|id| ids::make_local(id, options.kind.molecule()));
-        Encoded { line: record.line, warnings, names, outcome }
+        names.iter_mut().for_each(|id| ids::convert_to_local(id, options.kind.molecule()));
+        EncodedRecord { line: record.line, warnings, names, outcome }
     }
 
-    fn outcome(&mut self, record: &Record, names: &[SeqId], options: &DatabaseOptions) -> Outcome {
+    fn outcome(
+        &mut self,
+        record: &Record,
+        names: &[SeqId],
+        options: &DatabaseOptions,
+    ) -> EncodingOutcome {
         let large = names.iter().find_map(|id| match id {
             SeqId::Gi(gi) if *gi > MAX_GI => Some(*gi),
             _ => None,
         });
         if let Some(gi) = large {
-            return Outcome::LargeGi(gi);
+            return EncodingOutcome::LargeGi(gi);
         }
         if record.residues.is_empty() || record.gaps == Gaps::StartsUnknown {
-            return Outcome::Empty(names.first().cloned());
+            return EncodingOutcome::NoResidues(names.first().cloned());
         }
         if record.gaps == Gaps::Only {
-            return Outcome::OnlyGap;
+            return EncodingOutcome::SingleGap;
         }
         match lines(record, options) {
             Ok((lines, has_taxid)) => {
-                Outcome::Stored(self.store(record, lines, has_taxid, options))
+                EncodingOutcome::Stored(self.store(record, lines, has_taxid, options))
             }
-            Err(refusal) => Outcome::NoIdentifier(refusal),
+            Err(refusal) => EncodingOutcome::InvalidIdentifier(refusal),
         }
     }
 
@@ -138,14 +143,16 @@ impl Block {
         lines: Vec<StoredDefline>,
         has_taxid: bool,
         options: &DatabaseOptions,
-    ) -> Entry {
+    ) -> EncodedSequence {
         let start = self.sequences.len();
         let ambiguities = match options.kind {
             DatabaseKind::Protein => {
                 self.sequences.extend_from_slice(&record.residues);
                 Vec::new()
             }
-            DatabaseKind::Nucleotide => nucleotide::pack(&record.residues, &mut self.sequences),
+            DatabaseKind::Nucleotide => {
+                nucleotide::pack_bases(&record.residues, &mut self.sequences)
+            }
         };
         let sequence = start..self.sequences.len();
         self.sequences.extend_from_slice(&ambiguities);
@@ -157,15 +164,15 @@ impl Block {
         taxids.sort_unstable();
         taxids.dedup();
         let hash = if options.hash_index { hash(&record.residues) } else { 0 };
-        Entry {
+        EncodedSequence {
             sequence,
             ambiguities,
             header: start..self.headers.len(),
-            ordinal,
+            ordinal_offset: ordinal,
             length: record.residues.len() as u32,
             ids: lines.into_iter().flat_map(|line| line.ids).collect(),
             taxids,
-            hash,
+            sequence_hash: hash,
             bad_characters,
             has_taxid,
         }
@@ -178,13 +185,13 @@ fn lines(
     options: &DatabaseOptions,
 ) -> Result<(Vec<StoredDefline>, bool), Refusal> {
     let definitions = if options.parse_ids {
-        ids::definitions(&record.defline, options.kind.molecule())?
+        ids::parse_deflines(&record.defline, options.kind.molecule())?
     } else {
-        let title = ids::whole_title(&record.defline);
-        vec![ids::Definition { ids: Vec::new(), title }]
+        let title = ids::unparsed_title(&record.defline);
+        vec![ids::ParsedDefline { ids: Vec::new(), title }]
     };
     let mut found = false;
-    let lines = definitions.into_iter().map(|ids::Definition { ids, title }| {
+    let lines = definitions.into_iter().map(|ids::ParsedDefline { ids, title }| {
         let taxid = options.taxids.taxid_of_ids(&ids);
         found |= taxid.is_some();
         StoredDefline { title, ids, taxid: taxid.unwrap_or(0) }

@@ -12,11 +12,11 @@ use fleetblast_seq::fasta::{FastaError, Warning};
 use fleetblast_seq::id::{ObjectId, SeqId, best_choice};
 
 use crate::builder::DatabaseBuilder;
-use crate::encode::{Block, Encoded, Outcome, Text, encode};
+use crate::encode::{EncodedPart, EncodedRecord, EncodingOutcome, FastaPart, encode_part};
 use crate::error::{MakedbError, RecordProblem};
 use crate::header::BadCharacter;
 use crate::options::DatabaseOptions;
-use crate::split::Splitter;
+use crate::split::FastaSplitter;
 
 /// Parts of the input in progress, per thread.
 const PARTS_PER_THREAD: usize = 3;
@@ -60,7 +60,7 @@ pub fn add_fasta(
 ) -> Result<u64, MakedbError> {
     let options = builder.options().clone();
     let parts = threads.get() * PARTS_PER_THREAD;
-    let (to_encoders, from_reader) = bounded::<(u64, Text)>(parts);
+    let (to_encoders, from_reader) = bounded::<(u64, FastaPart)>(parts);
     let (to_writer, from_encoders) = bounded::<(u64, Finished)>(parts);
     // A part is read only after an earlier one was written, which limits the memory.
     let (give_back, allowed) = bounded::<()>(parts);
@@ -86,17 +86,17 @@ pub fn add_fasta(
 }
 
 /// An encoded part of the input, or the error that ended the input.
-type Finished = Result<Block, FastaError>;
+type Finished = Result<EncodedPart, FastaError>;
 
 /// Splits the input into parts.
 fn read(
     input: Box<dyn BufRead + Send>,
     name: &Path,
     allowed: &Receiver<()>,
-    parts: &Sender<(u64, Text)>,
+    parts: &Sender<(u64, FastaPart)>,
     errors: &Sender<(u64, Finished)>,
 ) {
-    let mut splitter = Splitter::new(input, name);
+    let mut splitter = FastaSplitter::new(input, name);
     for number in 0.. {
         if allowed.recv().is_err() {
             return;
@@ -118,13 +118,13 @@ fn read(
 
 /// Encodes parts until there are no more.
 fn work(
-    parts: &Receiver<(u64, Text)>,
+    parts: &Receiver<(u64, FastaPart)>,
     blocks: &Sender<(u64, Finished)>,
     name: &Path,
     options: &DatabaseOptions,
 ) {
     for (number, text) in parts {
-        if blocks.send((number, Ok(encode(text, name, options)))).is_err() {
+        if blocks.send((number, Ok(encode_part(text, name, options)))).is_err() {
             return;
         }
     }
@@ -168,7 +168,7 @@ impl Writer<'_> {
 
     fn write_block(
         &mut self,
-        mut block: Block,
+        mut block: EncodedPart,
         report: &mut impl FnMut(InputEvent<'_>),
     ) -> Result<(), MakedbError> {
         let records = std::mem::take(&mut block.records);
@@ -184,11 +184,11 @@ impl Writer<'_> {
 
     fn write_record(
         &mut self,
-        block: &Block,
-        record: Encoded,
+        block: &EncodedPart,
+        record: EncodedRecord,
         report: &mut impl FnMut(InputEvent<'_>),
     ) -> Result<(), MakedbError> {
-        let Encoded { line, warnings, mut names, outcome } = record;
+        let EncodedRecord { line, warnings, mut names, outcome } = record;
         warnings.iter().for_each(|warning| report(InputEvent::Warning(warning)));
         if names.is_empty() {
             self.generated += 1;
@@ -197,28 +197,28 @@ impl Writer<'_> {
         let problem =
             |problem| MakedbError::InvalidRecord { file: self.name.to_path_buf(), line, problem };
         match outcome {
-            Outcome::Stored(entry) => {
+            EncodingOutcome::Stored(entry) => {
                 entry.bad_characters.iter().for_each(|bad| report(InputEvent::BadCharacter(bad)));
                 self.report_late(report);
                 self.builder.add(block, &entry, &names)?;
                 self.late_reports = entry.bad_characters;
                 Ok(())
             }
-            Outcome::Empty(id) => {
+            EncodingOutcome::NoResidues(id) => {
                 let id = id.as_ref().unwrap_or(&names[0]).fasta();
                 report(InputEvent::EmptyRecord { id: &id, after: self.builder.sequence_count() });
                 Ok(())
             }
-            Outcome::LargeGi(gi) => {
+            EncodingOutcome::LargeGi(gi) => {
                 report(InputEvent::LargeGi { gi, after: self.builder.sequence_count() });
                 Ok(())
             }
-            Outcome::OnlyGap => {
+            EncodingOutcome::SingleGap => {
                 let name = best_choice(&names).unwrap_or(&names[0]).accession();
                 let name = String::from_utf8_lossy(&name).into_owned();
                 self.builder.reject_sequence(problem(RecordProblem::SingleGap(name)))
             }
-            Outcome::NoIdentifier(refusal) => {
+            EncodingOutcome::InvalidIdentifier(refusal) => {
                 Err(problem(RecordProblem::InvalidIdentifier(refusal)))
             }
         }

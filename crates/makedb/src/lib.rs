@@ -1,6 +1,6 @@
 //! Makes BLAST databases, versions 4 and 5, with the same files as `makeblastdb` 2.12.0.
 //!
-//! [`DatabaseOptions`] describe the database, a [`Sink`] its place. A [`DatabaseBuilder`] takes the sequences of
+//! [`DatabaseOptions`] describe the database, a [`StagedFiles`] its place. A [`DatabaseBuilder`] takes the sequences of
 //! any number of FASTA inputs ([`add_fasta`]), and moves the finished database to its place
 //! ([`DatabaseBuilder::finish`]). Until then all files are in a temporary directory beside that place, and
 //! an older database of the same name is not touched.
@@ -38,5 +38,5 @@ pub use fasta::{InputEvent, add_fasta};
 pub use header::BadCharacter;
 pub use kind::DatabaseKind;
 pub use options::{DatabaseDates, DatabaseOptions, FormatVersion};
-pub use sink::Sink;
+pub use sink::StagedFiles;
 pub use taxids::TaxidSource;

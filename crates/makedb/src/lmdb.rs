@@ -54,7 +54,7 @@ impl MapSize {
 type Table<'e> = heed::Database<'e, Bytes, Bytes>;
 
 /// An LMDB file being written.
-pub(crate) struct Lmdb {
+pub(crate) struct LmdbWriter {
     env: Env<WithTls>,
     path: PathBuf,
     map: MapSize,
@@ -63,9 +63,9 @@ pub(crate) struct Lmdb {
 }
 
 /// An entry: key and value.
-pub(crate) type Entry = (Vec<u8>, Vec<u8>);
+pub(crate) type TableEntry = (Vec<u8>, Vec<u8>);
 
-impl Lmdb {
+impl LmdbWriter {
     /// Makes a file. `map_size` is the initial size of BLAST+. `entries` is an upper bound of the
     /// bytes of keys and values, with 16 more for each entry.
     pub(crate) fn create(path: PathBuf, map_size: u64, entries: u64) -> Result<Self, MakedbError> {
@@ -128,7 +128,7 @@ impl Lmdb {
     }
 
     /// Puts entries into a table of numbers in one transaction.
-    fn put_numbers(&mut self, name: &str, entries: &[Entry]) -> Result<(), MakedbError> {
+    fn put_numbers(&mut self, name: &str, entries: &[TableEntry]) -> Result<(), MakedbError> {
         self.transaction(|opener, transaction| {
             let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
             let mut options = opener.database_options().types::<Bytes, Bytes>();
@@ -141,12 +141,12 @@ impl Lmdb {
     }
 
     /// Starts to collect entries, which [`put_numbers`](Self::put_numbers) writes in transactions.
-    pub(crate) fn batches(&mut self, name: &'static str) -> Batches<'_> {
-        Batches { lmdb: self, name, seen: 0, entries: Vec::new() }
+    pub(crate) fn transaction_writer(&mut self, name: &'static str) -> TransactionWriter<'_> {
+        TransactionWriter { lmdb: self, name, seen: 0, entries: Vec::new() }
     }
 
     /// Increases the stated map size if it is too small for this number of further pages.
-    pub(crate) fn need(&mut self, pages: u64) {
+    pub(crate) fn reserve_pages(&mut self, pages: u64) {
         let pages = pages + self.env.info().last_page_number as u64;
         if pages > self.map.size / PAGE {
             self.map.size = pages * PAGE;
@@ -154,7 +154,7 @@ impl Lmdb {
     }
 
     /// Records that a key has several values.
-    pub(crate) fn set_repeats(&mut self) {
+    pub(crate) fn allow_repeated_keys(&mut self) {
         self.repeats = true;
     }
 
@@ -185,18 +185,18 @@ fn open_up(path: &Path) -> Result<(), MakedbError> {
 }
 
 /// Collects entries for transactions.
-pub(crate) struct Batches<'a> {
-    lmdb: &'a mut Lmdb,
+pub(crate) struct TransactionWriter<'a> {
+    lmdb: &'a mut LmdbWriter,
     name: &'static str,
     /// Number of entries in the next transaction, including repeated ones.
     seen: usize,
-    entries: Vec<Entry>,
+    entries: Vec<TableEntry>,
 }
 
-impl Batches<'_> {
+impl TransactionWriter<'_> {
     /// Adds an entry. `None` repeats the last one, and only counts towards the size of the
     /// transaction.
-    pub(crate) fn push(&mut self, entry: Option<Entry>) -> Result<(), MakedbError> {
+    pub(crate) fn push(&mut self, entry: Option<TableEntry>) -> Result<(), MakedbError> {
         if self.seen == ENTRIES {
             self.flush()?;
         }

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use crate::kind::DatabaseKind;
-use crate::masks::Masks;
+use crate::masks::SequenceMasks;
 use crate::taxids::TaxidSource;
 
 /// Version of the format.
@@ -42,7 +42,7 @@ pub struct DatabaseOptions {
     /// Taxonomy ids of the sequences.
     pub taxids: TaxidSource,
     /// Masks of the sequences.
-    pub masks: Masks,
+    pub masks: SequenceMasks,
     /// Date of the database.
     pub dates: DatabaseDates,
     /// Map size of LMDB files, if it differs from BLAST+'s usual one.

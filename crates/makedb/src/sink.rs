@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use self::private::Private;
+use self::private::PrivateDirectory;
 use crate::error::{ErrorContext, MakedbError};
 use crate::kind::DatabaseKind;
 
@@ -27,17 +27,17 @@ const SHARED_FILES: [&str; 5] = ["db", "os", "ot", "tf", "to"];
 
 /// The files of a database while they are written, in a temporary directory.
 #[derive(Debug)]
-pub struct Sink {
+pub struct StagedFiles {
     /// Path of the database without extension.
     base: PathBuf,
-    directory: Private,
+    directory: PrivateDirectory,
     kind: DatabaseKind,
     /// For each file: its volume, if it belongs to one, and the last two letters of its extension.
     files: Vec<(Option<u32>, &'static str)>,
     done: bool,
 }
 
-impl Sink {
+impl StagedFiles {
     /// Makes the temporary directory for a database `base`, and missing parent directories. `made`
     /// gets its path as soon as it exists, so that it can be removed if the process is killed. All
     /// files are in it until [`commit`](Self::commit).
@@ -53,8 +53,8 @@ impl Sink {
         let parent = base.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(parent).with_context("make the directory", parent)?;
         let name = base.file_name().unwrap_or_default();
-        let directory =
-            Private::create(parent, name, made).with_context("make a directory in", parent)?;
+        let directory = PrivateDirectory::create(parent, name, made)
+            .with_context("make a directory in", parent)?;
         Ok(Self { base, directory, kind, files: Vec::new(), done: false })
     }
 
@@ -64,38 +64,38 @@ impl Sink {
     }
 
     /// Path of the database without extension.
-    pub fn base(&self) -> &Path {
+    pub fn base_path(&self) -> &Path {
         &self.base
     }
 
-    /// Last component of [`base`](Self::base).
-    pub(crate) fn name(&self) -> Vec<u8> {
+    /// Last component of [`base_path`](Self::base_path).
+    pub(crate) fn base_name(&self) -> Vec<u8> {
         self.base.file_name().unwrap_or_default().as_bytes().to_vec()
     }
 
     /// Whether a database of this name and type already exists.
-    pub fn replaces(&self) -> bool {
+    pub fn has_older_database(&self) -> bool {
         self.old_files().into_iter().any(|path| path.exists())
     }
 
     /// The temporary path of a new file of the database.
-    pub(crate) fn path(&mut self, volume: Option<u32>, letters: &'static str) -> PathBuf {
+    pub(crate) fn staged_path(&mut self, volume: Option<u32>, letters: &'static str) -> PathBuf {
         self.files.push((volume, letters));
         self.directory.path().join(file_name(OsStr::new("db"), volume, self.kind, letters))
     }
 
     /// Makes a new file of the database.
-    pub(crate) fn file(
+    pub(crate) fn create_file(
         &mut self,
         volume: Option<u32>,
         letters: &'static str,
-    ) -> Result<Output, MakedbError> {
-        Output::create(self.path(volume, letters))
+    ) -> Result<OutputFile, MakedbError> {
+        OutputFile::create(self.staged_path(volume, letters))
     }
 
     /// Makes a temporary file, which disappears when it is closed.
-    pub(crate) fn spool(&self) -> Result<File, MakedbError> {
-        spool(self.directory.path())
+    pub(crate) fn temporary_file(&self) -> Result<File, MakedbError> {
+        temporary_file(self.directory.path())
     }
 
     /// Moves the files to their places, and removes those of an older database. Indexes and the
@@ -162,7 +162,7 @@ impl Sink {
     }
 }
 
-impl Drop for Sink {
+impl Drop for StagedFiles {
     /// An unfinished database is removed.
     fn drop(&mut self) {
         if !self.done {
@@ -195,19 +195,19 @@ fn file_name(name: &OsStr, volume: Option<u32>, kind: DatabaseKind, letters: &st
 }
 
 /// Makes a file without a name.
-pub(crate) fn spool(directory: &Path) -> Result<File, MakedbError> {
+pub(crate) fn temporary_file(directory: &Path) -> Result<File, MakedbError> {
     tempfile::tempfile_in(directory).with_context("make a file in", directory)
 }
 
 /// A file that is being written.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub(crate) struct OutputFile {
     writer: BufWriter<File>,
     path: PathBuf,
     length: u64,
 }
 
-impl Output {
+impl OutputFile {
     pub(crate) fn create(path: PathBuf) -> Result<Self, MakedbError> {
         let file = File::create(&path).with_context("make", &path)?;
         Ok(Self::new(file, path))
@@ -223,14 +223,14 @@ impl Output {
         self.length
     }
 
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), MakedbError> {
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), MakedbError> {
         self.writer.write_all(bytes).with_context("write", &self.path)?;
         self.length += bytes.len() as u64;
         Ok(())
     }
 
     /// Appends the contents of a temporary file.
-    pub(crate) fn append(&mut self, spool: Output) -> Result<(), MakedbError> {
+    pub(crate) fn append(&mut self, spool: OutputFile) -> Result<(), MakedbError> {
         let length = spool.length;
         let mut file = spool.rewind()?;
         io::copy(&mut file, &mut self.writer).with_context("write", &self.path)?;

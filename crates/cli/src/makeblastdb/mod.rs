@@ -19,10 +19,10 @@ use std::time::Instant;
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::interrupt::SignalWatch;
-use fleetblast_makedb::masks::Masks;
+use fleetblast_makedb::masks::SequenceMasks;
 use fleetblast_makedb::{
-    self as makedb, DatabaseBuilder, FormatVersion, InputEvent, RecordProblem, Sink, TaxidSource,
-    UnmatchedInputs, add_fasta,
+    self as makedb, DatabaseBuilder, FormatVersion, InputEvent, RecordProblem, StagedFiles,
+    TaxidSource, UnmatchedInputs, add_fasta,
 };
 
 use self::dates::now;
@@ -41,8 +41,8 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let mut log = Log::open(options.logfile.as_deref())?;
     let watch = SignalWatch::start()?;
     let made = |directory| *watch.unfinished() = Some(directory);
-    let sink =
-        Sink::create(Path::new(&options.out), options.kind, made).map_err(|e| refused(&e))?;
+    let sink = StagedFiles::create(Path::new(&options.out), options.kind, made)
+        .map_err(|e| refused(&e))?;
     let now = now();
     log.start(&options, &sink, &now.log);
     let limit = size::limit(&options.max_file_size)?;
@@ -52,7 +52,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
         (Some(taxid), _) => TaxidSource::SameForAll(taxid),
         (None, Some(path)) => TaxidSource::read_map(Path::new(path)).map_err(|e| refused(&e))?,
     };
-    let mut masks = Masks::default();
+    let mut masks = SequenceMasks::default();
     let opened = masks::read(&options, &mut masks, &mut log);
     let opened = opened.and_then(|()| Inputs::open(&options.input));
     let unmatched = UnmatchedInputs {
