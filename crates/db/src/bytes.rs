@@ -51,7 +51,7 @@ impl FileBytes {
     /// # Errors
     /// [`DbError::MissingFile`] if there is no such file, [`DbError::Io`] if it cannot be read.
     pub(crate) fn map(path: &Path) -> Result<Self, DbError> {
-        Self::map_part(path, MappedFileRole::Beside).map(|(bytes, _)| bytes)
+        Self::map_part(path, MappedFileRole::NonVolume).map(|(bytes, _)| bytes)
     }
 
     /// Maps a file of a volume. Also returns the file's stamp, which detects later changes of the

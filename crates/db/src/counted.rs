@@ -17,9 +17,9 @@ use crate::cursor::OidLimits;
 #[derive(Debug)]
 pub(crate) struct CountedTotals {
     /// Number of included sequences.
-    pub(crate) sequences: u64,
+    pub(crate) sequence_count: u64,
     /// Number of residues, or estimated number of bases.
-    pub(crate) residues: u64,
+    pub(crate) residue_count: u64,
     /// Lengths of the shortest and of the longest included sequence; 2^31 - 1 and 0 if there is
     /// none.
     pub(crate) length_bounds: (u32, u32),
@@ -28,13 +28,14 @@ pub(crate) struct CountedTotals {
 impl CountedTotals {
     /// Counts the sequences of `listed` that BLAST+ finds within `limits`.
     pub(crate) fn new(whole: &Database, listed: &[Range<u32>], mut limits: OidLimits) -> Self {
-        let mut counted = Self { sequences: 0, residues: 0, length_bounds: (i32::MAX as u32, 0) };
+        let mut counted =
+            Self { sequence_count: 0, residue_count: 0, length_bounds: (i32::MAX as u32, 0) };
         for oid in limits.walk_included(Some(listed)) {
             let length = whole.estimated_length_of(oid);
             let (shortest, longest) = counted.length_bounds;
             counted.length_bounds = (shortest.min(length), longest.max(length));
-            counted.sequences += 1;
-            counted.residues += u64::from(length);
+            counted.sequence_count += 1;
+            counted.residue_count += u64::from(length);
         }
         counted
     }
@@ -45,7 +46,7 @@ impl Database {
     /// has an estimate for nucleotides.
     pub fn exact_residue_count(&self) -> u64 {
         match self.counted_length_bounds() {
-            None => self.combined_info().residues,
+            None => self.combined_info().residue_count,
             Some(_) => {
                 let oids = self.included_oids().iter().cloned().flatten();
                 oids.map(|oid| u64::from(self.length_of(oid))).sum()

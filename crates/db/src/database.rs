@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cursor::{OidCursor, RetrievableOids};
 use crate::defline::Defline;
-use crate::mapped::check_side_files;
+use crate::mapped::check_auxiliary_files;
 use crate::odd::UnprintableHeader;
 use crate::partition::{self, ResidueCounts, VolumeFile};
 use crate::restrict::HitVisibility;
@@ -66,9 +66,9 @@ pub struct DatabaseInfo {
     /// `Posted date`, e.g. `Nov 20, 2026  11:10 PM`; the latest of the volumes.
     pub date: String,
     /// Number of sequences, as stated by the aliases or else counted.
-    pub sequences: u64,
+    pub sequence_count: u64,
     /// Number of residues, as stated by the aliases or else counted.
-    pub residues: u64,
+    pub residue_count: u64,
 }
 
 /// Title and totals of all databases named by `-db` together, as `blastdbcmd -info` prints them. A
@@ -78,9 +78,9 @@ pub struct CombinedInfo {
     /// The titles, joined by `; `; empty if there are none.
     pub title: Vec<u8>,
     /// Number of sequences, as stated by the aliases or else counted.
-    pub sequences: u64,
+    pub sequence_count: u64,
     /// Number of residues, as stated by the aliases or else counted.
-    pub residues: u64,
+    pub residue_count: u64,
     /// Paths of the named volumes, of those in the named aliases, and of the alias *files* below
     /// these (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp). Empty for a database in memory.
     pub volumes: Vec<Vec<u8>>,
@@ -113,7 +113,7 @@ pub(crate) struct DatabaseParts {
     /// Included OIDs: sorted ranges that do not touch, below the number of sequences.
     pub(crate) included_oids: Vec<Range<u32>>,
     /// Titles and totals by name in `-db`; at least one.
-    pub(crate) infos: Vec<DatabaseInfo>,
+    pub(crate) database_infos: Vec<DatabaseInfo>,
     /// Title and totals of all databases together.
     pub(crate) combined_info: CombinedInfo,
     /// The latest date of all volumes.
@@ -151,7 +151,7 @@ impl Database {
             let before = residues_before[residues_before.len() - 1];
             residues_before.push(before + volume.residues_before(volume.index().sequence_count));
         }
-        let title = totals::join_titles(parts.infos.iter().map(|info| info.title.clone()));
+        let title = totals::join_titles(parts.database_infos.iter().map(|info| info.title.clone()));
         Ok(Self { inner: Arc::new(Inner { parts, starts, residues_before, title }) })
     }
 
@@ -161,19 +161,19 @@ impl Database {
     }
 
     /// Titles and totals by name in `-db`, in that order. A report ends with a paragraph for each.
-    pub fn infos(&self) -> &[DatabaseInfo] {
-        &self.inner.parts.infos
+    pub fn database_infos(&self) -> &[DatabaseInfo] {
+        &self.inner.parts.database_infos
     }
 
-    /// Number of sequences as the head of a report states it: the sum over [`Database::infos`],
+    /// Number of sequences as the head of a report states it: the sum over [`Database::database_infos`],
     /// in which a database named twice counts twice.
     pub fn sequence_count(&self) -> u64 {
-        self.infos().iter().map(|info| info.sequences).sum()
+        self.database_infos().iter().map(|info| info.sequence_count).sum()
     }
 
     /// Number of residues as the head of a report states it. A database named twice counts twice.
     pub fn residue_count(&self) -> u64 {
-        self.infos().iter().fold(0, |sum, info| sum.saturating_add(info.residues))
+        self.database_infos().iter().fold(0, |sum, info| sum.saturating_add(info.residue_count))
     }
 
     /// Number of sequences for length adjustment and search space: STATS_NSEQ if an alias gives
@@ -196,7 +196,7 @@ impl Database {
     /// [`DbError::FileChanged`] if a file was written to; those of
     /// [`check_lost_pages`](crate::check_lost_pages) for any file.
     pub fn check_unchanged(&self, oids: &Range<u32>) -> Result<(), DbError> {
-        check_side_files()?;
+        check_auxiliary_files()?;
         let concerned = |all: &Range<u32>| all.start < oids.end && oids.start < all.end;
         let volumes = self.volumes().filter(|(_, all)| concerned(all));
         volumes.into_iter().try_for_each(|(volume, _)| volume.check_unchanged())

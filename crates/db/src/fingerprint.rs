@@ -47,7 +47,7 @@ impl Fingerprinter {
     /// # Errors
     /// [`DbError::InvalidOffset`] for an index out of order, [`DbError::FileTruncated`] and
     /// [`DbError::Io`] for files that cannot be read.
-    pub fn compute(
+    pub fn compute_fingerprints(
         &self,
         oids: Range<u32>,
         file: VolumeFile,
@@ -74,7 +74,7 @@ fn is_needed(part: VolumePart, file: VolumeFile) -> bool {
     match part {
         VolumePart::HeaderOffsets => file == VolumeFile::Headers,
         VolumePart::SequenceOffsets | VolumePart::AmbiguityOffsets => file == VolumeFile::Sequences,
-        part => part.file() == file,
+        part => part.volume_file() == file,
     }
 }
 
@@ -115,7 +115,8 @@ impl Database {
     /// statistics, included sequences, and shown definition lines.
     pub fn selection_fingerprint(&self) -> u128 {
         let mut state = Xxh3::new();
-        let stated = (self.infos(), self.title(), self.date(), self.counted_length_bounds());
+        let stated =
+            (self.database_infos(), self.title(), self.date(), self.counted_length_bounds());
         let numbers = (self.stats_sequence_count(), self.stats_residue_count());
         state.update(&encode_for_fingerprint(&(stated, numbers)));
         self.add_included(&mut state);

@@ -82,8 +82,8 @@ fn build(
         name: Vec::new(),
         title: title.to_vec(),
         date: "Unknown".to_owned(),
-        sequences: indexes().map(|index| u64::from(index.sequence_count)).sum(),
-        residues: indexes().map(|index| index.residue_count).sum(),
+        sequence_count: indexes().map(|index| u64::from(index.sequence_count)).sum(),
+        residue_count: indexes().map(|index| index.residue_count).sum(),
     };
     Database::from_volumes(volumes, info)
 }
@@ -258,7 +258,7 @@ mod tests {
     fn the_report_sees_title_and_no_date() {
         let database = Database::from_records(b"User", SequenceKind::Protein, records()).unwrap();
         assert_eq!(database.title(), b"User");
-        assert_eq!(database.infos()[0].date, "Unknown");
+        assert_eq!(database.database_infos()[0].date, "Unknown");
         let id = &database.deflines(2).unwrap()[0].ids[0];
         assert_eq!(id, &SeqId::Local(ObjectId::Text(b"Subject_3".to_vec())));
         assert!(database.deflines(20).is_err());

@@ -57,7 +57,7 @@ impl Default for FirstUnprintable {
 
 impl FirstUnprintable {
     /// Records an unprintable text of the sequence with this number in the volume.
-    pub(crate) fn note(&self, number: u32, text: UnprintableText) {
+    pub(crate) fn record_first(&self, number: u32, text: UnprintableText) {
         let key = u64::from(number) << 1 | u64::from(text == UnprintableText::Identifier);
         self.0.fetch_min(key, Ordering::Relaxed);
     }

@@ -60,7 +60,7 @@ impl Database {
         Self::from_tree(&tree, &opened, infos, part)
     }
 
-    /// Opens the databases to retrieve sequences, as `blastdbcmd` does. [`Database::infos`] then
+    /// Opens the databases to retrieve sequences, as `blastdbcmd` does. [`Database::database_infos`] then
     /// has a single entry for all databases.
     ///
     /// # Errors
@@ -102,8 +102,8 @@ impl Database {
             name: names.into(),
             title: tree.title(&opened),
             date: opened.date().to_owned(),
-            sequences: part.sequences,
-            residues: part.residues,
+            sequence_count: part.sequences,
+            residue_count: part.residues,
         };
         Self::from_tree(&tree, &opened, vec![info], part)
     }
@@ -118,16 +118,16 @@ impl Database {
         opened.volumes.iter().try_for_each(|(_, volume, _)| volume.verify_paths())?;
         let or_stated = |stats: u64, stated: u64| if stats > 0 { stats } else { stated };
         Self::assemble(DatabaseParts {
-            infos,
+            database_infos: infos,
             combined_info: CombinedInfo {
                 title: tree.title(opened),
-                sequences: part.sequences,
-                residues: part.residues,
+                sequence_count: part.sequences,
+                residue_count: part.residues,
                 volumes: tree.listed_volumes(),
             },
             date: opened.date().to_owned(),
-            stats_sequence_count: or_stated(tree.stats_sequences(opened)?, part.sequences),
-            stats_residue_count: or_stated(tree.stats_residues(opened)?, part.residues),
+            stats_sequence_count: or_stated(tree.stats_sequence_count(opened)?, part.sequences),
+            stats_residue_count: or_stated(tree.stats_residue_count(opened)?, part.residues),
             counted_length_bounds: part.lengths,
             retrievable: part.retrievable,
             volumes: opened.filtered(part.filter.as_ref()),
@@ -150,8 +150,8 @@ impl Database {
             name: Vec::new(),
             title: totals::join_titles(indexes().map(|index| index.title.clone())),
             date: date::latest_date(indexes().map(|index| index.date.as_str())).to_owned(),
-            sequences: indexes().map(|index| u64::from(index.sequence_count)).sum(),
-            residues: indexes().fold(0, |sum, index| sum.saturating_add(index.residue_count)),
+            sequence_count: indexes().map(|index| u64::from(index.sequence_count)).sum(),
+            residue_count: indexes().fold(0, |sum, index| sum.saturating_add(index.residue_count)),
         };
         Self::from_volumes(volumes, info)
     }
@@ -168,17 +168,21 @@ impl Database {
             volumes,
             included_oids: if count == 0 { Vec::new() } else { vec![all] },
             date: info.date.clone(),
-            stats_sequence_count: info.sequences,
+            stats_sequence_count: info.sequence_count,
             counted_length_bounds: None,
             retrievable: RetrievableOids::All,
-            stats_residue_count: totals::check_limit("residues", info.residues, i64::MAX as u64)?,
+            stats_residue_count: totals::check_limit(
+                "residues",
+                info.residue_count,
+                i64::MAX as u64,
+            )?,
             combined_info: CombinedInfo {
                 title: info.title.clone(),
-                sequences: info.sequences,
-                residues: info.residues,
+                sequence_count: info.sequence_count,
+                residue_count: info.residue_count,
                 volumes: Vec::new(),
             },
-            infos: vec![info],
+            database_infos: vec![info],
         })
     }
 }
@@ -196,8 +200,8 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
     Ok(DatabaseInfo {
         title: title.split(|&b| b == 0).next().unwrap_or_default().to_vec(),
         date: opened.date().to_owned(),
-        sequences: part.sequences,
-        residues: part.residues,
+        sequence_count: part.sequences,
+        residue_count: part.residues,
         name,
     })
 }
@@ -243,7 +247,7 @@ impl Part {
             let whole = Database::assemble(DatabaseParts {
                 volumes: opened.filtered(None),
                 included_oids: part.included.clone(),
-                infos: Vec::new(),
+                database_infos: Vec::new(),
                 combined_info: CombinedInfo::default(),
                 date: String::new(),
                 stats_sequence_count: 0,
@@ -256,8 +260,8 @@ impl Part {
             part.restrict(restrict::find_included(tree, &members, &whole, user, warnings)?, &whole);
         }
         if part.lengths.is_none() {
-            part.sequences = tree.sequences(opened)?;
-            part.residues = tree.residues(opened)?;
+            part.sequences = tree.sequence_count(opened)?;
+            part.residues = tree.residue_count(opened)?;
         }
         Ok(part)
     }
@@ -274,8 +278,8 @@ impl Part {
                 if inclusion.needs_count {
                     let limits = OidLimits::new(whole.oid_count(), window);
                     let counted = CountedTotals::new(whole, &inclusion.oids, limits);
-                    self.sequences = counted.sequences;
-                    self.residues = counted.residues;
+                    self.sequences = counted.sequence_count;
+                    self.residues = counted.residue_count;
                     self.lengths = Some(counted.length_bounds);
                 }
                 (inclusion.oids, RetrievableOids::Included)

@@ -40,7 +40,7 @@ impl VolumePart {
     ];
 
     /// Returns the file that contains the part.
-    pub fn file(self) -> VolumeFile {
+    pub fn volume_file(self) -> VolumeFile {
         match self {
             Self::SequenceOffsets | Self::AmbiguityOffsets | Self::HeaderOffsets => {
                 VolumeFile::Index

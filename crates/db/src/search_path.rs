@@ -65,7 +65,7 @@ impl SearchPath {
     }
 
     /// Finds the first `directory/name` for which an alias or an index file exists.
-    pub(crate) fn find(&self, name: &[u8], kind: SequenceKind) -> Option<BasePath> {
+    pub(crate) fn find_database(&self, name: &[u8], kind: SequenceKind) -> Option<BasePath> {
         let (alias, index) = (kind.extension("al"), kind.extension("in"));
         self.directories()
             .map(|directory| path::join(directory, name))

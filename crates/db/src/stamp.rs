@@ -70,7 +70,7 @@ impl FileStamp {
     ///
     /// # Errors
     /// [`DbError::FileChanged`] if it was written to.
-    pub(crate) fn check(&self) -> Result<bool, DbError> {
+    pub(crate) fn verify_unchanged(&self) -> Result<bool, DbError> {
         self.look().map_err(|what| DbError::FileChanged { path: self.path.clone(), what })
     }
 
@@ -131,17 +131,17 @@ mod tests {
         write();
         set_time(&path, SystemTime::UNIX_EPOCH + Duration::from_secs(1_000));
         let stamp = FileStamp::new(path.clone(), fs::metadata(&path).unwrap());
-        assert!(stamp.check().is_ok());
+        assert!(stamp.verify_unchanged().is_ok());
         write();
-        assert!(matches!(stamp.check(), Err(DbError::FileChanged { .. })));
+        assert!(matches!(stamp.verify_unchanged(), Err(DbError::FileChanged { .. })));
         assert!(stamp.verify_path().is_ok());
         let other = directory.path().join("b.psq");
         fs::write(&other, "MKTAY").unwrap();
         fs::rename(&other, &path).unwrap();
-        assert!(stamp.check().is_ok());
+        assert!(stamp.verify_unchanged().is_ok());
         assert!(matches!(stamp.verify_path(), Err(DbError::FileReplacedWhileOpened { .. })));
         fs::remove_file(&path).unwrap();
-        assert!(stamp.check().is_ok());
+        assert!(stamp.verify_unchanged().is_ok());
         assert!(stamp.verify_path().is_err());
     }
 
@@ -158,10 +158,10 @@ mod tests {
         while status(&fs::metadata(&path).unwrap()) == status(&opened) {
             File::open(&path).unwrap().set_times(read).unwrap();
         }
-        assert!(stamp.check().is_ok(), "read by a backup");
+        assert!(stamp.verify_unchanged().is_ok(), "read by a backup");
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         fs::hard_link(&path, directory.path().join("second")).unwrap();
-        assert!(stamp.check().is_ok(), "other permissions, another name");
+        assert!(stamp.verify_unchanged().is_ok(), "other permissions, another name");
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub struct TaxonomyFault {
 
 impl TaxonomyNames {
     /// Opens the taxonomy database on the search path.
-    pub fn find(search: &SearchPath) -> Self {
+    pub fn find_on_search_path(search: &SearchPath) -> Self {
         let Some(index) = search.find_file(b"taxdb.bti") else { return Self::default() };
         let index = PathBuf::from(path::os_str(&index));
         let (opened, fault) = match open(&index) {
@@ -88,7 +88,7 @@ impl TaxonomyNames {
     /// # Errors
     /// If the names are beyond the end of the data, which is cut short or of another
     /// release than the index.
-    pub fn names(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
+    pub fn names_of_taxid(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
         let Some(Opened { index, data }) = &self.opened else { return Ok(None) };
         let entries = index.get(HEADER..).unwrap_or_default().as_chunks::<ENTRY>().0;
         let at = entries.binary_search_by_key(&taxid, |entry| word(entry, 0).cast_signed().into());
@@ -182,21 +182,21 @@ mod tests {
             std::fs::write(directory.path().join("taxdb.btd"), data).unwrap();
         }
         let search = SearchPath::new(Path::new("/"), directory.path().as_os_str(), None);
-        TaxonomyNames::find(&search)
+        TaxonomyNames::find_on_search_path(&search)
     }
 
     #[test]
     fn names_are_found_and_unknown_taxa_have_none() {
         let data = b"Homo sapiens\thuman\tprimates\tEukaryota\nMus\tmouse\trodentsX\t\t\t";
         let names = database(&[(9606, 0), (10090, 38), (32630, 55)], data);
-        let human = names.names(9606).unwrap().unwrap();
+        let human = names.names_of_taxid(9606).unwrap().unwrap();
         assert_eq!(
             (human.common_name, human.kingdom),
             (b"human".to_vec(), b"Eukaryota\n".to_vec())
         );
         // Three names only; an empty last one; unknown taxa.
         for unknown in [10090, 32630, 1, -1, 9607] {
-            assert_eq!(names.names(unknown).unwrap(), None, "{unknown}");
+            assert_eq!(names.names_of_taxid(unknown).unwrap(), None, "{unknown}");
         }
     }
 
@@ -206,17 +206,17 @@ mod tests {
         // Names outside the file; names that end before they begin; the last ones.
         let names = database(&[(5, 30), (7, 10), (8, 0), (9, 999)], data);
         for (taxid, place) in [(5, 24), (8, 40), (9, 48)] {
-            let error = names.names(taxid).unwrap_err().to_string();
+            let error = names.names_of_taxid(taxid).unwrap_err().to_string();
             assert!(error.contains(&format!("taxdb.bti) at byte {place}:")), "{error}");
         }
-        assert_eq!(names.names(7).unwrap_err().exit_code(), 2);
+        assert_eq!(names.names_of_taxid(7).unwrap_err().exit_code(), 2);
     }
 
     #[test]
     fn missing_and_unusable_files_are_distinguished() {
         let missing = SearchPath::new(Path::new("/nosuch"), "".as_ref(), None);
-        let missing = TaxonomyNames::find(&missing);
-        assert_eq!((missing.names(9606).unwrap(), missing.is_installed()), (None, false));
+        let missing = TaxonomyNames::find_on_search_path(&missing);
+        assert_eq!((missing.names_of_taxid(9606).unwrap(), missing.is_installed()), (None, false));
         assert_eq!((missing.fault(), missing.files()), (None, None));
         let head = |magic: u32, count: u32| [magic, count, 0, 0, 0, 0, 9606, 0];
         let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect();
@@ -232,7 +232,7 @@ mod tests {
             let names = of_files(bytes(index), Some(b"a\tb\tc\td"));
             assert_eq!(names.fault().unwrap().blast_message.as_deref(), said);
             assert!(names.fault().unwrap().reason.contains("taxdb.bti"), "{:?}", names.fault());
-            assert_eq!((names.names(9606).unwrap(), names.is_installed()), (None, true));
+            assert_eq!((names.names_of_taxid(9606).unwrap(), names.is_installed()), (None, true));
         }
         let names = of_files(bytes(&head(MAGIC, 1)), None);
         assert!(names.fault().unwrap().reason.contains("taxdb.btd"), "{:?}", names.fault());

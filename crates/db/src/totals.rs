@@ -27,21 +27,21 @@ impl AliasNode {
     }
 
     /// Number of sequences to report: NSEQ if given, else counted.
-    pub(crate) fn sequences(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
+    pub(crate) fn sequence_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
         let total = self
             .sum("NSEQ", MOST_SEQUENCES, volumes, &|volume| volume.index().sequence_count.into())?;
         check_limit("sequences", total, MOST_SEQUENCES)
     }
 
     /// Number of residues to report: LENGTH if given, else counted.
-    pub(crate) fn residues(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
+    pub(crate) fn residue_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
         let total =
             self.sum("LENGTH", u64::MAX, volumes, &|volume| volume.index().residue_count)?;
         check_limit("residues", total, i64::MAX as u64)
     }
 
     /// Value of STATS_NSEQ, 0 if not given.
-    pub(crate) fn stats_sequences(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
+    pub(crate) fn stats_sequence_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
         check_limit(
             "sequences",
             self.sum("STATS_NSEQ", MOST_SEQUENCES, volumes, &|_| 0)?,
@@ -50,7 +50,7 @@ impl AliasNode {
     }
 
     /// Value of STATS_TOTLEN, 0 if not given.
-    pub(crate) fn stats_residues(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
+    pub(crate) fn stats_residue_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
         let total = self.sum("STATS_TOTLEN", u64::MAX, volumes, &|_| 0)?;
         check_limit("residues", total, i64::MAX as u64)
     }

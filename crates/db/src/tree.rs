@@ -43,7 +43,7 @@ impl AliasNode {
             return Err(DbError::NoNames);
         }
         let found = names.iter().map(|name| {
-            let base = search.find(name, kind).ok_or_else(|| DbError::NotFound {
+            let base = search.find_database(name, kind).ok_or_else(|| DbError::NotFound {
                 kind: kind.name(),
                 name: path::display_text(name),
                 searched: search.display_text(),
@@ -178,7 +178,7 @@ impl Resolver<'_> {
         } else if path::has_file(&beside, &index) {
             node.add_volume(&beside);
         } else {
-            match self.search.find(name, self.kind) {
+            match self.search.find_database(name, self.kind) {
                 Some(found) if path::has_file(&found, &alias) => node.nodes.push(self.node(found)?),
                 Some(found) => node.add_volume(&found),
                 None => {

@@ -156,7 +156,7 @@ impl Volume {
     }
 
     /// Attributes of the files when they were opened.
-    pub(crate) fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
+    pub(crate) fn file_metadata(&self) -> impl Iterator<Item = &Metadata> {
         self.stamps.iter().map(FileStamp::metadata)
     }
 
@@ -165,7 +165,7 @@ impl Volume {
     /// # Errors
     /// [`DbError::FileChanged`].
     pub(crate) fn check_unchanged(&self) -> Result<(), DbError> {
-        self.stamps.iter().try_for_each(|stamp| stamp.check().map(drop))
+        self.stamps.iter().try_for_each(|stamp| stamp.verify_unchanged().map(drop))
     }
 
     /// Checks that the paths still name the opened files.
@@ -367,13 +367,13 @@ impl Volume {
             })?;
         for line in &mut lines {
             if make_printable(&mut line.title) {
-                self.odd.note(i, UnprintableText::Title);
+                self.odd.record_first(i, UnprintableText::Title);
             }
         }
         for id in lines.iter_mut().flat_map(|line| &mut line.ids) {
             for text in id.texts_mut() {
                 if make_printable(text) {
-                    self.odd.note(i, UnprintableText::Identifier);
+                    self.odd.record_first(i, UnprintableText::Identifier);
                 }
             }
             if let SeqId::General { db, tag: ObjectId::Number(ordinal) } = id

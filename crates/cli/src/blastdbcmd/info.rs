@@ -18,7 +18,7 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, E
         _ => "residues",
     };
     let whole = database.combined_info();
-    let residues = if exact_length { database.exact_residue_count() } else { whole.residues };
+    let residues = if exact_length { database.exact_residue_count() } else { whole.residue_count };
     let number = |value: u64| with_commas(i64::try_from(value).unwrap_or(i64::MAX));
     let mut text = b"Database: ".to_vec();
     text.extend_from_slice(&whole.title);
@@ -26,7 +26,7 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, E
         format!(
             "\n\t{} sequences; {} total {letters}\n\nDate: {}\tLongest sequence: {} {letters}\n\n\
              BLASTDB Version: {}\n",
-            number(whole.sequences),
+            number(whole.sequence_count),
             number(residues),
             database.date(),
             number(database.reported_max_length(exact_length).into()),

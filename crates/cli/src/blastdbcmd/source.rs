@@ -123,7 +123,7 @@ impl Source {
     /// Returns the OIDs of sequences with one of the taxids, ascending.
     pub(super) fn oids_of_taxids(&self, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
         let mut oids = taxid_oids(&self.lookup, taxids)?;
-        oids.retain(|&oid| self.cursor.borrow_mut().includes(oid));
+        oids.retain(|&oid| self.cursor.borrow_mut().includes_oid(oid));
         Ok(oids)
     }
 
@@ -138,7 +138,11 @@ impl Source {
 
     /// Looks up the names of a taxon; `None` without a taxonomy database or names in it.
     pub(super) fn taxon(&self, taxid: i64) -> Option<TaxonNames> {
-        self.names.get_or_init(|| TaxonomyNames::find(&self.search)).names(taxid).ok().flatten()
+        self.names
+            .get_or_init(|| TaxonomyNames::find_on_search_path(&self.search))
+            .names_of_taxid(taxid)
+            .ok()
+            .flatten()
     }
 }
 

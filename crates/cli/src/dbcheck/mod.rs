@@ -83,9 +83,9 @@ fn describe(name: &str, report: &IntegrityReport, seconds: f64) -> String {
     let mut text = format!(
         "{name}: {}\n  {} sequences, {} residues, {} definition lines\n",
         if report.warnings.is_empty() { "sound" } else { "doubtful" },
-        report.sequences,
-        report.residues,
-        report.deflines
+        report.sequence_count,
+        report.residue_count,
+        report.defline_count
     );
     for doubt in &report.warnings {
         text += &format!("  doubtful: {doubt}\n");
@@ -96,6 +96,6 @@ fn describe(name: &str, report: &IntegrityReport, seconds: f64) -> String {
     for what in &report.unchecked_contents {
         text += &format!("  not checked: {what}\n");
     }
-    let rate = report.bytes as f64 / seconds / 1e6;
-    text + &format!("  {} bytes in {seconds:.2} s ({rate:.0} MB/s)\n", report.bytes)
+    let rate = report.checked_bytes as f64 / seconds / 1e6;
+    text + &format!("  {} bytes in {seconds:.2} s ({rate:.0} MB/s)\n", report.checked_bytes)
 }

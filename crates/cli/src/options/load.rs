@@ -11,7 +11,7 @@ use crate::options::typed::lossy;
 /// Builds the wish that `-loader` and `-memory` express.
 pub fn wish(method: Option<LoadMethod>, memory: Option<&OsStr>) -> Result<LoaderRequest, Error> {
     let memory = memory.map(|text| bytes(MEMORY.name(), text));
-    Ok(LoaderRequest { method, memory: memory.transpose()? })
+    Ok(LoaderRequest { method, memory_limit: memory.transpose()? })
 }
 
 /// Parses the size in bytes that the option `name` gives.
@@ -74,7 +74,10 @@ mod tests {
     fn wishes_have_a_size() {
         assert_eq!(wish(None, None).unwrap(), LoaderRequest::default());
         let direct = wish(Some(LoadMethod::Direct), Some("1K".as_ref())).unwrap();
-        assert_eq!(direct, LoaderRequest { method: Some(LoadMethod::Direct), memory: Some(1000) });
+        assert_eq!(
+            direct,
+            LoaderRequest { method: Some(LoadMethod::Direct), memory_limit: Some(1000) }
+        );
         assert!(wish(None, Some("much".as_ref())).is_err());
     }
 }

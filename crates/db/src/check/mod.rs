@@ -37,13 +37,13 @@ use crate::{Database, DbError, SequenceKind};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntegrityReport {
     /// Number of sequences.
-    pub sequences: u64,
+    pub sequence_count: u64,
     /// Number of residues or bases.
-    pub residues: u64,
+    pub residue_count: u64,
     /// Number of definition lines.
-    pub deflines: u64,
+    pub defline_count: u64,
     /// Size in bytes of the checked files.
-    pub bytes: u64,
+    pub checked_bytes: u64,
     /// Names of the files that were compared with the volumes, such as indexes of identifiers.
     pub compared_files: Vec<String>,
     /// Files and stated numbers that were not checked, each with the reason.
@@ -80,10 +80,10 @@ pub fn check_integrity(
     })?;
     let totals = totals.into_inner().expect("no thread panicked");
     let mut report = IntegrityReport {
-        sequences: totals.sequences,
-        residues: totals.residues,
-        deflines: totals.deflines,
-        bytes: database.volumes().map(|(volume, _)| volume.total_bytes()).sum(),
+        sequence_count: totals.sequence_count,
+        residue_count: totals.residue_count,
+        defline_count: totals.defline_count,
+        checked_bytes: database.volumes().map(|(volume, _)| volume.total_bytes()).sum(),
         ..IntegrityReport::default()
     };
     check_kinds(database, &totals)?;
@@ -134,9 +134,9 @@ fn check_kinds(database: &Database, totals: &RecordTotals) -> Result<(), DbError
 /// Compares the numbers that the indexes state with the counted ones.
 fn check_stated(database: &Database, totals: &RecordTotals) -> Result<(), DbError> {
     let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residue_count).sum();
-    if stated != totals.residues {
+    if stated != totals.residue_count {
         // For proteins, opening each volume checked the number.
-        return Err(fault_in_index(database, "residues", stated, totals.residues));
+        return Err(fault_in_index(database, "residues", stated, totals.residue_count));
     }
     let longest = u64::from(database.max_sequence_length());
     if longest != totals.max_length {
@@ -151,7 +151,8 @@ fn check_stated(database: &Database, totals: &RecordTotals) -> Result<(), DbErro
 }
 
 fn fault_in_index(database: &Database, what: &str, stated: u64, found: u64) -> DbError {
-    let path = database.volume_file(0, VolumePart::SequenceOffsets.file()).unwrap_or_default();
+    let path =
+        database.volume_file(0, VolumePart::SequenceOffsets.volume_file()).unwrap_or_default();
     DbError::Inconsistent {
         path,
         place: String::new(),

@@ -21,10 +21,10 @@ const MOST_ZEROS: usize = 20;
 /// Counts over sequences and headers, and sums of identifiers for comparison with the other files.
 #[derive(Clone, Debug, Default)]
 pub struct RecordTotals {
-    pub(super) sequences: u64,
-    pub(super) residues: u64,
+    pub(super) sequence_count: u64,
+    pub(super) residue_count: u64,
     pub(super) max_length: u64,
-    pub(super) deflines: u64,
+    pub(super) defline_count: u64,
     /// Version-5 keys of identifiers with their OIDs, which `.?db` must hold.
     pub(super) version_5_keys: EntrySum,
     /// Version-4 keys of identifiers with their OIDs, which `.?sd` must hold.
@@ -59,10 +59,10 @@ pub(super) struct IdentifierKinds {
 
 impl RecordTotals {
     pub(super) fn add(&mut self, other: &Self) {
-        self.sequences += other.sequences;
-        self.residues += other.residues;
+        self.sequence_count += other.sequence_count;
+        self.residue_count += other.residue_count;
         self.max_length = self.max_length.max(other.max_length);
-        self.deflines += other.deflines;
+        self.defline_count += other.defline_count;
         for (&volume, firsts) in &other.first_without_and_with_ids {
             let all = self.first_without_and_with_ids.entry(volume).or_default();
             for (first, other) in all.iter_mut().zip(firsts) {
@@ -131,7 +131,7 @@ impl RecordChecker {
                 id_kinds: own,
                 ..RecordTotals::default()
             });
-            self.totals.sequences += range.len() as u64;
+            self.totals.sequence_count += range.len() as u64;
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl RecordChecker {
             self.totals.zero_run_count += 1;
             self.totals.name_zeros(first + i, zeros);
         }
-        self.totals.residues += u64::from(length);
+        self.totals.residue_count += u64::from(length);
         self.totals.max_length = self.totals.max_length.max(length.into());
         let Some((start, header)) = volume.header(i) else {
             return Err(volume.offset_error(OffsetTable::Headers, i, first));
@@ -176,7 +176,7 @@ impl RecordChecker {
         if let Some((title, taxid)) = without_identifiers(header, i, &mut self.expected)
             && is_text(title)
         {
-            self.totals.deflines += 1;
+            self.totals.defline_count += 1;
             self.totals.taxids.add((taxid, first + i));
             if volume.lmdb_path().is_none() {
                 self.totals.version_4_keys.add((&ordinal_key(i)[..], first + i));
@@ -194,7 +194,7 @@ impl RecordChecker {
                 return Err(wrong(0, problem));
             }
         }
-        self.totals.deflines += lines.len() as u64;
+        self.totals.defline_count += lines.len() as u64;
         Ok(self.count_identifiers(&lines, first + i))
     }
 

@@ -139,7 +139,7 @@ fn version_5(
 /// Checks all pages of an LMDB file.
 fn check_lmdb_pages(file: &AuxiliaryFile) -> Result<(), DbError> {
     let damaged = |damage| file.damage_error(damage);
-    Environment::open(&file.bytes).and_then(|env| env.check()).map_err(damaged)
+    Environment::open(&file.bytes).and_then(|env| env.check_pages()).map_err(damaged)
 }
 
 /// Adds up the numbers of sequences that an LMDB file states for its volumes.
@@ -290,18 +290,18 @@ fn alias_counts(
         .iter()
         .map(|range| u64::from(range.end - range.start))
         .sum::<u64>();
-    if restricted != totals.sequences || database.infos().len() != 1 {
+    if restricted != totals.sequence_count || database.database_infos().len() != 1 {
         report
             .unchecked_contents
             .push("NSEQ and LENGTH of aliases that restrict or join databases".into());
         return Ok(());
     }
     for (what, stated, found) in [
-        ("sequences", database.sequence_count(), totals.sequences),
-        ("residues", database.residue_count(), totals.residues),
+        ("sequences", database.sequence_count(), totals.sequence_count),
+        ("residues", database.residue_count(), totals.residue_count),
     ] {
         if stated != found {
-            let name = String::from_utf8_lossy(&database.infos()[0].name).into_owned();
+            let name = String::from_utf8_lossy(&database.database_infos()[0].name).into_owned();
             return Err(DbError::Inconsistent {
                 path: name.into(),
                 place: String::new(),

@@ -51,7 +51,7 @@ pub struct LoaderRequest {
     /// The method; `None` to choose one by size and memory.
     pub method: Option<LoadMethod>,
     /// Maximal memory in bytes for the database at a time.
-    pub memory: Option<u64>,
+    pub memory_limit: Option<u64>,
 }
 
 /// The purpose of loading, which determines the files and OIDs to load.
@@ -120,7 +120,7 @@ pub fn choose_loader(
     let available = machine::available_memory();
     let usable = available.map(|bytes| (bytes as f64 * MAX_MEMORY_FRACTION) as u64);
     // Files in memory need no memory besides.
-    let limit = wish.memory.or(usable.filter(|_| storage != StorageLocation::Memory));
+    let limit = wish.memory_limit.or(usable.filter(|_| storage != StorageLocation::Memory));
     let fits = limit.is_none_or(|limit| size <= limit);
     let sizes = match limit {
         Some(limit) => format!("{} to hold, {} of memory for it", mb(size), mb(limit)),
@@ -128,7 +128,7 @@ pub fn choose_loader(
     };
     let streamed = if fits { None } else { limit };
     match (wish.method, fits) {
-        (Some(LoadMethod::Map), false) if wish.memory.is_some() => {
+        (Some(LoadMethod::Map), false) if wish.memory_limit.is_some() => {
             Err(DbError::MapTooLarge { size, limit: limit.unwrap_or(0) })
         }
         (Some(LoadMethod::Map), _) => {

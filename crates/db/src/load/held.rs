@@ -66,7 +66,7 @@ fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = 
         let (start, end) = (wanted.start.max(at.start), wanted.end.min(at.end));
         (start < end).then(|| Stretch {
             piece,
-            file: span.part.file(),
+            file: span.part.volume_file(),
             from: span.bytes.start + (start - at.start),
             length: (end - start) as usize,
         })

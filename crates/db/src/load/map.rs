@@ -56,7 +56,7 @@ impl MapLoader {
         for (at, piece) in partition.pieces.iter().enumerate() {
             for span in &piece.spans {
                 let Some(bytes) = loaded.part_memory(span.part).nth(at) else { continue };
-                let file = span.part.file();
+                let file = span.part.volume_file();
                 // Memory that is not a mapping of a file has no missing pages.
                 if self.database.volume_file(piece.volume, file).is_none() {
                     continue;

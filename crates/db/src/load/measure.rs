@@ -12,7 +12,7 @@ use rustix::fs::{Advice, OFlags, fadvise};
 
 use super::advice::{AccessPattern, advise, resident_bytes};
 use super::files::{READ_BYTES, VolumeReader, run_parallel};
-use super::{HUGE_PAGE, PageBuffer};
+use super::{HUGE_PAGE_BYTES, PageBuffer};
 use crate::DbError;
 use crate::bytes::FileBytes;
 
@@ -53,7 +53,7 @@ pub fn sequential_read_rate(path: &Path, bytes: u64, direct: bool) -> Result<Opt
     };
     // Direct reads must not end within a block, so only whole reads are made.
     let reads = (bytes / READ_BYTES as u64).max(1);
-    let mut pages = PageBuffer::new(READ_BYTES.max(HUGE_PAGE) * reads.min(4) as usize)?;
+    let mut pages = PageBuffer::new(READ_BYTES.max(HUGE_PAGE_BYTES) * reads.min(4) as usize)?;
     let chunks: Vec<&mut [u8]> = pages.bytes_mut().chunks_mut(READ_BYTES).collect();
     let threads = chunks.len() as u64;
     let start = Instant::now();

@@ -61,7 +61,7 @@ pub use self::choice::{
 pub use self::files::read_ahead_bytes;
 pub use self::held::{FileSource, MemoryLoader};
 pub use self::map::MapLoader;
-pub(crate) use self::pages::HUGE_PAGE;
+pub(crate) use self::pages::HUGE_PAGE_BYTES;
 pub use self::pages::{PageBuffer, PageKind};
 pub use self::read::ReadLoader;
 pub use self::supply::{LoadUnit, LoadedRange, PartitionSupply, RangeQueue};

@@ -7,8 +7,8 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 use crate::DbError;
 
 /// Size of a huge page in bytes; buffers are rounded up to a multiple of it.
-pub(crate) const HUGE_PAGE: usize = 2 << 20;
-/// Base 2 logarithm of [`HUGE_PAGE`].
+pub(crate) const HUGE_PAGE_BYTES: usize = 2 << 20;
+/// Base 2 logarithm of [`HUGE_PAGE_BYTES`].
 const HUGE_PAGE_BITS: u8 = 21;
 
 /// The kind of pages that back memory, best first.
@@ -47,12 +47,12 @@ impl PageBuffer {
     /// [`DbError::OutOfMemory`] if the system has no memory left.
     pub fn new(length: usize) -> Result<Self, DbError> {
         let none = |size| move |source| DbError::OutOfMemory { size: size as u64, source };
-        if length < HUGE_PAGE / 2 {
+        if length < HUGE_PAGE_BYTES / 2 {
             let size = length.max(1);
             let map = MmapMut::map_anon(size).map_err(none(size))?;
             return Ok(Self { map, kind: PageKind::Small });
         }
-        let size = length.next_multiple_of(HUGE_PAGE);
+        let size = length.next_multiple_of(HUGE_PAGE_BYTES);
         // The kernel refuses at once when too few pages are reserved.
         if let Ok(map) = MmapOptions::new().len(size).huge(Some(HUGE_PAGE_BITS)).map_anon() {
             return Ok(Self { map, kind: PageKind::Reserved });
@@ -168,10 +168,10 @@ mod tests {
 
     #[test]
     fn a_buffer_is_large_enough_and_writable() {
-        let mut pages = PageBuffer::new(HUGE_PAGE + 1).unwrap();
-        assert_eq!(pages.as_ref().len(), 2 * HUGE_PAGE);
-        pages.bytes_mut()[HUGE_PAGE] = 7;
-        assert_eq!(pages.as_ref()[HUGE_PAGE], 7);
+        let mut pages = PageBuffer::new(HUGE_PAGE_BYTES + 1).unwrap();
+        assert_eq!(pages.as_ref().len(), 2 * HUGE_PAGE_BYTES);
+        pages.bytes_mut()[HUGE_PAGE_BYTES] = 7;
+        assert_eq!(pages.as_ref()[HUGE_PAGE_BYTES], 7);
         assert!(pages.as_ref().iter().filter(|&&byte| byte != 0).count() == 1);
     }
 
@@ -183,10 +183,12 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {
             let pool = &pool;
-            scope.spawn(move || sender.send(pool.borrow(3 * HUGE_PAGE).unwrap().as_ref().len()));
+            scope.spawn(move || {
+                sender.send(pool.borrow(3 * HUGE_PAGE_BYTES).unwrap().as_ref().len())
+            });
             assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());
             drop(first);
-            assert_eq!(receiver.recv().unwrap(), 3 * HUGE_PAGE);
+            assert_eq!(receiver.recv().unwrap(), 3 * HUGE_PAGE_BYTES);
         });
         drop(second);
     }

@@ -8,7 +8,7 @@ use rustix::fs::OFlags;
 
 use super::advice::populate_pages;
 use super::files::{OpenedFiles, READ_BYTES, VolumeReader, run_parallel};
-use super::pages::{BufferPool, HUGE_PAGE};
+use super::pages::{BufferPool, HUGE_PAGE_BYTES};
 use super::{LoadStatistics, Loader, Meter, PageBuffer, PageKind};
 use crate::partition::{FilledMemory, VolumeFile, VolumePiece};
 use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents, SharedBytes};
@@ -76,7 +76,7 @@ impl ReadLoader {
     /// Records the kind of pages of a buffer of `size` bytes. A small buffer cannot be on huge
     /// pages.
     fn note(&self, size: usize, kind: PageKind) {
-        if size < HUGE_PAGE {
+        if size < HUGE_PAGE_BYTES {
             return;
         }
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,7 +99,7 @@ impl ReadLoader {
         for piece in &partition.pieces {
             let volume = self.files.database().volume(piece.volume);
             for span in &piece.spans {
-                let source = self.source(piece, span.part.file())?;
+                let source = self.source(piece, span.part.volume_file())?;
                 let from = span.bytes.start / ALIGNMENT as u64 * ALIGNMENT as u64;
                 let lead = (span.bytes.start - from) as usize;
                 let needed = lead + (span.bytes.end - span.bytes.start) as usize;

@@ -89,9 +89,9 @@ impl Lookup {
         if let Some(oid) = self.shown_oid_of_gi(&key, cursor)? {
             return Ok(vec![oid]);
         }
-        cursor.set_up();
+        cursor.apply_alias_limits();
         let mut oids = self.oids_of_key(&key)?;
-        oids.retain(|&oid| cursor.includes(oid));
+        oids.retain(|&oid| cursor.includes_oid(oid));
         Ok(oids)
     }
 
@@ -106,10 +106,10 @@ impl Lookup {
         cursor: &mut OidCursor,
     ) -> Result<Option<u32>, DbError> {
         if self.is_version_5() {
-            return Ok(self.listed_oid(key)?.filter(|&oid| cursor.includes(oid)));
+            return Ok(self.listed_oid(key)?.filter(|&oid| cursor.includes_oid(oid)));
         }
-        cursor.set_up();
-        Ok(self.oids_of_key(key)?.into_iter().find(|&oid| cursor.includes(oid)))
+        cursor.apply_alias_limits();
+        Ok(self.oids_of_key(key)?.into_iter().find(|&oid| cursor.includes_oid(oid)))
     }
 
     /// Converts an identifier that a user typed to the key for look-ups and messages. The key is in
@@ -162,7 +162,7 @@ impl Lookup {
         for volume in &self.volumes {
             last = match volume.oid_of_gi(gi)? {
                 None => None,
-                Some(oid) => match cursor.find(oid) {
+                Some(oid) => match cursor.find_oid(oid) {
                     Ok(()) => return Ok(Some(oid)),
                     Err(other) => Some(other),
                 },
@@ -221,7 +221,7 @@ impl Lookup {
             return self.taxids();
         }
         let mut cursor = self.database.oid_cursor();
-        cursor.set_up();
+        cursor.apply_alias_limits();
         let mut taxids = BTreeSet::new();
         for oid in cursor.walk_included() {
             taxids.extend(self.taxids_of(oid)?);

@@ -87,7 +87,7 @@ pub fn check_mapped_files() -> Result<(), DbError> {
     check_lost_pages()?;
     let mut has_replaced = false;
     for entry in register::entries() {
-        has_replaced |= !entry.stamp().check()?;
+        has_replaced |= !entry.stamp().verify_unchanged()?;
     }
     if has_replaced { check_half_replaced() } else { Ok(()) }
 }
@@ -127,10 +127,10 @@ fn find_half_replaced() -> Option<&'static Path> {
 ///
 /// # Errors
 /// As [`check_lost_pages`].
-pub(crate) fn check_side_files() -> Result<(), DbError> {
+pub(crate) fn check_auxiliary_files() -> Result<(), DbError> {
     check_lost_pages()?;
-    let mut beside = register::entries().filter(|entry| entry.role() == MappedFileRole::Beside);
-    beside.try_for_each(|entry| entry.stamp().check().map(drop))
+    let mut beside = register::entries().filter(|entry| entry.role() == MappedFileRole::NonVolume);
+    beside.try_for_each(|entry| entry.stamp().verify_unchanged().map(drop))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(crate) enum MappedFileRole {
     /// Index, residues or headers of a volume. The volume also checks the file itself.
     Volume,
     /// Any other file.
-    Beside,
+    NonVolume,
 }
 
 /// A mapped file in the register.

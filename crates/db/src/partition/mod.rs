@@ -100,8 +100,8 @@ impl Database {
 
     /// File attributes of the index, sequence and header files of all volumes, taken when they were
     /// opened. Other files may have the same paths now.
-    pub fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
-        self.volumes().flat_map(|(volume, _)| volume.opened_files())
+    pub fn file_metadata(&self) -> impl Iterator<Item = &Metadata> {
+        self.volumes().flat_map(|(volume, _)| volume.file_metadata())
     }
 
     /// Path of a file of volume `volume` (see [`VolumePiece::volume`]); `None` for a database in memory.

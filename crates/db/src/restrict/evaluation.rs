@@ -159,10 +159,10 @@ impl<'a> ListEvaluation<'a> {
             return Ok(UserSelection::Without(range::ranges_of_oids(excluded), all));
         }
         let remainder = match set.gis.is_empty() {
-            false => resolve::without_gis(self.lookup()?, set)?,
-            true => resolve::without_keys(self.lookup()?, set)?,
+            false => resolve::scan_gi_indexes(self.lookup()?, set)?,
+            true => resolve::scan_string_indexes(self.lookup()?, set)?,
         };
-        let (excluded, end) = remainder.excluded();
+        let (excluded, end) = remainder.excluded_oids();
         Ok(UserSelection::Without(range::ranges_of_oids(excluded), end))
     }
 
@@ -405,6 +405,6 @@ fn names(ids: Vec<Vec<u8>>) -> Vec<ListedId> {
 
 /// Reads and parses the list in a file.
 fn parse_list<T>(file: &Path, parse: impl Fn(&[u8]) -> Result<T, ListError>) -> Result<T, DbError> {
-    let contents = list::read(file)?;
+    let contents = list::read_list_file(file)?;
     parse(&contents).map_err(|problem| DbError::InvalidList { path: file.into(), problem })
 }

@@ -229,13 +229,13 @@ pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8
     let found = search.find_file(name.as_bytes());
     let found = found.ok_or_else(|| DbError::MissingList { path: name.into() })?;
     let file = PathBuf::from(path::os_str(&found));
-    let contents = read(&file)?;
+    let contents = read_list_file(&file)?;
     Ok((file, contents))
 }
 
 /// Reads a list that an alias names. A path that is not a regular file counts as missing, since
 /// reading it might never end.
-pub(super) fn read(file: &Path) -> Result<Vec<u8>, DbError> {
+pub(super) fn read_list_file(file: &Path) -> Result<Vec<u8>, DbError> {
     let missing = || DbError::MissingList { path: file.into() };
     match std::fs::metadata(file) {
         Ok(found) if !found.is_file() => return Err(missing()),

@@ -9,7 +9,7 @@ use crate::{DbError, range};
 /// Returns the OIDs of `span` whose bits are set in an OIDLIST file. The file has the last OID,
 /// big-endian, and then bits, highest first, which count from 0 in the volume.
 pub(super) fn read_oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>, DbError> {
-    let contents = list::read(file)?;
+    let contents = list::read_list_file(file)?;
     let found = parse_oid_bits(&contents).ok_or_else(|| DbError::FileTruncated {
         path: file.into(),
         what: "the bits of the sequences",

@@ -204,14 +204,14 @@ impl ExclusionScan {
 
     /// Returns the excluded OIDs, and the end of the OIDs in the index; BLAST+ excludes all OIDs
     /// from there on.
-    pub(super) fn excluded(&self) -> (Vec<u32>, u32) {
+    pub(super) fn excluded_oids(&self) -> (Vec<u32>, u32) {
         let excluded = self.hidden.iter().filter(|&oid| !self.shown.contains(oid)).collect();
         (excluded, self.hidden.end().max(self.shown.end()))
     }
 }
 
 /// Returns the sequences in the GI indexes that show or hide when the GIs of `set` are excluded.
-pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
+pub(super) fn scan_gi_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
     let mut remainder = ExclusionScan::default();
     for (first, gis) in lookup.gi_indexes()? {
         for i in 0..gis.len() {
@@ -227,7 +227,7 @@ pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan,
 ///
 /// An accession without version does not count if the next key, in the same page of the index, is
 /// the same accession with one (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).
-pub(super) fn without_keys(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
+pub(super) fn scan_string_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
     let mut remainder = ExclusionScan::default();
     for (first, strings) in lookup.string_indexes()? {
         let damaged = |damage| lookup.string_index_error(first, damage);

@@ -127,7 +127,7 @@ impl Volume {
         end: u64,
     ) -> DbError {
         DbError::FileTruncated {
-            path: self.file(extension(part.file())),
+            path: self.file(extension(part.volume_file())),
             what: match part {
                 VolumePart::SequenceOffsets => "the table of sequence offsets",
                 VolumePart::AmbiguityOffsets => "the table of ambiguity offsets",

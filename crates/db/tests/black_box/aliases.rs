@@ -69,7 +69,7 @@ fn volumes_are_numbered_by_name_and_titles_follow_the_command_line() {
     assert_eq!(titles(&database), "B; A");
     assert_eq!(database.residues_of(0), crate::common::codes(&entries(1, 1)[0].1));
     assert_eq!(database.date(), "Dec 1, 2026  1:00 AM");
-    assert_eq!(database.infos()[1].date, FOUR.date);
+    assert_eq!(database.database_infos()[1].date, FOUR.date);
     assert_eq!((database.oid_count(), database.included_oids()), (5, &[0..5][..]));
 }
 
@@ -82,7 +82,7 @@ fn a_database_named_twice_counts_twice_in_the_head_and_once_in_the_search() {
         (database.stats_sequence_count(), database.stats_residue_count()),
         (3, letters(1, 3))
     );
-    assert_eq!((database.oid_count(), database.infos().len()), (3, 2));
+    assert_eq!((database.oid_count(), database.database_infos().len()), (3, 2));
     assert_eq!(titles(&database), "A; A");
 }
 
@@ -106,7 +106,7 @@ fn stated_totals_replace_counted_ones() {
     assert_eq!(n18.residue_count(), 7777 + letters(1, 3) + letters(2, 2) + letters(1, 3));
     assert_eq!((n18.sequence_count(), n18.oid_count()), (77 + 5 + 3, 5));
     let mixed = world.open("n1 a").unwrap();
-    assert_eq!((mixed.stats_sequence_count(), mixed.infos().len()), (80, 2));
+    assert_eq!((mixed.stats_sequence_count(), mixed.database_infos().len()), (80, 2));
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn open(dir: &Path, names: &str, kind: SequenceKind) -> Result<Database, DbError
 
 fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<IntegrityReport, DbError> {
     let database = open(dir, names, kind)?;
-    let wish = LoaderRequest { method: Some(LoadMethod::Read), memory: None };
+    let wish = LoaderRequest { method: Some(LoadMethod::Read), memory_limit: None };
     let supply = choose_loader(&database, LoadPurpose::Check, wish)?.supply(&database, 3)?;
     check_integrity(&database, &supply, |work| {
         std::thread::scope(|scope| {
@@ -149,13 +149,13 @@ fn a_sound_database_is_sound() {
     write(dir.path(), "b", &FOUR, &entries(2, 0));
     write(dir.path(), "c", &FOUR, &entries(3, 200));
     let report = checked(dir.path(), "a c b", SequenceKind::Protein).unwrap();
-    assert_eq!((report.sequences, report.deflines), (500, 500));
+    assert_eq!((report.sequence_count, report.defline_count), (500, 500));
     let database = open(dir.path(), "a b c", SequenceKind::Protein).unwrap();
-    assert_eq!(report.residues, database.residue_count());
+    assert_eq!(report.residue_count, database.residue_count());
     let sizes: u64 =
         fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
     // Of the volume without sequences, the only byte of the sequence file is not needed.
-    assert_eq!(report.bytes, sizes - 1);
+    assert_eq!(report.checked_bytes, sizes - 1);
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn what_the_oracle_makes_is_sound() {
                 make(&dir, &text, &[&fixed[..], more].concat());
                 let report = checked(dir.path(), "d", kind)
                     .unwrap_or_else(|error| panic!("version {version} {more:?}: {error}"));
-                assert_eq!(report.sequences, text.matches('>').count() as u64);
+                assert_eq!(report.sequence_count, text.matches('>').count() as u64);
                 let unchecked = &report.unchecked_contents;
                 let hashed = more.contains(&"-hash_index");
                 assert_eq!(

@@ -14,7 +14,8 @@ fn sums(database: &Database, parts: usize) -> Vec<[u128; 2]> {
     let mut sums = vec![[0u128; 2]; database.volume_count()];
     for oids in database.partitions(parts) {
         for (at, file) in FILES.into_iter().enumerate() {
-            for (volume, sum) in fingerprinter.compute(oids.clone(), file).expect("readable files")
+            for (volume, sum) in
+                fingerprinter.compute_fingerprints(oids.clone(), file).expect("readable files")
             {
                 sums[volume][at] = sums[volume][at].wrapping_add(sum);
             }

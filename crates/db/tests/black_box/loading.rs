@@ -98,7 +98,7 @@ fn supplies_give_everything_once_however_little_memory() {
     let all = database.residue_count() as usize;
     for method in [LoadMethod::Map, LoadMethod::Read, LoadMethod::Direct] {
         for memory in [None, Some(1), Some(9_000), Some(1 << 30)] {
-            let wish = LoaderRequest { method: Some(method), memory };
+            let wish = LoaderRequest { method: Some(method), memory_limit: memory };
             let choice = match choose_loader(&database, LoadPurpose::Search, wish) {
                 Err(DbError::MapTooLarge { .. }) if method == LoadMethod::Map => continue,
                 choice => choice.unwrap(),
@@ -148,7 +148,7 @@ fn the_next_partition_is_read_while_one_is_searched_and_no_further() {
     let choice = choose_loader(
         &database,
         LoadPurpose::Search,
-        LoaderRequest { method: Some(LoadMethod::Read), memory: Some(9_000) },
+        LoaderRequest { method: Some(LoadMethod::Read), memory_limit: Some(9_000) },
     );
     let units = choice.unwrap().supply(&database, 1).unwrap().units().to_vec();
     assert!(units.len() > 5, "{}", units.len());
@@ -175,7 +175,7 @@ fn a_pass_ends_with_the_first_failure_and_leaves_nobody_waiting() {
     let choice = choose_loader(
         &database,
         LoadPurpose::Search,
-        LoaderRequest { method: Some(LoadMethod::Read), memory: Some(9_000) },
+        LoaderRequest { method: Some(LoadMethod::Read), memory_limit: Some(9_000) },
     )
     .unwrap();
     let supply = choice.supply(&database, 50).unwrap();
@@ -209,7 +209,7 @@ fn the_choice_follows_size_and_wish() {
     let small = choose_loader(
         &database,
         LoadPurpose::Search,
-        LoaderRequest { method: None, memory: Some(5_000) },
+        LoaderRequest { method: None, memory_limit: Some(5_000) },
     )
     .unwrap();
     assert_eq!((small.method, small.streaming_bytes), (LoadMethod::Direct, Some(5_000)));
@@ -217,7 +217,7 @@ fn the_choice_follows_size_and_wish() {
     let refused = choose_loader(
         &database,
         LoadPurpose::Search,
-        LoaderRequest { method: Some(LoadMethod::Map), memory: Some(5_000) },
+        LoaderRequest { method: Some(LoadMethod::Map), memory_limit: Some(5_000) },
     );
     assert!(refused.unwrap_err().to_string().contains("-loader map"));
 }

@@ -118,7 +118,7 @@ fn databases_of_makeblastdb_are_read_completely() {
         }
     }
     let both = compare(dir.path(), "v5false1KB v5false1GB");
-    assert_eq!((both.oid_count(), both.infos().len()), (120, 2));
+    assert_eq!((both.oid_count(), both.database_infos().len()), (120, 2));
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn open(dir: &Path, names: &str) -> Database {
 
 /// Reads a span with nothing but what the partition says, at some place in a buffer.
 fn read(database: &Database, piece: &VolumePiece, span: &FileSpan) -> FilledMemory {
-    let path = database.volume_file(piece.volume, span.part.file()).unwrap();
+    let path = database.volume_file(piece.volume, span.part.volume_file()).unwrap();
     let mut memory = vec![0xff; (span.bytes.end - span.bytes.start) as usize + 7];
     File::open(path).unwrap().read_exact_at(&mut memory[7..], span.bytes.start).unwrap();
     FilledMemory { memory: Arc::new(memory), start: 7 }

@@ -60,7 +60,7 @@ pub fn fingerprint_sequences<K: Copy + Send>(
     let ranges: Vec<_> = ranges.collect();
     let fingerprinter = Fingerprinter::new(database);
     let read = |(key, side, oids): (K, SequenceFile, Range<u32>)| {
-        let volumes = fingerprinter.compute(oids, side.file())?;
+        let volumes = fingerprinter.compute_fingerprints(oids, side.file())?;
         Ok(volumes.into_iter().map(move |(volume, sum)| (key, volume, sum)))
     };
     let read: Result<Vec<_>, Error> = ranges.into_par_iter().map(read).collect();

@@ -42,7 +42,7 @@ impl RankResources {
     /// Describes `ranks` ranks in this process. With `-memory` it is a plan for other machines,
     /// where each rank has a host of its own.
     pub fn in_one_process(plan: &Plan, ranks: u32) -> Self {
-        let hosts = if plan.load.memory.is_some() { ranks } else { 1 };
+        let hosts = if plan.load.memory_limit.is_some() { ranks } else { 1 };
         let memory = memory_per_rank(ranks);
         RankResources { all: ranks, per_host: ranks, hosts, memory, remote: false }
     }
@@ -120,7 +120,7 @@ pub fn plan_layout(
         block_queries: plan.batch_size.block_queries(),
         user_settings,
     };
-    if let Some(wanted) = plan.load.memory {
+    if let Some(wanted) = plan.load.memory_limit {
         // The user's limit is for the database alone, for each rank, on any host.
         request.memory = wanted.saturating_add(request.other_memory(config));
         request.ranks_per_host = 1;

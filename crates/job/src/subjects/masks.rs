@@ -75,7 +75,7 @@ pub fn read_stored_masks(
         return Ok(StoredMasks::default());
     };
     // BLAST+ opens each database separately for this text.
-    let algorithms = database.infos().iter().map(|info| {
+    let algorithms = database.database_infos().iter().map(|info| {
         let name = String::from_utf8_lossy(&info.name);
         let single = Database::open(&name, database.kind(), search);
         let masks = single.and_then(|single| single.masks())?;

@@ -156,7 +156,7 @@ impl SubjectSource for SubjectDatabase {
     }
 
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause> {
-        self.taxonomy.names(taxid).map_err(Into::into)
+        self.taxonomy.names_of_taxid(taxid).map_err(Into::into)
     }
 
     fn is_listed(&self) -> bool {
@@ -179,7 +179,7 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
     if !shows_columns && !shows_titles {
         return Ok(TaxonomyNames::default());
     }
-    let names = TaxonomyNames::find(&SearchPath::from_environment()?);
+    let names = TaxonomyNames::find_on_search_path(&SearchPath::from_environment()?);
     if let Some(fault) = names.fault() {
         if let Some(said) = &fault.blast_message {
             audience.print_error(said);
@@ -212,7 +212,7 @@ fn open_database(
     Ok(SubjectDatabase {
         totals: database_totals(&database, plan, shortest),
         is_listed: user.is_some_and(|user| !user.is_negative && !user.is_empty()),
-        is_database_empty: database.combined_info().sequences == 0,
+        is_database_empty: database.combined_info().sequence_count == 0,
         aligns_excluded: false,
         translation: None,
         summary: DatabaseSummary {
@@ -237,7 +237,7 @@ fn refuse_uncounted_residues(database: &Database, plan: &Plan) -> Result<(), Err
     let has_residues = || {
         database.included_oids().iter().cloned().flatten().any(|oid| database.length_of(oid) > 0)
     };
-    if database.combined_info().residues == 0 && has_residues() {
+    if database.combined_info().residue_count == 0 && has_residues() {
         let what = "aliases that count no residues of a database in which sequences are searched";
         return Err(Error::unsupported(&plan.program, what));
     }
@@ -415,7 +415,7 @@ fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> Databas
         residues: plan.dbsize.unwrap_or(residues),
         space_residues: plan.dbsize.filter(|&size| size > 0).unwrap_or(residues),
         sequences,
-        mean_length: (whole.residues / whole.sequences.max(1)) as i64,
+        mean_length: (whole.residue_count / whole.sequence_count.max(1)) as i64,
         min_length,
     }
 }
@@ -423,15 +423,15 @@ fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> Databas
 /// Describes each database; `algorithms` has the text about stored masks for each, or is empty.
 fn paragraphs(database: &Database, algorithms: &[Vec<u8>]) -> Vec<DatabaseParagraph> {
     database
-        .infos()
+        .database_infos()
         .iter()
         .enumerate()
         .map(|(i, info)| DatabaseParagraph {
             masked_using: algorithms.get(i).cloned().unwrap_or_default(),
             title: info.title.clone(),
             date: info.date.clone().into_bytes(),
-            sequences: info.sequences as i64,
-            residues: info.residues as i64,
+            sequences: info.sequence_count as i64,
+            residues: info.residue_count as i64,
         })
         .collect()
 }

@@ -35,7 +35,7 @@ impl Environment<'_> {
     ///
     /// # Errors
     /// [`Damage`].
-    pub fn check(&self) -> Result<(), Damage> {
+    pub fn check_pages(&self) -> Result<(), Damage> {
         let metas = [0, self.page_size].map(|at| Meta::read(self.bytes, at));
         let [first, second] = metas;
         let (first, second) = (first?, second?);
