@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use fleetblast_db::check::check_integrity;
+use fleetblast_db::integrity::check_integrity;
 use fleetblast_db::load::{LoadPurpose, LoaderRequest, MapLoader, choose_loader};
 use fleetblast_db::partition::FilledMemory;
 use fleetblast_db::{Database, LoadedPartition, PartitionContents, VolumeBytes};

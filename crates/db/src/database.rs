@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::cursor::{OidCursor, RetrievableOids};
 use crate::defline::Defline;
 use crate::mapped::check_auxiliary_files;
-use crate::odd::UnprintableHeader;
 use crate::partition::{self, ResidueCounts, VolumeFile};
 use crate::restrict::HitVisibility;
+use crate::unprintable::UnprintableHeader;
 use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
 

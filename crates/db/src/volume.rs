@@ -16,9 +16,9 @@ use crate::bytes::FileBytes;
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::defline_filter::DeflineFilter;
 use crate::index::{OffsetTable, VolumeIndex};
-use crate::odd::{FirstUnprintable, UnprintableHeader, UnprintableText, make_printable};
 use crate::parts::VolumeFile;
 use crate::stamp::FileStamp;
+use crate::unprintable::{FirstUnprintable, UnprintableHeader, UnprintableText, make_printable};
 use crate::{DbError, SequenceKind, path};
 
 /// Contents of the three files of a volume, in memory.

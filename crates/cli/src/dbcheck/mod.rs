@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fleetblast_db::check::{self, IntegrityReport};
+use fleetblast_db::integrity::{self, IntegrityReport};
 use fleetblast_db::load::{self, LoadPurpose};
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind, check_mapped_files};
 use fleetblast_job::error::{Error, exit};
@@ -72,7 +72,7 @@ fn checked(
         let bytes = database.cached_bytes().map_or(0, |(_, all)| all);
         let ranges = usize::try_from(bytes / RANGE_BYTES).unwrap_or(usize::MAX).max(threads);
         let supply = choice.supply(database, ranges)?;
-        check::check_integrity(database, &supply, |work| {
+        integrity::check_integrity(database, &supply, |work| {
             rayon::broadcast(|_| work());
         })
     };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{FOUR, entries, protein, write};
 use fastrand::Rng;
-use fleetblast_db::check::{IntegrityReport, check_integrity};
+use fleetblast_db::integrity::{IntegrityReport, check_integrity};
 use fleetblast_db::load::{LoadMethod, LoadPurpose, LoaderRequest, choose_loader};
 use fleetblast_db::lookup::lmdb::Environment;
 use fleetblast_db::{Database, DbError, Defline, SearchPath, SequenceKind};

@@ -17,12 +17,12 @@
 //! in free pages of LMDB files, and those between nodes.
 //! nodes of others.
 
+mod auxiliary_files;
 mod file;
 mod isam;
-mod of_volume;
 mod records;
-mod side;
 mod sum;
+mod volume_indexes;
 mod zeros;
 
 use std::sync::Mutex;
@@ -88,7 +88,7 @@ pub fn check_integrity(
     };
     check_kinds(database, &totals)?;
     check_stated(database, &totals)?;
-    side::check_auxiliary_files(database, &totals, &mut report)?;
+    auxiliary_files::check_auxiliary_files(database, &totals, &mut report)?;
     report.warnings = zero_run_warnings(database, &totals);
     Ok(report)
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::IntegrityReport;
 use super::file::AuxiliaryFile;
-use super::of_volume::{GiSum, check_gi_index, check_gi_list, check_string_index};
 use super::records::{IdentifierKinds, RecordTotals};
 use super::sum::EntrySum;
+use super::volume_indexes::{GiSum, check_gi_index, check_gi_list, check_string_index};
 use crate::lookup::lmdb::Environment;
 use crate::lookup::oids;
 use crate::partition::VolumeFile;
