@@ -10,8 +10,8 @@ use crate::DbError;
 use crate::mapped::{MappedFile, MappedFileRole};
 use crate::stamp::FileStamp;
 
-/// Bytes that can be searched: a `Vec<u8>`, a mapping, or memory shared by several processes. Every
-/// access is bounds-checked, but the bytes must not change.
+/// Bytes of database files: a `Vec<u8>`, a mapping, or memory that several processes share. Every
+/// access is bounds-checked. The bytes must not change while they are in use.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A range of a file in memory. Positions count from the start of the file, so that code and

@@ -42,8 +42,8 @@ impl CountedTotals {
 }
 
 impl Database {
-    /// Number of residues of the included sequences. Counts them one by one if [`Database::combined_info`]
-    /// has an estimate for nucleotides.
+    /// Number of residues of the included sequences. Counts them one by one if
+    /// [`Database::combined_info`] has an estimate for nucleotides.
     pub fn exact_residue_count(&self) -> u64 {
         match self.counted_length_bounds() {
             None => self.combined_info().residue_count,

@@ -64,7 +64,7 @@ impl OidLimits {
         }
     }
 
-    /// Visits all included OIDs in ascending order.
+    /// Returns all included OIDs in ascending order.
     pub(crate) fn walk_included(
         &mut self,
         listed: Option<&[Range<u32>]>,
@@ -90,7 +90,8 @@ impl OidCursor {
         Self { limits: OidLimits::new(database.oid_count(), window), database }
     }
 
-    /// Evaluates the aliases, which sets limits, before the first query.
+    /// Applies the limits of FIRST_OID and LAST_OID now. Without this call, the first query does it
+    /// after it has compared its OID with the old limits.
     pub fn apply_alias_limits(&mut self) {
         self.limits.apply_next_limits();
     }
@@ -106,7 +107,7 @@ impl OidCursor {
         if answer.is_included && answer.oid == oid { Ok(()) } else { Err(answer.oid) }
     }
 
-    /// Visits all included OIDs in ascending order.
+    /// Returns all included OIDs in ascending order.
     pub fn walk_included(&mut self) -> impl Iterator<Item = u32> {
         self.limits.walk_included(self.database.listed_oids())
     }

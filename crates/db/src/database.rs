@@ -26,7 +26,7 @@ pub enum SequenceKind {
 }
 
 impl SequenceKind {
-    /// The name of the type in messages.
+    /// The name of the type in messages: `protein` or `nucleotide`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Protein => "protein",
@@ -42,7 +42,7 @@ impl SequenceKind {
         }
     }
 
-    /// The first letter of the extensions of its files.
+    /// First letter of the extensions of the files: `p` or `n`.
     pub fn extension_letter(self) -> char {
         match self {
             Self::Protein => 'p',
@@ -56,7 +56,7 @@ impl SequenceKind {
     }
 }
 
-/// What a report prints about one of the databases named by `-db`.
+/// Name, title, date and totals of one of the databases named by `-db`, for reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DatabaseInfo {
     /// The name as given, quotes included.
@@ -165,8 +165,8 @@ impl Database {
         &self.inner.parts.database_infos
     }
 
-    /// Number of sequences as the head of a report states it: the sum over [`Database::database_infos`],
-    /// in which a database named twice counts twice.
+    /// Number of sequences as the head of a report states it: the sum over
+    /// [`Database::database_infos`], in which a database named twice counts twice.
     pub fn sequence_count(&self) -> u64 {
         self.database_infos().iter().map(|info| info.sequence_count).sum()
     }
@@ -253,8 +253,8 @@ impl Database {
     /// Returns the bases of a sequence of a nucleotide database.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; [`DbError::InvalidOffset`] for a damaged database, and for a database of
-    /// proteins.
+    /// [`DbError::NoSuchOid`]; [`DbError::InvalidOffset`] for a damaged database, and for a
+    /// database of proteins.
     pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
         match self.volume_of(oid) {
             Some((volume, first)) => volume.bases(oid - first, first),
@@ -306,7 +306,8 @@ impl Database {
     /// lines.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; [`DbError::InvalidOffset`] or [`DbError::InvalidHeader`] for a damaged database.
+    /// [`DbError::NoSuchOid`]; [`DbError::InvalidOffset`] or [`DbError::InvalidHeader`] for a
+    /// damaged database.
     pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         match self.volume_of(oid) {
             Some((volume, first)) => volume.deflines(oid - first, first),

@@ -15,7 +15,8 @@ use crate::SequenceKind;
 ///
 /// `Display` gives the text that follows `BLAST Database error: ` on standard error. Where NCBI
 /// BLAST+ reports the situation, the text is its own; where it crashes, the text names the file and
-/// the byte offset. [`DbError::stderr_line`] gives the complete line, [`DbError::exit_code`] the status.
+/// the byte offset. [`DbError::stderr_line`] gives the complete line, [`DbError::exit_code`] the
+/// status.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DbError {
@@ -100,7 +101,7 @@ pub enum DbError {
         /// The largest number allowed.
         maximum: u64,
     },
-    /// A file of a volume is not there.
+    /// A file of a volume does not exist.
     #[error("Error: File ({}) not found.", path.display())]
     MissingFile {
         /// The file.
@@ -158,7 +159,7 @@ pub enum DbError {
     InvalidOffset {
         /// The index file.
         path: PathBuf,
-        /// Where the offset is stored.
+        /// Position in the file of the stored offset, in bytes.
         offset: u64,
         /// `sequence` or `header`.
         what: &'static str,
@@ -233,13 +234,13 @@ pub enum DbError {
     InvalidResidue {
         /// The sequence file.
         path: PathBuf,
-        /// Where the byte is.
+        /// Offset of the byte in the file.
         offset: u64,
         /// OID in the whole database.
         oid: u32,
         /// The byte.
         code: u8,
-        /// What should be there.
+        /// Description of the expected byte.
         expected: &'static str,
     },
     /// A header that is not the binary ASN.1 of a Blast-def-line-set.
@@ -251,19 +252,19 @@ pub enum DbError {
     InvalidHeader {
         /// The header file.
         path: PathBuf,
-        /// Where the problem is.
+        /// Offset of the problem in the file, in bytes.
         offset: u64,
         /// OID in the whole database.
         oid: u32,
         /// Description of the error.
         problem: &'static str,
     },
-    /// No such OID.
+    /// An OID that the database does not contain.
     #[error("sequence {oid} does not exist, the database has {count} sequences")]
     NoSuchOid {
-        /// The OID asked for.
+        /// The requested OID.
         oid: u32,
-        /// How many there are.
+        /// Number of OIDs in the database.
         count: u32,
     },
     /// More sequences or residues than BLAST+ can number.
@@ -271,9 +272,9 @@ pub enum DbError {
     TooLarge {
         /// `sequences` or `residues`.
         what: &'static str,
-        /// How many.
+        /// The number found.
         found: u64,
-        /// How many there may be.
+        /// The maximal number.
         maximum: u64,
     },
     /// A file of the look-up tables that is damaged.
@@ -284,7 +285,7 @@ pub enum DbError {
     DamagedLookupFile {
         /// The file.
         path: PathBuf,
-        /// Where the problem is.
+        /// Offset of the problem in the file, in bytes.
         offset: u64,
         /// Description of the error.
         problem: &'static str,
@@ -362,9 +363,9 @@ pub enum DbError {
          allow less with -memory"
     )]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Number of requested bytes.
         size: u64,
-        /// Why not.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A list of GIs or identifiers for a volume without such an index.
@@ -421,8 +422,8 @@ pub enum DbError {
         /// The file as named.
         path: PathBuf,
     },
-    /// An alias's list that is read with the volumes (GIs; in version 4 identifiers, too), and is
-    /// not there.
+    /// A list of an alias that does not exist. BLAST+ reads such lists with the volumes: lists of
+    /// GIs, and in version 4 of identifiers.
     #[error("Cannot memory map {}.", path.display())]
     MissingVolumeList {
         /// The file.
@@ -444,7 +445,7 @@ pub enum DbError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }

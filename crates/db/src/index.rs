@@ -78,7 +78,8 @@ impl VolumeIndex {
     /// complete, but does not read them. If `wanted` is given, another type is an error.
     ///
     /// # Errors
-    /// [`DbError::UnsupportedVersion`], [`DbError::WrongSequenceKind`] or [`DbError::FileTruncated`].
+    /// [`DbError::UnsupportedVersion`], [`DbError::WrongSequenceKind`] or
+    /// [`DbError::FileTruncated`].
     pub fn parse(bytes: &[u8], path: &Path, wanted: Option<SequenceKind>) -> Result<Self, DbError> {
         let mut fields = Fields { bytes, at: 0, path };
         let version = fields.number("the version")?;

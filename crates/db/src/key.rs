@@ -11,12 +11,12 @@ const VERSION_DIGITS: usize = 3;
 /// Databases before a colon in version-4 identifiers such as `SRA:id`.
 const COLON_DATABASES: [&str; 4] = ["CDD", "SRA", "TSA", "GNOMON"];
 
-/// The way to look up an identifier in version 4.
+/// The index that version 4 looks up an identifier in, and the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Version4Lookup {
     /// By the GI index.
     Gi(i64),
-    /// Not at all: the identifier is the number of the sequence in its volume.
+    /// No index: the identifier is the number of the sequence in its volume.
     Ordinal(u32),
     /// By the index of PIGs, which is not supported.
     Pig,
@@ -205,7 +205,7 @@ pub(crate) fn version_5_list_key(word: &[u8]) -> Result<Option<Vec<u8>>, Refusal
     })
 }
 
-/// The way in which a key matches an identifier without being equal to it.
+/// Result of comparing a key with an identifier that is not equal to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartialKeyMatch {
     /// The key is the PDB entry of the identifier's chain.

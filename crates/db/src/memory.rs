@@ -20,14 +20,14 @@ pub struct SubjectRecord {
 }
 
 impl SubjectRecord {
-    /// Makes a subject whose definition line is not parsed. The title is the whole line; the
+    /// Creates a subject whose definition line is not parsed. The title is the whole line; the
     /// identifier is `lcl|Subject_n`, where `number` counts from 1.
     pub fn unparsed(number: u32, line: &[u8], residues: Vec<u8>) -> Self {
         let name = format!("Subject_{number}").into_bytes();
         Self::with_ids(vec![SeqId::Local(ObjectId::Text(name))], line.to_vec(), residues)
     }
 
-    /// Makes a subject with parsed identifiers, as with `-parse_deflines`.
+    /// Creates a subject with parsed identifiers, as with `-parse_deflines`.
     pub fn with_ids(ids: Vec<SeqId>, title: Vec<u8>, residues: Vec<u8>) -> Self {
         Self { deflines: vec![Defline { title, ids, ..Defline::default() }], residues }
     }

@@ -31,8 +31,8 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// Those of the oracle for names, aliases and versions; [`DbError::FileTruncated`] for files cut
-    /// short.
+    /// Those of the oracle for names, aliases and versions; [`DbError::FileTruncated`] for files
+    /// cut short.
     pub fn open(names: &str, kind: SequenceKind, search: &SearchPath) -> Result<Self, DbError> {
         Self::open_restricted(names, kind, search, None, &mut Vec::new())
     }
@@ -60,8 +60,8 @@ impl Database {
         Self::from_tree(&tree, &opened, infos, part)
     }
 
-    /// Opens the databases to retrieve sequences, as `blastdbcmd` does. [`Database::database_infos`] then
-    /// has a single entry for all databases.
+    /// Opens the databases to retrieve sequences, as `blastdbcmd` does.
+    /// [`Database::database_infos`] then has a single entry for all databases.
     ///
     /// # Errors
     /// As [`Database::open_restricted`].

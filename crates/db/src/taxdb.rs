@@ -72,7 +72,8 @@ impl TaxonomyNames {
         self.index.is_some()
     }
 
-    /// Why the taxonomy database cannot be used, although it is installed.
+    /// The reason why the installed taxonomy database cannot be used; `None` if it can
+    /// be used or is not installed.
     pub fn fault(&self) -> Option<&TaxonomyFault> {
         self.fault.as_ref()
     }

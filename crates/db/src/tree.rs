@@ -78,7 +78,8 @@ impl AliasNode {
         }
     }
 
-    /// Returns the volumes that [`CombinedInfo`](crate::CombinedInfo) lists. Called for the user's list.
+    /// Returns the volumes that [`CombinedInfo`](crate::CombinedInfo) lists. Called for the user's
+    /// list.
     pub(crate) fn listed_volumes(&self) -> Vec<BasePath> {
         use std::os::unix::ffi::OsStrExt;
         let mut listed: BTreeSet<_> = self.volumes.iter().cloned().collect();

@@ -179,7 +179,7 @@ impl DatabaseBuilder {
         Ok(())
     }
 
-    /// Fills in the parts of a sequence that depend on its number in the volume.
+    /// Adds the number of the sequence in the volume to the parts that contain it.
     fn prepare(
         &self,
         block: &EncodedPart,
@@ -228,8 +228,8 @@ impl DatabaseBuilder {
     /// unique. Call it after the last sequence; otherwise [`finish`](Self::finish) does it.
     ///
     /// # Errors
-    /// The error of the last sequence; [`MakedbError::DuplicateIdentifier`] for the first sequence with an
-    /// identifier of an earlier one.
+    /// The error of the last sequence; [`MakedbError::DuplicateIdentifier`] for the first sequence
+    /// with an identifier of an earlier one.
     pub fn check_duplicates(&mut self) -> Result<(), MakedbError> {
         if let Some(why) = self.refused.take() {
             return Err(why);

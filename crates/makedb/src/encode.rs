@@ -20,7 +20,7 @@ const MAX_GI: i64 = u32::MAX as i64;
 #[derive(Debug)]
 pub(crate) struct FastaPart {
     pub(crate) bytes: Vec<u8>,
-    /// Number of lines of the input before it.
+    /// Number of lines of the input before this part.
     pub(crate) lines_before: u64,
 }
 
@@ -30,7 +30,8 @@ pub(crate) struct EncodedSequence {
     pub(crate) sequence: Range<usize>,
     pub(crate) ambiguities: Range<usize>,
     pub(crate) header: Range<usize>,
-    /// Offset in the header at which the number of the sequence is inserted, if it is.
+    /// Offset in the header at which the number of the sequence is inserted; `None` if the header
+    /// has no number.
     pub(crate) ordinal_offset: Option<usize>,
     pub(crate) length: u32,
     /// All identifiers of all definition lines.
@@ -58,7 +59,7 @@ pub(crate) enum EncodingOutcome {
     InvalidIdentifier(Refusal),
 }
 
-/// A record that was read.
+/// A record of the input, and the result of encoding it.
 #[derive(Debug)]
 pub(crate) struct EncodedRecord {
     pub(crate) line: u64,

@@ -111,7 +111,7 @@ pub enum MakedbError {
 }
 
 impl MakedbError {
-    /// Whether the cause is a lack of memory.
+    /// Whether the system had no memory left.
     pub fn is_out_of_memory(&self) -> bool {
         match self {
             Self::Write { source, .. }
@@ -149,7 +149,7 @@ fn advice(error: &io::Error) -> &'static str {
 
 /// Converts an I/O error to [`MakedbError::Write`].
 pub(crate) trait ErrorContext<T> {
-    /// Adds the action and the path.
+    /// Converts the error to [`MakedbError::Write`] with this action and path.
     fn with_context(self, action: &'static str, path: &Path) -> Result<T, MakedbError>;
 }
 

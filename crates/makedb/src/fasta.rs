@@ -30,7 +30,7 @@ pub enum InputEvent<'a> {
     BadCharacter(&'a BadCharacter),
     /// A record without residues.
     EmptyRecord {
-        /// Its identifier, with tag.
+        /// Identifier of the record, with tag.
         id: &'a [u8],
         /// Number of sequences before it.
         after: u64,

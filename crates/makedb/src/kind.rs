@@ -2,17 +2,17 @@
 
 use fleetblast_seq::id::Molecule;
 
-/// Protein or nucleotide.
+/// Type of the sequences of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseKind {
-    /// Files `.p*`.
+    /// Proteins, in files `.p*`.
     Protein,
-    /// Files `.n*`.
+    /// Nucleotides, in files `.n*`.
     Nucleotide,
 }
 
 impl DatabaseKind {
-    /// First letter of its file extensions.
+    /// First letter of the file extensions: `p` or `n`.
     pub const fn extension_letter(self) -> char {
         match self {
             Self::Protein => 'p',
@@ -20,7 +20,7 @@ impl DatabaseKind {
         }
     }
 
-    /// The molecule type of its sequences.
+    /// Molecule type of the sequences.
     pub const fn molecule(self) -> Molecule {
         match self {
             Self::Protein => Molecule::Protein,

@@ -31,7 +31,7 @@ pub struct DatabaseOptions {
     pub kind: DatabaseKind,
     /// Version of the format.
     pub version: FormatVersion,
-    /// Its title.
+    /// Title of the database.
     pub title: Vec<u8>,
     /// Whether identifiers are parsed and indexed.
     pub parse_ids: bool,

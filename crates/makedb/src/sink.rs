@@ -163,7 +163,7 @@ impl StagedFiles {
 }
 
 impl Drop for StagedFiles {
-    /// An unfinished database is removed.
+    /// Removes the files of an unfinished database.
     fn drop(&mut self) {
         if !self.done {
             // Best effort: the earlier error is the one to report. Perhaps no more files can be

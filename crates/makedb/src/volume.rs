@@ -120,7 +120,7 @@ impl VolumeWriter {
         })
     }
 
-    /// Sequences so far.
+    /// Number of sequences so far.
     pub(crate) fn sequence_count(&self) -> u32 {
         self.count
     }

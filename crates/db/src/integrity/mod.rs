@@ -15,7 +15,6 @@
 //! files of identifiers and taxids, a changed accession or taxid is not detected either. The report
 //! names hashes of sequences and masks as unchecked. Bytes without meaning are not compared: those
 //! in free pages of LMDB files, and those between nodes.
-//! nodes of others.
 
 mod auxiliary_files;
 mod file;
@@ -33,7 +32,7 @@ use crate::load::PartitionSupply;
 use crate::partition::{VolumeFile, VolumePart};
 use crate::{Database, DbError, SequenceKind};
 
-/// Extent and remarks of a successful check.
+/// Counts, file names and warnings of a successful integrity check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntegrityReport {
     /// Number of sequences.
@@ -52,11 +51,12 @@ pub struct IntegrityReport {
     pub warnings: Vec<String>,
 }
 
-/// Checks everything in `database`. `supply` loads it with [all contents](crate::PartitionContents::All).
-/// `spread` runs its argument on all threads that take part.
+/// Checks everything in `database`. `supply` loads it with [all
+/// contents](crate::PartitionContents::All). `spread` runs its argument on all threads that take
+/// part.
 ///
 /// # Errors
-/// The first fault in the order of the [module](self).
+/// The first fault, in the order that the [module](self) documentation gives.
 pub fn check_integrity(
     database: &Database,
     supply: &PartitionSupply,

@@ -41,7 +41,7 @@ pub(crate) fn advise(bytes: &[u8], usage: AccessPattern) {
 
 /// Requests pages of 2 MB for `bytes`, a mapped file. If the page cache of the file system has such
 /// pages, filling it takes a twentieth of the kernel's work. Returns true if faults then read 2 MB.
-/// Then nothing should be [announced](announce), because announcements read small pages.
+/// In this case, do not call [`announce_access`]: announcements read small pages.
 pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
     if pages.is_empty() {

@@ -13,13 +13,13 @@ use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents};
 
 /// Bytes loaded at a time. The unit is small, so that a search begins early and never waits long.
 pub(super) const LOAD_UNIT_BYTES: u64 = 32 << 20;
-/// Fraction of the available memory that the database may occupy. The rest is for queries, hits and
-/// other processes.
+/// Fraction of the available memory that the database may occupy, from 0 to 1. The rest is for
+/// queries, hits and other processes.
 pub const MAX_MEMORY_FRACTION: f64 = 0.8;
 /// Minimal number of buffers for streaming: the search reads one while the loader fills the other.
 const LEAST_BUFFERS: u64 = 2;
 
-/// The way in which partitions come into memory.
+/// The method by which a loader brings partitions into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoadMethod {
     /// Mapped, after large reads into the page cache.
@@ -45,7 +45,7 @@ impl LoadMethod {
     }
 }
 
-/// What the user requested of the loader.
+/// The method and the memory limit that the user requested for loading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoaderRequest {
     /// The method; `None` to choose one by size and memory.
@@ -95,8 +95,8 @@ pub struct LoaderChoice {
 /// Chooses the loader of a single process for `database`.
 ///
 /// # Errors
-/// [`DbError::BroadcastWithoutMpi`] if broadcast was requested. [`DbError::MapTooLarge`] if mapping was
-/// requested for a database larger than the requested memory: the memory of a mapping cannot be
+/// [`DbError::BroadcastWithoutMpi`] if broadcast was requested. [`DbError::MapTooLarge`] if mapping
+/// was requested for a database larger than the requested memory: the memory of a mapping cannot be
 /// limited. [`DbError::InvalidOffset`] for an index out of order.
 pub fn choose_loader(
     database: &Database,

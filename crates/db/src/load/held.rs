@@ -1,7 +1,7 @@
 //! Partitions in memory that another component filled, and the bytes to fill it with.
 //!
-//! The memory of a partition has [`Partition::byte_count`] bytes: the spans of its pieces, in order and
-//! without gaps. Any range of these bytes can be read, sent and stored on its own.
+//! The memory of a partition has [`Partition::byte_count`] bytes: the spans of its pieces, in order
+//! and without gaps. Any range of these bytes can be read, sent and stored on its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,21 +92,21 @@ pub struct MemoryLoader {
     database: Database,
     partition: Partition,
     filled: FilledMemory,
-    came: LoadStatistics,
-    pages: PageKind,
+    statistics: LoadStatistics,
+    page_kind: PageKind,
 }
 
 impl MemoryLoader {
-    /// Makes a loader for ranges of `partition`, whose bytes are in `filled`. `came` and `pages`
-    /// are the statistics of filling and the kind of its pages.
+    /// Makes a loader for ranges of `partition`, whose bytes are in `filled`. `statistics` are
+    /// those of filling the memory; `page_kind` is the kind of its pages.
     pub fn new(
         database: Database,
         partition: Partition,
         filled: FilledMemory,
-        came: LoadStatistics,
-        pages: PageKind,
+        statistics: LoadStatistics,
+        page_kind: PageKind,
     ) -> Self {
-        Self { database, partition, filled, came, pages }
+        Self { database, partition, filled, statistics, page_kind }
     }
 
     /// Makes the supply of these ranges, which must be within the partition.
@@ -143,11 +143,11 @@ impl Loader for MemoryLoader {
     }
 
     fn statistics(&self) -> LoadStatistics {
-        self.came
+        self.statistics
     }
 
     fn page_kind(&self) -> Option<PageKind> {
-        Some(self.pages)
+        Some(self.page_kind)
     }
 }
 

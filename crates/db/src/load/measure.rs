@@ -1,7 +1,7 @@
 //! Measures the rates of several ways to read a file, to explain slow searches.
 //!
-//! Rates are in bytes per second. To measure a cold read, [`evict_pages`] removes the pages of the file
-//! from the page cache; other files keep theirs.
+//! Rates are in bytes per second. To measure a cold read, [`evict_pages`] removes the pages of the
+//! file from the page cache; other files keep theirs.
 
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -39,8 +39,9 @@ pub fn evict_pages(path: &Path, bytes: u64) -> Result<bool, DbError> {
     Ok(left as f64 <= sample.len() as f64 * LEFT)
 }
 
-/// Measures large reads in order, several at a time, of the first `bytes`. With `direct` the reads
-/// bypass the page cache; the result is `None` if the file system cannot do that.
+/// Returns the rate of large sequential reads, several at a time, of the first `bytes` bytes of a
+/// file, in bytes per second. With `direct` the reads bypass the page cache; the result is `None`
+/// if the file system cannot do that.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -73,8 +74,9 @@ pub fn sequential_read_rate(path: &Path, bytes: u64, direct: bool) -> Result<Opt
     }
 }
 
-/// Measures reading the first `bytes` through a mapping, page by page on one thread. This is the
-/// rate of a program that only maps its database.
+/// Returns the rate of reading the first `bytes` bytes through a mapping, page by page on one
+/// thread, in bytes per second. Stops after `limit`. This is the rate of a program that only maps
+/// its database.
 ///
 /// # Errors
 /// If the file cannot be mapped.
@@ -98,8 +100,8 @@ fn touch(bytes: &[u8]) -> u8 {
     bytes.iter().step_by(SMALL_READ as usize).fold(0, |all, byte| all ^ byte)
 }
 
-/// Number of small random reads per second in the first `bytes` by one thread. With `mapped` it
-/// touches a mapping that is advised for random access.
+/// Returns the number of small random reads per second in the first `bytes` bytes by one thread.
+/// With `mapped` it reads through a mapping that is advised for random access. Stops after `limit`.
 ///
 /// # Errors
 /// If the file cannot be read or mapped.

@@ -1,22 +1,23 @@
 //! Brings the bytes of partitions into memory.
 //!
-//! A search takes one partition after the other from a [`PartitionSupply`], which uses a [`Loader`]. The
-//! search itself never opens a file. The methods of loading differ in where the bytes are stored:
+//! A search takes one partition after the other from a [`PartitionSupply`], which uses a
+//! [`Loader`]. The search itself never opens a file. The methods of loading differ in where the
+//! bytes are stored:
 //!
-//! * `map` ([`MapLoader`]) maps the page cache. There is one copy on a machine, however many processes
-//!   search. For databases that fit in memory.
-//! * `read` ([`ReadLoader`]) fills pages of the process, of 2 MB where the system has them. There is one
-//!   copy in each process. For file systems that map badly, and where huge pages help.
-//! * `direct` ([`ReadLoader`]) does the same, but bypasses the page cache. There is no copy if partitions
-//!   are streamed through a few buffers. For databases larger than memory.
-//! * `broadcast` ([`MemoryLoader`]) fills memory that the processes of a machine share, of 2 MB pages where
-//!   the system has them. There is one copy on a machine, filled by all of its processes. For
-//!   network file systems and several machines.
+//! * `map` ([`MapLoader`]) maps the page cache. There is one copy on a machine, however many
+//!   processes search. For databases that fit in memory.
+//! * `read` ([`ReadLoader`]) fills pages of the process, of 2 MB where the system has them. There
+//!   is one copy in each process. For file systems that map badly, and where huge pages help.
+//! * `direct` ([`ReadLoader`]) does the same, but bypasses the page cache. There is no copy if
+//!   partitions are streamed through a few buffers. For databases larger than memory.
+//! * `broadcast` ([`MemoryLoader`]) fills memory that the processes of a machine share, of 2 MB
+//!   pages where the system has them. There is one copy on a machine, filled by all of its
+//!   processes. For network file systems and several machines.
 //!
 //! # Copies on a machine
-//! [`MapLoader`] is the default for a database that fits into memory. It has one copy in the page cache,
-//! whatever the number of processes. Nothing must be created, found again, locked or cleaned up.
-//! Streaming has a few buffers in each process. Only `read` and `direct` have a copy in each
+//! [`MapLoader`] is the default for a database that fits into memory. It has one copy in the page
+//! cache, whatever the number of processes. Nothing must be created, found again, locked or cleaned
+//! up. Streaming has a few buffers in each process. Only `read` and `direct` have a copy in each
 //! process; they are used on request, and only if the database fits. (A named segment in shared
 //! memory would give `read` one copy, too. But shared memory gets huge pages only if the
 //! administrator has changed the mount or the kernel's setting. Without huge pages it has no

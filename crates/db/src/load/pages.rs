@@ -70,7 +70,7 @@ impl PageBuffer {
         self.kind
     }
 
-    /// Returns the memory, to be filled.
+    /// Returns the memory, which the caller fills.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.map
     }
@@ -136,7 +136,7 @@ impl PooledBuffer {
         self.pages.as_ref().map_or(PageKind::Small, PageBuffer::page_kind)
     }
 
-    /// Returns the memory, to be filled.
+    /// Returns the memory, which the caller fills.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         self.pages.as_mut().map_or(&mut [], |pages| pages.bytes_mut())
     }

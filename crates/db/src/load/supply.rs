@@ -107,8 +107,8 @@ impl PartitionSupply {
     /// waited, in total.
     ///
     /// # Errors
-    /// Of the errors of loading and of those that `work` [reports](RangeQueue::fail), the error nearest
-    /// to the beginning of the database.
+    /// Of the errors of loading and of those that `work` [reports](RangeQueue::fail), the error
+    /// nearest to the beginning of the database.
     pub fn run_pass<R>(
         &self,
         work: impl FnOnce(&RangeQueue) -> R,

@@ -65,8 +65,8 @@ impl Database {
     /// Prepares the look-up files of this database.
     ///
     /// # Errors
-    /// [`DbError::LmdbVolumeMismatch`] if an LMDB file belongs to other volumes; the errors of a missing
-    /// or damaged file.
+    /// [`DbError::LmdbVolumeMismatch`] if an LMDB file belongs to other volumes; the errors of a
+    /// missing or damaged file.
     pub fn lookup(&self) -> Result<Lookup, DbError> {
         let files = |(volume, oids): (&Volume, _)| VolumeFiles::new(self, volume, oids);
         let volumes = self.volumes().map(files).collect();
@@ -82,8 +82,8 @@ impl Lookup {
     /// excludes are left out.
     ///
     /// # Errors
-    /// [`DbError::MissingAccessionTable`] for a version-5 database without identifiers; the errors of a
-    /// damaged file.
+    /// [`DbError::MissingAccessionTable`] for a version-5 database without identifiers; the errors
+    /// of a damaged file.
     pub fn oids_of_id(&self, id: &[u8], cursor: &mut OidCursor) -> Result<Vec<u32>, DbError> {
         let key = self.key_of_typed_id(id);
         if let Some(oid) = self.shown_oid_of_gi(&key, cursor)? {
@@ -195,8 +195,8 @@ impl Lookup {
         entry.taxids_of(oid, local)
     }
 
-    /// Adds the OIDs of a taxid, included or not, to `oids`. Returns whether the database contains
-    /// the taxid.
+    /// Appends the OIDs of a taxid to `oids`, both included and excluded ones. Returns whether the
+    /// database contains the taxid.
     ///
     /// # Errors
     /// [`DbError::TaxidLookupNeedsVersion5`] in version 4; those of a missing or damaged file.

@@ -7,7 +7,7 @@
 //! truncated file ends a program like an overwritten one: with an ordinary error.
 //!
 //! A check of all files needs a system call for each. Frequent checks are restricted to files that
-//! were read: those of some volumes, and [look-up files](check_side_files).
+//! were read: those of some volumes, and [look-up files](check_auxiliary_files).
 
 mod register;
 mod signal;
@@ -56,7 +56,7 @@ impl Drop for MappedFile {
     }
 }
 
-/// Whether no page of a mapped file has been lost so far. Costs one load of memory.
+/// Whether no page of a mapped file has been lost so far. The call costs one load from memory.
 #[inline]
 pub fn has_no_lost_page() -> bool {
     !register::has_lost_page()

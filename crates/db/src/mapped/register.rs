@@ -66,7 +66,7 @@ impl MappedFileEntry {
         entry
     }
 
-    /// Marks the file as unmapped, before it is.
+    /// Marks the file as unmapped. Call it before the memory is unmapped.
     pub(super) fn mark_unmapped(&self) {
         self.is_mapped.store(false, Ordering::SeqCst);
     }

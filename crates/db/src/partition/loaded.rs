@@ -102,7 +102,8 @@ impl LoadedPartition {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
-    /// Returns bytes as [`Database::stored_bytes_of`]; empty for an OID that is not in the partition.
+    /// Returns bytes as [`Database::stored_bytes_of`]; empty for an OID that is not in the
+    /// partition.
     pub fn stored_bytes_of(&self, oid: u32) -> &[u8] {
         let Some((volume, first)) = self.locate(oid) else { return &[] };
         volume.stored_bytes(VolumeFile::Sequences, oid - first)

@@ -28,7 +28,7 @@ pub struct VolumePiece {
     pub spans: Vec<FileSpan>,
 }
 
-/// The contents to load, by the purpose of a partition.
+/// The contents of a partition to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartitionContents {
     /// Residues only, for a search.
@@ -104,7 +104,8 @@ impl Database {
         self.volumes().flat_map(|(volume, _)| volume.file_metadata())
     }
 
-    /// Path of a file of volume `volume` (see [`VolumePiece::volume`]); `None` for a database in memory.
+    /// Path of a file of volume `volume` (see [`VolumePiece::volume`]); `None` for a database in
+    /// memory.
     pub fn volume_file(&self, volume: usize, file: VolumeFile) -> Option<PathBuf> {
         self.volume(volume)?.path_of(file)
     }

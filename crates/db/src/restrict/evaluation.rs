@@ -62,7 +62,7 @@ struct AliasList {
 }
 
 impl<'a> ListEvaluation<'a> {
-    /// Starts without restrictions of the database, which has `volumes` volumes.
+    /// Creates an evaluation without restrictions for a database of `volumes` volumes.
     pub(super) fn new(whole: &'a Database, volumes: usize) -> Self {
         Self {
             whole,

@@ -72,7 +72,7 @@ pub enum HitVisibility {
     Shown,
     /// The hits take places in the hit list, but the report omits them.
     Unreported,
-    /// The sequence is not even aligned.
+    /// The sequence is not aligned and takes no place in the hit list.
     Excluded,
 }
 

@@ -188,7 +188,7 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
     i == ids.len()
 }
 
-/// Sequences that an index shows or hides when a list is excluded.
+/// Sequences with entries in an index, by whether an excluding list has these entries.
 #[derive(Debug, Default)]
 pub(super) struct ExclusionScan {
     /// OIDs of entries that are not listed.
@@ -210,7 +210,7 @@ impl ExclusionScan {
     }
 }
 
-/// Returns the sequences in the GI indexes that show or hide when the GIs of `set` are excluded.
+/// Scans the GI indexes of all volumes for GIs in `set`, which is an excluding list.
 pub(super) fn scan_gi_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
     let mut remainder = ExclusionScan::default();
     for (first, gis) in lookup.gi_indexes()? {
@@ -222,8 +222,7 @@ pub(super) fn scan_gi_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionS
     Ok(remainder)
 }
 
-/// Returns the sequences in the string indexes of version 4 that remain after the identifiers of
-/// `set` are excluded.
+/// Scans the string indexes of version 4 for identifiers in `set`, which is an excluding list.
 ///
 /// An accession without version does not count if the next key, in the same page of the index, is
 /// the same accession with one (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).

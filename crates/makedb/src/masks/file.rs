@@ -17,7 +17,7 @@ const GUESSED: usize = 8096;
 /// An error of reading a file of masks.
 #[derive(Debug, thiserror::Error)]
 pub enum MaskError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
         /// The file.
@@ -25,7 +25,7 @@ pub enum MaskError {
         /// The cause.
         source: io::Error,
     },
-    /// It is neither binary nor text ASN.1.
+    /// The file is neither binary nor text ASN.1.
     #[error("Unknown encoding for mask data in '{}'", path.display())]
     UnknownEncoding {
         /// The file.
@@ -38,7 +38,7 @@ pub enum MaskError {
         path: PathBuf,
         /// The byte from 0, or the line from 1.
         at: Place,
-        /// What is wrong.
+        /// Description of the error.
         problem: String,
     },
 }
@@ -48,7 +48,7 @@ pub enum MaskError {
 pub struct MaskDescription {
     /// The masking program: 10 dust, 20 seg, 30 windowmasker, 40 repeat, 100 other.
     pub program: i64,
-    /// Its options.
+    /// Options of the masking program.
     pub options: Vec<u8>,
 }
 
@@ -62,7 +62,7 @@ impl MaskFile {
     /// Opens a file. Reading it fails once it has changed.
     ///
     /// # Errors
-    /// If it cannot be read, or is not ASN.1.
+    /// If the file cannot be read, or is not ASN.1.
     pub fn open(path: &Path) -> Result<Self, MaskError> {
         let wrap = |source| MaskError::Unreadable { path: path.to_path_buf(), source };
         let file = UnchangedFile::open(path).map_err(wrap)?;
@@ -72,7 +72,7 @@ impl MaskFile {
     /// Reads `input`; `path` is its name in messages.
     ///
     /// # Errors
-    /// If it cannot be read, or is not ASN.1.
+    /// If the file cannot be read, or is not ASN.1.
     pub fn new(mut input: impl BufRead + 'static, path: &Path) -> Result<Self, MaskError> {
         let path = path.to_path_buf();
         let start = match input.fill_buf() {

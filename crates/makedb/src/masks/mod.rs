@@ -11,7 +11,7 @@ pub use self::file::{MaskError, MaskFile};
 
 /// First number for algorithms that users name.
 const NAMED: u32 = 100;
-/// First number after all algorithms.
+/// First number that is too large for an algorithm.
 const END: u32 = 255;
 /// First numbers of the programs: dust, seg, windowmasker, repeat, other.
 const PROGRAMS: [u32; 5] = [10, 20, 30, 40, NAMED];
@@ -26,12 +26,12 @@ pub struct MaskAlgorithm {
 }
 
 impl MaskAlgorithm {
-    /// Its number, which `-db_soft_mask` uses.
+    /// Number of the algorithm, which `-db_soft_mask` uses.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Its description in the database.
+    /// Description of the algorithm in the database.
     pub(crate) fn description(&self) -> &[u8] {
         &self.description
     }

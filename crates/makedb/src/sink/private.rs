@@ -16,7 +16,7 @@ const NAMES_TRIED: u32 = 4;
 /// Permissions of the directory: other users must not read or write it.
 const MODE: u32 = 0o700;
 
-/// The directory. It is locked (`flock`) as long as its process lives. So the next process that
+/// A private directory. Its process locks it (`flock`) until it ends. So the next process that
 /// makes the same database recognises directories of killed processes, and removes them.
 #[derive(Debug)]
 pub(super) struct PrivateDirectory {
