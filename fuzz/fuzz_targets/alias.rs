@@ -28,14 +28,14 @@ fn directory() -> &'static Path {
 fuzz_target!(|text: &[u8]| {
     let alias = AliasFile::parse(text);
     for key in ["NSEQ", "LENGTH", "FIRST_OID"] {
-        if let Ok(Some(number)) = alias.number(key, 1000, Path::new("f.pal")) {
+        if let Ok(Some(number)) = alias.parse_number(key, 1000, Path::new("f.pal")) {
             assert!(number <= 1000);
         }
     }
-    assert!(alias.members().iter().all(|name| !name.is_empty()));
+    assert!(alias.member_names().iter().all(|name| !name.is_empty()));
     let search = SearchPath::new(directory(), OsStr::new(""), None);
     std::fs::write(directory().join("f.pal"), text).expect("an alias");
     if let Ok(database) = Database::open("f v", SequenceKind::Protein, &search) {
-        assert!(database.oids().is_empty());
+        assert!(database.included_oids().is_empty());
     }
 });

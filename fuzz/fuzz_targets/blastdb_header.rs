@@ -5,7 +5,7 @@ use fleetblast_db::defline;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Err(error) = defline::parse(bytes) {
-        assert!(error.at <= bytes.len());
+    if let Err(error) = defline::parse_deflines(bytes) {
+        assert!(error.offset <= bytes.len());
     }
 });

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use fleetblast_db::check::check;
-use fleetblast_db::load::{Map, Purpose, Wish, choose};
-use fleetblast_db::partition::Filled;
-use fleetblast_db::{Contents, Database, LoadedPartition, VolumeBytes};
+use fleetblast_db::integrity::check_integrity;
+use fleetblast_db::load::{LoadPurpose, LoaderRequest, MapLoader, choose_loader};
+use fleetblast_db::partition::FilledMemory;
+use fleetblast_db::{Database, LoadedPartition, PartitionContents, VolumeBytes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
@@ -20,13 +20,16 @@ fuzz_target!(|input: &[u8]| {
         headers: headers.to_vec(),
     };
     let Ok(database) = Database::from_volume_bytes(vec![volume]) else { return };
-    let _ = Map::new(database.clone(), Contents::All);
+    let _ = MapLoader::new(database.clone(), PartitionContents::All);
     for oids in database.partitions(3) {
-        let Ok(partition) = database.partition(oids.clone(), Contents::All) else { continue };
-        let resident = LoadedPartition::resident(&database, &partition).expect("it is all there");
+        let Ok(partition) = database.partition(oids.clone(), PartitionContents::All) else {
+            continue;
+        };
+        let resident =
+            LoadedPartition::from_resident(&database, &partition).expect("it is all there");
         let filled = partition.pieces[0].spans.iter().map(|span| {
-            let bytes = resident.memory_of(span.part).next().unwrap_or(&[]).to_vec();
-            Filled { memory: Arc::new(bytes), start: 0 }
+            let bytes = resident.part_memory(span.part).next().unwrap_or(&[]).to_vec();
+            FilledMemory { memory: Arc::new(bytes), start: 0 }
         });
         let copied = LoadedPartition::new(&database, &partition, filled).expect("so many bytes");
         assert_eq!(copied.validate().is_ok(), database.validate(oids.clone()).is_ok());
@@ -35,9 +38,9 @@ fuzz_target!(|input: &[u8]| {
             assert_eq!(copied.deflines(oid).ok(), database.deflines(oid).ok());
         }
     }
-    let supply = choose(&database, Purpose::Check, Wish::default())
+    let supply = choose_loader(&database, LoadPurpose::Check, LoaderRequest::default())
         .and_then(|choice| choice.supply(&database, 2));
     if let Ok(supply) = supply {
-        let _ = check(&database, &supply, |work| work());
+        let _ = check_integrity(&database, &supply, |work| work());
     }
 });

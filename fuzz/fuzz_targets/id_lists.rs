@@ -9,9 +9,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(list.ids.iter().map(Vec::len).sum::<usize>() <= bytes.len());
         assert!(list.ids.len() <= bytes.len());
     }
-    if let Ok(gis) = list::gis(bytes) {
+    if let Ok(gis) = list::parse_gis(bytes) {
         assert!(gis.len() <= bytes.len());
     }
-    let _ = list::taxids(bytes);
-    let _ = (list::typed_taxids(bytes, b","), list::typed_taxids(bytes, b"\n\r"));
+    let _ = list::parse_taxids(bytes);
+    let _ = (list::parse_typed_taxids(bytes, b","), list::parse_typed_taxids(bytes, b"\n\r"));
 });

@@ -4,17 +4,19 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use fleetblast_makedb::masks::{MaskFile, Masks};
+use fleetblast_makedb::masks::{MaskFile, SequenceMasks};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(mut file) = MaskFile::new(Cursor::new(data.to_vec()), Path::new("fuzz")) else { return };
-    let mut masks = Masks::default();
-    while let Ok(Some(info)) = file.next_info() {
-        let Ok(id) = masks.add_program(info.program, &info.options, b"fuzz") else { return };
-        let read = file.masks(|sequence, ranges| {
+    let mut masks = SequenceMasks::default();
+    while let Ok(Some(info)) = file.read_next_description() {
+        let Ok(id) = masks.add_program_algorithm(info.program, &info.options, b"fuzz") else {
+            return;
+        };
+        let read = file.for_each_mask(|sequence, ranges| {
             assert!(ranges.iter().all(|range| range.end > 0));
-            masks.insert(id, sequence, ranges);
+            masks.add_ranges(id, sequence, ranges);
         });
         if let Err(error) = read {
             assert!(!error.to_string().is_empty());

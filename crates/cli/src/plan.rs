@@ -307,7 +307,7 @@ fn with_files(
 
 /// Whether NCBI's configuration selects identifiers in FASTA style.
 pub(crate) fn has_long_seqids() -> bool {
-    fleetblast_db::configured("BLAST", "LONG_SEQID").is_some_and(|value| value == *"1")
+    fleetblast_db::configuration_value("BLAST", "LONG_SEQID").is_some_and(|value| value == *"1")
 }
 
 fn refuse_unsupported(program: &dyn SearchProgram, host: &Host<'_>) -> Result<(), Error> {
@@ -320,7 +320,8 @@ fn refuse_unsupported(program: &dyn SearchProgram, host: &Host<'_>) -> Result<()
     }
     for entry in REFUSED_ENTRIES {
         // Empty entries have no effect (`x_HonorStandardSettings`, ncbiapp.cpp).
-        if fleetblast_db::configured("NCBI", entry).is_some_and(|value| !value.is_empty()) {
+        if fleetblast_db::configuration_value("NCBI", entry).is_some_and(|value| !value.is_empty())
+        {
             return unsupported(&format!("the entry [NCBI] {entry} of NCBI's configuration"));
         }
     }

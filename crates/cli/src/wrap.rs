@@ -197,7 +197,7 @@ fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
 fn files_of(db: &OsStr) -> Result<Vec<PathBuf>, Error> {
     let found = match dbcheck::open(&lossy(db), None) {
         Ok(database) => {
-            database.outlines().flat_map(|outline| files_with_name(&outline.path)).collect()
+            database.volume_summaries().flat_map(|outline| files_with_name(&outline.path)).collect()
         }
         Err(_) => files_with_name(Path::new(db)),
     };

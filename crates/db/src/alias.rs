@@ -10,7 +10,7 @@ const UNSUPPORTED: [&str; 1] = ["TILIST"];
 
 /// One `KEY value` line of an alias file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AliasEntry {
     /// Line number, counted from 1.
     pub line: usize,
     /// The value without blanks and tabs at its ends; each inner tab is replaced by a blank.
@@ -20,7 +20,7 @@ pub struct Entry {
 /// The entries of an alias file; a key given twice keeps its last value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AliasFile {
-    entries: BTreeMap<Vec<u8>, Entry>,
+    entries: BTreeMap<Vec<u8>, AliasEntry>,
 }
 
 impl AliasFile {
@@ -35,7 +35,7 @@ impl AliasFile {
             for piece in line.split(|&b| b == b'\r') {
                 let start = piece.iter().position(|&b| b != b' ').unwrap_or(piece.len());
                 if let Some((key, value)) = key_and_value(&piece[start..]) {
-                    entries.insert(key, Entry { line: i + 1, value });
+                    entries.insert(key, AliasEntry { line: i + 1, value });
                 }
             }
         }
@@ -43,21 +43,21 @@ impl AliasFile {
     }
 
     /// Returns the entry of `key`, if the file has one.
-    pub fn get(&self, key: &str) -> Option<&Entry> {
+    pub fn get(&self, key: &str) -> Option<&AliasEntry> {
         self.entries.get(key.as_bytes())
     }
 
     /// Names of the databases that the alias joins (DBLIST).
-    pub fn members(&self) -> Vec<Vec<u8>> {
+    pub fn member_names(&self) -> Vec<Vec<u8>> {
         self.get("DBLIST").map_or_else(Vec::new, |entry| path::split_names(&entry.value, false))
     }
 
     /// Parses the value of `key` as a number; `None` if the key is missing.
     ///
     /// # Errors
-    /// [`DbError::AliasNumber`] naming `file` if the value is no number from 0 to `maximum`.
+    /// [`DbError::InvalidAliasNumber`] naming `file` if the value is no number from 0 to `maximum`.
     /// (BLAST+ accepts a negative or too large NSEQ and prints nonsense.)
-    pub fn number(
+    pub fn parse_number(
         &self,
         key: &'static str,
         maximum: u64,
@@ -71,11 +71,11 @@ impl AliasFile {
             .and_then(|text| text.parse().ok())
             .filter(|&number| number <= maximum)
             .map(Some)
-            .ok_or_else(|| DbError::AliasNumber {
+            .ok_or_else(|| DbError::InvalidAliasNumber {
                 path: file.into(),
                 line: entry.line,
                 key,
-                value: path::text(&entry.value),
+                value: path::display_text(&entry.value),
                 maximum,
             })
     }
@@ -118,12 +118,12 @@ mod tests {
         let text = b"TITLE  tabs\there\tx  \nTITLE second \nDBLIST a5\tb5\n  NSEQ 50\n\
                      \tLENGTH 60\n #STATS_NSEQ 8\r\nLAST_OID 3\r\n\n";
         let alias = AliasFile::parse(text);
-        assert_eq!(alias.get("TITLE"), Some(&Entry { line: 2, value: b"second".to_vec() }));
-        assert_eq!(alias.members(), [b"a5", b"b5"]);
-        assert_eq!(alias.number("NSEQ", 100, Path::new("x")).unwrap(), Some(50));
-        assert_eq!(alias.number("LENGTH", 100, Path::new("x")).unwrap(), None);
-        assert_eq!(alias.number("STATS_NSEQ", 100, Path::new("x")).unwrap(), None);
-        assert_eq!(alias.get("LAST_OID").unwrap(), &Entry { line: 7, value: b"3".to_vec() });
+        assert_eq!(alias.get("TITLE"), Some(&AliasEntry { line: 2, value: b"second".to_vec() }));
+        assert_eq!(alias.member_names(), [b"a5", b"b5"]);
+        assert_eq!(alias.parse_number("NSEQ", 100, Path::new("x")).unwrap(), Some(50));
+        assert_eq!(alias.parse_number("LENGTH", 100, Path::new("x")).unwrap(), None);
+        assert_eq!(alias.parse_number("STATS_NSEQ", 100, Path::new("x")).unwrap(), None);
+        assert_eq!(alias.get("LAST_OID").unwrap(), &AliasEntry { line: 7, value: b"3".to_vec() });
         assert_eq!(AliasFile::parse(b"TITLE a\tb\t").get("TITLE").unwrap().value, b"a b");
         assert_eq!(AliasFile::parse(b"TITLE").get("TITLE").unwrap().value, b"");
     }
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn bad_numbers_name_file_line_and_value() {
         let alias = AliasFile::parse(b"\nNSEQ -3\nLENGTH\nFIRST_OID 11\nLAST_OID +7");
-        let number = |key| alias.number(key, 10, Path::new("dir/x.pal"));
+        let number = |key| alias.parse_number(key, 10, Path::new("dir/x.pal"));
         let error = number("NSEQ").unwrap_err();
         assert_eq!(
-            error.report(),
+            error.stderr_line(),
             "Error: alias file (dir/x.pal) line 2: NSEQ needs a whole number from 0 to 10, not '-3'"
         );
         assert!(number("LENGTH").is_err());

@@ -115,7 +115,7 @@ impl<'a> Bases<'a> {
     }
 
     /// Returns the offset of the first invalid byte of the ambiguities, if there is one.
-    pub(crate) fn fault(&self) -> Option<usize> {
+    pub(crate) fn first_invalid_byte(&self) -> Option<usize> {
         let Some(count) = self.ambiguities.first_chunk() else {
             return (!self.ambiguities.is_empty()).then_some(0);
         };
@@ -143,7 +143,7 @@ mod tests {
         // makeblastdb -dbtype nucl of ACGTNNNNNNNNNNACGT gives the ambiguities 00000001 f9000004.
         let packed = [0x1b, 0, 0, 0x01, 0xb2];
         let short = Bases::new(&packed, &[0, 0, 0, 1, 0xf9, 0, 0, 4]);
-        assert_eq!((short.length(), short.fault()), (18, None));
+        assert_eq!((short.length(), short.first_invalid_byte()), (18, None));
         let mut out = Vec::new();
         short.decode(0..99, &mut out);
         assert_eq!(
@@ -163,9 +163,9 @@ mod tests {
         assert_eq!(long.ambiguities().next(), short.ambiguities().next());
         let outside = [0, 0, 0, 1, 0xf9, 0, 0, 9];
         let outside = Bases::new(&packed, &outside);
-        assert_eq!(outside.fault(), Some(4));
+        assert_eq!(outside.first_invalid_byte(), Some(4));
         outside.decode(0..18, &mut out);
         assert_eq!((out.len(), out[17]), (18, 15));
-        assert_eq!(Bases::new(&packed, &[0, 0, 0, 9, 1]).fault(), Some(0));
+        assert_eq!(Bases::new(&packed, &[0, 0, 0, 9, 1]).first_invalid_byte(), Some(0));
     }
 }

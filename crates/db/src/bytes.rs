@@ -7,34 +7,39 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::DbError;
-use crate::mapped::{MappedFile, Part};
-use crate::stamp::Stamp;
+use crate::mapped::{MappedFile, MappedFileRole};
+use crate::stamp::FileStamp;
 
-/// Bytes that can be searched: a `Vec<u8>`, a mapping, or memory shared by several processes. Every
-/// access is bounds-checked, but the bytes must not change.
-pub type Memory = Arc<dyn AsRef<[u8]> + Send + Sync>;
+/// Bytes of database files: a `Vec<u8>`, a mapping, or memory that several processes share. Every
+/// access is bounds-checked. The bytes must not change while they are in use.
+pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A range of a file in memory. Positions count from the start of the file, so that code and
 /// messages are the same for a part of a database as for all of it.
 #[derive(Clone)]
-pub(crate) struct Bytes {
-    memory: Memory,
+pub(crate) struct FileBytes {
+    memory: SharedBytes,
     /// Range of the memory that holds the bytes.
     held: Range<usize>,
     /// Position in the file of the first byte.
     origin: usize,
 }
 
-impl Bytes {
+impl FileBytes {
     /// Wraps the contents of a whole file.
-    pub(crate) fn held(bytes: Vec<u8>) -> Self {
+    pub(crate) fn from_vec(bytes: Vec<u8>) -> Self {
         let held = 0..bytes.len();
         Self { memory: Arc::new(bytes), held, origin: 0 }
     }
 
     /// Takes `length` bytes of `memory` from byte `start` on, which are at position `origin` of the
     /// file. The range is shorter if the memory ends earlier.
-    pub(crate) fn stretch(memory: Memory, start: usize, length: usize, origin: usize) -> Self {
+    pub(crate) fn from_memory(
+        memory: SharedBytes,
+        start: usize,
+        length: usize,
+        origin: usize,
+    ) -> Self {
         let size = (*memory).as_ref().len();
         let start = start.min(size);
         let held = start..start.saturating_add(length).min(size);
@@ -46,27 +51,27 @@ impl Bytes {
     /// # Errors
     /// [`DbError::MissingFile`] if there is no such file, [`DbError::Io`] if it cannot be read.
     pub(crate) fn map(path: &Path) -> Result<Self, DbError> {
-        Self::map_part(path, Part::Beside).map(|(bytes, _)| bytes)
+        Self::map_part(path, MappedFileRole::NonVolume).map(|(bytes, _)| bytes)
     }
 
     /// Maps a file of a volume. Also returns the file's stamp, which detects later changes of the
     /// file.
     ///
     /// # Errors
-    /// Those of [`Bytes::map`].
-    pub(crate) fn map_of_volume(path: &Path) -> Result<(Self, Stamp), DbError> {
-        Self::map_part(path, Part::Volume)
+    /// Those of [`FileBytes::map`].
+    pub(crate) fn map_volume_file(path: &Path) -> Result<(Self, FileStamp), DbError> {
+        Self::map_part(path, MappedFileRole::Volume)
     }
 
-    fn map_part(path: &Path, part: Part) -> Result<(Self, Stamp), DbError> {
-        let failed = |source: std::io::Error| DbError::file(path, source);
+    fn map_part(path: &Path, part: MappedFileRole) -> Result<(Self, FileStamp), DbError> {
+        let failed = |source: std::io::Error| DbError::open_error(path, source);
         let file = File::open(path).map_err(failed)?;
         // An empty file cannot be mapped on every system.
         let opened = file.metadata().map_err(failed)?;
         let is_empty = opened.len() == 0;
-        let stamp = Stamp::new(path.to_owned(), opened);
+        let stamp = FileStamp::new(path.to_owned(), opened);
         if is_empty {
-            return Ok((Self::held(Vec::new()), stamp));
+            return Ok((Self::from_vec(Vec::new()), stamp));
         }
         // SAFETY: the mapping is private to this value, read-only and never handed out as anything
         // but `&[u8]`. The remaining obligation, that nobody changes the file meanwhile, cannot be
@@ -88,20 +93,20 @@ impl Bytes {
     }
 
     /// Restricts the memory to these positions of the file.
-    pub(crate) fn window(&self, range: Range<usize>) -> Self {
-        let start = range.start.clamp(self.origin, self.end());
-        let length = range.end.clamp(start, self.end()) - start;
+    pub(crate) fn restrict_to(&self, range: Range<usize>) -> Self {
+        let start = range.start.clamp(self.origin, self.end_position());
+        let length = range.end.clamp(start, self.end_position()) - start;
         let from = self.held.start + (start - self.origin);
         Self { memory: self.memory.clone(), held: from..from + length, origin: start }
     }
 
     /// Position in the file after the last byte in memory.
-    pub(crate) fn end(&self) -> usize {
+    pub(crate) fn end_position(&self) -> usize {
         self.origin + self.held.len()
     }
 }
 
-impl Deref for Bytes {
+impl Deref for FileBytes {
     type Target = [u8];
 
     #[inline]
@@ -111,9 +116,9 @@ impl Deref for Bytes {
     }
 }
 
-impl fmt::Debug for Bytes {
+impl fmt::Debug for FileBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Bytes({}..{})", self.origin, self.end())
+        write!(f, "Bytes({}..{})", self.origin, self.end_position())
     }
 }
 
@@ -123,19 +128,19 @@ mod tests {
 
     #[test]
     fn positions_are_those_of_the_file() {
-        let file = Bytes::held((0..100).collect());
-        let window = file.window(10..20);
+        let file = FileBytes::from_vec((0..100).collect());
+        let window = file.restrict_to(10..20);
         assert_eq!(window.file_range(12..14), Some(&[12, 13][..]));
         assert_eq!(
-            (window.file_range(9..12), window.file_range(18..21), window.end()),
+            (window.file_range(9..12), window.file_range(18..21), window.end_position()),
             (None, None, 20)
         );
-        assert_eq!(window.window(0..12).file_range(10..12), Some(&[10, 11][..]));
-        assert_eq!(window.window(15..500).file_range(15..20), Some(&[15, 16, 17, 18, 19][..]));
-        assert!(window.window(40..60).is_empty());
+        assert_eq!(window.restrict_to(0..12).file_range(10..12), Some(&[10, 11][..]));
+        assert_eq!(window.restrict_to(15..500).file_range(15..20), Some(&[15, 16, 17, 18, 19][..]));
+        assert!(window.restrict_to(40..60).is_empty());
         let (later, earlier) = (12, 11);
         assert!(window.file_range(later..earlier).is_none());
-        let own = Bytes::stretch(Arc::new(vec![7u8, 8, 9]), 1, 9, 50);
-        assert_eq!((own.file_range(50..52), own.end()), (Some(&[8, 9][..]), 52));
+        let own = FileBytes::from_memory(Arc::new(vec![7u8, 8, 9]), 1, 9, 50);
+        assert_eq!((own.file_range(50..52), own.end_position()), (Some(&[8, 9][..]), 52));
     }
 }

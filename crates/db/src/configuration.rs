@@ -19,14 +19,14 @@ const OWN: &str = "fleetblast";
 /// The layers, first to last (`CNcbiRegistry`, ncbireg.cpp): the variable
 /// `NCBI_CONFIG__SECTION__ENTRY`, the file that `NCBI_CONFIG_OVERRIDES` names, `PROGRAM.ini` and
 /// `.ncbirc`.
-pub fn configured(section: &str, entry: &str) -> Option<OsString> {
+pub fn configuration_value(section: &str, entry: &str) -> Option<OsString> {
     program_entry(section, entry).or_else(|| shared_file(section, entry))
 }
 
 /// Reads an entry for which BLAST+ consults neither `PROGRAM.ini` nor the usual order of layers.
 /// Before `.ncbirc` it reads an environment variable with the entry's own name (`s_FindPathToWM`,
 /// winmask_filter.cpp).
-pub fn configured_by_variable(section: &str, entry: &str) -> Option<OsString> {
+pub fn configuration_value_or_variable(section: &str, entry: &str) -> Option<OsString> {
     variable(section, entry)
         .or_else(|| overriding_file(section, entry))
         .or_else(|| env::var_os(entry))
@@ -82,7 +82,7 @@ fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsStrin
 /// If another configuration file has such a line: then BLAST+ does not start.
 pub fn check_configuration() -> Result<Option<String>, String> {
     let fault = |path: PathBuf| {
-        let fault = ConfigFile::parse(&fs::read(&path).ok()?).fault?;
+        let fault = ConfigFile::parse(&fs::read(&path).ok()?).invalid_line?;
         Some(format!("{}, {fault}", path.display()))
     };
     let above = [overriding_path(), program_file().and_then(|name| find(&name))];

@@ -6,7 +6,7 @@
 //! exact. For nucleotides the index has the number of bytes, but not the number of bases in the
 //! last byte. BLAST+ uses the last two bits of the sequence's number in its volume instead. So
 //! reports, e-values and `blastdbcmd -info` use an estimate, which can be wrong by three bases for
-//! each sequence. Only [`Database::exact_residues`] is exact.
+//! each sequence. Only [`Database::exact_residue_count`] is exact.
 
 use std::ops::Range;
 
@@ -15,39 +15,40 @@ use crate::cursor::OidLimits;
 
 /// Numbers and lengths of the included sequences.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct CountedTotals {
     /// Number of included sequences.
-    pub(crate) sequences: u64,
+    pub(crate) sequence_count: u64,
     /// Number of residues, or estimated number of bases.
-    pub(crate) residues: u64,
+    pub(crate) residue_count: u64,
     /// Lengths of the shortest and of the longest included sequence; 2^31 - 1 and 0 if there is
     /// none.
-    pub(crate) lengths: (u32, u32),
+    pub(crate) length_bounds: (u32, u32),
 }
 
-impl Counted {
+impl CountedTotals {
     /// Counts the sequences of `listed` that BLAST+ finds within `limits`.
     pub(crate) fn new(whole: &Database, listed: &[Range<u32>], mut limits: OidLimits) -> Self {
-        let mut counted = Self { sequences: 0, residues: 0, lengths: (i32::MAX as u32, 0) };
-        for oid in limits.walk(Some(listed)) {
+        let mut counted =
+            Self { sequence_count: 0, residue_count: 0, length_bounds: (i32::MAX as u32, 0) };
+        for oid in limits.walk_included(Some(listed)) {
             let length = whole.estimated_length_of(oid);
-            let (shortest, longest) = counted.lengths;
-            counted.lengths = (shortest.min(length), longest.max(length));
-            counted.sequences += 1;
-            counted.residues += u64::from(length);
+            let (shortest, longest) = counted.length_bounds;
+            counted.length_bounds = (shortest.min(length), longest.max(length));
+            counted.sequence_count += 1;
+            counted.residue_count += u64::from(length);
         }
         counted
     }
 }
 
 impl Database {
-    /// Number of residues of the included sequences. Counts them one by one if [`Database::whole`]
-    /// has an estimate for nucleotides.
-    pub fn exact_residues(&self) -> u64 {
-        match self.counted_lengths() {
-            None => self.whole().residues,
+    /// Number of residues of the included sequences. Counts them one by one if
+    /// [`Database::combined_info`] has an estimate for nucleotides.
+    pub fn exact_residue_count(&self) -> u64 {
+        match self.counted_length_bounds() {
+            None => self.combined_info().residue_count,
             Some(_) => {
-                let oids = self.oids().iter().cloned().flatten();
+                let oids = self.included_oids().iter().cloned().flatten();
                 oids.map(|oid| u64::from(self.length_of(oid))).sum()
             }
         }
@@ -55,12 +56,12 @@ impl Database {
 
     /// Length of the longest sequence as BLAST+ states it. If BLAST+ counts the included sequences,
     /// the longest of these, estimated unless `exact`.
-    pub fn stated_longest(&self, exact: bool) -> u32 {
-        match self.counted_lengths() {
-            None => self.longest(),
+    pub fn reported_max_length(&self, exact: bool) -> u32 {
+        match self.counted_length_bounds() {
+            None => self.max_sequence_length(),
             Some((_, longest)) if !exact => longest,
             Some(_) => {
-                let oids = self.oids().iter().cloned().flatten();
+                let oids = self.included_oids().iter().cloned().flatten();
                 oids.map(|oid| self.length_of(oid)).max().unwrap_or(0)
             }
         }
@@ -69,6 +70,6 @@ impl Database {
     /// Length of a sequence as BLAST+ counts it in a restricted database; an estimate for
     /// nucleotides.
     pub(crate) fn estimated_length_of(&self, oid: u32) -> u32 {
-        self.locate(oid).map_or(0, |(volume, first)| volume.estimated_length(oid - first))
+        self.volume_of(oid).map_or(0, |(volume, first)| volume.estimated_length(oid - first))
     }
 }

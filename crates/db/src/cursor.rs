@@ -44,7 +44,7 @@ impl OidLimits {
     }
 
     /// Sets the limits as the first query does.
-    fn set_up(&mut self) {
+    fn apply_next_limits(&mut self) {
         if let Some(next) = self.next.take() {
             self.current = next;
         }
@@ -54,18 +54,21 @@ impl OidLimits {
     fn find(&mut self, listed: Option<&[Range<u32>]>, oid: u32) -> Answer {
         let oid = oid.max(self.current.start);
         let is_within = oid < self.current.end;
-        self.set_up();
+        self.apply_next_limits();
         match listed.filter(|_| is_within) {
             None => Answer { oid, is_included: is_within },
-            Some(listed) => match range::first_from(listed, oid) {
+            Some(listed) => match range::first_oid_from(listed, oid) {
                 None => Answer { oid, is_included: false },
                 Some(oid) => Answer { oid, is_included: oid <= self.current.end },
             },
         }
     }
 
-    /// Visits all included OIDs in ascending order.
-    pub(crate) fn walk(&mut self, listed: Option<&[Range<u32>]>) -> impl Iterator<Item = u32> {
+    /// Returns all included OIDs in ascending order.
+    pub(crate) fn walk_included(
+        &mut self,
+        listed: Option<&[Range<u32>]>,
+    ) -> impl Iterator<Item = u32> {
         let mut next = Some(0u32);
         std::iter::from_fn(move || {
             let found = self.find(listed, next?);
@@ -87,25 +90,26 @@ impl OidCursor {
         Self { limits: OidLimits::new(database.oid_count(), window), database }
     }
 
-    /// Evaluates the aliases, which sets limits, before the first query.
-    pub fn set_up(&mut self) {
-        self.limits.set_up();
+    /// Applies the limits of FIRST_OID and LAST_OID now. Without this call, the first query does it
+    /// after it has compared its OID with the old limits.
+    pub fn apply_alias_limits(&mut self) {
+        self.limits.apply_next_limits();
     }
 
     /// Whether a query of BLAST+ finds this OID.
-    pub fn includes(&mut self, oid: u32) -> bool {
-        self.find(oid).is_ok()
+    pub fn includes_oid(&mut self, oid: u32) -> bool {
+        self.find_oid(oid).is_ok()
     }
 
     /// Returns `Ok` if a query finds the OID, otherwise the OID at which BLAST+ stopped searching.
-    pub(crate) fn find(&mut self, oid: u32) -> Result<(), u32> {
-        let answer = self.limits.find(self.database.listed(), oid);
+    pub(crate) fn find_oid(&mut self, oid: u32) -> Result<(), u32> {
+        let answer = self.limits.find(self.database.listed_oids(), oid);
         if answer.is_included && answer.oid == oid { Ok(()) } else { Err(answer.oid) }
     }
 
-    /// Visits all included OIDs in ascending order.
-    pub fn walk(&mut self) -> impl Iterator<Item = u32> {
-        self.limits.walk(self.database.listed())
+    /// Returns all included OIDs in ascending order.
+    pub fn walk_included(&mut self) -> impl Iterator<Item = u32> {
+        self.limits.walk_included(self.database.listed_oids())
     }
 }
 
@@ -115,7 +119,7 @@ mod tests {
     use super::*;
 
     fn walked(mut limits: OidLimits, listed: &[Range<u32>]) -> Vec<u32> {
-        limits.walk(Some(listed)).collect()
+        limits.walk_included(Some(listed)).collect()
     }
 
     /// Seen with `blastdbcmd -db "ALIAS VOLUME" -entry all` for an alias with these limits.
@@ -126,7 +130,7 @@ mod tests {
         assert_eq!(walked(OidLimits::new(9, Some(3..5)), &[6..9]), [0; 0]);
         assert_eq!(walked(OidLimits::new(9, None), &[2..4, 8..9]), [2, 3, 8]);
         let mut limits = OidLimits::new(9, Some(3..5));
-        limits.set_up();
+        limits.apply_next_limits();
         assert_eq!(walked(limits, &[0..9]), [3, 4]);
     }
 

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::cursor::{OidCursor, RetrievableOids};
 use crate::defline::Defline;
-use crate::mapped::check_side_files;
-use crate::odd::OddHeader;
-use crate::partition::{self, Balance, VolumeFile};
-use crate::restrict::Visibility;
+use crate::mapped::check_auxiliary_files;
+use crate::partition::{self, ResidueCounts, VolumeFile};
+use crate::restrict::HitVisibility;
+use crate::unprintable::UnprintableHeader;
 use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
 
@@ -26,7 +26,7 @@ pub enum SequenceKind {
 }
 
 impl SequenceKind {
-    /// The name of the type in messages.
+    /// The name of the type in messages: `protein` or `nucleotide`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Protein => "protein",
@@ -35,15 +35,15 @@ impl SequenceKind {
     }
 
     /// The name of the type in `-dbtype`.
-    pub fn database_type(self) -> &'static str {
+    pub fn dbtype(self) -> &'static str {
         match self {
             Self::Protein => "prot",
             Self::Nucleotide => "nucl",
         }
     }
 
-    /// The first letter of the extensions of its files.
-    pub fn letter(self) -> char {
+    /// First letter of the extensions of the files: `p` or `n`.
+    pub fn extension_letter(self) -> char {
         match self {
             Self::Protein => 'p',
             Self::Nucleotide => 'n',
@@ -52,11 +52,11 @@ impl SequenceKind {
 
     /// Extension of a file of the database: `extension("in")` is `pin` or `nin`.
     pub fn extension(self, rest: &str) -> String {
-        format!("{}{rest}", self.letter())
+        format!("{}{rest}", self.extension_letter())
     }
 }
 
-/// What a report prints about one of the databases named by `-db`.
+/// Name, title, date and totals of one of the databases named by `-db`, for reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DatabaseInfo {
     /// The name as given, quotes included.
@@ -66,21 +66,21 @@ pub struct DatabaseInfo {
     /// `Posted date`, e.g. `Nov 20, 2026  11:10 PM`; the latest of the volumes.
     pub date: String,
     /// Number of sequences, as stated by the aliases or else counted.
-    pub sequences: u64,
+    pub sequence_count: u64,
     /// Number of residues, as stated by the aliases or else counted.
-    pub residues: u64,
+    pub residue_count: u64,
 }
 
 /// Title and totals of all databases named by `-db` together, as `blastdbcmd -info` prints them. A
 /// database named twice counts once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Whole {
+pub struct CombinedInfo {
     /// The titles, joined by `; `; empty if there are none.
     pub title: Vec<u8>,
     /// Number of sequences, as stated by the aliases or else counted.
-    pub sequences: u64,
+    pub sequence_count: u64,
     /// Number of residues, as stated by the aliases or else counted.
-    pub residues: u64,
+    pub residue_count: u64,
     /// Paths of the named volumes, of those in the named aliases, and of the alias *files* below
     /// these (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp). Empty for a database in memory.
     pub volumes: Vec<Vec<u8>>,
@@ -96,7 +96,7 @@ pub struct Database {
 
 #[derive(Debug)]
 struct Inner {
-    parts: Parts,
+    parts: DatabaseParts,
     /// First OID of each volume; the last entry is the number of all sequences.
     starts: Vec<u32>,
     /// Number of residues before each volume, by the offsets; the last entry is the total.
@@ -107,25 +107,25 @@ struct Inner {
 
 /// Volumes, restrictions and numbers that a database is assembled from.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct DatabaseParts {
     /// Volumes in OID order.
     pub(crate) volumes: Vec<Arc<Volume>>,
     /// Included OIDs: sorted ranges that do not touch, below the number of sequences.
-    pub(crate) included: Vec<Range<u32>>,
+    pub(crate) included_oids: Vec<Range<u32>>,
     /// Titles and totals by name in `-db`; at least one.
-    pub(crate) infos: Vec<DatabaseInfo>,
+    pub(crate) database_infos: Vec<DatabaseInfo>,
     /// Title and totals of all databases together.
-    pub(crate) whole: Whole,
+    pub(crate) combined_info: CombinedInfo,
     /// The latest date of all volumes.
     pub(crate) date: String,
     /// Number of sequences for length adjustment and search space.
-    pub(crate) stats_sequences: u64,
+    pub(crate) stats_sequence_count: u64,
     /// Number of residues for length adjustment and search space.
-    pub(crate) stats_residues: u64,
+    pub(crate) stats_residue_count: u64,
     /// OIDs that an [`OidCursor`] finds.
     pub(crate) retrievable: RetrievableOids,
     /// Lengths of the shortest and the longest included sequence, if BLAST+ counts the sequences.
-    pub(crate) lengths: Option<(u32, u32)>,
+    pub(crate) counted_length_bounds: Option<(u32, u32)>,
 }
 
 /// Returns the first OID of each volume, and at the end the number of all sequences.
@@ -135,8 +135,8 @@ pub(crate) fn first_oids<'a>(
     let mut starts = vec![0u32];
     let mut total = 0u64;
     for volume in volumes {
-        total += u64::from(volume.index().sequences);
-        let total = totals::limited("sequences", total, crate::MOST_SEQUENCES)?;
+        total += u64::from(volume.index().sequence_count);
+        let total = totals::check_limit("sequences", total, crate::MOST_SEQUENCES)?;
         starts.push(u32::try_from(total).unwrap_or(u32::MAX));
     }
     Ok(starts)
@@ -144,14 +144,14 @@ pub(crate) fn first_oids<'a>(
 
 impl Database {
     /// Assembles a database, and checks that OIDs and residues can be numbered.
-    pub(crate) fn assemble(parts: Parts) -> Result<Self, DbError> {
+    pub(crate) fn assemble(parts: DatabaseParts) -> Result<Self, DbError> {
         let starts = first_oids(parts.volumes.iter().map(Arc::as_ref))?;
         let mut residues_before = vec![0u64];
         for volume in &parts.volumes {
             let before = residues_before[residues_before.len() - 1];
-            residues_before.push(before + volume.residues_before(volume.index().sequences));
+            residues_before.push(before + volume.residues_before(volume.index().sequence_count));
         }
-        let title = totals::join_titles(parts.infos.iter().map(|info| info.title.clone()));
+        let title = totals::join_titles(parts.database_infos.iter().map(|info| info.title.clone()));
         Ok(Self { inner: Arc::new(Inner { parts, starts, residues_before, title }) })
     }
 
@@ -161,31 +161,31 @@ impl Database {
     }
 
     /// Titles and totals by name in `-db`, in that order. A report ends with a paragraph for each.
-    pub fn infos(&self) -> &[DatabaseInfo] {
-        &self.inner.parts.infos
+    pub fn database_infos(&self) -> &[DatabaseInfo] {
+        &self.inner.parts.database_infos
     }
 
-    /// Number of sequences as the head of a report states it: the sum over [`Database::infos`],
-    /// in which a database named twice counts twice.
-    pub fn sequences(&self) -> u64 {
-        self.infos().iter().map(|info| info.sequences).sum()
+    /// Number of sequences as the head of a report states it: the sum over
+    /// [`Database::database_infos`], in which a database named twice counts twice.
+    pub fn sequence_count(&self) -> u64 {
+        self.database_infos().iter().map(|info| info.sequence_count).sum()
     }
 
     /// Number of residues as the head of a report states it. A database named twice counts twice.
-    pub fn residues(&self) -> u64 {
-        self.infos().iter().fold(0, |sum, info| sum.saturating_add(info.residues))
+    pub fn residue_count(&self) -> u64 {
+        self.database_infos().iter().fold(0, |sum, info| sum.saturating_add(info.residue_count))
     }
 
     /// Number of sequences for length adjustment and search space: STATS_NSEQ if an alias gives
     /// it, else NSEQ, else the count; a volume named twice counts once (blast_setup.c).
-    pub fn stats_sequences(&self) -> u64 {
-        self.inner.parts.stats_sequences
+    pub fn stats_sequence_count(&self) -> u64 {
+        self.inner.parts.stats_sequence_count
     }
 
     /// Number of residues for statistics: STATS_TOTLEN if an alias gives it, else LENGTH, else the
     /// sum.
-    pub fn stats_residues(&self) -> u64 {
-        self.inner.parts.stats_residues
+    pub fn stats_residue_count(&self) -> u64 {
+        self.inner.parts.stats_residue_count
     }
 
     /// Checks that no file of the database has changed since it was opened. Of the volumes, only
@@ -193,10 +193,10 @@ impl Database {
     /// before the results are used.
     ///
     /// # Errors
-    /// [`DbError::Changed`] if a file was written to; those of
+    /// [`DbError::FileChanged`] if a file was written to; those of
     /// [`check_lost_pages`](crate::check_lost_pages) for any file.
     pub fn check_unchanged(&self, oids: &Range<u32>) -> Result<(), DbError> {
-        check_side_files()?;
+        check_auxiliary_files()?;
         let concerned = |all: &Range<u32>| all.start < oids.end && oids.start < all.end;
         let volumes = self.volumes().filter(|(_, all)| concerned(all));
         volumes.into_iter().try_for_each(|(volume, _)| volume.check_unchanged())
@@ -208,8 +208,8 @@ impl Database {
     }
 
     /// Title and totals of all databases named by `-db` together.
-    pub fn whole(&self) -> &Whole {
-        &self.inner.parts.whole
+    pub fn combined_info(&self) -> &CombinedInfo {
+        &self.inner.parts.combined_info
     }
 
     /// All titles, joined by `; `.
@@ -224,20 +224,20 @@ impl Database {
 
     /// Length of the longest sequence, as the volumes state it. The number is not verified: never
     /// allocate memory by it without [`Database::length_of`].
-    pub fn longest(&self) -> u32 {
-        self.volumes().map(|(volume, _)| volume.index().longest).max().unwrap_or(0)
+    pub fn max_sequence_length(&self) -> u32 {
+        self.volumes().map(|(volume, _)| volume.index().max_sequence_length).max().unwrap_or(0)
     }
 
     /// Lengths of the shortest and the longest included sequence; `None` unless BLAST+ computes
     /// them. It does so with a list of the user, or of an alias that does not state its totals. The
     /// lengths are 2^31 - 1 and 0 if no sequence is included.
-    pub fn counted_lengths(&self) -> Option<(u32, u32)> {
-        self.inner.parts.lengths
+    pub fn counted_length_bounds(&self) -> Option<(u32, u32)> {
+        self.inner.parts.counted_length_bounds
     }
 
     /// Number of residues that the volumes state, for included and excluded sequences.
-    pub fn volume_residues(&self) -> u64 {
-        self.volumes().fold(0, |sum, (volume, _)| sum.saturating_add(volume.index().residues))
+    pub fn volume_residue_count(&self) -> u64 {
+        self.volumes().fold(0, |sum, (volume, _)| sum.saturating_add(volume.index().residue_count))
     }
 
     /// Version of the format, 4 or 5. All volumes have the same; a database without volumes has 5.
@@ -253,12 +253,12 @@ impl Database {
     /// Returns the bases of a sequence of a nucleotide database.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; [`DbError::Offset`] for a damaged database, and for a database of
-    /// proteins.
+    /// [`DbError::NoSuchOid`]; [`DbError::InvalidOffset`] for a damaged database, and for a
+    /// database of proteins.
     pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
-        match self.locate(oid) {
+        match self.volume_of(oid) {
             Some((volume, first)) => volume.bases(oid - first, first),
-            None => Err(self.no_such_oid(oid)),
+            None => Err(self.no_such_oid_error(oid)),
         }
     }
 
@@ -270,21 +270,21 @@ impl Database {
     /// succeeded. The slice is empty for an OID that does not exist or has wrong offsets.
     #[inline]
     pub fn residues_of(&self, oid: u32) -> &[u8] {
-        self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
+        self.volume_of(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
     /// Returns all stored bytes of a sequence: residues and sentinel, or packed bases and
     /// ambiguities. Empty for an OID that does not exist or has wrong offsets.
-    pub fn stored_of(&self, oid: u32) -> &[u8] {
-        let Some((volume, first)) = self.locate(oid) else { return &[] };
-        volume.stored(VolumeFile::Sequences, oid - first)
+    pub fn stored_bytes_of(&self, oid: u32) -> &[u8] {
+        let Some((volume, first)) = self.volume_of(oid) else { return &[] };
+        volume.stored_bytes(VolumeFile::Sequences, oid - first)
     }
 
     /// Length of a sequence, from the index alone. It is 0 for an OID that does not exist or has
     /// wrong offsets.
     #[inline]
     pub fn length_of(&self, oid: u32) -> u32 {
-        self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
+        self.volume_of(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
     /// Decides whether a report shows hits to a sequence. A list can include a sequence although it
@@ -292,13 +292,13 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::deflines`]; none for a database without restrictions.
-    pub fn visibility(&self, oid: u32) -> Result<Visibility, DbError> {
-        let filter = self.locate(oid).and_then(|(volume, _)| volume.filter());
-        let Some(filter) = filter else { return Ok(Visibility::Shown) };
+    pub fn visibility(&self, oid: u32) -> Result<HitVisibility, DbError> {
+        let filter = self.volume_of(oid).and_then(|(volume, _)| volume.filter());
+        let Some(filter) = filter else { return Ok(HitVisibility::Shown) };
         Ok(match self.deflines(oid)?.is_empty() {
-            false => Visibility::Shown,
-            true if filter.excludes_hidden() => Visibility::Excluded,
-            true => Visibility::Unreported,
+            false => HitVisibility::Shown,
+            true if filter.excludes_hidden() => HitVisibility::Excluded,
+            true => HitVisibility::Unreported,
         })
     }
 
@@ -306,19 +306,20 @@ impl Database {
     /// lines.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; [`DbError::Offset`] or [`DbError::Header`] for a damaged database.
+    /// [`DbError::NoSuchOid`]; [`DbError::InvalidOffset`] or [`DbError::InvalidHeader`] for a
+    /// damaged database.
     pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
-        match self.locate(oid) {
+        match self.volume_of(oid) {
             Some((volume, first)) => volume.deflines(oid - first, first),
-            None => Err(self.no_such_oid(oid)),
+            None => Err(self.no_such_oid_error(oid)),
         }
     }
 
     /// Returns all definition lines of a sequence, including excluded ones.
     pub(crate) fn stored_deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
-        match self.locate(oid) {
+        match self.volume_of(oid) {
             Some((volume, first)) => volume.stored_deflines(oid - first, first),
-            None => Err(self.no_such_oid(oid)),
+            None => Err(self.no_such_oid_error(oid)),
         }
     }
 
@@ -326,11 +327,11 @@ impl Database {
     /// sentinels and consist of codes below 28. Reads every byte once, at memory speed.
     ///
     /// # Errors
-    /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID;
+    /// [`DbError::InvalidOffset`] or [`DbError::InvalidResidue`], naming file, byte and OID;
     /// [`DbError::NoSuchOid`] if the range exceeds the database.
     pub fn validate(&self, range: Range<u32>) -> Result<(), DbError> {
         if range.end > self.oid_count() {
-            return Err(self.no_such_oid(range.end - 1));
+            return Err(self.no_such_oid_error(range.end - 1));
         }
         for (volume, oids) in self.volumes() {
             let (from, to) = (range.start.max(oids.start), range.end.min(oids.end));
@@ -343,8 +344,8 @@ impl Database {
 
     /// Included OIDs as sorted ranges that neither touch nor overlap. All OIDs are included unless
     /// an alias or a list of the user restricts them.
-    pub fn oids(&self) -> &[Range<u32>] {
-        &self.inner.parts.included
+    pub fn included_oids(&self) -> &[Range<u32>] {
+        &self.inner.parts.included_oids
     }
 
     /// Makes a cursor that finds sequences by the rules of `blastdbcmd`.
@@ -357,50 +358,54 @@ impl Database {
     }
 
     /// OIDs that aliases and lists include; `None` without restrictions.
-    pub(crate) fn listed(&self) -> Option<&[Range<u32>]> {
+    pub(crate) fn listed_oids(&self) -> Option<&[Range<u32>]> {
         match &self.inner.parts.retrievable {
             RetrievableOids::All => None,
-            RetrievableOids::Included => Some(self.oids()),
+            RetrievableOids::Included => Some(self.included_oids()),
             RetrievableOids::Limited { listed, .. } => Some(listed),
         }
     }
 
     /// Included OIDs within `range`, as sorted ranges.
-    pub fn oids_in(&self, range: Range<u32>) -> Vec<Range<u32>> {
-        range::clip(self.oids(), &range)
+    pub fn included_oids_in(&self, range: Range<u32>) -> Vec<Range<u32>> {
+        range::clip(self.included_oids(), &range)
     }
 
     /// Cuts the included OIDs into at most `n` consecutive ranges of nearly equal numbers of
     /// residues. Each range differs from the ideal by at most the length of its longest sequence.
     /// Reads only a few offsets of the index. The ranges can contain excluded OIDs: see
-    /// [`Database::oids_in`].
+    /// [`Database::included_oids_in`].
     pub fn partitions(&self, n: usize) -> Vec<Range<u32>> {
-        partition::cut(self, self.oids(), n)
+        partition::cut_into_ranges(self, self.included_oids(), n)
     }
 
     /// Cuts the included OIDs within `range` as [`Database::partitions`] does.
     pub fn partitions_within(&self, range: Range<u32>, n: usize) -> Vec<Range<u32>> {
-        partition::cut(self, &self.oids_in(range), n)
+        partition::cut_into_ranges(self, &self.included_oids_in(range), n)
     }
 
     /// Cuts all OIDs, included or not, as [`Database::partitions`] does.
     pub fn partitions_of_all(&self, n: usize) -> Vec<Range<u32>> {
         let all = 0..self.oid_count();
-        partition::cut(self, if all.is_empty() { &[] } else { std::slice::from_ref(&all) }, n)
+        partition::cut_into_ranges(
+            self,
+            if all.is_empty() { &[] } else { std::slice::from_ref(&all) },
+            n,
+        )
     }
 
     /// Path of a file of the volume that contains a sequence; `None` for a database in memory.
     pub fn file_of(&self, oid: u32, file: VolumeFile) -> Option<PathBuf> {
-        self.locate(oid).and_then(|(volume, _)| volume.path_of(file))
+        self.volume_of(oid).and_then(|(volume, _)| volume.path_of(file))
     }
 
     /// Returns for each volume, in order, the first sequence read so far whose definition lines
     /// have bytes that are not printable ASCII.
-    pub fn odd_headers(&self) -> Vec<OddHeader> {
-        self.volumes().filter_map(|(volume, oids)| volume.odd_header(oids.start)).collect()
+    pub fn unprintable_headers(&self) -> Vec<UnprintableHeader> {
+        self.volumes().filter_map(|(volume, oids)| volume.unprintable_header(oids.start)).collect()
     }
 
-    pub(crate) fn no_such_oid(&self, oid: u32) -> DbError {
+    pub(crate) fn no_such_oid_error(&self, oid: u32) -> DbError {
         DbError::NoSuchOid { oid, count: self.oid_count() }
     }
 
@@ -417,7 +422,7 @@ impl Database {
 
     /// Returns the volume that contains an OID, and the volume's first OID.
     #[inline]
-    pub(crate) fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {
+    pub(crate) fn volume_of(&self, oid: u32) -> Option<(&Volume, u32)> {
         let (at, volume) = self.position(oid)?;
         Some((volume, self.inner.starts[at]))
     }
@@ -430,7 +435,7 @@ impl Database {
     }
 }
 
-impl Balance for Database {
+impl ResidueCounts for Database {
     fn residues_before(&self, oid: u32) -> u64 {
         match self.position(oid) {
             Some((at, volume)) => {

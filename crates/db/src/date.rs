@@ -8,7 +8,7 @@ const MONTHS: [&str; 12] =
 
 /// Returns the latest of the dates. A date that cannot be parsed never replaces another
 /// (`CSeqDBImpl::GetDate`, seqdbimpl.cpp).
-pub(crate) fn latest<'a>(dates: impl Iterator<Item = &'a str>) -> &'a str {
+pub(crate) fn latest_date<'a>(dates: impl Iterator<Item = &'a str>) -> &'a str {
     let mut best = "";
     for date in dates {
         let later = || parse(best).zip(parse(date)).is_some_and(|(old, new)| new > old);
@@ -44,11 +44,11 @@ fn parse(date: &str) -> Option<Moment> {
 
 #[cfg(test)]
 mod tests {
-    use super::latest;
+    use super::latest_date;
 
     #[test]
     fn the_latest_date_wins_and_an_unreadable_one_never_replaces() {
-        let of = |dates: &[&'static str]| latest(dates.iter().copied());
+        let of = |dates: &[&'static str]| latest_date(dates.iter().copied());
         let (morning, noon) = ("Nov 20, 2026  11:10 AM", "Nov 20, 2026  12:05 PM");
         assert_eq!(of(&[morning, noon]), noon);
         assert_eq!(of(&[noon, morning]), noon);

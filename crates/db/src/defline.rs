@@ -27,17 +27,17 @@ pub struct Defline {
 
 /// The error of a header that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem} at byte {at} of the header")]
+#[error("{problem} at byte {offset} of the header")]
 pub struct HeaderError {
     /// Byte offset from the start of the header.
-    pub at: usize,
+    pub offset: usize,
     /// Description of the error.
     pub problem: &'static str,
 }
 
 impl From<BerError> for HeaderError {
     fn from(error: BerError) -> Self {
-        Self { at: error.at, problem: error.problem }
+        Self { offset: error.at, problem: error.problem }
     }
 }
 
@@ -52,13 +52,15 @@ pub(crate) const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
 ///
 /// # Errors
 /// [`HeaderError`] if the bytes are not a valid BER encoding.
-pub fn parse(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
+pub fn parse_deflines(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
     let mut reader = BerReader::new(header);
     Ok(defline_set(&mut reader)?)
 }
 
-/// As `parse`, but unknown fields are errors.
-pub(crate) fn parse_strictly(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
+/// As `parse_deflines`, but unknown fields are errors.
+pub(crate) fn parse_deflines_strictly(
+    header: &[u8],
+) -> std::result::Result<Vec<Defline>, HeaderError> {
     let mut reader = BerReader::new(header);
     let lines = defline_set(&mut reader)?;
     reader.verify_all_known()?;

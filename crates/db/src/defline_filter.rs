@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fleetblast_seq::id::{ObjectId, SeqId};
 
 use crate::Defline;
-use crate::encoding::encode;
+use crate::encoding::encode_for_fingerprint;
 use crate::key;
 
 /// Entries of a list: identifiers, GIs and taxids.
@@ -32,7 +32,7 @@ impl IdSet {
         match id {
             SeqId::Gi(gi) => self.gis.contains(gi),
             id if is_trace(id) || self.keys.is_empty() => false,
-            id => key::spellings(id).iter().any(|spelling| self.keys.contains(spelling)),
+            id => key::id_spellings(id).iter().any(|spelling| self.keys.contains(spelling)),
         }
     }
 
@@ -72,7 +72,7 @@ pub(crate) struct UserList {
     /// Identifiers as lookup keys, in the order of the list.
     pub(crate) keys: Vec<Vec<u8>>,
     /// Whether the list excludes its entries.
-    pub(crate) negative: bool,
+    pub(crate) is_negative: bool,
     /// Whether a sequence is excluded if all its lines are: for a list of GIs, or one that excludes
     /// identifiers.
     pub(crate) excludes_hidden: bool,
@@ -98,12 +98,12 @@ pub(crate) struct DeflineFilter {
 impl DeflineFilter {
     /// Encodes the filter for fingerprints; equal filters have equal bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let user = self.user.as_ref().map(|user| (user.negative, user.set.sorted()));
+        let user = self.user.as_ref().map(|user| (user.is_negative, user.set.sorted()));
         let volumes = self.volumes.iter().map(|volume| {
             let lists = volume.lists.iter().map(|list| list.sorted());
             (volume.member_bit, lists.collect::<Vec<_>>())
         });
-        encode(&(user, volumes.collect::<Vec<_>>()))
+        encode_for_fingerprint(&(user, volumes.collect::<Vec<_>>()))
     }
 
     /// Whether sequences whose lines are all excluded are not even aligned.
@@ -122,7 +122,7 @@ impl DeflineFilter {
     }
 
     /// Whether a report shows a definition line of a sequence in volume `volume`.
-    pub(crate) fn keeps(&self, volume: usize, line: &Defline) -> bool {
+    pub(crate) fn is_shown(&self, volume: usize, line: &Defline) -> bool {
         let none = VolumeFilter::default();
         let volume = self.volumes.get(volume).unwrap_or(&none);
         if volume.member_bit != 0 && !is_member(line, volume.member_bit) {
@@ -133,14 +133,14 @@ impl DeflineFilter {
         }
         let mut kept = self.has_ids(&volume.lists, line);
         match &self.user {
-            Some(user) if !user.negative && !user.set.taxids.is_empty() => {
+            Some(user) if !user.is_negative && !user.set.taxids.is_empty() => {
                 kept = kept && user.set.has_taxid_of(line);
             }
             _ => {}
         }
         kept = kept || volume.lists.iter().any(|list| list.has_taxid_of(line));
         match &self.user {
-            Some(user) if user.negative && !user.set.taxids.is_empty() => {
+            Some(user) if user.is_negative && !user.set.taxids.is_empty() => {
                 kept && user.set.lacks_taxid_of(line)
             }
             _ => kept,
@@ -152,7 +152,7 @@ impl DeflineFilter {
     fn has_ids(&self, lists: &[Arc<IdSet>], line: &Defline) -> bool {
         let by_user = |id: &SeqId| match &self.user {
             Some(user) if !user.set.taxids.is_empty() => true,
-            Some(user) if user.negative => user.set.is_about(id) && !user.set.has(id),
+            Some(user) if user.is_negative => user.set.is_about(id) && !user.set.has(id),
             Some(user) => user.set.has(id),
             None => true,
         };

@@ -15,7 +15,8 @@ use crate::SequenceKind;
 ///
 /// `Display` gives the text that follows `BLAST Database error: ` on standard error. Where NCBI
 /// BLAST+ reports the situation, the text is its own; where it crashes, the text names the file and
-/// the byte offset. [`DbError::report`] gives the complete line, [`DbError::exit_code`] the status.
+/// the byte offset. [`DbError::stderr_line`] gives the complete line, [`DbError::exit_code`] the
+/// status.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DbError {
@@ -39,7 +40,7 @@ pub enum DbError {
     },
     /// An alias file without a DBLIST.
     #[error("No database names were found in alias file [{alias}].")]
-    NoMembers {
+    EmptyAlias {
         /// Path of the alias without its extension.
         alias: String,
     },
@@ -88,7 +89,7 @@ pub enum DbError {
         "alias file ({}) line {line}: {key} needs a whole number from 0 to {maximum}, not '{value}'",
         path.display()
     )]
-    AliasNumber {
+    InvalidAliasNumber {
         /// The alias file.
         path: PathBuf,
         /// Line, from 1.
@@ -100,7 +101,7 @@ pub enum DbError {
         /// The largest number allowed.
         maximum: u64,
     },
-    /// A file of a volume is not there.
+    /// A file of a volume does not exist.
     #[error("Error: File ({}) not found.", path.display())]
     MissingFile {
         /// The file.
@@ -114,7 +115,7 @@ pub enum DbError {
     },
     /// The index does not start with version 4 or 5 (byte offset 0).
     #[error("Error: Not a valid version 4 or 5 database.")]
-    Version {
+    UnsupportedVersion {
         /// The index file.
         path: PathBuf,
         /// The version found.
@@ -122,7 +123,7 @@ pub enum DbError {
     },
     /// An index whose sequence type differs from that of its name and place (byte offset 4).
     #[error("Error: requested sequence type does not match DB.")]
-    WrongKind {
+    WrongSequenceKind {
         /// The index file.
         path: PathBuf,
         /// The requested type; `None` if the index states no known type.
@@ -137,7 +138,7 @@ pub enum DbError {
          {length}; copy or make the database again",
         path.display()
     )]
-    Truncated {
+    FileTruncated {
         /// The file.
         path: PathBuf,
         /// The item that was read.
@@ -155,10 +156,10 @@ pub enum DbError {
          outside its file; copy or make the database again",
         path.display()
     )]
-    Offset {
+    InvalidOffset {
         /// The index file.
         path: PathBuf,
-        /// Where the offset is stored.
+        /// Position in the file of the stored offset, in bytes.
         offset: u64,
         /// `sequence` or `header`.
         what: &'static str,
@@ -171,7 +172,7 @@ pub enum DbError {
          copy or make the database again",
         path.display()
     )]
-    Residues {
+    ResidueCountMismatch {
         /// The index file.
         path: PathBuf,
         /// The number stated.
@@ -185,7 +186,7 @@ pub enum DbError {
          and replace databases instead of writing to their files",
         path.display()
     )]
-    Changed {
+    FileChanged {
         /// The file.
         path: PathBuf,
         /// The difference.
@@ -197,7 +198,7 @@ pub enum DbError {
         "file ({}) was replaced while the database was opened, so that files of two databases may be open; search again",
         path.display()
     )]
-    ReplacedWhileOpened {
+    FileReplacedWhileOpened {
         /// The file.
         path: PathBuf,
     },
@@ -206,7 +207,7 @@ pub enum DbError {
         "file ({}) was replaced after it was opened, and another part of it was to be read; search again",
         path.display()
     )]
-    Replaced {
+    FileReplaced {
         /// The file.
         path: PathBuf,
     },
@@ -216,7 +217,7 @@ pub enum DbError {
          and then replaced; search again",
         path.display()
     )]
-    Unreadable {
+    FileUnreadable {
         /// The file.
         path: PathBuf,
         /// The first byte of the first page that is missing.
@@ -230,16 +231,16 @@ pub enum DbError {
          copy or make the database again",
         path.display()
     )]
-    Residue {
+    InvalidResidue {
         /// The sequence file.
         path: PathBuf,
-        /// Where the byte is.
+        /// Offset of the byte in the file.
         offset: u64,
         /// OID in the whole database.
         oid: u32,
         /// The byte.
         code: u8,
-        /// What should be there.
+        /// Description of the expected byte.
         expected: &'static str,
     },
     /// A header that is not the binary ASN.1 of a Blast-def-line-set.
@@ -248,22 +249,22 @@ pub enum DbError {
          copy or make the database again",
         path.display()
     )]
-    Header {
+    InvalidHeader {
         /// The header file.
         path: PathBuf,
-        /// Where the problem is.
+        /// Offset of the problem in the file, in bytes.
         offset: u64,
         /// OID in the whole database.
         oid: u32,
         /// Description of the error.
         problem: &'static str,
     },
-    /// No such OID.
+    /// An OID that the database does not contain.
     #[error("sequence {oid} does not exist, the database has {count} sequences")]
     NoSuchOid {
-        /// The OID asked for.
+        /// The requested OID.
         oid: u32,
-        /// How many there are.
+        /// Number of OIDs in the database.
         count: u32,
     },
     /// More sequences or residues than BLAST+ can number.
@@ -271,9 +272,9 @@ pub enum DbError {
     TooLarge {
         /// `sequences` or `residues`.
         what: &'static str,
-        /// How many.
+        /// The number found.
         found: u64,
-        /// How many there may be.
+        /// The maximal number.
         maximum: u64,
     },
     /// A file of the look-up tables that is damaged.
@@ -281,17 +282,17 @@ pub enum DbError {
         "look-up file ({}) byte {offset}: {problem}; copy or make the database again",
         path.display()
     )]
-    LookupFile {
+    DamagedLookupFile {
         /// The file.
         path: PathBuf,
-        /// Where the problem is.
+        /// Offset of the problem in the file, in bytes.
         offset: u64,
         /// Description of the error.
         problem: &'static str,
     },
     /// An LMDB file that belongs to other volumes.
     #[error("{problem}")]
-    LmdbVolumes {
+    LmdbVolumeMismatch {
         /// The LMDB file.
         path: PathBuf,
         /// Description of the error.
@@ -299,7 +300,7 @@ pub enum DbError {
     },
     /// A lookup of an identifier in a version-5 database without identifiers.
     #[error("DB contains no accession info.")]
-    NoAccessions,
+    MissingAccessionTable,
     /// A lookup of an empty key in a version-5 database, which LMDB refuses.
     #[error(
         "Accessions to Oids lookup error in {}",
@@ -311,13 +312,13 @@ pub enum DbError {
     },
     /// A version-5 database without its table of taxids.
     #[error("DB contains no tax id info")]
-    NoTaxids,
+    MissingTaxidTable,
     /// A lookup of taxids in a version-4 database.
     #[error("Taxonomy list is not supported in v4 BLAST db")]
-    TaxonomyVersion,
+    TaxidLookupNeedsVersion5,
     /// A file that contradicts another one, or itself.
     #[error("file ({}){place}: {problem}; copy or make the database again", path.display())]
-    Unsound {
+    Inconsistent {
         /// The file.
         path: PathBuf,
         /// The position: empty, or a byte and a sequence, after a blank.
@@ -327,7 +328,7 @@ pub enum DbError {
     },
     /// Files of a database in memory are requested.
     #[error("the sequences are in memory only, there are no files to read")]
-    NotOnDisk,
+    InMemoryDatabase,
     /// A database to be mapped that is larger than the allowed memory.
     #[error(
         "-loader map cannot keep within -memory: {size} bytes of the database are needed, {limit} \
@@ -344,13 +345,13 @@ pub enum DbError {
         "-loader broadcast is for processes that MPI connects: start them with mpirun or srun, or use \
          -loader map, read or auto"
     )]
-    BroadcastAlone,
+    BroadcastWithoutMpi,
     /// The requested bytes are not in memory.
     #[error(
         "the bytes of sequences {} to {} are not among those in memory, of sequences {} to {}",
         wanted.start, wanted.end, held.start, held.end
     )]
-    NotHeld {
+    NotLoaded {
         /// The requested OIDs.
         wanted: Range<u32>,
         /// OIDs in memory.
@@ -361,15 +362,15 @@ pub enum DbError {
         "cannot get {size} bytes of memory for a part of the database: {source}; \
          allow less with -memory"
     )]
-    Memory {
-        /// Bytes asked for.
+    OutOfMemory {
+        /// Number of requested bytes.
         size: u64,
-        /// Why not.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A list of GIs or identifiers for a volume without such an index.
     #[error("{what} list specified but no ISAM file found for {what} in {}", path.display())]
-    NoIndex {
+    MissingIsamIndex {
         /// `GI` or `SI`.
         what: &'static str,
         /// Path of the volume without extension.
@@ -388,16 +389,16 @@ pub enum DbError {
     },
     /// A restriction to taxids in a version-4 database.
     #[error("Taxonomy filtering is not supported in v4 BLAST dbs")]
-    TaxidsVersion,
+    TaxidListNeedsVersion5,
     /// A binary list of identifiers for a version-4 database.
     #[error("Seqidlist is not in BLAST db v4 format")]
-    SeqIdListVersion,
+    BinarySeqIdListNeedsVersion5,
     /// An alias that names several lists where one is allowed.
     #[error(
         "Alias file ({}) has multiple {what} lists ({names}).",
         path.parent().unwrap_or(Path::new("")).display()
     )]
-    SeveralLists {
+    MultipleAliasLists {
         /// The alias file.
         path: PathBuf,
         /// Line, from 1.
@@ -409,7 +410,7 @@ pub enum DbError {
     },
     /// Aliases of one volume with different membership bits.
     #[error("MEMB_BIT error: conflicting bit found.")]
-    MemberBits,
+    ConflictingMemberBits,
     /// A list that does not exist; BLAST+ ends with an uncaught exception.
     #[error(
         "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line 5694: Error: \
@@ -421,8 +422,8 @@ pub enum DbError {
         /// The file as named.
         path: PathBuf,
     },
-    /// An alias's list that is read with the volumes (GIs; in version 4 identifiers, too), and is
-    /// not there.
+    /// A list of an alias that does not exist. BLAST+ reads such lists with the volumes: lists of
+    /// GIs, and in version 4 of identifiers.
     #[error("Cannot memory map {}.", path.display())]
     MissingVolumeList {
         /// The file.
@@ -430,7 +431,7 @@ pub enum DbError {
     },
     /// A list that cannot be read.
     #[error("{problem}")]
-    List {
+    InvalidList {
         /// The file.
         path: PathBuf,
         /// Description of the error.
@@ -438,13 +439,13 @@ pub enum DbError {
     },
     /// A word that cannot be used as an identifier.
     #[error(transparent)]
-    Identifier(Box<IdentifierError>),
+    InvalidIdentifier(Box<IdentifierError>),
     /// The operating system reported an error.
     #[error("cannot read ({}): {source}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }

@@ -9,35 +9,35 @@ use std::path::PathBuf;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-pub use crate::encoding::encode;
-use crate::load::{Loader, Map};
-use crate::partition::{Part, VolumeFile};
+pub use crate::encoding::encode_for_fingerprint;
+use crate::load::{Loader, MapLoader};
+use crate::partition::{VolumeFile, VolumePart};
 use crate::volume::Volume;
-use crate::{Contents, Database, DbError};
+use crate::{Database, DbError, PartitionContents};
 
 /// Path, date, size and fingerprint of a volume, from its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VolumeOutline {
+pub struct VolumeSummary {
     /// Path without extension.
     pub path: PathBuf,
     /// Date of creation.
     pub date: String,
     /// Number of sequences, as stated.
-    pub sequences: u32,
+    pub sequence_count: u32,
     /// Fingerprint of the index before the offset tables.
-    pub index: u128,
+    pub index_fingerprint: u128,
 }
 
 /// Computes fingerprints of sequences.
 pub struct Fingerprinter {
     database: Database,
-    map: Map,
+    map: MapLoader,
 }
 
 impl Fingerprinter {
     /// Makes a fingerprinter for the sequences of `database`.
     pub fn new(database: &Database) -> Self {
-        let map = Map::new(database.clone(), Contents::All);
+        let map = MapLoader::new(database.clone(), PartitionContents::All);
         Self { database: database.clone(), map }
     }
 
@@ -45,21 +45,21 @@ impl Fingerprinter {
     /// volume with such sequences. Large reads bring the bytes into the page cache first.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order, [`DbError::Truncated`] and
+    /// [`DbError::InvalidOffset`] for an index out of order, [`DbError::FileTruncated`] and
     /// [`DbError::Io`] for files that cannot be read.
-    pub fn compute(
+    pub fn compute_fingerprints(
         &self,
         oids: Range<u32>,
         file: VolumeFile,
     ) -> Result<Vec<(usize, u128)>, DbError> {
-        let mut partition = self.database.partition(oids, Contents::All)?;
+        let mut partition = self.database.partition(oids, PartitionContents::All)?;
         for piece in &mut partition.pieces {
             piece.spans.retain(|span| is_needed(span.part, file));
         }
         let loaded = self.map.load(&partition)?;
         let volumes = partition.pieces.iter().map(|piece| piece.volume);
         let sums = volumes.zip(loaded.pieces()).map(|(number, (volume, oids, first))| {
-            let included = self.database.oids_in(oids.clone()).into_iter().flatten();
+            let included = self.database.included_oids_in(oids.clone()).into_iter().flatten();
             let add = |sum: u128, oid| {
                 sum.wrapping_add(volume.sequence_fingerprint(file, oid - first, oid))
             };
@@ -70,11 +70,11 @@ impl Fingerprinter {
 }
 
 /// Whether fingerprints of sequences in `file` depend on this part.
-fn is_needed(part: Part, file: VolumeFile) -> bool {
+fn is_needed(part: VolumePart, file: VolumeFile) -> bool {
     match part {
-        Part::HeaderOffsets => file == VolumeFile::Headers,
-        Part::SequenceOffsets | Part::AmbiguityOffsets => file == VolumeFile::Sequences,
-        part => part.file() == file,
+        VolumePart::HeaderOffsets => file == VolumeFile::Headers,
+        VolumePart::SequenceOffsets | VolumePart::AmbiguityOffsets => file == VolumeFile::Sequences,
+        part => part.volume_file() == file,
     }
 }
 
@@ -84,11 +84,11 @@ impl Volume {
     /// fingerprint.
     fn sequence_fingerprint(&self, file: VolumeFile, i: u32, oid: u32) -> u128 {
         let content = match (file, self.parsed_deflines(i)) {
-            (VolumeFile::Headers, Some(lines)) => xxh3_128(&encode(lines)),
-            _ => xxh3_128(self.stored(file, i)),
+            (VolumeFile::Headers, Some(lines)) => xxh3_128(&encode_for_fingerprint(lines)),
+            _ => xxh3_128(self.stored_bytes(file, i)),
         };
         // Equal bytes whose ambiguities start elsewhere are a different sequence.
-        let packed = if file == VolumeFile::Sequences { self.packed_bytes(i) } else { 0 };
+        let packed = if file == VolumeFile::Sequences { self.packed_byte_count(i) } else { 0 };
         let mut all = [0; 24];
         all[..16].copy_from_slice(&content.to_le_bytes());
         all[16..20].copy_from_slice(&oid.to_le_bytes());
@@ -99,14 +99,14 @@ impl Volume {
 
 impl Database {
     /// Describes the volumes by their indexes.
-    pub fn outlines(&self) -> impl Iterator<Item = VolumeOutline> {
+    pub fn volume_summaries(&self) -> impl Iterator<Item = VolumeSummary> {
         self.volumes().map(|(volume, _)| {
             let index = volume.index();
-            VolumeOutline {
+            VolumeSummary {
                 path: volume.name().to_owned(),
                 date: index.date.clone(),
-                sequences: index.sequences,
-                index: xxh3_128(&encode(index)),
+                sequence_count: index.sequence_count,
+                index_fingerprint: xxh3_128(&encode_for_fingerprint(index)),
             }
         })
     }
@@ -115,9 +115,10 @@ impl Database {
     /// statistics, included sequences, and shown definition lines.
     pub fn selection_fingerprint(&self) -> u128 {
         let mut state = Xxh3::new();
-        let stated = (self.infos(), self.title(), self.date(), self.counted_lengths());
-        let numbers = (self.stats_sequences(), self.stats_residues());
-        state.update(&encode(&(stated, numbers)));
+        let stated =
+            (self.database_infos(), self.title(), self.date(), self.counted_length_bounds());
+        let numbers = (self.stats_sequence_count(), self.stats_residue_count());
+        state.update(&encode_for_fingerprint(&(stated, numbers)));
         self.add_included(&mut state);
         state.digest128()
     }
@@ -131,7 +132,7 @@ impl Database {
     }
 
     fn add_included(&self, state: &mut Xxh3) {
-        for range in self.oids() {
+        for range in self.included_oids() {
             state.update(&range.start.to_le_bytes());
             state.update(&range.end.to_le_bytes());
         }
@@ -154,7 +155,10 @@ mod tests {
         let ids = vec![SeqId::Gi(7)];
         let line = Defline { title: b"one".to_vec(), ids, taxid: 9, ..Defline::default() };
         let expected = [1, 3, b'o', b'n', b'e', 1, 2, 14, 18, 0, 0, 0];
-        assert_eq!(encode(&[line][..]), expected);
-        assert_eq!(encode(&[SequenceKind::Protein, SequenceKind::Nucleotide]), [0, 1]);
+        assert_eq!(encode_for_fingerprint(&[line][..]), expected);
+        assert_eq!(
+            encode_for_fingerprint(&[SequenceKind::Protein, SequenceKind::Nucleotide]),
+            [0, 1]
+        );
     }
 }

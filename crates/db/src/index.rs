@@ -17,12 +17,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::{DbError, SequenceKind};
 
 /// Fields of an index file before its offset tables, and the positions of these tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Index {
+pub struct VolumeIndex {
     /// Version of the format, 4 or 5.
     pub version: u32,
     /// Type of the sequences.
@@ -30,15 +30,15 @@ pub struct Index {
     /// Title, up to the first NUL byte.
     pub title: Vec<u8>,
     /// Name of the LMDB file in the same directory; empty in version 4.
-    pub lmdb: Vec<u8>,
+    pub lmdb_name: Vec<u8>,
     /// Date of creation, e.g. `Nov 20, 2026  11:10 PM`.
     pub date: String,
     /// Number of sequences in the volume.
-    pub sequences: u32,
+    pub sequence_count: u32,
     /// Number of residues in the volume, as stated.
-    pub residues: u64,
+    pub residue_count: u64,
     /// Length of the longest sequence, as stated.
-    pub longest: u32,
+    pub max_sequence_length: u32,
     /// Byte offset of the header offsets in the file.
     headers_at: usize,
     /// Byte offset of the sequence offsets in the file.
@@ -49,7 +49,7 @@ pub struct Index {
 
 /// An offset table of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Table {
+pub(crate) enum OffsetTable {
     /// Offsets into the header file.
     Headers,
     /// Offsets into the sequence file.
@@ -59,7 +59,7 @@ pub(crate) enum Table {
     Ambiguities,
 }
 
-impl Table {
+impl OffsetTable {
     /// Number of tables.
     pub(crate) const COUNT: usize = 3;
 
@@ -73,17 +73,18 @@ impl Table {
     }
 }
 
-impl Index {
+impl VolumeIndex {
     /// Parses `bytes`, the contents of the index file `path`. Checks that the offset tables are
     /// complete, but does not read them. If `wanted` is given, another type is an error.
     ///
     /// # Errors
-    /// [`DbError::Version`], [`DbError::WrongKind`] or [`DbError::Truncated`].
+    /// [`DbError::UnsupportedVersion`], [`DbError::WrongSequenceKind`] or
+    /// [`DbError::FileTruncated`].
     pub fn parse(bytes: &[u8], path: &Path, wanted: Option<SequenceKind>) -> Result<Self, DbError> {
         let mut fields = Fields { bytes, at: 0, path };
         let version = fields.number("the version")?;
         if version != 4 && version != 5 {
-            return Err(DbError::Version { path: path.into(), found: version });
+            return Err(DbError::UnsupportedVersion { path: path.into(), found: version });
         }
         let kind = fields.number("the sequence type")?;
         if version == 5 {
@@ -99,10 +100,10 @@ impl Index {
         let kind = match kind {
             0 => SequenceKind::Nucleotide,
             1 => SequenceKind::Protein,
-            _ => return Err(DbError::WrongKind { path: path.into(), wanted: None }),
+            _ => return Err(DbError::WrongSequenceKind { path: path.into(), wanted: None }),
         };
         if wanted.is_some_and(|wanted| wanted != kind) {
-            return Err(DbError::WrongKind { path: path.into(), wanted });
+            return Err(DbError::WrongSequenceKind { path: path.into(), wanted });
         }
         let table = (u64::from(sequences) + 1) * 4;
         let headers_at = fields.at;
@@ -118,11 +119,11 @@ impl Index {
             version,
             kind,
             title: title.to_vec(),
-            lmdb: lmdb.to_vec(),
+            lmdb_name: lmdb.to_vec(),
             date: String::from_utf8_lossy(date).into_owned(),
-            sequences,
-            residues,
-            longest,
+            sequence_count: sequences,
+            residue_count: residues,
+            max_sequence_length: longest,
             headers_at,
             sequences_at,
             ambiguities_at,
@@ -130,11 +131,11 @@ impl Index {
     }
 
     /// Byte offset in the index file of entry `i` of a table.
-    pub(crate) fn position(&self, table: Table, i: u32) -> usize {
+    pub(crate) fn entry_position(&self, table: OffsetTable, i: u32) -> usize {
         let start = match table {
-            Table::Headers => self.headers_at,
-            Table::Sequences => self.sequences_at,
-            Table::Ambiguities => self.ambiguities_at,
+            OffsetTable::Headers => self.headers_at,
+            OffsetTable::Sequences => self.sequences_at,
+            OffsetTable::Ambiguities => self.ambiguities_at,
         };
         start + 4 * i as usize
     }
@@ -142,11 +143,11 @@ impl Index {
     /// Reads entry `i` of a table; `None` if `i` is greater than the number of sequences. `bytes`
     /// are the index file, or the part of it with this entry.
     #[inline]
-    pub(crate) fn offset(&self, bytes: &Bytes, table: Table, i: u32) -> Option<u32> {
-        if i > self.sequences {
+    pub(crate) fn offset(&self, bytes: &FileBytes, table: OffsetTable, i: u32) -> Option<u32> {
+        if i > self.sequence_count {
             return None;
         }
-        let at = self.position(table, i);
+        let at = self.entry_position(table, i);
         let word = bytes.file_range(at..at + 4)?;
         Some(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
@@ -154,7 +155,12 @@ impl Index {
     /// Returns the range between entries `i` and `i + 1` of a table. `None` if they are out of
     /// order or do not exist.
     #[inline]
-    pub(crate) fn span(&self, bytes: &Bytes, table: Table, i: u32) -> Option<Range<usize>> {
+    pub(crate) fn entry_range(
+        &self,
+        bytes: &FileBytes,
+        table: OffsetTable,
+        i: u32,
+    ) -> Option<Range<usize>> {
         let start = self.offset(bytes, table, i)?;
         let end = self.offset(bytes, table, i.checked_add(1)?)?;
         (start <= end).then_some(start as usize..end as usize)
@@ -177,7 +183,7 @@ impl<'a> Fields<'a> {
         let needed = self.at as u64 + count;
         let found = usize::try_from(needed).ok().and_then(|end| self.bytes.get(self.at..end));
         let Some(found) = found else {
-            return Err(DbError::Truncated {
+            return Err(DbError::FileTruncated {
                 path: self.path.into(),
                 what,
                 offset: self.at as u64,

@@ -11,12 +11,12 @@ const VERSION_DIGITS: usize = 3;
 /// Databases before a colon in version-4 identifiers such as `SRA:id`.
 const COLON_DATABASES: [&str; 4] = ["CDD", "SRA", "TSA", "GNOMON"];
 
-/// The way to look up an identifier in version 4.
+/// The index that version 4 looks up an identifier in, and the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Version4 {
+pub(super) enum Version4Lookup {
     /// By the GI index.
     Gi(i64),
-    /// Not at all: the identifier is the number of the sequence in its volume.
+    /// No index: the identifier is the number of the sequence in its volume.
     Ordinal(u32),
     /// By the index of PIGs, which is not supported.
     Pig,
@@ -29,15 +29,15 @@ pub(super) enum Version4 {
 
 /// Returns the version-5 key of an identifier from the command line
 /// (`s_PreProcessAccessionsForDBv5`, blastdbcmd.cpp).
-pub(super) fn typed(id: &[u8]) -> Vec<u8> {
+pub(super) fn typed_id_key(id: &[u8]) -> Vec<u8> {
     if !id.iter().any(|b| b"|_".contains(b)) {
         return id.to_ascii_uppercase();
     }
-    parse_first_id(id).map_or_else(|_| id.to_ascii_uppercase(), |id| listed(&id))
+    parse_first_id(id).map_or_else(|_| id.to_ascii_uppercase(), |id| version_5_key(&id))
 }
 
 /// Returns the version-5 key of an identifier.
-pub(crate) fn listed(id: &SeqId) -> Vec<u8> {
+pub(crate) fn version_5_key(id: &SeqId) -> Vec<u8> {
     match id {
         SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. } => id.fasta(),
         id => id.accession_version(),
@@ -46,12 +46,12 @@ pub(crate) fn listed(id: &SeqId) -> Vec<u8> {
 
 /// Removes blanks at the end of a key; lookups ignore them. The key of a PDB entry without chain
 /// has some.
-pub(crate) fn without_end_blanks(key: &[u8]) -> &[u8] {
+pub(crate) fn trim_trailing_blanks(key: &[u8]) -> &[u8] {
     &key[..key.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1)]
 }
 
 /// Parses the first identifier of a word.
-pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
+pub(crate) fn parse_first_id_or_pdb(word: &[u8]) -> Option<SeqId> {
     // A PDB entry and its chain without a tag.
     if let Some(bar) = word.iter().position(|&b| b == b'|')
         && bar == 4
@@ -65,7 +65,7 @@ pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
 }
 
 /// Parses a key as an integer, which can be a GI.
-pub(super) fn number(key: &[u8]) -> Option<i64> {
+pub(super) fn parse_integer_key(key: &[u8]) -> Option<i64> {
     parse_integer(key, 10).ok()
 }
 
@@ -73,7 +73,7 @@ pub(super) fn number(key: &[u8]) -> Option<i64> {
 ///
 /// # Errors
 /// An identifier with a known tag and invalid parts.
-pub(super) fn version_4(key: &[u8]) -> Result<Version4, IdRefusal> {
+pub(super) fn version_4_lookup(key: &[u8]) -> Result<Version4Lookup, IdRefusal> {
     if let Some(id) = choose_best_id(&parse_lookup_ids(key)?) {
         return simplified(id, key);
     }
@@ -83,7 +83,7 @@ pub(super) fn version_4(key: &[u8]) -> Result<Version4, IdRefusal> {
         Some(SeqId::Local(_)) => with_colon(key).unwrap_or_else(|| key.to_vec()),
         _ => key.to_vec(),
     };
-    Ok(Version4::Text(text.to_ascii_lowercase()))
+    Ok(Version4Lookup::Text(text.to_ascii_lowercase()))
 }
 
 /// Converts `sra:id` to `gnl|sra|id`.
@@ -95,17 +95,17 @@ fn with_colon(key: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Chooses the kind of lookup for a parsed identifier (`SeqDB_SimplifySeqid`, seqdbcommon.cpp).
-fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4, IdRefusal> {
+fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4Lookup, IdRefusal> {
     let text = match id {
-        SeqId::Gi(number) => return Ok(Version4::Gi(*number)),
+        SeqId::Gi(number) => return Ok(Version4Lookup::Gi(*number)),
         SeqId::Numbered(NumberKind::BackboneSequence, number) => number.to_string().into_bytes(),
         SeqId::General { db, tag } => match (&db[..], tag) {
             (b"BL_ORD_ID", tag) => {
                 let number = u32::try_from(tag.number()?).unwrap_or(u32::MAX);
-                return Ok(Version4::Ordinal(number));
+                return Ok(Version4Lookup::Ordinal(number));
             }
-            (b"PIG", tag) => return tag.number().map(|_| Version4::Pig),
-            (b"ti", tag) => return tag.parse_number().map(Version4::Trace),
+            (b"PIG", tag) => return tag.number().map(|_| Version4Lookup::Pig),
+            (b"ti", tag) => return tag.parse_number().map(Version4Lookup::Trace),
             (db, _) if db.eq_ignore_ascii_case(b"GNOMON") => id.fasta(),
             (_, ObjectId::Text(text)) => text.clone(),
             (_, ObjectId::Number(_)) => word.to_vec(),
@@ -120,11 +120,11 @@ fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4, IdRefusal> {
         },
         SeqId::Numbered(..) | SeqId::Pdb { .. } | SeqId::Patent { .. } => word.to_vec(),
     };
-    Ok(Version4::Text(text.to_ascii_lowercase()))
+    Ok(Version4Lookup::Text(text.to_ascii_lowercase()))
 }
 
 /// Splits a key into accession and version; `None` without a version.
-pub(super) fn without_version(key: &[u8]) -> Option<(&[u8], u32)> {
+pub(super) fn split_version(key: &[u8]) -> Option<(&[u8], u32)> {
     let dot = key.iter().position(|&b| b == b'.')?;
     let (accession, digits) = (&key[..dot], &key[dot + 1..]);
     if digits.is_empty() || digits.len() > VERSION_DIGITS || !digits.iter().all(u8::is_ascii_digit)
@@ -151,26 +151,26 @@ pub(super) fn has_version<'a>(
 }
 
 /// Returns the FASTA form of an identifier, which version 4 looks up last.
-pub(super) fn fasta(key: &[u8]) -> Option<Vec<u8>> {
-    parse(key).map(|id| id.fasta())
+pub(super) fn fasta_id(key: &[u8]) -> Option<Vec<u8>> {
+    parse_first_id_or_pdb(key).map(|id| id.fasta())
 }
 
 /// Returns the spellings of an identifier that lists can contain. Version 5: with and without
 /// version. Version 4: with and without the text after the first dot (`CSeqDBGiList::FindId`,
 /// seqdbcommon.cpp).
-pub(crate) fn spellings(id: &SeqId) -> Vec<Vec<u8>> {
+pub(crate) fn id_spellings(id: &SeqId) -> Vec<Vec<u8>> {
     let without = match id {
         SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. } => id.fasta(),
         id => id.accession(),
     };
-    let mut spellings = vec![listed(id), without];
+    let mut spellings = vec![version_5_key(id), without];
     match simplified(id, &id.fasta()) {
-        Ok(Version4::Text(text)) => {
+        Ok(Version4Lookup::Text(text)) => {
             let dot = text.iter().position(|&b| b == b'.');
             spellings.extend(dot.map(|dot| text[..dot].to_vec()));
             spellings.push(text);
         }
-        // The spelling that `listed_version_4` gives.
+        // The spelling that `version_4_list_key` gives.
         Ok(_) => spellings.push(Vec::new()),
         // BLAST+ ends with an exception here.
         Err(_) => {}
@@ -183,10 +183,13 @@ pub(crate) fn spellings(id: &SeqId) -> Vec<Vec<u8>> {
 ///
 /// # Errors
 /// An identifier with a known tag and invalid parts.
-pub(crate) fn listed_version_4(id: &[u8]) -> Result<Vec<u8>, IdRefusal> {
-    Ok(match version_4(id)? {
-        Version4::Text(text) => text,
-        Version4::Gi(_) | Version4::Ordinal(_) | Version4::Pig | Version4::Trace(_) => Vec::new(),
+pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdRefusal> {
+    Ok(match version_4_lookup(id)? {
+        Version4Lookup::Text(text) => text,
+        Version4Lookup::Gi(_)
+        | Version4Lookup::Ordinal(_)
+        | Version4Lookup::Pig
+        | Version4Lookup::Trace(_) => Vec::new(),
     })
 }
 
@@ -195,31 +198,31 @@ pub(crate) fn listed_version_4(id: &[u8]) -> Result<Vec<u8>, IdRefusal> {
 ///
 /// # Errors
 /// A word that is not a valid identifier.
-pub(crate) fn listed_word(word: &[u8]) -> Result<Option<Vec<u8>>, IdRefusal> {
+pub(crate) fn version_5_list_key(word: &[u8]) -> Result<Option<Vec<u8>>, IdRefusal> {
     Ok(match parse_first_id(word)? {
         SeqId::Gi(_) => None,
-        id => Some(listed(&id)),
+        id => Some(version_5_key(&id)),
     })
 }
 
-/// The way in which a key matches an identifier without being equal to it.
+/// Result of comparing a key with an identifier that is not equal to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PartialKey {
+pub(crate) enum PartialKeyMatch {
     /// The key is the PDB entry of the identifier's chain.
-    Entry,
+    PdbEntry,
     /// The key is the accession without the version.
-    Unversioned,
+    WithoutVersion,
     /// The key does not match.
-    Other,
+    NoMatch,
 }
 
-impl PartialKey {
+impl PartialKeyMatch {
     /// Compares `key` with `id`.
     pub(crate) fn compare(id: &[u8], key: &[u8]) -> Self {
-        match parse(id) {
-            Some(SeqId::Pdb { mol, .. }) if mol == key => Self::Entry,
-            Some(id) if id.accession() == key => Self::Unversioned,
-            _ => Self::Other,
+        match parse_first_id_or_pdb(id) {
+            Some(SeqId::Pdb { mol, .. }) if mol == key => Self::PdbEntry,
+            Some(id) if id.accession() == key => Self::WithoutVersion,
+            _ => Self::NoMatch,
         }
     }
 }

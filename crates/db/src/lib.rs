@@ -21,7 +21,6 @@
 pub mod alias;
 mod bases;
 mod bytes;
-pub mod check;
 mod configuration;
 mod counted;
 mod cursor;
@@ -33,6 +32,7 @@ mod encoding;
 mod error;
 pub mod fingerprint;
 pub mod index;
+pub mod integrity;
 mod key;
 pub mod load;
 pub mod lookup;
@@ -40,7 +40,6 @@ mod mapped;
 pub mod masks;
 pub mod memory;
 mod ncbirc;
-mod odd;
 mod open;
 pub mod partition;
 mod parts;
@@ -52,21 +51,24 @@ mod stamp;
 mod taxdb;
 mod totals;
 mod tree;
+mod unprintable;
 mod volume;
 
 pub use bases::{Ambiguity, Bases};
-pub use bytes::Memory;
-pub use configuration::{check_configuration, configured, configured_by_variable};
+pub use bytes::SharedBytes;
+pub use configuration::{
+    check_configuration, configuration_value, configuration_value_or_variable,
+};
 pub use cursor::OidCursor;
-pub use database::{Database, DatabaseInfo, SequenceKind, Whole};
+pub use database::{CombinedInfo, Database, DatabaseInfo, SequenceKind};
 pub use defline::Defline;
 pub use error::{DbError, IdentifierError, TaxidSign};
 pub use lookup::Lookup;
-pub use mapped::{check_lost_pages, check_mapped_files, has_all_pages};
-pub use odd::{OddHeader, OddText};
-pub use partition::{Contents, LoadedPartition, Partition};
+pub use mapped::{check_lost_pages, check_mapped_files, has_no_lost_page};
+pub use partition::{LoadedPartition, Partition, PartitionContents};
 pub use search_path::SearchPath;
 pub use taxdb::{TaxonNames, TaxonomyFault, TaxonomyNames};
+pub use unprintable::{UnprintableHeader, UnprintableText};
 pub use volume::VolumeBytes;
 
 /// Maximal number of sequences: NCBI numbers them with 32-bit signed integers.

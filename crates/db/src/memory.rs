@@ -12,23 +12,23 @@ use crate::{Database, DatabaseInfo, DbError, Defline, SequenceKind};
 
 /// One sequence of a database in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct SubjectRecord {
     /// Definition lines of the sequence.
     pub deflines: Vec<Defline>,
     /// Residues in NCBIstdaa (codes below 28), or bases in blastna (codes below 15).
     pub residues: Vec<u8>,
 }
 
-impl Record {
-    /// Makes a subject whose definition line is not parsed. The title is the whole line; the
+impl SubjectRecord {
+    /// Creates a subject whose definition line is not parsed. The title is the whole line; the
     /// identifier is `lcl|Subject_n`, where `number` counts from 1.
-    pub fn subject(number: u32, line: &[u8], residues: Vec<u8>) -> Self {
+    pub fn unparsed(number: u32, line: &[u8], residues: Vec<u8>) -> Self {
         let name = format!("Subject_{number}").into_bytes();
-        Self::identified(vec![SeqId::Local(ObjectId::Text(name))], line.to_vec(), residues)
+        Self::with_ids(vec![SeqId::Local(ObjectId::Text(name))], line.to_vec(), residues)
     }
 
-    /// Makes a subject with parsed identifiers, as with `-parse_deflines`.
-    pub fn identified(ids: Vec<SeqId>, title: Vec<u8>, residues: Vec<u8>) -> Self {
+    /// Creates a subject with parsed identifiers, as with `-parse_deflines`.
+    pub fn with_ids(ids: Vec<SeqId>, title: Vec<u8>, residues: Vec<u8>) -> Self {
         Self { deflines: vec![Defline { title, ids, ..Defline::default() }], residues }
     }
 }
@@ -45,7 +45,7 @@ impl Database {
     pub fn from_records(
         title: &[u8],
         kind: SequenceKind,
-        records: impl IntoIterator<Item = Record>,
+        records: impl IntoIterator<Item = SubjectRecord>,
     ) -> Result<Self, DbError> {
         build(title, kind, records, LARGEST_VOLUME)
     }
@@ -55,7 +55,7 @@ impl Database {
 fn build(
     title: &[u8],
     kind: SequenceKind,
-    records: impl IntoIterator<Item = Record>,
+    records: impl IntoIterator<Item = SubjectRecord>,
     largest: usize,
 ) -> Result<Database, DbError> {
     let mut volumes = Vec::new();
@@ -82,8 +82,8 @@ fn build(
         name: Vec::new(),
         title: title.to_vec(),
         date: "Unknown".to_owned(),
-        sequences: indexes().map(|index| u64::from(index.sequences)).sum(),
-        residues: indexes().map(|index| index.residues).sum(),
+        sequence_count: indexes().map(|index| u64::from(index.sequence_count)).sum(),
+        residue_count: indexes().map(|index| index.residue_count).sum(),
     };
     Database::from_volumes(volumes, info)
 }
@@ -205,11 +205,11 @@ impl Builder {
 mod tests {
     use super::*;
 
-    fn records() -> Vec<Record> {
+    fn records() -> Vec<SubjectRecord> {
         (0..20u32)
             .map(|i| {
                 let residues = (0..i % 7).map(|j| (i + j) as u8 % 28).collect();
-                Record::subject(i + 1, format!("s{i} title").as_bytes(), residues)
+                SubjectRecord::unparsed(i + 1, format!("s{i} title").as_bytes(), residues)
             })
             .collect()
     }
@@ -227,9 +227,9 @@ mod tests {
                 assert_eq!(database.length_of(oid) as usize, record.residues.len());
                 assert_eq!(database.deflines(oid).unwrap(), record.deflines);
             }
-            assert_eq!((database.sequences(), database.longest()), (20, 6));
+            assert_eq!((database.sequence_count(), database.max_sequence_length()), (20, 6));
             let sum = records.iter().map(|r| r.residues.len() as u64).sum::<u64>();
-            assert_eq!((database.residues(), database.stats_residues()), (sum, sum));
+            assert_eq!((database.residue_count(), database.stats_residue_count()), (sum, sum));
         }
     }
 
@@ -239,7 +239,8 @@ mod tests {
             (0..9000u32).map(|i| [0, 1, 14, 14, 2, 3, 4][i as usize % 7]).collect();
         let many = [vec![blastna::N; 9000], vec![3]].concat();
         for letters in [letters, many, vec![], vec![0, 1, 2, 3]] {
-            let records = [1, 2].map(|number| Record::subject(number, b"x", letters.clone()));
+            let records =
+                [1, 2].map(|number| SubjectRecord::unparsed(number, b"x", letters.clone()));
             let database = build(b"", SequenceKind::Nucleotide, records, LARGEST_VOLUME).unwrap();
             database.validate(0..2).unwrap();
             for oid in 0..2 {
@@ -249,7 +250,7 @@ mod tests {
                 bases.decode_blastna(0..letters.len() as u32, &mut decoded);
                 assert_eq!(decoded, letters);
             }
-            assert_eq!(database.residues(), 2 * letters.len() as u64);
+            assert_eq!(database.residue_count(), 2 * letters.len() as u64);
         }
     }
 
@@ -257,7 +258,7 @@ mod tests {
     fn the_report_sees_title_and_no_date() {
         let database = Database::from_records(b"User", SequenceKind::Protein, records()).unwrap();
         assert_eq!(database.title(), b"User");
-        assert_eq!(database.infos()[0].date, "Unknown");
+        assert_eq!(database.database_infos()[0].date, "Unknown");
         let id = &database.deflines(2).unwrap()[0].ids[0];
         assert_eq!(id, &SeqId::Local(ObjectId::Text(b"Subject_3".to_vec())));
         assert!(database.deflines(20).is_err());
@@ -266,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_sequence_too_large_for_a_volume_is_refused() {
-        let record = Record::subject(1, b"x", vec![1; 7]);
+        let record = SubjectRecord::unparsed(1, b"x", vec![1; 7]);
         assert!(matches!(
             build(b"", SequenceKind::Protein, [record], 8),
             Err(DbError::TooLarge { .. })
@@ -276,8 +277,8 @@ mod tests {
     #[test]
     fn no_records_is_an_empty_database() {
         let database = Database::from_records(b"none", SequenceKind::Protein, []).unwrap();
-        assert_eq!((database.oid_count(), database.sequences()), (0, 0));
-        assert!(database.oids().is_empty() && database.partitions(3).is_empty());
+        assert_eq!((database.oid_count(), database.sequence_count()), (0, 0));
+        assert!(database.included_oids().is_empty() && database.partitions(3).is_empty());
         database.validate(0..0).unwrap();
     }
 }

@@ -15,7 +15,7 @@ use fleetblast_seq::convert::trim_spaces;
 pub(crate) struct ConfigFile {
     entries: Vec<Entry>,
     /// The line that ended the parsing, if there is one.
-    pub(crate) fault: Option<Fault>,
+    pub(crate) invalid_line: Option<InvalidLine>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -27,13 +27,13 @@ struct Entry {
 
 /// A line that is invalid in a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct InvalidLine {
     /// Number of the line, counted from 1.
     line: usize,
     what: &'static str,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for InvalidLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.what)
     }
@@ -58,7 +58,7 @@ impl ConfigFile {
                 }),
             };
             if let Err(what) = result {
-                file.fault = Some(Fault { line: number, what });
+                file.invalid_line = Some(InvalidLine { line: number, what });
                 break;
             }
         }
@@ -225,7 +225,7 @@ mod tests {
 
     fn blastdb(file: impl AsRef<[u8]>) -> Option<String> {
         let file = ConfigFile::parse(file.as_ref());
-        assert_eq!(file.fault, None);
+        assert_eq!(file.invalid_line, None);
         file.value("BLAST", "BLASTDB").map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
@@ -298,7 +298,7 @@ mod tests {
         ] {
             let text = format!("[BLAST]\nBLASTDB=/a\n\n{wrong}\n");
             let file = ConfigFile::parse(text.as_bytes());
-            assert_eq!(file.fault.map(|fault| fault.line), Some(4), "{wrong}");
+            assert_eq!(file.invalid_line.map(|fault| fault.line), Some(4), "{wrong}");
             assert_eq!(file.value("BLAST", "BLASTDB"), Some(&b"/a"[..]));
             let text = format!("{wrong}\n[BLAST]\nBLASTDB=/a\n");
             assert_eq!(

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::counted::Counted;
+use crate::counted::CountedTotals;
 use crate::cursor::{OidLimits, RetrievableOids};
-use crate::database::{Parts, Whole, first_oids};
+use crate::database::{CombinedInfo, DatabaseParts, first_oids};
 use crate::defline_filter::DeflineFilter;
-use crate::lookup::check_lmdb_names;
+use crate::lookup::verify_lmdb_volumes;
 use crate::path::{self, BasePath};
 use crate::restrict::{self, Inclusion, Restriction};
-use crate::totals::{self, Volumes};
-use crate::tree::Node;
+use crate::totals::{self, VolumeSource};
+use crate::tree::AliasNode;
 use crate::volume::Volume;
 use crate::{Database, DatabaseInfo, DbError, SearchPath, SequenceKind, VolumeBytes, date, range};
 
@@ -31,8 +31,8 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// Those of the oracle for names, aliases and versions; [`DbError::Truncated`] for files cut
-    /// short.
+    /// Those of the oracle for names, aliases and versions; [`DbError::FileTruncated`] for files
+    /// cut short.
     pub fn open(names: &str, kind: SequenceKind, search: &SearchPath) -> Result<Self, DbError> {
         Self::open_restricted(names, kind, search, None, &mut Vec::new())
     }
@@ -49,7 +49,7 @@ impl Database {
         user: Option<&Restriction>,
         warnings: &mut Vec<String>,
     ) -> Result<Self, DbError> {
-        let tree = Node::resolve(names.as_bytes(), kind, search)?;
+        let tree = AliasNode::resolve(names.as_bytes(), kind, search)?;
         let mut pool = Pool { kind, volumes: HashMap::new() };
         let opened = pool.open(&tree)?;
         let part = Part::new(&tree, &opened, user, AliasLists::All, warnings)?;
@@ -60,8 +60,8 @@ impl Database {
         Self::from_tree(&tree, &opened, infos, part)
     }
 
-    /// Opens the databases to retrieve sequences, as `blastdbcmd` does. [`Database::infos`] then
-    /// has a single entry for all databases.
+    /// Opens the databases to retrieve sequences, as `blastdbcmd` does.
+    /// [`Database::database_infos`] then has a single entry for all databases.
     ///
     /// # Errors
     /// As [`Database::open_restricted`].
@@ -94,7 +94,7 @@ impl Database {
         user: Option<&Restriction>,
         lists: AliasLists,
     ) -> Result<Self, DbError> {
-        let tree = Node::resolve(names.as_bytes(), kind, search)?;
+        let tree = AliasNode::resolve(names.as_bytes(), kind, search)?;
         let opened = Pool { kind, volumes: HashMap::new() }.open(&tree)?;
         // BLAST+ prints no warnings about lists when it retrieves sequences.
         let part = Part::new(&tree, &opened, user, lists, &mut Vec::new())?;
@@ -102,36 +102,36 @@ impl Database {
             name: names.into(),
             title: tree.title(&opened),
             date: opened.date().to_owned(),
-            sequences: part.sequences,
-            residues: part.residues,
+            sequence_count: part.sequences,
+            residue_count: part.residues,
         };
         Self::from_tree(&tree, &opened, vec![info], part)
     }
 
     fn from_tree(
-        tree: &Node,
+        tree: &AliasNode,
         opened: &Opened,
         infos: Vec<DatabaseInfo>,
         part: Part,
     ) -> Result<Self, DbError> {
         // All files are open now, but another process may have replaced some of them meanwhile.
-        opened.volumes.iter().try_for_each(|(_, volume, _)| volume.check_named())?;
+        opened.volumes.iter().try_for_each(|(_, volume, _)| volume.verify_paths())?;
         let or_stated = |stats: u64, stated: u64| if stats > 0 { stats } else { stated };
-        Self::assemble(Parts {
-            infos,
-            whole: Whole {
+        Self::assemble(DatabaseParts {
+            database_infos: infos,
+            combined_info: CombinedInfo {
                 title: tree.title(opened),
-                sequences: part.sequences,
-                residues: part.residues,
+                sequence_count: part.sequences,
+                residue_count: part.residues,
                 volumes: tree.listed_volumes(),
             },
             date: opened.date().to_owned(),
-            stats_sequences: or_stated(tree.stats_sequences(opened)?, part.sequences),
-            stats_residues: or_stated(tree.stats_residues(opened)?, part.residues),
-            lengths: part.lengths,
+            stats_sequence_count: or_stated(tree.stats_sequence_count(opened)?, part.sequences),
+            stats_residue_count: or_stated(tree.stats_residue_count(opened)?, part.residues),
+            counted_length_bounds: part.lengths,
             retrievable: part.retrievable,
             volumes: opened.filtered(part.filter.as_ref()),
-            included: part.included,
+            included_oids: part.included,
         })
     }
 
@@ -149,9 +149,9 @@ impl Database {
         let info = DatabaseInfo {
             name: Vec::new(),
             title: totals::join_titles(indexes().map(|index| index.title.clone())),
-            date: date::latest(indexes().map(|index| index.date.as_str())).to_owned(),
-            sequences: indexes().map(|index| u64::from(index.sequences)).sum(),
-            residues: indexes().fold(0, |sum, index| sum.saturating_add(index.residues)),
+            date: date::latest_date(indexes().map(|index| index.date.as_str())).to_owned(),
+            sequence_count: indexes().map(|index| u64::from(index.sequence_count)).sum(),
+            residue_count: indexes().fold(0, |sum, index| sum.saturating_add(index.residue_count)),
         };
         Self::from_volumes(volumes, info)
     }
@@ -164,21 +164,25 @@ impl Database {
         let starts = first_oids(volumes.iter().map(Arc::as_ref))?;
         let count = starts[starts.len() - 1];
         let all = 0..count;
-        Self::assemble(Parts {
+        Self::assemble(DatabaseParts {
             volumes,
-            included: if count == 0 { Vec::new() } else { vec![all] },
+            included_oids: if count == 0 { Vec::new() } else { vec![all] },
             date: info.date.clone(),
-            stats_sequences: info.sequences,
-            lengths: None,
+            stats_sequence_count: info.sequence_count,
+            counted_length_bounds: None,
             retrievable: RetrievableOids::All,
-            stats_residues: totals::limited("residues", info.residues, i64::MAX as u64)?,
-            whole: Whole {
+            stats_residue_count: totals::check_limit(
+                "residues",
+                info.residue_count,
+                i64::MAX as u64,
+            )?,
+            combined_info: CombinedInfo {
                 title: info.title.clone(),
-                sequences: info.sequences,
-                residues: info.residues,
+                sequence_count: info.sequence_count,
+                residue_count: info.residue_count,
                 volumes: Vec::new(),
             },
-            infos: vec![info],
+            database_infos: vec![info],
         })
     }
 }
@@ -186,7 +190,7 @@ impl Database {
 /// Title and totals of one of the names, which BLAST+ opens by itself for this purpose
 /// (`CAlignFormatUtil::GetBlastDbInfo`, align_format_util.cpp).
 fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseInfo, DbError> {
-    let tree = Node::resolve(&name, pool.kind, search)?;
+    let tree = AliasNode::resolve(&name, pool.kind, search)?;
     let opened = pool.open(&tree)?;
     let title = match tree.title(&opened) {
         none if none.is_empty() => name.clone(),
@@ -196,8 +200,8 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
     Ok(DatabaseInfo {
         title: title.split(|&b| b == 0).next().unwrap_or_default().to_vec(),
         date: opened.date().to_owned(),
-        sequences: part.sequences,
-        residues: part.residues,
+        sequence_count: part.sequences,
+        residue_count: part.residues,
         name,
     })
 }
@@ -223,7 +227,7 @@ struct Part {
 
 impl Part {
     fn new(
-        tree: &Node,
+        tree: &AliasNode,
         opened: &Opened,
         user: Option<&Restriction>,
         lists: AliasLists,
@@ -239,25 +243,25 @@ impl Part {
             retrievable: RetrievableOids::All,
         };
         let is_needed = lists == AliasLists::All || restrict::needs_count(tree);
-        if is_needed && restrict::restricts(tree, user)? {
-            let whole = Database::assemble(Parts {
+        if is_needed && restrict::has_restriction(tree, user)? {
+            let whole = Database::assemble(DatabaseParts {
                 volumes: opened.filtered(None),
-                included: part.included.clone(),
-                infos: Vec::new(),
-                whole: Whole::default(),
+                included_oids: part.included.clone(),
+                database_infos: Vec::new(),
+                combined_info: CombinedInfo::default(),
                 date: String::new(),
-                stats_sequences: 0,
-                stats_residues: 0,
-                lengths: None,
+                stats_sequence_count: 0,
+                stats_residue_count: 0,
+                counted_length_bounds: None,
                 retrievable: RetrievableOids::All,
             })?;
             let members: Vec<_> =
                 opened.volumes.iter().map(|(base, _, span)| (base, span.clone())).collect();
-            part.restrict(restrict::included(tree, &members, &whole, user, warnings)?, &whole);
+            part.restrict(restrict::find_included(tree, &members, &whole, user, warnings)?, &whole);
         }
         if part.lengths.is_none() {
-            part.sequences = tree.sequences(opened)?;
-            part.residues = tree.residues(opened)?;
+            part.sequences = tree.sequence_count(opened)?;
+            part.residues = tree.residue_count(opened)?;
         }
         Ok(part)
     }
@@ -266,17 +270,17 @@ impl Part {
     fn restrict(&mut self, inclusion: Inclusion, whole: &Database) {
         self.filter = inclusion.filter;
         (self.included, self.retrievable) = match inclusion.window {
-            Some(window) if !inclusion.counted => {
+            Some(window) if !inclusion.needs_count => {
                 let searched = range::clip(&inclusion.oids, &window);
                 (searched, RetrievableOids::Limited { listed: inclusion.oids, window })
             }
             window => {
-                if inclusion.counted {
+                if inclusion.needs_count {
                     let limits = OidLimits::new(whole.oid_count(), window);
-                    let counted = Counted::new(whole, &inclusion.oids, limits);
-                    self.sequences = counted.sequences;
-                    self.residues = counted.residues;
-                    self.lengths = Some(counted.lengths);
+                    let counted = CountedTotals::new(whole, &inclusion.oids, limits);
+                    self.sequences = counted.sequence_count;
+                    self.residues = counted.residue_count;
+                    self.lengths = Some(counted.length_bounds);
                 }
                 (inclusion.oids, RetrievableOids::Included)
             }
@@ -298,7 +302,7 @@ struct Opened {
 
 impl Pool {
     /// Opens the volumes of a tree, and checks that they belong together.
-    fn open(&mut self, tree: &Node) -> Result<Opened, DbError> {
+    fn open(&mut self, tree: &AliasNode) -> Result<Opened, DbError> {
         let mut volumes = Vec::new();
         for base in tree.all_volumes() {
             let volume = match self.volumes.get(&base) {
@@ -308,19 +312,22 @@ impl Pool {
             self.volumes.insert(base.clone(), volume.clone());
             volumes.push((base, volume));
         }
-        let five = |volume: &Volume| volume.lmdb().is_some();
+        let five = |volume: &Volume| volume.lmdb_path().is_some();
         if volumes.windows(2).any(|pair| five(&pair[0].1) != five(&pair[1].1)) {
             return Err(DbError::MixedVersions);
         }
         // BLAST+ opens the LMDB file of a version-5 volume whether it needs it or not.
-        if let Some(path) = volumes.iter().filter_map(|(_, v)| v.lmdb()).find(|p| !p.exists()) {
+        if let Some(path) = volumes.iter().filter_map(|(_, v)| v.lmdb_path()).find(|p| !p.exists())
+        {
             return Err(DbError::MissingLmdb { path });
         }
         let starts = first_oids(volumes.iter().map(|(_, volume)| volume.as_ref()))?;
         let spans = starts.windows(2).map(|pair| pair[0]..pair[1]);
         let volumes: Vec<_> =
             volumes.into_iter().zip(spans).map(|((b, v), span)| (b, v, span)).collect();
-        check_lmdb_names(volumes.iter().map(|(_, volume, oids)| (volume.as_ref(), oids.clone())))?;
+        verify_lmdb_volumes(
+            volumes.iter().map(|(_, volume, oids)| (volume.as_ref(), oids.clone())),
+        )?;
         Ok(Opened { volumes, count: starts[starts.len() - 1] })
     }
 }
@@ -329,18 +336,18 @@ impl Opened {
     /// Restricts the volumes to the definition lines that the filter includes.
     fn filtered(&self, filter: Option<&Arc<DeflineFilter>>) -> Vec<Arc<Volume>> {
         let volumes = self.volumes.iter().enumerate().map(|(i, (_, volume, _))| match filter {
-            Some(filter) => Arc::new(volume.filtered(filter.clone(), i)),
+            Some(filter) => Arc::new(volume.with_filter(filter.clone(), i)),
             None => volume.clone(),
         });
         volumes.collect()
     }
 
     fn date(&self) -> &str {
-        date::latest(self.volumes.iter().map(|(_, volume, _)| volume.index().date.as_str()))
+        date::latest_date(self.volumes.iter().map(|(_, volume, _)| volume.index().date.as_str()))
     }
 }
 
-impl Volumes for Opened {
+impl VolumeSource for Opened {
     fn get(&self, base: &BasePath) -> Option<(&Volume, Range<u32>)> {
         let (_, volume, span) = self.volumes.iter().find(|(name, _, _)| name == base)?;
         Some((volume, span.clone()))

@@ -15,7 +15,7 @@ pub enum VolumeFile {
 
 /// A part of a volume's file that can be loaded separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum VolumePart {
     /// In the index: the start of each sequence, and the end of the last.
     SequenceOffsets,
     /// In the index, for nucleotides only: the start of each sequence's ambiguities.
@@ -29,18 +29,18 @@ pub enum Part {
     Headers,
 }
 
-impl Part {
+impl VolumePart {
     /// All parts, in the order of the spans of a piece.
-    pub(crate) const ALL: [Part; 5] = [
-        Part::SequenceOffsets,
-        Part::AmbiguityOffsets,
-        Part::Sequences,
-        Part::HeaderOffsets,
-        Part::Headers,
+    pub(crate) const ALL: [VolumePart; 5] = [
+        VolumePart::SequenceOffsets,
+        VolumePart::AmbiguityOffsets,
+        VolumePart::Sequences,
+        VolumePart::HeaderOffsets,
+        VolumePart::Headers,
     ];
 
     /// Returns the file that contains the part.
-    pub fn file(self) -> VolumeFile {
+    pub fn volume_file(self) -> VolumeFile {
         match self {
             Self::SequenceOffsets | Self::AmbiguityOffsets | Self::HeaderOffsets => {
                 VolumeFile::Index
@@ -53,9 +53,9 @@ impl Part {
 
 /// A range of bytes in a file of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct FileSpan {
     /// The contents of the range.
-    pub part: Part,
-    /// The range in the file [`Part::file`].
+    pub part: VolumePart,
+    /// The range in the file [`VolumePart::file`].
     pub bytes: Range<u64>,
 }

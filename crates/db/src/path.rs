@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub(crate) type BasePath = Vec<u8>;
 
 /// Converts bytes to a string of the operating system.
-pub(crate) fn os(bytes: &[u8]) -> &OsStr {
+pub(crate) fn os_str(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }
 
@@ -17,16 +17,16 @@ pub(crate) fn with_extension(base: &[u8], extension: &str) -> PathBuf {
     let mut bytes = base.to_vec();
     bytes.push(b'.');
     bytes.extend_from_slice(extension.as_bytes());
-    PathBuf::from(os(&bytes))
+    PathBuf::from(os_str(&bytes))
 }
 
 /// Whether `base.extension` is a file (not a directory).
-pub(crate) fn exists(base: &[u8], extension: &str) -> bool {
+pub(crate) fn has_file(base: &[u8], extension: &str) -> bool {
     with_extension(base, extension).is_file()
 }
 
 /// Converts a path to text for messages.
-pub(crate) fn text(base: &[u8]) -> String {
+pub(crate) fn display_text(base: &[u8]) -> String {
     String::from_utf8_lossy(base).into_owned()
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn join(directory: &[u8], name: &[u8]) -> BasePath {
 }
 
 /// Normalises the directory of a base path. The last component is kept even if it is a link.
-pub(crate) fn with_normal_directory(base: &[u8]) -> BasePath {
+pub(crate) fn normalize_directory(base: &[u8]) -> BasePath {
     let mut normal = normalize(directory(base));
     normal.push(b'/');
     normal.extend_from_slice(file_name(base));
@@ -86,7 +86,7 @@ pub(crate) fn normalize(path: &[u8]) -> Vec<u8> {
         }
         done.push(next);
         if links < MOST_LINKS
-            && let Ok(target) = Path::new(os(&assemble(absolute, &done))).read_link()
+            && let Ok(target) = Path::new(os_str(&assemble(absolute, &done))).read_link()
         {
             links += 1;
             done.pop();
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn normal(path: &str) -> String {
-        text(&normalize(path.as_bytes()))
+        display_text(&normalize(path.as_bytes()))
     }
 
     #[test]
@@ -182,13 +182,13 @@ mod tests {
         std::os::unix::fs::symlink("loop", dir.path().join("loop")).unwrap();
         assert_eq!(normalize(&join(&real, b"from/db")), join(&real, b"to/db"));
         assert_eq!(normalize(&join(&real, b"loop/db")), join(&real, b"loop/db"));
-        assert_eq!(with_normal_directory(&join(&real, b"from/db")), join(&real, b"to/db"));
+        assert_eq!(normalize_directory(&join(&real, b"from/db")), join(&real, b"to/db"));
     }
 
     #[test]
     fn names_are_split_at_blanks_and_quotes() {
         let split = |list: &str, keep| -> Vec<String> {
-            split_names(list.as_bytes(), keep).iter().map(|n| text(n)).collect()
+            split_names(list.as_bytes(), keep).iter().map(|n| display_text(n)).collect()
         };
         assert_eq!(split("a  b ", false), ["a", "b"]);
         assert_eq!(split("\"my db\" b", false), ["my db", "b"]);

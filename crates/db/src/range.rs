@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Returns the union of ranges in any order.
-pub(crate) fn union(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+pub(crate) fn sorted_union(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| range.start);
     let mut merged: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
@@ -17,13 +17,13 @@ pub(crate) fn union(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
 }
 
 /// Joins single OIDs in any order to ranges.
-pub(crate) fn of_oids(mut oids: Vec<u32>) -> Vec<Range<u32>> {
+pub(crate) fn ranges_of_oids(mut oids: Vec<u32>) -> Vec<Range<u32>> {
     oids.sort_unstable();
-    of_sorted(oids)
+    ranges_of_sorted_oids(oids)
 }
 
 /// Joins single OIDs in ascending order to ranges.
-pub(crate) fn of_sorted(oids: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> {
+pub(crate) fn ranges_of_sorted_oids(oids: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> {
     let mut ranges: Vec<Range<u32>> = Vec::new();
     for oid in oids {
         match ranges.last_mut() {
@@ -36,7 +36,7 @@ pub(crate) fn of_sorted(oids: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> 
 }
 
 /// Returns the first OID of sorted ranges that is not less than `oid`.
-pub(crate) fn first_from(ranges: &[Range<u32>], oid: u32) -> Option<u32> {
+pub(crate) fn first_oid_from(ranges: &[Range<u32>], oid: u32) -> Option<u32> {
     let at = ranges.partition_point(|range| range.end <= oid);
     ranges.get(at).map(|range| range.start.max(oid))
 }
@@ -85,15 +85,15 @@ mod tests {
 
     #[test]
     fn unions_merge_and_clips_cut() {
-        let joined = union(vec![5..7, 9..9, 0..3, 3..4, 6..8]);
+        let joined = sorted_union(vec![5..7, 9..9, 0..3, 3..4, 6..8]);
         assert_eq!(joined, [0..4, 5..8]);
         assert_eq!(clip(&joined, &(3..6)), [3..4, 5..6]);
         assert!(clip(&joined, &(4..5)).is_empty());
-        assert_eq!(of_oids(vec![7, 1, 2, 2, 0, 9]), [0..3, 7..8, 9..10]);
+        assert_eq!(ranges_of_oids(vec![7, 1, 2, 2, 0, 9]), [0..3, 7..8, 9..10]);
         assert_eq!(intersection(&joined, &[1..2, 3..6, 7..9]), [1..2, 3..4, 5..6, 7..8]);
         assert_eq!(difference(&joined, &[0..1, 3..6]), [1..3, 6..8]);
         assert_eq!(difference(&joined, &[]), joined);
-        let firsts = [0, 3, 4, 5, 7, 8].map(|oid| first_from(&joined, oid));
+        let firsts = [0, 3, 4, 5, 7, 8].map(|oid| first_oid_from(&joined, oid));
         assert_eq!(firsts, [Some(0), Some(3), Some(5), Some(5), Some(7), None]);
     }
 }

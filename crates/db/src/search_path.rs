@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::path::{self, BasePath};
-use crate::{DbError, SequenceKind, configured};
+use crate::{DbError, SequenceKind, configuration_value};
 
 /// Directories in which a database is searched, in this order: the working directory, those of the
 /// environment variable `BLASTDB`, those of `[BLAST] BLASTDB` in NCBI's configuration file.
@@ -46,13 +46,13 @@ impl SearchPath {
         let directory = std::env::current_dir()
             .map_err(|source| DbError::Io { path: PathBuf::from("."), source })?;
         let blastdb = std::env::var_os("BLASTDB").unwrap_or_default();
-        let configured = configured("BLAST", "BLASTDB");
+        let configured = configuration_value("BLAST", "BLASTDB");
         Ok(Self::new(&directory, &blastdb, configured.as_deref()))
     }
 
     /// Text of the path as BLAST+ prints it, e.g. `/cwd::`.
-    pub fn text(&self) -> String {
-        path::text(&self.text)
+    pub fn display_text(&self) -> String {
+        path::display_text(&self.text)
     }
 
     /// The working directory.
@@ -65,11 +65,11 @@ impl SearchPath {
     }
 
     /// Finds the first `directory/name` for which an alias or an index file exists.
-    pub(crate) fn find(&self, name: &[u8], kind: SequenceKind) -> Option<BasePath> {
+    pub(crate) fn find_database(&self, name: &[u8], kind: SequenceKind) -> Option<BasePath> {
         let (alias, index) = (kind.extension("al"), kind.extension("in"));
         self.directories()
             .map(|directory| path::join(directory, name))
-            .find(|base| path::exists(base, &alias) || path::exists(base, &index))
+            .find(|base| path::has_file(base, &alias) || path::has_file(base, &index))
     }
 }
 
@@ -78,7 +78,7 @@ impl SearchPath {
     pub(crate) fn find_file(&self, name: &[u8]) -> Option<BasePath> {
         self.directories()
             .map(|directory| path::join(directory, name))
-            .find(|file| Path::new(path::os(file)).is_file())
+            .find(|file| Path::new(path::os_str(file)).is_file())
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     fn the_text_is_the_one_ncbi_prints() {
         let path = |blastdb: &str, configured: Option<&str>| {
             SearchPath::new(Path::new("/no/cwd"), blastdb.as_ref(), configured.map(OsStr::new))
-                .text()
+                .display_text()
         };
         assert_eq!(path("", None), "/no/cwd::");
         assert_eq!(path("/no/fb:/nonexist/", None), "/no/cwd:/no/fb:/nonexist:");

@@ -13,12 +13,12 @@ use crate::DbError;
 
 /// Path and attributes of a file when it was opened.
 #[derive(Clone, Debug)]
-pub(crate) struct Stamp {
+pub(crate) struct FileStamp {
     path: PathBuf,
     opened: Metadata,
 }
 
-impl Stamp {
+impl FileStamp {
     /// Records a file with the attributes that it had when it was opened.
     pub(crate) fn new(path: PathBuf, opened: Metadata) -> Self {
         Self { path, opened }
@@ -30,12 +30,12 @@ impl Stamp {
     }
 
     /// Attributes of the file when it was opened.
-    pub(crate) fn opened(&self) -> &Metadata {
+    pub(crate) fn metadata(&self) -> &Metadata {
         &self.opened
     }
 
     /// Whether an open file is this file, not another one with the same path.
-    pub(crate) fn is_of(&self, file: &File) -> io::Result<bool> {
+    pub(crate) fn matches_file(&self, file: &File) -> io::Result<bool> {
         Ok(self.is_same(&file.metadata()?))
     }
 
@@ -44,15 +44,15 @@ impl Stamp {
     }
 
     /// Whether the path still names this file; true if that is unknown.
-    pub(crate) fn is_named(&self) -> bool {
+    pub(crate) fn matches_path(&self) -> bool {
         self.look() != Ok(false)
     }
 
     /// Checks that the path still names this file.
     ///
     /// # Errors
-    /// [`DbError::ReplacedWhileOpened`]; a path that cannot be looked up.
-    pub(crate) fn check_named(&self) -> Result<(), DbError> {
+    /// [`DbError::FileReplacedWhileOpened`]; a path that cannot be looked up.
+    pub(crate) fn verify_path(&self) -> Result<(), DbError> {
         let is_named = match fs::metadata(&self.path) {
             Ok(now) => self.is_same(&now),
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
@@ -60,7 +60,7 @@ impl Stamp {
         };
         match is_named {
             true => Ok(()),
-            false => Err(DbError::ReplacedWhileOpened { path: self.path.clone() }),
+            false => Err(DbError::FileReplacedWhileOpened { path: self.path.clone() }),
         }
     }
 
@@ -69,20 +69,20 @@ impl Stamp {
     /// unknown.
     ///
     /// # Errors
-    /// [`DbError::Changed`] if it was written to.
-    pub(crate) fn check(&self) -> Result<bool, DbError> {
-        self.look().map_err(|what| DbError::Changed { path: self.path.clone(), what })
+    /// [`DbError::FileChanged`] if it was written to.
+    pub(crate) fn verify_unchanged(&self) -> Result<bool, DbError> {
+        self.look().map_err(|what| DbError::FileChanged { path: self.path.clone(), what })
     }
 
-    /// Makes the error for a file that could not be read at this offset any more.
-    pub(crate) fn lost(&self, offset: u64) -> DbError {
+    /// Makes the error for a file that could not be read at this byte offset.
+    pub(crate) fn lost_page_error(&self, offset: u64) -> DbError {
         let (path, length) = (self.path.clone(), self.opened.len());
         match self.look() {
             Err(what) => {
                 let what = format!("{what}; byte {offset} could not be read any more");
-                DbError::Changed { path, what }
+                DbError::FileChanged { path, what }
             }
-            Ok(_) => DbError::Unreadable { path, offset, length },
+            Ok(_) => DbError::FileUnreadable { path, offset, length },
         }
     }
 
@@ -130,19 +130,19 @@ mod tests {
         let write = || fs::write(&path, "MKTAYIAKQR").unwrap();
         write();
         set_time(&path, SystemTime::UNIX_EPOCH + Duration::from_secs(1_000));
-        let stamp = Stamp::new(path.clone(), fs::metadata(&path).unwrap());
-        assert!(stamp.check().is_ok());
+        let stamp = FileStamp::new(path.clone(), fs::metadata(&path).unwrap());
+        assert!(stamp.verify_unchanged().is_ok());
         write();
-        assert!(matches!(stamp.check(), Err(DbError::Changed { .. })));
-        assert!(stamp.check_named().is_ok());
+        assert!(matches!(stamp.verify_unchanged(), Err(DbError::FileChanged { .. })));
+        assert!(stamp.verify_path().is_ok());
         let other = directory.path().join("b.psq");
         fs::write(&other, "MKTAY").unwrap();
         fs::rename(&other, &path).unwrap();
-        assert!(stamp.check().is_ok());
-        assert!(matches!(stamp.check_named(), Err(DbError::ReplacedWhileOpened { .. })));
+        assert!(stamp.verify_unchanged().is_ok());
+        assert!(matches!(stamp.verify_path(), Err(DbError::FileReplacedWhileOpened { .. })));
         fs::remove_file(&path).unwrap();
-        assert!(stamp.check().is_ok());
-        assert!(stamp.check_named().is_err());
+        assert!(stamp.verify_unchanged().is_ok());
+        assert!(stamp.verify_path().is_err());
     }
 
     #[test]
@@ -151,17 +151,17 @@ mod tests {
         let path = directory.path().join("a.psq");
         fs::write(&path, "MKTAYIAKQR").unwrap();
         let opened = fs::metadata(&path).unwrap();
-        let stamp = Stamp::new(path.clone(), opened.clone());
+        let stamp = FileStamp::new(path.clone(), opened.clone());
         let status = |file: &Metadata| (file.ctime(), file.ctime_nsec());
         let read = FileTimes::new().set_accessed(SystemTime::UNIX_EPOCH);
         // The clock of files stands still for some milliseconds.
         while status(&fs::metadata(&path).unwrap()) == status(&opened) {
             File::open(&path).unwrap().set_times(read).unwrap();
         }
-        assert!(stamp.check().is_ok(), "read by a backup");
+        assert!(stamp.verify_unchanged().is_ok(), "read by a backup");
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         fs::hard_link(&path, directory.path().join("second")).unwrap();
-        assert!(stamp.check().is_ok(), "other permissions, another name");
+        assert!(stamp.verify_unchanged().is_ok(), "other permissions, another name");
     }
 
     #[test]
@@ -169,11 +169,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.psq");
         fs::write(&path, vec![1; 9_000]).unwrap();
-        let stamp = Stamp::new(path.clone(), fs::metadata(&path).unwrap());
-        let unreadable = stamp.lost(4096).to_string();
+        let stamp = FileStamp::new(path.clone(), fs::metadata(&path).unwrap());
+        let unreadable = stamp.lost_page_error(4096).to_string();
         assert!(unreadable.contains("byte 4096 of 9000 could not be read"), "{unreadable}");
         File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
-        let changed = stamp.lost(4096).to_string();
+        let changed = stamp.lost_page_error(4096).to_string();
         assert!(changed.contains("it has 100 bytes and had 9000; byte 4096"), "{changed}");
     }
 }

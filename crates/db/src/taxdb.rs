@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::{DbError, SearchPath, path};
 
 const MAGIC: u32 = 0x8739;
@@ -21,11 +21,11 @@ const ENTRY: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonNames {
     /// Scientific name.
-    pub scientific: Vec<u8>,
+    pub scientific_name: Vec<u8>,
     /// Common name.
-    pub common: Vec<u8>,
+    pub common_name: Vec<u8>,
     /// Name of the group that BLAST reports show.
-    pub blast: Vec<u8>,
+    pub blast_name: Vec<u8>,
     /// Super-kingdom.
     pub kingdom: Vec<u8>,
 }
@@ -42,24 +42,24 @@ pub struct TaxonomyNames {
 
 #[derive(Debug)]
 struct Opened {
-    index: Bytes,
-    data: Bytes,
+    index: FileBytes,
+    data: FileBytes,
 }
 
 /// The reason why the installed taxonomy database cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonomyFault {
     /// BLAST+'s message when it first needs a name; `None` for most faults.
-    pub said: Option<String>,
+    pub blast_message: Option<String>,
     /// The file and the error in it.
     pub reason: String,
 }
 
 impl TaxonomyNames {
     /// Opens the taxonomy database on the search path.
-    pub fn find(search: &SearchPath) -> Self {
+    pub fn find_on_search_path(search: &SearchPath) -> Self {
         let Some(index) = search.find_file(b"taxdb.bti") else { return Self::default() };
-        let index = PathBuf::from(path::os(&index));
+        let index = PathBuf::from(path::os_str(&index));
         let (opened, fault) = match open(&index) {
             Ok(opened) => (Some(opened), None),
             Err(fault) => (None, Some(fault)),
@@ -72,7 +72,8 @@ impl TaxonomyNames {
         self.index.is_some()
     }
 
-    /// Why the taxonomy database cannot be used, although it is installed.
+    /// The reason why the installed taxonomy database cannot be used; `None` if it can
+    /// be used or is not installed.
     pub fn fault(&self) -> Option<&TaxonomyFault> {
         self.fault.as_ref()
     }
@@ -88,14 +89,14 @@ impl TaxonomyNames {
     /// # Errors
     /// If the names are beyond the end of the data, which is cut short or of another
     /// release than the index.
-    pub fn names(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
+    pub fn names_of_taxid(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
         let Some(Opened { index, data }) = &self.opened else { return Ok(None) };
         let entries = index.get(HEADER..).unwrap_or_default().as_chunks::<ENTRY>().0;
         let at = entries.binary_search_by_key(&taxid, |entry| word(entry, 0).cast_signed().into());
         let Ok(at) = at else { return Ok(None) };
         let start = word(&entries[at], 4) as usize;
         let end = entries.get(at + 1).map_or(data.len(), |next| word(next, 4) as usize);
-        let names = data.get(start..end).ok_or_else(|| DbError::Unsound {
+        let names = data.get(start..end).ok_or_else(|| DbError::Inconsistent {
             path: self.index.clone().unwrap_or_default(),
             place: format!(" at byte {}", HEADER + at * ENTRY),
             problem: format!(
@@ -112,8 +113,12 @@ impl TaxonomyNames {
 fn parse(names: &[u8]) -> Option<TaxonNames> {
     let mut names = names.splitn(4, |&byte| byte == b'\t').map(<[u8]>::to_vec);
     let mut next = || names.next();
-    let found =
-        TaxonNames { scientific: next()?, common: next()?, blast: next()?, kingdom: next()? };
+    let found = TaxonNames {
+        scientific_name: next()?,
+        common_name: next()?,
+        blast_name: next()?,
+        kingdom: next()?,
+    };
     (!found.kingdom.is_empty()).then_some(found)
 }
 
@@ -123,13 +128,13 @@ fn data_of(index: &Path) -> PathBuf {
 
 /// Opens both files (`CTaxDBFileInfo`, seqdbtax.cpp).
 fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
-    let silent = |error: DbError| TaxonomyFault { said: None, reason: error.to_string() };
+    let silent = |error: DbError| TaxonomyFault { blast_message: None, reason: error.to_string() };
     let fault = |said: Option<String>, problem: String| TaxonomyFault {
-        said,
+        blast_message: said,
         reason: format!("{}: {problem}", path.display()),
     };
-    let index = Bytes::map(path).map_err(silent)?;
-    let data = Bytes::map(&data_of(path)).map_err(silent)?;
+    let index = FileBytes::map(path).map_err(silent)?;
+    let data = FileBytes::map(&data_of(path)).map_err(silent)?;
     let Some(head) = index.first_chunk::<ENTRY>().filter(|_| index.len() >= HEADER + ENTRY) else {
         return Err(fault(None, format!("{} bytes are no index of taxa", index.len())));
     };
@@ -178,18 +183,21 @@ mod tests {
             std::fs::write(directory.path().join("taxdb.btd"), data).unwrap();
         }
         let search = SearchPath::new(Path::new("/"), directory.path().as_os_str(), None);
-        TaxonomyNames::find(&search)
+        TaxonomyNames::find_on_search_path(&search)
     }
 
     #[test]
     fn names_are_found_and_unknown_taxa_have_none() {
         let data = b"Homo sapiens\thuman\tprimates\tEukaryota\nMus\tmouse\trodentsX\t\t\t";
         let names = database(&[(9606, 0), (10090, 38), (32630, 55)], data);
-        let human = names.names(9606).unwrap().unwrap();
-        assert_eq!((human.common, human.kingdom), (b"human".to_vec(), b"Eukaryota\n".to_vec()));
+        let human = names.names_of_taxid(9606).unwrap().unwrap();
+        assert_eq!(
+            (human.common_name, human.kingdom),
+            (b"human".to_vec(), b"Eukaryota\n".to_vec())
+        );
         // Three names only; an empty last one; unknown taxa.
         for unknown in [10090, 32630, 1, -1, 9607] {
-            assert_eq!(names.names(unknown).unwrap(), None, "{unknown}");
+            assert_eq!(names.names_of_taxid(unknown).unwrap(), None, "{unknown}");
         }
     }
 
@@ -199,17 +207,17 @@ mod tests {
         // Names outside the file; names that end before they begin; the last ones.
         let names = database(&[(5, 30), (7, 10), (8, 0), (9, 999)], data);
         for (taxid, place) in [(5, 24), (8, 40), (9, 48)] {
-            let error = names.names(taxid).unwrap_err().to_string();
+            let error = names.names_of_taxid(taxid).unwrap_err().to_string();
             assert!(error.contains(&format!("taxdb.bti) at byte {place}:")), "{error}");
         }
-        assert_eq!(names.names(7).unwrap_err().exit_code(), 2);
+        assert_eq!(names.names_of_taxid(7).unwrap_err().exit_code(), 2);
     }
 
     #[test]
     fn missing_and_unusable_files_are_distinguished() {
         let missing = SearchPath::new(Path::new("/nosuch"), "".as_ref(), None);
-        let missing = TaxonomyNames::find(&missing);
-        assert_eq!((missing.names(9606).unwrap(), missing.is_installed()), (None, false));
+        let missing = TaxonomyNames::find_on_search_path(&missing);
+        assert_eq!((missing.names_of_taxid(9606).unwrap(), missing.is_installed()), (None, false));
         assert_eq!((missing.fault(), missing.files()), (None, None));
         let head = |magic: u32, count: u32| [magic, count, 0, 0, 0, 0, 9606, 0];
         let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect();
@@ -223,12 +231,12 @@ mod tests {
             (&head(MAGIC, 2)[..], Some(count)),
         ] {
             let names = of_files(bytes(index), Some(b"a\tb\tc\td"));
-            assert_eq!(names.fault().unwrap().said.as_deref(), said);
+            assert_eq!(names.fault().unwrap().blast_message.as_deref(), said);
             assert!(names.fault().unwrap().reason.contains("taxdb.bti"), "{:?}", names.fault());
-            assert_eq!((names.names(9606).unwrap(), names.is_installed()), (None, true));
+            assert_eq!((names.names_of_taxid(9606).unwrap(), names.is_installed()), (None, true));
         }
         let names = of_files(bytes(&head(MAGIC, 1)), None);
         assert!(names.fault().unwrap().reason.contains("taxdb.btd"), "{:?}", names.fault());
-        assert_eq!(names.fault().unwrap().said, None);
+        assert_eq!(names.fault().unwrap().blast_message, None);
     }
 }

@@ -3,20 +3,20 @@
 use std::ops::Range;
 
 use crate::path::BasePath;
-use crate::tree::Node;
+use crate::tree::AliasNode;
 use crate::volume::Volume;
 use crate::{DbError, MOST_SEQUENCES};
 
 /// Finds opened volumes and their OIDs by path.
-pub(crate) trait Volumes {
+pub(crate) trait VolumeSource {
     /// Returns the volume at `base` and the OIDs of its sequences.
     fn get(&self, base: &BasePath) -> Option<(&Volume, Range<u32>)>;
 }
 
-impl Node {
+impl AliasNode {
     /// Returns the title of the alias. If it has none, joins those of its members by `; `, nested
     /// aliases before volumes.
-    pub(crate) fn title(&self, volumes: &impl Volumes) -> Vec<u8> {
+    pub(crate) fn title(&self, volumes: &impl VolumeSource) -> Vec<u8> {
         if let Some(entry) = self.alias.get("TITLE") {
             return entry.value.clone();
         }
@@ -27,21 +27,22 @@ impl Node {
     }
 
     /// Number of sequences to report: NSEQ if given, else counted.
-    pub(crate) fn sequences(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
-        let total =
-            self.sum("NSEQ", MOST_SEQUENCES, volumes, &|volume| volume.index().sequences.into())?;
-        limited("sequences", total, MOST_SEQUENCES)
+    pub(crate) fn sequence_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
+        let total = self
+            .sum("NSEQ", MOST_SEQUENCES, volumes, &|volume| volume.index().sequence_count.into())?;
+        check_limit("sequences", total, MOST_SEQUENCES)
     }
 
     /// Number of residues to report: LENGTH if given, else counted.
-    pub(crate) fn residues(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
-        let total = self.sum("LENGTH", u64::MAX, volumes, &|volume| volume.index().residues)?;
-        limited("residues", total, i64::MAX as u64)
+    pub(crate) fn residue_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
+        let total =
+            self.sum("LENGTH", u64::MAX, volumes, &|volume| volume.index().residue_count)?;
+        check_limit("residues", total, i64::MAX as u64)
     }
 
     /// Value of STATS_NSEQ, 0 if not given.
-    pub(crate) fn stats_sequences(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
-        limited(
+    pub(crate) fn stats_sequence_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
+        check_limit(
             "sequences",
             self.sum("STATS_NSEQ", MOST_SEQUENCES, volumes, &|_| 0)?,
             MOST_SEQUENCES,
@@ -49,9 +50,9 @@ impl Node {
     }
 
     /// Value of STATS_TOTLEN, 0 if not given.
-    pub(crate) fn stats_residues(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
+    pub(crate) fn stats_residue_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
         let total = self.sum("STATS_TOTLEN", u64::MAX, volumes, &|_| 0)?;
-        limited("residues", total, i64::MAX as u64)
+        check_limit("residues", total, i64::MAX as u64)
     }
 
     /// Returns the value of `key` if the alias gives it, else the sum over its members.
@@ -59,10 +60,10 @@ impl Node {
         &self,
         key: &'static str,
         maximum: u64,
-        volumes: &impl Volumes,
+        volumes: &impl VolumeSource,
         of_volume: &dyn Fn(&Volume) -> u64,
     ) -> Result<u64, DbError> {
-        if let Some(number) = self.alias.number(key, maximum, &self.file)? {
+        if let Some(number) = self.alias.parse_number(key, maximum, &self.file)? {
             return Ok(number);
         }
         let mut total = 0u64;
@@ -77,7 +78,7 @@ impl Node {
 
     /// Returns FIRST_OID and LAST_OID as a range from 0; `None` if neither is given.
     pub(crate) fn oid_range(&self) -> Result<Option<Range<u32>>, DbError> {
-        let number = |key| self.alias.number(key, MOST_SEQUENCES, &self.file);
+        let number = |key| self.alias.parse_number(key, MOST_SEQUENCES, &self.file);
         let (first, last) = (number("FIRST_OID")?, number("LAST_OID")?);
         if first.is_none() && last.is_none() {
             return Ok(None);
@@ -95,7 +96,7 @@ pub(crate) fn join_titles(titles: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
 }
 
 /// Returns `total`, or an error if it is more than `maximum`.
-pub(crate) fn limited(what: &'static str, total: u64, maximum: u64) -> Result<u64, DbError> {
+pub(crate) fn check_limit(what: &'static str, total: u64, maximum: u64) -> Result<u64, DbError> {
     if total > maximum {
         return Err(DbError::TooLarge { what, found: total, maximum });
     }

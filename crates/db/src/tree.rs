@@ -14,18 +14,18 @@ const DEEPEST: usize = 64;
 
 /// An alias with its members, or the list of names that the user gave.
 #[derive(Debug, Default)]
-pub(crate) struct Node {
+pub(crate) struct AliasNode {
     /// Entries of the alias file; none for the user's list.
     pub(crate) alias: AliasFile,
     /// Path of the alias file, for messages.
     pub(crate) file: PathBuf,
     /// Members that are aliases, in DBLIST order.
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<AliasNode>,
     /// Members that are volumes, in DBLIST order, without duplicates.
     pub(crate) volumes: Vec<BasePath>,
 }
 
-impl Node {
+impl AliasNode {
     /// Resolves a list of names, as in `-db`, to a tree.
     ///
     /// # Errors
@@ -43,19 +43,19 @@ impl Node {
             return Err(DbError::NoNames);
         }
         let found = names.iter().map(|name| {
-            let base = search.find(name, kind).ok_or_else(|| DbError::NotFound {
+            let base = search.find_database(name, kind).ok_or_else(|| DbError::NotFound {
                 kind: kind.name(),
-                name: path::text(name),
-                searched: search.text(),
+                name: path::display_text(name),
+                searched: search.display_text(),
             })?;
-            Ok(path::with_normal_directory(&base))
+            Ok(path::normalize_directory(&base))
         });
         // BLAST+ looks up all names before it reads any alias.
         let found = found.collect::<Result<Vec<_>, DbError>>()?;
         let mut resolver = Resolver { search, kind, open: Vec::new(), count: 0 };
         let mut top = Self::default();
         for base in found {
-            if path::exists(&base, &kind.extension("al")) {
+            if path::has_file(&base, &kind.extension("al")) {
                 top.nodes.push(resolver.node(base)?);
             } else {
                 top.add_volume(&base);
@@ -78,7 +78,8 @@ impl Node {
         }
     }
 
-    /// Returns the volumes that [`Whole`](crate::Whole) lists. Called for the user's list.
+    /// Returns the volumes that [`CombinedInfo`](crate::CombinedInfo) lists. Called for the user's
+    /// list.
     pub(crate) fn listed_volumes(&self) -> Vec<BasePath> {
         use std::os::unix::ffi::OsStrExt;
         let mut listed: BTreeSet<_> = self.volumes.iter().cloned().collect();
@@ -93,7 +94,7 @@ impl Node {
     }
 
     fn add_volume(&mut self, base: &[u8]) {
-        let base = path::with_normal_directory(base);
+        let base = path::normalize_directory(base);
         if !self.volumes.contains(&base) {
             self.volumes.push(base);
         }
@@ -121,9 +122,9 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     /// Reads the alias `base` and all aliases below it.
-    fn node(&mut self, base: BasePath) -> Result<Node, DbError> {
+    fn node(&mut self, base: BasePath) -> Result<AliasNode, DbError> {
         let file = path::with_extension(&base, &self.kind.extension("al"));
-        let normal = path::with_normal_directory(&base);
+        let normal = path::normalize_directory(&base);
         if self.open.contains(&normal) {
             return Err(DbError::AliasCycle { path: file });
         }
@@ -136,12 +137,12 @@ impl Resolver<'_> {
         let text =
             std::fs::read(&file).map_err(|source| DbError::Io { path: file.clone(), source })?;
         let alias = AliasFile::parse(&text);
-        let members = alias.members();
+        let members = alias.member_names();
         if members.is_empty() {
-            return Err(DbError::NoMembers { alias: path::text(&base) });
+            return Err(DbError::EmptyAlias { alias: path::display_text(&base) });
         }
         alias.check_supported(&file)?;
-        let mut node = Node { alias, file, ..Node::default() };
+        let mut node = AliasNode { alias, file, ..AliasNode::default() };
         self.open.push(normal);
         for member in &members {
             self.add_member(&mut node, &base, member)?;
@@ -156,30 +157,35 @@ impl Resolver<'_> {
     /// itself is the volume beside it; an alias in the alias's directory; a volume *of that file
     /// name in the working directory*, even if the name has a directory; a volume in the alias's
     /// directory; whatever the search path finds.
-    fn add_member(&mut self, node: &mut Node, base: &[u8], name: &[u8]) -> Result<(), DbError> {
+    fn add_member(
+        &mut self,
+        node: &mut AliasNode,
+        base: &[u8],
+        name: &[u8],
+    ) -> Result<(), DbError> {
         if name == path::file_name(base) {
             node.add_volume(base);
             return Ok(());
         }
         let (alias, index) = (self.kind.extension("al"), self.kind.extension("in"));
         let beside = path::join(path::directory(base), name);
-        if path::exists(&beside, &alias) {
+        if path::has_file(&beside, &alias) {
             node.nodes.push(self.node(beside)?);
             return Ok(());
         }
         let local = path::join(self.search.directory(), path::file_name(name));
-        if path::exists(&local, &index) {
+        if path::has_file(&local, &index) {
             node.add_volume(&local);
-        } else if path::exists(&beside, &index) {
+        } else if path::has_file(&beside, &index) {
             node.add_volume(&beside);
         } else {
-            match self.search.find(name, self.kind) {
-                Some(found) if path::exists(&found, &alias) => node.nodes.push(self.node(found)?),
+            match self.search.find_database(name, self.kind) {
+                Some(found) if path::has_file(&found, &alias) => node.nodes.push(self.node(found)?),
                 Some(found) => node.add_volume(&found),
                 None => {
                     return Err(DbError::MissingMember {
-                        member: path::text(name),
-                        alias: path::text(base),
+                        member: path::display_text(name),
+                        alias: path::display_text(base),
                     });
                 }
             }
@@ -199,7 +205,7 @@ mod tests {
         let mut mixed = sorted.clone();
         mixed.reverse();
         mixed.sort_by(|a, b| volume_order(a).cmp(&volume_order(b)));
-        let names = mixed.map(|base| path::text(&base));
+        let names = mixed.map(|base| path::display_text(&base));
         assert_eq!(names, ["d/vb", "b/vm", "c/vm.nal", "a/vm.00", "b/vm.00", "a/vn"]);
     }
 }

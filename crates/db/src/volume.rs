@@ -12,13 +12,13 @@ use std::sync::Arc;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::id::{ObjectId, SeqId};
 
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::defline_filter::DeflineFilter;
-use crate::index::{Index, Table};
-use crate::odd::{FirstOdd, OddHeader, OddText, make_printable};
+use crate::index::{OffsetTable, VolumeIndex};
 use crate::parts::VolumeFile;
-use crate::stamp::Stamp;
+use crate::stamp::FileStamp;
+use crate::unprintable::{FirstUnprintable, UnprintableHeader, UnprintableText, make_printable};
 use crate::{DbError, SequenceKind, path};
 
 /// Contents of the three files of a volume, in memory.
@@ -36,7 +36,7 @@ pub struct VolumeBytes {
 #[derive(Clone, Debug)]
 enum Headers {
     /// A header file.
-    File(Bytes),
+    File(FileBytes),
     /// Definition lines in memory that were never encoded.
     Parsed(Arc<[Vec<Defline>]>),
 }
@@ -50,17 +50,17 @@ pub(crate) struct Volume {
     /// Whether the name is a path, so that the files can be opened again.
     on_disk: bool,
     /// Path and attributes of the files when they were opened.
-    stamps: Arc<[Stamp]>,
-    index: Index,
+    stamps: Arc<[FileStamp]>,
+    index: VolumeIndex,
     /// Bytes of the index file for each of its tables: the whole file, or only the part with that
     /// table.
-    tables: [Bytes; Table::COUNT],
-    residues: Bytes,
+    tables: [FileBytes; OffsetTable::COUNT],
+    residues: FileBytes,
     headers: Headers,
     /// Filter of shown definition lines, and the number of this volume in the filter.
     filter: Option<(Arc<DeflineFilter>, usize)>,
     /// First sequence read so far with unprintable bytes in its definition lines.
-    odd: Arc<FirstOdd>,
+    odd: Arc<FirstUnprintable>,
 }
 
 impl Volume {
@@ -68,20 +68,20 @@ impl Volume {
     /// without sequences needs only the index.
     pub(crate) fn open(base: &[u8], kind: SequenceKind) -> Result<Self, DbError> {
         let index_path = path::with_extension(base, &kind.extension("in"));
-        let (index_bytes, stamp) = Bytes::map_of_volume(&index_path)?;
+        let (index_bytes, stamp) = FileBytes::map_volume_file(&index_path)?;
         let mut stamps = vec![stamp];
-        let index = Index::parse(&index_bytes, &index_path, Some(kind))?;
-        let mut file = |extension| -> Result<Bytes, DbError> {
-            if index.sequences == 0 {
-                return Ok(Bytes::held(Vec::new()));
+        let index = VolumeIndex::parse(&index_bytes, &index_path, Some(kind))?;
+        let mut file = |extension| -> Result<FileBytes, DbError> {
+            if index.sequence_count == 0 {
+                return Ok(FileBytes::from_vec(Vec::new()));
             }
             let path = path::with_extension(base, &kind.extension(extension));
-            let (bytes, stamp) = Bytes::map_of_volume(&path)?;
+            let (bytes, stamp) = FileBytes::map_volume_file(&path)?;
             stamps.push(stamp);
             Ok(bytes)
         };
         let (residues, headers) = (file("sq")?, Headers::File(file("hr")?));
-        let name = PathBuf::from(path::os(base));
+        let name = PathBuf::from(path::os_str(base));
         let tables = std::array::from_fn(|_| index_bytes.clone());
         let (filter, odd) = (None, Arc::default());
         let stamps = stamps.into();
@@ -93,16 +93,16 @@ impl Volume {
 
     /// Makes a volume of bytes in memory; `name` stands for its path in messages.
     pub(crate) fn from_bytes(name: &str, bytes: VolumeBytes) -> Result<Self, DbError> {
-        let index = Index::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")), None)?;
-        let index_bytes = Bytes::held(bytes.index);
+        let index = VolumeIndex::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")), None)?;
+        let index_bytes = FileBytes::from_vec(bytes.index);
         let volume = Self {
             name: name.into(),
             on_disk: false,
             stamps: Arc::default(),
             index,
             tables: std::array::from_fn(|_| index_bytes.clone()),
-            residues: Bytes::held(bytes.residues),
-            headers: Headers::File(Bytes::held(bytes.headers)),
+            residues: FileBytes::from_vec(bytes.residues),
+            headers: Headers::File(FileBytes::from_vec(bytes.headers)),
             filter: None,
             odd: Arc::default(),
         };
@@ -117,15 +117,15 @@ impl Volume {
         residues: Vec<u8>,
         deflines: Vec<Vec<Defline>>,
     ) -> Result<Self, DbError> {
-        let parsed = Index::parse(&index, &PathBuf::from(format!("{name}.pin")), None)?;
-        let index = Bytes::held(index);
+        let parsed = VolumeIndex::parse(&index, &PathBuf::from(format!("{name}.pin")), None)?;
+        let index = FileBytes::from_vec(index);
         Ok(Self {
             name: name.into(),
             on_disk: false,
             stamps: Arc::default(),
             index: parsed,
             tables: std::array::from_fn(|_| index.clone()),
-            residues: Bytes::held(residues),
+            residues: FileBytes::from_vec(residues),
             headers: Headers::Parsed(deflines.into()),
             filter: None,
             odd: Arc::default(),
@@ -134,7 +134,7 @@ impl Volume {
 
     /// Copies the volume and restricts its definition lines to those that `filter` shows of volume
     /// `number`.
-    pub(crate) fn filtered(&self, filter: Arc<DeflineFilter>, number: usize) -> Self {
+    pub(crate) fn with_filter(&self, filter: Arc<DeflineFilter>, number: usize) -> Self {
         Self { filter: Some((filter, number)), ..self.clone() }
     }
 
@@ -143,7 +143,7 @@ impl Volume {
         self.filter.as_ref().map(|(filter, _)| filter.as_ref())
     }
 
-    pub(crate) fn index(&self) -> &Index {
+    pub(crate) fn index(&self) -> &VolumeIndex {
         &self.index
     }
 
@@ -156,34 +156,34 @@ impl Volume {
     }
 
     /// Attributes of the files when they were opened.
-    pub(crate) fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
-        self.stamps.iter().map(Stamp::opened)
+    pub(crate) fn file_metadata(&self) -> impl Iterator<Item = &Metadata> {
+        self.stamps.iter().map(FileStamp::metadata)
     }
 
     /// Checks that the files have not changed since they were opened.
     ///
     /// # Errors
-    /// [`DbError::Changed`].
+    /// [`DbError::FileChanged`].
     pub(crate) fn check_unchanged(&self) -> Result<(), DbError> {
-        self.stamps.iter().try_for_each(|stamp| stamp.check().map(drop))
+        self.stamps.iter().try_for_each(|stamp| stamp.verify_unchanged().map(drop))
     }
 
     /// Checks that the paths still name the opened files.
     ///
     /// # Errors
-    /// [`DbError::ReplacedWhileOpened`].
-    pub(crate) fn check_named(&self) -> Result<(), DbError> {
-        self.stamps.iter().try_for_each(Stamp::check_named)
+    /// [`DbError::FileReplacedWhileOpened`].
+    pub(crate) fn verify_paths(&self) -> Result<(), DbError> {
+        self.stamps.iter().try_for_each(FileStamp::verify_path)
     }
 
     /// Checks that a file that was opened again is still the same file of this volume.
     ///
     /// # Errors
-    /// [`DbError::Replaced`].
-    pub(crate) fn verify_same(&self, path: &Path, file: &File) -> Result<(), DbError> {
+    /// [`DbError::FileReplaced`].
+    pub(crate) fn verify_same_file(&self, path: &Path, file: &File) -> Result<(), DbError> {
         for stamp in self.stamps.iter().filter(|stamp| stamp.path() == path) {
-            if !stamp.is_of(file).map_err(|source| DbError::file(path, source))? {
-                return Err(DbError::Replaced { path: path.to_owned() });
+            if !stamp.matches_file(file).map_err(|source| DbError::open_error(path, source))? {
+                return Err(DbError::FileReplaced { path: path.to_owned() });
             }
         }
         Ok(())
@@ -195,7 +195,7 @@ impl Volume {
     }
 
     /// Path of another file of the same name, whose extension begins with the same letter.
-    pub(crate) fn side_file(&self, letters: &str) -> PathBuf {
+    pub(crate) fn auxiliary_path(&self, letters: &str) -> PathBuf {
         self.file(letters)
     }
 
@@ -206,69 +206,74 @@ impl Volume {
     }
 
     /// Path of the LMDB file that a version-5 volume names, in the directory of the volume.
-    pub(crate) fn lmdb(&self) -> Option<PathBuf> {
-        let name = Path::new(path::os(&self.index.lmdb));
-        (!self.index.lmdb.is_empty()).then(|| self.name.with_file_name(name))
+    pub(crate) fn lmdb_path(&self) -> Option<PathBuf> {
+        let name = Path::new(path::os_str(&self.index.lmdb_name));
+        (!self.index.lmdb_name.is_empty()).then(|| self.name.with_file_name(name))
     }
 
     /// Checks that the first and the last entry of both tables are within their files, and that the
     /// stated number of residues agrees with the offsets.
     fn check_ends(&self) -> Result<(), DbError> {
-        let count = self.index.sequences;
+        let count = self.index.sequence_count;
         if count == 0 {
             return self.check_empty();
         }
-        self.check_end(Table::Sequences, "sq", &self.residues)?;
+        self.check_end(OffsetTable::Sequences, "sq", &self.residues)?;
         if let Headers::File(headers) = &self.headers {
-            self.check_end(Table::Headers, "hr", headers)?;
+            self.check_end(OffsetTable::Headers, "hr", headers)?;
         }
         let (first, last) =
-            (self.offset(Table::Sequences, 0), self.offset(Table::Sequences, count));
+            (self.offset(OffsetTable::Sequences, 0), self.offset(OffsetTable::Sequences, count));
         // A sentinel is before the first residue.
         if first < 1 || last < first {
-            return Err(self.bad_offset(Table::Sequences, 0, 0));
+            return Err(self.offset_error(OffsetTable::Sequences, 0, 0));
         }
         if self.index.kind == SequenceKind::Nucleotide {
             return self.check_nucleotide_end();
         }
-        let (stated, found) = (self.index.residues, self.residues_before(count));
+        let (stated, found) = (self.index.residue_count, self.residues_before(count));
         if stated != found {
-            return Err(DbError::Residues { path: self.file("in"), stated, found });
+            return Err(DbError::ResidueCountMismatch { path: self.file("in"), stated, found });
         }
         Ok(())
     }
 
-    fn check_end(&self, table: Table, extension: &str, file: &Bytes) -> Result<(), DbError> {
-        let end = u64::from(self.offset(table, self.index.sequences));
-        if end > file.end() as u64 {
-            return Err(DbError::Truncated {
+    fn check_end(
+        &self,
+        table: OffsetTable,
+        extension: &str,
+        file: &FileBytes,
+    ) -> Result<(), DbError> {
+        let end = u64::from(self.offset(table, self.index.sequence_count));
+        if end > file.end_position() as u64 {
+            return Err(DbError::FileTruncated {
                 path: self.file(extension),
                 what: match table {
-                    Table::Headers => "the headers",
-                    Table::Sequences | Table::Ambiguities => "the sequences",
+                    OffsetTable::Headers => "the headers",
+                    OffsetTable::Sequences | OffsetTable::Ambiguities => "the sequences",
                 },
                 offset: u64::from(self.offset(table, 0)),
                 needed: end,
-                length: file.end() as u64,
+                length: file.end_position() as u64,
             });
         }
         Ok(())
     }
 
-    fn offset(&self, table: Table, i: u32) -> u32 {
+    fn offset(&self, table: OffsetTable, i: u32) -> u32 {
         self.index.offset(&self.tables[table as usize], table, i).unwrap_or(0)
     }
 
     /// Range of item `i` in the file that a table points into.
     #[inline]
-    fn span(&self, table: Table, i: u32) -> Option<Range<usize>> {
-        self.index.span(&self.tables[table as usize], table, i)
+    fn span(&self, table: OffsetTable, i: u32) -> Option<Range<usize>> {
+        self.index.entry_range(&self.tables[table as usize], table, i)
     }
 
-    pub(crate) fn bad_offset(&self, table: Table, i: u32, first: u32) -> DbError {
-        DbError::Offset {
+    pub(crate) fn offset_error(&self, table: OffsetTable, i: u32, first: u32) -> DbError {
+        DbError::InvalidOffset {
             path: self.file("in"),
-            offset: self.index.position(table, i) as u64,
+            offset: self.index.entry_position(table, i) as u64,
             what: table.name(),
             oid: first + i,
         }
@@ -278,8 +283,8 @@ impl Volume {
     /// upper limit. 0 for a table out of order.
     #[inline]
     pub(crate) fn residues_before(&self, i: u32) -> u64 {
-        let start = self.offset(Table::Sequences, 0);
-        let here = self.offset(Table::Sequences, i);
+        let start = self.offset(OffsetTable::Sequences, 0);
+        let here = self.offset(OffsetTable::Sequences, i);
         let bytes = u64::from(here.saturating_sub(start));
         match self.index.kind {
             // A sentinel follows each sequence.
@@ -295,17 +300,17 @@ impl Volume {
     /// offsets are wrong.
     #[inline]
     pub(crate) fn residues(&self, i: u32) -> &[u8] {
-        self.span(Table::Sequences, i)
+        self.span(OffsetTable::Sequences, i)
             .and_then(|span| self.residues.file_range(span.start..span.end.checked_sub(1)?))
             .unwrap_or(&[])
     }
 
     /// Returns all bytes of sequence `i` in a file: residues or bases with the bytes up to the next
     /// sequence, or the header. Empty if offsets are wrong, and for definition lines in memory.
-    pub(crate) fn stored(&self, file: VolumeFile, i: u32) -> &[u8] {
+    pub(crate) fn stored_bytes(&self, file: VolumeFile, i: u32) -> &[u8] {
         let bytes = match (file, &self.headers) {
-            (VolumeFile::Sequences, _) => Some((Table::Sequences, &self.residues)),
-            (VolumeFile::Headers, Headers::File(headers)) => Some((Table::Headers, headers)),
+            (VolumeFile::Sequences, _) => Some((OffsetTable::Sequences, &self.residues)),
+            (VolumeFile::Headers, Headers::File(headers)) => Some((OffsetTable::Headers, headers)),
             (VolumeFile::Index, _) | (VolumeFile::Headers, Headers::Parsed(_)) => None,
         };
         let found = bytes.and_then(|(table, bytes)| bytes.file_range(self.span(table, i)?));
@@ -324,7 +329,7 @@ impl Volume {
         if self.index.kind == SequenceKind::Nucleotide {
             return self.bases(i, 0).map_or(0, |bases| bases.length());
         }
-        let span = self.span(Table::Sequences, i).unwrap_or(0..0);
+        let span = self.span(OffsetTable::Sequences, i).unwrap_or(0..0);
         // Both offsets have 32 bits, so their difference fits.
         u32::try_from(span.len()).unwrap_or(u32::MAX).saturating_sub(1)
     }
@@ -336,7 +341,7 @@ impl Volume {
     pub(crate) fn deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
         let mut lines = self.stored_deflines(i, first)?;
         if let Some((filter, volume)) = &self.filter {
-            lines.retain(|line| filter.keeps(*volume, line));
+            lines.retain(|line| filter.is_shown(*volume, line));
         }
         Ok(lines)
     }
@@ -349,25 +354,26 @@ impl Volume {
             }
             Headers::File(file) => file,
         };
-        let span = self.span(Table::Headers, i);
+        let span = self.span(OffsetTable::Headers, i);
         let Some((start, header)) = span.and_then(|s| Some((s.start, file.file_range(s)?))) else {
-            return Err(self.bad_offset(Table::Headers, i, first));
+            return Err(self.offset_error(OffsetTable::Headers, i, first));
         };
-        let mut lines = defline::parse(header).map_err(|error| DbError::Header {
-            path: self.file("hr"),
-            offset: (start + error.at) as u64,
-            oid: first + i,
-            problem: error.problem,
-        })?;
+        let mut lines =
+            defline::parse_deflines(header).map_err(|error| DbError::InvalidHeader {
+                path: self.file("hr"),
+                offset: (start + error.offset) as u64,
+                oid: first + i,
+                problem: error.problem,
+            })?;
         for line in &mut lines {
             if make_printable(&mut line.title) {
-                self.odd.note(i, OddText::Title);
+                self.odd.record_first(i, UnprintableText::Title);
             }
         }
         for id in lines.iter_mut().flat_map(|line| &mut line.ids) {
             for text in id.texts_mut() {
                 if make_printable(text) {
-                    self.odd.note(i, OddText::Identifier);
+                    self.odd.record_first(i, UnprintableText::Identifier);
                 }
             }
             if let SeqId::General { db, tag: ObjectId::Number(ordinal) } = id
@@ -381,9 +387,9 @@ impl Volume {
 
     /// Returns the first sequence read so far with unprintable bytes in its definition lines.
     /// `first` is the OID of the volume's first sequence.
-    pub(crate) fn odd_header(&self, first: u32) -> Option<OddHeader> {
+    pub(crate) fn unprintable_header(&self, first: u32) -> Option<UnprintableHeader> {
         let (i, text) = self.odd.get()?;
-        Some(OddHeader { file: self.file("hr"), oid: first + i, text })
+        Some(UnprintableHeader { file: self.file("hr"), oid: first + i, text })
     }
 
     /// Checks offsets, sentinels and residue codes of the sequences in `range`.
@@ -394,22 +400,22 @@ impl Volume {
         if self.index.kind == SequenceKind::Nucleotide {
             return self.validate_bases(range, first);
         }
-        let begin = self.offset(Table::Sequences, range.start);
+        let begin = self.offset(OffsetTable::Sequences, range.start);
         let mut start = begin;
         for i in range.clone() {
-            let end = self.offset(Table::Sequences, i + 1);
-            if start == 0 || end <= start || end as usize > self.residues.end() {
-                return Err(self.bad_offset(Table::Sequences, i + 1, first));
+            let end = self.offset(OffsetTable::Sequences, i + 1);
+            if start == 0 || end <= start || end as usize > self.residues.end_position() {
+                return Err(self.offset_error(OffsetTable::Sequences, i + 1, first));
             }
             start = end;
         }
         let (begin, end) = (begin as usize, start as usize);
         // The sentinel before the first sequence is checked, too.
         let Some(block) = self.residues.file_range(begin - 1..end) else {
-            return Err(self.bad_offset(Table::Sequences, range.start, first));
+            return Err(self.offset_error(OffsetTable::Sequences, range.start, first));
         };
         for i in range.start..=range.end {
-            let at = (self.offset(Table::Sequences, i) as usize).saturating_sub(1);
+            let at = (self.offset(OffsetTable::Sequences, i) as usize).saturating_sub(1);
             if self.residues.file_range(at..at + 1) != Some(&[alphabet::SENTINEL]) {
                 let oid = first + i.saturating_sub(1).max(range.start);
                 return Err(self.bad_byte(at, oid, "a sentinel"));
@@ -430,7 +436,7 @@ impl Volume {
         let (mut low, mut high) = (range.start, range.end);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if self.offset(Table::Sequences, middle) as usize <= at {
+            if self.offset(OffsetTable::Sequences, middle) as usize <= at {
                 low = middle;
             } else {
                 high = middle;
@@ -441,6 +447,6 @@ impl Volume {
 
     fn bad_byte(&self, at: usize, oid: u32, expected: &'static str) -> DbError {
         let code = self.residues.file_range(at..at + 1).map_or(0, |byte| byte[0]);
-        DbError::Residue { path: self.file("sq"), offset: at as u64, oid, code, expected }
+        DbError::InvalidResidue { path: self.file("sq"), offset: at as u64, oid, code, expected }
     }
 }

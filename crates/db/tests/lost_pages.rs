@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use fleetblast_db::{
-    SearchPath, TaxonomyNames, check_lost_pages, check_mapped_files, has_all_pages,
+    SearchPath, TaxonomyNames, check_lost_pages, check_mapped_files, has_no_lost_page,
 };
 
 /// Names a directory for the process that ends by the signal.
@@ -42,23 +42,23 @@ fn lost_pages_are_zeros_and_nothing_is_published() {
     let directory = directory.path();
     write_names(directory);
     let search = SearchPath::new(Path::new("/"), directory.as_os_str(), None);
-    let names = TaxonomyNames::find(&search);
-    assert!(names.names(400).expect("sound").is_some());
-    assert!(check_mapped_files().is_ok() && has_all_pages());
+    let names = TaxonomyNames::find_on_search_path(&search);
+    assert!(names.names_of_taxid(400).expect("sound").is_some());
+    assert!(check_mapped_files().is_ok() && has_no_lost_page());
     // A change within a page sends no signal.
     cut(&directory.join("taxdb.btd"), 20_000);
-    assert!(names.names(400).is_ok() && check_lost_pages().is_ok());
+    assert!(names.names_of_taxid(400).is_ok() && check_lost_pages().is_ok());
     let error = check_mapped_files().expect_err("it is shorter").to_string();
     assert!(error.contains("taxdb.btd) was changed") && error.contains("has 20000"), "{error}");
     cut(&directory.join("taxdb.btd"), 5000);
-    assert_eq!(names.names(400).expect("zeros are no names"), None);
-    assert!(!has_all_pages());
+    assert_eq!(names.names_of_taxid(400).expect("zeros are no names"), None);
+    assert!(!has_no_lost_page());
     let error = check_lost_pages().expect_err("a page is lost").to_string();
     assert!(error.contains("taxdb.btd) was changed") && error.contains("has 5000"), "{error}");
     assert!(error.contains("could not be read any more"), "{error}");
     // It stays so, whatever becomes of the file.
-    let first = names.names(1).expect("still there").expect("still there");
-    assert_eq!(first.common, b"common1");
+    let first = names.names_of_taxid(1).expect("still there").expect("still there");
+    assert_eq!(first.common_name, b"common1");
     drop(names);
     fs::remove_file(directory.join("taxdb.btd")).expect("a file");
     let error = check_mapped_files().expect_err("a page was lost").to_string();
@@ -78,8 +78,8 @@ fn what_is_no_mapped_file_of_ours_ends_the_process_as_ever() {
     let directory = Path::new(&directory);
     write_names(directory);
     let search = SearchPath::new(Path::new("/"), directory.as_os_str(), None);
-    let names = TaxonomyNames::find(&search);
-    assert!(names.names(1).expect("sound").is_some());
+    let names = TaxonomyNames::find_on_search_path(&search);
+    assert!(names.names_of_taxid(1).expect("sound").is_some());
     let other = directory.join("other");
     fs::write(&other, vec![1; 20_000]).expect("a file");
     let file = File::open(&other).expect("a file");

@@ -1,6 +1,6 @@
 //! Fingerprints of values, to compare them between processes and runs.
 
-use fleetblast_db::fingerprint::encode;
+use fleetblast_db::fingerprint::encode_for_fingerprint;
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -19,7 +19,7 @@ impl Digest {
     /// Adds a value, encoded without names of types and fields so that other versions can compare
     /// fingerprints. Its parts must have a defined order: no hash maps.
     pub fn add(&mut self, value: &impl Serialize) {
-        self.0.update(&encode(value));
+        self.0.update(&encode_for_fingerprint(value));
     }
 
     /// Returns the fingerprint of all added values.

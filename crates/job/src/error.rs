@@ -243,8 +243,8 @@ impl From<ValueParseError> for Error {
 /// that has changed while it was read replaces any other error, because it may have caused it.
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
-        let mut message = error.report();
-        if let Some(detail) = error.detail() {
+        let mut message = error.stderr_line();
+        if let Some(detail) = error.missing_detail() {
             message.push_str(&format!("\n({detail})"));
         }
         let kind = match error {

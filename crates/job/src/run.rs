@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fleetblast_db::load::Method;
+use fleetblast_db::load::LoadMethod;
 use fleetblast_fleet::config::Strategy;
 
 use crate::alone::{self, ResultReceiver};
@@ -100,7 +100,7 @@ fn search(
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     // A single process takes part in collective steps, too.
-    let together = cfg!(feature = "mpi") && plan.load.method == Some(Method::Broadcast);
+    let together = cfg!(feature = "mpi") && plan.load.method == Some(LoadMethod::Broadcast);
     let launched = fleetblast_mpi::launched();
     let launched = launched.filter(|launch| launch.ranks > 1 || together);
     if let Some(launch) = launched {

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use fleetblast_seq::id::SeqId;
 
-use crate::error::Error;
+use crate::error::MakedbError;
 use crate::ids;
-use crate::lmdb::{Lmdb, PAGE_CONTENTS};
-use crate::sink::{Output, Sink};
-use crate::sort::Sorter;
+use crate::lmdb::{LmdbWriter, PAGE_CONTENTS};
+use crate::sink::{OutputFile, StagedFiles};
+use crate::sort::ExternalSorter;
 
 /// The initial map size of BLAST+.
 const MAP_SIZE: u64 = 700_000_000;
@@ -20,10 +20,10 @@ const LONG: usize = 255;
 
 /// Collects the accessions of all sequences.
 #[derive(Debug)]
-pub(crate) struct Accessions {
-    keys: Sorter,
-    ends: Output,
-    lists: Output,
+pub(crate) struct AccessionTables {
+    keys: ExternalSorter,
+    ends: OutputFile,
+    lists: OutputFile,
     /// Number of sequences up to the last with accessions.
     count: u64,
     /// Number of sequences after the last one with accessions.
@@ -33,16 +33,21 @@ pub(crate) struct Accessions {
     key_bytes: u64,
 }
 
-impl Accessions {
-    pub(crate) fn new(sink: &Sink) -> Result<Self, Error> {
-        let spool = || Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
-        let keys = Sorter::new(sink.directory());
+impl AccessionTables {
+    pub(crate) fn new(sink: &StagedFiles) -> Result<Self, MakedbError> {
+        let spool = || {
+            Ok::<_, MakedbError>(OutputFile::new(
+                sink.temporary_file()?,
+                sink.directory().to_path_buf(),
+            ))
+        };
+        let keys = ExternalSorter::new(sink.directory());
         let (ends, lists) = (spool()?, spool()?);
         Ok(Self { keys, ends, lists, count: 0, without: 0, entries: 0, key_bytes: 0 })
     }
 
     /// Adds the identifiers of the next sequence.
-    pub(crate) fn add(&mut self, ids: &[SeqId], number: u32) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, ids: &[SeqId], number: u32) -> Result<(), MakedbError> {
         let mut listed: Vec<Vec<u8>> = Vec::new();
         let mut result = Ok(());
         // BLAST+ sorts the numbers of one key as the bytes of little-endian integers.
@@ -71,40 +76,40 @@ impl Accessions {
         }
         self.count += self.without + 1;
         for _ in 0..std::mem::take(&mut self.without) {
-            self.ends.put(&before.to_le_bytes())?;
+            self.ends.write_bytes(&before.to_le_bytes())?;
         }
-        self.ends.put(&self.lists.length().to_le_bytes())
+        self.ends.write_bytes(&self.lists.length().to_le_bytes())
     }
 
-    fn put_listed(&mut self, id: &[u8]) -> Result<(), Error> {
+    fn put_listed(&mut self, id: &[u8]) -> Result<(), MakedbError> {
         if id.len() >= LONG {
-            self.lists.put(&[LONG as u8])?;
-            self.lists.put(&(id.len() as u32).to_le_bytes())?;
+            self.lists.write_bytes(&[LONG as u8])?;
+            self.lists.write_bytes(&(id.len() as u32).to_le_bytes())?;
         } else {
-            self.lists.put(&[id.len() as u8])?;
+            self.lists.write_bytes(&[id.len() as u8])?;
         }
-        self.lists.put(id)
+        self.lists.write_bytes(id)
     }
 
     /// Writes the table, and the lists if there are accessions.
     pub(crate) fn write(
         self,
-        sink: &mut Sink,
+        sink: &mut StagedFiles,
         volumes: &[(Vec<u8>, u32)],
         map_size: Option<NonZero<u64>>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), MakedbError> {
         let mut lmdb = create(sink, self.key_bytes + 16 * self.entries, volumes, map_size)?;
         if self.entries > 0 {
-            let mut file = sink.file(None, "os")?;
-            file.put(&self.count.to_le_bytes())?;
+            let mut file = sink.create_file(None, "os")?;
+            file.write_bytes(&self.count.to_le_bytes())?;
             file.append(self.ends)?;
             file.append(self.lists)?;
             file.close()?;
-            lmdb.need(pages(self.entries, self.key_bytes));
-            let mut batches = lmdb.batches("acc2oid");
+            lmdb.reserve_pages(pages(self.entries, self.key_bytes));
+            let mut batches = lmdb.transaction_writer("acc2oid");
             let mut repeats = false;
             let mut last: Option<(Vec<u8>, u64)> = None;
-            self.keys.finish(|key, value| {
+            self.keys.for_each_sorted(|key, value| {
                 let same_key = last.as_ref().is_some_and(|(k, _)| k == key);
                 let repeated = same_key && last.as_ref().is_some_and(|(_, v)| *v == value);
                 repeats |= same_key && !repeated;
@@ -117,7 +122,7 @@ impl Accessions {
             })?;
             batches.finish()?;
             if repeats {
-                lmdb.set_repeats();
+                lmdb.allow_repeated_keys();
             }
         }
         lmdb.close()
@@ -126,25 +131,25 @@ impl Accessions {
 
 /// Writes only the table of volumes, for a database whose identifiers are not parsed.
 pub(crate) fn write_volumes(
-    sink: &mut Sink,
+    sink: &mut StagedFiles,
     volumes: &[(Vec<u8>, u32)],
     map_size: Option<NonZero<u64>>,
-) -> Result<(), Error> {
+) -> Result<(), MakedbError> {
     create(sink, 0, volumes, map_size)?.close()
 }
 
 /// Makes the file and writes the table of its volumes, at least one.
 fn create(
-    sink: &mut Sink,
+    sink: &mut StagedFiles,
     entries: u64,
     volumes: &[(Vec<u8>, u32)],
     map_size: Option<NonZero<u64>>,
-) -> Result<Lmdb, Error> {
+) -> Result<LmdbWriter, MakedbError> {
     let map_size = map_size.map_or(MAP_SIZE, NonZero::get);
-    let mut lmdb = Lmdb::create(sink.path(None, "db"), map_size, entries)?;
+    let mut lmdb = LmdbWriter::create(sink.staged_path(None, "db"), map_size, entries)?;
     let names = volumes.first().map_or(0, |(name, _)| name.len() as u64);
     let count = volumes.len() as u64;
-    lmdb.need(7 + (names + 24) * count / PAGE_CONTENTS + 24 * count / PAGE_CONTENTS);
+    lmdb.reserve_pages(7 + (names + 24) * count / PAGE_CONTENTS + 24 * count / PAGE_CONTENTS);
     lmdb.put_volumes(volumes)?;
     Ok(lmdb)
 }

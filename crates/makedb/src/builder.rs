@@ -2,68 +2,69 @@
 
 use fleetblast_seq::id::SeqId;
 
-use crate::accessions::{self, Accessions};
-use crate::duplicates::Duplicates;
-use crate::encode::{Block, Entry};
-use crate::error::{Context, Error};
+use crate::accessions::{self, AccessionTables};
+use crate::duplicates::DuplicateFinder;
+use crate::encode::{EncodedPart, EncodedSequence};
+use crate::error::{ErrorContext, MakedbError};
 use crate::header;
 use crate::ids;
-use crate::options::{Options, Version};
-use crate::sink::Sink;
-use crate::taxids::{TaxidTables, Taxids};
-use crate::volume::{Item, Volume};
+use crate::options::{DatabaseOptions, FormatVersion};
+use crate::sink::StagedFiles;
+use crate::taxids::{TaxidSource, TaxidTables};
+use crate::volume::{StoredSequence, VolumeWriter};
 
 /// Maximal number of sequences of a database.
 const MAX_SEQUENCES: u64 = i32::MAX as u64;
 
 /// A database under construction, to which [`add_fasta`](crate::add_fasta) adds sequences.
 #[derive(Debug)]
-pub struct Builder {
-    options: Options,
-    sink: Sink,
-    volume: Option<Volume>,
+pub struct DatabaseBuilder {
+    options: DatabaseOptions,
+    sink: StagedFiles,
+    volume: Option<VolumeWriter>,
     /// Numbers of sequences of the full volumes.
     full: Vec<u32>,
     /// Number of sequences so far.
     count: u64,
-    accessions: Option<Accessions>,
+    accessions: Option<AccessionTables>,
     taxids: Option<TaxidTables>,
-    duplicates: Option<Duplicates>,
+    duplicates: Option<DuplicateFinder>,
     found_taxid: bool,
     found_mask: bool,
     header: Vec<u8>,
     /// Error of the last sequence, if it cannot be stored.
-    refused: Option<Error>,
+    refused: Option<MakedbError>,
 }
 
 /// The size of the finished database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct DatabaseSize {
     /// Number of volumes.
-    pub volumes: u32,
+    pub volume_count: u32,
     /// Number of sequences.
-    pub sequences: u64,
+    pub sequence_count: u64,
 }
 
 /// Kinds of inputs whose identifiers matched no sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unmatched {
+pub struct UnmatchedInputs {
     /// Whether no taxonomy id matched.
-    pub taxids: bool,
+    pub no_taxid_matched: bool,
     /// Whether no mask matched.
-    pub masks: bool,
+    pub no_mask_matched: bool,
 }
 
-impl Builder {
+impl DatabaseBuilder {
     /// Starts a database without sequences.
     ///
     /// # Errors
     /// If files cannot be made.
-    pub fn new(options: Options, sink: Sink) -> Result<Self, Error> {
-        let five = options.version == Version::Five;
-        let accessions = (five && options.parse_ids).then(|| Accessions::new(&sink)).transpose()?;
+    pub fn new(options: DatabaseOptions, sink: StagedFiles) -> Result<Self, MakedbError> {
+        let five = options.version == FormatVersion::Version5;
+        let accessions =
+            (five && options.parse_ids).then(|| AccessionTables::new(&sink)).transpose()?;
         let taxids = five.then(|| TaxidTables::new(&sink)).transpose()?;
-        let duplicates = options.parse_ids.then(|| Duplicates::new(sink.directory()));
+        let duplicates = options.parse_ids.then(|| DuplicateFinder::new(sink.directory()));
         Ok(Self {
             options,
             sink,
@@ -81,23 +82,23 @@ impl Builder {
     }
 
     /// The options of the database.
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &DatabaseOptions {
         &self.options
     }
 
     /// Number of sequences so far, stored or refused.
-    pub fn sequences(&self) -> u64 {
+    pub fn sequence_count(&self) -> u64 {
         self.count + u64::from(self.refused.is_some())
     }
 
     /// Number of sequences stored so far.
-    pub fn stored(&self) -> u64 {
+    pub fn stored_count(&self) -> u64 {
         self.count
     }
 
     /// Records that a sequence is refused. BLAST+ stores each sequence when the next one arrives,
     /// or at the end, and reports the error only then.
-    pub(crate) fn refuse(&mut self, why: Error) -> Result<(), Error> {
+    pub(crate) fn reject_sequence(&mut self, why: MakedbError) -> Result<(), MakedbError> {
         match self.refused.replace(why) {
             Some(earlier) => Err(earlier),
             None => Ok(()),
@@ -105,30 +106,30 @@ impl Builder {
     }
 
     /// Kinds of inputs whose identifiers have matched no sequence so far.
-    pub fn unmatched(&self) -> Unmatched {
-        let by_id = matches!(self.options.taxids, Taxids::Map(_));
-        Unmatched {
-            taxids: by_id && !self.found_taxid,
-            masks: !self.options.masks.is_empty() && !self.found_mask,
+    pub fn unmatched(&self) -> UnmatchedInputs {
+        let by_id = matches!(self.options.taxids, TaxidSource::ByIdentifier(_));
+        UnmatchedInputs {
+            no_taxid_matched: by_id && !self.found_taxid,
+            no_mask_matched: !self.options.masks.is_empty() && !self.found_mask,
         }
     }
 
     /// Adds a sequence of a block. `names` are its identifiers in masks.
     pub(crate) fn add(
         &mut self,
-        block: &Block,
-        entry: &Entry,
+        block: &EncodedPart,
+        entry: &EncodedSequence,
         names: &[SeqId],
-    ) -> Result<(), Error> {
+    ) -> Result<(), MakedbError> {
         if let Some(why) = self.refused.take() {
             return Err(why);
         }
         if self.count == MAX_SEQUENCES {
-            return Err(Error::TooManySequences);
+            return Err(MakedbError::TooManySequences);
         }
         let number = self.count as u32;
-        let blobs = self.options.masks.blobs(names, entry.length);
-        let blobs = blobs.ok_or(Error::MaskOutOfBounds { number: self.count })?;
+        let blobs = self.options.masks.encode_masks(names, entry.length);
+        let blobs = blobs.ok_or(MakedbError::MaskOutOfBounds { number: self.count })?;
         self.found_mask |= !blobs[0].is_empty();
         self.found_taxid |= entry.has_taxid;
         let gis: Vec<u32> = entry
@@ -140,17 +141,17 @@ impl Builder {
         let mut lines = Vec::new();
         let mut fresh = false;
         loop {
-            let in_volume = self.volume.as_ref().map_or(0, Volume::count);
+            let in_volume = self.volume.as_ref().map_or(0, VolumeWriter::sequence_count);
             self.prepare(block, entry, in_volume, &mut header, &mut lines);
-            let item = Item {
+            let item = StoredSequence {
                 sequence: &block.sequences[entry.sequence.clone()],
                 ambiguities: &block.sequences[entry.ambiguities.clone()],
                 header: &header,
                 length: entry.length,
-                ids: entry.ids.len().max(1),
-                lines: &lines,
+                id_count: entry.ids.len().max(1),
+                string_index_lines: &lines,
                 gis: &gis,
-                hash: entry.hash,
+                hash: entry.sequence_hash,
                 masks: [&blobs[0], &blobs[1]],
             };
             match &mut self.volume {
@@ -178,28 +179,28 @@ impl Builder {
         Ok(())
     }
 
-    /// Fills in the parts of a sequence that depend on its number in the volume.
+    /// Adds the number of the sequence in the volume to the parts that contain it.
     fn prepare(
         &self,
-        block: &Block,
-        entry: &Entry,
+        block: &EncodedPart,
+        entry: &EncodedSequence,
         number: u32,
         header: &mut Vec<u8>,
         lines: &mut Vec<Vec<u8>>,
     ) {
         let stored = &block.headers[entry.header.clone()];
         header.clear();
-        let (before, after) = stored.split_at(entry.ordinal.unwrap_or(stored.len()));
+        let (before, after) = stored.split_at(entry.ordinal_offset.unwrap_or(stored.len()));
         header.extend_from_slice(before);
-        if entry.ordinal.is_some() {
-            header::ordinal(number, header);
+        if entry.ordinal_offset.is_some() {
+            header::write_ordinal(number, header);
         }
         header.extend_from_slice(after);
         lines.clear();
         let indexed = self.options.parse_ids || self.options.hash_index;
-        if indexed && self.options.version == Version::Four {
+        if indexed && self.options.version == FormatVersion::Version4 {
             for id in &entry.ids {
-                ids::index_lines(id, number, lines);
+                ids::string_index_lines(id, number, lines);
             }
             if entry.ids.is_empty() {
                 // For a sequence that starts a volume, BLAST+ uses the number it would have in the
@@ -213,13 +214,13 @@ impl Builder {
         }
     }
 
-    fn next_volume(&mut self) -> Result<(), Error> {
+    fn next_volume(&mut self) -> Result<(), MakedbError> {
         if let Some(volume) = self.volume.take() {
-            self.full.push(volume.count());
+            self.full.push(volume.sequence_count());
             volume.close(&mut self.sink, &self.options)?;
         }
         let number = self.full.len() as u32;
-        self.volume = Some(Volume::create(&mut self.sink, &self.options, number)?);
+        self.volume = Some(VolumeWriter::create(&mut self.sink, &self.options, number)?);
         Ok(())
     }
 
@@ -227,14 +228,14 @@ impl Builder {
     /// unique. Call it after the last sequence; otherwise [`finish`](Self::finish) does it.
     ///
     /// # Errors
-    /// The error of the last sequence; [`Error::Duplicate`] for the first sequence with an
-    /// identifier of an earlier one.
-    pub fn check_duplicates(&mut self) -> Result<(), Error> {
+    /// The error of the last sequence; [`MakedbError::DuplicateIdentifier`] for the first sequence
+    /// with an identifier of an earlier one.
+    pub fn check_duplicates(&mut self) -> Result<(), MakedbError> {
         if let Some(why) = self.refused.take() {
             return Err(why);
         }
         match self.duplicates.take() {
-            Some(duplicates) => duplicates.check(),
+            Some(duplicates) => duplicates.check_unique(),
             None => Ok(()),
         }
     }
@@ -244,19 +245,19 @@ impl Builder {
     ///
     /// # Errors
     /// If identifiers are not unique, or files cannot be written.
-    pub fn finish<T>(mut self, before: impl FnOnce() -> T) -> Result<Summary, Error> {
+    pub fn finish<T>(mut self, before: impl FnOnce() -> T) -> Result<DatabaseSize, MakedbError> {
         self.check_duplicates()?;
         if let Some(volume) = self.volume.take() {
-            self.full.push(volume.count());
+            self.full.push(volume.sequence_count());
             volume.close(&mut self.sink, &self.options)?;
         }
         let volumes = self.full.len() as u32;
         let numbered = |n: u32| (volumes > 1).then_some(n);
-        let (base, map_size) = (self.sink.base().to_path_buf(), self.options.map_size);
+        let (base, map_size) = (self.sink.base_path().to_path_buf(), self.options.lmdb_map_size);
         if volumes > 1 {
             self.write_alias(volumes)?;
         }
-        if self.options.version == Version::Five {
+        if self.options.version == FormatVersion::Version5 {
             let counts = (0u32..).zip(&self.full);
             let table: Vec<(Vec<u8>, u32)> = counts
                 .map(|(n, &count)| (accessions::volume_name(&base, numbered(n)), count))
@@ -269,17 +270,17 @@ impl Builder {
         if let Some(taxids) = self.taxids.take() {
             taxids.write(&mut self.sink, map_size)?;
         }
-        let summary = Summary { volumes, sequences: self.count };
+        let summary = DatabaseSize { volume_count: volumes, sequence_count: self.count };
         let _guard = before();
         self.sink.commit(volumes)?;
         Ok(summary)
     }
 
-    fn write_alias(&mut self, volumes: u32) -> Result<(), Error> {
-        let base = self.sink.base().to_path_buf();
+    fn write_alias(&mut self, volumes: u32) -> Result<(), MakedbError> {
+        let base = self.sink.base_path().to_path_buf();
         let names: Vec<Vec<u8>> =
             (0..volumes).map(|n| accessions::volume_name(&base, Some(n))).collect();
-        let date = &self.options.dates.index;
+        let date = &self.options.dates.index_date;
         let text = [
             format!("#\n# Alias file created: {date}\n#\nTITLE ").as_bytes(),
             &self.options.title,
@@ -288,7 +289,7 @@ impl Builder {
             b"\n",
         ]
         .concat();
-        let path = self.sink.path(None, "al");
-        std::fs::write(&path, text).during("write", &path)
+        let path = self.sink.staged_path(None, "al");
+        std::fs::write(&path, text).with_context("write", &path)
     }
 }

@@ -1,9 +1,9 @@
 //! The column of masks: an index, and the data in both byte orders.
 
-use crate::error::Error;
-use crate::masks::Algorithm;
-use crate::options::Options;
-use crate::sink::{Output, Sink};
+use crate::error::MakedbError;
+use crate::masks::MaskAlgorithm;
+use crate::options::DatabaseOptions;
+use crate::sink::{OutputFile, StagedFiles};
 
 /// Title of a column of masks.
 const TITLE: &[u8] = b"BlastDb/MaskData";
@@ -14,31 +14,36 @@ const ENTRY: u64 = 4;
 
 /// A column of masks that is being written. No file remains if no sequence has masks.
 #[derive(Debug)]
-pub(crate) struct Column {
+pub(crate) struct MaskColumnWriter {
     volume: u32,
     limit: u64,
     /// Title, date and algorithms.
     texts: Vec<u8>,
     /// Offset in `texts` of the algorithms.
     metadata: usize,
-    offsets: Output,
-    big_endian: Output,
-    little_endian: Output,
+    offsets: OutputFile,
+    big_endian: OutputFile,
+    little_endian: OutputFile,
 }
 
-impl Column {
+impl MaskColumnWriter {
     pub(crate) fn create(
-        sink: &Sink,
-        options: &Options,
-        algorithms: &[Algorithm],
+        sink: &StagedFiles,
+        options: &DatabaseOptions,
+        algorithms: &[MaskAlgorithm],
         volume: u32,
-    ) -> Result<Self, Error> {
-        let spool = || Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
+    ) -> Result<Self, MakedbError> {
+        let spool = || {
+            Ok::<_, MakedbError>(OutputFile::new(
+                sink.temporary_file()?,
+                sink.directory().to_path_buf(),
+            ))
+        };
         let mut offsets = spool()?;
-        offsets.put(&0u32.to_be_bytes())?;
+        offsets.write_bytes(&0u32.to_be_bytes())?;
         let mut texts = Vec::new();
         string(&mut texts, TITLE);
-        string(&mut texts, options.dates.masks.as_bytes());
+        string(&mut texts, options.dates.mask_date.as_bytes());
         let metadata = texts.len();
         let mut pairs: Vec<(String, &[u8])> =
             algorithms.iter().map(|a| (a.id().to_string(), a.description())).collect();
@@ -61,14 +66,14 @@ impl Column {
     }
 
     /// Adds the masks of a sequence in both byte orders; empty slices for none.
-    pub(crate) fn add(&mut self, [big, little]: [&[u8]; 2]) -> Result<(), Error> {
-        self.big_endian.put(big)?;
-        self.little_endian.put(little)?;
-        self.offsets.put(&(self.big_endian.length() as u32).to_be_bytes())
+    pub(crate) fn add(&mut self, [big, little]: [&[u8]; 2]) -> Result<(), MakedbError> {
+        self.big_endian.write_bytes(big)?;
+        self.little_endian.write_bytes(little)?;
+        self.offsets.write_bytes(&(self.big_endian.length() as u32).to_be_bytes())
     }
 
     /// Writes the files of a volume with `count` sequences.
-    pub(crate) fn close(self, sink: &mut Sink, count: u32) -> Result<(), Error> {
+    pub(crate) fn close(self, sink: &mut StagedFiles, count: u32) -> Result<(), MakedbError> {
         let size = self.big_endian.length();
         if size == 0 {
             return Ok(());
@@ -87,12 +92,12 @@ impl Column {
         header.extend(&self.texts);
         header.resize(end - 1, b'#');
         header.push(0);
-        let mut index = sink.file(volume, "aa")?;
-        index.put(&header)?;
+        let mut index = sink.create_file(volume, "aa")?;
+        index.write_bytes(&header)?;
         index.append(self.offsets)?;
         index.close()?;
         for (letters, data) in [("ab", self.big_endian), ("ac", self.little_endian)] {
-            let mut file = sink.file(volume, letters)?;
+            let mut file = sink.create_file(volume, letters)?;
             file.append(data)?;
             file.close()?;
         }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use fleetblast_seq::id::SeqId;
 
-use crate::error::Error;
+use crate::error::MakedbError;
 use crate::ids;
-use crate::sort::Sorter;
+use crate::sort::ExternalSorter;
 
 /// Bits of a record for the index of an identifier within its sequence.
 const INDEX_BITS: u32 = 20;
@@ -18,23 +18,28 @@ const INDEX_BITS: u32 = 20;
 /// identifier it does so only if the sequence has no new identifier
 /// (`CWriteDB_Volume::WriteSequence`).
 #[derive(Debug)]
-pub(crate) struct Duplicates {
+pub(crate) struct DuplicateFinder {
     /// Key: volume and identifier. Value: numbers of the sequence, and of the identifier in it.
-    labels: Sorter,
+    labels: ExternalSorter,
     /// Number of identifiers of sequences that have several.
     several: HashMap<u64, u32>,
 }
 
-impl Duplicates {
+impl DuplicateFinder {
     pub(crate) fn new(directory: &Path) -> Self {
-        Self { labels: Sorter::new(directory), several: HashMap::new() }
+        Self { labels: ExternalSorter::new(directory), several: HashMap::new() }
     }
 
     /// Adds the identifiers of a sequence.
-    pub(crate) fn add(&mut self, ids: &[SeqId], volume: u32, number: u64) -> Result<(), Error> {
+    pub(crate) fn add(
+        &mut self,
+        ids: &[SeqId],
+        volume: u32,
+        number: u64,
+    ) -> Result<(), MakedbError> {
         for (index, id) in ids.iter().enumerate() {
             let mut key = volume.to_be_bytes().to_vec();
-            key.extend(ids::label(id));
+            key.extend(ids::unique_label(id));
             let index = index.min((1 << INDEX_BITS) - 1) as u64;
             self.labels.push(&key, number << INDEX_BITS | index)?;
         }
@@ -45,12 +50,12 @@ impl Duplicates {
     }
 
     /// Finds the first sequence that must be refused.
-    pub(crate) fn check(self) -> Result<(), Error> {
+    pub(crate) fn check_unique(self) -> Result<(), MakedbError> {
         let Self { labels, mut several } = self;
         let mut last = Vec::new();
         // The first refused sequence: its number, the number of its identifier, the identifier.
         let mut first: Option<(u64, u64, Vec<u8>)> = None;
-        labels.finish(|key, value| {
+        labels.for_each_sorted(|key, value| {
             if last != key {
                 last.clear();
                 last.extend_from_slice(key);
@@ -73,7 +78,7 @@ impl Duplicates {
             None => Ok(()),
             Some((number, _, label)) => {
                 let label = String::from_utf8_lossy(&label).into_owned();
-                Err(Error::Duplicate { label, number })
+                Err(MakedbError::DuplicateIdentifier { label, number })
             }
         }
     }

@@ -7,37 +7,38 @@ use fleetblast_seq::fasta::database::Gaps;
 use fleetblast_seq::fasta::{self, FastaError, Reader, Record, Rules, Warning};
 use fleetblast_seq::id::{IdRefusal, SeqId};
 
-use crate::header::{self, BadCharacter, Line};
+use crate::header::{self, BadCharacter, StoredDefline};
 use crate::ids;
-use crate::kind::Kind;
+use crate::kind::DatabaseKind;
 use crate::nucleotide;
-use crate::options::Options;
+use crate::options::DatabaseOptions;
 
 /// Largest GI that is stored.
 const MAX_GI: i64 = u32::MAX as i64;
 
 /// A part of an input that starts and ends with whole records.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct FastaPart {
     pub(crate) bytes: Vec<u8>,
-    /// Number of lines of the input before it.
+    /// Number of lines of the input before this part.
     pub(crate) lines_before: u64,
 }
 
 /// A sequence ready to be stored, except for its number. Ranges refer to the block's buffers.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct EncodedSequence {
     pub(crate) sequence: Range<usize>,
     pub(crate) ambiguities: Range<usize>,
     pub(crate) header: Range<usize>,
-    /// Offset in the header at which the number of the sequence is inserted, if it is.
-    pub(crate) ordinal: Option<usize>,
+    /// Offset in the header at which the number of the sequence is inserted; `None` if the header
+    /// has no number.
+    pub(crate) ordinal_offset: Option<usize>,
     pub(crate) length: u32,
     /// All identifiers of all definition lines.
     pub(crate) ids: Vec<SeqId>,
     /// Ascending, without duplicates.
     pub(crate) taxids: Vec<i32>,
-    pub(crate) hash: u32,
+    pub(crate) sequence_hash: u32,
     pub(crate) bad_characters: Vec<BadCharacter>,
     /// Whether a taxonomy id was found for the sequence.
     pub(crate) has_taxid: bool,
@@ -45,47 +46,47 @@ pub(crate) struct Entry {
 
 /// Result of encoding a record.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum EncodingOutcome {
     /// The sequence to store.
-    Stored(Entry),
+    Stored(EncodedSequence),
     /// A record without residues, with its first identifier if it has one.
-    Empty(Option<SeqId>),
+    NoResidues(Option<SeqId>),
     /// A record whose GI is too large.
     LargeGi(i64),
     /// A single gap, which BLAST+ cannot store; it ends the job.
-    OnlyGap,
+    SingleGap,
     /// A word of the definition line is not an identifier; it ends the job.
-    NoIdentifier(IdRefusal),
+    InvalidIdentifier(IdRefusal),
 }
 
-/// A record that was read.
+/// A record of the input, and the result of encoding it.
 #[derive(Debug)]
-pub(crate) struct Encoded {
+pub(crate) struct EncodedRecord {
     pub(crate) line: u64,
     pub(crate) warnings: Vec<Warning>,
     /// Identifiers in masks and messages; empty if the number in the input is used instead.
     pub(crate) names: Vec<SeqId>,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: EncodingOutcome,
 }
 
 /// The encoded records of a part of an input.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct EncodedPart {
     pub(crate) sequences: Vec<u8>,
     pub(crate) headers: Vec<u8>,
-    pub(crate) records: Vec<Encoded>,
+    pub(crate) records: Vec<EncodedRecord>,
     /// The error that ended the input early.
     pub(crate) error: Option<FastaError>,
 }
 
 /// Encodes a part of the input. `name` is the input's name in messages.
-pub(crate) fn encode(text: Text, name: &Path, options: &Options) -> Block {
+pub(crate) fn encode_part(text: FastaPart, name: &Path, options: &DatabaseOptions) -> EncodedPart {
     let rules = fasta::Options {
         parse_deflines: options.parse_ids,
         rules: Rules::Database(options.kind.molecule()),
     };
     let mut reader = Reader::new(&text.bytes[..], name, rules).with_lines_before(text.lines_before);
-    let mut block = Block::default();
+    let mut block = EncodedPart::default();
     loop {
         match reader.next_record() {
             Ok(Some(record)) => {
@@ -101,71 +102,78 @@ pub(crate) fn encode(text: Text, name: &Path, options: &Options) -> Block {
     }
 }
 
-impl Block {
-    fn encode(&mut self, mut record: Record, options: &Options) -> Encoded {
+impl EncodedPart {
+    fn encode(&mut self, mut record: Record, options: &DatabaseOptions) -> EncodedRecord {
         let warnings = std::mem::take(&mut record.warnings);
         let mut names = std::mem::take(&mut record.ids);
         let outcome = self.outcome(&record, &names, options);
-        names.iter_mut().for_each(|id| ids::make_local(id, options.kind.molecule()));
-        Encoded { line: record.line, warnings, names, outcome }
+        names.iter_mut().for_each(|id| ids::convert_to_local(id, options.kind.molecule()));
+        EncodedRecord { line: record.line, warnings, names, outcome }
     }
 
-    fn outcome(&mut self, record: &Record, names: &[SeqId], options: &Options) -> Outcome {
+    fn outcome(
+        &mut self,
+        record: &Record,
+        names: &[SeqId],
+        options: &DatabaseOptions,
+    ) -> EncodingOutcome {
         let large = names.iter().find_map(|id| match id {
             SeqId::Gi(gi) if *gi > MAX_GI => Some(*gi),
             _ => None,
         });
         if let Some(gi) = large {
-            return Outcome::LargeGi(gi);
+            return EncodingOutcome::LargeGi(gi);
         }
         if record.residues.is_empty() || record.gaps == Gaps::StartsWithUnknownGap {
-            return Outcome::Empty(names.first().cloned());
+            return EncodingOutcome::NoResidues(names.first().cloned());
         }
         if record.gaps == Gaps::Only {
-            return Outcome::OnlyGap;
+            return EncodingOutcome::SingleGap;
         }
         match lines(record, options) {
             Ok((lines, has_taxid)) => {
-                Outcome::Stored(self.store(record, lines, has_taxid, options))
+                EncodingOutcome::Stored(self.store(record, lines, has_taxid, options))
             }
-            Err(refusal) => Outcome::NoIdentifier(refusal),
+            Err(refusal) => EncodingOutcome::InvalidIdentifier(refusal),
         }
     }
 
     fn store(
         &mut self,
         record: &Record,
-        lines: Vec<Line>,
+        lines: Vec<StoredDefline>,
         has_taxid: bool,
-        options: &Options,
-    ) -> Entry {
+        options: &DatabaseOptions,
+    ) -> EncodedSequence {
         let start = self.sequences.len();
         let ambiguities = match options.kind {
-            Kind::Protein => {
+            DatabaseKind::Protein => {
                 self.sequences.extend_from_slice(&record.residues);
                 Vec::new()
             }
-            Kind::Nucleotide => nucleotide::pack(&record.residues, &mut self.sequences),
+            DatabaseKind::Nucleotide => {
+                nucleotide::pack_bases(&record.residues, &mut self.sequences)
+            }
         };
         let sequence = start..self.sequences.len();
         self.sequences.extend_from_slice(&ambiguities);
         let ambiguities = sequence.end..self.sequences.len();
         let mut bad_characters = Vec::new();
         let start = self.headers.len();
-        let ordinal = header::write(&lines, &mut self.headers, &mut bad_characters);
+        let ordinal = header::write_header(&lines, &mut self.headers, &mut bad_characters);
         let mut taxids: Vec<i32> = lines.iter().map(|line| line.taxid).collect();
         taxids.sort_unstable();
         taxids.dedup();
         let hash = if options.hash_index { hash(&record.residues) } else { 0 };
-        Entry {
+        EncodedSequence {
             sequence,
             ambiguities,
             header: start..self.headers.len(),
-            ordinal,
+            ordinal_offset: ordinal,
             length: record.residues.len() as u32,
             ids: lines.into_iter().flat_map(|line| line.ids).collect(),
             taxids,
-            hash,
+            sequence_hash: hash,
             bad_characters,
             has_taxid,
         }
@@ -173,18 +181,21 @@ impl Block {
 }
 
 /// Parses the definition lines of a record. Also returns whether a taxonomy id was found for any.
-fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), IdRefusal> {
+fn lines(
+    record: &Record,
+    options: &DatabaseOptions,
+) -> Result<(Vec<StoredDefline>, bool), IdRefusal> {
     let definitions = if options.parse_ids {
-        ids::definitions(&record.defline, options.kind.molecule())?
+        ids::parse_deflines(&record.defline, options.kind.molecule())?
     } else {
-        let title = ids::whole_title(&record.defline);
-        vec![ids::Definition { ids: Vec::new(), title }]
+        let title = ids::unparsed_title(&record.defline);
+        vec![ids::ParsedDefline { ids: Vec::new(), title }]
     };
     let mut found = false;
-    let lines = definitions.into_iter().map(|ids::Definition { ids, title }| {
-        let taxid = options.taxids.find(&ids);
+    let lines = definitions.into_iter().map(|ids::ParsedDefline { ids, title }| {
+        let taxid = options.taxids.taxid_of_ids(&ids);
         found |= taxid.is_some();
-        Line { title, ids, taxid: taxid.unwrap_or(0) }
+        StoredDefline { title, ids, taxid: taxid.unwrap_or(0) }
     });
     Ok((lines.collect(), found))
 }

@@ -11,16 +11,16 @@ use fleetblast_seq::input::OpenError;
 /// is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum MakedbError {
     /// An input file cannot be opened.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    OpenInput(#[from] OpenError),
     /// An input is not FASTA, or cannot be read to its end.
     #[error(transparent)]
     Fasta(#[from] FastaError),
     /// A definition line whose identifiers cannot be stored.
     #[error("{}, line {line}: {problem}", file.display())]
-    Record {
+    InvalidRecord {
         /// The input.
         file: PathBuf,
         /// Number of the definition line.
@@ -33,7 +33,7 @@ pub enum Error {
     NoSequences,
     /// Two sequences of a volume have the same identifier.
     #[error("Error: Duplicate seq_ids are found: \n{label}\n")]
-    Duplicate {
+    DuplicateIdentifier {
         /// The identifier in upper case.
         label: String,
         /// Number of the second sequence that has it, from 0.
@@ -48,7 +48,7 @@ pub enum Error {
     #[error(
         "sequence {number} and what belongs to it do not fit into a volume, whose files hold less than 4 GiB"
     )]
-    TooLarge {
+    SequenceTooLarge {
         /// Number of the sequence, from 0.
         number: u64,
     },
@@ -64,7 +64,7 @@ pub enum Error {
     },
     /// The tables of accessions or of taxonomy ids cannot be written.
     #[error("cannot write {}: {source}", path.display())]
-    Table {
+    WriteTable {
         /// The file.
         path: PathBuf,
         /// The cause.
@@ -75,7 +75,7 @@ pub enum Error {
         "mdb_env_open: Cannot allocate memory\n({}: {size} bytes cannot be mapped; give BLASTDB_LMDB_MAP_SIZE a smaller number of bytes)",
         path.display()
     )]
-    Map {
+    MapTable {
         /// The file.
         path: PathBuf,
         /// Size of the map in bytes.
@@ -83,10 +83,10 @@ pub enum Error {
     },
     /// The size of the maps is no number; in quotes, as in BLAST+.
     #[error("Cannot convert string '{0}' to Uint8")]
-    MapSize(String),
+    InvalidMapSize(String),
     /// A file of taxonomy ids or masks cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    Read {
+    ReadFile {
         /// The file.
         path: PathBuf,
         /// The cause.
@@ -94,7 +94,7 @@ pub enum Error {
     },
     /// A file of taxonomy ids has a malformed line.
     #[error("{}, line {line}: '{text}' is no taxonomy id; give an identifier and a number on each line", path.display())]
-    TaxidMap {
+    InvalidTaxidMap {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
@@ -110,11 +110,12 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// Whether the cause is a lack of memory.
-    pub fn is_for_memory(&self) -> bool {
+impl MakedbError {
+    /// Whether the system had no memory left.
+    pub fn is_out_of_memory(&self) -> bool {
         match self {
-            Self::Write { source, .. } | Self::Table { source: heed::Error::Io(source), .. } => {
+            Self::Write { source, .. }
+            | Self::WriteTable { source: heed::Error::Io(source), .. } => {
                 source.kind() == io::ErrorKind::OutOfMemory
             }
             _ => false,
@@ -127,10 +128,10 @@ impl Error {
 pub enum RecordProblem {
     /// A word of the definition line is no identifier.
     #[error("{0}")]
-    NoIdentifier(IdRefusal),
+    InvalidIdentifier(IdRefusal),
     /// BLAST+ cannot store sequences that are a single gap.
     #[error("Unable to process sequence for entry [{0}].")]
-    OnlyGap(String),
+    SingleGap(String),
 }
 
 /// Advice for the user about a failure to write.
@@ -146,14 +147,14 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// Converts an I/O error to [`Error::Write`].
-pub(crate) trait Context<T> {
-    /// Adds the action and the path.
-    fn during(self, action: &'static str, path: &Path) -> Result<T, Error>;
+/// Converts an I/O error to [`MakedbError::Write`].
+pub(crate) trait ErrorContext<T> {
+    /// Converts the error to [`MakedbError::Write`] with this action and path.
+    fn with_context(self, action: &'static str, path: &Path) -> Result<T, MakedbError>;
 }
 
-impl<T> Context<T> for io::Result<T> {
-    fn during(self, action: &'static str, path: &Path) -> Result<T, Error> {
-        self.map_err(|source| Error::Write { action, path: path.to_path_buf(), source })
+impl<T> ErrorContext<T> for io::Result<T> {
+    fn with_context(self, action: &'static str, path: &Path) -> Result<T, MakedbError> {
+        self.map_err(|source| MakedbError::Write { action, path: path.to_path_buf(), source })
     }
 }

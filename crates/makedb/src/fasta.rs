@@ -11,26 +11,26 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use fleetblast_seq::fasta::{FastaError, Warning};
 use fleetblast_seq::id::{ObjectId, SeqId, choose_best_id};
 
-use crate::builder::Builder;
-use crate::encode::{Block, Encoded, Outcome, Text, encode};
-use crate::error::{Error, RecordProblem};
+use crate::builder::DatabaseBuilder;
+use crate::encode::{EncodedPart, EncodedRecord, EncodingOutcome, FastaPart, encode_part};
+use crate::error::{MakedbError, RecordProblem};
 use crate::header::BadCharacter;
-use crate::options::Options;
-use crate::split::Splitter;
+use crate::options::DatabaseOptions;
+use crate::split::FastaSplitter;
 
 /// Parts of the input in progress, per thread.
 const PARTS_PER_THREAD: usize = 3;
 
 /// Events while an input is read.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum InputEvent<'a> {
     /// A warning about the input.
     Warning(&'a Warning),
     /// A character that cannot be stored.
     BadCharacter(&'a BadCharacter),
     /// A record without residues.
-    Ignored {
-        /// Its identifier, with tag.
+    EmptyRecord {
+        /// Identifier of the record, with tag.
         id: &'a [u8],
         /// Number of sequences before it.
         after: u64,
@@ -50,21 +50,21 @@ pub enum Event<'a> {
 /// `report` receives the events in BLAST+'s order.
 ///
 /// # Errors
-/// [`Error`]; the builder cannot be used afterwards. Events before the error are reported.
+/// [`MakedbError`]; the builder cannot be used afterwards. Events before the error are reported.
 pub fn add_fasta(
-    builder: &mut Builder,
+    builder: &mut DatabaseBuilder,
     input: Box<dyn BufRead + Send>,
     name: &Path,
     threads: NonZero<usize>,
-    mut report: impl FnMut(Event<'_>),
-) -> Result<u64, Error> {
+    mut report: impl FnMut(InputEvent<'_>),
+) -> Result<u64, MakedbError> {
     let options = builder.options().clone();
     let parts = threads.get() * PARTS_PER_THREAD;
-    let (to_encoders, from_reader) = bounded::<(u64, Text)>(parts);
+    let (to_encoders, from_reader) = bounded::<(u64, FastaPart)>(parts);
     let (to_writer, from_encoders) = bounded::<(u64, Finished)>(parts);
     // A part is read only after an earlier one was written, which limits the memory.
     let (give_back, allowed) = bounded::<()>(parts);
-    let before = builder.sequences();
+    let before = builder.sequence_count();
     thread::scope(|scope| {
         for _ in 0..parts {
             let _ = give_back.send(());
@@ -82,21 +82,21 @@ pub fn add_fasta(
         drop((from_encoders, give_back));
         result
     })?;
-    Ok(builder.sequences() - before)
+    Ok(builder.sequence_count() - before)
 }
 
 /// An encoded part of the input, or the error that ended the input.
-type Finished = Result<Block, FastaError>;
+type Finished = Result<EncodedPart, FastaError>;
 
 /// Splits the input into parts.
 fn read(
     input: Box<dyn BufRead + Send>,
     name: &Path,
     allowed: &Receiver<()>,
-    parts: &Sender<(u64, Text)>,
+    parts: &Sender<(u64, FastaPart)>,
     errors: &Sender<(u64, Finished)>,
 ) {
-    let mut splitter = Splitter::new(input, name);
+    let mut splitter = FastaSplitter::new(input, name);
     for number in 0.. {
         if allowed.recv().is_err() {
             return;
@@ -118,20 +118,20 @@ fn read(
 
 /// Encodes parts until there are no more.
 fn work(
-    parts: &Receiver<(u64, Text)>,
+    parts: &Receiver<(u64, FastaPart)>,
     blocks: &Sender<(u64, Finished)>,
     name: &Path,
-    options: &Options,
+    options: &DatabaseOptions,
 ) {
     for (number, text) in parts {
-        if blocks.send((number, Ok(encode(text, name, options)))).is_err() {
+        if blocks.send((number, Ok(encode_part(text, name, options)))).is_err() {
             return;
         }
     }
 }
 
 struct Writer<'a> {
-    builder: &'a mut Builder,
+    builder: &'a mut DatabaseBuilder,
     name: &'a Path,
     /// Number of records without identifiers so far.
     generated: u32,
@@ -145,8 +145,8 @@ impl Writer<'_> {
         &mut self,
         blocks: &Receiver<(u64, Finished)>,
         give_back: &Sender<()>,
-        report: &mut impl FnMut(Event<'_>),
-    ) -> Result<(), Error> {
+        report: &mut impl FnMut(InputEvent<'_>),
+    ) -> Result<(), MakedbError> {
         let mut waiting = BTreeMap::new();
         let mut next = 0;
         for (number, block) in blocks {
@@ -162,62 +162,65 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn report_late(&mut self, report: &mut impl FnMut(Event<'_>)) {
-        self.late_reports.drain(..).for_each(|bad| report(Event::BadCharacter(&bad)));
+    fn report_late(&mut self, report: &mut impl FnMut(InputEvent<'_>)) {
+        self.late_reports.drain(..).for_each(|bad| report(InputEvent::BadCharacter(&bad)));
     }
 
     fn write_block(
         &mut self,
-        mut block: Block,
-        report: &mut impl FnMut(Event<'_>),
-    ) -> Result<(), Error> {
+        mut block: EncodedPart,
+        report: &mut impl FnMut(InputEvent<'_>),
+    ) -> Result<(), MakedbError> {
         let records = std::mem::take(&mut block.records);
         for record in records {
             self.write_record(&block, record, report)?;
         }
         let Some(error) = block.error.take() else { return Ok(()) };
         if let FastaError::Invalid { warnings, .. } = &error {
-            warnings.iter().for_each(|warning| report(Event::Warning(warning)));
+            warnings.iter().for_each(|warning| report(InputEvent::Warning(warning)));
         }
         Err(error.into())
     }
 
     fn write_record(
         &mut self,
-        block: &Block,
-        record: Encoded,
-        report: &mut impl FnMut(Event<'_>),
-    ) -> Result<(), Error> {
-        let Encoded { line, warnings, mut names, outcome } = record;
-        warnings.iter().for_each(|warning| report(Event::Warning(warning)));
+        block: &EncodedPart,
+        record: EncodedRecord,
+        report: &mut impl FnMut(InputEvent<'_>),
+    ) -> Result<(), MakedbError> {
+        let EncodedRecord { line, warnings, mut names, outcome } = record;
+        warnings.iter().for_each(|warning| report(InputEvent::Warning(warning)));
         if names.is_empty() {
             self.generated += 1;
             names.push(SeqId::Local(ObjectId::Number(i64::from(self.generated))));
         }
-        let problem = |problem| Error::Record { file: self.name.to_path_buf(), line, problem };
+        let problem =
+            |problem| MakedbError::InvalidRecord { file: self.name.to_path_buf(), line, problem };
         match outcome {
-            Outcome::Stored(entry) => {
-                entry.bad_characters.iter().for_each(|bad| report(Event::BadCharacter(bad)));
+            EncodingOutcome::Stored(entry) => {
+                entry.bad_characters.iter().for_each(|bad| report(InputEvent::BadCharacter(bad)));
                 self.report_late(report);
                 self.builder.add(block, &entry, &names)?;
                 self.late_reports = entry.bad_characters;
                 Ok(())
             }
-            Outcome::Empty(id) => {
+            EncodingOutcome::NoResidues(id) => {
                 let id = id.as_ref().unwrap_or(&names[0]).fasta();
-                report(Event::Ignored { id: &id, after: self.builder.sequences() });
+                report(InputEvent::EmptyRecord { id: &id, after: self.builder.sequence_count() });
                 Ok(())
             }
-            Outcome::LargeGi(gi) => {
-                report(Event::LargeGi { gi, after: self.builder.sequences() });
+            EncodingOutcome::LargeGi(gi) => {
+                report(InputEvent::LargeGi { gi, after: self.builder.sequence_count() });
                 Ok(())
             }
-            Outcome::OnlyGap => {
+            EncodingOutcome::SingleGap => {
                 let name = choose_best_id(&names).unwrap_or(&names[0]).accession();
                 let name = String::from_utf8_lossy(&name).into_owned();
-                self.builder.refuse(problem(RecordProblem::OnlyGap(name)))
+                self.builder.reject_sequence(problem(RecordProblem::SingleGap(name)))
             }
-            Outcome::NoIdentifier(refusal) => Err(problem(RecordProblem::NoIdentifier(refusal))),
+            EncodingOutcome::InvalidIdentifier(refusal) => {
+                Err(problem(RecordProblem::InvalidIdentifier(refusal)))
+            }
         }
     }
 }

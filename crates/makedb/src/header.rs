@@ -10,7 +10,7 @@ const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadCharacter {
     /// Offset in the header.
-    pub at: usize,
+    pub offset: usize,
     /// The character.
     pub byte: u8,
     /// Name of the field, after `Blast-def-line-set.E.`.
@@ -22,7 +22,7 @@ pub struct BadCharacter {
 impl std::fmt::Display for BadCharacter {
     /// BLAST+'s message, which it prints twice.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { at, byte, field, text } = self;
+        let Self { offset: at, byte, field, text } = self;
         let text = String::from_utf8_lossy(text);
         write!(
             f,
@@ -34,7 +34,7 @@ impl std::fmt::Display for BadCharacter {
 
 /// A definition line to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct StoredDefline {
     pub(crate) title: Vec<u8>,
     /// Identifiers; empty if the number of the sequence is the identifier, which is inserted later.
     pub(crate) ids: Vec<SeqId>,
@@ -43,8 +43,8 @@ pub(crate) struct Line {
 
 /// Appends a header. If the first line has no identifiers, the number of the sequence is left out,
 /// and its offset returned.
-pub(crate) fn write(
-    lines: &[Line],
+pub(crate) fn write_header(
+    lines: &[StoredDefline],
     bytes: &mut Vec<u8>,
     bad: &mut Vec<BadCharacter>,
 ) -> Option<usize> {
@@ -72,8 +72,8 @@ pub(crate) fn write(
     ordinal
 }
 
-/// Appends the INTEGER that [`write`] left out.
-pub(crate) fn ordinal(number: u32, bytes: &mut Vec<u8>) {
+/// Appends the INTEGER that [`write_header`] left out.
+pub(crate) fn write_ordinal(number: u32, bytes: &mut Vec<u8>) {
     Writer::new(bytes).integer(i64::from(number));
 }
 
@@ -85,7 +85,7 @@ fn text(
     bad: &mut Vec<BadCharacter>,
 ) {
     w.string(text, |at, byte| {
-        bad.push(BadCharacter { at: at - start, byte, field, text: text.to_vec() });
+        bad.push(BadCharacter { offset: at - start, byte, field, text: text.to_vec() });
     });
 }
 

@@ -7,7 +7,7 @@ const SEPARATOR: u8 = 1;
 
 /// Identifiers and title of one definition line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Definition {
+pub(crate) struct ParsedDefline {
     pub(crate) ids: Vec<SeqId>,
     pub(crate) title: Vec<u8>,
 }
@@ -33,7 +33,7 @@ fn untabbed(text: &[u8]) -> Vec<u8> {
 }
 
 /// The title of a sequence whose identifiers are not parsed: the whole text after `>`.
-pub(crate) fn whole_title(text: &[u8]) -> Vec<u8> {
+pub(crate) fn unparsed_title(text: &[u8]) -> Vec<u8> {
     let mut title = untabbed(text);
     title.iter_mut().filter(|byte| **byte == SEPARATOR).for_each(|byte| *byte = b' ');
     title
@@ -41,7 +41,10 @@ pub(crate) fn whole_title(text: &[u8]) -> Vec<u8> {
 
 /// Parses the definition lines in the text after `>`. The word before the first blank of each has
 /// its identifiers. An identifier of the wrong molecule becomes a local one.
-pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definition>, IdRefusal> {
+pub(crate) fn parse_deflines(
+    text: &[u8],
+    molecule: Molecule,
+) -> Result<Vec<ParsedDefline>, IdRefusal> {
     untabbed(text)
         .split(|&byte| byte == SEPARATOR)
         .map(|line| {
@@ -54,7 +57,7 @@ pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definit
             if !word.contains(&b'|') {
                 ids.iter_mut().for_each(|id| make_local_if_odd(id, molecule));
             }
-            Ok(Definition { ids, title: title.to_vec() })
+            Ok(ParsedDefline { ids, title: title.to_vec() })
         })
         .collect()
 }
@@ -64,11 +67,11 @@ fn make_local_if_odd(id: &mut SeqId, molecule: Molecule) {
     if matches!(id, SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. }) {
         *id = local(id);
     }
-    make_local(id, molecule);
+    convert_to_local(id, molecule);
 }
 
 /// Turns an identifier of the wrong molecule type into a local one (`build_db.cpp`).
-pub(crate) fn make_local(id: &mut SeqId, molecule: Molecule) {
+pub(crate) fn convert_to_local(id: &mut SeqId, molecule: Molecule) {
     if id.molecule().is_some_and(|found| found != molecule) {
         *id = local(id);
     }
@@ -109,7 +112,7 @@ pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(&[u8], bool)) {
 /// Adds the lines of the version 4 string index for an identifier, without duplicates
 /// (`CWriteDB_IsamIndex::x_AddStringIds`). They contain `number`, the sequence's, and end with a
 /// line feed.
-pub(crate) fn index_lines(id: &SeqId, number: u32, seen: &mut Vec<Vec<u8>>) {
+pub(crate) fn string_index_lines(id: &SeqId, number: u32, seen: &mut Vec<Vec<u8>>) {
     let mut add = |key: &[u8]| {
         let mut line = key.to_ascii_lowercase();
         line.push(2);
@@ -161,7 +164,7 @@ pub(crate) fn index_lines(id: &SeqId, number: u32, seen: &mut Vec<Vec<u8>>) {
 
 /// The form of an identifier that must be unique in a volume, as in BLAST+'s message
 /// (`CSeq_id::GetLabel`, upper case).
-pub(crate) fn label(id: &SeqId) -> Vec<u8> {
+pub(crate) fn unique_label(id: &SeqId) -> Vec<u8> {
     let bare = match id {
         SeqId::Text { kind: kind @ (TextKind::Pir | TextKind::Prf), name, .. }
             if !name.is_empty() =>
@@ -181,7 +184,7 @@ pub(crate) fn label(id: &SeqId) -> Vec<u8> {
 
 /// The key of an identifier in a file of taxonomy ids or masks: without tag and version
 /// (`GetSeqIdKey`).
-pub(crate) fn plain_key(id: &SeqId) -> Vec<u8> {
+pub(crate) fn key_without_version(id: &SeqId) -> Vec<u8> {
     match id {
         SeqId::General { tag, .. } => tag.text(),
         _ => id.accession(),

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::error::Error;
-use crate::sink::{Output, Sink};
-use crate::sort::Sorter;
+use crate::error::MakedbError;
+use crate::sink::{OutputFile, StagedFiles};
+use crate::sort::ExternalSorter;
 
 /// Version of the ISAM format.
 const FORMAT: u32 = 1;
@@ -18,39 +18,39 @@ const MAX_LINE: u32 = 4096;
 const HEADER: u32 = 36;
 
 fn header(
-    index: &mut Output,
+    index: &mut OutputFile,
     kind: u32,
     size: u64,
     terms: u32,
     page: u32,
     line: u32,
-) -> Result<(), Error> {
+) -> Result<(), MakedbError> {
     let samples = terms.div_ceil(page);
     for word in [FORMAT, kind, size as u32, terms, samples, page, line, 0, 0] {
-        index.put(&word.to_be_bytes())?;
+        index.write_bytes(&word.to_be_bytes())?;
     }
     Ok(())
 }
 
 /// A string index: lines of key, 0x02, number and line feed, sorted by their bytes.
 #[derive(Debug)]
-pub(crate) struct Strings {
-    lines: Sorter,
+pub(crate) struct StringIndexWriter {
+    lines: ExternalSorter,
     count: u32,
     size: u64,
 }
 
-impl Strings {
+impl StringIndexWriter {
     pub(crate) fn new(directory: &Path) -> Self {
-        Self { lines: Sorter::new(directory), count: 0, size: 0 }
+        Self { lines: ExternalSorter::new(directory), count: 0, size: 0 }
     }
 
     /// Bytes of all lines.
-    pub(crate) fn size(&self) -> u64 {
+    pub(crate) fn byte_count(&self) -> u64 {
         self.size
     }
 
-    pub(crate) fn add(&mut self, line: &[u8]) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, line: &[u8]) -> Result<(), MakedbError> {
         self.count += 1;
         self.size += line.len() as u64;
         self.lines.push(line, 0)
@@ -59,36 +59,36 @@ impl Strings {
     /// Writes index and data, unless there are no lines.
     pub(crate) fn write(
         self,
-        sink: &mut Sink,
+        sink: &mut StagedFiles,
         volume: u32,
         letters: [&'static str; 2],
-    ) -> Result<(), Error> {
+    ) -> Result<(), MakedbError> {
         if self.lines.is_empty() {
             return Ok(());
         }
         let [index, data] = letters;
-        let mut index = sink.file(Some(volume), index)?;
-        let mut data = sink.file(Some(volume), data)?;
+        let mut index = sink.create_file(Some(volume), index)?;
+        let mut data = sink.create_file(Some(volume), data)?;
         header(&mut index, 2, self.size, self.count, STRING_PAGE, MAX_LINE)?;
         let (mut starts, mut samples) = (Vec::new(), Vec::new());
         let mut written = 0;
-        self.lines.finish(|line, _| {
+        self.lines.for_each_sorted(|line, _| {
             if written % STRING_PAGE == 0 {
-                index.put(&(data.length() as u32).to_be_bytes())?;
+                index.write_bytes(&(data.length() as u32).to_be_bytes())?;
                 starts.push(samples.len() as u32);
                 samples.extend(&line[..line.len() - 1]);
                 samples.push(0);
             }
             written += 1;
-            data.put(line)
+            data.write_bytes(line)
         })?;
-        index.put(&(data.length() as u32).to_be_bytes())?;
+        index.write_bytes(&(data.length() as u32).to_be_bytes())?;
         starts.push(samples.len() as u32);
         let first = HEADER + (self.count.div_ceil(STRING_PAGE) + 1) * 8;
         for start in starts {
-            index.put(&(first + start).to_be_bytes())?;
+            index.write_bytes(&(first + start).to_be_bytes())?;
         }
-        index.put(&samples)?;
+        index.write_bytes(&samples)?;
         index.close()?;
         data.close()
     }
@@ -96,37 +96,37 @@ impl Strings {
 
 /// A numeric index: pairs of identifier and number, sorted.
 #[derive(Debug)]
-pub(crate) struct Numbers {
-    pairs: Sorter,
+pub(crate) struct NumericIndexWriter {
+    pairs: ExternalSorter,
     count: u32,
 }
 
-impl Numbers {
+impl NumericIndexWriter {
     pub(crate) fn new(directory: &Path) -> Self {
-        Self { pairs: Sorter::new(directory), count: 0 }
+        Self { pairs: ExternalSorter::new(directory), count: 0 }
     }
 
     /// Bytes of all pairs.
-    pub(crate) fn size(&self) -> u64 {
+    pub(crate) fn byte_count(&self) -> u64 {
         8 * u64::from(self.count)
     }
 
-    pub(crate) fn add(&mut self, id: u32, number: u32) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, id: u32, number: u32) -> Result<(), MakedbError> {
         self.count += 1;
         self.pairs.push(&id.to_be_bytes(), u64::from(number))
     }
 
     /// Writes index and data, unless there are no pairs.
-    pub(crate) fn write(self, sink: &mut Sink, volume: u32) -> Result<(), Error> {
+    pub(crate) fn write(self, sink: &mut StagedFiles, volume: u32) -> Result<(), MakedbError> {
         if self.pairs.is_empty() {
             return Ok(());
         }
-        let mut index = sink.file(Some(volume), "ni")?;
-        let mut data = sink.file(Some(volume), "nd")?;
-        header(&mut index, 0, self.size(), self.count, NUMBER_PAGE, 0)?;
+        let mut index = sink.create_file(Some(volume), "ni")?;
+        let mut data = sink.create_file(Some(volume), "nd")?;
+        header(&mut index, 0, self.byte_count(), self.count, NUMBER_PAGE, 0)?;
         let mut last = None;
         let mut written = 0;
-        self.pairs.finish(|id, number| {
+        self.pairs.for_each_sorted(|id, number| {
             let mut pair = [0; 8];
             pair[..4].copy_from_slice(id);
             pair[4..].copy_from_slice(&(number as u32).to_be_bytes());
@@ -134,12 +134,12 @@ impl Numbers {
                 return Ok(());
             }
             if written % NUMBER_PAGE == 0 {
-                index.put(&pair)?;
+                index.write_bytes(&pair)?;
             }
             written += 1;
-            data.put(&pair)
+            data.write_bytes(&pair)
         })?;
-        index.put(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0])?;
+        index.write_bytes(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0])?;
         index.close()?;
         data.close()
     }

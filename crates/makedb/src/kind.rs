@@ -2,25 +2,25 @@
 
 use fleetblast_seq::id::Molecule;
 
-/// Protein or nucleotide.
+/// Type of the sequences of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Files `.p*`.
+pub enum DatabaseKind {
+    /// Proteins, in files `.p*`.
     Protein,
-    /// Files `.n*`.
+    /// Nucleotides, in files `.n*`.
     Nucleotide,
 }
 
-impl Kind {
-    /// First letter of its file extensions.
-    pub const fn letter(self) -> char {
+impl DatabaseKind {
+    /// First letter of the file extensions: `p` or `n`.
+    pub const fn extension_letter(self) -> char {
         match self {
             Self::Protein => 'p',
             Self::Nucleotide => 'n',
         }
     }
 
-    /// The molecule type of its sequences.
+    /// Molecule type of the sequences.
     pub const fn molecule(self) -> Molecule {
         match self {
             Self::Protein => Molecule::Protein,

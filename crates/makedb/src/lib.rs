@@ -1,9 +1,9 @@
 //! Makes BLAST databases, versions 4 and 5, with the same files as `makeblastdb` 2.12.0.
 //!
-//! [`Options`] describe the database, a [`Sink`] its place. A [`Builder`] takes the sequences of
-//! any number of FASTA inputs ([`add_fasta`]), and moves the finished database to its place
-//! ([`Builder::finish`]). Until then all files are in a temporary directory beside that place, and
-//! an older database of the same name is not touched.
+//! [`DatabaseOptions`] describe the database, a [`StagedFiles`] its place. A [`DatabaseBuilder`]
+//! takes the sequences of any number of FASTA inputs ([`add_fasta`]), and moves the finished
+//! database to its place ([`DatabaseBuilder::finish`]). Until then all files are in a temporary
+//! directory beside that place, and an older database of the same name is not touched.
 //!
 //! One thread reads and splits the input into parts that start with a record. Others encode the
 //! parts, and the caller's thread writes them in order. Memory does not grow with the number of
@@ -32,11 +32,11 @@ mod split;
 mod taxids;
 mod volume;
 
-pub use builder::{Builder, Summary, Unmatched};
-pub use error::{Error, RecordProblem};
-pub use fasta::{Event, add_fasta};
+pub use builder::{DatabaseBuilder, DatabaseSize, UnmatchedInputs};
+pub use error::{MakedbError, RecordProblem};
+pub use fasta::{InputEvent, add_fasta};
 pub use header::BadCharacter;
-pub use kind::Kind;
-pub use options::{Dates, Options, Version};
-pub use sink::Sink;
-pub use taxids::Taxids;
+pub use kind::DatabaseKind;
+pub use options::{DatabaseDates, DatabaseOptions, FormatVersion};
+pub use sink::StagedFiles;
+pub use taxids::TaxidSource;

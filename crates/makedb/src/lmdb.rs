@@ -11,7 +11,7 @@ use heed::{
     PutFlags, RwTxn, WithTls,
 };
 
-use crate::error::{Context, Error};
+use crate::error::{ErrorContext, MakedbError};
 use crate::lmdb_pages::restore_spare_bytes;
 
 /// Entries per transaction.
@@ -54,7 +54,7 @@ impl MapSize {
 type Table<'e> = heed::Database<'e, Bytes, Bytes>;
 
 /// An LMDB file being written.
-pub(crate) struct Lmdb {
+pub(crate) struct LmdbWriter {
     env: Env<WithTls>,
     path: PathBuf,
     map: MapSize,
@@ -63,12 +63,12 @@ pub(crate) struct Lmdb {
 }
 
 /// An entry: key and value.
-pub(crate) type Entry = (Vec<u8>, Vec<u8>);
+pub(crate) type TableEntry = (Vec<u8>, Vec<u8>);
 
-impl Lmdb {
+impl LmdbWriter {
     /// Makes a file. `map_size` is the initial size of BLAST+. `entries` is an upper bound of the
     /// bytes of keys and values, with 16 more for each entry.
-    pub(crate) fn create(path: PathBuf, map_size: u64, entries: u64) -> Result<Self, Error> {
+    pub(crate) fn create(path: PathBuf, map_size: u64, entries: u64) -> Result<Self, MakedbError> {
         // A large map costs nothing. It is needed for half-filled pages, and for pages that
         // transactions free.
         let room = map_size.max(ROOM + 4 * entries);
@@ -83,9 +83,9 @@ impl Lmdb {
         };
         let env = env.map_err(|source| match source {
             heed::Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => {
-                Error::Map { path: path.clone(), size: room }
+                MakedbError::MapTable { path: path.clone(), size: room }
             }
-            source => Error::Table { path: path.clone(), source },
+            source => MakedbError::WriteTable { path: path.clone(), source },
         })?;
         Ok(Self { env, path, map: MapSize::new(map_size), repeats: false })
     }
@@ -93,7 +93,7 @@ impl Lmdb {
     fn transaction(
         &mut self,
         work: impl FnOnce(&DatabaseOpener<'_, WithTls>, &mut RwTxn<'_>) -> heed::Result<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), MakedbError> {
         let run = || {
             let transaction = self.env.write_txn()?;
             self.env.create_databases_and_commit(transaction, |opener, transaction| {
@@ -101,13 +101,13 @@ impl Lmdb {
                 Ok::<_, heed::Error>(CommitOrAbort::<(), ()>::Commit(()))
             })
         };
-        run().map_err(|source| Error::Table { path: self.path.clone(), source })?;
+        run().map_err(|source| MakedbError::WriteTable { path: self.path.clone(), source })?;
         self.map.commit();
         Ok(())
     }
 
     /// Writes the tables `volinfo` and `volname`: numbers of sequences and names of the volumes.
-    pub(crate) fn put_volumes(&mut self, volumes: &[(Vec<u8>, u32)]) -> Result<(), Error> {
+    pub(crate) fn put_volumes(&mut self, volumes: &[(Vec<u8>, u32)]) -> Result<(), MakedbError> {
         self.transaction(|opener, transaction| {
             let mut table = |name: &str| {
                 opener
@@ -128,7 +128,7 @@ impl Lmdb {
     }
 
     /// Puts entries into a table of numbers in one transaction.
-    fn put_numbers(&mut self, name: &str, entries: &[Entry]) -> Result<(), Error> {
+    fn put_numbers(&mut self, name: &str, entries: &[TableEntry]) -> Result<(), MakedbError> {
         self.transaction(|opener, transaction| {
             let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
             let mut options = opener.database_options().types::<Bytes, Bytes>();
@@ -141,12 +141,12 @@ impl Lmdb {
     }
 
     /// Starts to collect entries, which [`put_numbers`](Self::put_numbers) writes in transactions.
-    pub(crate) fn batches(&mut self, name: &'static str) -> Batches<'_> {
-        Batches { lmdb: self, name, seen: 0, entries: Vec::new() }
+    pub(crate) fn transaction_writer(&mut self, name: &'static str) -> TransactionWriter<'_> {
+        TransactionWriter { lmdb: self, name, seen: 0, entries: Vec::new() }
     }
 
     /// Increases the stated map size if it is too small for this number of further pages.
-    pub(crate) fn need(&mut self, pages: u64) {
+    pub(crate) fn reserve_pages(&mut self, pages: u64) {
         let pages = pages + self.env.info().last_page_number as u64;
         if pages > self.map.size / PAGE {
             self.map.size = pages * PAGE;
@@ -154,47 +154,49 @@ impl Lmdb {
     }
 
     /// Records that a key has several values.
-    pub(crate) fn set_repeats(&mut self) {
+    pub(crate) fn allow_repeated_keys(&mut self) {
         self.repeats = true;
     }
 
     /// Closes the file, and sets its permissions.
-    pub(crate) fn close(self) -> Result<(), Error> {
+    pub(crate) fn close(self) -> Result<(), MakedbError> {
         let Self { env, path, map, repeats } = self;
         drop(env);
-        let file = File::options().read(true).write(true).open(&path).during("write", &path)?;
+        let file =
+            File::options().read(true).write(true).open(&path).with_context("write", &path)?;
         if repeats {
-            restore_spare_bytes(&file).during("write", &path)?;
+            restore_spare_bytes(&file).with_context("write", &path)?;
         }
         for (at, size) in MAP_SIZE_AT.into_iter().zip(map.stated) {
-            file.write_all_at(&size.to_le_bytes(), at).during("write", &path)?;
+            file.write_all_at(&size.to_le_bytes(), at).with_context("write", &path)?;
         }
         open_up(&path)
     }
 }
 
 /// Gives a file the permissions of a new file in this directory.
-fn open_up(path: &Path) -> Result<(), Error> {
+fn open_up(path: &Path) -> Result<(), MakedbError> {
     let probe = path.with_extension("mode");
-    let mode = File::create(&probe).and_then(|file| file.metadata()).during("make", &probe)?;
-    fs::remove_file(&probe).during("remove", &probe)?;
+    let mode =
+        File::create(&probe).and_then(|file| file.metadata()).with_context("make", &probe)?;
+    fs::remove_file(&probe).with_context("remove", &probe)?;
     let mode = Permissions::from_mode(mode.permissions().mode() & 0o7777);
-    fs::set_permissions(path, mode).during("give permissions to", path)
+    fs::set_permissions(path, mode).with_context("give permissions to", path)
 }
 
 /// Collects entries for transactions.
-pub(crate) struct Batches<'a> {
-    lmdb: &'a mut Lmdb,
+pub(crate) struct TransactionWriter<'a> {
+    lmdb: &'a mut LmdbWriter,
     name: &'static str,
     /// Number of entries in the next transaction, including repeated ones.
     seen: usize,
-    entries: Vec<Entry>,
+    entries: Vec<TableEntry>,
 }
 
-impl Batches<'_> {
+impl TransactionWriter<'_> {
     /// Adds an entry. `None` repeats the last one, and only counts towards the size of the
     /// transaction.
-    pub(crate) fn push(&mut self, entry: Option<Entry>) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, entry: Option<TableEntry>) -> Result<(), MakedbError> {
         if self.seen == ENTRIES {
             self.flush()?;
         }
@@ -203,7 +205,7 @@ impl Batches<'_> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
+    fn flush(&mut self) -> Result<(), MakedbError> {
         self.lmdb.put_numbers(self.name, &self.entries)?;
         self.entries.clear();
         self.seen = 0;
@@ -211,7 +213,7 @@ impl Batches<'_> {
     }
 
     /// Writes the remaining entries.
-    pub(crate) fn finish(mut self) -> Result<(), Error> {
+    pub(crate) fn finish(mut self) -> Result<(), MakedbError> {
         if self.seen > 0 { self.flush() } else { Ok(()) }
     }
 }

@@ -35,7 +35,7 @@ struct Run {
 /// ambiguities (`WriteDB_Ncbi4naToBinary`), empty if there are none.
 ///
 /// The low bits of the last byte are the number of bases in it, which can be 0.
-pub(crate) fn pack(codes: &[u8], packed: &mut Vec<u8>) -> Vec<u8> {
+pub(crate) fn pack_bases(codes: &[u8], packed: &mut Vec<u8>) -> Vec<u8> {
     let before = packed.len();
     packed.reserve(codes.len() / 4 + 1);
     let bits = |code: u8| TWO_BITS[usize::from(code)];
@@ -109,7 +109,7 @@ mod tests {
     fn packed(letters: &str) -> (Vec<u8>, Vec<u8>) {
         let codes: Vec<u8> = letters.bytes().map(|c| encode(c).unwrap()).collect();
         let mut packed = Vec::new();
-        let block = pack(&codes, &mut packed);
+        let block = pack_bases(&codes, &mut packed);
         (packed, block)
     }
 

@@ -2,36 +2,36 @@
 
 use std::num::NonZero;
 
-use crate::kind::Kind;
-use crate::masks::Masks;
-use crate::taxids::Taxids;
+use crate::kind::DatabaseKind;
+use crate::masks::SequenceMasks;
+use crate::taxids::TaxidSource;
 
 /// Version of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
+pub enum FormatVersion {
     /// Accessions in sorted text files.
-    Four,
+    Version4,
     /// Accessions and taxonomy ids in LMDB files.
-    Five,
+    Version5,
 }
 
 /// The date of a database, in the two formats of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dates {
+pub struct DatabaseDates {
     /// `Nov 20, 2026  11:10 PM`, for indices and the alias.
-    pub index: String,
+    pub index_date: String,
     /// `11/20/2026 23:12:59`, for masks.
-    pub masks: String,
+    pub mask_date: String,
 }
 
 /// Options of a database.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct DatabaseOptions {
     /// Protein or nucleotide.
-    pub kind: Kind,
+    pub kind: DatabaseKind,
     /// Version of the format.
-    pub version: Version,
-    /// Its title.
+    pub version: FormatVersion,
+    /// Title of the database.
     pub title: Vec<u8>,
     /// Whether identifiers are parsed and indexed.
     pub parse_ids: bool,
@@ -40,11 +40,11 @@ pub struct Options {
     /// Maximal size of files in bytes, unless a single sequence is larger. At most 2³².
     pub max_file_size: u64,
     /// Taxonomy ids of the sequences.
-    pub taxids: Taxids,
+    pub taxids: TaxidSource,
     /// Masks of the sequences.
-    pub masks: Masks,
+    pub masks: SequenceMasks,
     /// Date of the database.
-    pub dates: Dates,
+    pub dates: DatabaseDates,
     /// Map size of LMDB files, if it differs from BLAST+'s usual one.
-    pub map_size: Option<NonZero<u64>>,
+    pub lmdb_map_size: Option<NonZero<u64>>,
 }

@@ -9,9 +9,9 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use self::private::Private;
-use crate::error::{Context, Error};
-use crate::kind::Kind;
+use self::private::PrivateDirectory;
+use crate::error::{ErrorContext, MakedbError};
+use crate::kind::DatabaseKind;
 
 /// Bytes collected before they are written.
 const BUFFER: usize = 1 << 18;
@@ -27,30 +27,34 @@ const SHARED_FILES: [&str; 5] = ["db", "os", "ot", "tf", "to"];
 
 /// The files of a database while they are written, in a temporary directory.
 #[derive(Debug)]
-pub struct Sink {
+pub struct StagedFiles {
     /// Path of the database without extension.
     base: PathBuf,
-    directory: Private,
-    kind: Kind,
+    directory: PrivateDirectory,
+    kind: DatabaseKind,
     /// For each file: its volume, if it belongs to one, and the last two letters of its extension.
     files: Vec<(Option<u32>, &'static str)>,
     done: bool,
 }
 
-impl Sink {
+impl StagedFiles {
     /// Makes the temporary directory for a database `base`, and missing parent directories. `made`
     /// gets its path as soon as it exists, so that it can be removed if the process is killed. All
     /// files are in it until [`commit`](Self::commit).
     ///
     /// # Errors
     /// If no directory can be made there.
-    pub fn create(base: &Path, kind: Kind, made: impl FnMut(PathBuf)) -> Result<Self, Error> {
-        let base = std::path::absolute(base).during("find", base)?;
+    pub fn create(
+        base: &Path,
+        kind: DatabaseKind,
+        made: impl FnMut(PathBuf),
+    ) -> Result<Self, MakedbError> {
+        let base = std::path::absolute(base).with_context("find", base)?;
         let parent = base.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(parent).during("make the directory", parent)?;
+        fs::create_dir_all(parent).with_context("make the directory", parent)?;
         let name = base.file_name().unwrap_or_default();
-        let directory =
-            Private::create(parent, name, made).during("make a directory in", parent)?;
+        let directory = PrivateDirectory::create(parent, name, made)
+            .with_context("make a directory in", parent)?;
         Ok(Self { base, directory, kind, files: Vec::new(), done: false })
     }
 
@@ -60,38 +64,38 @@ impl Sink {
     }
 
     /// Path of the database without extension.
-    pub fn base(&self) -> &Path {
+    pub fn base_path(&self) -> &Path {
         &self.base
     }
 
-    /// Last component of [`base`](Self::base).
-    pub(crate) fn name(&self) -> Vec<u8> {
+    /// Last component of [`base_path`](Self::base_path).
+    pub(crate) fn base_name(&self) -> Vec<u8> {
         self.base.file_name().unwrap_or_default().as_bytes().to_vec()
     }
 
     /// Whether a database of this name and type already exists.
-    pub fn replaces(&self) -> bool {
+    pub fn has_older_database(&self) -> bool {
         self.old_files().into_iter().any(|path| path.exists())
     }
 
     /// The temporary path of a new file of the database.
-    pub(crate) fn path(&mut self, volume: Option<u32>, letters: &'static str) -> PathBuf {
+    pub(crate) fn staged_path(&mut self, volume: Option<u32>, letters: &'static str) -> PathBuf {
         self.files.push((volume, letters));
         self.directory.path().join(file_name(OsStr::new("db"), volume, self.kind, letters))
     }
 
     /// Makes a new file of the database.
-    pub(crate) fn file(
+    pub(crate) fn create_file(
         &mut self,
         volume: Option<u32>,
         letters: &'static str,
-    ) -> Result<Output, Error> {
-        Output::create(self.path(volume, letters))
+    ) -> Result<OutputFile, MakedbError> {
+        OutputFile::create(self.staged_path(volume, letters))
     }
 
     /// Makes a temporary file, which disappears when it is closed.
-    pub(crate) fn spool(&self) -> Result<File, Error> {
-        spool(self.directory.path())
+    pub(crate) fn temporary_file(&self) -> Result<File, MakedbError> {
+        temporary_file(self.directory.path())
     }
 
     /// Moves the files to their places, and removes those of an older database. Indexes and the
@@ -99,7 +103,7 @@ impl Sink {
     ///
     /// # Errors
     /// If a file cannot be moved. The files at their places are then no valid database.
-    pub fn commit(mut self, volumes: u32) -> Result<(), Error> {
+    pub fn commit(mut self, volumes: u32) -> Result<(), MakedbError> {
         let single = volumes == 1;
         let moves: Vec<(PathBuf, PathBuf)> = {
             let mut files = self.files.clone();
@@ -116,17 +120,17 @@ impl Sink {
             paths.collect()
         };
         for (from, _) in &moves {
-            File::open(from).and_then(|file| file.sync_data()).during("store", from)?;
+            File::open(from).and_then(|file| file.sync_data()).with_context("store", from)?;
         }
         let replaced: HashSet<&Path> = moves.iter().map(|(_, to)| to.as_path()).collect();
         for old in self.old_files() {
             let kept = replaced.contains(old.as_path()) && !is_entrance(&old);
             if !kept && old.exists() {
-                fs::remove_file(&old).during("remove", &old)?;
+                fs::remove_file(&old).with_context("remove", &old)?;
             }
         }
         for (from, to) in &moves {
-            fs::rename(from, to).during("put in its place", to)?;
+            fs::rename(from, to).with_context("put in its place", to)?;
         }
         self.done = true;
         // It is empty; if a file system keeps it, that does no harm.
@@ -158,8 +162,8 @@ impl Sink {
     }
 }
 
-impl Drop for Sink {
-    /// An unfinished database is removed.
+impl Drop for StagedFiles {
+    /// Removes the files of an unfinished database.
     fn drop(&mut self) {
         if !self.done {
             // Best effort: the earlier error is the one to report. Perhaps no more files can be
@@ -181,31 +185,31 @@ fn is_entrance(path: &Path) -> bool {
 }
 
 /// Name of a file such as `NAME.NN.pin`.
-fn file_name(name: &OsStr, volume: Option<u32>, kind: Kind, letters: &str) -> OsString {
+fn file_name(name: &OsStr, volume: Option<u32>, kind: DatabaseKind, letters: &str) -> OsString {
     let mut file = name.to_os_string();
     if let Some(volume) = volume {
         file.push(format!(".{volume:02}"));
     }
-    file.push(format!(".{}{letters}", kind.letter()));
+    file.push(format!(".{}{letters}", kind.extension_letter()));
     file
 }
 
 /// Makes a file without a name.
-pub(crate) fn spool(directory: &Path) -> Result<File, Error> {
-    tempfile::tempfile_in(directory).during("make a file in", directory)
+pub(crate) fn temporary_file(directory: &Path) -> Result<File, MakedbError> {
+    tempfile::tempfile_in(directory).with_context("make a file in", directory)
 }
 
 /// A file that is being written.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub(crate) struct OutputFile {
     writer: BufWriter<File>,
     path: PathBuf,
     length: u64,
 }
 
-impl Output {
-    pub(crate) fn create(path: PathBuf) -> Result<Self, Error> {
-        let file = File::create(&path).during("make", &path)?;
+impl OutputFile {
+    pub(crate) fn create(path: PathBuf) -> Result<Self, MakedbError> {
+        let file = File::create(&path).with_context("make", &path)?;
         Ok(Self::new(file, path))
     }
 
@@ -219,32 +223,32 @@ impl Output {
         self.length
     }
 
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.writer.write_all(bytes).during("write", &self.path)?;
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), MakedbError> {
+        self.writer.write_all(bytes).with_context("write", &self.path)?;
         self.length += bytes.len() as u64;
         Ok(())
     }
 
     /// Appends the contents of a temporary file.
-    pub(crate) fn append(&mut self, spool: Output) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, spool: OutputFile) -> Result<(), MakedbError> {
         let length = spool.length;
         let mut file = spool.rewind()?;
-        io::copy(&mut file, &mut self.writer).during("write", &self.path)?;
+        io::copy(&mut file, &mut self.writer).with_context("write", &self.path)?;
         self.length += length;
         Ok(())
     }
 
     /// Writes the remaining bytes, and returns the file at its start.
-    pub(crate) fn rewind(self) -> Result<File, Error> {
+    pub(crate) fn rewind(self) -> Result<File, MakedbError> {
         let path = self.path;
         let into = self.writer.into_inner().map_err(io::IntoInnerError::into_error);
-        let mut file = into.during("write", &path)?;
-        io::Seek::rewind(&mut file).during("read", &path)?;
+        let mut file = into.with_context("write", &path)?;
+        io::Seek::rewind(&mut file).with_context("read", &path)?;
         Ok(file)
     }
 
     /// Writes the remaining bytes.
-    pub(crate) fn close(mut self) -> Result<(), Error> {
-        self.writer.flush().during("write", &self.path)
+    pub(crate) fn close(mut self) -> Result<(), MakedbError> {
+        self.writer.flush().with_context("write", &self.path)
     }
 }

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, Error};
-use crate::sink::{Output, spool};
+use crate::error::{ErrorContext, MakedbError};
+use crate::sink::{OutputFile, temporary_file};
 
 /// Bytes of records that are sorted in memory at a time.
 const RUN_BYTES: usize = 48 << 20;
@@ -27,7 +27,7 @@ struct Item {
 /// Sorts records of a key and a number by the key's bytes, then by the number. Needs less than 100
 /// MB of memory for any number of records.
 #[derive(Debug)]
-pub(crate) struct Sorter {
+pub(crate) struct ExternalSorter {
     directory: PathBuf,
     limit: usize,
     bytes: Vec<u8>,
@@ -35,7 +35,7 @@ pub(crate) struct Sorter {
     runs: Vec<File>,
 }
 
-impl Sorter {
+impl ExternalSorter {
     /// Makes an empty sorter, with its files in `directory`.
     pub(crate) fn new(directory: &Path) -> Self {
         Self::with_limit(directory, RUN_BYTES)
@@ -52,7 +52,7 @@ impl Sorter {
     }
 
     /// Adds a record.
-    pub(crate) fn push(&mut self, key: &[u8], value: u64) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, key: &[u8], value: u64) -> Result<(), MakedbError> {
         let used = self.bytes.len() + self.items.len() * size_of::<Item>();
         if used + key.len() > self.limit && !self.items.is_empty() {
             self.write_run()?;
@@ -72,13 +72,13 @@ impl Sorter {
         });
     }
 
-    fn write_run(&mut self) -> Result<(), Error> {
+    fn write_run(&mut self) -> Result<(), MakedbError> {
         self.sort();
-        let mut run = Output::new(spool(&self.directory)?, self.directory.clone());
+        let mut run = OutputFile::new(temporary_file(&self.directory)?, self.directory.clone());
         for item in &self.items {
-            run.put(&(item.length as u32).to_le_bytes())?;
-            run.put(&item.value.to_le_bytes())?;
-            run.put(&self.bytes[item.start..item.start + item.length])?;
+            run.write_bytes(&(item.length as u32).to_le_bytes())?;
+            run.write_bytes(&item.value.to_le_bytes())?;
+            run.write_bytes(&self.bytes[item.start..item.start + item.length])?;
         }
         self.runs.push(run.rewind()?);
         self.items.clear();
@@ -87,10 +87,10 @@ impl Sorter {
     }
 
     /// Calls `each` with the records in order.
-    pub(crate) fn finish(
+    pub(crate) fn for_each_sorted(
         mut self,
-        mut each: impl FnMut(&[u8], u64) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut each: impl FnMut(&[u8], u64) -> Result<(), MakedbError>,
+    ) -> Result<(), MakedbError> {
         if self.runs.is_empty() {
             self.sort();
             for item in &self.items {
@@ -104,13 +104,13 @@ impl Sorter {
         let mut heap = BinaryHeap::new();
         for run in std::mem::take(&mut self.runs) {
             let mut head = Head::new(run);
-            if head.advance().during("read from", &self.directory)? {
+            if head.advance().with_context("read from", &self.directory)? {
                 heap.push(head);
             }
         }
         while let Some(mut head) = heap.pop() {
             each(&head.key, head.value)?;
-            if head.advance().during("read from", &self.directory)? {
+            if head.advance().with_context("read from", &self.directory)? {
                 heap.push(head);
             }
         }
@@ -182,7 +182,7 @@ mod tests {
     fn merged_runs_are_as_sorted_as_one() {
         let directory = tempfile::tempdir().unwrap();
         let sorted = |limit: usize| {
-            let mut sorter = Sorter::with_limit(directory.path(), limit);
+            let mut sorter = ExternalSorter::with_limit(directory.path(), limit);
             let mut random = fastrand::Rng::with_seed(1);
             for n in 0..5000u64 {
                 let key = random.u32(..700).to_string().repeat(1 + n as usize % 4);
@@ -191,7 +191,7 @@ mod tests {
             let runs = sorter.runs.len();
             let mut all = Vec::new();
             sorter
-                .finish(|key, value| {
+                .for_each_sorted(|key, value| {
                     all.push((key.to_vec(), value));
                     Ok(())
                 })

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use fleetblast_seq::fasta::FastaError;
 
-use crate::encode::Text;
+use crate::encode::FastaPart;
 
 /// Minimal size of a part in bytes, except for the last.
 const PART: usize = 1 << 20;
 
 /// Reads an input in parts.
-pub(crate) struct Splitter {
+pub(crate) struct FastaSplitter {
     input: Box<dyn BufRead + Send>,
     name: PathBuf,
     /// The text after the last part.
@@ -22,14 +22,14 @@ pub(crate) struct Splitter {
     started: bool,
 }
 
-impl Splitter {
+impl FastaSplitter {
     pub(crate) fn new(input: Box<dyn BufRead + Send>, name: &Path) -> Self {
         let name = name.to_path_buf();
         Self { input, name, rest: Vec::new(), lines: 0, ended: false, started: false }
     }
 
     /// Returns the next part; there is a first part even if the input is empty.
-    pub(crate) fn next_part(&mut self) -> Result<Option<Text>, FastaError> {
+    pub(crate) fn next_part(&mut self) -> Result<Option<FastaPart>, FastaError> {
         let mut bytes = std::mem::take(&mut self.rest);
         let mut wanted = PART;
         loop {
@@ -49,7 +49,7 @@ impl Splitter {
         self.started = true;
         let lines_before = self.lines;
         self.lines += lines(&bytes);
-        Ok(Some(Text { bytes, lines_before }))
+        Ok(Some(FastaPart { bytes, lines_before }))
     }
 
     /// Reads until there are `wanted` bytes or the input ends.
@@ -126,7 +126,8 @@ mod tests {
         for n in 0..40_000 {
             text.extend(format!(">record {n}\nMKTAYIAKQR\r\nMKTAYIAKQRQISFVKSHFSRQ\n").bytes());
         }
-        let mut splitter = Splitter::new(Box::new(io::Cursor::new(text.clone())), Path::new("x"));
+        let mut splitter =
+            FastaSplitter::new(Box::new(io::Cursor::new(text.clone())), Path::new("x"));
         let (mut joined, mut count) = (Vec::new(), 0);
         while let Some(part) = splitter.next_part().unwrap() {
             assert_eq!(part.lines_before, lines(&joined));

@@ -7,36 +7,36 @@ use std::path::{Path, PathBuf};
 use fleetblast_seq::id::{SeqId, parse_single_id};
 use fleetblast_seq::input::read_whole_file;
 
-use crate::error::Error;
-use crate::ids::plain_key;
-use crate::lmdb::{Lmdb, PAGE_CONTENTS};
-use crate::sink::{Output, Sink};
-use crate::sort::Sorter;
+use crate::error::MakedbError;
+use crate::ids::key_without_version;
+use crate::lmdb::{LmdbWriter, PAGE_CONTENTS};
+use crate::sink::{OutputFile, StagedFiles};
+use crate::sort::ExternalSorter;
 
 /// The initial map size of BLAST+.
 const MAP_SIZE: u64 = 300_000_000;
 
 /// The source of taxonomy ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Taxids {
+pub enum TaxidSource {
     /// No taxonomy id is known, so 0 is stored.
     #[default]
     Unknown,
     /// The same taxonomy id for all sequences.
-    All(i32),
+    SameForAll(i32),
     /// A taxonomy id for each identifier without version.
-    Map(HashMap<Vec<u8>, i32>),
+    ByIdentifier(HashMap<Vec<u8>, i32>),
 }
 
-impl Taxids {
+impl TaxidSource {
     /// Reads a file with an identifier and a number on each line, one blank or tab between them.
     /// Lines without exactly two such words are skipped.
     ///
     /// # Errors
     /// If the file cannot be read, or a second word is no number.
-    pub fn read_map(path: &Path) -> Result<Self, Error> {
+    pub fn read_map(path: &Path) -> Result<Self, MakedbError> {
         let text = read_whole_file(path)
-            .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+            .map_err(|source| MakedbError::ReadFile { path: path.to_path_buf(), source })?;
         let mut map = HashMap::new();
         for (line, text) in (1..).zip(text.split(|&byte| byte == b'\n' || byte == b'\r')) {
             let mut words = text.trim_ascii().split(|&byte| byte == b' ' || byte == b'\t');
@@ -49,21 +49,21 @@ impl Taxids {
             let number = std::str::from_utf8(number).ok().and_then(|text| text.parse().ok());
             let Some(number) = number else {
                 let text = String::from_utf8_lossy(text).into_owned();
-                return Err(Error::TaxidMap { path: PathBuf::from(path), line, text });
+                return Err(MakedbError::InvalidTaxidMap { path: PathBuf::from(path), line, text });
             };
             map.insert(map_key(id), number);
         }
-        Ok(if map.is_empty() { Self::Unknown } else { Self::Map(map) })
+        Ok(if map.is_empty() { Self::Unknown } else { Self::ByIdentifier(map) })
     }
 
     /// The taxonomy id of a definition line, 0 if unknown (`CTaxIdSet::x_SelectBestTaxid`); `None`
     /// if it is not in the map.
-    pub(crate) fn find(&self, ids: &[SeqId]) -> Option<i32> {
+    pub(crate) fn taxid_of_ids(&self, ids: &[SeqId]) -> Option<i32> {
         match self {
             Self::Unknown => Some(0),
-            Self::All(taxid) => Some(*taxid),
-            Self::Map(map) => ids.iter().find_map(|id| {
-                let key = Some(plain_key(id)).filter(|key| !key.is_empty())?;
+            Self::SameForAll(taxid) => Some(*taxid),
+            Self::ByIdentifier(map) => ids.iter().find_map(|id| {
+                let key = Some(key_without_version(id)).filter(|key| !key.is_empty())?;
                 let plain =
                     || key.split(|&byte| byte == b'.').next().filter(|k| k.len() < key.len());
                 map.get(&key).or_else(|| map.get(plain()?)).copied()
@@ -81,74 +81,79 @@ fn map_key(word: &[u8]) -> Vec<u8> {
         return word[zeros..].to_vec();
     }
     let id = parse_single_id(word).or_else(|| parse_single_id(&[b"lcl|", word].concat()));
-    id.as_ref().map(plain_key).unwrap_or_default()
+    id.as_ref().map(key_without_version).unwrap_or_default()
 }
 
 /// Collects the taxonomy ids of all sequences of a version 5 database.
 #[derive(Debug)]
 pub(crate) struct TaxidTables {
-    ends: Output,
-    lists: Output,
-    numbers: Sorter,
+    ends: OutputFile,
+    lists: OutputFile,
+    numbers: ExternalSorter,
     /// Number of sequences of each taxonomy id.
     counts: BTreeMap<i32, u32>,
     count: u64,
 }
 
 impl TaxidTables {
-    pub(crate) fn new(sink: &Sink) -> Result<Self, Error> {
-        let spool = || Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
+    pub(crate) fn new(sink: &StagedFiles) -> Result<Self, MakedbError> {
+        let spool = || {
+            Ok::<_, MakedbError>(OutputFile::new(
+                sink.temporary_file()?,
+                sink.directory().to_path_buf(),
+            ))
+        };
         let (ends, lists) = (spool()?, spool()?);
-        let (numbers, counts) = (Sorter::new(sink.directory()), BTreeMap::new());
+        let (numbers, counts) = (ExternalSorter::new(sink.directory()), BTreeMap::new());
         Ok(Self { ends, lists, numbers, counts, count: 0 })
     }
 
     /// Adds the taxonomy ids of the next sequence, ascending and without duplicates.
-    pub(crate) fn add(&mut self, taxids: &[i32], number: u32) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, taxids: &[i32], number: u32) -> Result<(), MakedbError> {
         for &taxid in taxids {
-            self.lists.put(&taxid.to_le_bytes())?;
+            self.lists.write_bytes(&taxid.to_le_bytes())?;
             let sortable = taxid.cast_unsigned() ^ 1 << 31;
             *self.counts.entry(taxid).or_default() += 1;
             self.numbers.push(&sortable.to_be_bytes(), u64::from(number))?;
         }
         self.count += 1;
-        self.ends.put(&(self.lists.length() / 4).to_le_bytes())
+        self.ends.write_bytes(&(self.lists.length() / 4).to_le_bytes())
     }
 
     /// Writes `.?ot`, `.?to` and `.?tf`.
     pub(crate) fn write(
         self,
-        sink: &mut Sink,
+        sink: &mut StagedFiles,
         map_size: Option<NonZero<u64>>,
-    ) -> Result<(), Error> {
-        let mut file = sink.file(None, "ot")?;
-        file.put(&self.count.to_le_bytes())?;
+    ) -> Result<(), MakedbError> {
+        let mut file = sink.create_file(None, "ot")?;
+        file.write_bytes(&self.count.to_le_bytes())?;
         file.append(self.ends)?;
         file.append(self.lists)?;
         file.close()?;
-        let mut file = sink.file(None, "to")?;
+        let mut file = sink.create_file(None, "to")?;
         let mut offsets = Vec::with_capacity(self.counts.len());
         let mut counts = self.counts.into_iter();
         let mut left = 0;
-        self.numbers.finish(|_, number| {
+        self.numbers.for_each_sorted(|_, number| {
             while left == 0
                 && let Some((taxid, count)) = counts.next()
             {
                 offsets.push((taxid, file.length()));
-                file.put(&count.to_le_bytes())?;
+                file.write_bytes(&count.to_le_bytes())?;
                 left = count;
             }
             left -= 1;
-            file.put(&(number as u32).to_le_bytes())
+            file.write_bytes(&(number as u32).to_le_bytes())
         })?;
         file.close()?;
         let map_size = map_size.map_or(MAP_SIZE, NonZero::get);
         let entries = 32 * offsets.len() as u64;
-        let mut lmdb = Lmdb::create(sink.path(None, "tf"), map_size, entries)?;
+        let mut lmdb = LmdbWriter::create(sink.staged_path(None, "tf"), map_size, entries)?;
         // The number of pages that BLAST+ reserves (`CWriteDB_TaxID::x_IncreaseEnvMapSize`).
         let leaves = entries / PAGE_CONTENTS + 1;
-        lmdb.need(leaves + 24 * leaves / PAGE_CONTENTS + 1 + 4);
-        let mut batches = lmdb.batches("taxid2offset");
+        lmdb.reserve_pages(leaves + 24 * leaves / PAGE_CONTENTS + 1 + 4);
+        let mut batches = lmdb.transaction_writer("taxid2offset");
         for (taxid, offset) in offsets {
             let entry = (taxid.to_le_bytes().to_vec(), offset.to_le_bytes().to_vec());
             batches.push(Some(entry))?;

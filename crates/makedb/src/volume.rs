@@ -1,11 +1,11 @@
 //! One volume: index, headers, sequences, and indexes of identifiers.
 
-use crate::column::Column;
-use crate::error::Error;
-use crate::isam::{Numbers, Strings};
-use crate::kind::Kind;
-use crate::options::{Options, Version};
-use crate::sink::{Output, Sink};
+use crate::column::MaskColumnWriter;
+use crate::error::MakedbError;
+use crate::isam::{NumericIndexWriter, StringIndexWriter};
+use crate::kind::DatabaseKind;
+use crate::options::{DatabaseOptions, FormatVersion};
+use crate::sink::{OutputFile, StagedFiles};
 
 /// Size limit of BLAST+ for the estimated files of identifiers, whatever `-max_file_sz` says.
 const MAX_INDEX_FILE: u64 = 999_999_999;
@@ -20,16 +20,16 @@ const NO_GI: u32 = u32::MAX;
 
 /// The stored parts of a sequence.
 #[derive(Debug)]
-pub(crate) struct Item<'a> {
+pub(crate) struct StoredSequence<'a> {
     /// Residues or packed bases, without a sentinel.
     pub(crate) sequence: &'a [u8],
     pub(crate) ambiguities: &'a [u8],
     pub(crate) header: &'a [u8],
     pub(crate) length: u32,
     /// Number of identifiers.
-    pub(crate) ids: usize,
+    pub(crate) id_count: usize,
     /// Lines of the string index of version 4.
-    pub(crate) lines: &'a [Vec<u8>],
+    pub(crate) string_index_lines: &'a [Vec<u8>],
     pub(crate) gis: &'a [u32],
     pub(crate) hash: u32,
     /// Masks in the two byte orders.
@@ -39,17 +39,17 @@ pub(crate) struct Item<'a> {
 /// The files that `-parse_seqids` or `-hash_index` add.
 #[derive(Debug)]
 struct Indices {
-    gis: Numbers,
-    gi_of: Output,
-    accessions: Option<Strings>,
-    hashes: Option<Strings>,
+    gis: NumericIndexWriter,
+    gi_of: OutputFile,
+    accessions: Option<StringIndexWriter>,
+    hashes: Option<StringIndexWriter>,
 }
 
 /// A volume that is being written.
 #[derive(Debug)]
-pub(crate) struct Volume {
+pub(crate) struct VolumeWriter {
     number: u32,
-    kind: Kind,
+    kind: DatabaseKind,
     limit: u64,
     /// Number of sequences so far.
     count: u32,
@@ -57,42 +57,49 @@ pub(crate) struct Volume {
     longest: u32,
     /// Size of the index without its offsets.
     overhead: u64,
-    headers: Output,
-    sequences: Output,
-    header_ends: Output,
-    sequence_ends: Output,
-    ambiguity_starts: Output,
+    headers: OutputFile,
+    sequences: OutputFile,
+    header_ends: OutputFile,
+    sequence_ends: OutputFile,
+    ambiguity_starts: OutputFile,
     indices: Option<Indices>,
-    masks: Option<Column>,
+    masks: Option<MaskColumnWriter>,
 }
 
-impl Volume {
+impl VolumeWriter {
     /// Makes an empty volume.
-    pub(crate) fn create(sink: &mut Sink, options: &Options, number: u32) -> Result<Self, Error> {
+    pub(crate) fn create(
+        sink: &mut StagedFiles,
+        options: &DatabaseOptions,
+        number: u32,
+    ) -> Result<Self, MakedbError> {
         let file = Some(number);
-        let spool = |sink: &Sink| {
-            Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()))
+        let spool = |sink: &StagedFiles| {
+            Ok::<_, MakedbError>(OutputFile::new(
+                sink.temporary_file()?,
+                sink.directory().to_path_buf(),
+            ))
         };
-        let mut sequences = sink.file(file, "sq")?;
-        sequences.put(&[0])?;
+        let mut sequences = sink.create_file(file, "sq")?;
+        sequences.write_bytes(&[0])?;
         let mut header_ends = spool(sink)?;
-        header_ends.put(&0u32.to_be_bytes())?;
+        header_ends.write_bytes(&0u32.to_be_bytes())?;
         let mut sequence_ends = spool(sink)?;
-        sequence_ends.put(&1u32.to_be_bytes())?;
+        sequence_ends.write_bytes(&1u32.to_be_bytes())?;
         let indices = if options.parse_ids || options.hash_index {
             Some(Indices {
-                gis: Numbers::new(sink.directory()),
+                gis: NumericIndexWriter::new(sink.directory()),
                 gi_of: spool(sink)?,
-                accessions: (options.version == Version::Four)
-                    .then(|| Strings::new(sink.directory())),
-                hashes: options.hash_index.then(|| Strings::new(sink.directory())),
+                accessions: (options.version == FormatVersion::Version4)
+                    .then(|| StringIndexWriter::new(sink.directory())),
+                hashes: options.hash_index.then(|| StringIndexWriter::new(sink.directory())),
             })
         } else {
             None
         };
         let masks = match options.masks.algorithms() {
             [] => None,
-            algorithms => Some(Column::create(sink, options, algorithms, number)?),
+            algorithms => Some(MaskColumnWriter::create(sink, options, algorithms, number)?),
         };
         let name = lmdb_name(sink, options);
         Ok(Self {
@@ -103,7 +110,7 @@ impl Volume {
             residues: 0,
             longest: 0,
             overhead: preamble(options, &name, number, 0, 0, 0).len() as u64,
-            headers: sink.file(file, "hr")?,
+            headers: sink.create_file(file, "hr")?,
             sequences,
             header_ends,
             sequence_ends,
@@ -113,44 +120,44 @@ impl Volume {
         })
     }
 
-    /// Sequences so far.
-    pub(crate) fn count(&self) -> u32 {
+    /// Number of sequences so far.
+    pub(crate) fn sequence_count(&self) -> u32 {
         self.count
     }
 
     /// Whether BLAST+ puts the sequence into this volume (`CWriteDB_Volume::WriteSequence`). An
     /// empty volume accepts any.
-    pub(crate) fn fits(&self, item: &Item<'_>) -> bool {
+    pub(crate) fn fits(&self, item: &StoredSequence<'_>) -> bool {
         if self.count == 0 {
             return true;
         }
         let offsets = match self.kind {
-            Kind::Protein => 8,
-            Kind::Nucleotide => 12,
+            DatabaseKind::Protein => 8,
+            DatabaseKind::Nucleotide => 12,
         };
         let index = self.overhead + offsets * u64::from(self.count);
         let sequence = (item.sequence.len() + item.ambiguities.len()) as u64;
         index < self.limit.saturating_sub(INDEX_RESERVE)
             && self.headers.length() + (item.header.len() as u64) < self.limit
             && self.sequences.length() + sequence < self.limit
-            && self.indices.as_ref().is_none_or(|indices| indices.fit(item.ids as u64))
+            && self.indices.as_ref().is_none_or(|indices| indices.fit(item.id_count as u64))
             && self.masks.as_ref().is_none_or(|masks| masks.fits(item.masks[0].len() as u64))
     }
 
     /// Adds a sequence.
-    pub(crate) fn add(&mut self, item: &Item<'_>) -> Result<(), Error> {
-        self.headers.put(item.header)?;
-        self.header_ends.put(&self.offset(self.headers.length())?.to_be_bytes())?;
-        self.sequences.put(item.sequence)?;
+    pub(crate) fn add(&mut self, item: &StoredSequence<'_>) -> Result<(), MakedbError> {
+        self.headers.write_bytes(item.header)?;
+        self.header_ends.write_bytes(&self.offset(self.headers.length())?.to_be_bytes())?;
+        self.sequences.write_bytes(item.sequence)?;
         match self.kind {
-            Kind::Protein => self.sequences.put(&[0])?,
-            Kind::Nucleotide => {
+            DatabaseKind::Protein => self.sequences.write_bytes(&[0])?,
+            DatabaseKind::Nucleotide => {
                 let start = self.offset(self.sequences.length())?;
-                self.ambiguity_starts.put(&start.to_be_bytes())?;
-                self.sequences.put(item.ambiguities)?;
+                self.ambiguity_starts.write_bytes(&start.to_be_bytes())?;
+                self.sequences.write_bytes(item.ambiguities)?;
             }
         }
-        self.sequence_ends.put(&self.offset(self.sequences.length())?.to_be_bytes())?;
+        self.sequence_ends.write_bytes(&self.offset(self.sequences.length())?.to_be_bytes())?;
         if let Some(indices) = &mut self.indices {
             indices.add(self.count, item)?;
         }
@@ -163,23 +170,27 @@ impl Volume {
         Ok(())
     }
 
-    fn offset(&self, offset: u64) -> Result<u32, Error> {
+    fn offset(&self, offset: u64) -> Result<u32, MakedbError> {
         let number = u64::from(self.count);
-        u32::try_from(offset).map_err(|_| Error::TooLarge { number })
+        u32::try_from(offset).map_err(|_| MakedbError::SequenceTooLarge { number })
     }
 
     /// Completes the files.
-    pub(crate) fn close(mut self, sink: &mut Sink, options: &Options) -> Result<(), Error> {
+    pub(crate) fn close(
+        mut self,
+        sink: &mut StagedFiles,
+        options: &DatabaseOptions,
+    ) -> Result<(), MakedbError> {
         let file = Some(self.number);
-        let mut index = sink.file(file, "in")?;
+        let mut index = sink.create_file(file, "in")?;
         let (count, residues, longest) = (self.count, self.residues, self.longest);
         let name = lmdb_name(sink, options);
-        index.put(&preamble(options, &name, self.number, count, residues, longest))?;
+        index.write_bytes(&preamble(options, &name, self.number, count, residues, longest))?;
         let end = self.offset(self.sequences.length())?;
         index.append(self.header_ends)?;
         index.append(self.sequence_ends)?;
-        if self.kind == Kind::Nucleotide {
-            self.ambiguity_starts.put(&end.to_be_bytes())?;
+        if self.kind == DatabaseKind::Nucleotide {
+            self.ambiguity_starts.write_bytes(&end.to_be_bytes())?;
             index.append(self.ambiguity_starts)?;
         }
         index.close()?;
@@ -197,20 +208,21 @@ impl Volume {
 
 impl Indices {
     fn fit(&self, ids: u64) -> bool {
-        let strings =
-            |index: &Strings, ids: u64| index.size() + (ids + 1) * STRING_ESTIMATE < MAX_INDEX_FILE;
-        self.gis.size() + (ids + 1) * NUMBER_SIZE < MAX_INDEX_FILE
+        let strings = |index: &StringIndexWriter, ids: u64| {
+            index.byte_count() + (ids + 1) * STRING_ESTIMATE < MAX_INDEX_FILE
+        };
+        self.gis.byte_count() + (ids + 1) * NUMBER_SIZE < MAX_INDEX_FILE
             && self.accessions.as_ref().is_none_or(|index| strings(index, ids))
             && self.hashes.as_ref().is_none_or(|index| strings(index, 1))
     }
 
-    fn add(&mut self, number: u32, item: &Item<'_>) -> Result<(), Error> {
+    fn add(&mut self, number: u32, item: &StoredSequence<'_>) -> Result<(), MakedbError> {
         for &gi in item.gis {
             self.gis.add(gi, number)?;
         }
-        self.gi_of.put(&item.gis.first().copied().unwrap_or(NO_GI).to_be_bytes())?;
+        self.gi_of.write_bytes(&item.gis.first().copied().unwrap_or(NO_GI).to_be_bytes())?;
         if let Some(accessions) = &mut self.accessions {
-            for line in item.lines {
+            for line in item.string_index_lines {
                 accessions.add(line)?;
             }
         }
@@ -220,7 +232,7 @@ impl Indices {
         Ok(())
     }
 
-    fn close(self, sink: &mut Sink, volume: u32, count: u32) -> Result<(), Error> {
+    fn close(self, sink: &mut StagedFiles, volume: u32, count: u32) -> Result<(), MakedbError> {
         self.gis.write(sink, volume)?;
         if let Some(accessions) = self.accessions {
             accessions.write(sink, volume, ["si", "sd"])?;
@@ -228,9 +240,9 @@ impl Indices {
         if let Some(hashes) = self.hashes {
             hashes.write(sink, volume, ["hi", "hd"])?;
         }
-        let mut file = sink.file(Some(volume), "og")?;
+        let mut file = sink.create_file(Some(volume), "og")?;
         for word in [1, 0, 4, count, 0, 0, 0, 0] {
-            file.put(&word.to_be_bytes())?;
+            file.write_bytes(&word.to_be_bytes())?;
         }
         file.append(self.gi_of)?;
         file.close()
@@ -238,15 +250,15 @@ impl Indices {
 }
 
 /// `n5.ndb`: the name of the file of accessions, which every volume of version 5 has.
-fn lmdb_name(sink: &Sink, options: &Options) -> Vec<u8> {
-    let mut name = sink.name();
-    name.extend(format!(".{}db", options.kind.letter()).bytes());
+fn lmdb_name(sink: &StagedFiles, options: &DatabaseOptions) -> Vec<u8> {
+    let mut name = sink.base_name();
+    name.extend(format!(".{}db", options.kind.extension_letter()).bytes());
     name
 }
 
 /// The index before its offsets; the date is padded so that they start at a multiple of 8.
 fn preamble(
-    options: &Options,
+    options: &DatabaseOptions,
     lmdb_name: &[u8],
     volume: u32,
     count: u32,
@@ -260,20 +272,20 @@ fn preamble(
         bytes.extend(text);
     };
     let version = match options.version {
-        Version::Four => 4,
-        Version::Five => 5,
+        FormatVersion::Version4 => 4,
+        FormatVersion::Version5 => 5,
     };
     put(&mut bytes, version);
-    put(&mut bytes, u32::from(options.kind == Kind::Protein));
-    if options.version == Version::Five {
+    put(&mut bytes, u32::from(options.kind == DatabaseKind::Protein));
+    if options.version == FormatVersion::Version5 {
         put(&mut bytes, volume);
     }
     text(&mut bytes, &options.title);
-    if options.version == Version::Five {
+    if options.version == FormatVersion::Version5 {
         text(&mut bytes, lmdb_name);
     }
     // After the date come 4 + 8 + 4 bytes.
-    let mut date = options.dates.index.clone().into_bytes();
+    let mut date = options.dates.index_date.clone().into_bytes();
     while !(bytes.len() + 4 + date.len() + 16).is_multiple_of(8) {
         date.push(0);
     }

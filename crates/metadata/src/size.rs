@@ -268,7 +268,7 @@ mod tests {
     fn everything_can_be_weighed() {
         use crate::header::{Database, DatabaseFingerprint, Header, OptionValue, Paragraph};
         use crate::iterations::{BlockIterations, IterationResult, QueryIterations};
-        use fleetblast_db::restrict::{Ids, Restriction, SeqIdList};
+        use fleetblast_db::restrict::{ListEntries, Restriction, SeqIdList};
         use fleetblast_seq::id::{NumberKind, ObjectId, TextKind};
 
         let text = || b"text".to_vec();
@@ -307,8 +307,10 @@ mod tests {
             OptionValue::Real(0.5),
             OptionValue::Boolean(true),
         ];
-        let names = SeqIdList { ids: vec![text()], binary: true, database_residues: 7 };
-        for ids in [Ids::Sequences(names), Ids::Gis(vec![7]), Ids::Taxids(vec![7])] {
+        let names = SeqIdList { ids: vec![text()], is_binary: true, database_residues: 7 };
+        for ids in
+            [ListEntries::Sequences(names), ListEntries::Gis(vec![7]), ListEntries::Taxids(vec![7])]
+        {
             let header = Header {
                 program: "blastp".to_owned(),
                 version: "1".to_owned(),
@@ -316,7 +318,7 @@ mod tests {
                 environment: vec![("NAME".to_owned(), text())],
                 command: text(),
                 inputs: vec![("taxdb.btd".to_owned(), "digest".to_owned())],
-                restriction: Some(Restriction { ids, negative: true }),
+                restriction: Some(Restriction { entries: ids, is_negative: true }),
                 encodings: crate::EncodingChoice::Only(Encoding::Hits),
                 hitlist_size: 500,
                 database: database.clone(),

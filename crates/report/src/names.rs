@@ -247,7 +247,7 @@ fn organism(
     let mut taxids = lines[chosen..=chosen].iter().chain(lines).map(|line| line.taxid);
     let Some(taxid) = taxids.find(|&taxid| taxid > 0) else { return Ok(None) };
     let names = source.taxon(taxid).map_err(|cause| ReportError::Taxonomy { taxid, cause })?;
-    Ok(Some(names.map(|names| names.scientific).unwrap_or_default()))
+    Ok(Some(names.map(|names| names.scientific_name).unwrap_or_default()))
 }
 
 /// Decides which definition lines are shown if the user listed what to search.

@@ -75,7 +75,12 @@ impl Taxonomy {
     }
 
     fn add(&mut self, names: TaxonNames) {
-        let TaxonNames { scientific, common, blast, kingdom } = names;
+        let TaxonNames {
+            scientific_name: scientific,
+            common_name: common,
+            blast_name: blast,
+            kingdom,
+        } = names;
         self.scientific.push(scientific);
         self.common.push(common);
         self.blast.extend(is_group(&blast).then_some(blast));
@@ -97,9 +102,9 @@ impl Taxonomy {
         let group = |pick| name(pick).into_iter().filter(|name| is_group(name)).collect();
         let items: Vec<Vec<u8>> = match column {
             C::TaxId => self.one.iter().map(number).collect(),
-            C::ScientificName => name(|names| &names.scientific),
-            C::CommonName => name(|names| &names.common),
-            C::BlastName => group(|names| &names.blast),
+            C::ScientificName => name(|names| &names.scientific_name),
+            C::CommonName => name(|names| &names.common_name),
+            C::BlastName => group(|names| &names.blast_name),
             C::SuperKingdom => group(|names| &names.kingdom),
             C::TaxIds => self.all.iter().map(number).collect(),
             C::ScientificNames => self.scientific.clone(),

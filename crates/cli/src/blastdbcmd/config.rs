@@ -41,7 +41,7 @@ impl Config {
         if let Some(mask) = &options.mask {
             let id = match number::parse_int4(mask.as_bytes()) {
                 Ok(id) => id,
-                Err(_) => source.masks()?.named(mask.as_bytes()).ok_or_else(|| {
+                Err(_) => source.masks()?.algorithm_by_name(mask.as_bytes()).ok_or_else(|| {
                     let message = "Cannot find string algorithm id in algorithm map.";
                     Stop::Message(message.to_owned())
                 })?,

@@ -39,7 +39,7 @@ impl Retrieval<'_> {
                 self.write_all(oids, &config, out)
             }
             Selection::All => {
-                self.write_all(self.source.database.oid_cursor().walk(), &config, out)
+                self.write_all(self.source.database.oid_cursor().walk_included(), &config, out)
             }
             Selection::Batch(path) => {
                 let text = lines_of("entry_batch", path).map_err(|error| {
@@ -114,7 +114,7 @@ impl Retrieval<'_> {
     fn oids_of(&self, id: &[u8]) -> Result<Vec<u32>, Stop> {
         let oids = self.source.lookup.oids_of_id(id, &mut self.source.cursor.borrow_mut())?;
         if oids.is_empty() {
-            let key = self.source.lookup.key_of(id);
+            let key = self.source.lookup.key_of_typed_id(id);
             self.messages.error(&format!("Entry not found: {}", String::from_utf8_lossy(&key)));
         }
         Ok(oids)
@@ -169,11 +169,11 @@ impl Retrieval<'_> {
     fn look_up<'t>(&self, text: &'t [u8]) -> Result<Vec<BatchEntry<'t>>, Stop> {
         let lines = text.split(|&b| b == b'\n').filter_map(id_and_rest);
         let look_up = |(id, specifiers)| {
-            let key = self.source.lookup.key_of(id);
+            let key = self.source.lookup.key_of_typed_id(id);
             let mut cursor = self.source.cursor.borrow_mut();
             let found = match self.source.lookup.oid_of_batch_key(&key, &mut cursor) {
                 // The database has no identifiers.
-                Err(DbError::NoAccessions) => None,
+                Err(DbError::MissingAccessionTable) => None,
                 found => found?,
             };
             Ok((key, specifiers, found))

@@ -136,7 +136,7 @@ impl Fasta {
             title = with_ctrl_a(&title);
         }
         let taxid = lines.iter().map(|line| line.taxid).find(|&taxid| taxid > 0);
-        let organism = taxid.map(|taxid| source.taxon(taxid).map(|names| names.scientific));
+        let organism = taxid.map(|taxid| source.taxon(taxid).map(|names| names.scientific_name));
         let organism = organism.map(Option::unwrap_or_default);
         let facts = TitleFacts {
             title: &title,

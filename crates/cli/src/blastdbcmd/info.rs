@@ -17,8 +17,8 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, E
         SequenceKind::Nucleotide => "bases",
         _ => "residues",
     };
-    let whole = database.whole();
-    let residues = if exact_length { database.exact_residues() } else { whole.residues };
+    let whole = database.combined_info();
+    let residues = if exact_length { database.exact_residue_count() } else { whole.residue_count };
     let number = |value: u64| with_commas(i64::try_from(value).unwrap_or(i64::MAX));
     let mut text = b"Database: ".to_vec();
     text.extend_from_slice(&whole.title);
@@ -26,10 +26,10 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, E
         format!(
             "\n\t{} sequences; {} total {letters}\n\nDate: {}\tLongest sequence: {} {letters}\n\n\
              BLASTDB Version: {}\n",
-            number(whole.sequences),
+            number(whole.sequence_count),
             number(residues),
             database.date(),
-            number(database.stated_longest(exact_length).into()),
+            number(database.reported_max_length(exact_length).into()),
             database.version(),
         )
         .as_bytes(),
@@ -143,10 +143,10 @@ impl Layout {
             let name = |pick: fn(&TaxonNames) -> &Vec<u8>| names.map_or(&b"N/A"[..], |n| pick(n));
             match column {
                 Column::Taxid => line.extend_from_slice(taxid.to_string().as_bytes()),
-                Column::Scientific => line.extend_from_slice(name(|n| &n.scientific)),
-                Column::Common => line.extend_from_slice(name(|n| &n.common)),
+                Column::Scientific => line.extend_from_slice(name(|n| &n.scientific_name)),
+                Column::Common => line.extend_from_slice(name(|n| &n.common_name)),
                 Column::Kingdom => line.extend_from_slice(name(|n| &n.kingdom)),
-                Column::Blast => line.extend_from_slice(name(|n| &n.blast)),
+                Column::Blast => line.extend_from_slice(name(|n| &n.blast_name)),
             }
         }
         line.extend_from_slice(&self.end);

@@ -183,11 +183,11 @@ fn open(found: &ListedDatabase) -> Result<Database, Error> {
 }
 
 fn of_database(field: u8, database: &Database) -> Vec<u8> {
-    let whole = database.whole();
+    let whole = database.combined_info();
     match field {
         b't' => whole.title.clone(),
-        b'n' => whole.sequences.to_string().into_bytes(),
-        b'l' => whole.residues.to_string().into_bytes(),
+        b'n' => whole.sequence_count.to_string().into_bytes(),
+        b'l' => whole.residue_count.to_string().into_bytes(),
         b'd' => database.date().as_bytes().to_vec(),
         b'U' => info::disk_usage(database).to_string().into_bytes(),
         _ => database.version().to_string().into_bytes(),

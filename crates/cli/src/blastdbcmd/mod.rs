@@ -47,7 +47,7 @@ impl From<Error> for Stop {
 
 impl From<DbError> for Stop {
     fn from(error: DbError) -> Self {
-        match error.detail() {
+        match error.missing_detail() {
             Some(detail) => Self::Message(format!("{error}\n({detail})")),
             None => Self::Message(error.to_string()),
         }
@@ -127,7 +127,7 @@ fn has_older(target: &Destination) -> bool {
 fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(), Error> {
     let search = SearchPath::from_environment()?;
     match &options.what {
-        Operation::SearchPath => out.write(format!("{}\n", search.text()).as_bytes()),
+        Operation::SearchPath => out.write(format!("{}\n", search.display_text()).as_bytes()),
         Operation::List(list) => list::write(list, options.kind, out),
         Operation::Info { exact_length } => {
             let source = Source::open_to_describe(options, search)?;

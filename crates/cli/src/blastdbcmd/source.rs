@@ -2,11 +2,11 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use fleetblast_db::masks::Masks;
-use fleetblast_db::restrict::{Ids, Restriction};
+use fleetblast_db::masks::DatabaseMasks;
+use fleetblast_db::restrict::{ListEntries, Restriction};
 use fleetblast_db::{
-    Database, DbError, Defline, Lookup, OddHeader, OidCursor, SearchPath, SequenceKind, TaxidSign,
-    TaxonNames, TaxonomyNames,
+    Database, DbError, Defline, Lookup, OidCursor, SearchPath, SequenceKind, TaxidSign, TaxonNames,
+    TaxonomyNames, UnprintableHeader,
 };
 use fleetblast_job::error::{Error, exit};
 
@@ -22,7 +22,7 @@ pub(super) struct Source {
     pub(super) cursor: RefCell<OidCursor>,
     search: SearchPath,
     names: OnceCell<TaxonomyNames>,
-    masks: OnceCell<Masks>,
+    masks: OnceCell<DatabaseMasks>,
     takes_proteins: bool,
 }
 
@@ -51,8 +51,8 @@ impl Source {
         taxids: Option<&Taxids>,
     ) -> Result<Self, Stop> {
         let restriction = taxids.filter(|_| options.target_only).map(|taxids| Restriction {
-            ids: Ids::Taxids(taxids.iter().copied().collect()),
-            negative: false,
+            entries: ListEntries::Taxids(taxids.iter().copied().collect()),
+            is_negative: false,
         });
         let names = options.db.to_string_lossy();
         let mut fault = None;
@@ -116,29 +116,33 @@ impl Source {
     }
 
     /// Returns warnings about the definition lines read so far.
-    pub(super) fn odd_headers(&self) -> Vec<OddHeader> {
-        self.database.odd_headers()
+    pub(super) fn odd_headers(&self) -> Vec<UnprintableHeader> {
+        self.database.unprintable_headers()
     }
 
     /// Returns the OIDs of sequences with one of the taxids, ascending.
     pub(super) fn oids_of_taxids(&self, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
         let mut oids = taxid_oids(&self.lookup, taxids)?;
-        oids.retain(|&oid| self.cursor.borrow_mut().includes(oid));
+        oids.retain(|&oid| self.cursor.borrow_mut().includes_oid(oid));
         Ok(oids)
     }
 
     /// Returns the masks stored with the database.
-    pub(super) fn masks(&self) -> Result<&Masks, DbError> {
+    pub(super) fn masks(&self) -> Result<&DatabaseMasks, DbError> {
         if self.masks.get().is_none() {
             // Only this function sets them, so the cell is empty.
             let _ = self.masks.set(self.database.masks()?);
         }
-        self.masks.get().ok_or(DbError::NotOnDisk)
+        self.masks.get().ok_or(DbError::InMemoryDatabase)
     }
 
     /// Looks up the names of a taxon; `None` without a taxonomy database or names in it.
     pub(super) fn taxon(&self, taxid: i64) -> Option<TaxonNames> {
-        self.names.get_or_init(|| TaxonomyNames::find(&self.search)).names(taxid).ok().flatten()
+        self.names
+            .get_or_init(|| TaxonomyNames::find_on_search_path(&self.search))
+            .names_of_taxid(taxid)
+            .ok()
+            .flatten()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use fleetblast_db::check::{self, Report};
-use fleetblast_db::load::{self, Purpose};
+use fleetblast_db::integrity::{self, IntegrityReport};
+use fleetblast_db::load::{self, LoadPurpose};
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind, check_mapped_files};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
@@ -32,7 +32,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     check_mapped_files()?;
     let seconds = start.elapsed().as_secs_f64();
     print(&describe(&db, &report, seconds))?;
-    match report.doubts.first() {
+    match report.warnings.first() {
         None => Ok(()),
         Some(first) => Err(Error::new(
             exit::DOUBTFUL,
@@ -62,36 +62,40 @@ fn fault(error: DbError) -> Error {
     Error { exit_code: exit::DATABASE, ..Error::from(error) }
 }
 
-fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Report, Error> {
+fn checked(
+    database: &Database,
+    wish: load::LoaderRequest,
+    threads: usize,
+) -> Result<IntegrityReport, Error> {
     let check = || {
-        let choice = load::choose(database, Purpose::Check, wish)?;
+        let choice = load::choose_loader(database, LoadPurpose::Check, wish)?;
         let bytes = database.cached_bytes().map_or(0, |(_, all)| all);
         let ranges = usize::try_from(bytes / RANGE_BYTES).unwrap_or(usize::MAX).max(threads);
         let supply = choice.supply(database, ranges)?;
-        check::check(database, &supply, |work| {
+        integrity::check_integrity(database, &supply, |work| {
             rayon::broadcast(|_| work());
         })
     };
     pool(threads)?.install(check).map_err(fault)
 }
 
-fn describe(name: &str, report: &Report, seconds: f64) -> String {
+fn describe(name: &str, report: &IntegrityReport, seconds: f64) -> String {
     let mut text = format!(
         "{name}: {}\n  {} sequences, {} residues, {} definition lines\n",
-        if report.doubts.is_empty() { "sound" } else { "doubtful" },
-        report.sequences,
-        report.residues,
-        report.deflines
+        if report.warnings.is_empty() { "sound" } else { "doubtful" },
+        report.sequence_count,
+        report.residue_count,
+        report.defline_count
     );
-    for doubt in &report.doubts {
+    for doubt in &report.warnings {
         text += &format!("  doubtful: {doubt}\n");
     }
-    if !report.beside.is_empty() {
-        text += &format!("  checked against them: {}\n", report.beside.join(", "));
+    if !report.compared_files.is_empty() {
+        text += &format!("  checked against them: {}\n", report.compared_files.join(", "));
     }
-    for what in &report.unchecked {
+    for what in &report.unchecked_contents {
         text += &format!("  not checked: {what}\n");
     }
-    let rate = report.bytes as f64 / seconds / 1e6;
-    text + &format!("  {} bytes in {seconds:.2} s ({rate:.0} MB/s)\n", report.bytes)
+    let rate = report.checked_bytes as f64 / seconds / 1e6;
+    text + &format!("  {} bytes in {seconds:.2} s ({rate:.0} MB/s)\n", report.checked_bytes)
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fleetblast_db::load::machine::{self, Storage};
-use fleetblast_db::load::{self, Purpose, Wish, measure, read_ahead};
+use fleetblast_db::load::machine::{self, StorageLocation};
+use fleetblast_db::load::{self, LoadPurpose, LoaderRequest, measure, read_ahead_bytes};
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Database, DbError};
 use serde::Serialize;
@@ -95,25 +95,25 @@ impl Findings {
         let cached = database.cached_bytes();
         let (file, length) = largest(database)?;
         let sample_bytes = sample.min(length);
-        let choice = load::choose(database, Purpose::Search, Wish::default())?;
+        let choice = load::choose_loader(database, LoadPurpose::Search, LoaderRequest::default())?;
         let warm_first = cached.is_some_and(|(cached, all)| cached == all);
         let (cold, evictable) = cold(&file, sample_bytes, limit)?;
         let warm = warm(&file, sample_bytes, limit)?;
         if !warm_first {
             // Leave the page cache as it was.
-            measure::evict(&file, sample_bytes)?;
+            measure::evict_pages(&file, sample_bytes)?;
         }
         Ok(Self {
             database: name.to_owned(),
-            residues: database.residues(),
+            residues: database.residue_count(),
             bytes: cached.map_or(0, |(_, all)| all),
             cached_bytes: cached.map(|(cached, _)| cached),
-            storage: match machine::storage(&file) {
-                Storage::Memory => "memory",
-                Storage::Local => "local",
-                Storage::Network => "network",
+            storage: match machine::storage_location(&file) {
+                StorageLocation::Memory => "memory",
+                StorageLocation::Local => "local",
+                StorageLocation::Network => "network",
             },
-            read_ahead_bytes: read_ahead(&file),
+            read_ahead_bytes: read_ahead_bytes(&file),
             file,
             sample_bytes,
             evictable,
@@ -134,7 +134,7 @@ fn largest(database: &Database) -> Result<(PathBuf, u64), DbError> {
     let sized = files.filter_map(|path| Some((fs::metadata(&path).ok()?.len(), path)));
     match sized.max() {
         Some((length, path)) => Ok((path, length)),
-        None => Err(DbError::NotOnDisk),
+        None => Err(DbError::InMemoryDatabase),
     }
 }
 
@@ -142,30 +142,30 @@ fn largest(database: &Database) -> Result<(PathBuf, u64), DbError> {
 /// be dropped.
 fn cold(file: &Path, bytes: u64, limit: Duration) -> Result<(Rates, bool), DbError> {
     let mut rates = Rates::default();
-    let evicted = || measure::evict(file, bytes);
+    let evicted = || measure::evict_pages(file, bytes);
     if !evicted()? {
         return Ok((rates, false));
     }
-    rates.read = measure::read_in_order(file, bytes, false)?;
+    rates.read = measure::sequential_read_rate(file, bytes, false)?;
     evicted()?;
-    rates.direct = measure::read_in_order(file, bytes, true)?;
-    rates.mapped = Some(measure::map_in_order(file, bytes, limit)?);
+    rates.direct = measure::sequential_read_rate(file, bytes, true)?;
+    rates.mapped = Some(measure::sequential_map_rate(file, bytes, limit)?);
     evicted()?;
-    rates.small_reads = Some(measure::read_here_and_there(file, bytes, false, limit)?);
+    rates.small_reads = Some(measure::random_read_rate(file, bytes, false, limit)?);
     evicted()?;
-    rates.small_mapped = Some(measure::read_here_and_there(file, bytes, true, limit)?);
+    rates.small_mapped = Some(measure::random_read_rate(file, bytes, true, limit)?);
     Ok((rates, true))
 }
 
 /// Measures each way with the sample in the page cache.
 fn warm(file: &Path, bytes: u64, limit: Duration) -> Result<Rates, DbError> {
-    measure::read_in_order(file, bytes, false)?;
+    measure::sequential_read_rate(file, bytes, false)?;
     Ok(Rates {
-        read: measure::read_in_order(file, bytes, false)?,
+        read: measure::sequential_read_rate(file, bytes, false)?,
         direct: None,
-        mapped: Some(measure::map_in_order(file, bytes, limit)?),
-        small_reads: Some(measure::read_here_and_there(file, bytes, false, limit)?),
-        small_mapped: Some(measure::read_here_and_there(file, bytes, true, limit)?),
+        mapped: Some(measure::sequential_map_rate(file, bytes, limit)?),
+        small_reads: Some(measure::random_read_rate(file, bytes, false, limit)?),
+        small_mapped: Some(measure::random_read_rate(file, bytes, true, limit)?),
     })
 }
 
@@ -176,12 +176,12 @@ impl Memory {
             selected_word(&fs::read_to_string(path).ok()?)
         };
         Ok(Self {
-            total_bytes: machine::meminfo("MemTotal"),
+            total_bytes: machine::meminfo_entry("MemTotal"),
             available_bytes: machine::available_memory(),
             transparent_huge_pages: setting("enabled"),
             shared_huge_pages: setting("shmem_enabled"),
-            reserved_huge_pages: machine::meminfo("HugePages_Free"),
-            huge_pages_tried: load::Pages::new(HUGE)?.kind().name(),
+            reserved_huge_pages: machine::meminfo_entry("HugePages_Free"),
+            huge_pages_tried: load::PageBuffer::new(HUGE)?.page_kind().name(),
         })
     }
 }

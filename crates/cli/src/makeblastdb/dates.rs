@@ -1,6 +1,6 @@
 //! The time of the run in BLAST+'s formats.
 
-use fleetblast_makedb::Dates;
+use fleetblast_makedb::DatabaseDates;
 use jiff::Zoned;
 
 /// One moment in three formats.
@@ -8,7 +8,7 @@ pub(super) struct Now {
     /// `11/20/2026 23:14:21`, for the log.
     pub(super) log: String,
     /// For the files of the database.
-    pub(super) files: Dates,
+    pub(super) files: DatabaseDates,
 }
 
 /// Returns the current local time.
@@ -20,7 +20,7 @@ fn format(time: &Zoned) -> Now {
     let log = time.strftime("%m/%d/%Y %H:%M:%S").to_string();
     // Day and hour have no leading zero or blank.
     let index = time.strftime("%b %-d, %Y  %-I:%M %p").to_string();
-    Now { files: Dates { index, masks: log.clone() }, log }
+    Now { files: DatabaseDates { index_date: index, mask_date: log.clone() }, log }
 }
 
 /// Formats seconds like a C++ stream: six digits, no zeros at the end.
@@ -63,7 +63,7 @@ mod tests {
     fn zones_have_names() {
         let tokyo = TimeZone::get("Asia/Tokyo").expect("the zones that tzdata installs");
         let noon = date(2026, 3, 5).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap();
-        assert_eq!(format(&noon.with_time_zone(tokyo)).files.index, "Mar 5, 2026  9:00 PM");
+        assert_eq!(format(&noon.with_time_zone(tokyo)).files.index_date, "Mar 5, 2026  9:00 PM");
     }
 
     #[test]
@@ -71,7 +71,7 @@ mod tests {
         let written = |hour, minute| {
             let time = date(2026, 3, 5).at(hour, minute, 9, 0).to_zoned(TimeZone::UTC).unwrap();
             let now = format(&time);
-            (now.log, now.files.index)
+            (now.log, now.files.index_date)
         };
         assert_eq!(written(23, 7).0, "03/05/2026 23:07:09");
         assert_eq!(written(23, 7).1, "Mar 5, 2026  11:07 PM");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use fleetblast_db::SequenceKind;
 use fleetblast_job::error::Error;
 use fleetblast_job::standard;
-use fleetblast_makedb::{self as makedb, Kind};
+use fleetblast_makedb::{self as makedb, DatabaseKind};
 use fleetblast_seq::input::{self, OpenError};
 
 use super::guess::is_fasta;
@@ -31,13 +31,13 @@ pub(super) struct Inputs {
 
 impl Inputs {
     /// Writes a hint if the first input seems to have the other type of sequence than the database.
-    pub(super) fn hint_at_kind(&self, wanted: Kind) {
+    pub(super) fn hint_at_kind(&self, wanted: DatabaseKind) {
         let Some(first) = self.names.as_slice().first() else { return };
         let (kind, done) = match wanted {
-            Kind::Protein => {
+            DatabaseKind::Protein => {
                 (SequenceKind::Protein, "-dbtype prot stores its letters as amino acids")
             }
-            Kind::Nucleotide => {
+            DatabaseKind::Nucleotide => {
                 (SequenceKind::Nucleotide, "-dbtype nucl stores its letters as nucleotides")
             }
         };
@@ -61,7 +61,7 @@ impl Inputs {
 }
 
 impl Iterator for Inputs {
-    type Item = Result<Input, makedb::Error>;
+    type Item = Result<Input, makedb::MakedbError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let name = self.names.next()?;
@@ -69,8 +69,9 @@ impl Iterator for Inputs {
         let there = if name == Path::new("-") { standard::input().map(drop) } else { Ok(()) };
         let there = there.map_err(|source| OpenError { path: "standard input".into(), source });
         let print_warning = |text: &str| warn(format_args!("Warning: {text}"));
-        let open =
-            there.and_then(|()| input::open(&name, print_warning)).map_err(makedb::Error::from);
+        let open = there
+            .and_then(|()| input::open(&name, print_warning))
+            .map_err(makedb::MakedbError::from);
         Some(open.map(|reader| Input { name, reader }))
     }
 }

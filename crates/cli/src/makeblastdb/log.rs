@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use fleetblast_job::error::{Error, output_error};
 use fleetblast_job::standard;
-use fleetblast_makedb::{Kind, Sink};
+use fleetblast_makedb::{DatabaseKind, StagedFiles};
 
 use super::options::Options;
 
@@ -46,17 +46,17 @@ impl Log {
     }
 
     /// Writes the lines before the input is read.
-    pub(super) fn start(&mut self, options: &Options, sink: &Sink, now: &str) {
+    pub(super) fn start(&mut self, options: &Options, sink: &StagedFiles, now: &str) {
         let kind = match options.kind {
-            Kind::Protein => "Protein",
-            Kind::Nucleotide => "Nucleotide",
+            DatabaseKind::Protein => "Protein",
+            DatabaseKind::Nucleotide => "Nucleotide",
         };
-        let name = sink.base().display();
+        let name = sink.base_path().display();
         self.say(&format!("\n\nBuilding a new DB, current time: {now}"));
         self.say(&format!("New DB name:   {name}"));
         self.say(&format!("New DB title:  {}", options.title.to_string_lossy()));
         self.say(&format!("Sequence type: {kind}"));
-        if sink.replaces() {
+        if sink.has_older_database() {
             self.say(&format!("Deleted existing {kind} BLAST database named {name}"));
         }
         self.say("Keep MBits: T");

@@ -5,14 +5,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use fleetblast_job::error::{Error, exit};
-use fleetblast_makedb::masks::{AlgorithmError, MaskError, MaskFile, Masks};
+use fleetblast_makedb::masks::{MaskAlgorithmError, MaskError, MaskFile, SequenceMasks};
 
 use super::log::{Log, warn};
 use super::options::Options;
 use super::options_error;
 
 /// Reads all files of masks.
-pub(super) fn read(options: &Options, masks: &mut Masks, log: &mut Log) -> Result<(), Error> {
+pub(super) fn read(
+    options: &Options,
+    masks: &mut SequenceMasks,
+    log: &mut Log,
+) -> Result<(), Error> {
     let Some(files) = &options.mask_data else { return Ok(()) };
     let files = list(files);
     let names = options.mask_id.as_deref().map(list);
@@ -50,28 +54,29 @@ fn read_file(
     path: &Path,
     name: Option<&[u8]>,
     description: &[u8],
-    masks: &mut Masks,
+    masks: &mut SequenceMasks,
     log: &mut Log,
 ) -> Result<(), Error> {
     let mut file = MaskFile::open(path).map_err(mask_error)?;
     let mut algorithm = None;
-    while let Some(info) = file.next_info().map_err(mask_error)? {
+    while let Some(info) = file.read_next_description().map_err(mask_error)? {
         let id = match algorithm {
             Some(id) => id,
             None => {
                 log.say(&format!("Mask file: {}", path.display()));
                 let added = match name {
-                    Some(name) => masks.add_named(name, description, &info.options),
+                    Some(name) => masks.add_custom_algorithm(name, description, &info.options),
                     None => {
                         let name = path.as_os_str().as_bytes();
-                        masks.add_program(info.program, &info.options, name)
+                        masks.add_program_algorithm(info.program, &info.options, name)
                     }
                 };
                 added.map_err(algorithm_error)?
             }
         };
         algorithm = Some(id);
-        file.masks(|sequence, ranges| masks.insert(id, sequence, ranges)).map_err(mask_error)?;
+        file.for_each_mask(|sequence, ranges| masks.add_ranges(id, sequence, ranges))
+            .map_err(mask_error)?;
     }
     Ok(())
 }
@@ -90,6 +95,6 @@ fn mask_error(error: MaskError) -> Error {
     options_error(&error)
 }
 
-fn algorithm_error(error: AlgorithmError) -> Error {
+fn algorithm_error(error: MaskAlgorithmError) -> Error {
     Error::new(exit::INPUT, format!("BLAST Database creation error: {error}"))
 }

@@ -19,9 +19,10 @@ use std::time::Instant;
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::interrupt::SignalWatch;
-use fleetblast_makedb::masks::Masks;
+use fleetblast_makedb::masks::SequenceMasks;
 use fleetblast_makedb::{
-    self as makedb, Builder, Event, RecordProblem, Sink, Taxids, Unmatched, Version, add_fasta,
+    self as makedb, DatabaseBuilder, FormatVersion, InputEvent, RecordProblem, StagedFiles,
+    TaxidSource, UnmatchedInputs, add_fasta,
 };
 
 use self::dates::now;
@@ -40,26 +41,28 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let mut log = Log::open(options.logfile.as_deref())?;
     let watch = SignalWatch::start()?;
     let made = |directory| *watch.unfinished() = Some(directory);
-    let sink =
-        Sink::create(Path::new(&options.out), options.kind, made).map_err(|e| refused(&e))?;
+    let sink = StagedFiles::create(Path::new(&options.out), options.kind, made)
+        .map_err(|e| refused(&e))?;
     let now = now();
     log.start(&options, &sink, &now.log);
     let limit = size::limit(&options.max_file_size)?;
     log.say(&format!("Maximum file size: {}", size::format_for_log(limit)));
     let taxids = match (options.taxid, &options.taxid_map) {
-        (Some(0) | None, None) => Taxids::Unknown,
-        (Some(taxid), _) => Taxids::All(taxid),
-        (None, Some(path)) => Taxids::read_map(Path::new(path)).map_err(|e| refused(&e))?,
+        (Some(0) | None, None) => TaxidSource::Unknown,
+        (Some(taxid), _) => TaxidSource::SameForAll(taxid),
+        (None, Some(path)) => TaxidSource::read_map(Path::new(path)).map_err(|e| refused(&e))?,
     };
-    let mut masks = Masks::default();
+    let mut masks = SequenceMasks::default();
     let opened = masks::read(&options, &mut masks, &mut log);
     let opened = opened.and_then(|()| Inputs::open(&options.input));
-    let unmatched =
-        Unmatched { masks: !masks.is_empty(), taxids: matches!(taxids, Taxids::Map(_)) };
+    let unmatched = UnmatchedInputs {
+        no_mask_matched: !masks.is_empty(),
+        no_taxid_matched: matches!(taxids, TaxidSource::ByIdentifier(_)),
+    };
     let inputs = opened.map_err(|error| with_unmatched(error, unmatched))?;
     inputs.hint_at_kind(options.kind);
     let map_size = size::parse_map_size(env::var_os(size::MAP_SIZE).as_deref());
-    let settings = fleetblast_makedb::Options {
+    let settings = fleetblast_makedb::DatabaseOptions {
         kind: options.kind,
         version: options.version,
         title: options.title.as_encoded_bytes().to_vec(),
@@ -69,26 +72,28 @@ pub fn run(given: &Given) -> Result<(), Error> {
         taxids,
         masks,
         dates: now.files,
-        map_size: *map_size.as_ref().unwrap_or(&None),
+        lmdb_map_size: *map_size.as_ref().unwrap_or(&None),
     };
-    let mut builder = Builder::new(settings, sink).map_err(|error| refused(&error))?;
+    let mut builder = DatabaseBuilder::new(settings, sink).map_err(|error| refused(&error))?;
     log.hold(options.parse_ids);
     let result = add(&mut builder, inputs, &options, &mut log);
     let result = result.and_then(|()| builder.check_duplicates());
-    let (stored, unmatched) = (builder.stored(), builder.unmatched());
+    let (stored, unmatched) = (builder.stored_count(), builder.unmatched());
     // BLAST+ checks the size when it makes the LMDB tables, which version 4 does not have.
     let sized = match options.version {
-        Version::Four => Ok(()),
-        Version::Five => map_size.map(|_| ()),
+        FormatVersion::Version4 => Ok(()),
+        FormatVersion::Version5 => map_size.map(|_| ()),
     };
     let finished = match result.and(sized) {
         Ok(()) => builder.finish(|| watch.unfinished()),
         Err(error) => Err(error),
     };
-    let has_volumes =
-        !matches!(finished, Err(makedb::Error::Map { .. } | makedb::Error::MapSize(_)));
+    let has_volumes = !matches!(
+        finished,
+        Err(makedb::MakedbError::MapTable { .. } | makedb::MakedbError::InvalidMapSize(_))
+    );
     match &finished {
-        Err(makedb::Error::Duplicate { number, .. }) => log.release(number + 1),
+        Err(makedb::MakedbError::DuplicateIdentifier { number, .. }) => log.release(number + 1),
         _ => log.release(u64::MAX),
     }
     log.end(stored > 0 && has_volumes);
@@ -100,36 +105,36 @@ pub fn run(given: &Given) -> Result<(), Error> {
 
 /// Adds the sequences of all inputs.
 fn add(
-    builder: &mut Builder,
+    builder: &mut DatabaseBuilder,
     inputs: Inputs,
     options: &Options,
     log: &mut Log,
-) -> Result<(), makedb::Error> {
+) -> Result<(), makedb::MakedbError> {
     for input in inputs {
         let Input { name, reader } = input?;
         let start = Instant::now();
-        let before = builder.sequences();
+        let before = builder.sequence_count();
         add_fasta(builder, reader, &name, options.threads, |event| match event {
-            Event::Warning(warning) => warn(warning.message_for(MAKEBLASTDB.name)),
-            Event::BadCharacter(bad) => warn(bad),
-            Event::Ignored { id, after } => {
+            InputEvent::Warning(warning) => warn(warning.message_for(MAKEBLASTDB.name)),
+            InputEvent::BadCharacter(bad) => warn(bad),
+            InputEvent::EmptyRecord { id, after } => {
                 let id = String::from_utf8_lossy(id);
                 let text = format!("Ignoring sequence '{id}' as it has no sequence data");
                 log.write_after(after, &text);
             }
-            Event::LargeGi { gi, after } => {
+            InputEvent::LargeGi { gi, after } => {
                 let most = u32::MAX;
                 let text = format!("Ignoring gi '{gi}' as it has value larger then {most}");
                 log.write_after(after, &text);
             }
         })?;
-        let added = builder.sequences() - before;
+        let added = builder.sequence_count() - before;
         if added == 0 {
-            return Err(makedb::Error::NoSequences);
+            return Err(makedb::MakedbError::NoSequences);
         }
         let seconds = dates::seconds(start.elapsed().as_secs_f64());
         log.write_after(
-            builder.sequences(),
+            builder.sequence_count(),
             &format!("Adding sequences from FASTA; added {added} sequences in {seconds} seconds."),
         );
     }
@@ -137,17 +142,17 @@ fn add(
 }
 
 /// BLAST+'s last messages, about masks and taxonomy ids that match no sequence.
-fn unmatched_texts(unmatched: Unmatched) -> impl Iterator<Item = &'static str> {
+fn unmatched_texts(unmatched: UnmatchedInputs) -> impl Iterator<Item = &'static str> {
     let masks = "Error: [makeblastdb] No sequences matched any of the masks provided.\n\
                  Please ensure that the -parse_seqids option is used in the\n\
                  filtering program as well as makeblastdb.";
     let taxids = "Error: [makeblastdb] No sequences matched any of the taxids provided.";
-    let texts = [(unmatched.masks, masks), (unmatched.taxids, taxids)];
+    let texts = [(unmatched.no_mask_matched, masks), (unmatched.no_taxid_matched, taxids)];
     texts.into_iter().filter_map(|(unmatched, text)| unmatched.then_some(text))
 }
 
 /// Appends these messages to an error.
-fn with_unmatched(mut error: Error, unmatched: Unmatched) -> Error {
+fn with_unmatched(mut error: Error, unmatched: UnmatchedInputs) -> Error {
     for text in unmatched_texts(unmatched) {
         error.message.push('\n');
         error.message.push_str(text);
@@ -156,24 +161,28 @@ fn with_unmatched(mut error: Error, unmatched: Unmatched) -> Error {
 }
 
 /// Returns the message and the exit code for a database that cannot be made.
-fn refused(error: &makedb::Error) -> Error {
+fn refused(error: &makedb::MakedbError) -> Error {
     let creation = |text: &str| {
         let message = format!("BLAST Database creation error: {text}");
         Error::new(exit::INPUT, message)
     };
     match error {
-        makedb::Error::Fasta(fasta) => match fasta.blast_message() {
+        makedb::MakedbError::Fasta(fasta) => match fasta.blast_message() {
             Some(text) => creation(text.strip_prefix("CFastaReader: ").unwrap_or(&text)),
             None => creation(&fasta.to_string()),
         },
-        makedb::Error::Record { problem: RecordProblem::NoIdentifier(refusal), .. } => {
-            Error::new(exit::UNKNOWN, format!("Error: {refusal}"))
+        makedb::MakedbError::InvalidRecord {
+            problem: RecordProblem::InvalidIdentifier(refusal),
+            ..
+        } => Error::new(exit::UNKNOWN, format!("Error: {refusal}")),
+        makedb::MakedbError::InvalidRecord {
+            problem: problem @ RecordProblem::SingleGap(_),
+            ..
+        } => creation(&problem.to_string()),
+        _ if error.is_out_of_memory() => Error::starved(error),
+        makedb::MakedbError::Write { .. } | makedb::MakedbError::WriteTable { .. } => {
+            Error::output(error)
         }
-        makedb::Error::Record { problem: problem @ RecordProblem::OnlyGap(_), .. } => {
-            creation(&problem.to_string())
-        }
-        _ if error.is_for_memory() => Error::starved(error),
-        makedb::Error::Write { .. } | makedb::Error::Table { .. } => Error::output(error),
         _ => creation(&error.to_string()),
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::Error;
-use fleetblast_makedb::{Kind, Version};
+use fleetblast_makedb::{DatabaseKind, FormatVersion};
 
 use super::options_error;
 use crate::options::makeblastdb::{self as table, MAKEBLASTDB};
@@ -16,8 +16,8 @@ use crate::threads;
 /// Values of the options of `makeblastdb`.
 #[derive(Debug)]
 pub(super) struct Options {
-    pub(super) kind: Kind,
-    pub(super) version: Version,
+    pub(super) kind: DatabaseKind,
+    pub(super) version: FormatVersion,
     pub(super) input: OsString,
     pub(super) out: OsString,
     pub(super) title: OsString,
@@ -53,8 +53,8 @@ impl Options {
         Ok(Self {
             kind: values.get(&table::DBTYPE),
             version: match values.get(&table::BLASTDB_VERSION) {
-                4 => Version::Four,
-                _ => Version::Five,
+                4 => FormatVersion::Version4,
+                _ => FormatVersion::Version5,
             },
             input,
             out,

@@ -106,14 +106,16 @@ pub(super) const MAP_SIZE: &str = "BLASTDB_LMDB_MAP_SIZE";
 
 /// Parses the size of the maps: bytes in decimal digits. Without the variable, or with 0, the
 /// program chooses.
-pub(super) fn parse_map_size(text: Option<&OsStr>) -> Result<Option<NonZero<u64>>, makedb::Error> {
+pub(super) fn parse_map_size(
+    text: Option<&OsStr>,
+) -> Result<Option<NonZero<u64>>, makedb::MakedbError> {
     let Some(text) = text.map(OsStr::as_bytes) else { return Ok(None) };
     let digits = text.strip_prefix(b"+").unwrap_or(text);
     let is_number = digits.iter().all(u8::is_ascii_digit);
     let size = std::str::from_utf8(digits).ok().filter(|_| is_number);
     match size.and_then(|digits| digits.parse().ok()) {
         Some(size) => Ok(NonZero::new(size)),
-        None => Err(makedb::Error::MapSize(printable(text))),
+        None => Err(makedb::MakedbError::InvalidMapSize(printable(text))),
     }
 }
 

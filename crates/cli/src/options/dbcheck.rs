@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use fleetblast_db::SequenceKind;
-use fleetblast_db::load::Method;
+use fleetblast_db::load::LoadMethod;
 
 use super::opt::{Choices, Opt};
 use super::parse::Given;
@@ -37,11 +37,11 @@ const KINDS: Choices<Option<SequenceKind>, 3> = Choices::new([
 ]);
 
 /// The loaders of a single process.
-pub(super) const LOADERS: Choices<Option<Method>, 4> = Choices::new([
+pub(super) const LOADERS: Choices<Option<LoadMethod>, 4> = Choices::new([
     ("auto", None),
-    ("direct", Some(Method::Direct)),
-    ("map", Some(Method::Map)),
-    ("read", Some(Method::Read)),
+    ("direct", Some(LoadMethod::Direct)),
+    ("map", Some(LoadMethod::Map)),
+    ("read", Some(LoadMethod::Read)),
 ]);
 
 /// `-db`.
@@ -65,7 +65,7 @@ pub const NUM_THREADS: Opt<usize> =
         .within(Constraint::AtLeast(1));
 
 /// `-loader`.
-pub const LOADER: Opt<Option<Method>> = Opt::one_of(
+pub const LOADER: Opt<Option<LoadMethod>> = Opt::one_of(
     "loader",
     Group::TOP,
     &["How to load the database into memory, as for searches"],
@@ -95,7 +95,7 @@ pub struct DbcheckOptions {
     /// `-num_threads`.
     pub num_threads: Option<usize>,
     /// `-loader`; `None` to choose one.
-    pub loader: Option<Method>,
+    pub loader: Option<LoadMethod>,
     /// `-memory`.
     pub memory: Option<OsString>,
 }

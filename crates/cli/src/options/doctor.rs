@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use fleetblast_db::SequenceKind;
-use fleetblast_db::load::Method;
+use fleetblast_db::load::LoadMethod;
 
 use super::dbcheck::{DB, DBTYPE, LOADERS};
 use super::opt::Opt;
@@ -36,7 +36,7 @@ pub const SAMPLE: Opt<OsString> =
         .default("256M");
 
 /// `-loader`.
-pub const LOADER: Opt<Option<Method>> = Opt::one_of(
+pub const LOADER: Opt<Option<LoadMethod>> = Opt::one_of(
     "loader",
     Group::TOP,
     &["Only load the whole database this way, and print the rate"],
@@ -66,7 +66,7 @@ pub struct DoctorOptions {
     /// `-sample`.
     pub sample: OsString,
     /// `-loader`: load the database this way and do nothing else; `Some(None)` for `auto`.
-    pub loader: Option<Option<Method>>,
+    pub loader: Option<Option<LoadMethod>>,
     /// `-json`.
     pub json: Option<OsString>,
     /// `-seconds`.

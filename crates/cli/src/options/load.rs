@@ -2,16 +2,16 @@
 
 use std::ffi::OsStr;
 
-use fleetblast_db::load::{Method, Wish};
+use fleetblast_db::load::{LoadMethod, LoaderRequest};
 use fleetblast_job::error::{Error, exit};
 
 use crate::options::search::resources::MEMORY;
 use crate::options::typed::lossy;
 
 /// Builds the wish that `-loader` and `-memory` express.
-pub fn wish(method: Option<Method>, memory: Option<&OsStr>) -> Result<Wish, Error> {
+pub fn wish(method: Option<LoadMethod>, memory: Option<&OsStr>) -> Result<LoaderRequest, Error> {
     let memory = memory.map(|text| bytes(MEMORY.name(), text));
-    Ok(Wish { method, memory: memory.transpose()? })
+    Ok(LoaderRequest { method, memory_limit: memory.transpose()? })
 }
 
 /// Parses the size in bytes that the option `name` gives.
@@ -72,9 +72,12 @@ mod tests {
 
     #[test]
     fn wishes_have_a_size() {
-        assert_eq!(wish(None, None).unwrap(), Wish::default());
-        let direct = wish(Some(Method::Direct), Some("1K".as_ref())).unwrap();
-        assert_eq!(direct, Wish { method: Some(Method::Direct), memory: Some(1000) });
+        assert_eq!(wish(None, None).unwrap(), LoaderRequest::default());
+        let direct = wish(Some(LoadMethod::Direct), Some("1K".as_ref())).unwrap();
+        assert_eq!(
+            direct,
+            LoaderRequest { method: Some(LoadMethod::Direct), memory_limit: Some(1000) }
+        );
         assert!(wish(None, Some("much".as_ref())).is_err());
     }
 }

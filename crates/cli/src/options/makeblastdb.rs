@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use fleetblast_makedb::Kind;
+use fleetblast_makedb::DatabaseKind;
 
 use super::RELEASE;
 use super::opt::{Choices, Opt};
@@ -52,7 +52,8 @@ const OPTIONS: &[OptionSpec] = &[
     NUM_THREADS.spec,
 ];
 
-const KINDS: Choices<Kind, 2> = Choices::new([("nucl", Kind::Nucleotide), ("prot", Kind::Protein)]);
+const KINDS: Choices<DatabaseKind, 2> =
+    Choices::new([("nucl", DatabaseKind::Nucleotide), ("prot", DatabaseKind::Protein)]);
 
 /// `-in`.
 pub const IN: Opt<OsString> =
@@ -67,7 +68,7 @@ pub const INPUT_TYPE: Opt<OsString> =
         .refused(Refused::Values(&["asn1_bin", "asn1_txt", "blastdb"]));
 
 /// `-dbtype`.
-pub const DBTYPE: Opt<Kind> =
+pub const DBTYPE: Opt<DatabaseKind> =
     Opt::word("dbtype", Group::TOP, &["Molecule type of target db"], &KINDS)
         .label("molecule_type")
         .mandatory();

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_db::restrict::list::{self, ListError, SeqIdList};
-use fleetblast_db::restrict::{Ids, Restriction};
+use fleetblast_db::restrict::{ListEntries, Restriction};
 use fleetblast_db::{DbError, SearchPath};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{DatabaseMask, MaskAlgorithm};
@@ -38,11 +38,11 @@ pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Err
             given.or_else(|| negative.clone().map(|name| (name, true)))
         };
     let (ids, negative) = if let Some((name, negative)) = given(&lists.gis, &lists.negative_gis) {
-        (Ids::Gis(read(&name, &search, list::gis)?), negative)
+        (ListEntries::Gis(read(&name, &search, list::parse_gis)?), negative)
     } else if let Some((name, negative)) = given(&lists.seqids, &lists.negative_seqids) {
-        (Ids::Sequences(read(&name, &search, SeqIdList::parse)?), negative)
+        (ListEntries::Sequences(read(&name, &search, SeqIdList::parse)?), negative)
     } else if let Some((text, negative)) = given(&lists.taxids, &lists.negative_taxids) {
-        (Ids::Taxids(taxids(text.as_bytes(), b",")?), negative)
+        (ListEntries::Taxids(taxids(text.as_bytes(), b",")?), negative)
     } else if let Some((name, negative)) = given(&lists.taxid_file, &lists.negative_taxid_file) {
         let found = list::find_and_read(&lossy(&name), &search);
         let (_, contents) = found.map_err(|error| match error {
@@ -51,15 +51,15 @@ pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Err
             }
             error => error.into(),
         })?;
-        (Ids::Taxids(taxids(&contents, b"\r\n")?), negative)
+        (ListEntries::Taxids(taxids(&contents, b"\r\n")?), negative)
     } else {
         return Ok(None);
     };
-    Ok(Some(Restriction { ids, negative }))
+    Ok(Some(Restriction { entries: ids, is_negative: negative }))
 }
 
 fn taxids(text: &[u8], separators: &[u8]) -> Result<Vec<i32>, Error> {
-    list::typed_taxids(text, separators)
+    list::parse_typed_taxids(text, separators)
         .ok_or_else(|| Error::query_options("Invalid taxidlist file "))
 }
 
@@ -74,9 +74,9 @@ fn read<T>(
         DbError::MissingList { .. } => {
             let error = DbError::MissingList { path: Default::default() };
             let advice = format!("\n(list {name} was not found; check the name)");
-            Error::new(error.exit_code(), error.report() + &advice)
+            Error::new(error.exit_code(), error.stderr_line() + &advice)
         }
         error => error.into(),
     })?;
-    parse(&contents).map_err(|problem| DbError::List { path, problem }.into())
+    parse(&contents).map_err(|problem| DbError::InvalidList { path, problem }.into())
 }

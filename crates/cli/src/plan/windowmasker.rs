@@ -74,7 +74,7 @@ pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>
 
 /// Returns the file of a taxid, if there is one.
 fn of_taxid(taxid: i32) -> Option<PathBuf> {
-    let directory = fleetblast_db::configured_by_variable(SECTION, DIRECTORIES)
+    let directory = fleetblast_db::configuration_value_or_variable(SECTION, DIRECTORIES)
         .filter(|value| !value.is_empty())
         .unwrap_or_else(|| OsString::from("."));
     let path = Path::new(OsStr::new(&directory)).join(taxid.to_string()).join(COUNTS);

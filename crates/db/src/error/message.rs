@@ -6,7 +6,7 @@ use super::DbError;
 
 impl DbError {
     /// Makes the error for a required file that the operating system could not open.
-    pub(crate) fn file(path: &Path, source: std::io::Error) -> Self {
+    pub(crate) fn open_error(path: &Path, source: std::io::Error) -> Self {
         match source.kind() {
             std::io::ErrorKind::NotFound => Self::MissingFile { path: path.into() },
             _ => Self::Io { path: path.into(), source },
@@ -16,10 +16,10 @@ impl DbError {
     /// Path of the file that changed while it was read, if the error is such a change.
     pub fn changed_file(&self) -> Option<&Path> {
         match self {
-            Self::Changed { path, .. }
-            | Self::Replaced { path }
-            | Self::ReplacedWhileOpened { path }
-            | Self::Unreadable { path, .. } => Some(path),
+            Self::FileChanged { path, .. }
+            | Self::FileReplaced { path }
+            | Self::FileReplacedWhileOpened { path }
+            | Self::FileUnreadable { path, .. } => Some(path),
             _ => None,
         }
     }
@@ -28,45 +28,47 @@ impl DbError {
     /// it does not catch.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::MissingLmdb { .. } | Self::MissingList { .. } | Self::AliasNumber { .. } => 255,
-            Self::Identifier(error) if error.is_unexpected() => 255,
-            Self::Memory { .. } => 4,
+            Self::MissingLmdb { .. }
+            | Self::MissingList { .. }
+            | Self::InvalidAliasNumber { .. } => 255,
+            Self::InvalidIdentifier(error) if error.is_unexpected() => 255,
+            Self::OutOfMemory { .. } => 4,
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::OutOfMemory => 4,
             _ => 2,
         }
     }
 
     /// File, position and advice, if the message of BLAST+ lacks them.
-    pub fn detail(&self) -> Option<String> {
+    pub fn missing_detail(&self) -> Option<String> {
         const AGAIN: &str = "copy or make the database again";
         match self {
-            Self::Version { path, found } => {
+            Self::UnsupportedVersion { path, found } => {
                 let path = path.display();
                 Some(format!("index file ({path}) byte 0: {found} is no version; {AGAIN}"))
             }
-            Self::WrongKind { path, wanted: None } => Some(format!(
+            Self::WrongSequenceKind { path, wanted: None } => Some(format!(
                 "index file ({}) byte 4: neither proteins nor nucleotides; {AGAIN}",
                 path.display()
             )),
-            Self::WrongKind { path, wanted: Some(kind) } => Some(format!(
+            Self::WrongSequenceKind { path, wanted: Some(kind) } => Some(format!(
                 "index file ({}) byte 4: the sequences are not {}s; use a database made with \
                  -dbtype {}",
                 path.display(),
                 kind.name(),
-                kind.database_type()
+                kind.dbtype()
             )),
             Self::MissingLmdb { path } => {
                 Some(format!("file ({}) is missing; {AGAIN}", path.display()))
             }
-            Self::LmdbVolumes { path, .. } => {
+            Self::LmdbVolumeMismatch { path, .. } => {
                 Some(format!("file ({}) belongs to other volumes; {AGAIN}", path.display()))
             }
             Self::MissingList { path } => {
                 Some(format!("list ({}) does not exist; check the name", path.display()))
             }
-            Self::Identifier(error) => error.detail(),
-            Self::List { path, .. } => Some(format!("list ({})", path.display())),
-            Self::SeveralLists { path, line, .. } => {
+            Self::InvalidIdentifier(error) => error.detail(),
+            Self::InvalidList { path, .. } => Some(format!("list ({})", path.display())),
+            Self::MultipleAliasLists { path, line, .. } => {
                 Some(format!("alias file ({}) line {line}; name one list", path.display()))
             }
             Self::AliasCycle { path } => Some(format!(
@@ -78,7 +80,7 @@ impl DbError {
     }
 
     /// Line for standard error, without the line feed.
-    pub fn report(&self) -> String {
+    pub fn stderr_line(&self) -> String {
         match self.exit_code() {
             255 => format!("Error: {self}"),
             _ => format!("BLAST Database error: {self}"),

@@ -8,14 +8,14 @@ use rustix::mm::{Advice, madvise};
 const SMALLEST_PAGE: usize = 4096;
 /// Number of bytes to announce at a time. The kernel cuts an announcement to the maximal request of
 /// the device, which is at least this large.
-pub(crate) const STEP: usize = 1 << 20;
+pub(crate) const ANNOUNCE_BYTES: usize = 1 << 20;
 /// Linux version from which a fault in a mapping with huge pages reads 2 MB, whatever the
 /// read-ahead is set to. A sequential reader also gets twice that in advance.
 const READS_HUGE_PAGES: (u32, u32) = (5, 18);
 
 /// The expected access to memory. The advice never changes the contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum AccessPattern {
     /// Random access, for which read-ahead is useless.
     Random,
     /// Access soon: the kernel can read missing pages in the background.
@@ -23,14 +23,14 @@ pub(crate) enum Use {
 }
 
 /// Advises the kernel how the program will access `bytes`. The kernel may ignore the advice.
-pub(crate) fn advise(bytes: &[u8], usage: Use) {
+pub(crate) fn advise(bytes: &[u8], usage: AccessPattern) {
     let pages = pages(bytes);
     if pages.is_empty() {
         return;
     }
     let advice = match usage {
-        Use::Random => Advice::Random,
-        Use::Soon => Advice::WillNeed,
+        AccessPattern::Random => Advice::Random,
+        AccessPattern::Soon => Advice::WillNeed,
     };
     // SAFETY: neither advice changes contents, protection or lifetime of any page, whatever else
     // lies on the pages that `bytes` begins and ends in.
@@ -41,7 +41,7 @@ pub(crate) fn advise(bytes: &[u8], usage: Use) {
 
 /// Requests pages of 2 MB for `bytes`, a mapped file. If the page cache of the file system has such
 /// pages, filling it takes a twentieth of the kernel's work. Returns true if faults then read 2 MB.
-/// Then nothing should be [announced](announce), because announcements read small pages.
+/// In this case, do not call [`announce_access`]: announcements read small pages.
 pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
     if pages.is_empty() {
@@ -61,13 +61,13 @@ fn version(release: &str) -> Option<(u32, u32)> {
 }
 
 /// Announces access to all of `bytes`, a mapped file, without waiting.
-pub(crate) fn announce(bytes: &[u8]) {
-    bytes.chunks(STEP).for_each(|step| advise(step, Use::Soon));
+pub(crate) fn announce_access(bytes: &[u8]) {
+    bytes.chunks(ANNOUNCE_BYTES).for_each(|step| advise(step, AccessPattern::Soon));
 }
 
 /// Reads `bytes`, a mapped file, into memory and maps their pages, so that access does not fault.
 /// Returns false if the kernel is too old (before Linux 5.14) or could not read them.
-pub(crate) fn populate(bytes: &[u8]) -> bool {
+pub(crate) fn populate_pages(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
     // SAFETY: this advice maps pages of the file as reading them would, and changes nothing else;
     // what cannot be read is an error, not a signal.

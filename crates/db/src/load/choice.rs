@@ -3,25 +3,25 @@
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-use super::advice::{Use, announce, populate, prefer_large_pages};
-use super::machine::{self, Storage};
+use super::advice::{AccessPattern, announce_access, populate_pages, prefer_large_pages};
+use super::machine::{self, StorageLocation};
 use super::read::memory_needed;
-use super::supply::{Supply, units};
-use super::{Map, Read};
-use crate::partition::{Part, VolumeFile};
-use crate::{Contents, Database, DbError, LoadedPartition, Partition};
+use super::supply::{PartitionSupply, group_into_units};
+use super::{MapLoader, ReadLoader};
+use crate::partition::{VolumeFile, VolumePart};
+use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents};
 
 /// Bytes loaded at a time. The unit is small, so that a search begins early and never waits long.
-pub(super) const UNIT_BYTES: u64 = 32 << 20;
-/// Fraction of the available memory that the database may occupy. The rest is for queries, hits and
-/// other processes.
-pub const HELD_SHARE: f64 = 0.8;
+pub(super) const LOAD_UNIT_BYTES: u64 = 32 << 20;
+/// Fraction of the available memory that the database may occupy, from 0 to 1. The rest is for
+/// queries, hits and other processes.
+pub const MAX_MEMORY_FRACTION: f64 = 0.8;
 /// Minimal number of buffers for streaming: the search reads one while the loader fills the other.
 const LEAST_BUFFERS: u64 = 2;
 
-/// The way in which partitions come into memory.
+/// The method by which a loader brings partitions into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Method {
+pub enum LoadMethod {
     /// Mapped, after large reads into the page cache.
     Map,
     /// Read through the page cache into memory of this process.
@@ -33,7 +33,7 @@ pub enum Method {
     Broadcast,
 }
 
-impl Method {
+impl LoadMethod {
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -45,29 +45,29 @@ impl Method {
     }
 }
 
-/// What the user requested of the loader.
+/// The method and the memory limit that the user requested for loading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wish {
+pub struct LoaderRequest {
     /// The method; `None` to choose one by size and memory.
-    pub method: Option<Method>,
+    pub method: Option<LoadMethod>,
     /// Maximal memory in bytes for the database at a time.
-    pub memory: Option<u64>,
+    pub memory_limit: Option<u64>,
 }
 
 /// The purpose of loading, which determines the files and OIDs to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum LoadPurpose {
     /// To search: residues of the included sequences.
     Search,
     /// To check the database: all contents of all volumes.
     Check,
 }
 
-impl Purpose {
-    fn contents(self) -> Contents {
+impl LoadPurpose {
+    fn contents(self) -> PartitionContents {
         match self {
-            Self::Search => Contents::Residues,
-            Self::Check => Contents::All,
+            Self::Search => PartitionContents::Residues,
+            Self::Check => PartitionContents::All,
         }
     }
 
@@ -81,13 +81,13 @@ impl Purpose {
 
 /// The chosen loader of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct LoaderChoice {
     /// The purpose of loading.
-    pub purpose: Purpose,
+    pub purpose: LoadPurpose,
     /// The method of loading.
-    pub method: Method,
+    pub method: LoadMethod,
     /// Size of all buffers in bytes if the database is streamed, since it does not fit into memory.
-    pub streamed: Option<u64>,
+    pub streaming_bytes: Option<u64>,
     /// The reason for the choice, for messages.
     pub reason: String,
 }
@@ -95,27 +95,32 @@ pub struct Choice {
 /// Chooses the loader of a single process for `database`.
 ///
 /// # Errors
-/// [`DbError::BroadcastAlone`] if broadcast was requested. [`DbError::MapTooLarge`] if mapping was
-/// requested for a database larger than the requested memory: the memory of a mapping cannot be
-/// limited. [`DbError::Offset`] for an index out of order.
-pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choice, DbError> {
-    if wish.method == Some(Method::Broadcast) {
-        return Err(DbError::BroadcastAlone);
+/// [`DbError::BroadcastWithoutMpi`] if broadcast was requested. [`DbError::MapTooLarge`] if mapping
+/// was requested for a database larger than the requested memory: the memory of a mapping cannot be
+/// limited. [`DbError::InvalidOffset`] for an index out of order.
+pub fn choose_loader(
+    database: &Database,
+    purpose: LoadPurpose,
+    wish: LoaderRequest,
+) -> Result<LoaderChoice, DbError> {
+    if wish.method == Some(LoadMethod::Broadcast) {
+        return Err(DbError::BroadcastWithoutMpi);
     }
     let all = database.partition(0..database.oid_count(), purpose.contents())?;
-    let size = all.size();
+    let size = all.byte_count();
     fetch_offsets(database, &all)?;
     let first = database.volume_file(0, VolumeFile::Sequences);
-    let chosen =
-        |method, streamed, reason: String| Ok(Choice { purpose, method, streamed, reason });
-    let Some(first) = first else {
-        return chosen(Method::Map, None, "the sequences are in memory".to_owned());
+    let chosen = |method, streamed, reason: String| {
+        Ok(LoaderChoice { purpose, method, streaming_bytes: streamed, reason })
     };
-    let storage = machine::storage(&first);
+    let Some(first) = first else {
+        return chosen(LoadMethod::Map, None, "the sequences are in memory".to_owned());
+    };
+    let storage = machine::storage_location(&first);
     let available = machine::available_memory();
-    let usable = available.map(|bytes| (bytes as f64 * HELD_SHARE) as u64);
+    let usable = available.map(|bytes| (bytes as f64 * MAX_MEMORY_FRACTION) as u64);
     // Files in memory need no memory besides.
-    let limit = wish.memory.or(usable.filter(|_| storage != Storage::Memory));
+    let limit = wish.memory_limit.or(usable.filter(|_| storage != StorageLocation::Memory));
     let fits = limit.is_none_or(|limit| size <= limit);
     let sizes = match limit {
         Some(limit) => format!("{} to hold, {} of memory for it", mb(size), mb(limit)),
@@ -123,21 +128,23 @@ pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choic
     };
     let streamed = if fits { None } else { limit };
     match (wish.method, fits) {
-        (Some(Method::Map), false) if wish.memory.is_some() => {
+        (Some(LoadMethod::Map), false) if wish.memory_limit.is_some() => {
             Err(DbError::MapTooLarge { size, limit: limit.unwrap_or(0) })
         }
-        (Some(Method::Map), _) => chosen(Method::Map, None, format!("as asked for; {sizes}")),
+        (Some(LoadMethod::Map), _) => {
+            chosen(LoadMethod::Map, None, format!("as asked for; {sizes}"))
+        }
         (Some(method), _) => chosen(method, streamed, format!("as asked for; {sizes}")),
         (None, true) => {
             let place = match storage {
-                Storage::Memory => "a file system in memory",
-                Storage::Local => "a local file system",
-                Storage::Network => "a network file system",
+                StorageLocation::Memory => "a file system in memory",
+                StorageLocation::Local => "a local file system",
+                StorageLocation::Network => "a network file system",
             };
-            chosen(Method::Map, None, format!("fits in memory: {sizes}; {place}"))
+            chosen(LoadMethod::Map, None, format!("fits in memory: {sizes}; {place}"))
         }
         (None, false) => {
-            chosen(Method::Direct, streamed, format!("larger than memory, streamed: {sizes}"))
+            chosen(LoadMethod::Direct, streamed, format!("larger than memory, streamed: {sizes}"))
         }
     }
 }
@@ -145,67 +152,71 @@ pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choic
 /// Brings the offsets of the sequences into memory by large reads. Cutting the database reads them
 /// at random.
 fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
-    let mapped = LoadedPartition::resident(database, all)?;
-    for bytes in mapped.memory_of(Part::SequenceOffsets) {
+    let mapped = LoadedPartition::from_resident(database, all)?;
+    for bytes in mapped.part_memory(VolumePart::SequenceOffsets) {
         if !prefer_large_pages(bytes) {
-            announce(bytes);
+            announce_access(bytes);
         }
         // The kernel reads the remaining pages when they are accessed.
-        let _ = populate(bytes);
+        let _ = populate_pages(bytes);
     }
     Ok(())
 }
 
-impl Choice {
+impl LoaderChoice {
     /// Chooses the loader of processes that load `database` together for a search. `why` is for
     /// messages.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order.
-    pub fn broadcast(database: &Database, why: &str) -> Result<Self, DbError> {
+    /// [`DbError::InvalidOffset`] for an index out of order.
+    pub fn for_broadcast(database: &Database, why: &str) -> Result<Self, DbError> {
         // Each process reads only the parts of the files that it needs to cut the database and to
         // report hits.
-        for part in Part::ALL {
-            database.advise(part, Use::Random);
+        for part in VolumePart::ALL {
+            database.advise(part, AccessPattern::Random);
         }
-        let purpose = Purpose::Search;
-        let size = database.partition(0..database.oid_count(), purpose.contents())?.size();
+        let purpose = LoadPurpose::Search;
+        let size = database.partition(0..database.oid_count(), purpose.contents())?.byte_count();
         let reason = format!("{why}; {} to hold", mb(size));
-        Ok(Self { purpose, method: Method::Broadcast, streamed: None, reason })
+        Ok(Self { purpose, method: LoadMethod::Broadcast, streaming_bytes: None, reason })
     }
 
     /// Makes the supply of these ranges, without a limit of memory. For a broadcast database use
-    /// [`Held::supply`](super::Held::supply).
+    /// [`MemoryLoader::supply`](super::MemoryLoader::supply).
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order; [`DbError::BroadcastAlone`].
-    pub fn supply_of(
+    /// [`DbError::InvalidOffset`] for an index out of order; [`DbError::BroadcastWithoutMpi`].
+    pub fn supply_ranges(
         &self,
         database: &Database,
         ranges: Vec<Range<u32>>,
-    ) -> Result<Supply, DbError> {
+    ) -> Result<PartitionSupply, DbError> {
         let contents = self.purpose.contents();
-        let units = units(database, ranges, contents, UNIT_BYTES)?;
-        let (database, direct) = (database.clone(), self.method == Method::Direct);
+        let units = group_into_units(database, ranges, contents, LOAD_UNIT_BYTES)?;
+        let (database, direct) = (database.clone(), self.method == LoadMethod::Direct);
         Ok(match self.method {
-            Method::Map => Supply::new(Box::new(Map::new(database, contents)), units, false),
-            Method::Read | Method::Direct => {
-                Supply::new(Box::new(Read::new(database, contents, direct)), units, true)
+            LoadMethod::Map => {
+                PartitionSupply::new(Box::new(MapLoader::new(database, contents)), units, false)
             }
-            Method::Broadcast => return Err(DbError::BroadcastAlone),
+            LoadMethod::Read | LoadMethod::Direct => PartitionSupply::new(
+                Box::new(ReadLoader::new(database, contents, direct)),
+                units,
+                true,
+            ),
+            LoadMethod::Broadcast => return Err(DbError::BroadcastWithoutMpi),
         })
     }
 
     /// Makes the supply of `database` in about `n` ranges.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order.
-    pub fn supply(&self, database: &Database, n: usize) -> Result<Supply, DbError> {
+    /// [`DbError::InvalidOffset`] for an index out of order.
+    pub fn supply(&self, database: &Database, n: usize) -> Result<PartitionSupply, DbError> {
         let purpose = self.purpose;
-        let Some(memory) = self.streamed else {
-            return self.supply_of(database, purpose.ranges(database, n));
+        let Some(memory) = self.streaming_bytes else {
+            return self.supply_ranges(database, purpose.ranges(database, n));
         };
-        let size = database.partition(0..database.oid_count(), purpose.contents())?.size();
+        let size = database.partition(0..database.oid_count(), purpose.contents())?.byte_count();
         self.stream(database, size, memory, |least| purpose.ranges(database, n.max(least)))
     }
 
@@ -213,15 +224,15 @@ impl Choice {
     /// bytes.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order.
+    /// [`DbError::InvalidOffset`] for an index out of order.
     pub fn supply_streamed(
         &self,
         database: &Database,
         oids: Range<u32>,
         n: usize,
         memory: u64,
-    ) -> Result<Supply, DbError> {
-        let size = database.partition(oids.clone(), self.purpose.contents())?.size();
+    ) -> Result<PartitionSupply, DbError> {
+        let size = database.partition(oids.clone(), self.purpose.contents())?.byte_count();
         self.stream(database, size, memory, |least| database.partitions_within(oids, n.max(least)))
     }
 
@@ -233,20 +244,21 @@ impl Choice {
         size: u64,
         memory: u64,
         ranges: impl FnOnce(usize) -> Vec<Range<u32>>,
-    ) -> Result<Supply, DbError> {
-        let (contents, direct) = (self.purpose.contents(), self.method == Method::Direct);
+    ) -> Result<PartitionSupply, DbError> {
+        let (contents, direct) = (self.purpose.contents(), self.method == LoadMethod::Direct);
         // Definition lines and residues of chosen hits are read at random.
-        for part in Part::ALL {
-            database.advise(part, Use::Random);
+        for part in VolumePart::ALL {
+            database.advise(part, AccessPattern::Random);
         }
-        let unit = (memory / LEAST_BUFFERS).clamp(1, UNIT_BYTES);
+        let unit = (memory / LEAST_BUFFERS).clamp(1, LOAD_UNIT_BYTES);
         // A range must fit into a unit. Half a unit or less is better, since it fills units well.
         let least = usize::try_from(size.div_ceil(unit) * 2).unwrap_or(usize::MAX);
-        let units = units(database, ranges(least), contents, unit)?;
+        let units = group_into_units(database, ranges(least), contents, unit)?;
         let largest = units.iter().map(|unit| memory_needed(&unit.partition)).max().unwrap_or(0);
         let buffers = (memory / (largest as u64).max(1)).max(LEAST_BUFFERS) as usize;
-        let loader = Read::new(database.clone(), contents, direct).with_buffers(buffers, largest);
-        Ok(Supply::new(Box::new(loader), units, false))
+        let loader =
+            ReadLoader::new(database.clone(), contents, direct).with_buffers(buffers, largest);
+        Ok(PartitionSupply::new(Box::new(loader), units, false))
     }
 }
 

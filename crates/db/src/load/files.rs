@@ -11,8 +11,8 @@ use std::thread;
 
 use rustix::fs::{Advice, OFlags, fadvise};
 
-use super::advice::STEP;
-use crate::partition::{Piece, VolumeFile};
+use super::advice::ANNOUNCE_BYTES;
+use crate::partition::{VolumeFile, VolumePiece};
 use crate::{Database, DbError};
 
 /// Bytes per read: large enough that the disk limits the rate, not the number of calls.
@@ -33,7 +33,7 @@ impl VolumeReader {
             .read(true)
             .custom_flags(flags.bits() as i32)
             .open(&path)
-            .map_err(|source| DbError::file(&path, source))?;
+            .map_err(|source| DbError::open_error(&path, source))?;
         Ok(Self { path, file })
     }
 
@@ -42,7 +42,7 @@ impl VolumeReader {
         loop {
             match self.file.read_at(buffer, from) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(DbError::file(&self.path, source)),
+                Err(source) => return Err(DbError::open_error(&self.path, source)),
                 Ok(count) => return Ok(count),
             }
         }
@@ -51,8 +51,8 @@ impl VolumeReader {
     /// Announces a read, so that the device gets all of it at once, however little the system reads
     /// ahead.
     pub(crate) fn announce(&self, from: u64, length: usize) {
-        for start in (0..length).step_by(STEP) {
-            let bytes = NonZeroU64::new(STEP.min(length - start) as u64);
+        for start in (0..length).step_by(ANNOUNCE_BYTES) {
+            let bytes = NonZeroU64::new(ANNOUNCE_BYTES.min(length - start) as u64);
             // If the advice is ignored, the read is only slower.
             let _ = fadvise(&self.file, from + start as u64, bytes, Advice::WillNeed);
         }
@@ -66,9 +66,9 @@ impl VolumeReader {
     /// Makes the error for a read that failed.
     fn failed(&self, from: u64, buffer: &[u8], source: std::io::Error) -> DbError {
         if source.kind() != std::io::ErrorKind::UnexpectedEof {
-            return DbError::file(&self.path, source);
+            return DbError::open_error(&self.path, source);
         }
-        DbError::Truncated {
+        DbError::FileTruncated {
             path: self.path.clone(),
             what: "a part of the database",
             offset: from,
@@ -79,12 +79,12 @@ impl VolumeReader {
 }
 
 /// Files of a database's volumes, each opened at its first read.
-pub(crate) struct Files<T = VolumeReader> {
+pub(crate) struct OpenedFiles<T = VolumeReader> {
     database: Database,
     opened: Mutex<HashMap<(usize, VolumeFile), Arc<T>>>,
 }
 
-impl<T> Files<T> {
+impl<T> OpenedFiles<T> {
     /// Prepares the files of `database` without opening them.
     pub(crate) fn new(database: Database) -> Self {
         Self { database, opened: Mutex::new(HashMap::new()) }
@@ -97,9 +97,9 @@ impl<T> Files<T> {
 
     /// Returns a file of the volume of `piece`. When it is first needed, `make` creates it from a
     /// function that opens the file with flags of `open(2)`.
-    pub(crate) fn get(
+    pub(crate) fn get_or_open(
         &self,
-        piece: &Piece,
+        piece: &VolumePiece,
         file: VolumeFile,
         make: impl FnOnce(&dyn Fn(OFlags) -> Result<VolumeReader, DbError>) -> Result<T, DbError>,
     ) -> Result<Arc<T>, DbError> {
@@ -108,11 +108,11 @@ impl<T> Files<T> {
         if let Some(known) = opened.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let volume = self.database.volume(piece.volume).ok_or(DbError::NotOnDisk)?;
-        let path = volume.path_of(file).ok_or(DbError::NotOnDisk)?;
+        let volume = self.database.volume(piece.volume).ok_or(DbError::InMemoryDatabase)?;
+        let path = volume.path_of(file).ok_or(DbError::InMemoryDatabase)?;
         let open = |flags| {
             let reader = VolumeReader::open(path.clone(), flags)?;
-            volume.verify_same(&path, &reader.file)?;
+            volume.verify_same_file(&path, &reader.file)?;
             Ok(reader)
         };
         let new = Arc::new(make(&open)?);
@@ -121,27 +121,27 @@ impl<T> Files<T> {
     }
 }
 
-impl Files {
+impl OpenedFiles {
     /// Returns a file of the volume of `piece`, for ordinary reads.
     pub(crate) fn reader(
         &self,
-        piece: &Piece,
+        piece: &VolumePiece,
         file: VolumeFile,
     ) -> Result<Arc<VolumeReader>, DbError> {
-        self.get(piece, file, |open| open(OFlags::empty()))
+        self.get_or_open(piece, file, |open| open(OFlags::empty()))
     }
 }
 
 /// Calls `work` for all items on a few threads. Returns the error of the first item that failed.
-pub(crate) fn parallel<T: Send>(
+pub(crate) fn run_parallel<T: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<(), DbError> + Sync,
 ) -> Result<(), DbError> {
-    parallel_with(items, || (), |(), item| work(item))
+    run_parallel_with(items, || (), |(), item| work(item))
 }
 
-/// Like [`parallel`]; each thread also makes a value, which it uses for all its items.
-pub(crate) fn parallel_with<T: Send, S>(
+/// Like [`run_parallel`]; each thread also makes a value, which it uses for all its items.
+pub(crate) fn run_parallel_with<T: Send, S>(
     items: Vec<T>,
     make: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, T) -> Result<(), DbError> + Sync,
@@ -184,7 +184,7 @@ pub(crate) fn parallel_with<T: Send, S>(
 }
 
 /// Read-ahead of the device of a file in bytes; `None` if the system does not report it.
-pub fn read_ahead(path: &Path) -> Option<u64> {
+pub fn read_ahead_bytes(path: &Path) -> Option<u64> {
     let device = rustix::fs::stat(path).ok()?.st_dev;
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let text = std::fs::read_to_string(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"));
@@ -198,12 +198,12 @@ mod tests {
     #[test]
     fn the_first_failure_is_returned() {
         let done = AtomicUsize::new(0);
-        let all = parallel((0..100).collect(), |_| {
+        let all = run_parallel((0..100).collect(), |_| {
             done.fetch_add(1, Ordering::Relaxed);
             Ok(())
         });
         assert!(all.is_ok() && done.into_inner() == 100);
-        let error = parallel((0..100u32).collect(), |oid| match oid {
+        let error = run_parallel((0..100u32).collect(), |oid| match oid {
             10.. => Err(DbError::NoSuchOid { oid, count: 0 }),
             _ => Ok(()),
         });

@@ -1,26 +1,26 @@
 //! Partitions in memory that another component filled, and the bytes to fill it with.
 //!
-//! The memory of a partition has [`Partition::size`] bytes: the spans of its pieces, in order and
-//! without gaps. Any range of these bytes can be read, sent and stored on its own.
+//! The memory of a partition has [`Partition::byte_count`] bytes: the spans of its pieces, in order
+//! and without gaps. Any range of these bytes can be read, sent and stored on its own.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::choice::UNIT_BYTES;
-use super::files::Files;
-use super::supply::{Supply, units};
-use super::{HugePages, Loader, Statistics};
-use crate::partition::{Filled, Piece, Span, VolumeFile};
-use crate::{Contents, Database, DbError, LoadedPartition, Partition};
+use super::choice::LOAD_UNIT_BYTES;
+use super::files::OpenedFiles;
+use super::supply::{PartitionSupply, group_into_units};
+use super::{LoadStatistics, Loader, PageKind};
+use crate::partition::{FileSpan, FilledMemory, VolumeFile, VolumePiece};
+use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents};
 
 /// Reads the bytes of partitions from the files of a database.
 pub struct FileSource {
-    files: Files,
+    files: OpenedFiles,
 }
 
 /// A range of a file, and thus of the bytes of a partition.
 struct Stretch<'a> {
-    piece: &'a Piece,
+    piece: &'a VolumePiece,
     file: VolumeFile,
     /// Position in the file.
     from: u64,
@@ -30,14 +30,14 @@ struct Stretch<'a> {
 impl FileSource {
     /// Prepares the files of `database`, which are opened at the first read.
     pub fn new(database: Database) -> Self {
-        Self { files: Files::new(database) }
+        Self { files: OpenedFiles::new(database) }
     }
 
     /// Fills `buffer` with bytes of a partition, from byte `start` on. Several threads can call it
     /// at once.
     ///
     /// # Errors
-    /// Files that cannot be read or are too short; [`DbError::NotHeld`] if the partition
+    /// Files that cannot be read or are too short; [`DbError::NotLoaded`] if the partition
     /// has fewer bytes.
     pub fn read(
         &self,
@@ -52,7 +52,11 @@ impl FileSource {
             reader.read_exact(part, stretch.from)?;
             buffer = rest;
         }
-        if buffer.is_empty() { Ok(()) } else { Err(not_held(&partition.oids, &partition.oids)) }
+        if buffer.is_empty() {
+            Ok(())
+        } else {
+            Err(not_loaded_error(&partition.oids, &partition.oids))
+        }
     }
 }
 
@@ -62,7 +66,7 @@ fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = 
         let (start, end) = (wanted.start.max(at.start), wanted.end.min(at.end));
         (start < end).then(|| Stretch {
             piece,
-            file: span.part.file(),
+            file: span.part.volume_file(),
             from: span.bytes.start + (start - at.start),
             length: (end - start) as usize,
         })
@@ -70,7 +74,7 @@ fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = 
 }
 
 /// Returns the spans of a partition, each with its range in the bytes of the partition.
-fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u64>)> {
+fn placed(partition: &Partition) -> impl Iterator<Item = (&VolumePiece, &FileSpan, Range<u64>)> {
     let spans = partition.pieces.iter().flat_map(|piece| {
         let of_piece = piece.spans.iter();
         of_piece.map(move |span| (piece, span))
@@ -84,38 +88,39 @@ fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u
 
 /// Loads ranges of one partition that is entirely in memory, without reading or copying.
 #[derive(Clone)]
-pub struct Held {
+pub struct MemoryLoader {
     database: Database,
     partition: Partition,
-    filled: Filled,
-    came: Statistics,
-    pages: HugePages,
+    filled: FilledMemory,
+    statistics: LoadStatistics,
+    page_kind: PageKind,
 }
 
-impl Held {
-    /// Makes a loader for ranges of `partition`, whose bytes are in `filled`. `came` and `pages`
-    /// are the statistics of filling and the kind of its pages.
+impl MemoryLoader {
+    /// Makes a loader for ranges of `partition`, whose bytes are in `filled`. `statistics` are
+    /// those of filling the memory; `page_kind` is the kind of its pages.
     pub fn new(
         database: Database,
         partition: Partition,
-        filled: Filled,
-        came: Statistics,
-        pages: HugePages,
+        filled: FilledMemory,
+        statistics: LoadStatistics,
+        page_kind: PageKind,
     ) -> Self {
-        Self { database, partition, filled, came, pages }
+        Self { database, partition, filled, statistics, page_kind }
     }
 
     /// Makes the supply of these ranges, which must be within the partition.
     ///
     /// # Errors
-    /// [`DbError::Offset`] for an index out of order.
-    pub fn supply(self, ranges: Vec<Range<u32>>) -> Result<Supply, DbError> {
-        let units = units(&self.database, ranges, Contents::Residues, UNIT_BYTES)?;
-        Ok(Supply::new(Box::new(self), units, true))
+    /// [`DbError::InvalidOffset`] for an index out of order.
+    pub fn supply(self, ranges: Vec<Range<u32>>) -> Result<PartitionSupply, DbError> {
+        let units =
+            group_into_units(&self.database, ranges, PartitionContents::Residues, LOAD_UNIT_BYTES)?;
+        Ok(PartitionSupply::new(Box::new(self), units, true))
     }
 
     /// Position in memory of a span of a volume; `None` if the span is not in the partition.
-    fn find(&self, volume: usize, wanted: &Span) -> Option<usize> {
+    fn find(&self, volume: usize, wanted: &FileSpan) -> Option<usize> {
         let (_, span, at) = placed(&self.partition).find(|(piece, span, _)| {
             let within =
                 span.bytes.start <= wanted.bytes.start && wanted.bytes.end <= span.bytes.end;
@@ -125,27 +130,27 @@ impl Held {
     }
 }
 
-impl Loader for Held {
+impl Loader for MemoryLoader {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
         let mut filled = Vec::new();
         for (piece, span, _) in placed(partition) {
             let start = self
                 .find(piece.volume, span)
-                .ok_or_else(|| not_held(&partition.oids, &self.partition.oids))?;
-            filled.push(Filled { memory: Arc::clone(&self.filled.memory), start });
+                .ok_or_else(|| not_loaded_error(&partition.oids, &self.partition.oids))?;
+            filled.push(FilledMemory { memory: Arc::clone(&self.filled.memory), start });
         }
         LoadedPartition::new(&self.database, partition, filled).map(Arc::new)
     }
 
-    fn statistics(&self) -> Statistics {
-        self.came
+    fn statistics(&self) -> LoadStatistics {
+        self.statistics
     }
 
-    fn pages(&self) -> Option<HugePages> {
-        Some(self.pages)
+    fn page_kind(&self) -> Option<PageKind> {
+        Some(self.page_kind)
     }
 }
 
-fn not_held(wanted: &Range<u32>, held: &Range<u32>) -> DbError {
-    DbError::NotHeld { wanted: wanted.clone(), held: held.clone() }
+fn not_loaded_error(wanted: &Range<u32>, held: &Range<u32>) -> DbError {
+    DbError::NotLoaded { wanted: wanted.clone(), held: held.clone() }
 }

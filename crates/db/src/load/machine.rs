@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The location of a file's bytes, on which loading depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Storage {
+pub enum StorageLocation {
     /// In memory: a file system such as tmpfs.
     Memory,
     /// On a disk of this machine.
@@ -32,16 +32,16 @@ const NETWORK: [u32; 10] = [
 ];
 
 /// Returns the location of a file's bytes; local if the system does not report it.
-pub fn storage(path: &Path) -> Storage {
-    let Ok(answer) = rustix::fs::statfs(path) else { return Storage::Local };
+pub fn storage_location(path: &Path) -> StorageLocation {
+    let Ok(answer) = rustix::fs::statfs(path) else { return StorageLocation::Local };
     // The type's width differs between systems; all of these numbers have 32 bits.
     let kind = answer.f_type as u32;
     if IN_MEMORY.contains(&kind) {
-        Storage::Memory
+        StorageLocation::Memory
     } else if NETWORK.contains(&kind) {
-        Storage::Network
+        StorageLocation::Network
     } else {
-        Storage::Local
+        StorageLocation::Local
     }
 }
 
@@ -49,13 +49,13 @@ pub fn storage(path: &Path) -> Storage {
 /// available memory, limited by the control groups of the process. `None` if the system reports
 /// neither.
 pub fn available_memory() -> Option<u64> {
-    let machine = meminfo("MemAvailable");
+    let machine = meminfo_entry("MemAvailable");
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     group_directories(&groups).iter().filter_map(|dir| left_in_group(dir)).chain(machine).min()
 }
 
 /// Reads an entry of `/proc/meminfo`: bytes, or a count if the entry has no unit.
-pub fn meminfo(key: &str) -> Option<u64> {
+pub fn meminfo_entry(key: &str) -> Option<u64> {
     entry(&fs::read_to_string("/proc/meminfo").ok()?, key)
 }
 

@@ -2,28 +2,30 @@
 
 use std::sync::Arc;
 
-use super::advice::{Use, advise, announce, populate, prefer_large_pages, resident_bytes};
-use super::files::{Files, READ_BYTES, parallel_with};
-use super::{HugePages, Loader, Meter, Statistics};
-use crate::partition::{Part, Piece, VolumeFile};
+use super::advice::{
+    AccessPattern, advise, announce_access, populate_pages, prefer_large_pages, resident_bytes,
+};
+use super::files::{OpenedFiles, READ_BYTES, run_parallel_with};
+use super::{LoadStatistics, Loader, Meter, PageKind};
+use crate::partition::{VolumeFile, VolumePart, VolumePiece};
 use crate::volume::Volume;
-use crate::{Contents, Database, DbError, LoadedPartition, Partition};
+use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents};
 
 /// Loads partitions by reading the pages of the database's mapping that are not in the page cache.
 /// All processes of a machine share one copy. Nothing is read for a database that was just
 /// searched.
-pub struct Map {
+pub struct MapLoader {
     database: Database,
     /// Whether faults read pages of 2 MB.
     large_reads: bool,
     /// Files whose pages could not be read through the mapping.
-    files: Files,
+    files: OpenedFiles,
     meter: Meter,
 }
 
 /// A range of a file that is not in the page cache.
 struct Missing<'a> {
-    piece: &'a Piece,
+    piece: &'a VolumePiece,
     file: VolumeFile,
     /// Position in the file.
     from: u64,
@@ -31,16 +33,16 @@ struct Missing<'a> {
     bytes: &'a [u8],
 }
 
-impl Map {
+impl MapLoader {
     /// Makes a loader for partitions of `database` with these contents.
-    pub fn new(database: Database, contents: Contents) -> Self {
-        if contents == Contents::Residues {
+    pub fn new(database: Database, contents: PartitionContents) -> Self {
+        if contents == PartitionContents::Residues {
             // Headers are accessed at random, for the hits only.
-            database.advise(Part::Headers, Use::Random);
-            database.advise(Part::HeaderOffsets, Use::Random);
+            database.advise(VolumePart::Headers, AccessPattern::Random);
+            database.advise(VolumePart::HeaderOffsets, AccessPattern::Random);
         }
         let large_reads = database.prefer_large_pages(contents);
-        let files = Files::new(database.clone());
+        let files = OpenedFiles::new(database.clone());
         Self { database, large_reads, files, meter: Meter::default() }
     }
 
@@ -53,8 +55,8 @@ impl Map {
         let mut missing = Vec::new();
         for (at, piece) in partition.pieces.iter().enumerate() {
             for span in &piece.spans {
-                let Some(bytes) = loaded.memory_of(span.part).nth(at) else { continue };
-                let file = span.part.file();
+                let Some(bytes) = loaded.part_memory(span.part).nth(at) else { continue };
+                let file = span.part.volume_file();
                 // Memory that is not a mapping of a file has no missing pages.
                 if self.database.volume_file(piece.volume, file).is_none() {
                     continue;
@@ -75,10 +77,10 @@ impl Map {
     /// busy. Nothing is copied. If the kernel cannot do that, ordinary reads are used.
     fn fetch(&self, missing: Vec<Missing>) -> Result<(), DbError> {
         if !self.large_reads {
-            missing.iter().for_each(|missing| announce(missing.bytes));
+            missing.iter().for_each(|missing| announce_access(missing.bytes));
         }
-        parallel_with(missing, Vec::new, |buffer, missing| {
-            if populate(missing.bytes) {
+        run_parallel_with(missing, Vec::new, |buffer, missing| {
+            if populate_pages(missing.bytes) {
                 return Ok(());
             }
             // Only the page cache needs the bytes, so the buffer is discarded.
@@ -86,16 +88,16 @@ impl Map {
             match self.files.reader(missing.piece, missing.file) {
                 Ok(reader) => reader.read_exact(buffer, missing.from),
                 // The mapping still belongs to the file that was opened.
-                Err(DbError::Replaced { .. }) => Ok(()),
+                Err(DbError::FileReplaced { .. }) => Ok(()),
                 Err(error) => Err(error),
             }
         })
     }
 }
 
-impl Loader for Map {
+impl Loader for MapLoader {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
-        let loaded = LoadedPartition::resident(&self.database, partition)?;
+        let loaded = LoadedPartition::from_resident(&self.database, partition)?;
         let missing = self.missing(partition, &loaded);
         if !missing.is_empty() {
             let bytes = missing.iter().map(|missing| missing.bytes.len()).sum();
@@ -104,28 +106,29 @@ impl Loader for Map {
         Ok(Arc::new(loaded))
     }
 
-    fn statistics(&self) -> Statistics {
+    fn statistics(&self) -> LoadStatistics {
         self.meter.get()
     }
 
-    fn pages(&self) -> Option<HugePages> {
+    fn page_kind(&self) -> Option<PageKind> {
         None
     }
 }
 
 impl Database {
     /// Advises the kernel how the program will access a part of all volumes.
-    pub(crate) fn advise(&self, part: Part, usage: Use) {
+    pub(crate) fn advise(&self, part: VolumePart, usage: AccessPattern) {
         for (volume, _) in self.volumes() {
-            advise(volume.held(part), usage);
+            advise(volume.loaded_bytes(part), usage);
         }
     }
 
     /// Requests large pages for parts that are read completely. Returns true if faults then read
     /// large pages.
-    pub(crate) fn prefer_large_pages(&self, contents: Contents) -> bool {
+    pub(crate) fn prefer_large_pages(&self, contents: PartitionContents) -> bool {
         let kind = self.kind();
-        let parts = |volume| contents.parts(kind).map(move |part| Volume::held(volume, part));
+        let parts =
+            |volume| contents.parts(kind).map(move |part| Volume::loaded_bytes(volume, part));
         let all = self.volumes().flat_map(|(volume, _)| parts(volume));
         // All are requested, whatever the result of the first ones.
         all.filter(|bytes| !prefer_large_pages(bytes)).count() == 0
@@ -137,8 +140,8 @@ impl Database {
         let (mut cached, mut all) = (0, 0);
         for (volume, _) in self.volumes() {
             // The tables of an index share one mapping of the whole file.
-            for part in [Part::SequenceOffsets, Part::Sequences, Part::Headers] {
-                let bytes = volume.held(part);
+            for part in [VolumePart::SequenceOffsets, VolumePart::Sequences, VolumePart::Headers] {
+                let bytes = volume.loaded_bytes(part);
                 cached += resident_bytes(bytes)? as u64;
                 all += bytes.len() as u64;
             }
@@ -148,15 +151,16 @@ impl Database {
 
     /// Announces access to residues and definition lines of these sequences. The kernel reads
     /// missing pages in the background, all at once.
-    pub fn will_need(&self, oids: impl IntoIterator<Item = u32>) {
+    pub fn announce_sequences(&self, oids: impl IntoIterator<Item = u32>) {
         for oid in oids {
-            let Ok(partition) = self.partition(oid..oid.saturating_add(1), crate::Contents::All)
+            let Ok(partition) =
+                self.partition(oid..oid.saturating_add(1), crate::PartitionContents::All)
             else {
                 continue;
             };
-            let Ok(loaded) = LoadedPartition::resident(self, &partition) else { continue };
-            for part in [Part::Sequences, Part::HeaderOffsets, Part::Headers] {
-                loaded.memory_of(part).for_each(|bytes| advise(bytes, Use::Soon));
+            let Ok(loaded) = LoadedPartition::from_resident(self, &partition) else { continue };
+            for part in [VolumePart::Sequences, VolumePart::HeaderOffsets, VolumePart::Headers] {
+                loaded.part_memory(part).for_each(|bytes| advise(bytes, AccessPattern::Soon));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Measures the rates of several ways to read a file, to explain slow searches.
 //!
-//! Rates are in bytes per second. To measure a cold read, [`evict`] removes the pages of the file
-//! from the page cache; other files keep theirs.
+//! Rates are in bytes per second. To measure a cold read, [`evict_pages`] removes the pages of the
+//! file from the page cache; other files keep theirs.
 
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Advice, OFlags, fadvise};
 
-use super::advice::{Use, advise, resident_bytes};
-use super::files::{READ_BYTES, VolumeReader, parallel};
-use super::{HUGE_PAGE, Pages};
+use super::advice::{AccessPattern, advise, resident_bytes};
+use super::files::{READ_BYTES, VolumeReader, run_parallel};
+use super::{HUGE_PAGE_BYTES, PageBuffer};
 use crate::DbError;
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 
 /// Number of bytes of a random read.
 const SMALL_READ: u64 = 4096;
@@ -26,25 +26,26 @@ const LEFT: f64 = 0.02;
 ///
 /// # Errors
 /// If the file cannot be opened.
-pub fn evict(path: &Path, bytes: u64) -> Result<bool, DbError> {
-    let failed = |source: std::io::Error| DbError::file(path, source);
+pub fn evict_pages(path: &Path, bytes: u64) -> Result<bool, DbError> {
+    let failed = |source: std::io::Error| DbError::open_error(path, source);
     let file = File::open(path).map_err(failed)?;
     // Pages that are not yet written to disk cannot be evicted.
     file.sync_data().map_err(failed)?;
     fadvise(&file, 0, NonZeroU64::new(bytes), Advice::DontNeed)
         .map_err(|error| failed(error.into()))?;
-    let (map, _) = Bytes::map_of_volume(path)?;
+    let (map, _) = FileBytes::map_volume_file(path)?;
     let sample = &map[..map.len().min(bytes as usize)];
     let left = resident_bytes(sample).unwrap_or(0);
     Ok(left as f64 <= sample.len() as f64 * LEFT)
 }
 
-/// Measures large reads in order, several at a time, of the first `bytes`. With `direct` the reads
-/// bypass the page cache; the result is `None` if the file system cannot do that.
+/// Returns the rate of large sequential reads, several at a time, of the first `bytes` bytes of a
+/// file, in bytes per second. With `direct` the reads bypass the page cache; the result is `None`
+/// if the file system cannot do that.
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64>, DbError> {
+pub fn sequential_read_rate(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64>, DbError> {
     let flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
     let reader = match VolumeReader::open(path.to_path_buf(), flags) {
         Ok(reader) => reader,
@@ -53,13 +54,13 @@ pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64
     };
     // Direct reads must not end within a block, so only whole reads are made.
     let reads = (bytes / READ_BYTES as u64).max(1);
-    let mut pages = Pages::new(READ_BYTES.max(HUGE_PAGE) * reads.min(4) as usize)?;
+    let mut pages = PageBuffer::new(READ_BYTES.max(HUGE_PAGE_BYTES) * reads.min(4) as usize)?;
     let chunks: Vec<&mut [u8]> = pages.bytes_mut().chunks_mut(READ_BYTES).collect();
     let threads = chunks.len() as u64;
     let start = Instant::now();
     let jobs = chunks.into_iter().zip(0u64..).collect();
     let got = std::sync::atomic::AtomicU64::new(0);
-    let done = parallel(jobs, |(buffer, first)| {
+    let done = run_parallel(jobs, |(buffer, first)| {
         for read in (first..reads).step_by(threads as usize) {
             let count = reader.read_up_to(buffer, read * READ_BYTES as u64)?;
             got.fetch_add(count as u64, std::sync::atomic::Ordering::Relaxed);
@@ -73,13 +74,14 @@ pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64
     }
 }
 
-/// Measures reading the first `bytes` through a mapping, page by page on one thread. This is the
-/// rate of a program that only maps its database.
+/// Returns the rate of reading the first `bytes` bytes through a mapping, page by page on one
+/// thread, in bytes per second. Stops after `limit`. This is the rate of a program that only maps
+/// its database.
 ///
 /// # Errors
 /// If the file cannot be mapped.
-pub fn map_in_order(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbError> {
-    let (map, _) = Bytes::map_of_volume(path)?;
+pub fn sequential_map_rate(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbError> {
+    let (map, _) = FileBytes::map_volume_file(path)?;
     let start = Instant::now();
     let (mut seen, mut touched) = (0u64, 0u8);
     for step in map[..map.len().min(bytes as usize)].chunks(READ_BYTES) {
@@ -98,22 +100,22 @@ fn touch(bytes: &[u8]) -> u8 {
     bytes.iter().step_by(SMALL_READ as usize).fold(0, |all, byte| all ^ byte)
 }
 
-/// Number of small random reads per second in the first `bytes` by one thread. With `mapped` it
-/// touches a mapping that is advised for random access.
+/// Returns the number of small random reads per second in the first `bytes` bytes by one thread.
+/// With `mapped` it reads through a mapping that is advised for random access. Stops after `limit`.
 ///
 /// # Errors
 /// If the file cannot be read or mapped.
-pub fn read_here_and_there(
+pub fn random_read_rate(
     path: &Path,
     bytes: u64,
     mapped: bool,
     limit: Duration,
 ) -> Result<f64, DbError> {
     let reader = VolumeReader::open(path.to_path_buf(), OFlags::empty())?;
-    let (map, _) = Bytes::map_of_volume(path)?;
+    let (map, _) = FileBytes::map_volume_file(path)?;
     let blocks = (bytes.min(map.len() as u64) / SMALL_READ).max(1);
     if mapped {
-        advise(&map, Use::Random);
+        advise(&map, AccessPattern::Random);
     }
     let mut buffer = vec![0; SMALL_READ as usize];
     let start = Instant::now();

@@ -1,22 +1,23 @@
 //! Brings the bytes of partitions into memory.
 //!
-//! A search takes one partition after the other from a [`Supply`], which uses a [`Loader`]. The
-//! search itself never opens a file. The methods of loading differ in where the bytes are stored:
+//! A search takes one partition after the other from a [`PartitionSupply`], which uses a
+//! [`Loader`]. The search itself never opens a file. The methods of loading differ in where the
+//! bytes are stored:
 //!
-//! * `map` ([`Map`]) maps the page cache. There is one copy on a machine, however many processes
-//!   search. For databases that fit in memory.
-//! * `read` ([`Read`]) fills pages of the process, of 2 MB where the system has them. There is one
-//!   copy in each process. For file systems that map badly, and where huge pages help.
-//! * `direct` ([`Read`]) does the same, but bypasses the page cache. There is no copy if partitions
-//!   are streamed through a few buffers. For databases larger than memory.
-//! * `broadcast` ([`Held`]) fills memory that the processes of a machine share, of 2 MB pages where
-//!   the system has them. There is one copy on a machine, filled by all of its processes. For
-//!   network file systems and several machines.
+//! * `map` ([`MapLoader`]) maps the page cache. There is one copy on a machine, however many
+//!   processes search. For databases that fit in memory.
+//! * `read` ([`ReadLoader`]) fills pages of the process, of 2 MB where the system has them. There
+//!   is one copy in each process. For file systems that map badly, and where huge pages help.
+//! * `direct` ([`ReadLoader`]) does the same, but bypasses the page cache. There is no copy if
+//!   partitions are streamed through a few buffers. For databases larger than memory.
+//! * `broadcast` ([`MemoryLoader`]) fills memory that the processes of a machine share, of 2 MB
+//!   pages where the system has them. There is one copy on a machine, filled by all of its
+//!   processes. For network file systems and several machines.
 //!
 //! # Copies on a machine
-//! [`Map`] is the default for a database that fits into memory. It has one copy in the page cache,
-//! whatever the number of processes. Nothing must be created, found again, locked or cleaned up.
-//! Streaming has a few buffers in each process. Only `read` and `direct` have a copy in each
+//! [`MapLoader`] is the default for a database that fits into memory. It has one copy in the page
+//! cache, whatever the number of processes. Nothing must be created, found again, locked or cleaned
+//! up. Streaming has a few buffers in each process. Only `read` and `direct` have a copy in each
 //! process; they are used on request, and only if the database fits. (A named segment in shared
 //! memory would give `read` one copy, too. But shared memory gets huge pages only if the
 //! administrator has changed the mount or the kernel's setting. Without huge pages it has no
@@ -31,7 +32,7 @@
 //!
 //! # Mapping and read-ahead
 //! The read-ahead of the file system limits reads through a mapping, not the disk: each page fault
-//! waits for its pages. So [`Map`] reads the pages that are not in the page cache *before* it
+//! waits for its pages. So [`MapLoader`] reads the pages that are not in the page cache *before* it
 //! returns the mapping, without copying a byte. It requests 2 MB pages (`MADV_HUGEPAGE`) and
 //! populates the mapping (`MADV_POPULATE_READ`) from a few threads. From Linux 5.18 on such a fault
 //! reads 2 MB whatever the read-ahead, and twice that in advance. A file system with large folios
@@ -55,30 +56,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use self::advice::resident_bytes;
-pub use self::choice::{Choice, HELD_SHARE, Method, Purpose, Wish, choose};
-pub use self::files::read_ahead;
-pub use self::held::{FileSource, Held};
-pub use self::map::Map;
-pub(crate) use self::pages::HUGE_PAGE;
-pub use self::pages::{HugePages, Pages};
-pub use self::read::Read;
-pub use self::supply::{Queue, Supply, Unit, Work};
+pub use self::choice::{
+    LoadMethod, LoadPurpose, LoaderChoice, LoaderRequest, MAX_MEMORY_FRACTION, choose_loader,
+};
+pub use self::files::read_ahead_bytes;
+pub use self::held::{FileSource, MemoryLoader};
+pub use self::map::MapLoader;
+pub(crate) use self::pages::HUGE_PAGE_BYTES;
+pub use self::pages::{PageBuffer, PageKind};
+pub use self::read::ReadLoader;
+pub use self::supply::{LoadUnit, LoadedRange, PartitionSupply, RangeQueue};
 use crate::{DbError, LoadedPartition, Partition};
 
 /// Bytes and time that loading took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
+pub struct LoadStatistics {
     /// Bytes read from files.
-    pub bytes: u64,
+    pub read_bytes: u64,
     /// Bytes received from other processes that read them.
-    pub received: u64,
+    pub received_bytes: u64,
     /// Wall time of reading and receiving.
-    pub time: Duration,
+    pub wall_time: Duration,
 }
 
 /// Counts read bytes, and the time of reading.
 #[derive(Default)]
-struct Meter(Mutex<Statistics>);
+struct Meter(Mutex<LoadStatistics>);
 
 impl Meter {
     /// Calls `read`, which reads `bytes` bytes, and counts it.
@@ -86,12 +89,12 @@ impl Meter {
         let start = Instant::now();
         let result = read();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.bytes += bytes as u64;
-        all.time += start.elapsed();
+        all.read_bytes += bytes as u64;
+        all.wall_time += start.elapsed();
         result
     }
 
-    fn get(&self) -> Statistics {
+    fn get(&self) -> LoadStatistics {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -107,8 +110,8 @@ pub trait Loader: Send + Sync {
 
     /// Bytes loaded so far, and the time it took. Bytes of a mapping that were in the page cache
     /// already do not count.
-    fn statistics(&self) -> Statistics;
+    fn statistics(&self) -> LoadStatistics;
 
     /// Smallest kind of pages that loaded bytes are on; `None` for the page cache.
-    fn pages(&self) -> Option<HugePages>;
+    fn page_kind(&self) -> Option<PageKind>;
 }

@@ -7,89 +7,89 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 use crate::DbError;
 
 /// Size of a huge page in bytes; buffers are rounded up to a multiple of it.
-pub(crate) const HUGE_PAGE: usize = 2 << 20;
-/// Base 2 logarithm of [`HUGE_PAGE`].
+pub(crate) const HUGE_PAGE_BYTES: usize = 2 << 20;
+/// Base 2 logarithm of [`HUGE_PAGE_BYTES`].
 const HUGE_PAGE_BITS: u8 = 21;
 
 /// The kind of pages that back memory, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum HugePages {
+pub enum PageKind {
     /// Huge pages that the administrator reserved (`vm.nr_hugepages`).
     Reserved,
     /// Huge pages on request (`MADV_HUGEPAGE`), if the kernel has any.
     Transparent,
     /// Pages of the usual size.
-    None,
+    Small,
 }
 
-impl HugePages {
+impl PageKind {
     /// The name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reserved => "reserved 2 MB pages",
             Self::Transparent => "transparent 2 MB pages",
-            Self::None => "4 kB pages",
+            Self::Small => "4 kB pages",
         }
     }
 }
 
 /// Buffer for a large range of a database.
-pub struct Pages {
+pub struct PageBuffer {
     map: MmapMut,
-    kind: HugePages,
+    kind: PageKind,
 }
 
-impl Pages {
+impl PageBuffer {
     /// Allocates `length` bytes, filled with zeros, on the largest available pages: reserved, else
     /// transparent, else small. A buffer below half a huge page gets small pages.
     ///
     /// # Errors
-    /// [`DbError::Memory`] if the system has no memory left.
+    /// [`DbError::OutOfMemory`] if the system has no memory left.
     pub fn new(length: usize) -> Result<Self, DbError> {
-        let none = |size| move |source| DbError::Memory { size: size as u64, source };
-        if length < HUGE_PAGE / 2 {
+        let none = |size| move |source| DbError::OutOfMemory { size: size as u64, source };
+        if length < HUGE_PAGE_BYTES / 2 {
             let size = length.max(1);
             let map = MmapMut::map_anon(size).map_err(none(size))?;
-            return Ok(Self { map, kind: HugePages::None });
+            return Ok(Self { map, kind: PageKind::Small });
         }
-        let size = length.next_multiple_of(HUGE_PAGE);
+        let size = length.next_multiple_of(HUGE_PAGE_BYTES);
         // The kernel refuses at once when too few pages are reserved.
         if let Ok(map) = MmapOptions::new().len(size).huge(Some(HUGE_PAGE_BITS)).map_anon() {
-            return Ok(Self { map, kind: HugePages::Reserved });
+            return Ok(Self { map, kind: PageKind::Reserved });
         }
         let map = MmapMut::map_anon(size).map_err(none(size))?;
         let kind = match map.advise(Advice::HugePage) {
-            Ok(()) => HugePages::Transparent,
-            Err(_) => HugePages::None,
+            Ok(()) => PageKind::Transparent,
+            Err(_) => PageKind::Small,
         };
         Ok(Self { map, kind })
     }
 
     /// Kind of pages of the buffer.
-    pub fn kind(&self) -> HugePages {
+    pub fn page_kind(&self) -> PageKind {
         self.kind
     }
 
-    /// Returns the memory, to be filled.
+    /// Returns the memory, which the caller fills.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.map
     }
 }
 
-impl AsRef<[u8]> for Pages {
+impl AsRef<[u8]> for PageBuffer {
     fn as_ref(&self) -> &[u8] {
         &self.map
     }
 }
 
 /// A few buffers that are reused: the kernel must clear the pages of each new buffer.
-pub(crate) struct Pool {
+pub(crate) struct BufferPool {
     state: Mutex<State>,
     returned: Condvar,
 }
 
 struct State {
-    free: Vec<Pages>,
+    free: Vec<PageBuffer>,
     /// Number of buffers that are free or not yet made.
     left: usize,
     /// Minimal size of a buffer in bytes.
@@ -97,12 +97,12 @@ struct State {
 }
 
 /// A buffer of a pool. Dropping it returns it to the pool.
-pub(crate) struct Borrowed {
-    pages: Option<Pages>,
-    pool: Weak<Pool>,
+pub(crate) struct PooledBuffer {
+    pages: Option<PageBuffer>,
+    pool: Weak<BufferPool>,
 }
 
-impl Pool {
+impl BufferPool {
     /// Makes a pool of `buffers` buffers of at least `size` bytes, which are allocated at first
     /// use.
     pub(crate) fn new(buffers: usize, size: usize) -> Self {
@@ -111,7 +111,7 @@ impl Pool {
     }
 
     /// Returns a buffer for at least `length` bytes; waits while all are in use.
-    pub(crate) fn borrow(self: &Arc<Self>, length: usize) -> Result<Borrowed, DbError> {
+    pub(crate) fn borrow(self: &Arc<Self>, length: usize) -> Result<PooledBuffer, DbError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.left == 0 {
             state = self.returned.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -121,34 +121,34 @@ impl Pool {
             // A buffer that is too small is freed first.
             small => {
                 drop(small);
-                Pages::new(length.max(state.size))?
+                PageBuffer::new(length.max(state.size))?
             }
         };
         state.left -= 1;
         let pool = Arc::downgrade(self);
-        Ok(Borrowed { pages: Some(pages), pool })
+        Ok(PooledBuffer { pages: Some(pages), pool })
     }
 }
 
-impl Borrowed {
+impl PooledBuffer {
     /// Kind of pages of the buffer.
-    pub(crate) fn kind(&self) -> HugePages {
-        self.pages.as_ref().map_or(HugePages::None, Pages::kind)
+    pub(crate) fn page_kind(&self) -> PageKind {
+        self.pages.as_ref().map_or(PageKind::Small, PageBuffer::page_kind)
     }
 
-    /// Returns the memory, to be filled.
+    /// Returns the memory, which the caller fills.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         self.pages.as_mut().map_or(&mut [], |pages| pages.bytes_mut())
     }
 }
 
-impl AsRef<[u8]> for Borrowed {
+impl AsRef<[u8]> for PooledBuffer {
     fn as_ref(&self) -> &[u8] {
         self.pages.as_ref().map_or(&[], |pages| pages.as_ref())
     }
 }
 
-impl Drop for Borrowed {
+impl Drop for PooledBuffer {
     fn drop(&mut self) {
         let Some(pool) = self.pool.upgrade() else { return };
         let mut state = pool.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,25 +168,27 @@ mod tests {
 
     #[test]
     fn a_buffer_is_large_enough_and_writable() {
-        let mut pages = Pages::new(HUGE_PAGE + 1).unwrap();
-        assert_eq!(pages.as_ref().len(), 2 * HUGE_PAGE);
-        pages.bytes_mut()[HUGE_PAGE] = 7;
-        assert_eq!(pages.as_ref()[HUGE_PAGE], 7);
+        let mut pages = PageBuffer::new(HUGE_PAGE_BYTES + 1).unwrap();
+        assert_eq!(pages.as_ref().len(), 2 * HUGE_PAGE_BYTES);
+        pages.bytes_mut()[HUGE_PAGE_BYTES] = 7;
+        assert_eq!(pages.as_ref()[HUGE_PAGE_BYTES], 7);
         assert!(pages.as_ref().iter().filter(|&&byte| byte != 0).count() == 1);
     }
 
     #[test]
     fn a_pool_waits_for_what_it_lent() {
-        let pool = Arc::new(Pool::new(2, 1));
+        let pool = Arc::new(BufferPool::new(2, 1));
         let first = pool.borrow(10).unwrap();
         let second = pool.borrow(10).unwrap();
         let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {
             let pool = &pool;
-            scope.spawn(move || sender.send(pool.borrow(3 * HUGE_PAGE).unwrap().as_ref().len()));
+            scope.spawn(move || {
+                sender.send(pool.borrow(3 * HUGE_PAGE_BYTES).unwrap().as_ref().len())
+            });
             assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());
             drop(first);
-            assert_eq!(receiver.recv().unwrap(), 3 * HUGE_PAGE);
+            assert_eq!(receiver.recv().unwrap(), 3 * HUGE_PAGE_BYTES);
         });
         drop(second);
     }

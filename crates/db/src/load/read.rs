@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 
-use super::advice::populate;
-use super::files::{Files, READ_BYTES, VolumeReader, parallel};
-use super::pages::{HUGE_PAGE, Pool};
-use super::{HugePages, Loader, Meter, Pages, Statistics};
-use crate::partition::{Filled, Piece, VolumeFile};
-use crate::{Contents, Database, DbError, LoadedPartition, Memory, Partition};
+use super::advice::populate_pages;
+use super::files::{OpenedFiles, READ_BYTES, VolumeReader, run_parallel};
+use super::pages::{BufferPool, HUGE_PAGE_BYTES};
+use super::{LoadStatistics, Loader, Meter, PageBuffer, PageKind};
+use crate::partition::{FilledMemory, VolumeFile, VolumePiece};
+use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents, SharedBytes};
 
 /// Alignment of position, length and memory of a direct read in bytes. (Every device accepts this;
 /// many accept less.)
@@ -21,15 +21,15 @@ const ALIGNMENT: usize = 4096;
 ///
 /// Direct reads (`O_DIRECT`) bypass the page cache: the cache gets no second copy and keeps other
 /// files. If a file system does not support them, ordinary reads are used.
-pub struct Read {
-    files: Files<Source>,
+pub struct ReadLoader {
+    files: OpenedFiles<Source>,
     direct: bool,
     /// Whether faults in the database's mapping read large pages.
     large_reads: bool,
     /// Reused buffers; without them, each partition gets its own memory.
-    pool: Option<Arc<Pool>>,
+    pool: Option<Arc<BufferPool>>,
     /// Smallest kind of pages so far.
-    pages: Mutex<Option<HugePages>>,
+    pages: Mutex<Option<PageKind>>,
     meter: Meter,
 }
 
@@ -54,12 +54,12 @@ struct Job<'a> {
     mapped: Option<&'a [u8]>,
 }
 
-impl Read {
+impl ReadLoader {
     /// Makes a loader for partitions of `database` with these contents. With `direct` it bypasses
     /// the page cache.
-    pub fn new(database: Database, contents: Contents, direct: bool) -> Self {
+    pub fn new(database: Database, contents: PartitionContents, direct: bool) -> Self {
         let large_reads = !direct && database.prefer_large_pages(contents);
-        let files = Files::new(database);
+        let files = OpenedFiles::new(database);
         let (pages, meter) = (Mutex::new(None), Meter::default());
         Self { files, direct, large_reads, pool: None, pages, meter }
     }
@@ -67,7 +67,7 @@ impl Read {
     /// Limits the loader to `buffers` buffers of at least `size` bytes. [`Loader::load`] waits
     /// until one is free.
     pub fn with_buffers(mut self, buffers: usize, size: usize) -> Self {
-        self.pool = Some(Arc::new(Pool::new(buffers, size)));
+        self.pool = Some(Arc::new(BufferPool::new(buffers, size)));
         // Mapped pages count as memory of this process, which the buffers must limit.
         self.large_reads = false;
         self
@@ -75,16 +75,16 @@ impl Read {
 
     /// Records the kind of pages of a buffer of `size` bytes. A small buffer cannot be on huge
     /// pages.
-    fn note(&self, size: usize, kind: HugePages) {
-        if size < HUGE_PAGE {
+    fn note(&self, size: usize, kind: PageKind) {
+        if size < HUGE_PAGE_BYTES {
             return;
         }
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         *pages = Some(pages.map_or(kind, |least| least.max(kind)));
     }
 
-    fn source(&self, piece: &Piece, file: VolumeFile) -> Result<Arc<Source>, DbError> {
-        self.files.get(piece, file, |open| {
+    fn source(&self, piece: &VolumePiece, file: VolumeFile) -> Result<Arc<Source>, DbError> {
+        self.files.get_or_open(piece, file, |open| {
             let reader = open(OFlags::empty())?;
             // Fails if the file system does not support direct reads.
             let direct = if self.direct { open(OFlags::DIRECT).ok() } else { None };
@@ -99,7 +99,7 @@ impl Read {
         for piece in &partition.pieces {
             let volume = self.files.database().volume(piece.volume);
             for span in &piece.spans {
-                let source = self.source(piece, span.part.file())?;
+                let source = self.source(piece, span.part.volume_file())?;
                 let from = span.bytes.start / ALIGNMENT as u64 * ALIGNMENT as u64;
                 let lead = (span.bytes.start - from) as usize;
                 let needed = lead + (span.bytes.end - span.bytes.start) as usize;
@@ -118,13 +118,13 @@ impl Read {
                         needed: count,
                         buffer: chunk,
                         mapped: mapped
-                            .and_then(|v| v.held_at(span.part, start..start + count as u64)),
+                            .and_then(|v| v.loaded_range(span.part, start..start + count as u64)),
                     });
                 }
             }
         }
         let read: usize = jobs.iter().map(|job| job.needed).sum();
-        self.meter.count(read, || parallel(jobs, Job::run))?;
+        self.meter.count(read, || run_parallel(jobs, Job::run))?;
         Ok(starts)
     }
 }
@@ -141,7 +141,7 @@ impl Job<'_> {
         }
         let rest = &mut self.buffer[got..self.needed];
         let from = self.from + got as u64;
-        if !self.mapped.is_some_and(populate) {
+        if !self.mapped.is_some_and(populate_pages) {
             self.source.reader.announce(from, rest.len());
         }
         self.source.reader.read_exact(rest, from)
@@ -177,32 +177,33 @@ pub(crate) fn memory_needed(partition: &Partition) -> usize {
     spans.map(|span| room(&span.bytes)).sum()
 }
 
-impl Loader for Read {
+impl Loader for ReadLoader {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
         let size = memory_needed(partition);
-        let (memory, starts): (Memory, _) = match &self.pool {
+        let (memory, starts): (SharedBytes, _) = match &self.pool {
             Some(pool) => {
                 let mut buffer = pool.borrow(size)?;
-                self.note(size, buffer.kind());
+                self.note(size, buffer.page_kind());
                 let starts = self.fill(partition, buffer.bytes_mut())?;
                 (Arc::new(buffer), starts)
             }
             None => {
-                let mut pages = Pages::new(size)?;
-                self.note(size, pages.kind());
+                let mut pages = PageBuffer::new(size)?;
+                self.note(size, pages.page_kind());
                 let starts = self.fill(partition, pages.bytes_mut())?;
                 (Arc::new(pages), starts)
             }
         };
-        let filled = starts.into_iter().map(|start| Filled { memory: Arc::clone(&memory), start });
+        let filled =
+            starts.into_iter().map(|start| FilledMemory { memory: Arc::clone(&memory), start });
         LoadedPartition::new(self.files.database(), partition, filled).map(Arc::new)
     }
 
-    fn statistics(&self) -> Statistics {
+    fn statistics(&self) -> LoadStatistics {
         self.meter.get()
     }
 
-    fn pages(&self) -> Option<HugePages> {
+    fn page_kind(&self) -> Option<PageKind> {
         *self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

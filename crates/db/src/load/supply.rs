@@ -7,11 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Loader;
-use crate::{Bases, Contents, Database, DbError, LoadedPartition, Partition};
+use crate::{Bases, Database, DbError, LoadedPartition, Partition, PartitionContents};
 
 /// A partition that is loaded at a time, and its ranges, which are searched separately.
 #[derive(Clone, Debug)]
-pub struct Unit {
+pub struct LoadUnit {
     /// The partition to load.
     pub partition: Partition,
     /// Ranges of OIDs that make up the partition.
@@ -19,15 +19,15 @@ pub struct Unit {
 }
 
 /// Loads all partitions of a database in order; keeps loaded partitions if required.
-pub struct Supply {
+pub struct PartitionSupply {
     loader: Box<dyn Loader>,
-    units: Vec<Unit>,
+    units: Vec<LoadUnit>,
     /// Loaded bytes of each unit, if units are kept.
     kept: Option<Vec<OnceLock<Arc<LoadedPartition>>>>,
 }
 
 /// A range of OIDs to search, whose bytes are in memory.
-pub struct Work {
+pub struct LoadedRange {
     /// The bytes of the range and of neighbouring ones. They stay in memory as long as this value.
     pub partition: Arc<LoadedPartition>,
     /// The OIDs to search.
@@ -39,37 +39,37 @@ pub struct Work {
 ///
 /// # Errors
 /// Offsets out of order at the ends of a range.
-pub(super) fn units(
+pub(super) fn group_into_units(
     database: &Database,
     ranges: Vec<Range<u32>>,
-    contents: Contents,
+    contents: PartitionContents,
     size: u64,
-) -> Result<Vec<Unit>, DbError> {
-    let mut units: Vec<Unit> = Vec::new();
+) -> Result<Vec<LoadUnit>, DbError> {
+    let mut units: Vec<LoadUnit> = Vec::new();
     for range in ranges {
         let partition = database.partition(range.clone(), contents)?;
         if let Some(last) = units.last_mut()
-            && last.partition.size() + partition.size() <= size
+            && last.partition.byte_count() + partition.byte_count() <= size
         {
             let oids = last.partition.oids.start..range.end;
             last.partition = database.partition(oids, contents)?;
             last.ranges.push(range);
             continue;
         }
-        units.push(Unit { partition, ranges: vec![range] });
+        units.push(LoadUnit { partition, ranges: vec![range] });
     }
     Ok(units)
 }
 
-impl Supply {
+impl PartitionSupply {
     /// Makes a supply of these units, in this order. With `keep`, loaded units stay in memory.
-    pub fn new(loader: Box<dyn Loader>, units: Vec<Unit>, keep: bool) -> Self {
+    pub fn new(loader: Box<dyn Loader>, units: Vec<LoadUnit>, keep: bool) -> Self {
         let kept = keep.then(|| units.iter().map(|_| OnceLock::new()).collect());
         Self { loader, units, kept }
     }
 
     /// Units in the order of loading.
-    pub fn units(&self) -> &[Unit] {
+    pub fn units(&self) -> &[LoadUnit] {
         &self.units
     }
 
@@ -84,9 +84,9 @@ impl Supply {
     }
 
     /// Returns all stored bytes of a sequence that was loaded and kept, as
-    /// [`stored_of`](LoadedPartition::stored_of) does.
-    pub fn kept_stored_of(&self, oid: u32) -> Option<&[u8]> {
-        self.kept_partition(oid).map(|partition| partition.stored_of(oid))
+    /// [`stored_of`](LoadedPartition::stored_bytes_of) does.
+    pub fn kept_stored_bytes_of(&self, oid: u32) -> Option<&[u8]> {
+        self.kept_partition(oid).map(|partition| partition.stored_bytes_of(oid))
     }
 
     /// Returns the bases of a sequence that was loaded and kept. Also `None` for a damaged
@@ -107,10 +107,13 @@ impl Supply {
     /// waited, in total.
     ///
     /// # Errors
-    /// Of the errors of loading and of those that `work` [reports](Queue::fail), the error nearest
-    /// to the beginning of the database.
-    pub fn pass<R>(&self, work: impl FnOnce(&Queue) -> R) -> Result<(R, Duration), DbError> {
-        let queue = Queue::default();
+    /// Of the errors of loading and of those that `work` [reports](RangeQueue::fail), the error
+    /// nearest to the beginning of the database.
+    pub fn run_pass<R>(
+        &self,
+        work: impl FnOnce(&RangeQueue) -> R,
+    ) -> Result<(R, Duration), DbError> {
+        let queue = RangeQueue::default();
         let done = thread::scope(|scope| {
             // If `work` panics, the loading thread must not wait for it.
             let closing = Closing(&queue);
@@ -128,7 +131,7 @@ impl Supply {
     }
 
     /// Loads units until the last one, or until the queue is closed.
-    fn feed(&self, queue: &Queue) {
+    fn feed(&self, queue: &RangeQueue) {
         for (number, unit) in self.units.iter().enumerate() {
             match self.load(number, unit) {
                 Ok(partition) => {
@@ -142,7 +145,7 @@ impl Supply {
         queue.finish();
     }
 
-    fn load(&self, number: usize, unit: &Unit) -> Result<Arc<LoadedPartition>, DbError> {
+    fn load(&self, number: usize, unit: &LoadUnit) -> Result<Arc<LoadedPartition>, DbError> {
         let slot = self.kept.as_ref().and_then(|kept| kept.get(number));
         if let Some(partition) = slot.and_then(OnceLock::get) {
             return Ok(Arc::clone(partition));
@@ -157,14 +160,14 @@ impl Supply {
 
 /// Ranges that are in memory, in OID order, from which threads take them.
 #[derive(Default)]
-pub struct Queue {
+pub struct RangeQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    ready: VecDeque<Work>,
+    ready: VecDeque<LoadedRange>,
     /// The last range was added.
     finished: bool,
     /// No thread requests further ranges.
@@ -173,9 +176,9 @@ struct State {
     waiting: Duration,
 }
 
-impl Queue {
+impl RangeQueue {
     /// Waits for the next range; `None` after the last range and after an error.
-    pub fn next(&self) -> Option<Work> {
+    pub fn next(&self) -> Option<LoadedRange> {
         let mut state = self.lock();
         loop {
             if state.closed {
@@ -210,9 +213,10 @@ impl Queue {
             return false;
         }
         state.ready.extend(
-            ranges
-                .iter()
-                .map(|range| Work { partition: Arc::clone(partition), range: range.clone() }),
+            ranges.iter().map(|range| LoadedRange {
+                partition: Arc::clone(partition),
+                range: range.clone(),
+            }),
         );
         drop(state);
         self.changed.notify_all();
@@ -239,7 +243,7 @@ impl Queue {
 }
 
 /// Closes a queue when dropped.
-struct Closing<'a>(&'a Queue);
+struct Closing<'a>(&'a RangeQueue);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::side_file::SideFile;
+use super::side_file::LookupFile;
 use super::stored_keys::{accession_keys, index_keys, ordinal_key, own_ordinal_key};
 use crate::DbError;
 use crate::defline::Defline;
-use crate::key::without_end_blanks;
+use crate::key::trim_trailing_blanks;
 use fleetblast_seq::id::SeqId;
 
 fn ids(lines: &[Defline]) -> impl Iterator<Item = &SeqId> {
@@ -31,7 +31,7 @@ pub(super) fn has_name(lines: &[Defline], key: &[u8], oid: u32) -> bool {
     ids(lines).any(|id| match id.is_ordinal() {
         // The header states the OID in the whole database.
         true => own_ordinal_key(key, oid) == ordinal_key(oid),
-        false => index_keys(id).iter().any(|one| without_end_blanks(one) == key),
+        false => index_keys(id).iter().any(|one| trim_trailing_blanks(one) == key),
     })
 }
 
@@ -70,9 +70,9 @@ fn taxids(line: &Defline) -> impl Iterator<Item = i64> {
 }
 
 /// Makes the error for a file whose entry for a sequence differs from the header.
-pub(super) fn disagreement(file: &SideFile, what: &str, oid: u32) -> DbError {
+pub(super) fn disagreement(file: &LookupFile, what: &str, oid: u32) -> DbError {
     let problem = format!(
         "it has '{what}' for sequence {oid}, whose definition lines in the header file say otherwise"
     );
-    DbError::Unsound { path: file.path.clone(), place: String::new(), problem }
+    DbError::Inconsistent { path: file.path.clone(), place: String::new(), problem }
 }

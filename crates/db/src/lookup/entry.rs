@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::confirm::{self, disagreement};
 use super::lmdb::{Environment, Table};
-use super::side_file::SideFile;
+use super::side_file::LookupFile;
 use super::taxids::TaxidLists;
 use super::{Damage, oids};
 use crate::volume::Volume;
@@ -27,17 +27,17 @@ struct Span {
 
 /// An LMDB file and the look-up files of the same name, for one or more consecutive volumes.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct LmdbLookup {
     /// The database, whose headers verify entries of the files.
     database: Database,
-    lmdb: SideFile,
-    ids: SideFile,
-    taxids: SideFile,
+    lmdb: LookupFile,
+    ids: LookupFile,
+    taxids: LookupFile,
     taxid_lists: TaxidLists,
     spans: Vec<Span>,
 }
 
-impl Entry {
+impl LmdbLookup {
     /// Opens the LMDB files of a database. A version-4 database has none.
     pub(super) fn open_all(database: &Database) -> Result<Vec<Self>, DbError> {
         let groups = groups(database.volumes()).into_iter();
@@ -46,37 +46,37 @@ impl Entry {
 
     /// Verifies that the LMDB files belong to the volumes, as BLAST+ does when it opens a database.
     /// Other errors of a file are reported when the file is used.
-    pub(super) fn check_names<'a>(
+    pub(super) fn verify_volumes<'a>(
         volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
     ) -> Result<(), DbError> {
         for (path, members) in groups(volumes) {
-            let lmdb = SideFile::new(path);
+            let lmdb = LookupFile::new(path);
             if let Ok(volumes) = volumes_of(&lmdb)
                 && let Err(problem) = spans(&volumes, &members)
             {
-                return Err(DbError::LmdbVolumes { path: lmdb.path, problem });
+                return Err(DbError::LmdbVolumeMismatch { path: lmdb.path, problem });
             }
         }
         Ok(())
     }
 
     fn open(database: &Database, path: PathBuf, members: &[Member]) -> Result<Self, DbError> {
-        let beside = |letter| SideFile::new(beside(&path, letter));
+        let beside = |letter| LookupFile::new(beside(&path, letter));
         let (ids, taxids) = (beside("os"), beside("ot"));
         let taxid_lists = TaxidLists::new(beside("tf"), beside("to"));
-        let lmdb = SideFile::new(path.clone());
+        let lmdb = LookupFile::new(path.clone());
         let volumes = volumes_of(&lmdb).map_err(|error| match error {
             DbError::MissingFile { path } => DbError::MissingLmdb { path },
             error => error,
         })?;
         let spans = spans(&volumes, members)
             .and_then(|spans| verify_sizes(&spans, members).map(|()| spans))
-            .map_err(|problem| DbError::LmdbVolumes { path, problem })?;
+            .map_err(|problem| DbError::LmdbVolumeMismatch { path, problem })?;
         Ok(Self { database: database.clone(), lmdb, ids, taxids, taxid_lists, spans })
     }
 
     /// Converts an OID to the number in the LMDB file.
-    pub(super) fn local(&self, oid: u32) -> Option<u32> {
+    pub(super) fn local_number(&self, oid: u32) -> Option<u32> {
         self.spans.iter().find_map(|span| {
             let offset = oid.checked_sub(span.first?)?;
             (offset < span.local.len() as u32).then(|| span.local.start + offset)
@@ -85,10 +85,10 @@ impl Entry {
 
     /// Converts a number in the LMDB file, which `file` contains, to an OID. `None` if its volume
     /// is not part of the database.
-    fn global(&self, file: &SideFile, local: u32) -> Result<Option<u32>, DbError> {
+    fn global(&self, file: &LookupFile, local: u32) -> Result<Option<u32>, DbError> {
         let Some(span) = self.spans.iter().find(|span| span.local.contains(&local)) else {
             let problem = "an OID that no volume has";
-            return Err(file.damaged(Damage { at: 0, problem }));
+            return Err(file.damage_error(Damage { offset: 0, problem }));
         };
         Ok(span.first.map(|first| first + (local - span.local.start)))
     }
@@ -96,8 +96,8 @@ impl Entry {
     /// Converts a value of the table of accessions to an OID, and verifies that its header has the
     /// key.
     fn confirmed(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>, DbError> {
-        let damage = Damage { at: 0, problem: "an OID of other than four bytes" };
-        let local = word(value).ok_or_else(|| self.lmdb.damaged(damage))?;
+        let damage = Damage { offset: 0, problem: "an OID of other than four bytes" };
+        let local = word(value).ok_or_else(|| self.lmdb.damage_error(damage))?;
         let Some(oid) = self.global(&self.lmdb, local)? else { return Ok(None) };
         if confirm::has_accession(&self.database.stored_deflines(oid)?, key) {
             return Ok(Some(oid));
@@ -112,7 +112,7 @@ impl Entry {
         table: &Table,
         key: &[u8],
     ) -> Result<(), DbError> {
-        let damaged = |damage| self.lmdb.damaged(damage);
+        let damaged = |damage| self.lmdb.damage_error(damage);
         for neighbour in env.neighbours(table, key).map_err(damaged)?.into_iter().flatten() {
             let first = env.values(table, neighbour).map_err(damaged)?.next().transpose();
             self.confirmed(neighbour, first.map_err(damaged)?.unwrap_or_default())?;
@@ -122,9 +122,9 @@ impl Entry {
 
     /// Adds the OIDs of a key to `oids`.
     pub(super) fn oids_of_key(&self, key: &[u8], oids: &mut Vec<u32>) -> Result<(), DbError> {
-        let damaged = |damage| self.lmdb.damaged(damage);
+        let damaged = |damage| self.lmdb.damage_error(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
-        let Some(table) = table else { return Err(DbError::NoAccessions) };
+        let Some(table) = table else { return Err(DbError::MissingAccessionTable) };
         if key.is_empty() {
             return Err(DbError::EmptyKey { path: self.lmdb.path.clone() });
         }
@@ -139,9 +139,9 @@ impl Entry {
     /// Returns the OID of the first value of a key; `None` if there is none, or its volume is not
     /// part of the database.
     pub(super) fn first_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
-        let damaged = |damage| self.lmdb.damaged(damage);
+        let damaged = |damage| self.lmdb.damage_error(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
-        let Some(table) = table else { return Err(DbError::NoAccessions) };
+        let Some(table) = table else { return Err(DbError::MissingAccessionTable) };
         match env.values(&table, key).map_err(damaged)?.next() {
             Some(value) => self.confirmed(key, value.map_err(damaged)?),
             None => self.confirm_missing(&env, &table, key).map(|()| None),
@@ -150,8 +150,9 @@ impl Entry {
 
     /// Returns the identifiers of a sequence, whose number in the files is `local`.
     pub(super) fn ids_of(&self, oid: u32, local: u32) -> Result<Vec<Vec<u8>>, DbError> {
-        let found = oids::ids(self.ids.get()?, local).map_err(|d| self.ids.damaged(d))?;
-        let ids = found.ok_or_else(|| self.ids.damaged(TOO_FEW))?;
+        let found = oids::ids_of_sequence(self.ids.contents()?, local)
+            .map_err(|d| self.ids.damage_error(d))?;
+        let ids = found.ok_or_else(|| self.ids.damage_error(TOO_FEW))?;
         match confirm::are_identifiers(&self.database.stored_deflines(oid)?, &ids) {
             true => Ok(ids),
             false => Err(disagreement(&self.ids, "the identifiers listed for it", oid)),
@@ -160,8 +161,9 @@ impl Entry {
 
     /// Returns the taxids of a sequence, whose number in the files is `local`.
     pub(super) fn taxids_of(&self, oid: u32, local: u32) -> Result<Vec<i32>, DbError> {
-        let found = oids::taxids(self.taxids.get()?, local).map_err(|d| self.taxids.damaged(d))?;
-        let taxids = found.ok_or_else(|| self.taxids.damaged(TOO_FEW))?;
+        let found = oids::taxids_of_sequence(self.taxids.contents()?, local)
+            .map_err(|d| self.taxids.damage_error(d))?;
+        let taxids = found.ok_or_else(|| self.taxids.damage_error(TOO_FEW))?;
         match confirm::are_taxids(&self.database.stored_deflines(oid)?, &taxids) {
             true => Ok(taxids),
             false => Err(disagreement(&self.taxids, "the taxids listed for it", oid)),
@@ -171,7 +173,7 @@ impl Entry {
     /// Adds the OIDs of a taxid to `oids`. Returns false if the files do not contain the taxid.
     pub(super) fn oids_of_taxid(&self, taxid: i32, oids: &mut Vec<u32>) -> Result<bool, DbError> {
         let lists = &self.taxid_lists;
-        let Some(list) = lists.sequences(taxid)? else {
+        let Some(list) = lists.sequences_of_taxid(taxid)? else {
             // A taxid that damage changed is next to the place of the right one.
             for (other, mut list) in lists.neighbours(taxid)? {
                 list.next().map_or(Ok(None), |local| self.with_taxid(other, local))?;
@@ -202,18 +204,18 @@ impl Entry {
     }
 
     fn table<'a>(
-        file: &'a SideFile,
+        file: &'a LookupFile,
         name: &str,
     ) -> Result<(Environment<'a>, Option<Table>), DbError> {
-        let damaged = |damage| file.damaged(damage);
-        let env = Environment::open(file.get()?).map_err(damaged)?;
+        let damaged = |damage| file.damage_error(damage);
+        let env = Environment::open(file.contents()?).map_err(damaged)?;
         Ok((env, env.table(name).map_err(damaged)?))
     }
 }
 
 const TOO_MANY_VOLUMES: &str = "Input db vol size does not match lmdb vol size";
 const OTHER_VOLUMES: &str = "Input db vol does not match lmdb vol";
-const TOO_FEW: Damage = Damage { at: 0, problem: "fewer sequences than in the volumes" };
+const TOO_FEW: Damage = Damage { offset: 0, problem: "fewer sequences than in the volumes" };
 
 fn word(bytes: &[u8]) -> Option<u32> {
     <[u8; 4]>::try_from(bytes).ok().map(u32::from_le_bytes)
@@ -232,7 +234,7 @@ fn groups<'a>(
 ) -> Vec<(PathBuf, Vec<Member>)> {
     let mut groups: Vec<(PathBuf, Vec<Member>)> = Vec::new();
     for (volume, oids) in volumes {
-        let Some(path) = volume.lmdb() else { continue };
+        let Some(path) = volume.lmdb_path() else { continue };
         let member = Member { name: volume.base_name(), oids };
         match groups.last_mut() {
             Some((last, members)) if *last == path => members.push(member),
@@ -250,12 +252,14 @@ struct Member {
 }
 
 /// Names and numbers of sequences of the volumes in an LMDB file, in the order of the file.
-fn volumes_of(lmdb: &SideFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
-    let damaged = |damage| lmdb.damaged(damage);
-    let env = Environment::open(lmdb.get()?).map_err(damaged)?;
+fn volumes_of(lmdb: &LookupFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
+    let damaged = |damage| lmdb.damage_error(damage);
+    let env = Environment::open(lmdb.contents()?).map_err(damaged)?;
     let table = |name| match env.table(name).map_err(damaged)? {
         Some(table) => Ok(table),
-        None => Err(damaged(Damage { at: 0, problem: "the tables of the volumes are missing" })),
+        None => {
+            Err(damaged(Damage { offset: 0, problem: "the tables of the volumes are missing" }))
+        }
     };
     let (names, sizes) = (table(VOLUME_NAMES)?, table(VOLUME_SIZES)?);
     let mut volumes = Vec::new();
@@ -263,7 +267,7 @@ fn volumes_of(lmdb: &SideFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
         let (key, name) = entry.map_err(damaged)?;
         let size = env.values(&sizes, key).map_err(damaged)?.next().transpose();
         let size = size.map_err(damaged)?.and_then(word);
-        let damage = Damage { at: 0, problem: "a volume without its number of sequences" };
+        let damage = Damage { offset: 0, problem: "a volume without its number of sequences" };
         volumes.push((name.to_vec(), size.ok_or_else(|| damaged(damage))?));
     }
     Ok(volumes)

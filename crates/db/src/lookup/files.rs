@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::isam::{Numeric, Strings};
-use super::side_file::SideFile;
+use super::isam::{NumericIndex, StringIndex};
+use super::side_file::LookupFile;
 use super::{Damage, confirm};
 use crate::volume::Volume;
 use crate::{Database, DbError, Defline};
@@ -14,15 +14,15 @@ use crate::{Database, DbError, Defline};
 /// Index and data of an ISAM index.
 #[derive(Debug)]
 pub(super) struct IsamFiles {
-    pub(super) index: SideFile,
-    pub(super) data: SideFile,
+    pub(super) index: LookupFile,
+    pub(super) data: LookupFile,
     /// Set once the keys are known to ascend.
     ascending: OnceLock<()>,
 }
 
 impl IsamFiles {
     /// Verifies, at the first call, that the keys ascend.
-    pub(super) fn ascend(
+    pub(super) fn verify_ascending(
         &self,
         check: impl FnOnce() -> Result<(), DbError>,
     ) -> Result<(), DbError> {
@@ -35,7 +35,7 @@ impl IsamFiles {
     }
 
     /// True if both files exist. Otherwise BLAST+ treats the database as one without this index.
-    pub(super) fn exist(&self) -> bool {
+    pub(super) fn have_both(&self) -> bool {
         self.index.exists() && self.data.exists()
     }
 }
@@ -45,8 +45,8 @@ impl IsamFiles {
 pub(super) struct VolumeFiles {
     /// The database, whose headers verify entries of the files.
     pub(super) database: Database,
-    pub(super) first: u32,
-    pub(super) sequences: u32,
+    pub(super) first_oid: u32,
+    pub(super) sequence_count: u32,
     pub(super) strings: IsamFiles,
     pub(super) gis: IsamFiles,
 }
@@ -55,14 +55,14 @@ impl VolumeFiles {
     /// Prepares the look-up files of a volume with these OIDs.
     pub(super) fn new(database: &Database, volume: &Volume, oids: Range<u32>) -> Self {
         let isam = |index: &str, data: &str| IsamFiles {
-            index: SideFile::new(volume.side_file(index)),
-            data: SideFile::new(volume.side_file(data)),
+            index: LookupFile::new(volume.auxiliary_path(index)),
+            data: LookupFile::new(volume.auxiliary_path(data)),
             ascending: OnceLock::new(),
         };
         Self {
             database: database.clone(),
-            first: oids.start,
-            sequences: oids.end - oids.start,
+            first_oid: oids.start,
+            sequence_count: oids.end - oids.start,
             strings: isam("si", "sd"),
             gis: isam("ni", "nd"),
         }
@@ -70,17 +70,16 @@ impl VolumeFiles {
 
     /// Returns the OID of a GI.
     pub(super) fn oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
-        if !self.gis.exist() {
+        if !self.gis.have_both() {
             return Ok(None);
         }
-        let gis = self.gis()?;
-        let damaged = |damage| self.gis.data.damaged(damage);
-        match gis.oid(gi) {
-            Some(oid) => self.confirm_gi(gi, oid).map(Some),
+        let gis = self.gi_index()?;
+        let damaged = |damage| self.gis.data.damage_error(damage);
+        match gis.oid_of_key(gi) {
+            Some(oid) => self.verify_gi(gi, oid).map(Some),
             None => {
-                self.gis.ascend(|| gis.check_order().map_err(damaged))?;
-                gis.neighbours(gi)
-                    .try_for_each(|(gi, oid)| self.confirm_gi(gi, oid).map(|_| ()))?;
+                self.gis.verify_ascending(|| gis.check_order().map_err(damaged))?;
+                gis.neighbours(gi).try_for_each(|(gi, oid)| self.verify_gi(gi, oid).map(|_| ()))?;
                 Ok(None)
             }
         }
@@ -88,46 +87,46 @@ impl VolumeFiles {
 
     /// Returns the OIDs, within the volume, of a version-4 key.
     pub(super) fn oids_of_text(&self, text: &[u8]) -> Result<Vec<u32>, DbError> {
-        let strings = self.strings()?;
-        let damaged = |damage| self.strings.data.damaged(damage);
-        let oids = strings.oids(text).map_err(damaged)?;
+        let strings = self.string_index()?;
+        let damaged = |damage| self.strings.data.damage_error(damage);
+        let oids = strings.oids_of_key(text).map_err(damaged)?;
         let key = text.to_ascii_lowercase();
-        oids.iter().try_for_each(|&oid| self.confirm_text(&key, oid))?;
+        oids.iter().try_for_each(|&oid| self.verify_text(&key, oid))?;
         if oids.is_empty() {
-            self.strings.ascend(|| strings.check_order().map_err(damaged))?;
+            self.strings.verify_ascending(|| strings.check_order().map_err(damaged))?;
             let neighbours = strings.neighbours(text).map_err(damaged)?.into_iter().flatten();
-            neighbours.into_iter().try_for_each(|(key, oid)| self.confirm_text(key, oid))?;
+            neighbours.into_iter().try_for_each(|(key, oid)| self.verify_text(key, oid))?;
         }
         Ok(oids)
     }
 
     /// Converts the number of a sequence that the index has for a GI to an OID, and verifies the
     /// header.
-    pub(super) fn confirm_gi(&self, gi: i64, oid: u32) -> Result<u32, DbError> {
-        self.confirmed(&self.gis, &gi, oid, |lines| confirm::has_gi(lines, gi))
+    pub(super) fn verify_gi(&self, gi: i64, oid: u32) -> Result<u32, DbError> {
+        self.verified_oid(&self.gis, &gi, oid, |lines| confirm::has_gi(lines, gi))
     }
 
     /// Verifies that the header of a sequence has a version-4 key.
-    pub(super) fn confirm_text(&self, key: &[u8], oid: u32) -> Result<(), DbError> {
+    pub(super) fn verify_text(&self, key: &[u8], oid: u32) -> Result<(), DbError> {
         let shown = String::from_utf8_lossy(key);
         let has = |lines: &[Defline]| confirm::has_name(lines, key, oid);
-        self.confirmed(&self.strings, &shown, oid, has).map(|_| ())
+        self.verified_oid(&self.strings, &shown, oid, has).map(|_| ())
     }
 
     /// Converts the number of a sequence that an index has for a key to an OID, and verifies that
     /// the header has the key.
-    pub(super) fn confirmed(
+    pub(super) fn verified_oid(
         &self,
         files: &IsamFiles,
         key: &dyn Display,
         oid: u32,
         has: impl FnOnce(&[Defline]) -> bool,
     ) -> Result<u32, DbError> {
-        if oid >= self.sequences {
+        if oid >= self.sequence_count {
             let problem = "an OID that the volume does not have";
-            return Err(files.data.damaged(Damage { at: 0, problem }));
+            return Err(files.data.damage_error(Damage { offset: 0, problem }));
         }
-        let oid = self.first + oid;
+        let oid = self.first_oid + oid;
         match has(&self.database.stored_deflines(oid)?) {
             true => Ok(oid),
             false => Err(confirm::disagreement(&files.data, &key.to_string(), oid)),
@@ -135,14 +134,14 @@ impl VolumeFiles {
     }
 
     /// Opens the index of GIs.
-    pub(super) fn gis(&self) -> Result<Numeric<'_>, DbError> {
-        let (index, data) = (self.gis.index.get()?, self.gis.data.get()?);
-        Numeric::open(index, data).map_err(|damage| self.gis.index.damaged(damage))
+    pub(super) fn gi_index(&self) -> Result<NumericIndex<'_>, DbError> {
+        let (index, data) = (self.gis.index.contents()?, self.gis.data.contents()?);
+        NumericIndex::open(index, data).map_err(|damage| self.gis.index.damage_error(damage))
     }
 
     /// Opens the index of identifiers.
-    pub(super) fn strings(&self) -> Result<Strings<'_>, DbError> {
-        let (index, data) = (self.strings.index.get()?, self.strings.data.get()?);
-        Strings::open(index, data).map_err(|damage| self.strings.index.damaged(damage))
+    pub(super) fn string_index(&self) -> Result<StringIndex<'_>, DbError> {
+        let (index, data) = (self.strings.index.contents()?, self.strings.data.contents()?);
+        StringIndex::open(index, data).map_err(|damage| self.strings.index.damage_error(damage))
     }
 }

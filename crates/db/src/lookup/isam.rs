@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 
 use super::Damage;
-use crate::key::without_end_blanks;
+use crate::key::trim_trailing_blanks;
 
 /// Words of the header.
 const HEADER_WORDS: usize = 9;
@@ -34,7 +34,7 @@ struct Header {
 
 impl Header {
     fn read(index: &[u8], data: &[u8]) -> Result<Self, Damage> {
-        let damage = |at, problem| Err(Damage { at, problem });
+        let damage = |at, problem| Err(Damage { offset: at, problem });
         if index.len() < 4 * (HEADER_WORDS + 1) {
             return damage(0, "too short for an ISAM index");
         }
@@ -51,13 +51,13 @@ impl Header {
 
 /// Index of numbers (GIs) with their OIDs.
 #[derive(Clone, Copy, Debug)]
-pub struct Numeric<'a> {
+pub struct NumericIndex<'a> {
     data: &'a [u8],
     /// Size of a key in bytes: 4 or 8.
     key: usize,
 }
 
-impl<'a> Numeric<'a> {
+impl<'a> NumericIndex<'a> {
     /// Opens an index from the contents of both files.
     ///
     /// # Errors
@@ -67,16 +67,16 @@ impl<'a> Numeric<'a> {
         let key = match header.kind {
             NUMBERS => 4,
             LONG_NUMBERS => 8,
-            _ => return Err(Damage { at: 4, problem: "not a numeric ISAM index" }),
+            _ => return Err(Damage { offset: 4, problem: "not a numeric ISAM index" }),
         };
         if (header.terms as usize).checked_mul(key + 4) != Some(data.len()) {
-            return Err(Damage { at: 12, problem: "the data file has another number of keys" });
+            return Err(Damage { offset: 12, problem: "the data file has another number of keys" });
         }
         Ok(Self { data, key })
     }
 
     /// Size of a key in bytes: 4 or 8.
-    pub fn key_bytes(&self) -> usize {
+    pub fn key_size(&self) -> usize {
         self.key
     }
 
@@ -107,7 +107,7 @@ impl<'a> Numeric<'a> {
     /// [`Damage`] where they do not.
     pub fn check_order(&self) -> Result<(), Damage> {
         match (1..self.len()).find(|&i| self.get(i - 1).0 > self.get(i).0) {
-            Some(i) => Err(Damage { at: i * (self.key + 4), problem: UNSORTED }),
+            Some(i) => Err(Damage { offset: i * (self.key + 4), problem: UNSORTED }),
             None => Ok(()),
         }
     }
@@ -133,7 +133,7 @@ impl<'a> Numeric<'a> {
     }
 
     /// Returns the OID of a key.
-    pub fn oid(&self, key: i64) -> Option<u32> {
+    pub fn oid_of_key(&self, key: i64) -> Option<u32> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -150,7 +150,7 @@ impl<'a> Numeric<'a> {
 
 /// Index of texts (identifiers or hashes) with their OIDs.
 #[derive(Clone, Copy, Debug)]
-pub struct Strings<'a> {
+pub struct StringIndex<'a> {
     data: &'a [u8],
     page: usize,
     terms: u32,
@@ -161,7 +161,7 @@ pub struct Strings<'a> {
 /// A key and its OID.
 type Entry<'a> = (&'a [u8], u32);
 
-impl<'a> Strings<'a> {
+impl<'a> StringIndex<'a> {
     /// Opens an index from the contents of both files.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ impl<'a> Strings<'a> {
                 let Header { terms, samples, .. } = header;
                 Ok(Self { data, page: header.page.max(1) as usize, terms, samples })
             }
-            _ => Err(Damage { at: 4, problem: "not a string ISAM index" }),
+            _ => Err(Damage { offset: 4, problem: "not a string ISAM index" }),
         }
     }
 
@@ -181,7 +181,7 @@ impl<'a> Strings<'a> {
     ///
     /// # Errors
     /// [`Damage`] in the data.
-    pub fn oids(&self, key: &[u8]) -> Result<Vec<u32>, Damage> {
+    pub fn oids_of_key(&self, key: &[u8]) -> Result<Vec<u32>, Damage> {
         let key = key.to_ascii_lowercase();
         let mut oids = Vec::new();
         let mut at = self.position(&key);
@@ -190,7 +190,7 @@ impl<'a> Strings<'a> {
             if line_key(line) != key {
                 break;
             }
-            oids.push(oid(line).ok_or(Damage { at, problem: NO_OID })?);
+            oids.push(oid(line).ok_or(Damage { offset: at, problem: NO_OID })?);
             at += line.len() + 1;
         }
         Ok(oids)
@@ -224,17 +224,23 @@ impl<'a> Strings<'a> {
             let line = self.line(at);
             let key = line_key(line);
             if key < last {
-                return Err(Damage { at, problem: UNSORTED });
+                return Err(Damage { offset: at, problem: UNSORTED });
             }
             (count, last) = (count + u32::from(!line.is_empty()), key);
             at += line.len() + 1;
         }
         if count != self.terms {
-            return Err(Damage { at: 0, problem: "another number of keys than the index states" });
+            return Err(Damage {
+                offset: 0,
+                problem: "another number of keys than the index states",
+            });
         }
         let pages = (self.terms as usize).div_ceil(self.page);
         if pages != self.samples as usize {
-            return Err(Damage { at: 0, problem: "another number of pages than the index states" });
+            return Err(Damage {
+                offset: 0,
+                problem: "another number of pages than the index states",
+            });
         }
         Ok(())
     }
@@ -247,7 +253,7 @@ impl<'a> Strings<'a> {
         let after = self.position(&key.to_ascii_lowercase());
         let entry = |at: usize| {
             let line = self.line(at);
-            let oid = oid(line).ok_or(Damage { at, problem: NO_OID })?;
+            let oid = oid(line).ok_or(Damage { offset: at, problem: NO_OID })?;
             Ok(Some((line_key(line), oid)))
         };
         let before = match self.data[..after].split_last() {
@@ -260,7 +266,7 @@ impl<'a> Strings<'a> {
     }
 
     /// Number of keys for each sample in the index, at least 1.
-    pub fn page(&self) -> usize {
+    pub fn keys_per_sample(&self) -> usize {
         self.page
     }
 
@@ -275,7 +281,7 @@ impl<'a> Strings<'a> {
             }
             Some(match oid(line) {
                 Some(oid) => Ok((line_key(line), oid)),
-                None => Err(Damage { at: start, problem: NO_OID }),
+                None => Err(Damage { offset: start, problem: NO_OID }),
             })
         })
     }
@@ -294,7 +300,7 @@ fn is_end(byte: u8) -> bool {
 /// Returns the key of a line without blanks at its end, which lookups ignore.
 fn line_key(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&b| b == SEPARATOR).unwrap_or(line.len());
-    without_end_blanks(&line[..end])
+    trim_trailing_blanks(&line[..end])
 }
 
 fn oid(line: &[u8]) -> Option<u32> {

@@ -2,7 +2,7 @@
 
 use super::Lookup;
 use super::files::VolumeFiles;
-use super::isam::{Numeric, Strings};
+use super::isam::{NumericIndex, StringIndex};
 use crate::DbError;
 
 impl Lookup {
@@ -19,7 +19,7 @@ impl Lookup {
             volume.required_strings()?;
             let oids = volume.oids_of_text(key)?;
             if let Some(oid) = oids.last() {
-                return Ok(Some(volume.first.saturating_add(*oid)));
+                return Ok(Some(volume.first_oid.saturating_add(*oid)));
             }
         }
         Ok(None)
@@ -67,20 +67,20 @@ impl Lookup {
         let mut found = Vec::new();
         for key in keys {
             let oids = volume.oids_of_text(key)?;
-            let last = oids.last().map(|&oid| volume.first.saturating_add(oid));
+            let last = oids.last().map(|&oid| volume.first_oid.saturating_add(oid));
             found.extend(last.map(|oid| (key.clone(), oid)));
         }
         Ok(found)
     }
 
     /// Fails if a volume has no index of GIs: BLAST+ looks up a list in all volumes.
-    pub(crate) fn require_gis(&self) -> Result<(), DbError> {
+    pub(crate) fn require_gi_index(&self) -> Result<(), DbError> {
         self.by_size().iter().try_for_each(|volume| volume.required_gis().map(|_| ()))
     }
 
     /// Fails if a version-4 volume has no index of identifiers, or a version-5 database no table of
     /// accessions.
-    pub(crate) fn require_ids(&self) -> Result<(), DbError> {
+    pub(crate) fn require_id_index(&self) -> Result<(), DbError> {
         if self.is_version_5() {
             return self.entries.iter().try_for_each(|entry| entry.first_oid(b"").map(|_| ()));
         }
@@ -88,20 +88,23 @@ impl Lookup {
     }
 
     /// Opens the index of GIs of each volume; also returns the volume's first OID.
-    pub(crate) fn all_gis(&self) -> Result<Vec<(u32, Numeric<'_>)>, DbError> {
-        self.volumes.iter().map(|volume| Ok((volume.first, volume.checked_gis()?))).collect()
+    pub(crate) fn gi_indexes(&self) -> Result<Vec<(u32, NumericIndex<'_>)>, DbError> {
+        self.volumes.iter().map(|volume| Ok((volume.first_oid, volume.checked_gis()?))).collect()
     }
 
     /// Opens the index of identifiers of each version-4 volume; also returns the volume's first
     /// OID.
-    pub(crate) fn all_strings(&self) -> Result<Vec<(u32, Strings<'_>)>, DbError> {
-        self.volumes.iter().map(|volume| Ok((volume.first, volume.checked_strings()?))).collect()
+    pub(crate) fn string_indexes(&self) -> Result<Vec<(u32, StringIndex<'_>)>, DbError> {
+        self.volumes
+            .iter()
+            .map(|volume| Ok((volume.first_oid, volume.checked_strings()?)))
+            .collect()
     }
 
     /// Makes the error for a damaged index of identifiers.
-    pub(crate) fn damaged_strings(&self, first: u32, damage: super::Damage) -> DbError {
-        match self.volumes.iter().find(|volume| volume.first == first) {
-            Some(volume) => volume.strings.data.damaged(damage),
+    pub(crate) fn string_index_error(&self, first: u32, damage: super::Damage) -> DbError {
+        match self.volumes.iter().find(|volume| volume.first_oid == first) {
+            Some(volume) => volume.strings.data.damage_error(damage),
             None => DbError::NoSuchOid { oid: first, count: self.database.oid_count() },
         }
     }
@@ -109,45 +112,45 @@ impl Lookup {
     /// Returns the volumes, those with more sequences first.
     fn by_size(&self) -> Vec<&VolumeFiles> {
         let mut volumes: Vec<_> = self.volumes.iter().collect();
-        volumes.sort_by_key(|volume| std::cmp::Reverse(volume.sequences));
+        volumes.sort_by_key(|volume| std::cmp::Reverse(volume.sequence_count));
         volumes
     }
 }
 
 impl VolumeFiles {
-    fn required_gis(&self) -> Result<Numeric<'_>, DbError> {
-        match self.gis.exist() {
-            true => self.gis(),
-            false => Err(DbError::NoIndex { what: "GI", path: self.base() }),
+    fn required_gis(&self) -> Result<NumericIndex<'_>, DbError> {
+        match self.gis.have_both() {
+            true => self.gi_index(),
+            false => Err(DbError::MissingIsamIndex { what: "GI", path: self.base() }),
         }
     }
 
-    fn required_strings(&self) -> Result<Strings<'_>, DbError> {
-        match self.strings.exist() {
-            true => self.strings(),
-            false => Err(DbError::NoIndex { what: "SI", path: self.base() }),
+    fn required_strings(&self) -> Result<StringIndex<'_>, DbError> {
+        match self.strings.have_both() {
+            true => self.string_index(),
+            false => Err(DbError::MissingIsamIndex { what: "SI", path: self.base() }),
         }
     }
 
     /// Opens the index of GIs, and verifies that the headers have each of them.
-    fn checked_gis(&self) -> Result<Numeric<'_>, DbError> {
+    fn checked_gis(&self) -> Result<NumericIndex<'_>, DbError> {
         let gis = self.required_gis()?;
-        gis.check_order().map_err(|damage| self.gis.data.damaged(damage))?;
+        gis.check_order().map_err(|damage| self.gis.data.damage_error(damage))?;
         (0..gis.len()).try_for_each(|i| {
             let (gi, oid) = gis.get(i);
-            self.confirm_gi(gi, oid).map(|_| ())
+            self.verify_gi(gi, oid).map(|_| ())
         })?;
         Ok(gis)
     }
 
     /// Opens the index of identifiers, and verifies that the headers have each of them.
-    fn checked_strings(&self) -> Result<Strings<'_>, DbError> {
+    fn checked_strings(&self) -> Result<StringIndex<'_>, DbError> {
         let strings = self.required_strings()?;
-        let damaged = |damage| self.strings.data.damaged(damage);
+        let damaged = |damage| self.strings.data.damage_error(damage);
         strings.check_order().map_err(damaged)?;
         strings.entries().try_for_each(|entry| {
             let (key, oid) = entry.map_err(damaged)?;
-            self.confirm_text(key, oid)
+            self.verify_text(key, oid)
         })?;
         Ok(strings)
     }

@@ -10,7 +10,7 @@
 //! | `.?ot` | OID to taxids | 5 |
 //! | `.?tf` (LMDB), `.?to` | taxid to OIDs | 5 |
 //!
-//! The files are read in place and are not trusted: damage causes a [`DbError::LookupFile`].
+//! The files are read in place and are not trusted: damage causes a [`DbError::DamagedLookupFile`].
 
 mod confirm;
 mod entry;
@@ -26,7 +26,7 @@ mod taxids;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use self::entry::Entry;
+use self::entry::LmdbLookup;
 use self::files::VolumeFiles;
 use crate::key;
 use crate::volume::Volume;
@@ -34,10 +34,10 @@ use crate::{Database, DbError, IdentifierError, OidCursor};
 
 /// An error in a look-up file, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem} (byte {at})")]
+#[error("{problem} (byte {offset})")]
 pub struct Damage {
     /// Byte offset in the file.
-    pub at: usize,
+    pub offset: usize,
     /// Description of the error.
     pub problem: &'static str,
 }
@@ -48,29 +48,29 @@ pub struct Lookup {
     database: Database,
     volumes: Vec<VolumeFiles>,
     /// The LMDB files in OID order; none in version 4.
-    entries: Vec<Entry>,
+    entries: Vec<LmdbLookup>,
 }
 
 /// Verifies that LMDB files belong to the volumes that name them, which are in OID order.
 ///
 /// # Errors
-/// [`DbError::LmdbVolumes`].
-pub(crate) fn check_lmdb_names<'a>(
+/// [`DbError::LmdbVolumeMismatch`].
+pub(crate) fn verify_lmdb_volumes<'a>(
     volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
 ) -> Result<(), DbError> {
-    Entry::check_names(volumes)
+    LmdbLookup::verify_volumes(volumes)
 }
 
 impl Database {
     /// Prepares the look-up files of this database.
     ///
     /// # Errors
-    /// [`DbError::LmdbVolumes`] if an LMDB file belongs to other volumes; the errors of a missing
-    /// or damaged file.
+    /// [`DbError::LmdbVolumeMismatch`] if an LMDB file belongs to other volumes; the errors of a
+    /// missing or damaged file.
     pub fn lookup(&self) -> Result<Lookup, DbError> {
         let files = |(volume, oids): (&Volume, _)| VolumeFiles::new(self, volume, oids);
         let volumes = self.volumes().map(files).collect();
-        Ok(Lookup { database: self.clone(), volumes, entries: Entry::open_all(self)? })
+        Ok(Lookup { database: self.clone(), volumes, entries: LmdbLookup::open_all(self)? })
     }
 }
 
@@ -82,16 +82,16 @@ impl Lookup {
     /// excludes are left out.
     ///
     /// # Errors
-    /// [`DbError::NoAccessions`] for a version-5 database without identifiers; the errors of a
-    /// damaged file.
+    /// [`DbError::MissingAccessionTable`] for a version-5 database without identifiers; the errors
+    /// of a damaged file.
     pub fn oids_of_id(&self, id: &[u8], cursor: &mut OidCursor) -> Result<Vec<u32>, DbError> {
-        let key = self.key_of(id);
+        let key = self.key_of_typed_id(id);
         if let Some(oid) = self.shown_oid_of_gi(&key, cursor)? {
             return Ok(vec![oid]);
         }
-        cursor.set_up();
+        cursor.apply_alias_limits();
         let mut oids = self.oids_of_key(&key)?;
-        oids.retain(|&oid| cursor.includes(oid));
+        oids.retain(|&oid| cursor.includes_oid(oid));
         Ok(oids)
     }
 
@@ -106,17 +106,17 @@ impl Lookup {
         cursor: &mut OidCursor,
     ) -> Result<Option<u32>, DbError> {
         if self.is_version_5() {
-            return Ok(self.listed_oid(key)?.filter(|&oid| cursor.includes(oid)));
+            return Ok(self.listed_oid(key)?.filter(|&oid| cursor.includes_oid(oid)));
         }
-        cursor.set_up();
-        Ok(self.oids_of_key(key)?.into_iter().find(|&oid| cursor.includes(oid)))
+        cursor.apply_alias_limits();
+        Ok(self.oids_of_key(key)?.into_iter().find(|&oid| cursor.includes_oid(oid)))
     }
 
     /// Converts an identifier that a user typed to the key for look-ups and messages. The key is in
     /// upper case unless it has a bar or an underscore (`s_PreProcessAccessionsForDBv5`,
     /// blastdbcmd.cpp). In version 4 it is the identifier itself.
-    pub fn key_of(&self, id: &[u8]) -> Vec<u8> {
-        if self.is_version_5() { key::typed(id) } else { id.to_vec() }
+    pub fn key_of_typed_id(&self, id: &[u8]) -> Vec<u8> {
+        if self.is_version_5() { key::typed_id_key(id) } else { id.to_vec() }
     }
 
     /// Returns the OIDs of a key, included or not, in the order of the files.
@@ -133,7 +133,7 @@ impl Lookup {
         }
         for volume in &self.volumes {
             for oid in self.version_4_oids(volume, key)? {
-                let oid = volume.first.saturating_add(oid);
+                let oid = volume.first_oid.saturating_add(oid);
                 if !oids.contains(&oid) {
                     oids.push(oid);
                 }
@@ -157,12 +157,12 @@ impl Lookup {
         key: &[u8],
         cursor: &mut OidCursor,
     ) -> Result<Option<u32>, DbError> {
-        let Some(gi) = key::number(key) else { return Ok(None) };
+        let Some(gi) = key::parse_integer_key(key) else { return Ok(None) };
         let mut last = None;
         for volume in &self.volumes {
             last = match volume.oid_of_gi(gi)? {
                 None => None,
-                Some(oid) => match cursor.find(oid) {
+                Some(oid) => match cursor.find_oid(oid) {
                     Ok(()) => return Ok(Some(oid)),
                     Err(other) => Some(other),
                 },
@@ -172,8 +172,8 @@ impl Lookup {
     }
 
     /// Whether the first volume has an index of GIs. Without one, `blastdbcmd` prints no GIs.
-    pub fn has_gis(&self) -> bool {
-        self.volumes.first().is_some_and(|volume| volume.gis.exist())
+    pub fn has_gi_index(&self) -> bool {
+        self.volumes.first().is_some_and(|volume| volume.gis.have_both())
     }
 
     /// Returns the identifiers of a sequence in the `.?os` file, such as an accession with version.
@@ -195,14 +195,14 @@ impl Lookup {
         entry.taxids_of(oid, local)
     }
 
-    /// Adds the OIDs of a taxid, included or not, to `oids`. Returns whether the database contains
-    /// the taxid.
+    /// Appends the OIDs of a taxid to `oids`, both included and excluded ones. Returns whether the
+    /// database contains the taxid.
     ///
     /// # Errors
-    /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
+    /// [`DbError::TaxidLookupNeedsVersion5`] in version 4; those of a missing or damaged file.
     pub fn oids_of_taxid(&self, taxid: i32, oids: &mut Vec<u32>) -> Result<bool, DbError> {
         if !self.is_version_5() {
-            return Err(DbError::TaxonomyVersion);
+            return Err(DbError::TaxidLookupNeedsVersion5);
         }
         let mut known = false;
         for entry in &self.entries {
@@ -215,15 +215,15 @@ impl Lookup {
     /// `blastdbcmd -tax_info` lists them.
     ///
     /// # Errors
-    /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
+    /// [`DbError::TaxidLookupNeedsVersion5`] in version 4; those of a missing or damaged file.
     pub fn included_taxids(&self) -> Result<Vec<i32>, DbError> {
-        if self.database.listed().is_none() || !self.is_version_5() {
+        if self.database.listed_oids().is_none() || !self.is_version_5() {
             return self.taxids();
         }
         let mut cursor = self.database.oid_cursor();
-        cursor.set_up();
+        cursor.apply_alias_limits();
         let mut taxids = BTreeSet::new();
-        for oid in cursor.walk() {
+        for oid in cursor.walk_included() {
             taxids.extend(self.taxids_of(oid)?);
         }
         Ok(taxids.into_iter().collect())
@@ -233,10 +233,10 @@ impl Lookup {
     /// sequences.
     ///
     /// # Errors
-    /// [`DbError::TaxonomyVersion`] in version 4; those of a missing or damaged file.
+    /// [`DbError::TaxidLookupNeedsVersion5`] in version 4; those of a missing or damaged file.
     pub fn taxids(&self) -> Result<Vec<i32>, DbError> {
         if !self.is_version_5() {
-            return Err(DbError::TaxonomyVersion);
+            return Err(DbError::TaxidLookupNeedsVersion5);
         }
         let mut taxids = Vec::new();
         for entry in &self.entries {
@@ -257,43 +257,44 @@ impl Lookup {
     }
 
     /// Finds the LMDB file of a sequence, and the number of the sequence in it.
-    fn entry_of(&self, oid: u32) -> Result<(&Entry, u32), DbError> {
-        let found = self.entries.iter().find_map(|entry| Some((entry, entry.local(oid)?)));
+    fn entry_of(&self, oid: u32) -> Result<(&LmdbLookup, u32), DbError> {
+        let found = self.entries.iter().find_map(|entry| Some((entry, entry.local_number(oid)?)));
         found.ok_or(DbError::NoSuchOid { oid, count: self.database.oid_count() })
     }
 
     /// Returns the OIDs, within the volume, of a version-4 key.
     fn version_4_oids(&self, volume: &VolumeFiles, key: &[u8]) -> Result<Vec<u32>, DbError> {
-        let wanted = key::version_4(key).map_err(|refusal| IdentifierError::Typed { refusal })?;
+        let wanted = key::version_4_lookup(key)
+            .map_err(|refusal| IdentifierError::InvalidEntry { refusal })?;
         let wanted = match wanted {
-            key::Version4::Gi(gi) => {
+            key::Version4Lookup::Gi(gi) => {
                 let oid = volume.oid_of_gi(gi)?;
                 fits_32_bits(gi)?;
-                return Ok(oid.map(|oid| oid - volume.first).into_iter().collect());
+                return Ok(oid.map(|oid| oid - volume.first_oid).into_iter().collect());
             }
-            key::Version4::Trace(number) => {
-                let has_strings = volume.strings.exist();
+            key::Version4Lookup::Trace(number) => {
+                let has_strings = volume.strings.have_both();
                 let oids = if has_strings { volume.oids_of_text(key)? } else { Vec::new() };
                 fits_32_bits(number)?;
                 return Ok(oids);
             }
-            key::Version4::Ordinal(oid) => return Ok(vec![oid]),
-            key::Version4::Pig => return Ok(Vec::new()),
-            key::Version4::Text(text) => text,
+            key::Version4Lookup::Ordinal(oid) => return Ok(vec![oid]),
+            key::Version4Lookup::Pig => return Ok(Vec::new()),
+            key::Version4Lookup::Text(text) => text,
         };
-        if !volume.strings.exist() {
+        if !volume.strings.have_both() {
             return Ok(Vec::new());
         }
         let oids = volume.oids_of_text(&wanted)?;
         if !oids.is_empty() {
             return Ok(oids);
         }
-        if let Some((accession, version)) = key::without_version(&wanted) {
+        if let Some((accession, version)) = key::split_version(&wanted) {
             // Only sequences whose definition lines have this version count.
             let mut oids = volume.oids_of_text(accession)?;
             let mut kept = Vec::new();
             for oid in oids.drain(..) {
-                let lines = self.database.deflines(volume.first.saturating_add(oid))?;
+                let lines = self.database.deflines(volume.first_oid.saturating_add(oid))?;
                 let ids = lines.iter().flat_map(|line| &line.ids);
                 if key::has_version(ids, key, version) {
                     kept.push(oid);
@@ -303,7 +304,7 @@ impl Lookup {
                 return Ok(kept);
             }
         }
-        match key::fasta(&wanted) {
+        match key::fasta_id(&wanted) {
             Some(fasta) => volume.oids_of_text(&fasta),
             None => Ok(Vec::new()),
         }
@@ -315,6 +316,6 @@ impl Lookup {
 fn fits_32_bits(number: i64) -> Result<(), IdentifierError> {
     match number == -1 || u32::try_from(number).is_ok() {
         true => Ok(()),
-        false => Err(IdentifierError::Overflow),
+        false => Err(IdentifierError::NumberTooLarge),
     }
 }

@@ -9,7 +9,7 @@ use super::Damage;
 
 /// Number of sequences of a file, and offset of its first item.
 fn items_at(file: &[u8]) -> Result<(u64, usize), Damage> {
-    let damage = || Damage { at: 0, problem: "the table of ends is cut short" };
+    let damage = || Damage { offset: 0, problem: "the table of ends is cut short" };
     let count = long(file, 0).ok_or_else(damage)?;
     let bytes = count.checked_add(1).and_then(|words| words.checked_mul(8));
     let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or_else(damage)?;
@@ -34,7 +34,7 @@ fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, D
         return Ok(None);
     }
     let end_at = 8 + 8 * oid as usize;
-    let damage = Damage { at: end_at, problem: "an end out of order or beyond the file" };
+    let damage = Damage { offset: end_at, problem: "an end out of order or beyond the file" };
     let position = |at| {
         let end = usize::try_from(long(file, at)?).ok()?;
         start.checked_add(end.checked_mul(size)?)
@@ -52,7 +52,7 @@ fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, D
 ///
 /// # Errors
 /// [`Damage`] if the file is too short for its table.
-pub fn sequences(file: &[u8]) -> Result<u64, Damage> {
+pub fn sequence_count(file: &[u8]) -> Result<u64, Damage> {
     items_at(file).map(|(count, _)| count)
 }
 
@@ -61,12 +61,12 @@ pub fn sequences(file: &[u8]) -> Result<u64, Damage> {
 ///
 /// # Errors
 /// [`Damage`].
-pub fn ids(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, Damage> {
+pub fn ids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, Damage> {
     let Some((bytes, start)) = items(file, oid, 1)? else { return Ok(None) };
     let mut ids = Vec::new();
     let mut at = 0;
     while let Some(&length) = bytes.get(at) {
-        let damage = Damage { at: start + at, problem: "an identifier longer than its place" };
+        let damage = Damage { offset: start + at, problem: "an identifier longer than its place" };
         let (header, length) = match length {
             0xff => (5, word(bytes, at + 1).ok_or(damage)? as usize),
             length => (1, usize::from(length)),
@@ -83,7 +83,7 @@ pub fn ids(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, Damage> {
 ///
 /// # Errors
 /// [`Damage`].
-pub fn taxids(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, Damage> {
+pub fn taxids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, Damage> {
     let Some((bytes, _)) = items(file, oid, 4)? else { return Ok(None) };
     let items = bytes.chunks_exact(4);
     let taxids = items.map(|item| i32::from_le_bytes(std::array::from_fn(|i| item[i])));
@@ -94,8 +94,9 @@ pub fn taxids(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, Damage> {
 ///
 /// # Errors
 /// [`Damage`].
-pub fn oids_at(file: &[u8], at: u64) -> Result<impl Iterator<Item = u32>, Damage> {
-    let damage = |at: usize| Damage { at, problem: "a list of OIDs beyond the end of the file" };
+pub fn oid_list_at(file: &[u8], at: u64) -> Result<impl Iterator<Item = u32>, Damage> {
+    let damage =
+        |at: usize| Damage { offset: at, problem: "a list of OIDs beyond the end of the file" };
     let start = usize::try_from(at).map_err(|_| damage(file.len()))?;
     let count = word(file, start).ok_or_else(|| damage(start))? as usize;
     let first = start + 4;

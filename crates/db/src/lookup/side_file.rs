@@ -5,16 +5,16 @@ use std::sync::OnceLock;
 
 use super::Damage;
 use crate::DbError;
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 
 /// A look-up file, which is mapped when it is first needed.
 #[derive(Debug)]
-pub(super) struct SideFile {
+pub(super) struct LookupFile {
     pub(super) path: PathBuf,
-    bytes: OnceLock<Bytes>,
+    bytes: OnceLock<FileBytes>,
 }
 
-impl SideFile {
+impl LookupFile {
     pub(super) fn new(path: PathBuf) -> Self {
         Self { path, bytes: OnceLock::new() }
     }
@@ -24,19 +24,19 @@ impl SideFile {
     }
 
     /// Returns the contents; maps the file at the first call.
-    pub(super) fn get(&self) -> Result<&[u8], DbError> {
+    pub(super) fn contents(&self) -> Result<&[u8], DbError> {
         if self.bytes.get().is_none() {
             // If another thread was first, its value stays.
-            let _ = self.bytes.set(Bytes::map(&self.path)?);
+            let _ = self.bytes.set(FileBytes::map(&self.path)?);
         }
         Ok(self.bytes.get().map_or(&[], |bytes| bytes))
     }
 
     /// Makes the error for a damaged place of the file.
-    pub(super) fn damaged(&self, damage: Damage) -> DbError {
-        DbError::LookupFile {
+    pub(super) fn damage_error(&self, damage: Damage) -> DbError {
+        DbError::DamagedLookupFile {
             path: self.path.clone(),
-            offset: damage.at as u64,
+            offset: damage.offset as u64,
             problem: damage.problem,
         }
     }

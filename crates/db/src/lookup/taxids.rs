@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use super::lmdb::Environment;
-use super::side_file::SideFile;
+use super::side_file::LookupFile;
 use super::{Damage, oids};
 use crate::DbError;
 
@@ -16,19 +16,19 @@ const TABLE: &str = "taxid2offset";
 /// The table of taxids and the lists of their sequences.
 #[derive(Debug)]
 pub(super) struct TaxidLists {
-    offsets: SideFile,
-    lists: SideFile,
+    offsets: LookupFile,
+    lists: LookupFile,
     /// Taxids, ascending, and the offsets of their lists.
     starts: OnceLock<Vec<(i32, u64)>>,
 }
 
 impl TaxidLists {
-    pub(super) fn new(offsets: SideFile, lists: SideFile) -> Self {
+    pub(super) fn new(offsets: LookupFile, lists: LookupFile) -> Self {
         Self { offsets, lists, starts: OnceLock::new() }
     }
 
     /// File of the lists, for messages.
-    pub(super) fn file(&self) -> &SideFile {
+    pub(super) fn file(&self) -> &LookupFile {
         &self.lists
     }
 
@@ -38,7 +38,7 @@ impl TaxidLists {
     }
 
     /// Returns the numbers of the sequences of a taxid; `None` if the taxid is not in the table.
-    pub(super) fn sequences(
+    pub(super) fn sequences_of_taxid(
         &self,
         taxid: i32,
     ) -> Result<Option<impl Iterator<Item = u32>>, DbError> {
@@ -59,12 +59,13 @@ impl TaxidLists {
 
     /// Returns the list with index `at` of the table.
     fn list(&self, at: usize) -> Result<impl Iterator<Item = u32>, DbError> {
-        let file = self.lists.get()?;
+        let file = self.lists.contents()?;
         let starts = self.starts()?;
         let start = starts[at].1;
         let end = starts.get(at + 1).map_or(file.len() as u64, |&(_, start)| start);
-        let damaged = |problem| self.lists.damaged(Damage { at: start as usize, problem });
-        let list = oids::oids_at(file, start).map_err(|damage| self.lists.damaged(damage))?;
+        let damaged = |problem| self.lists.damage_error(Damage { offset: start as usize, problem });
+        let list =
+            oids::oid_list_at(file, start).map_err(|damage| self.lists.damage_error(damage))?;
         let list: Vec<u32> = list.collect();
         if start + 4 * (list.len() as u64 + 1) != end {
             return Err(damaged("a list that does not end where the next begins"));
@@ -85,10 +86,10 @@ impl TaxidLists {
     }
 
     fn read(&self) -> Result<Vec<(i32, u64)>, DbError> {
-        let damaged = |damage| self.offsets.damaged(damage);
-        let wrong = |problem| damaged(Damage { at: 0, problem });
-        let env = Environment::open(self.offsets.get()?).map_err(damaged)?;
-        let table = env.table(TABLE).map_err(damaged)?.ok_or(DbError::NoTaxids)?;
+        let damaged = |damage| self.offsets.damage_error(damage);
+        let wrong = |problem| damaged(Damage { offset: 0, problem });
+        let env = Environment::open(self.offsets.contents()?).map_err(damaged)?;
+        let table = env.table(TABLE).map_err(damaged)?.ok_or(DbError::MissingTaxidTable)?;
         let mut starts = Vec::new();
         for entry in env.entries(&table).map_err(damaged)? {
             let (key, value) = entry.map_err(damaged)?;

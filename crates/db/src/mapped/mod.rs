@@ -7,7 +7,7 @@
 //! truncated file ends a program like an overwritten one: with an ordinary error.
 //!
 //! A check of all files needs a system call for each. Frequent checks are restricted to files that
-//! were read: those of some volumes, and [look-up files](check_side_files).
+//! were read: those of some volumes, and [look-up files](check_auxiliary_files).
 
 mod register;
 mod signal;
@@ -19,10 +19,10 @@ use std::time::Duration;
 
 use memmap2::Mmap;
 
-use self::register::Entry;
-pub(crate) use self::register::Part;
+use self::register::MappedFileEntry;
+pub(crate) use self::register::MappedFileRole;
 use crate::DbError;
-use crate::stamp::Stamp;
+use crate::stamp::FileStamp;
 
 /// Number of checks whether a replacement of files is complete, and the pause before each.
 const LOOKS: usize = 20;
@@ -31,14 +31,14 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// A file that is mapped completely.
 pub(crate) struct MappedFile {
     map: Mmap,
-    entry: &'static Entry,
+    entry: &'static MappedFileEntry,
 }
 
 impl MappedFile {
     /// Takes ownership of the memory mapping of a whole file, which `stamp` describes.
-    pub(crate) fn new(map: Mmap, stamp: Stamp, part: Part) -> Self {
-        signal::catch();
-        let entry = Entry::register(&map, stamp, part);
+    pub(crate) fn new(map: Mmap, stamp: FileStamp, part: MappedFileRole) -> Self {
+        signal::install_handler();
+        let entry = MappedFileEntry::register(&map, stamp, part);
         Self { map, entry }
     }
 }
@@ -52,27 +52,27 @@ impl AsRef<[u8]> for MappedFile {
 impl Drop for MappedFile {
     /// Removes the file from the register before its addresses can be reused.
     fn drop(&mut self) {
-        self.entry.leave();
+        self.entry.mark_unmapped();
     }
 }
 
-/// Whether no page of a mapped file has been lost so far. Costs one load of memory.
+/// Whether no page of a mapped file has been lost so far. The call costs one load from memory.
 #[inline]
-pub fn has_all_pages() -> bool {
-    !register::has_lost()
+pub fn has_no_lost_page() -> bool {
+    !register::has_lost_page()
 }
 
 /// Checks that no page of a mapped file has been lost so far: bytes read from mapped files are then
 /// not the zeros that replace lost pages.
 ///
 /// # Errors
-/// [`DbError::Changed`] or [`DbError::Unreadable`], with file and byte.
+/// [`DbError::FileChanged`] or [`DbError::FileUnreadable`], with file and byte.
 pub fn check_lost_pages() -> Result<(), DbError> {
-    if has_all_pages() {
+    if has_no_lost_page() {
         return Ok(());
     }
-    match register::entries().find_map(|entry| Some((entry, entry.lost()?))) {
-        Some((entry, offset)) => Err(entry.stamp().lost(offset as u64)),
+    match register::entries().find_map(|entry| Some((entry, entry.lost_offset()?))) {
+        Some((entry, offset)) => Err(entry.stamp().lost_page_error(offset as u64)),
         None => Ok(()),
     }
 }
@@ -82,12 +82,12 @@ pub fn check_lost_pages() -> Result<(), DbError> {
 /// the last read and before results are published.
 ///
 /// # Errors
-/// As [`check_lost_pages`]; [`DbError::ReplacedWhileOpened`].
+/// As [`check_lost_pages`]; [`DbError::FileReplacedWhileOpened`].
 pub fn check_mapped_files() -> Result<(), DbError> {
     check_lost_pages()?;
     let mut has_replaced = false;
     for entry in register::entries() {
-        has_replaced |= !entry.stamp().check()?;
+        has_replaced |= !entry.stamp().verify_unchanged()?;
     }
     if has_replaced { check_half_replaced() } else { Ok(()) }
 }
@@ -105,16 +105,16 @@ fn check_half_replaced() -> Result<(), DbError> {
         thread::sleep(PAUSE);
         replaced = find_half_replaced();
     }
-    replaced.map_or(Ok(()), |path| Err(DbError::ReplacedWhileOpened { path: path.to_owned() }))
+    replaced.map_or(Ok(()), |path| Err(DbError::FileReplacedWhileOpened { path: path.to_owned() }))
 }
 
 /// Finds a replaced file in a volume that also has files which were not replaced.
 fn find_half_replaced() -> Option<&'static Path> {
     let mut volumes: BTreeMap<PathBuf, (bool, Option<&'static Path>)> = BTreeMap::new();
-    for entry in register::entries().filter(|entry| entry.part() == Part::Volume) {
+    for entry in register::entries().filter(|entry| entry.role() == MappedFileRole::Volume) {
         let path = entry.stamp().path();
         let (has_named, replaced) = volumes.entry(path.with_extension("")).or_default();
-        match entry.stamp().is_named() {
+        match entry.stamp().matches_path() {
             true => *has_named = true,
             false => *replaced = Some(path),
         }
@@ -127,20 +127,22 @@ fn find_half_replaced() -> Option<&'static Path> {
 ///
 /// # Errors
 /// As [`check_lost_pages`].
-pub(crate) fn check_side_files() -> Result<(), DbError> {
+pub(crate) fn check_auxiliary_files() -> Result<(), DbError> {
     check_lost_pages()?;
-    let mut beside = register::entries().filter(|entry| entry.part() == Part::Beside);
-    beside.try_for_each(|entry| entry.stamp().check().map(drop))
+    let mut beside = register::entries().filter(|entry| entry.role() == MappedFileRole::NonVolume);
+    beside.try_for_each(|entry| entry.stamp().verify_unchanged().map(drop))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::bytes::Bytes;
+    use crate::bytes::FileBytes;
 
     use super::*;
 
     fn path_at(address: usize) -> Option<&'static Path> {
-        register::entries().find(|entry| entry.holds(address)).map(|entry| entry.stamp().path())
+        register::entries()
+            .find(|entry| entry.contains_address(address))
+            .map(|entry| entry.stamp().path())
     }
 
     #[test]
@@ -148,7 +150,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.psq");
         std::fs::write(&path, vec![1; 10_000]).unwrap();
-        let bytes = Bytes::map(&path).unwrap();
+        let bytes = FileBytes::map(&path).unwrap();
         let address = bytes.as_ptr() as usize;
         assert_eq!(path_at(address), Some(&*path));
         assert_eq!(path_at(address + 9_999), Some(&*path));

@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::stamp::Stamp;
+use crate::stamp::FileStamp;
 
 /// Oldest entry of the register.
-static FIRST: OnceLock<&'static Entry> = OnceLock::new();
+static FIRST: OnceLock<&'static MappedFileEntry> = OnceLock::new();
 /// Whether a page of any file has been lost.
 static HAS_LOST: AtomicBool = AtomicBool::new(false);
 
@@ -20,32 +20,36 @@ const NOWHERE: usize = usize::MAX;
 
 /// The role of a file in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum MappedFileRole {
     /// Index, residues or headers of a volume. The volume also checks the file itself.
     Volume,
     /// Any other file.
-    Beside,
+    NonVolume,
 }
 
 /// A mapped file in the register.
-pub(super) struct Entry {
+pub(super) struct MappedFileEntry {
     /// Addresses of its pages.
     addresses: Range<usize>,
     is_mapped: AtomicBool,
     /// Lowest offset in the file that could not be read.
     lost: AtomicUsize,
-    stamp: Stamp,
-    part: Part,
+    stamp: FileStamp,
+    part: MappedFileRole,
     /// Next younger entry of the register.
-    next: OnceLock<&'static Entry>,
+    next: OnceLock<&'static MappedFileEntry>,
 }
 
-impl Entry {
+impl MappedFileEntry {
     /// Adds a file that was just mapped to `memory` to the register.
-    pub(super) fn register(memory: &[u8], stamp: Stamp, part: Part) -> &'static Entry {
+    pub(super) fn register(
+        memory: &[u8],
+        stamp: FileStamp,
+        part: MappedFileRole,
+    ) -> &'static MappedFileEntry {
         let start = memory.as_ptr() as usize;
         let end = start + memory.len().next_multiple_of(rustix::param::page_size());
-        let entry: &'static Entry = Box::leak(Box::new(Entry {
+        let entry: &'static MappedFileEntry = Box::leak(Box::new(MappedFileEntry {
             addresses: start..end,
             is_mapped: AtomicBool::new(true),
             lost: AtomicUsize::new(NOWHERE),
@@ -62,19 +66,19 @@ impl Entry {
         entry
     }
 
-    /// Marks the file as unmapped, before it is.
-    pub(super) fn leave(&self) {
+    /// Marks the file as unmapped. Call it before the memory is unmapped.
+    pub(super) fn mark_unmapped(&self) {
         self.is_mapped.store(false, Ordering::SeqCst);
     }
 
     /// Whether the file is mapped to this address.
-    pub(super) fn holds(&self, address: usize) -> bool {
+    pub(super) fn contains_address(&self, address: usize) -> bool {
         self.addresses.contains(&address) && self.is_mapped.load(Ordering::SeqCst)
     }
 
     /// Marks the page with `address`, and the rest of the file, as lost. Returns the addresses of
     /// these pages.
-    pub(super) fn lose(&self, address: usize, page_size: usize) -> Range<usize> {
+    pub(super) fn mark_lost(&self, address: usize, page_size: usize) -> Range<usize> {
         let from = address - (address - self.addresses.start) % page_size;
         // The order matters: no thread can read the zeros before the offset is recorded.
         self.lost.fetch_min(from - self.addresses.start, Ordering::SeqCst);
@@ -83,26 +87,26 @@ impl Entry {
     }
 
     /// Lowest offset that could not be read, if there is one.
-    pub(super) fn lost(&self) -> Option<usize> {
+    pub(super) fn lost_offset(&self) -> Option<usize> {
         Some(self.lost.load(Ordering::SeqCst)).filter(|&offset| offset != NOWHERE)
     }
 
-    pub(super) fn stamp(&self) -> &Stamp {
+    pub(super) fn stamp(&self) -> &FileStamp {
         &self.stamp
     }
 
-    pub(super) fn part(&self) -> Part {
+    pub(super) fn role(&self) -> MappedFileRole {
         self.part
     }
 }
 
 /// Iterates over all entries, the oldest first, without a lock.
-pub(super) fn entries() -> impl Iterator<Item = &'static Entry> {
+pub(super) fn entries() -> impl Iterator<Item = &'static MappedFileEntry> {
     successors(FIRST.get().copied(), |entry| entry.next.get().copied())
 }
 
 /// Whether a page of any file has been lost.
 #[inline]
-pub(super) fn has_lost() -> bool {
+pub(super) fn has_lost_page() -> bool {
     HAS_LOST.load(Ordering::SeqCst)
 }

@@ -10,7 +10,7 @@ use std::sync::{Once, OnceLock};
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
-use super::register::{Entry, entries};
+use super::register::{MappedFileEntry, entries};
 
 /// Action of the process for a SIGBUS of any other cause.
 static USUAL: OnceLock<Usual> = OnceLock::new();
@@ -27,7 +27,7 @@ struct Usual {
 type Handler = unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
 /// Installs the handler, once in a process. If the system refuses, a lost page ends the process.
-pub(super) fn catch() {
+pub(super) fn install_handler() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let page_size = rustix::param::page_size();
@@ -58,11 +58,11 @@ unsafe extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: 
     // SAFETY: the kernel passes valid information with a signal, and SIGBUS has an address.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
     if code == libc::BUS_ADRERR
-        && let Some(entry) = entries().find(|entry| entry.holds(address))
+        && let Some(entry) = entries().find(|entry| entry.contains_address(address))
     {
         // SAFETY: every thread has a place for the number of its last error.
         let error = unsafe { *libc::__errno_location() };
-        let lost = entry.lose(address, usual.page_size);
+        let lost = entry.mark_lost(address, usual.page_size);
         // SAFETY: the thread that was interrupted reads this file, so it stays mapped.
         if !unsafe { put_zeros(lost) } {
             end(entry);
@@ -91,7 +91,7 @@ unsafe fn put_zeros(pages: Range<usize>) -> bool {
 }
 
 /// Writes a message and ends the process, because lost pages cannot be replaced.
-fn end(entry: &Entry) -> ! {
+fn end(entry: &MappedFileEntry) -> ! {
     let parts = [
         &b"BLAST Database error: file ("[..],
         entry.stamp().path().as_os_str().as_bytes(),

@@ -44,7 +44,7 @@ impl<'a> MaskColumn<'a> {
     /// # Errors
     /// [`Damage`] in the index.
     pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
-        let damage = |at, problem| Damage { at, problem };
+        let damage = |at, problem| Damage { offset: at, problem };
         let short = || damage(0, "too short for the index of a mask column");
         let word = |i: usize| word(index, 4 * i, u32::from_be_bytes).ok_or_else(short);
         if (word(0)?, word(1)?, word(2)?) != (1, 1, 4) {
@@ -76,7 +76,7 @@ impl<'a> MaskColumn<'a> {
     }
 
     /// Number of sequences.
-    pub fn sequences(&self) -> u32 {
+    pub fn sequence_count(&self) -> u32 {
         self.sequences
     }
 
@@ -99,7 +99,7 @@ impl<'a> MaskColumn<'a> {
     /// Finds the pairs of starts and ends of an algorithm in sequence `i`.
     fn find(&self, i: u32, algorithm: i32) -> Result<Option<&'a [u8]>, Damage> {
         if i >= self.sequences {
-            return Err(Damage { at: 0, problem: "fewer sequences than in the volume" });
+            return Err(Damage { offset: 0, problem: "fewer sequences than in the volume" });
         }
         let offset = |i: u32| {
             let at = self.offsets_at + 4 * i as usize;
@@ -108,12 +108,12 @@ impl<'a> MaskColumn<'a> {
         let span = offset(i).zip(offset(i + 1));
         let blob = span.and_then(|(start, end)| Some((start, self.data.get(start..end)?)));
         let Some((start, blob)) = blob else {
-            return Err(Damage { at: 0, problem: "masks outside their file" });
+            return Err(Damage { offset: 0, problem: "masks outside their file" });
         };
         if blob.is_empty() {
             return Ok(None);
         }
-        let short = |at| Damage { at: start + at, problem: "masks cut short" };
+        let short = |at| Damage { offset: start + at, problem: "masks cut short" };
         let read = |at| word(blob, at, u32::from_be_bytes).ok_or_else(|| short(at));
         let mut at = 4;
         for _ in 0..read(0)? {
@@ -146,7 +146,7 @@ impl<'a> Fields<'a> {
     /// bits; the last one has six, after a zero bit and the sign.
     fn number(&mut self) -> Result<usize, Damage> {
         let start = self.at;
-        let damage = Damage { at: start, problem: "a number without end or out of range" };
+        let damage = Damage { offset: start, problem: "a number without end or out of range" };
         let mut number = 0usize;
         loop {
             let byte = *self.bytes.get(self.at).ok_or(damage)?;
@@ -171,7 +171,7 @@ impl<'a> Fields<'a> {
         let length = self.number()?;
         let end = self.at.checked_add(length);
         let text = end.and_then(|end| self.bytes.get(self.at..end));
-        let text = text.ok_or(Damage { at, problem: "a text beyond its place" })?;
+        let text = text.ok_or(Damage { offset: at, problem: "a text beyond its place" })?;
         self.at += length;
         Ok(text)
     }

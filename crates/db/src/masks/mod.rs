@@ -5,7 +5,7 @@ mod column;
 use std::ops::Range;
 
 pub use self::column::{ColumnAlgorithm, MaskColumn};
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::{Database, DbError};
 
 /// Byte that replaces a colon within a part of a description.
@@ -38,7 +38,7 @@ pub struct MaskAlgorithm {
 
 /// The stored masks of all volumes of a database.
 #[derive(Debug)]
-pub struct Masks {
+pub struct DatabaseMasks {
     /// Mask files of each volume.
     volumes: Vec<VolumeMasks>,
     /// Masking algorithms in ascending order of their numbers.
@@ -58,15 +58,15 @@ struct VolumeMasks {
 struct Files {
     index_path: std::path::PathBuf,
     data_path: std::path::PathBuf,
-    index: Bytes,
-    data: Bytes,
+    index: FileBytes,
+    data: FileBytes,
 }
 
 impl Files {
     fn column(&self) -> Result<MaskColumn<'_>, DbError> {
-        MaskColumn::open(&self.index, &self.data).map_err(|damage| DbError::LookupFile {
+        MaskColumn::open(&self.index, &self.data).map_err(|damage| DbError::DamagedLookupFile {
             path: self.index_path.clone(),
-            offset: damage.at as u64,
+            offset: damage.offset as u64,
             problem: damage.problem,
         })
     }
@@ -77,18 +77,19 @@ impl Database {
     ///
     /// # Errors
     /// Errors of damaged files.
-    pub fn masks(&self) -> Result<Masks, DbError> {
-        let mut masks = Masks { volumes: Vec::new(), algorithms: Vec::new() };
+    pub fn masks(&self) -> Result<DatabaseMasks, DbError> {
+        let mut masks = DatabaseMasks { volumes: Vec::new(), algorithms: Vec::new() };
         for (volume, oids) in self.volumes() {
-            let (index_path, data_path) = (volume.side_file("aa"), volume.side_file("ac"));
+            let (index_path, data_path) =
+                (volume.auxiliary_path("aa"), volume.auxiliary_path("ac"));
             let mut ids = Vec::new();
             let mut files = None;
             if index_path.exists() {
-                let (index, data) = (Bytes::map(&index_path)?, Bytes::map(&data_path)?);
+                let (index, data) = (FileBytes::map(&index_path)?, FileBytes::map(&data_path)?);
                 let held = Files { index_path, data_path, index, data };
                 let column = held.column()?;
-                if column.sequences() as usize != oids.len() {
-                    return Err(DbError::LookupFile {
+                if column.sequence_count() as usize != oids.len() {
+                    return Err(DbError::DamagedLookupFile {
                         path: held.index_path,
                         offset: 12,
                         problem: "another number of sequences than in the volume",
@@ -98,7 +99,7 @@ impl Database {
                 // BLAST+ sorts the numbers as texts.
                 named.sort_by_key(|algorithm| algorithm.id.to_string());
                 for algorithm in named {
-                    let id = masks.number(&algorithm).ok_or(DbError::LookupFile {
+                    let id = masks.number(&algorithm).ok_or(DbError::DamagedLookupFile {
                         path: held.index_path.clone(),
                         offset: 32,
                         problem: "an algorithm without a description",
@@ -108,7 +109,7 @@ impl Database {
                 files = Some(held);
             }
             // If the volume was replaced, the mask files may belong to the other database.
-            volume.check_named()?;
+            volume.verify_paths()?;
             masks.volumes.push(VolumeMasks { oids, files, ids });
         }
         masks.algorithms.sort_by_key(|algorithm| algorithm.id);
@@ -116,7 +117,7 @@ impl Database {
     }
 }
 
-impl Masks {
+impl DatabaseMasks {
     /// Masking algorithms in ascending order of their numbers.
     pub fn algorithms(&self) -> &[MaskAlgorithm] {
         &self.algorithms
@@ -124,13 +125,13 @@ impl Masks {
 
     /// Finds the number of an algorithm by the name that a user gave: the name of the user's
     /// algorithm, or the whole description, such as `20:window=12; locut=2.2; hicut=2.5`.
-    pub fn named(&self, name: &[u8]) -> Option<i32> {
+    pub fn algorithm_by_name(&self, name: &[u8]) -> Option<i32> {
         self.algorithms.iter().find(|algorithm| algorithm.key == name).map(|found| found.id)
     }
 
     /// Formats the table of algorithms as BLAST+ prints it, after an empty line. Empty if there are
     /// no algorithms.
-    pub fn table(&self) -> Vec<u8> {
+    pub fn format_table(&self) -> Vec<u8> {
         if self.algorithms.is_empty() {
             return Vec::new();
         }
@@ -161,7 +162,7 @@ impl Masks {
     /// if there are none, or the algorithm is unknown.
     ///
     /// # Errors
-    /// [`DbError::LookupFile`] for damaged files.
+    /// [`DbError::DamagedLookupFile`] for damaged files.
     pub fn ranges(&self, oid: u32, algorithm: i32) -> Result<Vec<Range<u32>>, DbError> {
         let volume = self.volumes.iter().find(|volume| volume.oids.contains(&oid));
         let Some(VolumeMasks { oids, files: Some(files), ids }) = volume else {
@@ -171,9 +172,9 @@ impl Masks {
             return Ok(Vec::new());
         };
         let ranges = files.column()?.ranges(oid - oids.start, *id);
-        let ranges = ranges.map_err(|damage| DbError::LookupFile {
-            path: if damage.at == 0 { &files.index_path } else { &files.data_path }.clone(),
-            offset: damage.at as u64,
+        let ranges = ranges.map_err(|damage| DbError::DamagedLookupFile {
+            path: if damage.offset == 0 { &files.index_path } else { &files.data_path }.clone(),
+            offset: damage.offset as u64,
             problem: damage.problem,
         })?;
         Ok(ranges.collect())

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// A source of the number of residues before each sequence.
-pub(crate) trait Balance {
+pub(crate) trait ResidueCounts {
     /// Number of residues of all sequences below `oid`. It never decreases in a sound database.
     fn residues_before(&self, oid: u32) -> u64;
 }
@@ -13,7 +13,11 @@ pub(crate) trait Balance {
 ///
 /// In a damaged database, whose offsets are out of order, the ranges still cover every included OID
 /// exactly once.
-pub(crate) fn cut(sizes: &impl Balance, included: &[Range<u32>], n: usize) -> Vec<Range<u32>> {
+pub(crate) fn cut_into_ranges(
+    sizes: &impl ResidueCounts,
+    included: &[Range<u32>],
+    n: usize,
+) -> Vec<Range<u32>> {
     let (Some(first), Some(last)) = (included.first(), included.last()) else {
         return Vec::new();
     };
@@ -44,13 +48,13 @@ pub(crate) fn cut(sizes: &impl Balance, included: &[Range<u32>], n: usize) -> Ve
     cuts.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
-fn size(sizes: &impl Balance, range: &Range<u32>) -> u64 {
+fn size(sizes: &impl ResidueCounts, range: &Range<u32>) -> u64 {
     sizes.residues_before(range.end).saturating_sub(sizes.residues_before(range.start))
 }
 
 /// Finds the OID in `range` (its end included) for which the number of residues before it, counted
 /// in the range, is nearest to `target`.
-fn nearest(sizes: &impl Balance, range: &Range<u32>, target: u64) -> u32 {
+fn nearest(sizes: &impl ResidueCounts, range: &Range<u32>, target: u64) -> u32 {
     let base = sizes.residues_before(range.start);
     let before = |oid| sizes.residues_before(oid).saturating_sub(base);
     let (mut low, mut high) = (range.start, range.end);
@@ -75,7 +79,7 @@ mod tests {
 
     struct Lengths(Vec<u64>);
 
-    impl Balance for Lengths {
+    impl ResidueCounts for Lengths {
         fn residues_before(&self, oid: u32) -> u64 {
             self.0[..oid as usize].iter().sum()
         }
@@ -93,7 +97,7 @@ mod tests {
         for included in [vec![0..1000], vec![3..40, 41..42, 500..999]] {
             let total: u64 = included.iter().map(|range| size(&sizes, range)).sum();
             for n in [1, 2, 3, 7, 64] {
-                let parts = cut(&sizes, &included, n);
+                let parts = cut_into_ranges(&sizes, &included, n);
                 assert_eq!(parts.len(), n);
                 assert_eq!(
                     (parts[0].start, parts[n - 1].end),
@@ -112,16 +116,16 @@ mod tests {
     #[test]
     fn there_are_never_more_partitions_than_sequences() {
         let sizes = generated(3);
-        assert_eq!(cut(&sizes, &[0..3], 50), [0..1, 1..2, 2..3]);
-        assert!(cut(&sizes, &[], 5).is_empty());
-        assert_eq!(cut(&sizes, &[0..3], 0), [0..3]);
-        assert_eq!(cut(&Lengths(vec![0; 4]), &[0..4], 3), [0..4]);
+        assert_eq!(cut_into_ranges(&sizes, &[0..3], 50), [0..1, 1..2, 2..3]);
+        assert!(cut_into_ranges(&sizes, &[], 5).is_empty());
+        assert_eq!(cut_into_ranges(&sizes, &[0..3], 0), [0..3]);
+        assert_eq!(cut_into_ranges(&Lengths(vec![0; 4]), &[0..4], 3), [0..4]);
     }
 
     /// Offsets out of order, as in a damaged index.
     struct Disorder;
 
-    impl Balance for Disorder {
+    impl ResidueCounts for Disorder {
         fn residues_before(&self, oid: u32) -> u64 {
             u64::from(oid.wrapping_mul(2_654_435_761) % 1000)
         }
@@ -129,7 +133,7 @@ mod tests {
 
     #[test]
     fn disorder_still_gives_a_cover() {
-        let parts = cut(&Disorder, &[0..100, 200..300], 9);
+        let parts = cut_into_ranges(&Disorder, &[0..100, 200..300], 9);
         assert_eq!((parts[0].start, parts[parts.len() - 1].end), (0, 300));
         assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
         assert!(parts.iter().all(|part| part.start < part.end));

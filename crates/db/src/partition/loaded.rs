@@ -3,22 +3,22 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Part, Partition, Span, VolumeFile};
-use crate::bytes::{Bytes, Memory};
+use super::{FileSpan, Partition, VolumeFile, VolumePart};
+use crate::bytes::{FileBytes, SharedBytes};
 use crate::defline::Defline;
 use crate::volume::Volume;
 use crate::{Bases, Database, DbError};
 
-/// Memory that contains the bytes of a [`Span`](super::Span).
+/// Memory that contains the bytes of a [`FileSpan`](super::FileSpan).
 #[derive(Clone)]
-pub struct Filled {
+pub struct FilledMemory {
     /// The memory.
-    pub memory: Memory,
+    pub memory: SharedBytes,
     /// Offset of the span in the memory.
     pub start: usize,
 }
 
-impl fmt::Debug for Filled {
+impl fmt::Debug for FilledMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Filled({}..)", self.start)
     }
@@ -39,22 +39,22 @@ impl LoadedPartition {
     /// offset tables is used.
     ///
     /// # Errors
-    /// [`DbError::Truncated`] if the memory of a span is too short.
+    /// [`DbError::FileTruncated`] if the memory of a span is too short.
     pub fn new(
         database: &Database,
         partition: &Partition,
-        filled: impl IntoIterator<Item = Filled>,
+        filled: impl IntoIterator<Item = FilledMemory>,
     ) -> Result<Self, DbError> {
         let mut filled = filled.into_iter();
         Self::with(database, partition, |loaded, volume, span| {
             let (start, length) = (span.bytes.start, span.bytes.end - span.bytes.start);
             let bytes = filled.next().map(|filled| {
-                Bytes::stretch(filled.memory, filled.start, length as usize, start as usize)
+                FileBytes::from_memory(filled.memory, filled.start, length as usize, start as usize)
             });
             let held = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
             match bytes {
                 Some(bytes) if held == length => loaded.set_bytes(span.part, bytes),
-                _ => return Err(volume.cut_short(span.part, &span.bytes, start + held)),
+                _ => return Err(volume.truncation_error(span.part, &span.bytes, start + held)),
             }
             Ok(())
         })
@@ -63,8 +63,8 @@ impl LoadedPartition {
     /// Makes a partition of a database whose bytes are all mapped or in memory.
     ///
     /// # Errors
-    /// [`DbError::Truncated`] if some bytes are not in memory.
-    pub fn resident(database: &Database, partition: &Partition) -> Result<Self, DbError> {
+    /// [`DbError::FileTruncated`] if some bytes are not in memory.
+    pub fn from_resident(database: &Database, partition: &Partition) -> Result<Self, DbError> {
         Self::with(database, partition, |loaded, volume, span| {
             loaded.share_bytes(volume, span.part, &span.bytes)
         })
@@ -74,12 +74,12 @@ impl LoadedPartition {
     fn with(
         database: &Database,
         partition: &Partition,
-        mut put: impl FnMut(&mut Volume, &Volume, &Span) -> Result<(), DbError>,
+        mut put: impl FnMut(&mut Volume, &Volume, &FileSpan) -> Result<(), DbError>,
     ) -> Result<Self, DbError> {
         let mut pieces = Vec::with_capacity(partition.pieces.len());
         for piece in &partition.pieces {
             let Some((volume, all)) = database.volumes().nth(piece.volume) else {
-                return Err(database.no_such_oid(piece.oids.start));
+                return Err(database.no_such_oid_error(piece.oids.start));
             };
             let mut loaded = volume.without_bytes();
             for span in &piece.spans {
@@ -102,16 +102,17 @@ impl LoadedPartition {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
-    /// Returns bytes as [`Database::stored_of`]; empty for an OID that is not in the partition.
-    pub fn stored_of(&self, oid: u32) -> &[u8] {
+    /// Returns bytes as [`Database::stored_bytes_of`]; empty for an OID that is not in the
+    /// partition.
+    pub fn stored_bytes_of(&self, oid: u32) -> &[u8] {
         let Some((volume, first)) = self.locate(oid) else { return &[] };
-        volume.stored(VolumeFile::Sequences, oid - first)
+        volume.stored_bytes(VolumeFile::Sequences, oid - first)
     }
 
     /// Returns the bases of a nucleotide sequence.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`] for an OID that is not in the partition, [`DbError::Offset`]
+    /// [`DbError::NoSuchOid`] for an OID that is not in the partition, [`DbError::InvalidOffset`]
     /// for a damaged database.
     #[inline]
     pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
@@ -128,11 +129,11 @@ impl LoadedPartition {
     }
 
     /// Returns definition lines as [`Database::deflines`], if the partition was loaded with
-    /// [`Contents::All`](super::Contents::All).
+    /// [`PartitionContents::All`](super::PartitionContents::All).
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`] for an OID that is not in the partition; [`DbError::Offset`]
-    /// or [`DbError::Header`] for a damaged database and for a partition without headers.
+    /// [`DbError::NoSuchOid`] for an OID that is not in the partition; [`DbError::InvalidOffset`]
+    /// or [`DbError::InvalidHeader`] for a damaged database and for a partition without headers.
     pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         match self.locate(oid) {
             Some((volume, first)) => volume.deflines(oid - first, first),
@@ -143,7 +144,7 @@ impl LoadedPartition {
     /// Checks all sequences of the partition as [`Database::validate`].
     ///
     /// # Errors
-    /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID.
+    /// [`DbError::InvalidOffset`] or [`DbError::InvalidResidue`], naming file, byte and OID.
     pub fn validate(&self) -> Result<(), DbError> {
         self.pieces.iter().try_for_each(|(volume, oids, first)| {
             volume.validate(oids.start - first..oids.end - first, *first)
@@ -153,7 +154,7 @@ impl LoadedPartition {
     /// Checks the sequences of `range` that are in the partition, as [`Database::validate`] does.
     ///
     /// # Errors
-    /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID.
+    /// [`DbError::InvalidOffset`] or [`DbError::InvalidResidue`], naming file, byte and OID.
     pub fn validate_range(&self, range: &Range<u32>) -> Result<(), DbError> {
         self.pieces.iter().try_for_each(|(volume, oids, first)| {
             let (start, end) = (range.start.max(oids.start), range.end.min(oids.end));
@@ -162,8 +163,8 @@ impl LoadedPartition {
     }
 
     /// Returns the memory that contains this part of each piece, in OID order.
-    pub fn memory_of(&self, part: Part) -> impl Iterator<Item = &[u8]> {
-        self.pieces.iter().map(move |(volume, ..)| volume.held(part))
+    pub fn part_memory(&self, part: VolumePart) -> impl Iterator<Item = &[u8]> {
+        self.pieces.iter().map(move |(volume, ..)| volume.loaded_bytes(part))
     }
 
     /// Volumes with the part in memory, the OIDs of that part, and the first OID of each volume.

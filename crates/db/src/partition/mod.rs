@@ -12,38 +12,38 @@ use std::fs::Metadata;
 use std::ops::Range;
 use std::path::PathBuf;
 
-pub(crate) use self::cut::{Balance, cut};
-pub use self::loaded::{Filled, LoadedPartition};
-pub use crate::parts::{Part, Span, VolumeFile};
+pub(crate) use self::cut::{ResidueCounts, cut_into_ranges};
+pub use self::loaded::{FilledMemory, LoadedPartition};
+pub use crate::parts::{FileSpan, VolumeFile, VolumePart};
 use crate::{Database, DbError, SequenceKind};
 
 /// The part of a partition in one volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct VolumePiece {
     /// Index of the volume, from 0 in OID order.
     pub volume: usize,
     /// OIDs of the piece, in the whole database.
     pub oids: Range<u32>,
     /// Ranges of files that the piece needs.
-    pub spans: Vec<Span>,
+    pub spans: Vec<FileSpan>,
 }
 
-/// The contents to load, by the purpose of a partition.
+/// The contents of a partition to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contents {
+pub enum PartitionContents {
     /// Residues only, for a search.
     Residues,
     /// Residues and definition lines, for a search and its report.
     All,
 }
 
-impl Contents {
+impl PartitionContents {
     /// Returns the parts to load, in the order of the spans of a piece.
-    pub(crate) fn parts(self, kind: SequenceKind) -> impl Iterator<Item = Part> {
-        Part::ALL.into_iter().filter(move |part| match part {
-            Part::SequenceOffsets | Part::Sequences => true,
-            Part::AmbiguityOffsets => kind == SequenceKind::Nucleotide,
-            Part::HeaderOffsets | Part::Headers => self == Self::All,
+    pub(crate) fn parts(self, kind: SequenceKind) -> impl Iterator<Item = VolumePart> {
+        VolumePart::ALL.into_iter().filter(move |part| match part {
+            VolumePart::SequenceOffsets | VolumePart::Sequences => true,
+            VolumePart::AmbiguityOffsets => kind == SequenceKind::Nucleotide,
+            VolumePart::HeaderOffsets | VolumePart::Headers => self == Self::All,
         })
     }
 }
@@ -54,12 +54,12 @@ pub struct Partition {
     /// OIDs of the partition.
     pub oids: Range<u32>,
     /// Pieces of the partition, by volume in OID order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<VolumePiece>,
 }
 
 impl Partition {
     /// Total number of bytes to load.
-    pub fn size(&self) -> u64 {
+    pub fn byte_count(&self) -> u64 {
         let spans = self.pieces.iter().flat_map(|piece| &piece.spans);
         spans.map(|span| span.bytes.end - span.bytes.start).sum()
     }
@@ -70,8 +70,12 @@ impl Database {
     /// offsets for each volume.
     ///
     /// # Errors
-    /// [`DbError::Offset`] if these offsets are out of order or outside their file.
-    pub fn partition(&self, oids: Range<u32>, contents: Contents) -> Result<Partition, DbError> {
+    /// [`DbError::InvalidOffset`] if these offsets are out of order or outside their file.
+    pub fn partition(
+        &self,
+        oids: Range<u32>,
+        contents: PartitionContents,
+    ) -> Result<Partition, DbError> {
         let mut pieces = Vec::new();
         for (number, (volume, all)) in self.volumes().enumerate() {
             let part = oids.start.max(all.start)..oids.end.min(all.end);
@@ -80,11 +84,11 @@ impl Database {
             }
             let local = part.start - all.start..part.end - all.start;
             let spans = contents.parts(volume.index().kind).map(|part| {
-                let bytes = volume.bytes_of(part, &local, all.start)?;
-                Ok(Span { part, bytes: bytes.start as u64..bytes.end as u64 })
+                let bytes = volume.byte_range(part, &local, all.start)?;
+                Ok(FileSpan { part, bytes: bytes.start as u64..bytes.end as u64 })
             });
             let spans = spans.collect::<Result<_, DbError>>()?;
-            pieces.push(Piece { volume: number, oids: part, spans });
+            pieces.push(VolumePiece { volume: number, oids: part, spans });
         }
         Ok(Partition { oids, pieces })
     }
@@ -96,11 +100,12 @@ impl Database {
 
     /// File attributes of the index, sequence and header files of all volumes, taken when they were
     /// opened. Other files may have the same paths now.
-    pub fn opened_files(&self) -> impl Iterator<Item = &Metadata> {
-        self.volumes().flat_map(|(volume, _)| volume.opened_files())
+    pub fn file_metadata(&self) -> impl Iterator<Item = &Metadata> {
+        self.volumes().flat_map(|(volume, _)| volume.file_metadata())
     }
 
-    /// Path of a file of volume `volume` (see [`Piece::volume`]); `None` for a database in memory.
+    /// Path of a file of volume `volume` (see [`VolumePiece::volume`]); `None` for a database in
+    /// memory.
     pub fn volume_file(&self, volume: usize, file: VolumeFile) -> Option<PathBuf> {
         self.volume(volume)?.path_of(file)
     }

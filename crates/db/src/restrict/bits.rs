@@ -2,12 +2,12 @@
 
 /// A set of OIDs, with one bit for each OID up to the largest one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bits {
+pub(super) struct OidSet {
     words: Vec<u64>,
     end: u32,
 }
 
-impl Bits {
+impl OidSet {
     pub(super) fn insert(&mut self, oid: u32) {
         let at = oid as usize / 64;
         if at >= self.words.len() {

@@ -15,13 +15,13 @@ const SHORT: usize = 16;
 
 /// An identifier of a list, as text and parsed.
 #[derive(Debug)]
-pub(super) struct Name {
+pub(super) struct ListedId {
     text: Vec<u8>,
     /// The parsed identifier, set when it is first compared with another text.
     id: OnceCell<Result<SeqId, IdRefusal>>,
 }
 
-impl Name {
+impl ListedId {
     pub(super) fn new(text: Vec<u8>) -> Self {
         Self { text, id: OnceCell::new() }
     }
@@ -47,7 +47,7 @@ impl Name {
 ///
 /// # Errors
 /// A name that is no identifier.
-pub(super) fn sort(names: &mut [Name]) -> Result<(), IdRefusal> {
+pub(super) fn sort(names: &mut [ListedId]) -> Result<(), IdRefusal> {
     let depth = 2 * names.len().checked_ilog2().unwrap_or(0);
     part(names, 0, names.len(), depth)?;
     for last in 1..names.len() {
@@ -57,7 +57,12 @@ pub(super) fn sort(names: &mut [Name]) -> Result<(), IdRefusal> {
 }
 
 /// Exchanges names until each run of at most [`SHORT`] has its final names, in any order.
-fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result<(), IdRefusal> {
+fn part(
+    names: &mut [ListedId],
+    first: usize,
+    mut last: usize,
+    depth: u32,
+) -> Result<(), IdRefusal> {
     let mut depth = depth;
     while last - first > SHORT {
         if depth == 0 {
@@ -74,7 +79,7 @@ fn part(names: &mut [Name], first: usize, mut last: usize, depth: u32) -> Result
 }
 
 /// Moves names that precede the median of three before the others; returns the start of the others.
-fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, IdRefusal> {
+fn partition(names: &mut [ListedId], first: usize, last: usize) -> Result<usize, IdRefusal> {
     let (second, middle) = (first + 1, first + (last - first) / 2);
     let median = median(names, second, middle, last - 1)?;
     names.swap(first, median);
@@ -97,7 +102,7 @@ fn partition(names: &mut [Name], first: usize, last: usize) -> Result<usize, IdR
     }
 }
 
-fn median(names: &[Name], a: usize, b: usize, c: usize) -> Result<usize, IdRefusal> {
+fn median(names: &[ListedId], a: usize, b: usize, c: usize) -> Result<usize, IdRefusal> {
     let precedes = |one: usize, next: usize| names[one].precedes(&names[next]);
     Ok(if precedes(a, b)? {
         if precedes(b, c)? {
@@ -117,7 +122,7 @@ fn median(names: &[Name], a: usize, b: usize, c: usize) -> Result<usize, IdRefus
 }
 
 /// Moves the name at `last` to its place among those before it.
-fn insert(names: &mut [Name], last: usize) -> Result<(), IdRefusal> {
+fn insert(names: &mut [ListedId], last: usize) -> Result<(), IdRefusal> {
     let mut at = last;
     if last < SHORT && names[last].precedes(&names[0])? {
         at = 0;
@@ -134,7 +139,10 @@ fn insert(names: &mut [Name], last: usize) -> Result<(), IdRefusal> {
 ///
 /// # Errors
 /// A name that is no identifier.
-pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, IdRefusal> {
+pub(super) fn intersection(
+    names: Vec<ListedId>,
+    others: &[ListedId],
+) -> Result<Vec<ListedId>, IdRefusal> {
     let (mut common, mut at) = (Vec::new(), 0);
     for name in names {
         while at < others.len() && !name.precedes(&others[at])? {
@@ -156,7 +164,10 @@ pub(super) fn intersection(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name
 ///
 /// # Errors
 /// A name that is no identifier.
-pub(super) fn difference(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>, IdRefusal> {
+pub(super) fn difference(
+    names: Vec<ListedId>,
+    others: &[ListedId],
+) -> Result<Vec<ListedId>, IdRefusal> {
     let (mut left, mut at) = (Vec::new(), 0);
     for name in names {
         let mut is_in_both = false;
@@ -175,17 +186,17 @@ pub(super) fn difference(names: Vec<Name>, others: &[Name]) -> Result<Vec<Name>,
 mod tests {
     use super::*;
 
-    fn names(words: &str) -> Vec<Name> {
-        words.split(' ').map(|word| Name::new(word.as_bytes().to_vec())).collect()
+    fn names(words: &str) -> Vec<ListedId> {
+        words.split(' ').map(|word| ListedId::new(word.as_bytes().to_vec())).collect()
     }
 
-    fn sorted(words: &str) -> Vec<Name> {
+    fn sorted(words: &str) -> Vec<ListedId> {
         let mut names = names(words);
         sort(&mut names).unwrap();
         names
     }
 
-    fn words(names: &[Name]) -> String {
+    fn words(names: &[ListedId]) -> String {
         let texts: Vec<_> = names.iter().map(|name| String::from_utf8_lossy(&name.text)).collect();
         texts.join(" ")
     }

@@ -8,24 +8,24 @@ use std::sync::Arc;
 
 use fleetblast_seq::id::IdRefusal;
 
-use super::crossing::{self, Name};
+use super::crossing::{self, ListedId};
 use super::list::{self, ListError, SeqIdList};
-use super::masks::{Branch, Mask};
-use super::oid_list::oid_list;
-use super::{Ids, Member, Restriction, resolve};
+use super::masks::{AliasBranch, AliasFilter};
+use super::oid_list::read_oid_list;
+use super::{ListEntries, Member, Restriction, resolve};
 use crate::defline_filter::{DeflineFilter, IdSet, UserList, VolumeFilter};
 use crate::lookup::Lookup;
 use crate::{Database, DbError, IdentifierError, range};
 
 /// The effect of the user's list on the OIDs.
-pub(super) enum Selection {
+pub(super) enum UserSelection {
     All,
     Only(Vec<Range<u32>>),
     /// Excludes these OIDs, and all OIDs from the given one on.
     Without(Vec<Range<u32>>, u32),
 }
 
-impl Selection {
+impl UserSelection {
     pub(super) fn apply(&self, oids: Vec<Range<u32>>) -> Vec<Range<u32>> {
         match self {
             Self::All => oids,
@@ -38,13 +38,13 @@ impl Selection {
 }
 
 /// Evaluates lists in BLAST+'s order: that of the user, then those of the aliases, by volume.
-pub(super) struct Evaluation<'a> {
+pub(super) struct ListEvaluation<'a> {
     whole: &'a Database,
     /// The look-up files, opened for the first list; ranges do not need them.
     lookup: OnceCell<Lookup>,
     user: Option<UserList>,
     /// Identifiers of the user's list, sorted when the first list of an alias is compared.
-    names: OnceCell<Vec<Name>>,
+    names: OnceCell<Vec<ListedId>>,
     /// Lists and membership bits of each volume.
     volumes: Vec<VolumeFilter>,
     /// Lists of aliases, each read once.
@@ -61,8 +61,8 @@ struct AliasList {
     keys: HashMap<Vec<u8>, u32>,
 }
 
-impl<'a> Evaluation<'a> {
-    /// Starts without restrictions of the database, which has `volumes` volumes.
+impl<'a> ListEvaluation<'a> {
+    /// Creates an evaluation without restrictions for a database of `volumes` volumes.
     pub(super) fn new(whole: &'a Database, volumes: usize) -> Self {
         Self {
             whole,
@@ -84,7 +84,7 @@ impl<'a> Evaluation<'a> {
             // Nothing else sets the cell, so this cannot fail.
             let _ = self.lookup.set(self.whole.lookup()?);
         }
-        self.lookup.get().ok_or(DbError::NoAccessions)
+        self.lookup.get().ok_or(DbError::MissingAccessionTable)
     }
 
     pub(super) fn is_version_5(&self) -> bool {
@@ -92,25 +92,25 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Evaluates the user's list.
-    pub(super) fn by_user(
+    pub(super) fn evaluate_user_list(
         &mut self,
         user: &Restriction,
         warnings: &mut Vec<String>,
-    ) -> Result<Selection, DbError> {
+    ) -> Result<UserSelection, DbError> {
         let mut set = IdSet::default();
         let mut keys = Vec::new();
-        match &user.ids {
-            Ids::Sequences(list) => {
-                let residues = self.whole.volume_residues();
+        match &user.entries {
+            ListEntries::Sequences(list) => {
+                let residues = self.whole.volume_residue_count();
                 keys = resolve::user_keys(list, self.lookup()?, residues, warnings)?;
                 set.keys = keys.iter().cloned().collect();
             }
-            Ids::Gis(gis) => set.gis = gis.iter().map(|&gi| i64::from(gi)).collect(),
-            Ids::Taxids(taxids) => set.taxids = taxids.iter().copied().collect(),
+            ListEntries::Gis(gis) => set.gis = gis.iter().map(|&gi| i64::from(gi)).collect(),
+            ListEntries::Taxids(taxids) => set.taxids = taxids.iter().copied().collect(),
         }
         if !set.taxids.is_empty() {
             if !self.is_version_5() {
-                return Err(DbError::TaxidsVersion);
+                return Err(DbError::TaxidListNeedsVersion5);
             }
             // BLAST+ ignores taxids that it does not find.
             let known: BTreeSet<i32> = self.lookup()?.taxids()?.into_iter().collect();
@@ -118,58 +118,58 @@ impl<'a> Evaluation<'a> {
                 set.taxids = set.taxids.intersection(&known).copied().collect();
             }
         }
-        let selection = match user.negative {
+        let selection = match user.is_negative {
             false => self.only(&set, &keys)?,
             true => self.without(&set, &keys)?,
         };
-        let excludes_hidden = match user.ids {
-            Ids::Gis(_) => true,
-            Ids::Sequences(_) => user.negative,
-            Ids::Taxids(_) => false,
+        let excludes_hidden = match user.entries {
+            ListEntries::Gis(_) => true,
+            ListEntries::Sequences(_) => user.is_negative,
+            ListEntries::Taxids(_) => false,
         };
-        self.user = Some(UserList { set, keys, negative: user.negative, excludes_hidden });
+        self.user = Some(UserList { set, keys, is_negative: user.is_negative, excludes_hidden });
         Ok(selection)
     }
 
-    fn only(&self, set: &IdSet, keys: &[Vec<u8>]) -> Result<Selection, DbError> {
+    fn only(&self, set: &IdSet, keys: &[Vec<u8>]) -> Result<UserSelection, DbError> {
         let oids = if !set.taxids.is_empty() {
             resolve::oids_of_taxids(self.lookup()?, set.taxids.iter().copied())?
         } else if !set.gis.is_empty() {
             resolve::oids_of_gis(self.lookup()?, set.gis.iter().copied())?
         } else if !keys.is_empty() {
-            self.lookup()?.require_ids()?;
+            self.lookup()?.require_id_index()?;
             resolve::oids_of_keys(self.lookup()?, keys)?
         } else {
             // BLAST+ clears all bits, but includes a single volume by its range instead of bits.
             let all = self.volumes.len() == 1;
-            return Ok(if all { Selection::All } else { Selection::Only(Vec::new()) });
+            return Ok(if all { UserSelection::All } else { UserSelection::Only(Vec::new()) });
         };
-        Ok(Selection::Only(range::of_oids(oids)))
+        Ok(UserSelection::Only(range::ranges_of_oids(oids)))
     }
 
-    fn without(&self, set: &IdSet, keys: &[Vec<u8>]) -> Result<Selection, DbError> {
+    fn without(&self, set: &IdSet, keys: &[Vec<u8>]) -> Result<UserSelection, DbError> {
         let all = u32::MAX;
         if !set.taxids.is_empty() {
             let excluded = resolve::excluded_by_taxids(self.lookup()?, set)?;
-            return Ok(Selection::Without(range::of_oids(excluded), all));
+            return Ok(UserSelection::Without(range::ranges_of_oids(excluded), all));
         }
         if self.is_version_5() && set.gis.is_empty() {
-            self.lookup()?.require_ids()?;
+            self.lookup()?.require_id_index()?;
             let excluded = resolve::excluded_by_keys(self.lookup()?, keys)?;
-            return Ok(Selection::Without(range::of_oids(excluded), all));
+            return Ok(UserSelection::Without(range::ranges_of_oids(excluded), all));
         }
         let remainder = match set.gis.is_empty() {
-            false => resolve::without_gis(self.lookup()?, set)?,
-            true => resolve::without_keys(self.lookup()?, set)?,
+            false => resolve::scan_gi_indexes(self.lookup()?, set)?,
+            true => resolve::scan_string_indexes(self.lookup()?, set)?,
         };
-        let (excluded, end) = remainder.excluded();
-        Ok(Selection::Without(range::of_oids(excluded), end))
+        let (excluded, end) = remainder.excluded_oids();
+        Ok(UserSelection::Without(range::ranges_of_oids(excluded), end))
     }
 
     /// Returns the OIDs that a branch of aliases includes of volume `at`.
-    pub(super) fn branch(
+    pub(super) fn oids_of_branch(
         &mut self,
-        branch: &Branch,
+        branch: &AliasBranch,
         at: usize,
         span: &Range<u32>,
     ) -> Result<Vec<Range<u32>>, DbError> {
@@ -177,28 +177,30 @@ impl<'a> Evaluation<'a> {
         if branch.has_volume {
             oids.push(span.clone());
         } else {
-            for below in &branch.nodes {
-                oids.extend(self.branch(below, at, span)?);
+            for below in &branch.branches {
+                oids.extend(self.oids_of_branch(below, at, span)?);
             }
         }
-        let mut oids = range::union(oids);
-        for mask in &branch.masks {
+        let mut oids = range::sorted_union(oids);
+        for mask in &branch.filters {
             oids = match mask {
-                Mask::Range(window) => range::clip(&oids, window),
-                Mask::MemberBit(bit) => {
+                AliasFilter::Range(window) => range::clip(&oids, window),
+                AliasFilter::MemberBit(bit) => {
                     let known = &mut self.volumes[at].member_bit;
                     if *known != 0 && *known != *bit {
-                        return Err(DbError::MemberBits);
+                        return Err(DbError::ConflictingMemberBits);
                     }
                     *known = *bit;
                     oids
                 }
-                Mask::OidList(file) => range::intersection(&oids, &oid_list(file, span)?),
-                Mask::Gis(file) => range::intersection(&oids, &self.gis_of_alias(file, at)?),
-                Mask::SeqIds(file) if !self.is_version_5() => {
+                AliasFilter::OidList(file) => {
+                    range::intersection(&oids, &read_oid_list(file, span)?)
+                }
+                AliasFilter::Gis(file) => range::intersection(&oids, &self.gis_of_alias(file, at)?),
+                AliasFilter::SeqIds(file) if !self.is_version_5() => {
                     range::intersection(&oids, &self.ids_of_alias(file, at)?)
                 }
-                Mask::SeqIds(_) | Mask::Taxids(_) => oids,
+                AliasFilter::SeqIds(_) | AliasFilter::Taxids(_) => oids,
             };
         }
         Ok(oids)
@@ -207,7 +209,7 @@ impl<'a> Evaluation<'a> {
     /// Returns the OIDs of the GIs of an alias. If the user lists GIs, only those in both lists.
     fn gis_of_alias(&mut self, file: &Path, at: usize) -> Result<Vec<Range<u32>>, DbError> {
         let read = |file: &Path| {
-            let gis = parse_list(file, list::gis)?.into_iter().map(i64::from).collect();
+            let gis = parse_list(file, list::parse_gis)?.into_iter().map(i64::from).collect();
             Ok(IdSet { gis, ..IdSet::default() })
         };
         let mut list = self.take_list(file, read)?;
@@ -228,7 +230,7 @@ impl<'a> Evaluation<'a> {
                 }
             }
         }
-        let oids = range::of_oids(list.gis.values().copied().collect());
+        let oids = range::ranges_of_oids(list.gis.values().copied().collect());
         self.put_list(file, at, list);
         Ok(oids)
     }
@@ -237,7 +239,7 @@ impl<'a> Evaluation<'a> {
     fn ids_of_alias(&mut self, file: &Path, at: usize) -> Result<Vec<Range<u32>>, DbError> {
         let mut list = self.take_list(file, |file| {
             // BLAST+ reads a binary list as text here.
-            let words = parse_list(file, |contents| Ok(list::words(contents)))?;
+            let words = parse_list(file, |contents| Ok(list::split_words(contents)))?;
             let keys = resolve::keys_of_version_4(&words, Some(file))?;
             Ok(IdSet { keys, ..IdSet::default() })
         })?;
@@ -247,29 +249,29 @@ impl<'a> Evaluation<'a> {
             let found = self.lookup()?.oids_of_keys_in(at, missing)?;
             list.keys.extend(found);
         }
-        let oids = range::of_oids(list.keys.values().copied().collect());
+        let oids = range::ranges_of_oids(list.keys.values().copied().collect());
         self.put_list(file, at, list);
         Ok(oids)
     }
 
     /// Returns the GIs that the user includes, if the user's list has any.
     fn users_gis(&self) -> Option<&HashSet<i64>> {
-        let user = self.user.as_ref().filter(|user| !user.negative && !user.set.gis.is_empty());
+        let user = self.user.as_ref().filter(|user| !user.is_negative && !user.set.gis.is_empty());
         user.map(|user| &user.set.gis)
     }
 
     /// In version 5, applies the lists of identifiers and taxids of the uppermost aliases to
     /// `oids`.
-    pub(super) fn top_lists(
+    pub(super) fn apply_top_lists(
         &mut self,
         members: &[Member<'_>],
-        branches: &[Branch],
+        branches: &[AliasBranch],
         oids: Vec<Range<u32>>,
     ) -> Result<Vec<Range<u32>>, DbError> {
-        let mut files: Vec<(&Mask, Vec<usize>)> = Vec::new();
+        let mut files: Vec<(&AliasFilter, Vec<usize>)> = Vec::new();
         for (at, branch) in branches.iter().enumerate() {
-            for mask in &branch.masks {
-                if !matches!(mask, Mask::SeqIds(_) | Mask::Taxids(_)) {
+            for mask in &branch.filters {
+                if !matches!(mask, AliasFilter::SeqIds(_) | AliasFilter::Taxids(_)) {
                     continue;
                 }
                 match files.iter_mut().find(|(known, _)| *known == mask) {
@@ -282,33 +284,35 @@ impl<'a> Evaluation<'a> {
             return Ok(oids);
         }
         let span = |at: &usize| members[*at].1.clone();
-        let restricted = range::union(files.iter().flat_map(|(_, v)| v.iter().map(span)).collect());
+        let restricted =
+            range::sorted_union(files.iter().flat_map(|(_, v)| v.iter().map(span)).collect());
         let mut found = Vec::new();
         for (mask, volumes) in files {
-            let listed = range::of_oids(self.listed(mask, &volumes)?);
-            let spans = range::union(volumes.iter().map(span).collect());
+            let listed = range::ranges_of_oids(self.listed(mask, &volumes)?);
+            let spans = range::sorted_union(volumes.iter().map(span).collect());
             found.extend(range::intersection(&listed, &spans));
         }
         let free = range::difference(&oids, &restricted);
-        let listed = range::intersection(&oids, &range::union(found));
-        Ok(range::union([free, listed].concat()))
+        let listed = range::intersection(&oids, &range::sorted_union(found));
+        Ok(range::sorted_union([free, listed].concat()))
     }
 
     /// Returns the OIDs of a version-5 list, without entries that the user's list of the same kind
     /// excludes.
-    fn listed(&mut self, mask: &Mask, volumes: &[usize]) -> Result<Vec<u32>, DbError> {
+    fn listed(&mut self, mask: &AliasFilter, volumes: &[usize]) -> Result<Vec<u32>, DbError> {
         match mask {
-            Mask::SeqIds(file) => {
+            AliasFilter::SeqIds(file) => {
                 let ids = parse_list(file, |contents| Ok(SeqIdList::parse(contents)?.ids))?;
                 let keys = ids.iter().cloned().collect();
                 self.attach(IdSet { keys, ..IdSet::default() }, volumes);
                 let allowed = self.allowed_keys(ids);
-                let allowed = allowed
-                    .map_err(|refusal| IdentifierError::Compared { path: file.into(), refusal })?;
+                let allowed = allowed.map_err(|refusal| {
+                    IdentifierError::InvalidInComparedLists { path: file.into(), refusal }
+                })?;
                 resolve::oids_of_keys(self.lookup()?, &allowed)
             }
-            Mask::Taxids(file) => {
-                let taxids = parse_list(file, list::taxids)?;
+            AliasFilter::Taxids(file) => {
+                let taxids = parse_list(file, list::parse_taxids)?;
                 let taxids: BTreeSet<i32> = taxids.into_iter().collect();
                 self.attach(IdSet { taxids: taxids.clone(), ..IdSet::default() }, volumes);
                 let allowed: BTreeSet<i32> =
@@ -338,25 +342,25 @@ impl<'a> Evaluation<'a> {
         let users = self.users_names(user)?;
         let mut ids = names(ids);
         crossing::sort(&mut ids)?;
-        let allowed = match user.negative {
+        let allowed = match user.is_negative {
             false => crossing::intersection(ids, users)?,
             true => crossing::difference(ids, users)?,
         };
-        Ok(allowed.into_iter().map(Name::into_text).collect())
+        Ok(allowed.into_iter().map(ListedId::into_text).collect())
     }
 
     /// Returns the identifiers of the user's list as BLAST+ sorts them (`s_ProcessSeqIdFilters`,
     /// seqdboidlist.cpp). Excluded ones are sorted as bytes, others by comparison of identifiers.
-    fn users_names(&self, user: &UserList) -> Result<&[Name], IdRefusal> {
+    fn users_names(&self, user: &UserList) -> Result<&[ListedId], IdRefusal> {
         if let Some(sorted) = self.names.get() {
             return Ok(sorted);
         }
         let mut keys = user.keys.clone();
-        if user.negative {
+        if user.is_negative {
             keys.sort_unstable();
         }
         let mut sorted = names(keys);
-        if !user.negative {
+        if !user.is_negative {
             crossing::sort(&mut sorted)?;
         }
         Ok(self.names.get_or_init(|| sorted))
@@ -364,7 +368,7 @@ impl<'a> Evaluation<'a> {
 
     fn allows_taxid(&self, taxid: i32) -> bool {
         match self.user.as_ref().filter(|user| !user.set.taxids.is_empty()) {
-            Some(user) => user.set.taxids.contains(&taxid) != user.negative,
+            Some(user) => user.set.taxids.contains(&taxid) != user.is_negative,
             None => true,
         }
     }
@@ -395,12 +399,12 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-fn names(ids: Vec<Vec<u8>>) -> Vec<Name> {
-    ids.into_iter().map(Name::new).collect()
+fn names(ids: Vec<Vec<u8>>) -> Vec<ListedId> {
+    ids.into_iter().map(ListedId::new).collect()
 }
 
 /// Reads and parses the list in a file.
 fn parse_list<T>(file: &Path, parse: impl Fn(&[u8]) -> Result<T, ListError>) -> Result<T, DbError> {
-    let contents = list::read(file)?;
-    parse(&contents).map_err(|problem| DbError::List { path: file.into(), problem })
+    let contents = list::read_list_file(file)?;
+    parse(&contents).map_err(|problem| DbError::InvalidList { path: file.into(), problem })
 }

@@ -13,19 +13,19 @@ use crate::{DbError, SearchPath, path};
 pub enum ListError {
     /// An empty list of GIs or taxids.
     #[error("Specified file is empty.")]
-    Empty,
+    EmptyNumberList,
     /// A list that starts neither with a digit nor as a binary list.
     #[error("Specified file is not a valid GI/TI list.")]
     NotNumbers,
     /// A binary list whose length differs from the stated one.
     #[error("Specified file is not a valid binary {kind} file.")]
-    Binary {
+    BinaryNumberListLength {
         /// `GI` or `Tax Id List`.
         kind: &'static str,
     },
     /// A byte that is neither digit, blank nor line end.
     #[error("Invalid byte in text{kind} list [{byte}].")]
-    Byte {
+    InvalidByte {
         /// `GI` or `TAXID`.
         kind: &'static str,
         /// The byte.
@@ -33,13 +33,13 @@ pub enum ListError {
     },
     /// An empty list of identifiers.
     #[error("Failed to map seqidlist file ")]
-    EmptyIds,
+    EmptyIdList,
     /// A binary list of identifiers that is cut short or states another length.
     #[error("Invalid seqidlist file")]
-    IdsLength,
+    BinaryIdListLength,
     /// A binary list of identifiers with fewer of them than it states.
     #[error("Invalid total num of ids in seqidlist file")]
-    IdsCount,
+    BinaryIdListCount,
 }
 
 /// Identifiers of a list, from a text file or from `blastdb_aliastool -seqid_file_in`.
@@ -48,7 +48,7 @@ pub struct SeqIdList {
     /// Identifiers as they are in the file.
     pub ids: Vec<Vec<u8>>,
     /// Whether the file is binary; then the identifiers are keys already.
-    pub binary: bool,
+    pub is_binary: bool,
     /// Number of residues of the database for which a binary list was made, 0 for any database.
     pub database_residues: u64,
 }
@@ -62,18 +62,18 @@ impl SeqIdList {
     /// [`ListError`] for an empty file or a damaged binary one.
     pub fn parse(file: &[u8]) -> Result<Self, ListError> {
         match file.first() {
-            None => Err(ListError::EmptyIds),
+            None => Err(ListError::EmptyIdList),
             Some(0) => Self::parse_binary(file),
-            Some(_) => Ok(Self { ids: words(file), ..Self::default() }),
+            Some(_) => Ok(Self { ids: split_words(file), ..Self::default() }),
         }
     }
 
     fn parse_binary(file: &[u8]) -> Result<Self, ListError> {
         let mut fields = Fields { rest: &file[1..] };
-        let mut list = Self { binary: true, ..Self::default() };
-        let short = ListError::IdsLength;
+        let mut list = Self { is_binary: true, ..Self::default() };
+        let short = ListError::BinaryIdListLength;
         if fields.long().ok_or(short)? != file.len() as u64 {
-            return Err(ListError::IdsLength);
+            return Err(ListError::BinaryIdListLength);
         }
         let count = fields.long().ok_or(short)?;
         let title = fields.word().ok_or(short)?;
@@ -88,13 +88,13 @@ impl SeqIdList {
             fields.read(names as usize).ok_or(short)?;
         }
         while (list.ids.len() as u64) < count {
-            let id = fields.id().ok_or(ListError::IdsCount)?;
+            let id = fields.id().ok_or(ListError::BinaryIdListCount)?;
             list.ids.push(id.to_vec());
         }
         if count == 0 {
             // BLAST+ then reads the file once more, as text (`SeqDB_ReadSiList`, seqdbcommon.cpp).
             // The words of its binary header match no sequence.
-            list.ids = words(file);
+            list.ids = split_words(file);
         }
         Ok(list)
     }
@@ -136,7 +136,7 @@ impl<'a> Fields<'a> {
 }
 
 /// Splits a text list into words.
-pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn split_words(text: &[u8]) -> Vec<Vec<u8>> {
     let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
     let mut ids = Vec::new();
     let mut rest = text;
@@ -165,22 +165,22 @@ pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
 ///
 /// # Errors
 /// [`ListError`].
-pub fn gis(file: &[u8]) -> Result<Vec<u32>, ListError> {
+pub fn parse_gis(file: &[u8]) -> Result<Vec<u32>, ListError> {
     numbers(file, "GI", "GI")
 }
 
-/// Parses the TAXIDLIST file of an alias by the rules of [`gis`].
+/// Parses the TAXIDLIST file of an alias by the rules of [`parse_gis`].
 ///
 /// # Errors
 /// [`ListError`].
-pub fn taxids(file: &[u8]) -> Result<Vec<i32>, ListError> {
+pub fn parse_taxids(file: &[u8]) -> Result<Vec<i32>, ListError> {
     let numbers = numbers(file, "TAXID", "Tax Id List")?;
     Ok(numbers.into_iter().map(u32::cast_signed).collect())
 }
 
 fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<u32>, ListError> {
     match file.first() {
-        None => Err(ListError::Empty),
+        None => Err(ListError::EmptyNumberList),
         Some(b'0'..=b'9' | b'#') => {
             let mut numbers = Vec::new();
             let mut number = 0u32;
@@ -193,7 +193,7 @@ fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<
                         numbers.extend((number != 0).then_some(number));
                         number = 0;
                     }
-                    byte => return Err(ListError::Byte { kind: text, byte }),
+                    byte => return Err(ListError::InvalidByte { kind: text, byte }),
                 }
             }
             Ok(numbers)
@@ -205,7 +205,7 @@ fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<
             let numbers: Vec<u32> = words.collect();
             match (marker, count) {
                 (Some(u32::MAX), Some(count)) if count as usize == numbers.len() => Ok(numbers),
-                _ => Err(ListError::Binary { kind: binary }),
+                _ => Err(ListError::BinaryNumberListLength { kind: binary }),
             }
         }
         Some(_) => Err(ListError::NotNumbers),
@@ -214,7 +214,7 @@ fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<
 
 /// Parses the taxids of `-taxids` (separated by commas), or the lines of a `-taxidlist` file. Lines
 /// end with CR, LF or both; blank ones are ignored. `None` if an entry is not a number.
-pub fn typed_taxids(text: &[u8], separators: &[u8]) -> Option<Vec<i32>> {
+pub fn parse_typed_taxids(text: &[u8], separators: &[u8]) -> Option<Vec<i32>> {
     let pieces = text.split(|b| separators.contains(b)).map(trim_spaces);
     let pieces = pieces.filter(|piece| !piece.is_empty());
     pieces.map(|piece| i32::try_from(parse_integer(piece, 10).ok()?).ok()).collect()
@@ -228,14 +228,14 @@ pub fn typed_taxids(text: &[u8], separators: &[u8]) -> Option<Vec<i32>> {
 pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8>), DbError> {
     let found = search.find_file(name.as_bytes());
     let found = found.ok_or_else(|| DbError::MissingList { path: name.into() })?;
-    let file = PathBuf::from(path::os(&found));
-    let contents = read(&file)?;
+    let file = PathBuf::from(path::os_str(&found));
+    let contents = read_list_file(&file)?;
     Ok((file, contents))
 }
 
 /// Reads a list that an alias names. A path that is not a regular file counts as missing, since
 /// reading it might never end.
-pub(super) fn read(file: &Path) -> Result<Vec<u8>, DbError> {
+pub(super) fn read_list_file(file: &Path) -> Result<Vec<u8>, DbError> {
     let missing = || DbError::MissingList { path: file.into() };
     match std::fs::metadata(file) {
         Ok(found) if !found.is_file() => return Err(missing()),
@@ -254,25 +254,28 @@ mod tests {
     /// As `blastp -gilist` and `-seqidlist` take or refuse them.
     #[test]
     fn numbers_end_with_a_separator() {
-        assert_eq!(gis(b"1000\n5006 7\r\n0\n99"), Ok(vec![1000, 5006, 7]));
-        assert_eq!(gis(b"4294967297\n"), Ok(vec![1]));
-        assert_eq!(gis(b""), Err(ListError::Empty));
-        assert_eq!(gis(b"abc"), Err(ListError::NotNumbers));
-        assert_eq!(gis(b"12 a\n"), Err(ListError::Byte { kind: "GI", byte: 97 }));
-        assert_eq!(gis(b"# c\n").unwrap_err().to_string(), "Invalid byte in textGI list [35].");
+        assert_eq!(parse_gis(b"1000\n5006 7\r\n0\n99"), Ok(vec![1000, 5006, 7]));
+        assert_eq!(parse_gis(b"4294967297\n"), Ok(vec![1]));
+        assert_eq!(parse_gis(b""), Err(ListError::EmptyNumberList));
+        assert_eq!(parse_gis(b"abc"), Err(ListError::NotNumbers));
+        assert_eq!(parse_gis(b"12 a\n"), Err(ListError::InvalidByte { kind: "GI", byte: 97 }));
+        assert_eq!(
+            parse_gis(b"# c\n").unwrap_err().to_string(),
+            "Invalid byte in textGI list [35]."
+        );
         let binary = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 1, 0];
-        assert_eq!(gis(&binary), Ok(vec![5, 256]));
-        assert_eq!(gis(&binary[..12]), Err(ListError::Binary { kind: "GI" }));
+        assert_eq!(parse_gis(&binary), Ok(vec![5, 256]));
+        assert_eq!(parse_gis(&binary[..12]), Err(ListError::BinaryNumberListLength { kind: "GI" }));
     }
 
     #[test]
     fn words_and_comments_of_a_text_list() {
         let list = SeqIdList::parse(b">P1\t>P2 # not P3\n#P4\r\nP5#6\n  ").unwrap();
         assert_eq!(list.ids, [&b"P1"[..], b"P2", b"P5#6"]);
-        assert!(!list.binary);
+        assert!(!list.is_binary);
         let list = SeqIdList::parse(b"\x0b\n\x0bP1\x0c >\x0bP2\x0bP3\x0b\n\x0b#P4").unwrap();
         assert_eq!(list.ids, [&b"P1"[..], b"P2\x0bP3", b"#P4"]);
-        assert_eq!(SeqIdList::parse(b""), Err(ListError::EmptyIds));
+        assert_eq!(SeqIdList::parse(b""), Err(ListError::EmptyIdList));
     }
 
     #[test]
@@ -289,22 +292,25 @@ mod tests {
         file[1..9].copy_from_slice(&length.to_le_bytes());
         let list = SeqIdList::parse(&file).unwrap();
         assert_eq!(list.ids, [&b"HBA_m0"[..], b"abc"]);
-        assert!(list.binary);
+        assert!(list.is_binary);
         file[9] = 0;
         let none = SeqIdList::parse(&file).unwrap();
-        assert!(none.binary && !none.ids.is_empty() && !none.ids.contains(&b"abc".to_vec()));
+        assert!(none.is_binary && !none.ids.is_empty() && !none.ids.contains(&b"abc".to_vec()));
         file[9] = 3;
-        assert_eq!(SeqIdList::parse(&file), Err(ListError::IdsCount));
+        assert_eq!(SeqIdList::parse(&file), Err(ListError::BinaryIdListCount));
         file[1] = 0;
-        assert_eq!(SeqIdList::parse(&file), Err(ListError::IdsLength));
+        assert_eq!(SeqIdList::parse(&file), Err(ListError::BinaryIdListLength));
     }
 
     #[test]
     fn typed_taxids_may_have_blanks() {
-        assert_eq!(typed_taxids(b"9606, 7,,5 ", b","), Some(vec![9606, 7, 5]));
-        assert_eq!(typed_taxids(b"9606\r\n \n-1\n", b"\r\n"), Some(vec![9606, -1]));
-        assert_eq!(typed_taxids(b"9606\r\x0b7\x0b\r5\0 6\r", b"\r\n"), Some(vec![9606, 7, 5]));
-        assert_eq!(typed_taxids(b"9606,abc", b","), None);
-        assert_eq!(typed_taxids(b"\0", b"\r\n"), None);
+        assert_eq!(parse_typed_taxids(b"9606, 7,,5 ", b","), Some(vec![9606, 7, 5]));
+        assert_eq!(parse_typed_taxids(b"9606\r\n \n-1\n", b"\r\n"), Some(vec![9606, -1]));
+        assert_eq!(
+            parse_typed_taxids(b"9606\r\x0b7\x0b\r5\0 6\r", b"\r\n"),
+            Some(vec![9606, 7, 5])
+        );
+        assert_eq!(parse_typed_taxids(b"9606,abc", b","), None);
+        assert_eq!(parse_typed_taxids(b"\0", b"\r\n"), None);
     }
 }

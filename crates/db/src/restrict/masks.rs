@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use crate::DbError;
 use crate::MOST_SEQUENCES;
 use crate::path::{self, BasePath};
-use crate::tree::Node;
+use crate::tree::AliasNode;
 
 /// One restriction of an alias.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Mask {
+pub(super) enum AliasFilter {
     /// OIDs from FIRST_OID to LAST_OID, as a range from 0.
     Range(Range<u32>),
     /// File of bits by OID.
@@ -28,52 +28,52 @@ pub(super) enum Mask {
 
 /// The part of a tree of aliases that concerns one volume.
 #[derive(Debug, Default)]
-pub(super) struct Branch {
-    pub(super) masks: Vec<Mask>,
-    pub(super) nodes: Vec<Branch>,
+pub(super) struct AliasBranch {
+    pub(super) filters: Vec<AliasFilter>,
+    pub(super) branches: Vec<AliasBranch>,
     /// Whether the volume itself is a member.
     pub(super) has_volume: bool,
 }
 
 /// Returns the restrictions of an alias, in the order in which BLAST+ applies them.
-pub(super) fn masks(node: &Node) -> Result<Vec<Mask>, DbError> {
+pub(super) fn alias_filters(node: &AliasNode) -> Result<Vec<AliasFilter>, DbError> {
     let mut masks = Vec::new();
-    masks.extend(node.oid_range()?.map(Mask::Range));
-    masks.extend(list(node, "OIDLIST", None)?.map(Mask::OidList));
-    masks.extend(list(node, "GILIST", Some("GI"))?.map(Mask::Gis));
-    masks.extend(list(node, "SEQIDLIST", Some("SEQID"))?.map(Mask::SeqIds));
-    let bit = node.alias.number("MEMB_BIT", MOST_SEQUENCES, &node.file)?;
-    masks.extend(bit.map(|bit| Mask::MemberBit(bit.min(64) as u32)));
-    masks.extend(list(node, "TAXIDLIST", Some("Tax ids"))?.map(Mask::Taxids));
+    masks.extend(node.oid_range()?.map(AliasFilter::Range));
+    masks.extend(list(node, "OIDLIST", None)?.map(AliasFilter::OidList));
+    masks.extend(list(node, "GILIST", Some("GI"))?.map(AliasFilter::Gis));
+    masks.extend(list(node, "SEQIDLIST", Some("SEQID"))?.map(AliasFilter::SeqIds));
+    let bit = node.alias.parse_number("MEMB_BIT", MOST_SEQUENCES, &node.file)?;
+    masks.extend(bit.map(|bit| AliasFilter::MemberBit(bit.min(64) as u32)));
+    masks.extend(list(node, "TAXIDLIST", Some("Tax ids"))?.map(AliasFilter::Taxids));
     Ok(masks)
 }
 
 /// Path of the file that a key names, relative to the alias file unless absolute.
 fn list(
-    node: &Node,
+    node: &AliasNode,
     key: &'static str,
     single: Option<&'static str>,
 ) -> Result<Option<PathBuf>, DbError> {
     let Some(entry) = node.alias.get(key) else { return Ok(None) };
     if let Some(what) = single.filter(|_| entry.value.contains(&b' ')) {
-        return Err(DbError::SeveralLists {
+        return Err(DbError::MultipleAliasLists {
             path: node.file.clone(),
             line: entry.line,
             what,
-            names: path::text(&entry.value),
+            names: path::display_text(&entry.value),
         });
     }
     let directory = node.file.parent().unwrap_or(std::path::Path::new(""));
-    Ok(Some(directory.join(path::os(&entry.value))))
+    Ok(Some(directory.join(path::os_str(&entry.value))))
 }
 
 /// Whether any alias of the tree restricts its members.
-pub(super) fn any(node: &Node) -> Result<bool, DbError> {
-    if !masks(node)?.is_empty() {
+pub(super) fn has_filters(node: &AliasNode) -> Result<bool, DbError> {
+    if !alias_filters(node)?.is_empty() {
         return Ok(true);
     }
     for node in &node.nodes {
-        if any(node)? {
+        if has_filters(node)? {
             return Ok(true);
         }
     }
@@ -82,7 +82,7 @@ pub(super) fn any(node: &Node) -> Result<bool, DbError> {
 
 /// Whether BLAST+ counts sequences and residues: if an alias has a list but does not state both
 /// numbers (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
-pub(crate) fn needs_count(node: &Node) -> bool {
+pub(crate) fn needs_count(node: &AliasNode) -> bool {
     let has = |key: &&str| node.alias.get(key).is_some();
     if ["NSEQ", "LENGTH"].iter().all(has) {
         return false;
@@ -92,21 +92,24 @@ pub(crate) fn needs_count(node: &Node) -> bool {
 
 /// Returns the part of the alias tree that contains the volume `base`; `None` if the tree does not
 /// contain it. Aliases without restrictions are replaced by their members.
-pub(super) fn specialized(node: &Node, base: &BasePath) -> Result<Option<Branch>, DbError> {
-    let mut branch = Branch { masks: masks(node)?, ..Branch::default() };
+pub(super) fn branch_of_volume(
+    node: &AliasNode,
+    base: &BasePath,
+) -> Result<Option<AliasBranch>, DbError> {
+    let mut branch = AliasBranch { filters: alias_filters(node)?, ..AliasBranch::default() };
     for node in &node.nodes {
-        match specialized(node, base)? {
-            Some(below) if below.masks.is_empty() => {
-                branch.nodes.extend(below.nodes);
+        match branch_of_volume(node, base)? {
+            Some(below) if below.filters.is_empty() => {
+                branch.branches.extend(below.branches);
                 branch.has_volume |= below.has_volume;
             }
-            Some(below) => branch.nodes.push(below),
+            Some(below) => branch.branches.push(below),
             None => {}
         }
     }
     branch.has_volume |= node.volumes.contains(base);
-    while branch.masks.is_empty() && !branch.has_volume && branch.nodes.len() == 1 {
-        branch = branch.nodes.remove(0);
+    while branch.filters.is_empty() && !branch.has_volume && branch.branches.len() == 1 {
+        branch = branch.branches.remove(0);
     }
-    Ok((branch.has_volume || !branch.nodes.is_empty()).then_some(branch))
+    Ok((branch.has_volume || !branch.branches.is_empty()).then_some(branch))
 }

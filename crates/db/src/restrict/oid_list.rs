@@ -8,9 +8,9 @@ use crate::{DbError, range};
 
 /// Returns the OIDs of `span` whose bits are set in an OIDLIST file. The file has the last OID,
 /// big-endian, and then bits, highest first, which count from 0 in the volume.
-pub(super) fn oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>, DbError> {
-    let contents = list::read(file)?;
-    let found = oids_of_bits(&contents).ok_or_else(|| DbError::Truncated {
+pub(super) fn read_oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>, DbError> {
+    let contents = list::read_list_file(file)?;
+    let found = parse_oid_bits(&contents).ok_or_else(|| DbError::FileTruncated {
         path: file.into(),
         what: "the bits of the sequences",
         offset: 0,
@@ -20,22 +20,22 @@ pub(super) fn oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>
     let moved = found.into_iter().map(|oids| {
         span.start.saturating_add(oids.start)..span.start.saturating_add(oids.end).min(span.end)
     });
-    Ok(range::union(moved.collect()))
+    Ok(range::sorted_union(moved.collect()))
 }
 
 /// Returns the OIDs whose bits are set in the bytes of an OIDLIST file; `None` if it has no bits.
 /// BLAST+ reads as many words of 32 bits as the last OID needs, and uses all of their bits.
-pub fn oids_of_bits(file: &[u8]) -> Option<Vec<Range<u32>>> {
+pub fn parse_oid_bits(file: &[u8]) -> Option<Vec<Range<u32>>> {
     let (last, bits) = file.split_first_chunk::<4>().filter(|(_, bits)| !bits.is_empty())?;
     let read = (u32::from_be_bytes(*last) / 32).saturating_add(1).saturating_mul(32);
     let held = u32::try_from(bits.len().saturating_mul(8)).unwrap_or(u32::MAX);
     let set = (0..read.min(held)).filter(|&oid| bits[oid as usize / 8] & 0x80 >> (oid % 8) != 0);
-    Some(range::of_sorted(set))
+    Some(range::ranges_of_sorted_oids(set))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::oids_of_bits;
+    use super::parse_oid_bits;
 
     /// What `blastdbcmd` 2.12.0 lists with an alias on such a file.
     #[test]
@@ -44,9 +44,9 @@ mod tests {
         for (last, bytes, count) in
             [(0, 1, 8), (0, 5, 32), (20, 3, 24), (31, 8, 32), (32, 5, 40), (63, 12, 64)]
         {
-            let oids = oids_of_bits(&file(last, bytes)).expect("bits");
+            let oids = parse_oid_bits(&file(last, bytes)).expect("bits");
             assert_eq!(oids, std::slice::from_ref(&(0..count)), "{last} {bytes}");
         }
-        assert_eq!(oids_of_bits(&file(0, 0)), None);
+        assert_eq!(parse_oid_bits(&file(0, 0)), None);
     }
 }

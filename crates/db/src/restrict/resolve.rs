@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::bits::Bits;
+use super::bits::OidSet;
 use super::list::SeqIdList;
 use crate::defline_filter::IdSet;
 use crate::key;
@@ -28,31 +28,32 @@ pub(super) fn user_keys(
 ) -> Result<Vec<Vec<u8>>, DbError> {
     let mut keys: Vec<Vec<u8>>;
     if !lookup.is_version_5() {
-        if list.binary {
-            return Err(DbError::SeqIdListVersion);
+        if list.is_binary {
+            return Err(DbError::BinarySeqIdListNeedsVersion5);
         }
         keys = keys_of_version_4(&list.ids, None)?;
-    } else if list.binary {
+    } else if list.is_binary {
         keys = list.ids.clone();
     } else {
         warnings.push(SLOW.into());
         keys = Vec::with_capacity(list.ids.len());
         for id in &list.ids {
-            let key = key::listed_word(id).map_err(|refusal| IdentifierError::Invalid {
-                word: String::from_utf8_lossy(id).into_owned(),
-                refusal,
-            });
+            let key =
+                key::version_5_list_key(id).map_err(|refusal| IdentifierError::InvalidInUserList {
+                    word: String::from_utf8_lossy(id).into_owned(),
+                    refusal,
+                });
             keys.extend(key?);
         }
         if keys.is_empty() {
             warnings.push(NO_IDS.into());
         }
     }
-    let made_for = if list.binary { list.database_residues } else { 0 };
+    let made_for = if list.is_binary { list.database_residues } else { 0 };
     if made_for != 0 && made_for != database_residues {
         warnings.push(OTHER_DATABASE.into());
     }
-    if !list.binary {
+    if !list.is_binary {
         keys.sort_unstable();
         keys.dedup();
     }
@@ -66,7 +67,7 @@ pub(super) fn keys_of_version_4<C: FromIterator<Vec<u8>>>(
     list: Option<&Path>,
 ) -> Result<C, DbError> {
     let key = |word: &Vec<u8>| {
-        key::listed_version_4(word).map_err(|refusal| IdentifierError::Listed {
+        key::version_4_list_key(word).map_err(|refusal| IdentifierError::InvalidInVersion4List {
             word: String::from_utf8_lossy(word).into_owned(),
             list: list.map(Path::to_path_buf),
             refusal,
@@ -90,7 +91,7 @@ pub(super) fn oids_of_gis(
     gis: impl IntoIterator<Item = i64>,
 ) -> Result<Vec<u32>, DbError> {
     let mut oids = Vec::new();
-    lookup.require_gis()?;
+    lookup.require_gi_index()?;
     for gi in gis {
         oids.extend(lookup.listed_oid_of_gi(gi)?);
     }
@@ -160,10 +161,10 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
             (i, k) = (i + 1, k + 1);
             continue;
         }
-        match key::PartialKey::compare(&ids[i], keys[k]) {
+        match key::PartialKeyMatch::compare(&ids[i], keys[k]) {
             // The PDB entry matches all its chains. BLAST+ continues as long as the first letter is
             // that of the entry.
-            key::PartialKey::Entry => {
+            key::PartialKeyMatch::PdbEntry => {
                 let entry = keys[k];
                 let shares = |id: &[u8]| id.first().is_some_and(|letter| entry.contains(letter));
                 i += 1;
@@ -174,45 +175,45 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
                     k += 1;
                 }
             }
-            key::PartialKey::Unversioned => {
+            key::PartialKeyMatch::WithoutVersion => {
                 k += 1;
                 if k < keys.len() && ids[i] == keys[k] {
                     k += 1;
                 }
                 i += 1;
             }
-            key::PartialKey::Other => break,
+            key::PartialKeyMatch::NoMatch => break,
         }
     }
     i == ids.len()
 }
 
-/// Sequences that an index shows or hides when a list is excluded.
+/// Sequences with entries in an index, by whether an excluding list has these entries.
 #[derive(Debug, Default)]
-pub(super) struct Remainder {
+pub(super) struct ExclusionScan {
     /// OIDs of entries that are not listed.
-    shown: Bits,
+    shown: OidSet,
     /// OIDs of listed entries.
-    hidden: Bits,
+    hidden: OidSet,
 }
 
-impl Remainder {
+impl ExclusionScan {
     fn see(&mut self, oid: u32, listed: bool) {
         if listed { &mut self.hidden } else { &mut self.shown }.insert(oid);
     }
 
     /// Returns the excluded OIDs, and the end of the OIDs in the index; BLAST+ excludes all OIDs
     /// from there on.
-    pub(super) fn excluded(&self) -> (Vec<u32>, u32) {
+    pub(super) fn excluded_oids(&self) -> (Vec<u32>, u32) {
         let excluded = self.hidden.iter().filter(|&oid| !self.shown.contains(oid)).collect();
         (excluded, self.hidden.end().max(self.shown.end()))
     }
 }
 
-/// Returns the sequences in the GI indexes that show or hide when the GIs of `set` are excluded.
-pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
-    let mut remainder = Remainder::default();
-    for (first, gis) in lookup.all_gis()? {
+/// Scans the GI indexes of all volumes for GIs in `set`, which is an excluding list.
+pub(super) fn scan_gi_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
+    let mut remainder = ExclusionScan::default();
+    for (first, gis) in lookup.gi_indexes()? {
         for i in 0..gis.len() {
             let (gi, oid) = gis.get(i);
             remainder.see(bounded(lookup, first, oid)?, set.gis.contains(&gi));
@@ -221,17 +222,16 @@ pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbE
     Ok(remainder)
 }
 
-/// Returns the sequences in the string indexes of version 4 that remain after the identifiers of
-/// `set` are excluded.
+/// Scans the string indexes of version 4 for identifiers in `set`, which is an excluding list.
 ///
 /// An accession without version does not count if the next key, in the same page of the index, is
 /// the same accession with one (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).
-pub(super) fn without_keys(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
-    let mut remainder = Remainder::default();
-    for (first, strings) in lookup.all_strings()? {
-        let damaged = |damage| lookup.damaged_strings(first, damage);
+pub(super) fn scan_string_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
+    let mut remainder = ExclusionScan::default();
+    for (first, strings) in lookup.string_indexes()? {
+        let damaged = |damage| lookup.string_index_error(first, damage);
         let entries = strings.entries().collect::<Result<Vec<_>, _>>().map_err(damaged)?;
-        for page in entries.chunks(strings.page()) {
+        for page in entries.chunks(strings.keys_per_sample()) {
             let mut i = 0;
             while let Some(&(key, oid)) = page.get(i) {
                 let oid = bounded(lookup, first, oid)?;

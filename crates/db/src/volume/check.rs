@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{Headers, Volume};
-use crate::bytes::Bytes;
-use crate::index::Table;
+use crate::bytes::FileBytes;
+use crate::index::OffsetTable;
 use crate::parts::VolumeFile;
 use crate::{DbError, SequenceKind};
 
@@ -12,40 +12,40 @@ impl Volume {
     /// Checks the header of the index, and that the tables and the files they point into begin and
     /// end together.
     pub(crate) fn check_index(&self, first: u32) -> Result<(), DbError> {
-        let bytes = &self.tables[Table::Headers as usize];
+        let bytes = &self.tables[OffsetTable::Headers as usize];
         self.check_texts(bytes)?;
-        let count = self.index.sequences;
+        let count = self.index.sequence_count;
         let end = self.tables_end();
-        if bytes.end() != end {
+        if bytes.end_position() != end {
             return Err(self.unsound(VolumeFile::Index, end, "bytes after the last offset"));
         }
         if count == 0 {
             return Ok(());
         }
         let header_end = match &self.headers {
-            Headers::File(bytes) => bytes.end(),
+            Headers::File(bytes) => bytes.end_position(),
             Headers::Parsed(_) => 0,
         };
-        let sequences = (VolumeFile::Sequences, self.residues.end());
+        let sequences = (VolumeFile::Sequences, self.residues.end_position());
         let mut expected = vec![
-            (Table::Headers, 0, VolumeFile::Headers, header_end),
-            (Table::Sequences, 1, sequences.0, sequences.1),
+            (OffsetTable::Headers, 0, VolumeFile::Headers, header_end),
+            (OffsetTable::Sequences, 1, sequences.0, sequences.1),
         ];
         if self.index.kind == SequenceKind::Nucleotide {
             // The check of the first sequence covers the start of its bases.
-            let start = self.offset(Table::Ambiguities, 0) as usize;
-            expected.push((Table::Ambiguities, start, sequences.0, sequences.1));
+            let start = self.offset(OffsetTable::Ambiguities, 0) as usize;
+            expected.push((OffsetTable::Ambiguities, start, sequences.0, sequences.1));
         }
         for (table, start, file, length) in expected {
             if self.offset(table, 0) as usize != start {
-                return Err(self.bad_offset(table, 0, first));
+                return Err(self.offset_error(table, 0, first));
             }
             let end = self.offset(table, count) as usize;
             if end < length {
                 return Err(self.unsound(file, end, "bytes after the last sequence"));
             }
             if end > length {
-                return Err(self.bad_offset(table, count, first));
+                return Err(self.offset_error(table, count, first));
             }
         }
         Ok(())
@@ -54,17 +54,19 @@ impl Volume {
     /// Offset in the index at which the offset tables end.
     fn tables_end(&self) -> usize {
         let last = match self.index.kind {
-            SequenceKind::Protein => Table::Sequences,
-            SequenceKind::Nucleotide => Table::Ambiguities,
+            SequenceKind::Protein => OffsetTable::Sequences,
+            SequenceKind::Nucleotide => OffsetTable::Ambiguities,
         };
-        self.index.position(last, self.index.sequences) + 4
+        self.index.entry_position(last, self.index.sequence_count) + 4
     }
 
     /// Checks that an index without sequences is plausible. An index whose fields were erased is
     /// longer.
     pub(super) fn check_empty(&self) -> Result<(), DbError> {
         let end = self.tables_end();
-        if self.index.residues == 0 && self.tables[Table::Headers as usize].end() == end {
+        if self.index.residue_count == 0
+            && self.tables[OffsetTable::Headers as usize].end_position() == end
+        {
             return Ok(());
         }
         let problem = "an index that states no sequences, but residues or bytes after its offsets";
@@ -72,7 +74,7 @@ impl Volume {
     }
 
     /// Checks that title, name of the LMDB file and date are text; NUL bytes may follow the date.
-    fn check_texts(&self, bytes: &Bytes) -> Result<(), DbError> {
+    fn check_texts(&self, bytes: &FileBytes) -> Result<(), DbError> {
         let mut at = if self.index.version == 5 { 12 } else { 8 };
         let texts = if self.index.version == 5 { 3 } else { 2 };
         for number in 1..=texts {
@@ -100,34 +102,34 @@ impl Volume {
     #[inline]
     pub(crate) fn header(&self, i: u32) -> Option<(usize, &[u8])> {
         let Headers::File(file) = &self.headers else { return None };
-        let span = self.span(Table::Headers, i)?;
+        let span = self.span(OffsetTable::Headers, i)?;
         Some((span.start, file.file_range(span)?))
     }
 
     /// Total size of the three files in bytes.
-    pub(crate) fn bytes_in_all(&self) -> u64 {
+    pub(crate) fn total_bytes(&self) -> u64 {
         let headers = match &self.headers {
-            Headers::File(bytes) => bytes.end(),
+            Headers::File(bytes) => bytes.end_position(),
             Headers::Parsed(_) => 0,
         };
-        (self.tables[0].end() + self.residues.end() + headers) as u64
+        (self.tables[0].end_position() + self.residues.end_position() + headers) as u64
     }
 
     /// Makes the error for an invalid header.
-    pub(crate) fn bad_header(&self, offset: usize, oid: u32, problem: &'static str) -> DbError {
-        DbError::Header { path: self.file("hr"), offset: offset as u64, oid, problem }
+    pub(crate) fn header_error(&self, offset: usize, oid: u32, problem: &'static str) -> DbError {
+        DbError::InvalidHeader { path: self.file("hr"), offset: offset as u64, oid, problem }
     }
 
     /// Makes the error for an invalid nucleotide sequence.
-    pub(crate) fn unsound_sequence(&self, i: u32, first: u32, problem: &str) -> DbError {
-        let Range { start, .. } = self.span(Table::Sequences, i).unwrap_or(0..0);
+    pub(crate) fn sequence_error(&self, i: u32, first: u32, problem: &str) -> DbError {
+        let Range { start, .. } = self.span(OffsetTable::Sequences, i).unwrap_or(0..0);
         let path = self.file("sq");
         let place = format!(" byte {start} (sequence {})", first + i);
-        DbError::Unsound { path, place, problem: problem.to_owned() }
+        DbError::Inconsistent { path, place, problem: problem.to_owned() }
     }
 
     fn unsound(&self, file: VolumeFile, at: usize, problem: &str) -> DbError {
         let path = self.file(super::piece::extension(file));
-        DbError::Unsound { path, place: format!(" byte {at}"), problem: problem.to_owned() }
+        DbError::Inconsistent { path, place: format!(" byte {at}"), problem: problem.to_owned() }
     }
 }

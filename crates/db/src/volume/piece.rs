@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::{Headers, Volume};
 use crate::DbError;
-use crate::bytes::Bytes;
-use crate::index::Table;
-use crate::parts::{Part, VolumeFile};
+use crate::bytes::FileBytes;
+use crate::index::OffsetTable;
+use crate::parts::{VolumeFile, VolumePart};
 
 impl Volume {
     /// Path of a file; `None` for a volume in memory.
@@ -19,40 +19,43 @@ impl Volume {
     /// Range of bytes in its file of a part of the sequences `range`.
     ///
     /// # Errors
-    /// [`DbError::Offset`] if the offsets at its ends are out of order or outside the
+    /// [`DbError::InvalidOffset`] if the offsets at its ends are out of order or outside the
     /// file. `first` is the OID of the volume's first sequence.
-    pub(crate) fn bytes_of(
+    pub(crate) fn byte_range(
         &self,
-        part: Part,
+        part: VolumePart,
         range: &Range<u32>,
         first: u32,
     ) -> Result<Range<usize>, DbError> {
         let (table, sentinel) = match part {
-            Part::SequenceOffsets => return Ok(self.entries(Table::Sequences, range)),
-            Part::AmbiguityOffsets => return Ok(self.entries(Table::Ambiguities, range)),
-            Part::HeaderOffsets => return Ok(self.entries(Table::Headers, range)),
+            VolumePart::SequenceOffsets => return Ok(self.entries(OffsetTable::Sequences, range)),
+            VolumePart::AmbiguityOffsets => {
+                return Ok(self.entries(OffsetTable::Ambiguities, range));
+            }
+            VolumePart::HeaderOffsets => return Ok(self.entries(OffsetTable::Headers, range)),
             // The sentinel before the first sequence belongs to it.
-            Part::Sequences => (Table::Sequences, 1),
-            Part::Headers => (Table::Headers, 0),
+            VolumePart::Sequences => (OffsetTable::Sequences, 1),
+            VolumePart::Headers => (OffsetTable::Headers, 0),
         };
         let [start, end] = [range.start, range.end].map(|i| self.offset(table, i) as usize);
-        let outside = end > self.bytes(part).map_or(0, Bytes::end);
+        let outside = end > self.bytes(part).map_or(0, FileBytes::end_position);
         match start.checked_sub(sentinel) {
             Some(from) if start <= end && !outside => Ok(from..end),
-            Some(_) => Err(self.bad_offset(table, range.end, first)),
-            None => Err(self.bad_offset(table, range.start, first)),
+            Some(_) => Err(self.offset_error(table, range.end, first)),
+            None => Err(self.offset_error(table, range.start, first)),
         }
     }
 
     /// Range of bytes in the index file of the entries of the sequences `range` and of the next
     /// entry.
-    fn entries(&self, table: Table, range: &Range<u32>) -> Range<usize> {
-        self.index().position(table, range.start)..self.index().position(table, range.end) + 4
+    fn entries(&self, table: OffsetTable, range: &Range<u32>) -> Range<usize> {
+        self.index().entry_position(table, range.start)
+            ..self.index().entry_position(table, range.end) + 4
     }
 
     /// Copies the volume without any of its bytes.
     pub(crate) fn without_bytes(&self) -> Self {
-        let none = || Bytes::held(Vec::new());
+        let none = || FileBytes::from_vec(Vec::new());
         Self {
             tables: std::array::from_fn(|_| none()),
             residues: none(),
@@ -65,13 +68,13 @@ impl Volume {
     }
 
     /// Sets the bytes of a part.
-    pub(crate) fn set_bytes(&mut self, part: Part, bytes: Bytes) {
+    pub(crate) fn set_bytes(&mut self, part: VolumePart, bytes: FileBytes) {
         match part {
-            Part::SequenceOffsets => self.tables[Table::Sequences as usize] = bytes,
-            Part::AmbiguityOffsets => self.tables[Table::Ambiguities as usize] = bytes,
-            Part::HeaderOffsets => self.tables[Table::Headers as usize] = bytes,
-            Part::Sequences => self.residues = bytes,
-            Part::Headers => self.headers = Headers::File(bytes),
+            VolumePart::SequenceOffsets => self.tables[OffsetTable::Sequences as usize] = bytes,
+            VolumePart::AmbiguityOffsets => self.tables[OffsetTable::Ambiguities as usize] = bytes,
+            VolumePart::HeaderOffsets => self.tables[OffsetTable::Headers as usize] = bytes,
+            VolumePart::Sequences => self.residues = bytes,
+            VolumePart::Headers => self.headers = Headers::File(bytes),
         }
     }
 
@@ -79,27 +82,27 @@ impl Volume {
     pub(crate) fn share_bytes(
         &mut self,
         whole: &Self,
-        part: Part,
+        part: VolumePart,
         range: &Range<u64>,
     ) -> Result<(), DbError> {
         // Definition lines that were never encoded need no bytes.
         let Some(bytes) = whole.bytes(part) else { return Ok(()) };
-        let window = bytes.window(range.start as usize..range.end as usize);
+        let window = bytes.restrict_to(range.start as usize..range.end as usize);
         if window.len() as u64 != range.end - range.start {
-            return Err(whole.cut_short(part, range, window.end() as u64));
+            return Err(whole.truncation_error(part, range, window.end_position() as u64));
         }
         self.set_bytes(part, window);
         Ok(())
     }
 
     /// Returns the bytes of a part; `None` for definition lines that were never encoded.
-    fn bytes(&self, part: Part) -> Option<&Bytes> {
+    fn bytes(&self, part: VolumePart) -> Option<&FileBytes> {
         Some(match part {
-            Part::SequenceOffsets => &self.tables[Table::Sequences as usize],
-            Part::AmbiguityOffsets => &self.tables[Table::Ambiguities as usize],
-            Part::HeaderOffsets => &self.tables[Table::Headers as usize],
-            Part::Sequences => &self.residues,
-            Part::Headers => match &self.headers {
+            VolumePart::SequenceOffsets => &self.tables[OffsetTable::Sequences as usize],
+            VolumePart::AmbiguityOffsets => &self.tables[OffsetTable::Ambiguities as usize],
+            VolumePart::HeaderOffsets => &self.tables[OffsetTable::Headers as usize],
+            VolumePart::Sequences => &self.residues,
+            VolumePart::Headers => match &self.headers {
                 Headers::File(bytes) => bytes,
                 Headers::Parsed(_) => return None,
             },
@@ -107,25 +110,30 @@ impl Volume {
     }
 
     /// Returns those bytes of a part that are in memory.
-    pub(crate) fn held(&self, part: Part) -> &[u8] {
+    pub(crate) fn loaded_bytes(&self, part: VolumePart) -> &[u8] {
         self.bytes(part).map_or(&[], |bytes| bytes)
     }
 
     /// Returns the bytes of a part at these positions of its file; `None` unless all are in memory.
-    pub(crate) fn held_at(&self, part: Part, range: Range<u64>) -> Option<&[u8]> {
+    pub(crate) fn loaded_range(&self, part: VolumePart, range: Range<u64>) -> Option<&[u8]> {
         self.bytes(part)?.file_range(range.start as usize..range.end as usize)
     }
 
     /// Makes the error for a range whose bytes end at `end`.
-    pub(crate) fn cut_short(&self, part: Part, range: &Range<u64>, end: u64) -> DbError {
-        DbError::Truncated {
-            path: self.file(extension(part.file())),
+    pub(crate) fn truncation_error(
+        &self,
+        part: VolumePart,
+        range: &Range<u64>,
+        end: u64,
+    ) -> DbError {
+        DbError::FileTruncated {
+            path: self.file(extension(part.volume_file())),
             what: match part {
-                Part::SequenceOffsets => "the table of sequence offsets",
-                Part::AmbiguityOffsets => "the table of ambiguity offsets",
-                Part::Sequences => "the sequences",
-                Part::HeaderOffsets => "the table of header offsets",
-                Part::Headers => "the headers",
+                VolumePart::SequenceOffsets => "the table of sequence offsets",
+                VolumePart::AmbiguityOffsets => "the table of ambiguity offsets",
+                VolumePart::Sequences => "the sequences",
+                VolumePart::HeaderOffsets => "the table of header offsets",
+                VolumePart::Headers => "the headers",
             },
             offset: range.start,
             needed: range.end,

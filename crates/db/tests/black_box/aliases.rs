@@ -49,7 +49,7 @@ impl World {
     /// The message with the directory replaced by `DIR`.
     fn message(&self, names: &str) -> String {
         let real = self.path().canonicalize().unwrap();
-        self.open(names).unwrap_err().report().replace(real.to_str().unwrap(), "DIR")
+        self.open(names).unwrap_err().stderr_line().replace(real.to_str().unwrap(), "DIR")
     }
 }
 
@@ -69,17 +69,20 @@ fn volumes_are_numbered_by_name_and_titles_follow_the_command_line() {
     assert_eq!(titles(&database), "B; A");
     assert_eq!(database.residues_of(0), crate::common::codes(&entries(1, 1)[0].1));
     assert_eq!(database.date(), "Dec 1, 2026  1:00 AM");
-    assert_eq!(database.infos()[1].date, FOUR.date);
-    assert_eq!((database.oid_count(), database.oids()), (5, &[0..5][..]));
+    assert_eq!(database.database_infos()[1].date, FOUR.date);
+    assert_eq!((database.oid_count(), database.included_oids()), (5, &[0..5][..]));
 }
 
 #[test]
 fn a_database_named_twice_counts_twice_in_the_head_and_once_in_the_search() {
     let world = World::new();
     let database = world.open("a a").unwrap();
-    assert_eq!((database.sequences(), database.residues()), (6, 2 * letters(1, 3)));
-    assert_eq!((database.stats_sequences(), database.stats_residues()), (3, letters(1, 3)));
-    assert_eq!((database.oid_count(), database.infos().len()), (3, 2));
+    assert_eq!((database.sequence_count(), database.residue_count()), (6, 2 * letters(1, 3)));
+    assert_eq!(
+        (database.stats_sequence_count(), database.stats_residue_count()),
+        (3, letters(1, 3))
+    );
+    assert_eq!((database.oid_count(), database.database_infos().len()), (3, 2));
     assert_eq!(titles(&database), "A; A");
 }
 
@@ -90,20 +93,20 @@ fn stated_totals_replace_counted_ones() {
     world.alias("n2", "DBLIST a b\nSTATS_NSEQ 1000\nSTATS_TOTLEN 100000\n");
     world.alias("n18", "DBLIST a n1 n2\n");
     let n1 = world.open("n1").unwrap();
-    assert_eq!((n1.sequences(), n1.residues()), (77, 7777));
-    assert_eq!((n1.stats_sequences(), n1.stats_residues()), (77, 7777));
+    assert_eq!((n1.sequence_count(), n1.residue_count()), (77, 7777));
+    assert_eq!((n1.stats_sequence_count(), n1.stats_residue_count()), (77, 7777));
     let n2 = world.open("n2").unwrap();
-    assert_eq!((n2.sequences(), n2.residues()), (5, letters(1, 3) + letters(2, 2)));
-    assert_eq!((n2.stats_sequences(), n2.stats_residues()), (1000, 100000));
+    assert_eq!((n2.sequence_count(), n2.residue_count()), (5, letters(1, 3) + letters(2, 2)));
+    assert_eq!((n2.stats_sequence_count(), n2.stats_residue_count()), (1000, 100000));
     world.alias("huge", &format!("DBLIST a\nLENGTH {}\n", i64::MAX));
     assert!(matches!(world.open("huge huge"), Err(DbError::TooLarge { what: "residues", .. })));
     // Nested aliases come before volumes, and a volume counts wherever it is listed.
     let n18 = world.open("n18").unwrap();
     assert_eq!(titles(&n18), "n1 title; A; B; A");
-    assert_eq!(n18.residues(), 7777 + letters(1, 3) + letters(2, 2) + letters(1, 3));
-    assert_eq!((n18.sequences(), n18.oid_count()), (77 + 5 + 3, 5));
+    assert_eq!(n18.residue_count(), 7777 + letters(1, 3) + letters(2, 2) + letters(1, 3));
+    assert_eq!((n18.sequence_count(), n18.oid_count()), (77 + 5 + 3, 5));
     let mixed = world.open("n1 a").unwrap();
-    assert_eq!((mixed.stats_sequences(), mixed.infos().len()), (80, 2));
+    assert_eq!((mixed.stats_sequence_count(), mixed.database_infos().len()), (80, 2));
 }
 
 #[test]
@@ -123,7 +126,7 @@ fn oid_ranges_count_in_the_whole_database() {
         world.alias("above", "DBLIST r\n");
         world.alias("r1", "DBLIST b\nFIRST_OID 1\nLAST_OID 1\n");
         world.alias("r2", "DBLIST b\nFIRST_OID 5\nLAST_OID 5\n");
-        world.open(names).unwrap().oids().to_vec()
+        world.open(names).unwrap().included_oids().to_vec()
     };
     assert_eq!(included("r", "FIRST_OID 2"), [1..3]);
     assert_eq!(included("r", "LAST_OID 1"), [0..1]);
@@ -141,8 +144,8 @@ fn oid_ranges_count_in_the_whole_database() {
     // Totals stay those of the volumes.
     world.alias("r", "DBLIST a\nFIRST_OID 2\n");
     let database = world.open("r").unwrap();
-    assert_eq!((database.sequences(), database.stats_sequences()), (3, 3));
-    assert_eq!(database.oids_in(0..2), [1..2]);
+    assert_eq!((database.sequence_count(), database.stats_sequence_count()), (3, 3));
+    assert_eq!(database.included_oids_in(0..2), [1..2]);
     assert_eq!(database.partitions(8), [1..2, 2..3]);
 }
 
@@ -200,7 +203,7 @@ fn missing_files_and_mixed_versions_are_refused() {
     );
     std::fs::remove_file(world.path().join(FIVE.lmdb)).unwrap();
     let error = world.open("five").unwrap_err();
-    assert_eq!(error.report(), "Error: mdb_env_open: No such file or directory");
+    assert_eq!(error.stderr_line(), "Error: mdb_env_open: No such file or directory");
     assert_eq!(error.exit_code(), 255);
     std::fs::remove_file(world.path().join("b.phr")).unwrap();
     assert_eq!(world.message("b"), "BLAST Database error: Error: File (DIR/b.phr) not found.");
@@ -235,7 +238,7 @@ fn a_link_to_a_directory_is_the_directory() {
     let world = World::new();
     std::os::unix::fs::symlink(".", world.path().join("link")).unwrap();
     let database = world.open("link/a a").unwrap();
-    assert_eq!((database.oid_count(), database.sequences()), (3, 6));
+    assert_eq!((database.oid_count(), database.sequence_count()), (3, 6));
 }
 
 #[test]
@@ -247,14 +250,14 @@ fn lists_and_bad_numbers_are_refused_with_their_line() {
     world.alias("two", "DBLIST a\n\nSEQIDLIST one two\n");
     let error = world.open("two").unwrap_err();
     assert!(error.to_string().ends_with("has multiple SEQID lists (one two)."), "{error}");
-    assert!(error.detail().unwrap().contains("line 3"));
+    assert!(error.missing_detail().unwrap().contains("line 3"));
     let error = world.open("n").unwrap_err();
     assert_eq!(error.exit_code(), 255);
     assert!(error.to_string().contains("line 3: NSEQ needs a whole number"), "{error}");
     world.alias("neg", "DBLIST a\nNSEQ -3\n").alias("hides", "DBLIST neg\nNSEQ 4\n");
     assert!(world.open("neg").is_err());
     // A member is not asked for what the alias states.
-    assert_eq!(world.open("hides").unwrap().sequences(), 4);
+    assert_eq!(world.open("hides").unwrap().sequence_count(), 4);
 }
 
 #[test]

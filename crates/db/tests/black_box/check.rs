@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{FOUR, entries, protein, write};
 use fastrand::Rng;
-use fleetblast_db::check::{Report, check};
-use fleetblast_db::load::{Method, Purpose, Wish, choose};
+use fleetblast_db::integrity::{IntegrityReport, check_integrity};
+use fleetblast_db::load::{LoadMethod, LoadPurpose, LoaderRequest, choose_loader};
 use fleetblast_db::lookup::lmdb::Environment;
 use fleetblast_db::{Database, DbError, Defline, SearchPath, SequenceKind};
 use fleetblast_oracle::{command, oracle, sample};
@@ -20,11 +20,11 @@ fn open(dir: &Path, names: &str, kind: SequenceKind) -> Result<Database, DbError
     Database::open(names, kind, &SearchPath::new(dir, "".as_ref(), None))
 }
 
-fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<Report, DbError> {
+fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<IntegrityReport, DbError> {
     let database = open(dir, names, kind)?;
-    let wish = Wish { method: Some(Method::Read), memory: None };
-    let supply = choose(&database, Purpose::Check, wish)?.supply(&database, 3)?;
-    check(&database, &supply, |work| {
+    let wish = LoaderRequest { method: Some(LoadMethod::Read), memory_limit: None };
+    let supply = choose_loader(&database, LoadPurpose::Check, wish)?.supply(&database, 3)?;
+    check_integrity(&database, &supply, |work| {
         std::thread::scope(|scope| {
             scope.spawn(work);
             work();
@@ -55,7 +55,7 @@ fn flip_everything(
     files.sort();
     for path in files {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-        if !extension.starts_with(kind.letter()) {
+        if !extension.starts_with(kind.extension_letter()) {
             continue;
         }
         let whole = Whole { bytes: fs::read(&path).unwrap(), path };
@@ -149,13 +149,13 @@ fn a_sound_database_is_sound() {
     write(dir.path(), "b", &FOUR, &entries(2, 0));
     write(dir.path(), "c", &FOUR, &entries(3, 200));
     let report = checked(dir.path(), "a c b", SequenceKind::Protein).unwrap();
-    assert_eq!((report.sequences, report.deflines), (500, 500));
+    assert_eq!((report.sequence_count, report.defline_count), (500, 500));
     let database = open(dir.path(), "a b c", SequenceKind::Protein).unwrap();
-    assert_eq!(report.residues, database.residues());
+    assert_eq!(report.residue_count, database.residue_count());
     let sizes: u64 =
         fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
     // Of the volume without sequences, the only byte of the sequence file is not needed.
-    assert_eq!(report.bytes, sizes - 1);
+    assert_eq!(report.checked_bytes, sizes - 1);
 }
 
 #[test]
@@ -195,7 +195,9 @@ fn the_first_fault_is_named() {
     let other = dir.path().join("b.psq");
     fs::write(&other, vec![50; fs::read(&other).unwrap().len()]).unwrap();
     let error = checked(dir.path(), "a b", SequenceKind::Protein).unwrap_err();
-    let DbError::Residue { path: named, offset, oid, .. } = &error else { panic!("{error}") };
+    let DbError::InvalidResidue { path: named, offset, oid, .. } = &error else {
+        panic!("{error}")
+    };
     assert_eq!((named, *offset, *oid), (&path, position(7) as u64, 7), "{error}");
 }
 
@@ -335,26 +337,20 @@ fn what_the_oracle_makes_is_sound() {
             ] {
                 let dir = tempfile::tempdir().unwrap();
                 let text = fasta(5, 200, nucleotide);
-                let fixed = [
-                    "-dbtype",
-                    kind.database_type(),
-                    "-blastdb_version",
-                    version,
-                    "-taxid",
-                    "9606",
-                ];
+                let fixed =
+                    ["-dbtype", kind.dbtype(), "-blastdb_version", version, "-taxid", "9606"];
                 make(&dir, &text, &[&fixed[..], more].concat());
                 let report = checked(dir.path(), "d", kind)
                     .unwrap_or_else(|error| panic!("version {version} {more:?}: {error}"));
-                assert_eq!(report.sequences, text.matches('>').count() as u64);
-                let unchecked = &report.unchecked;
+                assert_eq!(report.sequence_count, text.matches('>').count() as u64);
+                let unchecked = &report.unchecked_contents;
                 let hashed = more.contains(&"-hash_index");
                 assert_eq!(
                     !unchecked.is_empty(),
                     hashed,
                     "version {version} {more:?}: {unchecked:?}"
                 );
-                println!("version {version} {more:?}: {:?}", report.beside);
+                println!("version {version} {more:?}: {:?}", report.compared_files);
             }
         }
     }
@@ -370,11 +366,7 @@ fn every_flip_in_files_beside_is_found_or_means_nothing() {
         let nucleotide = kind == SequenceKind::Nucleotide;
         let dir = tempfile::tempdir().unwrap();
         let fixed = ["-parse_seqids", "-taxid", "9606", "-blastdb_version", version];
-        make(
-            &dir,
-            &fasta(6, 100, nucleotide),
-            &[&["-dbtype", kind.database_type()], &fixed[..]].concat(),
-        );
+        make(&dir, &fasta(6, 100, nucleotide), &[&["-dbtype", kind.dbtype()], &fixed[..]].concat());
         let five = version == "5";
         let (sound, shape) = (structure(dir.path(), kind, true, five), shape(dir.path(), kind));
         let date = open(dir.path(), "d", kind).unwrap().date().to_owned();

@@ -2,7 +2,7 @@
 
 use crate::common::{FOUR, entries, volume, write};
 use fleetblast_db::fingerprint::Fingerprinter;
-use fleetblast_db::memory::Record;
+use fleetblast_db::memory::SubjectRecord;
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Database, SearchPath, SequenceKind, VolumeBytes};
 
@@ -14,7 +14,8 @@ fn sums(database: &Database, parts: usize) -> Vec<[u128; 2]> {
     let mut sums = vec![[0u128; 2]; database.volume_count()];
     for oids in database.partitions(parts) {
         for (at, file) in FILES.into_iter().enumerate() {
-            for (volume, sum) in fingerprinter.compute(oids.clone(), file).expect("readable files")
+            for (volume, sum) in
+                fingerprinter.compute_fingerprints(oids.clone(), file).expect("readable files")
             {
                 sums[volume][at] = sums[volume][at].wrapping_add(sum);
             }
@@ -77,7 +78,7 @@ fn different_descriptions_have_different_fingerprints() {
         let label = crate::common::Label { title, date, ..FOUR };
         let bytes = vec![volume(&label, &entries(5, 3))];
         let database = Database::from_volume_bytes(bytes).expect("a database");
-        let index = database.outlines().next().expect("a volume").index;
+        let index = database.volume_summaries().next().expect("a volume").index_fingerprint;
         (index, database.selection_fingerprint())
     };
     let known = of("a title", "Nov 20, 2026  11:10 PM");
@@ -90,7 +91,7 @@ fn different_descriptions_have_different_fingerprints() {
 
 /// The fingerprints of one sequence in memory.
 fn of_record(kind: SequenceKind, title: &[u8], residues: &[u8]) -> [u128; 2] {
-    let record = Record::subject(1, title, residues.to_vec());
+    let record = SubjectRecord::unparsed(1, title, residues.to_vec());
     sums(&Database::from_records(b"", kind, [record]).expect("a database"), 1)[0]
 }
 

@@ -2,12 +2,12 @@
 
 use crate::common::{constructed, defline, integer, ordinal_id, primitive, string};
 use fleetblast_db::Defline;
-use fleetblast_db::defline::{HeaderError, parse};
+use fleetblast_db::defline::{HeaderError, parse_deflines};
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
 /// The header of one definition line with this identifier, read.
 fn id(bytes: Vec<u8>) -> Result<SeqId, HeaderError> {
-    let mut lines = parse(&constructed(0x30, &[defline(Some("t"), bytes, 9606)]))?;
+    let mut lines = parse_deflines(&constructed(0x30, &[defline(Some("t"), bytes, 9606)]))?;
     let line = lines.pop().unwrap();
     assert_eq!((line.title.as_slice(), line.taxid, line.ids.len()), (&b"t"[..], 9606, 1));
     Ok(line.ids.into_iter().next().unwrap())
@@ -29,7 +29,7 @@ fn the_bytes_of_makeblastdb_are_read() {
         \x74\x65\x69\x6e\x00\x00\xa1\x80\x30\x80\xaa\x80\x30\x80\xa0\x80\x1a\x09\x42\x4c\
         \x5f\x4f\x52\x44\x5f\x49\x44\x00\x00\xa1\x80\xa0\x80\x02\x01\x00\x00\x00\x00\x00\
         \x00\x00\x00\x00\x00\x00\x00\x00\xa2\x80\x02\x01\x00\x00\x00\x00\x00\x00\x00";
-    let lines = parse(bytes).unwrap();
+    let lines = parse_deflines(bytes).unwrap();
     assert_eq!(lines.len(), 1);
     assert_eq!(lines[0].title, b"s1 first protein");
     let tag = ObjectId::Number(0);
@@ -138,7 +138,8 @@ fn merged_entries_and_optional_fields_are_kept() {
         bits(5, &[8]),
         field(9, sequence(&[string("a field of the future")])),
     ]);
-    let lines = parse(&constructed(0x30, &[first, defline(None, ordinal_id(3), 0)])).unwrap();
+    let lines =
+        parse_deflines(&constructed(0x30, &[first, defline(None, ordinal_id(3), 0)])).unwrap();
     assert_eq!((lines.len(), lines[0].title.len()), (2, long.len()));
     assert_eq!((lines[0].taxid, lines[0].ids.len()), (0, 2));
     assert_eq!((&lines[0].memberships[..], &lines[0].links[..]), (&[5, 6][..], &[7][..]));
@@ -148,20 +149,20 @@ fn merged_entries_and_optional_fields_are_kept() {
 #[test]
 fn definite_lengths_are_read_too() {
     let line = primitive(0x30, &primitive(0xa0, &string("t")));
-    let lines = parse(&primitive(0x30, &line)).unwrap();
+    let lines = parse_deflines(&primitive(0x30, &line)).unwrap();
     assert_eq!(lines, [Defline { title: b"t".to_vec(), has_title: true, ..Defline::default() }]);
 }
 
 #[test]
 fn every_truncation_is_an_error_with_its_place() {
     let whole = constructed(0x30, &[defline(Some("title"), ordinal_id(300), 1)]);
-    parse(&whole).unwrap();
+    parse_deflines(&whole).unwrap();
     for length in 0..whole.len() {
-        let error = parse(&whole[..length]).unwrap_err();
-        assert!(error.at <= length, "{length}: {error}");
+        let error = parse_deflines(&whole[..length]).unwrap_err();
+        assert!(error.offset <= length, "{length}: {error}");
     }
     let mut longer = whole;
     longer.push(0);
-    let error = parse(&longer).unwrap_err();
-    assert_eq!((error.problem, error.at), ("bytes after the end", longer.len() - 1));
+    let error = parse_deflines(&longer).unwrap_err();
+    assert_eq!((error.problem, error.offset), ("bytes after the end", longer.len() - 1));
 }

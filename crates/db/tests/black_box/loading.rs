@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use crate::common::{FOUR, entries, write};
 use fleetblast_db::load::{
-    HugePages, Loader, Map, Method, Purpose, Read, Statistics, Supply, Wish, choose,
+    LoadMethod, LoadPurpose, LoadStatistics, Loader, LoaderRequest, MapLoader, PageKind,
+    PartitionSupply, ReadLoader, choose_loader,
 };
 use fleetblast_db::{
-    Contents, Database, DbError, LoadedPartition, Partition, SearchPath, SequenceKind,
+    Database, DbError, LoadedPartition, Partition, PartitionContents, SearchPath, SequenceKind,
 };
 use tempfile::TempDir;
 
@@ -41,19 +42,24 @@ fn assert_same(loaded: &LoadedPartition, database: &Database) {
 fn all_loaders_give_the_same_bytes() {
     let (_dir, database) = database();
     let loaders: [Box<dyn Loader>; 5] = [
-        Box::new(Map::new(database.clone(), Contents::All)),
-        Box::new(Read::new(database.clone(), Contents::All, false)),
-        Box::new(Read::new(database.clone(), Contents::All, true)),
-        Box::new(Read::new(database.clone(), Contents::All, false).with_buffers(1, 1)),
-        Box::new(Read::new(database.clone(), Contents::All, true).with_buffers(2, 5_000_000)),
+        Box::new(MapLoader::new(database.clone(), PartitionContents::All)),
+        Box::new(ReadLoader::new(database.clone(), PartitionContents::All, false)),
+        Box::new(ReadLoader::new(database.clone(), PartitionContents::All, true)),
+        Box::new(
+            ReadLoader::new(database.clone(), PartitionContents::All, false).with_buffers(1, 1),
+        ),
+        Box::new(
+            ReadLoader::new(database.clone(), PartitionContents::All, true)
+                .with_buffers(2, 5_000_000),
+        ),
     ];
     for loader in &loaders {
-        for contents in [Contents::Residues, Contents::All] {
+        for contents in [PartitionContents::Residues, PartitionContents::All] {
             for oids in database.partitions(7) {
                 let partition = database.partition(oids, contents).unwrap();
                 let loaded = loader.load(&partition).unwrap();
                 assert_same(&loaded, &database);
-                if contents == Contents::All {
+                if contents == PartitionContents::All {
                     for oid in loaded.oids() {
                         assert_eq!(loaded.deflines(oid).unwrap(), database.deflines(oid).unwrap());
                     }
@@ -64,9 +70,9 @@ fn all_loaders_give_the_same_bytes() {
 }
 
 /// What every pass over a supply found, on three threads.
-fn pass(supply: &Supply, database: &Database) -> usize {
+fn pass(supply: &PartitionSupply, database: &Database) -> usize {
     let residues = AtomicUsize::new(0);
-    let work = |queue: &fleetblast_db::load::Queue| {
+    let work = |queue: &fleetblast_db::load::RangeQueue| {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
@@ -82,28 +88,31 @@ fn pass(supply: &Supply, database: &Database) -> usize {
             }
         });
     };
-    supply.pass(work).unwrap();
+    supply.run_pass(work).unwrap();
     residues.into_inner()
 }
 
 #[test]
 fn supplies_give_everything_once_however_little_memory() {
     let (_dir, database) = database();
-    let all = database.residues() as usize;
-    for method in [Method::Map, Method::Read, Method::Direct] {
+    let all = database.residue_count() as usize;
+    for method in [LoadMethod::Map, LoadMethod::Read, LoadMethod::Direct] {
         for memory in [None, Some(1), Some(9_000), Some(1 << 30)] {
-            let wish = Wish { method: Some(method), memory };
-            let choice = match choose(&database, Purpose::Search, wish) {
-                Err(DbError::MapTooLarge { .. }) if method == Method::Map => continue,
+            let wish = LoaderRequest { method: Some(method), memory_limit: memory };
+            let choice = match choose_loader(&database, LoadPurpose::Search, wish) {
+                Err(DbError::MapTooLarge { .. }) if method == LoadMethod::Map => continue,
                 choice => choice.unwrap(),
             };
-            assert_eq!(choice.streamed.is_some(), memory.is_some_and(|memory| memory < 100_000));
+            assert_eq!(
+                choice.streaming_bytes.is_some(),
+                memory.is_some_and(|memory| memory < 100_000)
+            );
             for ranges in [1, 7, 200] {
                 let supply = choice.supply(&database, ranges).unwrap();
                 assert_eq!(pass(&supply, &database), all, "{choice:?} {ranges}");
                 assert_eq!(pass(&supply, &database), all, "{choice:?} {ranges}, once more");
                 let kept = supply.kept_residues_of(700);
-                let keeps = method != Method::Map && choice.streamed.is_none();
+                let keeps = method != LoadMethod::Map && choice.streaming_bytes.is_none();
                 assert_eq!(kept.is_some(), keeps);
                 assert_eq!(kept.unwrap_or(database.residues_of(700)), database.residues_of(700));
             }
@@ -113,7 +122,7 @@ fn supplies_give_everything_once_however_little_memory() {
 
 /// A loader that counts how many partitions are held at a time.
 struct Counting {
-    inner: Read,
+    inner: ReadLoader,
     loaded: Arc<AtomicUsize>,
 }
 
@@ -124,30 +133,31 @@ impl Loader for Counting {
         Ok(loaded)
     }
 
-    fn statistics(&self) -> Statistics {
+    fn statistics(&self) -> LoadStatistics {
         self.inner.statistics()
     }
 
-    fn pages(&self) -> Option<HugePages> {
-        self.inner.pages()
+    fn page_kind(&self) -> Option<PageKind> {
+        self.inner.page_kind()
     }
 }
 
 #[test]
 fn the_next_partition_is_read_while_one_is_searched_and_no_further() {
     let (_dir, database) = database();
-    let choice = choose(
+    let choice = choose_loader(
         &database,
-        Purpose::Search,
-        Wish { method: Some(Method::Read), memory: Some(9_000) },
+        LoadPurpose::Search,
+        LoaderRequest { method: Some(LoadMethod::Read), memory_limit: Some(9_000) },
     );
     let units = choice.unwrap().supply(&database, 1).unwrap().units().to_vec();
     assert!(units.len() > 5, "{}", units.len());
     let loaded = Arc::new(AtomicUsize::new(0));
-    let inner = Read::new(database.clone(), Contents::All, false).with_buffers(2, 9_000);
+    let inner =
+        ReadLoader::new(database.clone(), PartitionContents::All, false).with_buffers(2, 9_000);
     let counting = Counting { inner, loaded: Arc::clone(&loaded) };
-    let supply = Supply::new(Box::new(counting), units.clone(), false);
-    let work = |queue: &fleetblast_db::load::Queue| {
+    let supply = PartitionSupply::new(Box::new(counting), units.clone(), false);
+    let work = |queue: &fleetblast_db::load::RangeQueue| {
         let first = queue.next().unwrap();
         // Enough for whatever else would be loaded.
         std::thread::sleep(Duration::from_millis(100));
@@ -155,22 +165,22 @@ fn the_next_partition_is_read_while_one_is_searched_and_no_further() {
         drop(first);
         while queue.next().is_some() {}
     };
-    supply.pass(work).unwrap();
+    supply.run_pass(work).unwrap();
     assert_eq!(loaded.load(Ordering::SeqCst), units.len());
 }
 
 #[test]
 fn a_pass_ends_with_the_first_failure_and_leaves_nobody_waiting() {
     let (dir, database) = database();
-    let choice = choose(
+    let choice = choose_loader(
         &database,
-        Purpose::Search,
-        Wish { method: Some(Method::Read), memory: Some(9_000) },
+        LoadPurpose::Search,
+        LoaderRequest { method: Some(LoadMethod::Read), memory_limit: Some(9_000) },
     )
     .unwrap();
     let supply = choice.supply(&database, 50).unwrap();
     // One that a searcher finds.
-    let error = supply.pass(|queue| {
+    let error = supply.run_pass(|queue| {
         while let Some(work) = queue.next() {
             if work.range.contains(&100) {
                 queue.fail(100, DbError::NoSuchOid { oid: 100, count: 0 });
@@ -179,28 +189,36 @@ fn a_pass_ends_with_the_first_failure_and_leaves_nobody_waiting() {
     });
     assert!(matches!(error, Err(DbError::NoSuchOid { oid: 100, .. })));
     // A searcher that wants no more.
-    supply.pass(|queue| queue.next().map(drop)).unwrap();
+    supply.run_pass(|queue| queue.next().map(drop)).unwrap();
     // A file that is cut short after it was opened.
     let path = dir.path().join("b.psq");
     let half = std::fs::read(&path).unwrap().len() / 2;
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(half as u64).unwrap();
     let fresh = choice.supply(&database, 50).unwrap();
-    let error = fresh.pass(|queue| while queue.next().is_some() {});
-    let Err(DbError::Truncated { path: named, .. }) = error else { panic!("no error") };
+    let error = fresh.run_pass(|queue| while queue.next().is_some() {});
+    let Err(DbError::FileTruncated { path: named, .. }) = error else { panic!("no error") };
     assert_eq!(named, path);
 }
 
 #[test]
 fn the_choice_follows_size_and_wish() {
     let (_dir, database) = database();
-    let automatic = choose(&database, Purpose::Search, Wish::default()).unwrap();
-    assert_eq!((automatic.method, automatic.streamed), (Method::Map, None));
-    let small =
-        choose(&database, Purpose::Search, Wish { method: None, memory: Some(5_000) }).unwrap();
-    assert_eq!((small.method, small.streamed), (Method::Direct, Some(5_000)));
+    let automatic =
+        choose_loader(&database, LoadPurpose::Search, LoaderRequest::default()).unwrap();
+    assert_eq!((automatic.method, automatic.streaming_bytes), (LoadMethod::Map, None));
+    let small = choose_loader(
+        &database,
+        LoadPurpose::Search,
+        LoaderRequest { method: None, memory_limit: Some(5_000) },
+    )
+    .unwrap();
+    assert_eq!((small.method, small.streaming_bytes), (LoadMethod::Direct, Some(5_000)));
     assert!(small.reason.contains("larger than memory"), "{}", small.reason);
-    let refused =
-        choose(&database, Purpose::Search, Wish { method: Some(Method::Map), memory: Some(5_000) });
+    let refused = choose_loader(
+        &database,
+        LoadPurpose::Search,
+        LoaderRequest { method: Some(LoadMethod::Map), memory_limit: Some(5_000) },
+    );
     assert!(refused.unwrap_err().to_string().contains("-loader map"));
 }
 
@@ -210,11 +228,12 @@ fn the_choice_follows_size_and_wish() {
 fn a_file_that_was_replaced_is_not_read_in_the_place_of_the_one_that_was_opened() {
     for (direct, loads) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
         let (dir, database) = database();
-        let partition = database.partition(0..database.oid_count(), Contents::All).unwrap();
+        let partition =
+            database.partition(0..database.oid_count(), PartitionContents::All).unwrap();
         let before = database.residues_of(0).to_vec();
         let loaders: [Box<dyn Loader>; 2] = [
-            Box::new(Read::new(database.clone(), Contents::All, direct)),
-            Box::new(Map::new(database.clone(), Contents::All)),
+            Box::new(ReadLoader::new(database.clone(), PartitionContents::All, direct)),
+            Box::new(MapLoader::new(database.clone(), PartitionContents::All)),
         ];
         for loader in &loaders {
             (0..loads).for_each(|_| assert_same(&loader.load(&partition).unwrap(), &database));
@@ -226,7 +245,7 @@ fn a_file_that_was_replaced_is_not_read_in_the_place_of_the_one_that_was_opened(
         let read = loaders[0].load(&partition);
         match loads {
             0 => assert!(
-                matches!(&read, Err(DbError::Replaced { path }) if *path == file),
+                matches!(&read, Err(DbError::FileReplaced { path }) if *path == file),
                 "{:?}",
                 read.err()
             ),

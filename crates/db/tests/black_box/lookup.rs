@@ -141,7 +141,7 @@ fn compare_ids<'a>(directory: &Path, name: &str, wanted: impl IntoIterator<Item 
         let (expected, messages) = blastdbcmd(directory, &arguments);
         assert_eq!(found, expected, "{name} {id}: {messages}");
         if oids.is_empty() {
-            let key = String::from_utf8(lookup.key_of(id.as_bytes())).unwrap();
+            let key = String::from_utf8(lookup.key_of_typed_id(id.as_bytes())).unwrap();
             let message = format!("Error: [blastdbcmd] Entry not found: {key}\n");
             assert!(messages.starts_with(&message), "{name} {id}: {message} is not {messages}");
         }

@@ -64,7 +64,7 @@ fn masks_are_those_of_the_oracle() {
         let masks = database.masks().unwrap();
         let found: Vec<i32> = masks.algorithms().iter().map(|algorithm| algorithm.id).collect();
         assert_eq!(found, ids, "{name}");
-        let table = String::from_utf8(masks.table()).unwrap();
+        let table = String::from_utf8(masks.format_table()).unwrap();
         let info = run(directory, "blastdbcmd", &["-db", name, "-info"]);
         assert!(info.contains(&format!("{table}\nVolumes:")), "{name}: {table:?} is not in {info}");
         for id in ids {
@@ -87,10 +87,10 @@ fn masks_are_those_of_the_oracle() {
         let search = SearchPath::new(directory, OsStr::new(""), None);
         Database::open(name, SequenceKind::Protein, &search).unwrap().masks().unwrap()
     };
-    assert_eq!(masks("named").named(b"first"), Some(100));
-    assert_eq!(masks("named").named(b"nothing"), None);
+    assert_eq!(masks("named").algorithm_by_name(b"first"), Some(100));
+    assert_eq!(masks("named").algorithm_by_name(b"nothing"), None);
     let whole = b"20:window=12; locut=2.2; hicut=2.5";
-    assert_eq!(masks("own").named(whole), Some(21));
+    assert_eq!(masks("own").algorithm_by_name(whole), Some(21));
 }
 
 #[test]

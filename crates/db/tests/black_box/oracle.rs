@@ -27,7 +27,7 @@ fn open(directory: &Path, name: &str) -> Database {
 /// One line for each definition line: oid, length, title, id, accession, taxid, residues.
 fn listing(database: &Database) -> String {
     let mut text = String::new();
-    for oid in database.oids().iter().cloned().flatten() {
+    for oid in database.included_oids().iter().cloned().flatten() {
         let letters: Vec<u8> =
             database.residues_of(oid).iter().map(|&code| alphabet::decode(code)).collect();
         for line in database.deflines(oid).unwrap() {
@@ -57,7 +57,11 @@ fn compare(directory: &Path, name: &str) -> Database {
     let info = run(directory, "blastdbcmd", &["-db", name, "-info"]);
     for part in [
         format!("Database: {}\n", String::from_utf8_lossy(database.title())),
-        format!("Date: {}\tLongest sequence: {} residues", database.date(), database.longest()),
+        format!(
+            "Date: {}\tLongest sequence: {} residues",
+            database.date(),
+            database.max_sequence_length()
+        ),
         format!("BLASTDB Version: {}", database.version()),
     ] {
         assert!(info.contains(&part), "{name}: {part:?} is not in {info}");
@@ -109,12 +113,12 @@ fn databases_of_makeblastdb_are_read_completely() {
                 let several = dir.path().join(format!("{name}.pal")).exists();
                 assert_eq!(several, size == "1KB");
                 let database = compare(dir.path(), &name);
-                assert_eq!((database.oid_count(), database.sequences()), (60, 60));
+                assert_eq!((database.oid_count(), database.sequence_count()), (60, 60));
             }
         }
     }
     let both = compare(dir.path(), "v5false1KB v5false1GB");
-    assert_eq!((both.oid_count(), both.infos().len()), (120, 2));
+    assert_eq!((both.oid_count(), both.database_infos().len()), (120, 2));
 }
 
 #[test]

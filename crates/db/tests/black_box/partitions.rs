@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use crate::common::{FOUR, entries, volume, write};
 use fastrand::Rng;
-use fleetblast_db::partition::{Filled, Part, Piece, Span};
+use fleetblast_db::partition::{FileSpan, FilledMemory, VolumePart, VolumePiece};
 use fleetblast_db::{
-    Contents, Database, DbError, LoadedPartition, Partition, SearchPath, SequenceKind,
+    Database, DbError, LoadedPartition, Partition, PartitionContents, SearchPath, SequenceKind,
 };
 use tempfile::TempDir;
 
@@ -30,15 +30,15 @@ fn open(dir: &Path, names: &str) -> Database {
 }
 
 /// Reads a span with nothing but what the partition says, at some place in a buffer.
-fn read(database: &Database, piece: &Piece, span: &Span) -> Filled {
-    let path = database.volume_file(piece.volume, span.part.file()).unwrap();
+fn read(database: &Database, piece: &VolumePiece, span: &FileSpan) -> FilledMemory {
+    let path = database.volume_file(piece.volume, span.part.volume_file()).unwrap();
     let mut memory = vec![0xff; (span.bytes.end - span.bytes.start) as usize + 7];
     File::open(path).unwrap().read_exact_at(&mut memory[7..], span.bytes.start).unwrap();
-    Filled { memory: Arc::new(memory), start: 7 }
+    FilledMemory { memory: Arc::new(memory), start: 7 }
 }
 
-fn fill(database: &Database, partition: &Partition) -> Vec<Filled> {
-    let spans = |piece: &Piece| piece.spans.clone();
+fn fill(database: &Database, partition: &Partition) -> Vec<FilledMemory> {
+    let spans = |piece: &VolumePiece| piece.spans.clone();
     partition
         .pieces
         .iter()
@@ -53,10 +53,10 @@ fn a_partition_in_memory_is_the_same_as_the_database_there() {
         let ranges = database.partitions(n);
         assert_eq!(ranges.len(), n);
         for oids in ranges {
-            let partition = database.partition(oids.clone(), Contents::All).unwrap();
+            let partition = database.partition(oids.clone(), PartitionContents::All).unwrap();
             let filled = fill(&database, &partition);
             let loaded = LoadedPartition::new(&database, &partition, filled).unwrap();
-            let resident = LoadedPartition::resident(&database, &partition).unwrap();
+            let resident = LoadedPartition::from_resident(&database, &partition).unwrap();
             for part in [&loaded, &resident] {
                 part.validate().unwrap();
                 assert_eq!(part.oids(), oids);
@@ -78,15 +78,15 @@ fn a_partition_in_memory_is_the_same_as_the_database_there() {
 #[test]
 fn partitions_need_each_byte_of_the_sequences_once() {
     let (_dir, database) = three_volumes();
-    let whole = database.partition(0..database.oid_count(), Contents::Residues).unwrap();
+    let whole = database.partition(0..database.oid_count(), PartitionContents::Residues).unwrap();
     let sequences = |partition: &Partition| -> u64 {
         let spans = partition.pieces.iter().flat_map(|piece| &piece.spans);
-        let sequences = spans.filter(|span| span.part == Part::Sequences);
+        let sequences = spans.filter(|span| span.part == VolumePart::Sequences);
         // Each has the sentinel before its first sequence.
         sequences.map(|span| span.bytes.end - span.bytes.start - 1).sum()
     };
     let parts = database.partitions(9).into_iter();
-    let parts = parts.map(|oids| database.partition(oids, Contents::Residues).unwrap());
+    let parts = parts.map(|oids| database.partition(oids, PartitionContents::Residues).unwrap());
     assert_eq!(parts.map(|part| sequences(&part)).sum::<u64>(), sequences(&whole));
     assert_eq!(whole.pieces.iter().map(|piece| piece.volume).collect::<Vec<_>>(), [0, 2]);
 }
@@ -94,15 +94,15 @@ fn partitions_need_each_byte_of_the_sequences_once() {
 #[test]
 fn what_was_not_loaded_is_missed_not_invented() {
     let (_dir, database) = three_volumes();
-    let partition = database.partition(30..50, Contents::Residues).unwrap();
+    let partition = database.partition(30..50, PartitionContents::Residues).unwrap();
     let mut filled = fill(&database, &partition);
     let loaded = LoadedPartition::new(&database, &partition, filled.clone()).unwrap();
     loaded.validate().unwrap();
-    assert!(matches!(loaded.deflines(33), Err(DbError::Offset { .. })));
+    assert!(matches!(loaded.deflines(33), Err(DbError::InvalidOffset { .. })));
     let short = vec![0; (*filled[1].memory).as_ref().len() - 1];
     filled[1].memory = Arc::new(short);
     let error = LoadedPartition::new(&database, &partition, filled).unwrap_err();
-    assert!(matches!(error, DbError::Truncated { .. }), "{error}");
+    assert!(matches!(error, DbError::FileTruncated { .. }), "{error}");
     let none = LoadedPartition::new(&database, &partition, Vec::new()).unwrap_err();
     assert!(none.to_string().contains("a.pin"), "{none}");
 }
@@ -122,12 +122,12 @@ fn faults_are_those_of_the_whole_database() {
         let database = open(dir.path(), "a");
         let expected = database.validate(0..40).unwrap_err().to_string();
         assert!(expected.contains(part), "{expected}");
-        let partition = database.partition(15..25, Contents::Residues).unwrap();
+        let partition = database.partition(15..25, PartitionContents::Residues).unwrap();
         let filled = fill(&database, &partition);
         let loaded = LoadedPartition::new(&database, &partition, filled).unwrap();
         assert_eq!(loaded.validate().unwrap_err().to_string(), expected);
-        let other = database.partition(25..40, Contents::Residues).unwrap();
-        LoadedPartition::resident(&database, &other).unwrap().validate().unwrap();
+        let other = database.partition(25..40, PartitionContents::Residues).unwrap();
+        LoadedPartition::from_resident(&database, &other).unwrap().validate().unwrap();
     }
 }
 
@@ -139,10 +139,10 @@ fn offsets_outside_the_file_make_no_partition() {
     bytes.index[tables + 4 * 20..][..4].copy_from_slice(&1_000_000u32.to_be_bytes());
     let database = Database::from_volume_bytes(vec![bytes]).unwrap();
     for oids in [0..20, 20..30] {
-        let error = database.partition(oids, Contents::All).unwrap_err();
-        assert!(matches!(error, DbError::Offset { .. }), "{error}");
+        let error = database.partition(oids, PartitionContents::All).unwrap_err();
+        assert!(matches!(error, DbError::InvalidOffset { .. }), "{error}");
     }
-    database.partition(0..40, Contents::All).unwrap();
+    database.partition(0..40, PartitionContents::All).unwrap();
 }
 
 /// An index of `count` sequences with lengths around 300, without sequences: volumes of 4,000,000.
@@ -196,7 +196,7 @@ fn cut_simulated(count: u32, n: usize) -> (f64, u64) {
     let partitions: Vec<Partition> = database
         .partitions(n)
         .into_iter()
-        .map(|oids| database.partition(oids, Contents::All).unwrap())
+        .map(|oids| database.partition(oids, PartitionContents::All).unwrap())
         .collect();
     let seconds = start.elapsed().as_secs_f64();
     let (peak, own) = memory();
@@ -207,7 +207,7 @@ fn cut_simulated(count: u32, n: usize) -> (f64, u64) {
     );
     assert_eq!(partitions.len(), n);
     assert_eq!(partitions[n - 1].oids.end, count);
-    let ideal = database.residues() as f64 / n as f64;
+    let ideal = database.residue_count() as f64 / n as f64;
     for pair in partitions.windows(2) {
         assert_eq!(pair[0].oids.end, pair[1].oids.start);
         let residues: u64 =

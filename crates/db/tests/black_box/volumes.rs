@@ -17,7 +17,7 @@ fn both_versions_give_back_what_was_written() {
         assert_eq!((database.oid_count(), database.version()), (30, label.version));
         assert_eq!((database.title(), database.date()), (label.title.as_bytes(), label.date));
         let total: usize = entries.iter().map(|(_, letters)| letters.len()).sum();
-        assert_eq!((database.sequences(), database.residues()), (30, total as u64));
+        assert_eq!((database.sequence_count(), database.residue_count()), (30, total as u64));
         for (oid, (line, letters)) in (0..).zip(&entries) {
             assert_eq!(database.residues_of(oid), crate::common::codes(letters));
             assert_eq!(database.length_of(oid) as usize, letters.len());
@@ -55,14 +55,14 @@ fn every_truncation_is_an_error() {
         for length in 0..whole.index.len() {
             let index = whole.index[..length].to_vec();
             let error = one(VolumeBytes { index, ..whole.clone() }).unwrap_err();
-            assert!(matches!(error, DbError::Truncated { .. }), "{length}: {error}");
+            assert!(matches!(error, DbError::FileTruncated { .. }), "{length}: {error}");
             assert!(error.to_string().contains("volume-0.pin"), "{error}");
         }
         for length in 0..whole.residues.len() {
             let residues = whole.residues[..length].to_vec();
             let error = one(VolumeBytes { residues, ..whole.clone() }).unwrap_err();
             let length = length as u64;
-            assert!(matches!(error, DbError::Truncated { length: l, .. } if l == length));
+            assert!(matches!(error, DbError::FileTruncated { length: l, .. } if l == length));
         }
         for length in 0..whole.headers.len() {
             let headers = whole.headers[..length].to_vec();
@@ -130,7 +130,7 @@ fn validation_names_the_byte_and_the_sequence() {
     database.validate(0..13).unwrap();
     database.validate(14..18).unwrap();
     match database.validate(2..18).unwrap_err() {
-        DbError::Residue { offset, oid: 13, code: 28, expected: "a residue", path } => {
+        DbError::InvalidResidue { offset, oid: 13, code: 28, expected: "a residue", path } => {
             assert_eq!((offset, path.to_str()), (at, Some("volume-1.psq")));
         }
         other => panic!("{other}"),
@@ -140,7 +140,7 @@ fn validation_names_the_byte_and_the_sequence() {
     let database = one(bytes).unwrap();
     let error = database.validate(0..9).unwrap_err();
     assert!(
-        matches!(error, DbError::Residue { oid: 3, code: 5, expected: "a sentinel", .. }),
+        matches!(error, DbError::InvalidResidue { oid: 3, code: 5, expected: "a sentinel", .. }),
         "{error}"
     );
     assert!(database.validate(4..9).is_err(), "the byte before a range is its sentinel");
@@ -151,7 +151,7 @@ fn validation_names_the_byte_and_the_sequence() {
     let database = one(bytes).unwrap();
     let error = database.validate(0..9).unwrap_err();
     let text = error.to_string();
-    assert!(matches!(error, DbError::Offset { what: "sequence", oid: 5, .. }), "{text}");
+    assert!(matches!(error, DbError::InvalidOffset { what: "sequence", oid: 5, .. }), "{text}");
     assert!(text.contains(&format!("byte {entry}")), "{text}");
     assert!(database.residues_of(4).is_empty() && database.residues_of(5).is_empty());
 }
@@ -164,14 +164,14 @@ fn other_versions_and_types_are_refused_in_the_words_of_the_oracle() {
         bytes.index[3] = version;
         let error = one(bytes).unwrap_err();
         assert_eq!(
-            (error.report().as_str(), error.exit_code()),
+            (error.stderr_line().as_str(), error.exit_code()),
             ("BLAST Database error: Error: Not a valid version 4 or 5 database.", 2)
         );
     }
     let mut bytes = whole;
     bytes.index[7] = 2;
     assert_eq!(
-        one(bytes).unwrap_err().report(),
+        one(bytes).unwrap_err().stderr_line(),
         "BLAST Database error: Error: requested sequence type does not match DB."
     );
 }

@@ -12,7 +12,7 @@ mod traced;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fleetblast_db::load::HugePages;
+use fleetblast_db::load::PageKind;
 use fleetblast_db::{SequenceKind, check_mapped_files};
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
@@ -77,7 +77,7 @@ fn search(
     let loading_span = recorder.begin(Lane::Search, Kind::Load);
     let target = SubjectDatabase::open(plan, audience)?;
     audience.begin_search();
-    let (first, most) = block_bounds(plan, target.searched.residues());
+    let (first, most) = block_bounds(plan, target.searched.residue_count());
     let (letters, is_database_empty) = (target.letters(), target.is_database_empty);
     let queries = QueryReader::open(plan, first, letters, is_database_empty, audience)?;
     let all = 0..target.searched.oid_count();
@@ -103,7 +103,7 @@ fn search(
     let search = TwoPhaseSearch::new(&target, &engine, plan, audience, recorder.clone())?;
     let mut search = search.with_halt(halt.clone());
     // If each block reads the database files again, all blocks have the largest size.
-    let first = if search.choice.streamed.is_some() { most } else { first };
+    let first = if search.choice.streaming_bytes.is_some() { most } else { first };
     let mut block_size = BlockSize::new(first, most);
     queries.set_block_residues(block_size.residues());
     let mut sink =
@@ -161,8 +161,8 @@ fn search(
         timing.search_seconds = search.phase_times.search.as_secs_f64();
         timing.traceback_seconds = search.phase_times.traceback.as_secs_f64();
         timing.loading = Some(loading(&search));
-        timing.subjects = target.searched.sequences();
-        timing.subject_residues = target.searched.residues();
+        timing.subjects = target.searched.sequence_count();
+        timing.subject_residues = target.searched.residue_count();
         let usage = Usage::now();
         (timing.cpu_seconds, timing.peak_memory_bytes) =
             (usage.cpu_seconds, usage.peak_memory_bytes);
@@ -240,11 +240,11 @@ fn loading(search: &TwoPhaseSearch) -> Loading {
     Loading {
         method: search.choice.method.name(),
         reason: search.choice.reason.clone(),
-        streamed_through_bytes: search.choice.streamed,
-        bytes_read: read.bytes,
-        bytes_received: read.received,
-        pages: loader.pages().map_or("page cache", HugePages::name).to_owned(),
-        read_seconds: read.time.as_secs_f64(),
+        streamed_through_bytes: search.choice.streaming_bytes,
+        bytes_read: read.read_bytes,
+        bytes_received: read.received_bytes,
+        pages: loader.page_kind().map_or("page cache", PageKind::name).to_owned(),
+        read_seconds: read.wall_time.as_secs_f64(),
         wait_seconds: search.waiting().as_secs_f64(),
     }
 }

@@ -62,7 +62,7 @@ fn describe(plan: &Plan, target: &SubjectDatabase, timing: &Timing, start: Insta
         hosts: 1,
         groups: 1,
         replicas: 1,
-        partition_residues: vec![target.searched.residues()],
+        partition_residues: vec![target.searched.residue_count()],
         output: plan.fleet.config.strategy,
         schedule: plan.fleet.config.schedule,
         database: match &plan.subjects {

@@ -50,7 +50,7 @@ pub fn fingerprint_sequences<K: Copy + Send>(
     database: &Database,
     items: &[(K, SequenceFile, Range<u32>)],
 ) -> Result<Vec<(K, usize, u128)>, Error> {
-    let by_size = usize::try_from(database.residues() / READ_RESIDUES).unwrap_or(usize::MAX);
+    let by_size = usize::try_from(database.residue_count() / READ_RESIDUES).unwrap_or(usize::MAX);
     let least = by_size.saturating_add(1).max(RANGES_PER_THREAD * rayon::current_num_threads());
     let parts = least.div_ceil(items.len().max(1));
     let ranges = items.iter().flat_map(|(key, side, oids)| {
@@ -60,7 +60,7 @@ pub fn fingerprint_sequences<K: Copy + Send>(
     let ranges: Vec<_> = ranges.collect();
     let fingerprinter = Fingerprinter::new(database);
     let read = |(key, side, oids): (K, SequenceFile, Range<u32>)| {
-        let volumes = fingerprinter.compute(oids, side.file())?;
+        let volumes = fingerprinter.compute_fingerprints(oids, side.file())?;
         Ok(volumes.into_iter().map(move |(volume, sum)| (key, volume, sum)))
     };
     let read: Result<Vec<_>, Error> = ranges.into_par_iter().map(read).collect();

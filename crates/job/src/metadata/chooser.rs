@@ -154,7 +154,7 @@ impl<'a> EncodingChooser<'a> {
     fn subject_share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
         let length = |hit: &SubjectHit| f64::from(self.target.searched.length_of(hit.oid));
         let shown: f64 = hits.iter().flatten().map(length).sum();
-        let all = hits.len().max(1) as f64 * self.target.searched.residues().max(1) as f64;
+        let all = hits.len().max(1) as f64 * self.target.searched.residue_count().max(1) as f64;
         (shown / all).min(1.0)
     }
 

@@ -36,8 +36,8 @@ pub fn fingerprint_ranks_database(
 /// Combines the fingerprints of residues and headers with the rest.
 fn with_sums(target: &SubjectDatabase, [residues, headers]: [u128; 2]) -> DatabaseFingerprint {
     DatabaseFingerprint {
-        sequences: target.searched.sequences(),
-        letters: target.searched.residues(),
+        sequences: target.searched.sequence_count(),
+        letters: target.searched.residue_count(),
         residues,
         headers,
         rest: target.rest_fingerprint(),

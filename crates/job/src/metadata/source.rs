@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use fleetblast_db::load::HELD_SHARE;
+use fleetblast_db::load::MAX_MEMORY_FRACTION;
 use fleetblast_db::load::machine::available_memory;
 use fleetblast_metadata::order::RecordOrder;
 use fleetblast_metadata::records::{Record, RecordKind, Records};
@@ -84,7 +84,7 @@ impl OpenedMetadata {
 /// Returns the most bytes of memory that a record may use: `wished`, or 80 % of the available
 /// memory.
 pub fn record_memory(wished: Option<u64>) -> u64 {
-    let usual = || available_memory().map(|bytes| (bytes as f64 * HELD_SHARE) as u64);
+    let usual = || available_memory().map(|bytes| (bytes as f64 * MAX_MEMORY_FRACTION) as u64);
     wished.or_else(usual).unwrap_or(u64::MAX)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fleetblast_db::SequenceKind;
-use fleetblast_db::load::Wish;
+use fleetblast_db::load::LoaderRequest;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{Params, ProteinParams};
 use fleetblast_fleet::config::Config;
@@ -59,7 +59,7 @@ impl Plan {
             split: Split::Database,
             partitions: None,
             fleet: Fleet::alone(),
-            load: Wish::default(),
+            load: LoaderRequest::default(),
             kernel: Kernel::detect(),
             timing: None,
         }

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use fleetblast_db::SequenceKind;
-use fleetblast_db::load::Wish;
+use fleetblast_db::load::LoaderRequest;
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params};
@@ -160,7 +160,7 @@ pub struct Plan {
     /// Ranks, their scheduling and checkpoints.
     pub fleet: Fleet,
     /// How the database comes into memory (`-loader`, `-memory`).
-    pub load: Wish,
+    pub load: LoaderRequest,
     /// The set of vector instructions in use.
     pub kernel: Kernel,
     /// File for the timing (`-timing`).

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleetblast_db::restrict::{Ids, Restriction};
+use fleetblast_db::restrict::{ListEntries, Restriction};
 use fleetblast_engine::params::{HspFilter, NucleotideParams, ProteinParams};
 use fleetblast_engine::pattern::{Pattern, PatternSearch};
 use fleetblast_engine::pssm::Pssm;
@@ -53,7 +53,10 @@ fn plans_with_other_inputs_and_outputs() {
             name: "-".to_owned(),
             range: Some(3..usize::MAX),
         },
-        restriction: Some(Restriction { ids: Ids::Taxids(vec![9606, -1]), negative: true }),
+        restriction: Some(Restriction {
+            entries: ListEntries::Taxids(vec![9606, -1]),
+            is_negative: true,
+        }),
         database_mask: Some(DatabaseMask {
             algorithm: MaskAlgorithm::Name("seg".to_owned()),
             hard: true,

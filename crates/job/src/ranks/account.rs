@@ -99,8 +99,8 @@ fn compute_timing(
         threads_source: threads.source,
         queries: statistics.iter().map(|rank| rank.sums.queries).sum(),
         query_residues: statistics.iter().map(|rank| rank.sums.query_residues).sum(),
-        subjects: searched.sequences(),
-        subject_residues: searched.residues(),
+        subjects: searched.sequence_count(),
+        subject_residues: searched.residue_count(),
         loading: Some(loading_statistics(job_context, statistics)),
         metadata: statistics
             .iter()
@@ -129,7 +129,7 @@ fn loading_statistics(job_context: &JobContext, statistics: &[RankStatistics]) -
     Loading {
         method: choice.method.name(),
         reason: choice.reason.clone(),
-        streamed_through_bytes: choice.streamed,
+        streamed_through_bytes: choice.streaming_bytes,
         bytes_read: loaded().map(|loaded| loaded.bytes).sum(),
         bytes_received: loaded().map(|loaded| loaded.received).sum(),
         pages: loaded().map(|loaded| loaded.pages.clone()).next().unwrap_or_default(),
@@ -166,7 +166,7 @@ fn describe_job(
     let (plan, topology) = (job_context.job.plan, &job_context.topology);
     let searched = &job_context.job.target.searched;
     let residues = |oids| -> u64 {
-        let included = searched.oids_in(oids).into_iter().flatten();
+        let included = searched.included_oids_in(oids).into_iter().flatten();
         included.map(|oid| u64::from(searched.length_of(oid))).sum()
     };
     let replicas = topology.workers.iter().map(|worker| worker.replica + 1).max();

@@ -92,13 +92,13 @@ pub fn database_identity(
     fingerprint: &VolumeFingerprints,
 ) -> Result<DatabaseIdentity, Error> {
     let searched = &target.searched;
-    let volume = |(number, outline): (usize, fleetblast_db::fingerprint::VolumeOutline)| {
+    let volume = |(number, outline): (usize, fleetblast_db::fingerprint::VolumeSummary)| {
         let name = outline.path.file_name().map(lossy).unwrap_or_default();
         VolumeIdentity {
             name,
             date: outline.date,
-            sequences: outline.sequences,
-            index: format!("{:032x}", outline.index),
+            sequences: outline.sequence_count,
+            index: format!("{:032x}", outline.index_fingerprint),
             residues: fingerprint.of_volume(number, SequenceFile::Residues),
             headers: fingerprint.of_volume(number, SequenceFile::Headers),
         }
@@ -108,9 +108,9 @@ pub fn database_identity(
     };
     Ok(DatabaseIdentity {
         name,
-        sequences: searched.sequences(),
-        residues: searched.residues(),
-        volumes: searched.outlines().enumerate().map(volume).collect(),
+        sequences: searched.sequence_count(),
+        residues: searched.residue_count(),
+        volumes: searched.volume_summaries().enumerate().map(volume).collect(),
         selection: format!("{:032x}", target.selection_fingerprint()?),
     })
 }

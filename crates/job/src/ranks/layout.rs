@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use fleetblast_db::load::machine;
 #[cfg(feature = "mpi")]
-use fleetblast_db::load::{self, Choice, Purpose};
-use fleetblast_db::load::{HELD_SHARE, Method};
+use fleetblast_db::load::{self, LoadPurpose, LoaderChoice};
+use fleetblast_db::load::{LoadMethod, MAX_MEMORY_FRACTION};
 #[cfg(feature = "mpi")]
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::{Contents, Database};
+use fleetblast_db::{Database, PartitionContents};
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::{BLOCK_RESIDUES, Layout, Request, Size, UserSettings};
 use fleetblast_fleet::topology::{Shape, Topology};
@@ -42,7 +42,7 @@ impl RankResources {
     /// Describes `ranks` ranks in this process. With `-memory` it is a plan for other machines,
     /// where each rank has a host of its own.
     pub fn in_one_process(plan: &Plan, ranks: u32) -> Self {
-        let hosts = if plan.load.memory.is_some() { ranks } else { 1 };
+        let hosts = if plan.load.memory_limit.is_some() { ranks } else { 1 };
         let memory = memory_per_rank(ranks);
         RankResources { all: ranks, per_host: ranks, hosts, memory, remote: false }
     }
@@ -50,10 +50,10 @@ impl RankResources {
     /// Returns whether ranks load the database together. By default they do if several hosts would
     /// read it over a network. A single block of queries is searched once in each partition, so
     /// nothing would be read twice. The database fits into memory in any layout.
-    fn uses_broadcast(&self, wish: Option<Method>, queries: Option<Weight>) -> bool {
+    fn uses_broadcast(&self, wish: Option<LoadMethod>, queries: Option<Weight>) -> bool {
         let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
         let several_read = self.hosts > 1 && self.remote && !single;
-        wish.map_or(several_read, |method| method == Method::Broadcast)
+        wish.map_or(several_read, |method| method == LoadMethod::Broadcast)
     }
 }
 
@@ -78,12 +78,12 @@ impl DatabaseCut {
 #[cfg(feature = "mpi")]
 pub fn is_remote(database: &Database) -> bool {
     let path = database.volume_file(0, VolumeFile::Sequences);
-    path.is_some_and(|path| machine::storage(&path) == machine::Storage::Network)
+    path.is_some_and(|path| machine::storage_location(&path) == machine::StorageLocation::Network)
 }
 
 /// Returns the bytes of memory that each of `ranks_on_host` ranks may use on this host.
 pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
-    let usable = machine::available_memory()? as f64 * HELD_SHARE;
+    let usable = machine::available_memory()? as f64 * MAX_MEMORY_FRACTION;
     Some(usable as u64 / u64::from(ranks_on_host.max(1)))
 }
 
@@ -101,7 +101,8 @@ pub fn plan_layout(
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
     let wished = plan.fleet.user_settings;
     let (batch_residues, most_block_residues) = plan.batch_size.block_residues();
-    let most_block_residues = plan.block_residues(most_block_residues, target.searched.residues());
+    let most_block_residues =
+        plan.block_residues(most_block_residues, target.searched.residue_count());
     let user_settings = UserSettings { block_residues: wished.block_residues.or(kept), ..wished };
     let mut request = Request {
         ranks: ranks.all,
@@ -109,7 +110,7 @@ pub fn plan_layout(
         hosts: ranks.hosts,
         broadcast,
         // Mapped files are not held in memory, so their memory cannot be limited.
-        stream: !broadcast && plan.load.method != Some(Method::Map),
+        stream: !broadcast && plan.load.method != Some(LoadMethod::Map),
         threads: plan.threads.count as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
         database: database_size(&target.searched)?,
@@ -119,7 +120,7 @@ pub fn plan_layout(
         block_queries: plan.batch_size.block_queries(),
         user_settings,
     };
-    if let Some(wanted) = plan.load.memory {
+    if let Some(wanted) = plan.load.memory_limit {
         // The user's limit is for the database alone, for each rank, on any host.
         request.memory = wanted.saturating_add(request.other_memory(config));
         request.ranks_per_host = 1;
@@ -129,9 +130,11 @@ pub fn plan_layout(
 
 fn database_size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
     Ok(Size {
-        bytes: database.partition(0..database.oid_count(), Contents::Residues)?.size(),
-        residues: database.residues(),
-        sequences: database.sequences(),
+        bytes: database
+            .partition(0..database.oid_count(), PartitionContents::Residues)?
+            .byte_count(),
+        residues: database.residue_count(),
+        sequences: database.sequence_count(),
     })
 }
 
@@ -144,14 +147,14 @@ pub fn choose_loader(
     plan: &Plan,
     target: &SubjectDatabase,
     layout: &Layout,
-) -> Result<Choice, Error> {
+) -> Result<LoaderChoice, Error> {
     let why = match plan.load.method {
         Some(_) => "as asked for",
         None => "several hosts and a network file system: each byte is read once",
     };
     let choice = match layout.broadcast {
-        true => Choice::broadcast(&target.searched, why),
-        false => load::choose(&target.searched, Purpose::Search, plan.load),
+        true => LoaderChoice::for_broadcast(&target.searched, why),
+        false => load::choose_loader(&target.searched, LoadPurpose::Search, plan.load),
     };
     choice.map_err(Error::from)
 }
@@ -183,10 +186,10 @@ mod tests {
             assert!(ranks(2, true).uses_broadcast(None, queries));
             assert!(!ranks(1, true).uses_broadcast(None, queries));
             assert!(!ranks(2, false).uses_broadcast(None, queries));
-            assert!(!ranks(2, true).uses_broadcast(Some(Method::Map), queries));
+            assert!(!ranks(2, true).uses_broadcast(Some(LoadMethod::Map), queries));
         }
         let single = of(BLOCK_RESIDUES);
         assert!(!ranks(2, true).uses_broadcast(None, single));
-        assert!(ranks(1, false).uses_broadcast(Some(Method::Broadcast), single));
+        assert!(ranks(1, false).uses_broadcast(Some(LoadMethod::Broadcast), single));
     }
 }

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fleetblast_db::check_mapped_files;
-use fleetblast_db::load::{self, Choice, Held, Method, Purpose};
+use fleetblast_db::load::{self, LoadMethod, LoadPurpose, LoaderChoice, MemoryLoader};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
@@ -104,7 +104,7 @@ pub fn on_threads(
     if plan.fleet.dry_run {
         return layout::print_layout(&layout, plan, &target);
     }
-    let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
+    let choice = load::choose_loader(&target.searched, LoadPurpose::Search, plan.load)?;
     let cut = DatabaseCut::new(&target, &layout);
     let fingerprint = database_fingerprint::read_fingerprint(plan, &target, &cut)?;
     let early_end = drain.as_ref().map(DrainSignals::early_end);
@@ -179,9 +179,9 @@ fn count_occurrences(
 /// Everything that all ranks of this process share.
 struct JobContext<'a> {
     job: RankJob<'a>,
-    choice: Choice,
+    choice: LoaderChoice,
     /// Partitions that were loaded together with other processes before the search.
-    loaded_partitions: HashMap<PartitionId, Held>,
+    loaded_partitions: HashMap<PartitionId, MemoryLoader>,
     topology: Arc<Topology>,
     config: Arc<Config>,
     /// Path of the unfinished output.
@@ -196,7 +196,7 @@ impl<'a> JobContext<'a> {
         job: RankJob<'a>,
         topology: Arc<Topology>,
         layout: &Layout,
-        choice: Choice,
+        choice: LoaderChoice,
         path: PathBuf,
         checkpoint_state: Option<CheckpointState>,
     ) -> Self {
@@ -206,7 +206,7 @@ impl<'a> JobContext<'a> {
         let read_ahead = if verifies_blocks { 0 } else { config.read_ahead };
         JobContext {
             job,
-            choice: Choice { streamed: layout.streamed, ..choice },
+            choice: LoaderChoice { streaming_bytes: layout.streamed, ..choice },
             loaded_partitions: HashMap::new(),
             topology,
             config: Arc::new(Config {
@@ -354,7 +354,8 @@ impl<'a> JobContext<'a> {
         let (plan, target) = (self.job.plan, self.job.target);
         let partitions = self.topology.held(id);
         // The worker searches one partition at a time, but each has buffers of its own.
-        let streamed = self.choice.streamed.filter(|_| self.choice.method != Method::Map);
+        let streamed =
+            self.choice.streaming_bytes.filter(|_| self.choice.method != LoadMethod::Map);
         let streamed = streamed.map(|memory| memory / partitions.len() as u64);
         let mut scans = HashMap::new();
         for &partition in partitions {
@@ -362,7 +363,7 @@ impl<'a> JobContext<'a> {
             let ranges = || target.searched.partitions_within(oids.clone(), n);
             let supply = match (self.loaded_partitions.get(&partition), streamed) {
                 (Some(held), _) => held.clone().supply(ranges())?,
-                (None, None) => self.choice.supply_of(&target.searched, ranges())?,
+                (None, None) => self.choice.supply_ranges(&target.searched, ranges())?,
                 (None, Some(memory)) => {
                     self.choice.supply_streamed(&target.searched, oids, n, memory)?
                 }

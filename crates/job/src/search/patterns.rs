@@ -27,7 +27,7 @@ pub fn count_occurrences(
     let count = |range: Range<u32>| {
         database.validate(range.clone())?;
         let of = |oid| pattern.occurrences(database.residues_of(oid)).len() as u64;
-        Ok(database.oids_in(range).into_iter().flatten().map(of).sum::<u64>())
+        Ok(database.included_oids_in(range).into_iter().flatten().map(of).sum::<u64>())
     };
     let counts = ranges.into_par_iter().map(count).collect::<Result<Vec<u64>, Error>>()?;
     Ok(counts.into_iter().sum())

@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use fleetblast_db::load::{Loader, Supply, Unit, Work};
+use fleetblast_db::load::{LoadUnit, LoadedRange, Loader, PartitionSupply};
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::restrict::Visibility;
-use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_all_pages};
+use fleetblast_db::restrict::HitVisibility;
+use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_no_lost_page};
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::lists::{HitLists, Merger};
 use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher};
@@ -30,7 +30,7 @@ const SUBJECTS_PER_STEP: u64 = 128;
 /// Searches a part of the database, which a supply brings into memory.
 pub struct DatabaseScan<'a> {
     target: &'a SubjectDatabase,
-    supply: Supply,
+    supply: PartitionSupply,
     /// Whether the supply brings the same bytes in every search.
     is_stable: bool,
     halt: Halt,
@@ -68,7 +68,7 @@ impl Subjects for LoadedSubjects<'_> {
     }
 
     fn is_excluded(&self, oid: u32) -> bool {
-        self.target.has_visibility(oid, Visibility::Excluded)
+        self.target.has_visibility(oid, HitVisibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
@@ -96,7 +96,7 @@ impl Subjects for OpenedSubjects<'_> {
     }
 
     fn is_excluded(&self, oid: u32) -> bool {
-        self.0.has_visibility(oid, Visibility::Excluded)
+        self.0.has_visibility(oid, HitVisibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
@@ -107,7 +107,7 @@ impl Subjects for OpenedSubjects<'_> {
 impl<'a> DatabaseScan<'a> {
     /// Creates a scan of what `supply` loads of the database; `is_stable` says that every search
     /// gets the same bytes.
-    pub fn new(target: &'a SubjectDatabase, supply: Supply, is_stable: bool) -> Self {
+    pub fn new(target: &'a SubjectDatabase, supply: PartitionSupply, is_stable: bool) -> Self {
         let (audience, halt, waiting) = (None, Halt::default(), Duration::ZERO);
         let scratches = Mutex::default();
         DatabaseScan {
@@ -139,7 +139,7 @@ impl<'a> DatabaseScan<'a> {
 
     /// Number of subjects, including those that a restriction excludes.
     pub fn subject_count(&self) -> u64 {
-        let oids = |unit: &Unit| u64::from(unit.partition.oids.end - unit.partition.oids.start);
+        let oids = |unit: &LoadUnit| u64::from(unit.partition.oids.end - unit.partition.oids.start);
         self.supply.units().iter().map(oids).sum()
     }
 
@@ -156,7 +156,7 @@ impl<'a> DatabaseScan<'a> {
 
     /// Whether the search is still wanted and its data are valid.
     fn can_continue(&self) -> bool {
-        !self.halt.is_set() && has_all_pages()
+        !self.halt.is_set() && has_no_lost_page()
     }
 
     fn step(&self, more: u64) {
@@ -191,7 +191,7 @@ impl<'a> DatabaseScan<'a> {
     fn search_with(&mut self, searcher: &Searcher) -> Result<HitLists, DbError> {
         let merger = searcher.merger();
         let lists = Mutex::new(merger.empty_lists());
-        let ((), waiting) = self.supply.pass(|queue| {
+        let ((), waiting) = self.supply.run_pass(|queue| {
             rayon::broadcast(|_| {
                 let mut scratch = SearchScratch::default();
                 while self.can_continue()
@@ -248,14 +248,14 @@ impl<'a> DatabaseScan<'a> {
     fn search_range(
         &self,
         searcher: &Searcher,
-        work: &Work,
+        work: &LoadedRange,
         scratch: &mut SearchScratch,
     ) -> Result<HitLists, DbError> {
         if !self.is_validated {
             work.partition.validate_range(&work.range)?;
         }
         let subjects = LoadedSubjects { target: self.target, partition: &work.partition };
-        let included = self.target.searched.oids_in(work.range.clone());
+        let included = self.target.searched.included_oids_in(work.range.clone());
         let (mut reported, mut seen) = (0, 0);
         let can_continue = |_: &u32| self.can_continue();
         let wanted = included.into_iter().flatten().take_while(can_continue).inspect(|_| {
@@ -278,7 +278,8 @@ impl<'a> DatabaseScan<'a> {
     pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), Error> {
         let database = &self.target.searched;
         for oid in oids {
-            let (loaded, held) = (self.supply.kept_stored_of(oid), database.stored_of(oid));
+            let (loaded, held) =
+                (self.supply.kept_stored_bytes_of(oid), database.stored_bytes_of(oid));
             if loaded.is_some_and(|loaded| !std::ptr::eq(loaded, held) && loaded != held) {
                 let file = database.file_of(oid, VolumeFile::Sequences).unwrap_or_default();
                 return Err(Error::database(format_args!(
@@ -305,7 +306,7 @@ impl<'a> DatabaseScan<'a> {
                     let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
                     let mut candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
                     candidate.is_reported =
-                        !self.target.has_visibility(hit.oid, Visibility::Unreported);
+                        !self.target.has_visibility(hit.oid, HitVisibility::Unreported);
                     self.step(1);
                     candidate
                 },

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use fleetblast_db::DbError;
-use fleetblast_db::load::{self, Choice, Loader, Purpose};
-use fleetblast_db::restrict::Visibility;
+use fleetblast_db::load::{self, LoadPurpose, Loader, LoaderChoice};
+use fleetblast_db::restrict::HitVisibility;
 use fleetblast_engine::batches;
 use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
@@ -48,7 +48,7 @@ pub struct TwoPhaseSearch<'a> {
     target: &'a SubjectDatabase,
     engine: &'a Search,
     /// How the database comes into memory.
-    pub choice: Choice,
+    pub choice: LoaderChoice,
     scan: DatabaseScan<'a>,
     /// Receives the progress.
     audience: &'a dyn Audience,
@@ -79,20 +79,20 @@ impl<'a> TwoPhaseSearch<'a> {
         recorder: Recorder,
     ) -> Result<Self, DbError> {
         let database = &target.searched;
-        let by_size = (database.residues() / RANGE_RESIDUES) as usize;
+        let by_size = (database.residue_count() / RANGE_RESIDUES) as usize;
         let least = plan.threads.count * RANGES_PER_THREAD;
         let default = by_size.clamp(least, MAX_RANGES.max(least));
         // Empty ranges would only take time.
         let most = (database.oid_count() as usize).max(1);
         let ranges = plan.partitions.map_or(default, |wished| wished.min(most));
-        let choice = load::choose(database, Purpose::Search, plan.load)?;
+        let choice = load::choose_loader(database, LoadPurpose::Search, plan.load)?;
         Ok(TwoPhaseSearch {
             target,
             engine,
             scan: DatabaseScan::new(
                 target,
                 choice.supply(database, ranges)?,
-                choice.streamed.is_none(),
+                choice.streaming_bytes.is_none(),
             )
             .with_audience(audience),
             audience,
@@ -143,7 +143,7 @@ impl<'a> TwoPhaseSearch<'a> {
     ) -> Result<Vec<Vec<SubjectHit>>, DbError> {
         let start = Instant::now();
         let mut span = self.recorder.begin(Lane::Search, Kind::Search);
-        let loaded = self.loader().statistics().bytes;
+        let loaded = self.loader().statistics().read_bytes;
         let grouping = self.engine.grouping(queries, batches);
         self.has_chunks = grouping.has_pieces();
         let chosen = self.search_preliminary(queries, &grouping)?;
@@ -155,7 +155,7 @@ impl<'a> TwoPhaseSearch<'a> {
         span.arg("hits", found as u64);
         // About their size as a message.
         span.arg("bytes", (found * size_of::<PrelimHit>()) as u64);
-        span.arg("loaded_bytes", self.loader().statistics().bytes - loaded);
+        span.arg("loaded_bytes", self.loader().statistics().read_bytes - loaded);
         drop(span);
         self.phase_times.search += start.elapsed();
         let start = Instant::now();
@@ -189,7 +189,7 @@ impl<'a> TwoPhaseSearch<'a> {
             (self.engine.merger(&grouping), self.engine.searchers(queries, &grouping));
         let oids: BTreeSet<u32> = shown.iter().flat_map(|shown| &shown.oids).copied().collect();
         self.audience.begin_stage(Stage::Search, (oids.len() * searchers.len()) as u64);
-        self.target.searched.will_need(oids.iter().copied().collect::<BTreeSet<_>>());
+        self.target.searched.announce_sequences(oids.iter().copied().collect::<BTreeSet<_>>());
         let oids: Vec<u32> = oids.into_iter().collect();
         let mut chosen = merger.choose(self.scan.search_subjects(&merger, searchers, &oids));
         for (hits, shown) in chosen.iter_mut().zip(shown) {
@@ -207,32 +207,32 @@ impl<'a> TwoPhaseSearch<'a> {
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
         let (merger, searchers) =
             (self.engine.merger(grouping), self.engine.searchers(queries, grouping));
-        let before = self.loader().statistics().bytes;
+        let before = self.loader().statistics().read_bytes;
         self.audience
             .begin_stage(Stage::Search, self.scan.subject_count() * searchers.len() as u64);
         let lists = self.scan.search(&merger, searchers)?;
         self.extensions = merger.extensions(&lists).iter().sum();
         let mut chosen = merger.choose(lists);
         self.drop_excluded(&mut chosen)?;
-        if self.loader().statistics().bytes > before {
+        if self.loader().statistics().read_bytes > before {
             // The database was not in memory, or does not stay there: the next pages may be
             // missing, too.
             let hits = chosen.iter().flatten().map(|hit| hit.oid);
-            self.target.searched.will_need(hits.collect::<BTreeSet<_>>());
+            self.target.searched.announce_sequences(hits.collect::<BTreeSet<_>>());
         }
         Ok(chosen)
     }
 
     /// Drops the hits that BLAST+ drops just before it aligns them.
     fn drop_excluded(&self, chosen: &mut [Vec<PrelimHit>]) -> Result<(), DbError> {
-        let mut known: BTreeMap<u32, Visibility> = BTreeMap::new();
+        let mut known: BTreeMap<u32, HitVisibility> = BTreeMap::new();
         for hit in chosen.iter().flatten() {
             if let Entry::Vacant(unknown) = known.entry(hit.oid) {
                 unknown.insert(self.target.visibility(hit.oid)?);
             }
         }
         for hits in chosen {
-            hits.retain(|hit| known.get(&hit.oid) != Some(&Visibility::Excluded));
+            hits.retain(|hit| known.get(&hit.oid) != Some(&HitVisibility::Excluded));
         }
         Ok(())
     }

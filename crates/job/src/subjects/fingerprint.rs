@@ -46,7 +46,8 @@ impl SubjectDatabase {
         for database in [&self.searched, &self.whole] {
             let fingerprinter = Fingerprinter::new(database);
             for (digest, side) in digests.iter_mut().zip(SequenceFile::ALL) {
-                let volumes = fingerprinter.compute(0..database.oid_count(), side.file())?;
+                let volumes =
+                    fingerprinter.compute_fingerprints(0..database.oid_count(), side.file())?;
                 let sum = |sum: u128, (_, more)| sum.wrapping_add(more);
                 digest.add(&volumes.into_iter().fold(0, sum));
             }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fleetblast_db::masks::Masks;
+use fleetblast_db::masks::DatabaseMasks;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 
 use crate::audience::Audience;
@@ -75,7 +75,7 @@ pub fn read_stored_masks(
         return Ok(StoredMasks::default());
     };
     // BLAST+ opens each database separately for this text.
-    let algorithms = database.infos().iter().map(|info| {
+    let algorithms = database.database_infos().iter().map(|info| {
         let name = String::from_utf8_lossy(&info.name);
         let single = Database::open(&name, database.kind(), search);
         let masks = single.and_then(|single| single.masks())?;
@@ -106,10 +106,10 @@ fn algorithm(
     wanted: &DatabaseMask,
     names: &str,
     kind: SequenceKind,
-    masks: &Masks,
+    masks: &DatabaseMasks,
 ) -> Result<Option<i32>, Error> {
     let id = match &wanted.algorithm {
-        MaskAlgorithm::Name(name) => return Ok(masks.named(name.as_bytes())),
+        MaskAlgorithm::Name(name) => return Ok(masks.algorithm_by_name(name.as_bytes())),
         MaskAlgorithm::Number(id) => *id,
     };
     let is_known = masks.algorithms().iter().any(|algorithm| algorithm.id == id);
@@ -128,9 +128,9 @@ fn algorithm(
     }
 }
 
-fn unsupported(id: i32, masks: &Masks) -> Error {
+fn unsupported(id: i32, masks: &DatabaseMasks) -> Error {
     Error::database(format_args!(
         "Filtering algorithm ID {id} is not supported.\n{}",
-        String::from_utf8_lossy(&masks.table())
+        String::from_utf8_lossy(&masks.format_table())
     ))
 }

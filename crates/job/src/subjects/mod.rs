@@ -7,11 +7,11 @@ mod masks;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fleetblast_db::memory::Record;
+use fleetblast_db::memory::SubjectRecord;
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::restrict::Visibility;
+use fleetblast_db::restrict::HitVisibility;
 use fleetblast_db::{
-    Database, DbError, OddHeader, SearchPath, SequenceKind, TaxonNames, TaxonomyNames,
+    Database, DbError, SearchPath, SequenceKind, TaxonNames, TaxonomyNames, UnprintableHeader,
 };
 use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
@@ -91,8 +91,8 @@ impl SubjectDatabase {
     }
 
     /// Returns the odd definition lines that this process has read.
-    pub fn odd_headers(&self) -> Vec<OddHeader> {
-        self.whole.odd_headers()
+    pub fn odd_headers(&self) -> Vec<UnprintableHeader> {
+        self.whole.unprintable_headers()
     }
 
     /// Whether the sequences are in files of volumes; otherwise this process has read them.
@@ -112,15 +112,15 @@ impl SubjectDatabase {
     ///
     /// # Errors
     /// A damaged database.
-    pub fn visibility(&self, oid: u32) -> Result<Visibility, DbError> {
+    pub fn visibility(&self, oid: u32) -> Result<HitVisibility, DbError> {
         match self.searched.visibility(oid)? {
-            Visibility::Excluded if self.aligns_excluded => Ok(Visibility::Unreported),
+            HitVisibility::Excluded if self.aligns_excluded => Ok(HitVisibility::Unreported),
             visibility => Ok(visibility),
         }
     }
 
     /// Whether a subject has this visibility. Damage is reported later, with the hits.
-    pub fn has_visibility(&self, oid: u32, wanted: Visibility) -> bool {
+    pub fn has_visibility(&self, oid: u32, wanted: HitVisibility) -> bool {
         self.visibility(oid).is_ok_and(|visibility| visibility == wanted)
     }
 
@@ -161,7 +161,7 @@ impl SubjectSource for SubjectDatabase {
     }
 
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, ReadFailure> {
-        self.taxonomy.names(taxid).map_err(Into::into)
+        self.taxonomy.names_of_taxid(taxid).map_err(Into::into)
     }
 
     fn is_listed(&self) -> bool {
@@ -184,9 +184,9 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
     if !shows_columns && !shows_titles {
         return Ok(TaxonomyNames::default());
     }
-    let names = TaxonomyNames::find(&SearchPath::from_environment()?);
+    let names = TaxonomyNames::find_on_search_path(&SearchPath::from_environment()?);
     if let Some(fault) = names.fault() {
-        if let Some(said) = &fault.said {
+        if let Some(said) = &fault.blast_message {
             audience.print_error(said);
         }
         audience.warn(&format!("there are no names of taxa: {}", fault.reason));
@@ -208,7 +208,7 @@ fn open_database(
     let database = database?;
     refuse_uncounted_residues(&database, plan)?;
     let shortest = database
-        .counted_lengths()
+        .counted_length_bounds()
         .map_or(MIN_SUBJECT_LENGTH, |(shortest, _)| i32::try_from(shortest).unwrap_or(i32::MAX));
     let stored = match &plan.database_mask {
         Some(wanted) => masks::read_stored_masks(wanted, names, &database, &search, audience)?,
@@ -216,8 +216,8 @@ fn open_database(
     };
     Ok(SubjectDatabase {
         totals: database_totals(&database, plan, shortest),
-        is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
-        is_database_empty: database.whole().sequences == 0,
+        is_listed: user.is_some_and(|user| !user.is_negative && !user.is_empty()),
+        is_database_empty: database.combined_info().sequence_count == 0,
         aligns_excluded: false,
         translation: None,
         summary: DatabaseSummary {
@@ -239,9 +239,10 @@ fn open_database(
 /// Refuses a database that counts no residues but has some. BLAST+ searches each of its sequences
 /// as a database of its own (`db_length == 0` in blast_engine.c), whatever `STATS_TOTLEN` is.
 fn refuse_uncounted_residues(database: &Database, plan: &Plan) -> Result<(), Error> {
-    let has_residues =
-        || database.oids().iter().cloned().flatten().any(|oid| database.length_of(oid) > 0);
-    if database.whole().residues == 0 && has_residues() {
+    let has_residues = || {
+        database.included_oids().iter().cloned().flatten().any(|oid| database.length_of(oid) > 0)
+    };
+    if database.combined_info().residue_count == 0 && has_residues() {
         let what = "aliases that count no residues of a database in which sequences are searched";
         return Err(Error::unsupported(&plan.program, what));
     }
@@ -271,7 +272,7 @@ fn open_fasta(
     let whole = subjects.iter().map(|subject| subject.record.clone());
     let kind = plan.subject_kind;
     let whole = Database::from_records(title.as_bytes(), kind, whole)?;
-    let parts: Vec<Record> = subjects
+    let parts: Vec<SubjectRecord> = subjects
         .iter()
         .map(|subject| subject.searched_part(kind, range))
         .collect::<Result<_, _>>()?;
@@ -309,7 +310,7 @@ fn open_fasta(
 
 /// A sequence of `-subject`.
 struct FastaSubject {
-    record: Record,
+    record: SubjectRecord,
     lower_case: Vec<Range<u32>>,
 }
 
@@ -319,7 +320,7 @@ impl FastaSubject {
         &self,
         kind: SequenceKind,
         range: Option<&Range<usize>>,
-    ) -> Result<Record, Error> {
+    ) -> Result<SubjectRecord, Error> {
         let residues = &self.record.residues;
         let part = match range {
             None => 0..residues.len(),
@@ -335,7 +336,7 @@ impl FastaSubject {
             let replaced = residues.iter_mut().filter(|code| **code == alphabet::O);
             replaced.for_each(|code| *code = alphabet::X);
         }
-        Ok(Record { deflines: self.record.deflines.clone(), residues })
+        Ok(SubjectRecord { deflines: self.record.deflines.clone(), residues })
     }
 
     /// Returns the lower-case ranges of the whole sequence and of the searched part. The latter end
@@ -395,9 +396,9 @@ fn read_subjects(
         }
         let lower_case = record.lower_case;
         let record = if record.ids.is_empty() {
-            Record::subject(unnamed, &record.title, record.residues)
+            SubjectRecord::unparsed(unnamed, &record.title, record.residues)
         } else {
-            Record::identified(record.ids, record.title, record.residues)
+            SubjectRecord::with_ids(record.ids, record.title, record.residues)
         };
         subjects.push(FastaSubject { record, lower_case });
     }
@@ -408,18 +409,18 @@ fn read_subjects(
 }
 
 fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
-    let (residues, sequences) = match database.stats_residues() {
+    let (residues, sequences) = match database.stats_residue_count() {
         // Without residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`,
         // blast_setup.c).
         0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
-        residues => (residues as i64, database.stats_sequences() as i64),
+        residues => (residues as i64, database.stats_sequence_count() as i64),
     };
-    let whole = database.whole();
+    let whole = database.combined_info();
     DatabaseTotals {
         residues: plan.dbsize.unwrap_or(residues),
         space_residues: plan.dbsize.filter(|&size| size > 0).unwrap_or(residues),
         sequences,
-        mean_length: (whole.residues / whole.sequences.max(1)) as i64,
+        mean_length: (whole.residue_count / whole.sequence_count.max(1)) as i64,
         min_length,
     }
 }
@@ -427,15 +428,15 @@ fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> Databas
 /// Describes each database; `algorithms` has the text about stored masks for each, or is empty.
 fn paragraphs(database: &Database, algorithms: &[Vec<u8>]) -> Vec<DatabaseParagraph> {
     database
-        .infos()
+        .database_infos()
         .iter()
         .enumerate()
         .map(|(i, info)| DatabaseParagraph {
             masked_using: algorithms.get(i).cloned().unwrap_or_default(),
             title: info.title.clone(),
             date: info.date.clone().into_bytes(),
-            sequences: info.sequences as i64,
-            residues: info.residues as i64,
+            sequences: info.sequence_count as i64,
+            residues: info.residue_count as i64,
         })
         .collect()
 }

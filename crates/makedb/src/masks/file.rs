@@ -17,17 +17,17 @@ const GUESSED: usize = 8096;
 /// An error of reading a file of masks.
 #[derive(Debug, thiserror::Error)]
 pub enum MaskError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    Read {
+    Unreadable {
         /// The file.
         path: PathBuf,
         /// The cause.
         source: io::Error,
     },
-    /// It is neither binary nor text ASN.1.
+    /// The file is neither binary nor text ASN.1.
     #[error("Unknown encoding for mask data in '{}'", path.display())]
-    Encoding {
+    UnknownEncoding {
         /// The file.
         path: PathBuf,
     },
@@ -38,17 +38,17 @@ pub enum MaskError {
         path: PathBuf,
         /// The byte from 0, or the line from 1.
         at: Place,
-        /// What is wrong.
+        /// Description of the error.
         problem: String,
     },
 }
 
 /// Description of masks, which precedes them in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MaskInfo {
+pub struct MaskDescription {
     /// The masking program: 10 dust, 20 seg, 30 windowmasker, 40 repeat, 100 other.
     pub program: i64,
-    /// Its options.
+    /// Options of the masking program.
     pub options: Vec<u8>,
 }
 
@@ -62,9 +62,9 @@ impl MaskFile {
     /// Opens a file. Reading it fails once it has changed.
     ///
     /// # Errors
-    /// If it cannot be read, or is not ASN.1.
+    /// If the file cannot be read, or is not ASN.1.
     pub fn open(path: &Path) -> Result<Self, MaskError> {
-        let wrap = |source| MaskError::Read { path: path.to_path_buf(), source };
+        let wrap = |source| MaskError::Unreadable { path: path.to_path_buf(), source };
         let file = UnchangedFile::open(path).map_err(wrap)?;
         Self::new(BufReader::with_capacity(BUFFER, file), path)
     }
@@ -72,17 +72,17 @@ impl MaskFile {
     /// Reads `input`; `path` is its name in messages.
     ///
     /// # Errors
-    /// If it cannot be read, or is not ASN.1.
+    /// If the file cannot be read, or is not ASN.1.
     pub fn new(mut input: impl BufRead + 'static, path: &Path) -> Result<Self, MaskError> {
         let path = path.to_path_buf();
         let start = match input.fill_buf() {
             Ok(start) => &start[..start.len().min(GUESSED)],
-            Err(source) => return Err(MaskError::Read { path, source }),
+            Err(source) => return Err(MaskError::Unreadable { path, source }),
         };
         let source: Box<dyn Source> = match guess(start) {
             Some(true) => Box::new(Binary::new(input)),
             Some(false) => Box::new(Text::new(input)),
-            None => return Err(MaskError::Encoding { path }),
+            None => return Err(MaskError::UnknownEncoding { path }),
         };
         Ok(Self { path, source })
     }
@@ -91,7 +91,7 @@ impl MaskFile {
     ///
     /// # Errors
     /// If the file cannot be read or is malformed.
-    pub fn next_info(&mut self) -> Result<Option<MaskInfo>, MaskError> {
+    pub fn read_next_description(&mut self) -> Result<Option<MaskDescription>, MaskError> {
         let mut read = || {
             let source = &mut self.source;
             if !source.more()? {
@@ -109,7 +109,7 @@ impl MaskFile {
             let program = program(&field("algo-program", 1)?)?;
             let options = field("algo-options", 2)?.text()?.to_vec();
             source.open_field("masks", 3)?;
-            Ok(Some(MaskInfo { program, options }))
+            Ok(Some(MaskDescription { program, options }))
         };
         let result = read();
         result.map_err(|problem| self.error(problem))
@@ -119,7 +119,10 @@ impl MaskFile {
     ///
     /// # Errors
     /// If the file cannot be read or is malformed.
-    pub fn masks(&mut self, mut each: impl FnMut(SeqId, Vec<Range<u32>>)) -> Result<(), MaskError> {
+    pub fn for_each_mask(
+        &mut self,
+        mut each: impl FnMut(SeqId, Vec<Range<u32>>),
+    ) -> Result<(), MaskError> {
         let result = self.read_masks(&mut each);
         result.map_err(|problem| self.error(problem))
     }
@@ -147,7 +150,7 @@ impl MaskFile {
     fn error(&self, problem: AsnError) -> MaskError {
         let path = self.path.clone();
         match problem {
-            AsnError::Io(source) => MaskError::Read { path, source },
+            AsnError::Io(source) => MaskError::Unreadable { path, source },
             AsnError::Malformed(Malformed { problem, .. }) => {
                 MaskError::Malformed { path, at: self.source.place(), problem }
             }

@@ -11,27 +11,27 @@ pub use self::file::{MaskError, MaskFile};
 
 /// First number for algorithms that users name.
 const NAMED: u32 = 100;
-/// First number after all algorithms.
+/// First number that is too large for an algorithm.
 const END: u32 = 255;
 /// First numbers of the programs: dust, seg, windowmasker, repeat, other.
 const PROGRAMS: [u32; 5] = [10, 20, 30, 40, NAMED];
 
 /// A masking algorithm of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Algorithm {
+pub struct MaskAlgorithm {
     id: u32,
     description: Vec<u8>,
     /// Text that distinguishes the algorithm from others.
     key: Vec<u8>,
 }
 
-impl Algorithm {
-    /// Its number, which `-db_soft_mask` uses.
+impl MaskAlgorithm {
+    /// Number of the algorithm, which `-db_soft_mask` uses.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Its description in the database.
+    /// Description of the algorithm in the database.
     pub(crate) fn description(&self) -> &[u8] {
         &self.description
     }
@@ -39,16 +39,16 @@ impl Algorithm {
 
 /// An error of adding an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AlgorithmError {
+pub enum MaskAlgorithmError {
     /// The algorithm exists already.
     #[error("Duplicate masking algorithm found.")]
-    Duplicate,
+    DuplicateAlgorithm,
     /// The program without options exists already.
     #[error("Masking algorithm with default arguments already provided")]
     DuplicateDefault,
     /// All numbers for its program are taken.
     #[error("Too many IDs in range {}-{}", .0.start, .0.end)]
-    TooMany(Range<u32>),
+    NoFreeNumber(Range<u32>),
     /// The program is unknown.
     #[error("Invalid filtering program: {0}")]
     UnknownProgram(i64),
@@ -59,15 +59,15 @@ type Ranges = HashMap<SeqId, Vec<Range<u32>>>;
 
 /// The masks of all sequences.
 #[derive(Clone, Debug, Default)]
-pub struct Masks {
-    algorithms: Vec<Algorithm>,
+pub struct SequenceMasks {
+    algorithms: Vec<MaskAlgorithm>,
     /// Ranges by algorithm, in the order in which the algorithms got their first ranges.
     ranges: Vec<(u32, Ranges)>,
 }
 
-impl Masks {
+impl SequenceMasks {
     /// The algorithms so far.
-    pub fn algorithms(&self) -> &[Algorithm] {
+    pub fn algorithms(&self) -> &[MaskAlgorithm] {
         &self.algorithms
     }
 
@@ -80,12 +80,12 @@ impl Masks {
     ///
     /// # Errors
     /// If the name is taken.
-    pub fn add_named(
+    pub fn add_custom_algorithm(
         &mut self,
         name: &[u8],
         description: &[u8],
         options: &[u8],
-    ) -> Result<u32, AlgorithmError> {
+    ) -> Result<u32, MaskAlgorithmError> {
         let id = self.free(NAMED, END)?;
         let text = [b"100", options, name, description];
         self.add(id, name.to_vec(), &text)
@@ -97,24 +97,24 @@ impl Masks {
     /// # Errors
     /// If the same program with the same options exists already, or the program is
     /// unknown.
-    pub fn add_program(
+    pub fn add_program_algorithm(
         &mut self,
         program: i64,
         options: &[u8],
         name: &[u8],
-    ) -> Result<u32, AlgorithmError> {
+    ) -> Result<u32, MaskAlgorithmError> {
         let known = PROGRAMS.iter().position(|&first| i64::from(first) == program);
-        let Some(known) = known else { return Err(AlgorithmError::UnknownProgram(program)) };
+        let Some(known) = known else { return Err(MaskAlgorithmError::UnknownProgram(program)) };
         let (first, end) = (PROGRAMS[known], PROGRAMS.get(known + 1).copied().unwrap_or(END));
         let number = first.to_string().into_bytes();
         let key = [&number[..], name, options].concat();
         if self.algorithms.iter().any(|algorithm| algorithm.key == key) {
-            return Err(AlgorithmError::Duplicate);
+            return Err(MaskAlgorithmError::DuplicateAlgorithm);
         }
         // dust, seg and windowmasker: the first number is for default options.
         let id = match (known < 3, options.is_empty()) {
             (true, true) if self.algorithms.iter().any(|algorithm| algorithm.id == first) => {
-                return Err(AlgorithmError::DuplicateDefault);
+                return Err(MaskAlgorithmError::DuplicateDefault);
             }
             (true, true) => first,
             (true, false) => self.free(first + 1, end)?,
@@ -127,26 +127,26 @@ impl Masks {
         }
     }
 
-    fn add(&mut self, id: u32, key: Vec<u8>, parts: &[&[u8]]) -> Result<u32, AlgorithmError> {
+    fn add(&mut self, id: u32, key: Vec<u8>, parts: &[&[u8]]) -> Result<u32, MaskAlgorithmError> {
         if self.algorithms.iter().any(|algorithm| algorithm.key == key) {
-            return Err(AlgorithmError::Duplicate);
+            return Err(MaskAlgorithmError::DuplicateAlgorithm);
         }
         // Colons separate the parts.
         let escaped: Vec<Vec<u8>> = parts
             .iter()
             .map(|part| part.iter().map(|&byte| if byte == b':' { 1 } else { byte }).collect())
             .collect();
-        self.algorithms.push(Algorithm { id, description: escaped.join(&b':'), key });
+        self.algorithms.push(MaskAlgorithm { id, description: escaped.join(&b':'), key });
         Ok(id)
     }
 
-    fn free(&self, first: u32, end: u32) -> Result<u32, AlgorithmError> {
+    fn free(&self, first: u32, end: u32) -> Result<u32, MaskAlgorithmError> {
         let taken = |id: u32| self.algorithms.iter().any(|algorithm| algorithm.id == id);
-        (first..end).find(|&id| !taken(id)).ok_or(AlgorithmError::TooMany(first..end))
+        (first..end).find(|&id| !taken(id)).ok_or(MaskAlgorithmError::NoFreeNumber(first..end))
     }
 
     /// Adds the ranges of an algorithm in one sequence, and joins them with earlier ones.
-    pub fn insert(&mut self, algorithm: u32, id: SeqId, ranges: Vec<Range<u32>>) {
+    pub fn add_ranges(&mut self, algorithm: u32, id: SeqId, ranges: Vec<Range<u32>>) {
         let position = self.ranges.iter().position(|(number, _)| *number == algorithm);
         let position = position.unwrap_or_else(|| {
             self.ranges.push((algorithm, Ranges::new()));
@@ -157,7 +157,7 @@ impl Masks {
 
     /// Encodes the masks of the sequence with these identifiers in the two byte orders; empty for
     /// none. `None` if a range ends beyond `length`.
-    pub(crate) fn blobs(&self, ids: &[SeqId], length: u32) -> Option<[Vec<u8>; 2]> {
+    pub(crate) fn encode_masks(&self, ids: &[SeqId], length: u32) -> Option<[Vec<u8>; 2]> {
         let mut found: Vec<(u32, Vec<Range<u32>>)> = Vec::new();
         for (algorithm, by_id) in &self.ranges {
             let mut ranges = Vec::new();
@@ -217,15 +217,27 @@ mod tests {
 
     #[test]
     fn numbers_of_algorithms_follow_the_program_and_its_options() {
-        let mut masks = Masks::default();
-        assert_eq!(masks.add_program(20, b"window=12", b"a"), Ok(21));
-        assert_eq!(masks.add_program(20, b"", b"a"), Ok(20));
-        assert_eq!(masks.add_program(20, b"", b"b"), Err(AlgorithmError::DuplicateDefault));
-        assert_eq!(masks.add_program(20, b"window=12", b"a"), Err(AlgorithmError::Duplicate));
-        assert_eq!(masks.add_program(40, b"x:y", b"a"), Ok(40));
-        assert_eq!(masks.add_named(b"mine", b"my own", b"o"), Ok(100));
-        assert_eq!(masks.add_named(b"mine", b"", b""), Err(AlgorithmError::Duplicate));
-        assert_eq!(masks.add_program(7, b"", b""), Err(AlgorithmError::UnknownProgram(7)));
+        let mut masks = SequenceMasks::default();
+        assert_eq!(masks.add_program_algorithm(20, b"window=12", b"a"), Ok(21));
+        assert_eq!(masks.add_program_algorithm(20, b"", b"a"), Ok(20));
+        assert_eq!(
+            masks.add_program_algorithm(20, b"", b"b"),
+            Err(MaskAlgorithmError::DuplicateDefault)
+        );
+        assert_eq!(
+            masks.add_program_algorithm(20, b"window=12", b"a"),
+            Err(MaskAlgorithmError::DuplicateAlgorithm)
+        );
+        assert_eq!(masks.add_program_algorithm(40, b"x:y", b"a"), Ok(40));
+        assert_eq!(masks.add_custom_algorithm(b"mine", b"my own", b"o"), Ok(100));
+        assert_eq!(
+            masks.add_custom_algorithm(b"mine", b"", b""),
+            Err(MaskAlgorithmError::DuplicateAlgorithm)
+        );
+        assert_eq!(
+            masks.add_program_algorithm(7, b"", b""),
+            Err(MaskAlgorithmError::UnknownProgram(7))
+        );
         let texts: Vec<_> = masks.algorithms().iter().map(|a| a.description()).collect();
         let wanted = [&b"20:window=12"[..], b"20:", b"40:x\x01y", b"100:o:mine:my own"];
         assert_eq!(texts, wanted);
@@ -233,17 +245,17 @@ mod tests {
 
     #[test]
     fn later_ranges_are_joined_with_earlier_ones() {
-        let mut masks = Masks::default();
+        let mut masks = SequenceMasks::default();
         let id = SeqId::Gi(5);
-        masks.insert(21, id.clone(), vec![8..9, 2..4]);
-        assert_eq!(masks.blobs(&[SeqId::Gi(6)], 9), Some([vec![], vec![]]));
-        let [big, _] = masks.blobs(std::slice::from_ref(&id), 9).unwrap();
+        masks.add_ranges(21, id.clone(), vec![8..9, 2..4]);
+        assert_eq!(masks.encode_masks(&[SeqId::Gi(6)], 9), Some([vec![], vec![]]));
+        let [big, _] = masks.encode_masks(std::slice::from_ref(&id), 9).unwrap();
         let words: Vec<u32> =
             big.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word)).collect();
         assert_eq!(words, [1, 21, 2, 8, 9, 2, 4]);
-        masks.insert(21, id.clone(), vec![3..5, 5..8]);
-        let [_, little] = masks.blobs(std::slice::from_ref(&id), 9).unwrap();
+        masks.add_ranges(21, id.clone(), vec![3..5, 5..8]);
+        let [_, little] = masks.encode_masks(std::slice::from_ref(&id), 9).unwrap();
         assert_eq!(little[12..], [2, 0, 0, 0, 9, 0, 0, 0]);
-        assert_eq!(masks.blobs(&[id], 8), None);
+        assert_eq!(masks.encode_masks(&[id], 8), None);
     }
 }

@@ -16,15 +16,15 @@ const NAMES_TRIED: u32 = 4;
 /// Permissions of the directory: other users must not read or write it.
 const MODE: u32 = 0o700;
 
-/// The directory. It is locked (`flock`) as long as its process lives. So the next process that
+/// A private directory. Its process locks it (`flock`) until it ends. So the next process that
 /// makes the same database recognises directories of killed processes, and removes them.
 #[derive(Debug)]
-pub(super) struct Private {
+pub(super) struct PrivateDirectory {
     path: PathBuf,
     _lock: File,
 }
 
-impl Private {
+impl PrivateDirectory {
     /// Makes a directory in `parent` for the database `name`. `made` gets its path before anything
     /// else is done, so that it can be removed if the process is killed.
     pub(super) fn create(
@@ -115,7 +115,7 @@ mod tests {
     fn what_killed_runs_left_is_removed_and_nothing_else() {
         let parent = tempfile::tempdir().unwrap();
         let at = |number: u32| parent.path().join(format!(".db-{number}.part"));
-        let living = Private::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
+        let living = PrivateDirectory::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
         assert_eq!(living.path(), at(0));
         let mode = fs::metadata(at(0)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
@@ -125,16 +125,16 @@ mod tests {
         fs::create_dir(parent.path().join("elsewhere")).unwrap();
         fs::write(parent.path().join("elsewhere/file"), "precious").unwrap();
         symlink("elsewhere", at(2)).unwrap();
-        let second = Private::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
+        let second = PrivateDirectory::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
         assert_eq!(second.path(), at(3));
         assert!(at(0).exists() && !at(1).exists());
         assert_eq!(fs::read(parent.path().join("elsewhere/file")).unwrap(), b"precious");
         // All names are taken, so the next one is random.
         fs::write(at(1), "").unwrap();
-        let third = Private::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
+        let third = PrivateDirectory::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
         assert!((0..4).all(|number| at(number) != third.path()));
         drop((living, second));
-        let fourth = Private::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
+        let fourth = PrivateDirectory::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
         assert!(third.path().exists() && fourth.path().exists());
         assert!(!at(0).exists() && !at(3).exists());
     }

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use fleetblast_db::load::Method;
+use fleetblast_db::load::LoadMethod;
 
 use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec};
@@ -14,12 +14,12 @@ use crate::terminal::ProgressMode;
 pub const OPTIONS: &[OptionSpec] =
     &[TIMING.spec, PARTITIONS.spec, LOADER.spec, MEMORY.spec, PROGRESS.spec];
 
-const LOADERS: Choices<Option<Method>, 5> = Choices::new([
+const LOADERS: Choices<Option<LoadMethod>, 5> = Choices::new([
     ("auto", None),
-    ("broadcast", Some(Method::Broadcast)),
-    ("direct", Some(Method::Direct)),
-    ("map", Some(Method::Map)),
-    ("read", Some(Method::Read)),
+    ("broadcast", Some(LoadMethod::Broadcast)),
+    ("direct", Some(LoadMethod::Direct)),
+    ("map", Some(LoadMethod::Map)),
+    ("read", Some(LoadMethod::Read)),
 ]);
 
 const WHENS: Choices<ProgressMode, 3> = Choices::new([
@@ -50,7 +50,7 @@ pub const PARTITIONS: Opt<usize> = Opt::integer(
 .within(Constraint::AtLeast(1));
 
 /// `-loader`.
-pub const LOADER: Opt<Option<Method>> = Opt::one_of(
+pub const LOADER: Opt<Option<LoadMethod>> = Opt::one_of(
     "loader",
     Group::FLEETBLAST,
     &[
@@ -105,7 +105,7 @@ pub struct ResourceOptions {
     /// `-partitions`.
     pub partitions: Option<usize>,
     /// `-loader`; `None` to choose automatically.
-    pub loader: Option<Method>,
+    pub loader: Option<LoadMethod>,
     /// `-memory`.
     pub memory: Option<OsString>,
     /// `-progress`.

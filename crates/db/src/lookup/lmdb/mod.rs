@@ -68,7 +68,7 @@ impl<'a> Environment<'a> {
         let first = Meta::read(bytes, 0)?;
         let second = Meta::read(bytes, first.page_size)?;
         if second.page_size != first.page_size {
-            return Err(Damage { at: first.page_size, problem: "two page sizes" });
+            return Err(Damage { offset: first.page_size, problem: "two page sizes" });
         }
         let newer = if second.transaction > first.transaction { second } else { first };
         Ok(Self { bytes, page_size: newer.page_size, main: newer.main })
@@ -182,13 +182,13 @@ impl<'a> Environment<'a> {
         let bytes = at.and_then(|at| self.bytes.get(at..at.checked_add(self.page_size)?));
         match (at, bytes) {
             (Some(at), Some(bytes)) => Page::read(bytes, at, number),
-            _ => Err(Damage { at: 0, problem: "a page number beyond the end of the file" }),
+            _ => Err(Damage { offset: 0, problem: "a page number beyond the end of the file" }),
         }
     }
 
     /// Returns a value of `length` bytes that begins on the overflow page `number`.
     fn overflow(&self, number: u64, length: usize) -> Result<&'a [u8], Damage> {
-        let damage = |at| Damage { at, problem: "a value beyond its overflow pages" };
+        let damage = |at| Damage { offset: at, problem: "a value beyond its overflow pages" };
         let page = self.page(number)?;
         let room = page.overflow_pages().and_then(|n| n.checked_mul(self.page_size));
         let Some(room) = room else { return Err(page.damage("an overflow page was expected")) };
@@ -208,7 +208,7 @@ impl Table {
     }
 
     fn read(record: &[u8], at: usize) -> Result<Self, Damage> {
-        let damage = |problem| Err(Damage { at, problem });
+        let damage = |problem| Err(Damage { offset: at, problem });
         if record.len() != RECORD {
             return damage("the record of a table was expected");
         }
@@ -250,7 +250,7 @@ struct Meta {
 impl Meta {
     /// Reads the meta page at byte `at`.
     fn read(bytes: &[u8], at: usize) -> Result<Self, Damage> {
-        let damage = |problem| Err(Damage { at, problem });
+        let damage = |problem| Err(Damage { offset: at, problem });
         let body = at + page::HEADER;
         // Magic, version, address, size of the map, two tables, last page, transaction.
         let Some(meta) = bytes.get(body..body + 4 + 4 + 8 + 8 + 2 * RECORD + 8 + 8) else {

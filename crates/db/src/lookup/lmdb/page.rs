@@ -56,14 +56,14 @@ impl<'a> Page<'a> {
     /// Reads the page `number`, which begins at byte `at` of the file.
     pub(super) fn read(bytes: &'a [u8], at: usize, number: u64) -> Result<Self, Damage> {
         if u64::from_le_bytes(fixed(bytes, 0)) != number {
-            return Err(Damage { at, problem: "a page that bears another number" });
+            return Err(Damage { offset: at, problem: "a page that bears another number" });
         }
         Self::parse(bytes, at)
     }
 
     fn parse(bytes: &'a [u8], at: usize) -> Result<Self, Damage> {
         if bytes.len() < HEADER {
-            return Err(Damage { at, problem: "a page cut short" });
+            return Err(Damage { offset: at, problem: "a page cut short" });
         }
         let flags = u16::from_le_bytes(fixed(bytes, FLAGS));
         if flags & OVERFLOW != 0 {
@@ -71,7 +71,7 @@ impl<'a> Page<'a> {
         }
         let lower = usize::from(u16::from_le_bytes(fixed(bytes, 12)));
         if lower < HEADER || lower > bytes.len() {
-            return Err(Damage { at, problem: "node offsets beyond their page" });
+            return Err(Damage { offset: at, problem: "node offsets beyond their page" });
         }
         Ok(Self { bytes, at, flags, count: (lower - HEADER) / 2 })
     }
@@ -88,7 +88,7 @@ impl<'a> Page<'a> {
 
     /// Makes an error at this page.
     pub(super) fn damage(&self, problem: &'static str) -> Damage {
-        Damage { at: self.at, problem }
+        Damage { offset: self.at, problem }
     }
 
     pub(super) fn is_branch(&self) -> bool {

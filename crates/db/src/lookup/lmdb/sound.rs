@@ -18,7 +18,7 @@ struct Pages {
 
 impl Pages {
     fn mark(&mut self, number: u64) -> Result<(), Damage> {
-        let damage = |at, problem| Err(Damage { at, problem });
+        let damage = |at, problem| Err(Damage { offset: at, problem });
         let Some(index) = usize::try_from(number).ok().filter(|&n| n < self.taken.len()) else {
             return damage(0, "a page number beyond the last page");
         };
@@ -35,22 +35,25 @@ impl Environment<'_> {
     ///
     /// # Errors
     /// [`Damage`].
-    pub fn check(&self) -> Result<(), Damage> {
+    pub fn check_pages(&self) -> Result<(), Damage> {
         let metas = [0, self.page_size].map(|at| Meta::read(self.bytes, at));
         let [first, second] = metas;
         let (first, second) = (first?, second?);
         let numbers = [0, self.page_size].map(|at| u64::from_le_bytes(fixed(self.bytes, at)));
         if numbers != [0, 1] || first.transaction.abs_diff(second.transaction) > 1 {
-            return Err(Damage { at: 0, problem: "two meta pages that do not belong together" });
+            return Err(Damage {
+                offset: 0,
+                problem: "two meta pages that do not belong together",
+            });
         }
         let newer = if second.transaction > first.transaction { &second } else { &first };
         let pages = usize::try_from(newer.last_page).ok().and_then(|last| last.checked_add(1));
         let needed = pages.and_then(|pages| pages.checked_mul(self.page_size));
         let Some(pages) = pages.filter(|_| needed.is_some_and(|n| n <= self.bytes.len())) else {
-            return Err(Damage { at: self.bytes.len(), problem: "the last pages are missing" });
+            return Err(Damage { offset: self.bytes.len(), problem: "the last pages are missing" });
         };
         if first.last_page.min(second.last_page) >= pages as u64 || pages < METAS as usize {
-            return Err(Damage { at: 0, problem: "an impossible number of pages" });
+            return Err(Damage { offset: 0, problem: "an impossible number of pages" });
         }
         let mut taken = Pages { taken: vec![false; pages], page_size: self.page_size };
         (0..METAS).try_for_each(|number| taken.mark(number))?;
@@ -58,7 +61,7 @@ impl Environment<'_> {
         match taken.taken.iter().position(|&is_taken| !is_taken) {
             None => Ok(()),
             Some(number) => Err(Damage {
-                at: number * self.page_size,
+                offset: number * self.page_size,
                 problem: "a page that is neither used nor free",
             }),
         }
@@ -78,7 +81,7 @@ impl Environment<'_> {
                 list.chunks_exact(8).map(|number| u64::from_le_bytes(fixed(number, 0)));
             let count = usize::try_from(numbers.next().unwrap_or(0)).unwrap_or(usize::MAX);
             if numbers.len() < count {
-                return Err(Damage { at: 0, problem: "a list of free pages cut short" });
+                return Err(Damage { offset: 0, problem: "a list of free pages cut short" });
             }
             numbers.take(count).try_for_each(|number| pages.mark(number))?;
         }

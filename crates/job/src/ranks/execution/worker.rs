@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
 
-use fleetblast_db::load::HugePages;
-use fleetblast_db::restrict::Visibility;
+use fleetblast_db::load::PageKind;
+use fleetblast_db::restrict::HitVisibility;
 use fleetblast_engine::hits::{Alignment, Candidate, SubjectHit};
 use fleetblast_engine::lists::{Cut, Merger};
 use fleetblast_engine::search::Searcher;
@@ -91,7 +91,7 @@ impl<'a> SearchWorker<'a> {
     ) -> Result<WorkerOutcome<Bytes>, Error> {
         let searched_pass = self.passes.get(&pass).ok_or_else(|| unknown_block(pass.0))?;
         let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown_block(pass.0))?;
-        let before = scan.loader().statistics().bytes;
+        let before = scan.loader().statistics().read_bytes;
         let SearchedPass { block, merger, ready, .. } = searched_pass;
         let mut lists = match ready {
             Some(searcher) => scan.search(merger, iter::once(searcher))?,
@@ -100,7 +100,7 @@ impl<'a> SearchWorker<'a> {
                 scan.search(merger, engine.searchers(&block.prepared, &block.grouping))?
             }
         };
-        span.arg("loaded_bytes", scan.loader().statistics().bytes - before);
+        span.arg("loaded_bytes", scan.loader().statistics().read_bytes - before);
         let cut = lock(&self.shared.cuts).get(&pass).cloned();
         let cut: Cut = cut.map_or_else(|| Ok(Cut::default()), |cut| decode(&cut))?;
         merger.prune(&mut lists, &cut);
@@ -201,7 +201,7 @@ impl<'a> SearchWorker<'a> {
             let mut aligned = Vec::with_capacity(wanted.len());
             for wanted in wanted {
                 let visibility = self.job.target.visibility(wanted.hit.oid)?;
-                aligned.push(visibility != Visibility::Excluded);
+                aligned.push(visibility != HitVisibility::Excluded);
             }
             let hits: Vec<_> = wanted
                 .iter()
@@ -301,12 +301,12 @@ impl WorkerExecutor for SearchWorker<'_> {
     fn loaded(&self) -> Loaded {
         self.scans.values().fold(Loaded::default(), |sum, scan| {
             let read = scan.loader().statistics();
-            let pages = scan.loader().pages().map_or("page cache", HugePages::name);
+            let pages = scan.loader().page_kind().map_or("page cache", PageKind::name);
             Loaded {
                 pages: pages.to_owned(),
-                bytes: sum.bytes + read.bytes,
-                received: sum.received + read.received,
-                seconds: sum.seconds + read.time.as_secs_f64(),
+                bytes: sum.bytes + read.read_bytes,
+                received: sum.received + read.received_bytes,
+                seconds: sum.seconds + read.wall_time.as_secs_f64(),
                 wait_seconds: sum.wait_seconds + scan.waiting.as_secs_f64(),
             }
         })

@@ -195,7 +195,7 @@ impl RankComparison<'_> {
         let remote = layout::is_remote(&target.searched);
         seen.add(&(!remote).then(|| self.processes.world.host()));
         // The opened files are compared, not the paths: the database may be replaced meanwhile.
-        for data in target.searched.opened_files() {
+        for data in target.searched.file_metadata() {
             let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
             seen.add(&((!remote).then(|| data.dev()), data.ino(), data.size(), times));
         }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use fleetblast_db::load::{Held, Method};
-use fleetblast_db::{OddHeader, check_mapped_files};
+use fleetblast_db::load::{LoadMethod, MemoryLoader};
+use fleetblast_db::{UnprintableHeader, check_mapped_files};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::plan::Layout;
 use fleetblast_mpi::{Comm, Launch, Messenger, World};
@@ -207,8 +207,8 @@ fn load_by_broadcast(
     broadcast_context: BroadcastContext,
     job_context: &JobContext,
     recorder: &Recorder,
-) -> Result<HashMap<PartitionId, Held>, Error> {
-    if job_context.choice.method != Method::Broadcast {
+) -> Result<HashMap<PartitionId, MemoryLoader>, Error> {
+    if job_context.choice.method != LoadMethod::Broadcast {
         return Ok(HashMap::new());
     }
     let _span = recorder.begin(Lane::Search, Kind::Load);
@@ -242,7 +242,7 @@ fn write_account(
 fn warn_of_odd_headers(processes: &Processes, target: &SubjectDatabase) -> Result<(), Error> {
     let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
     let all = processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
-    let all: Result<Vec<Vec<OddHeader>>, _> =
+    let all: Result<Vec<Vec<UnprintableHeader>>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
     let mut odd = all.map_err(Error::engine)?.concat();
     odd.sort();

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fleetblast_db::Memory;
-use fleetblast_db::load::{HugePages, Pages, machine};
+use fleetblast_db::SharedBytes;
+use fleetblast_db::load::{PageBuffer, PageKind, machine};
 use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, name_rank};
 
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::processes::{Processes, mpi_failure};
 pub enum HostMemory {
     /// Memory of a rank that is alone on its host. It can be on huge pages even where they are off
     /// for files, which is the kernel's default.
-    Own(Pages, Range<usize>),
+    Own(PageBuffer, Range<usize>),
     /// Memory of all ranks of a host. Each fills its own range.
     Shared(SharedFill),
 }
@@ -38,7 +38,7 @@ impl HostMemory {
         };
         processes.require_all(checked)?;
         let room = match host.size() {
-            1 => match Pages::new(length) {
+            1 => match PageBuffer::new(length) {
                 Ok(pages) => Ok(HostMemory::Own(pages, own)),
                 Err(error) => {
                     Err(allocation_failure(length as u64, processes.world.host(), &error))
@@ -62,17 +62,17 @@ impl HostMemory {
     ///
     /// # Errors
     /// One rank has reported the error, so it is silent.
-    pub fn finish(self, processes: &Processes) -> Result<(Memory, HugePages), Error> {
+    pub fn finish(self, processes: &Processes) -> Result<(SharedBytes, PageKind), Error> {
         let memory = match self {
-            HostMemory::Own(pages, _) => Ok(Arc::new(pages) as Memory),
+            HostMemory::Own(pages, _) => Ok(Arc::new(pages) as SharedBytes),
             HostMemory::Shared(fill) => {
-                fill.finish().map(|bytes| Arc::new(bytes) as Memory).map_err(memory_failure)
+                fill.finish().map(|bytes| Arc::new(bytes) as SharedBytes).map_err(memory_failure)
             }
         };
         let memory = processes.require_all(memory)?;
         let pages = match Residence::measure((*memory).as_ref()) {
-            Some(found) if found.huge > found.resident / 2 => HugePages::Transparent,
-            _ => HugePages::None,
+            Some(found) if found.huge > found.resident / 2 => PageKind::Transparent,
+            _ => PageKind::Small,
         };
         Ok((memory, pages))
     }

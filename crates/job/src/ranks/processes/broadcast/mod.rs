@@ -10,9 +10,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fleetblast_db::load::{FileSource, Held, Statistics};
-use fleetblast_db::partition::Filled;
-use fleetblast_db::{Contents, Partition};
+use fleetblast_db::load::{FileSource, LoadStatistics, MemoryLoader};
+use fleetblast_db::partition::FilledMemory;
+use fleetblast_db::{Partition, PartitionContents};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::loading::{PIECE_BYTES, PartitionOffsets, Piece, Route, routes};
 use fleetblast_mpi::{Comm, World};
@@ -32,12 +32,12 @@ use crate::ranks::JobContext;
 pub fn load(
     broadcast_context: BroadcastContext,
     job_context: &JobContext,
-) -> Result<HashMap<PartitionId, Held>, Error> {
+) -> Result<HashMap<PartitionId, MemoryLoader>, Error> {
     let (start, processes) = (Instant::now(), broadcast_context.processes);
     let world = &processes.world;
     let database = &job_context.job.target.searched;
     let partitions = processes.require_all(list_partitions(job_context))?;
-    let sizes: Vec<u64> = partitions.iter().map(Partition::size).collect();
+    let sizes: Vec<u64> = partitions.iter().map(Partition::byte_count).collect();
     agree_on_sizes(processes, &sizes)?;
     let host = world.comm().split_by_host().map_err(mpi_failure)?;
     let (on_host, host_of) = ranks_and_hosts(world, &host)?;
@@ -66,10 +66,10 @@ pub fn load(
     let held = held.map(|route| {
         let (id, memory) = (route.partition, Arc::clone(&memory));
         let filled =
-            Filled { memory, start: *places.starts.get(&id).ok_or_else(inconsistent_ranks)? };
+            FilledMemory { memory, start: *places.starts.get(&id).ok_or_else(inconsistent_ranks)? };
         let (database, partition) = (database.clone(), partitions[id.index()].clone());
         let loading_statistics = loading_statistics(route, own_rank, share, took);
-        Ok((id, Held::new(database, partition, filled, loading_statistics, pages)))
+        Ok((id, MemoryLoader::new(database, partition, filled, loading_statistics, pages)))
     });
     held.collect()
 }
@@ -79,7 +79,8 @@ fn list_partitions(job_context: &JobContext) -> Result<Vec<Partition>, Error> {
     let database = &job_context.job.target.searched;
     // There is a partition even if nothing of the database is included.
     let all = (0..job_context.topology.partitions).map(|id| job_context.job.oids(PartitionId(id)));
-    let all: Result<_, _> = all.map(|oids| database.partition(oids, Contents::Residues)).collect();
+    let all: Result<_, _> =
+        all.map(|oids| database.partition(oids, PartitionContents::Residues)).collect();
     all.map_err(Error::from)
 }
 
@@ -136,14 +137,19 @@ fn split_memory<'m>(
 
 /// Returns statistics of a partition: the bytes that this rank brought into the host's memory, and
 /// its share of the time. The rank filled `filled` bytes in all partitions.
-fn loading_statistics(route: &Route, own_rank: Rank, filled: usize, took: Duration) -> Statistics {
+fn loading_statistics(
+    route: &Route,
+    own_rank: Rank,
+    filled: usize,
+    took: Duration,
+) -> LoadStatistics {
     let (bytes, received) = match route.position(own_rank) {
         Some(0) => (route.size, 0),
         Some(_) => (0, route.size),
         None => (0, 0),
     };
     let share = (bytes + received) as f64 / filled.max(1) as f64;
-    Statistics { bytes, received, time: took.mul_f64(share) }
+    LoadStatistics { read_bytes: bytes, received_bytes: received, wall_time: took.mul_f64(share) }
 }
 
 /// A fault of the program.

@@ -14,7 +14,7 @@ const PER_BYTE: usize = 4;
 
 /// A run of zeros in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Zeros {
+pub(super) struct ZeroRun {
     /// Position of the first zero in the sequence, from 0.
     pub(super) start: usize,
     /// Number of residues or bases.
@@ -22,12 +22,12 @@ pub(super) struct Zeros {
 }
 
 /// Finds the first long run of residues `-`.
-pub(super) fn of_residues(residues: &[u8]) -> Option<Zeros> {
+pub(super) fn find_in_residues(residues: &[u8]) -> Option<ZeroRun> {
     long_run(residues, RESIDUES)
 }
 
 /// Finds the first long run of A. Ambiguous bases end a run, since any base can be stored for them.
-pub(super) fn of_bases(bases: &Bases<'_>) -> Option<Zeros> {
+pub(super) fn find_in_bases(bases: &Bases<'_>) -> Option<ZeroRun> {
     let packed = bases.packed();
     let whole = packed.len().saturating_sub(1);
     let mut start = 0;
@@ -37,14 +37,14 @@ pub(super) fn of_bases(bases: &Bases<'_>) -> Option<Zeros> {
             (run.start as usize) < first + length && (run.start + run.length) as usize > first
         };
         if !bases.ambiguities().any(is_ambiguous) {
-            return Some(Zeros { start: first, length });
+            return Some(ZeroRun { start: first, length });
         }
         start += run.start + run.length;
     }
     None
 }
 
-fn long_run(bytes: &[u8], least: usize) -> Option<Zeros> {
+fn long_run(bytes: &[u8], least: usize) -> Option<ZeroRun> {
     let mut start = 0;
     while start + least <= bytes.len() {
         // A run of this length that starts here or earlier would end here or later.
@@ -52,7 +52,7 @@ fn long_run(bytes: &[u8], least: usize) -> Option<Zeros> {
             Some(last) => start += last + 1,
             None => {
                 let length = bytes[start..].iter().take_while(|&&byte| byte == 0).count();
-                return Some(Zeros { start, length });
+                return Some(ZeroRun { start, length });
             }
         }
     }
@@ -67,12 +67,12 @@ mod tests {
     fn short_runs_are_none() {
         let mut residues = vec![1; 100];
         residues[3..18].fill(0);
-        assert_eq!(of_residues(&residues), None);
+        assert_eq!(find_in_residues(&residues), None);
         residues[40..57].fill(0);
-        assert_eq!(of_residues(&residues), Some(Zeros { start: 40, length: 17 }));
+        assert_eq!(find_in_residues(&residues), Some(ZeroRun { start: 40, length: 17 }));
         residues[57..].fill(0);
-        assert_eq!(of_residues(&residues), Some(Zeros { start: 40, length: 60 }));
-        assert_eq!(of_residues(&[0; 15]), None);
+        assert_eq!(find_in_residues(&residues), Some(ZeroRun { start: 40, length: 60 }));
+        assert_eq!(find_in_residues(&[0; 15]), None);
     }
 
     #[test]
@@ -81,9 +81,9 @@ mod tests {
         packed[1000..1600].fill(0);
         packed[1999] = 0;
         let bases = Bases::new(&packed, &[]);
-        assert_eq!(of_bases(&bases), Some(Zeros { start: 4000, length: 2400 }));
+        assert_eq!(find_in_bases(&bases), Some(ZeroRun { start: 4000, length: 2400 }));
         // N in base 4100.
         let bases = Bases::new(&packed, &[0, 0, 0, 1, 0xf0, 0, 0x10, 0x04]);
-        assert_eq!(of_bases(&bases), None);
+        assert_eq!(find_in_bases(&bases), None);
     }
 }

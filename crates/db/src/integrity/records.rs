@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use fleetblast_seq::id::{ObjectId, SeqId};
 
-use super::sum::Sum;
-use super::zeros::{self, Zeros};
+use super::sum::EntrySum;
+use super::zeros::{self, ZeroRun};
 use crate::defline::{self, Defline, ORDINAL_DB};
-use crate::index::Table;
-use crate::key::without_end_blanks;
-use crate::load::Work;
+use crate::index::OffsetTable;
+use crate::key::trim_trailing_blanks;
+use crate::load::LoadedRange;
 use crate::lookup::stored_keys::{accession_keys, index_keys, ordinal_key};
 use crate::volume::Volume;
 use crate::{Bases, DbError, SequenceKind};
@@ -20,111 +20,118 @@ const MOST_ZEROS: usize = 20;
 
 /// Counts over sequences and headers, and sums of identifiers for comparison with the other files.
 #[derive(Clone, Debug, Default)]
-pub struct Totals {
-    pub(super) sequences: u64,
-    pub(super) residues: u64,
-    pub(super) longest: u64,
-    pub(super) deflines: u64,
+pub struct RecordTotals {
+    pub(super) sequence_count: u64,
+    pub(super) residue_count: u64,
+    pub(super) max_length: u64,
+    pub(super) defline_count: u64,
     /// Version-5 keys of identifiers with their OIDs, which `.?db` must hold.
-    pub(super) keys: Sum,
+    pub(super) version_5_keys: EntrySum,
     /// Version-4 keys of identifiers with their OIDs, which `.?sd` must hold.
-    pub(super) names: Sum,
+    pub(super) version_4_keys: EntrySum,
     /// Identifiers with their OIDs, which `.?os` must hold.
-    pub(super) listed: Sum,
+    pub(super) listed_ids: EntrySum,
     /// Taxids with their OIDs, which `.?ot` must hold.
-    pub(super) taxids: Sum,
+    pub(super) taxids: EntrySum,
     /// GIs with their OIDs, which `.?nd` must hold.
-    pub(super) gis: Sum,
+    pub(super) gis: EntrySum,
     /// First GI of each sequence, which `.?og` must hold.
-    pub(super) first_gis: Sum,
+    pub(super) first_gis: EntrySum,
     /// By the first OID of each volume: its first sequence without identifiers of its own, and its
     /// first sequence with them.
-    pub(super) first_of_kind: BTreeMap<u32, [Option<u32>; 2]>,
+    pub(super) first_without_and_with_ids: BTreeMap<u32, [Option<u32>; 2]>,
     /// By the first OID of each volume: the kinds of identifiers in its headers.
-    pub(super) own: BTreeMap<u32, OwnIdentifiers>,
+    pub(super) id_kinds: BTreeMap<u32, IdentifierKinds>,
     /// First long runs of zeros, by OID.
-    pub(super) zeros: BTreeMap<u32, Zeros>,
+    pub(super) zero_runs: BTreeMap<u32, ZeroRun>,
     /// Number of sequences with long runs of zeros.
-    pub(super) with_zeros: u64,
+    pub(super) zero_run_count: u64,
 }
 
 /// Kinds of identifiers that the headers of a volume have, besides numbers of sequences.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OwnIdentifiers {
+pub(super) struct IdentifierKinds {
     /// Whether any sequence has an identifier of its own.
-    pub(super) any: bool,
+    pub(super) has_ids: bool,
     /// Whether any sequence has a GI.
-    pub(super) gis: bool,
+    pub(super) has_gis: bool,
 }
 
-impl Totals {
+impl RecordTotals {
     pub(super) fn add(&mut self, other: &Self) {
-        self.sequences += other.sequences;
-        self.residues += other.residues;
-        self.longest = self.longest.max(other.longest);
-        self.deflines += other.deflines;
-        for (&volume, firsts) in &other.first_of_kind {
-            let all = self.first_of_kind.entry(volume).or_default();
+        self.sequence_count += other.sequence_count;
+        self.residue_count += other.residue_count;
+        self.max_length = self.max_length.max(other.max_length);
+        self.defline_count += other.defline_count;
+        for (&volume, firsts) in &other.first_without_and_with_ids {
+            let all = self.first_without_and_with_ids.entry(volume).or_default();
             for (first, other) in all.iter_mut().zip(firsts) {
                 *first = [*first, *other].into_iter().flatten().min();
             }
         }
-        for (&volume, other) in &other.own {
-            let own = self.own.entry(volume).or_default();
-            (own.any, own.gis) = (own.any || other.any, own.gis || other.gis);
+        for (&volume, other) in &other.id_kinds {
+            let own = self.id_kinds.entry(volume).or_default();
+            (own.has_ids, own.has_gis) =
+                (own.has_ids || other.has_ids, own.has_gis || other.has_gis);
         }
-        self.with_zeros += other.with_zeros;
-        for (&oid, &zeros) in &other.zeros {
+        self.zero_run_count += other.zero_run_count;
+        for (&oid, &zeros) in &other.zero_runs {
             self.name_zeros(oid, zeros);
         }
         for (sum, other) in [
-            (&mut self.keys, &other.keys),
-            (&mut self.names, &other.names),
-            (&mut self.listed, &other.listed),
+            (&mut self.version_5_keys, &other.version_5_keys),
+            (&mut self.version_4_keys, &other.version_4_keys),
+            (&mut self.listed_ids, &other.listed_ids),
             (&mut self.taxids, &other.taxids),
             (&mut self.gis, &other.gis),
             (&mut self.first_gis, &other.first_gis),
         ] {
-            sum.join(other);
+            sum.merge(other);
         }
     }
 
     /// Records a long run of zeros, if it is among the first ones of the database.
-    fn name_zeros(&mut self, oid: u32, zeros: Zeros) {
-        self.zeros.insert(oid, zeros);
-        if self.zeros.len() > MOST_ZEROS {
-            self.zeros.pop_last();
+    fn name_zeros(&mut self, oid: u32, zeros: ZeroRun) {
+        self.zero_runs.insert(oid, zeros);
+        if self.zero_runs.len() > MOST_ZEROS {
+            self.zero_runs.pop_last();
         }
     }
 }
 
 /// Checks ranges of sequences and headers; each thread has one checker.
 #[derive(Default)]
-pub(super) struct Checker {
-    pub(super) totals: Totals,
+pub(super) struct RecordChecker {
+    pub(super) totals: RecordTotals,
     /// Work space: the header that makeblastdb would have written.
     expected: Vec<u8>,
 }
 
-impl Checker {
+impl RecordChecker {
     /// Checks the records of a range. A fault is returned with its OID.
-    pub(super) fn check(&mut self, work: &Work) -> Result<(), (u32, DbError)> {
+    pub(super) fn check(&mut self, work: &LoadedRange) -> Result<(), (u32, DbError)> {
         let at_start = |error| (work.range.start, error);
         work.partition.validate_range(&work.range).map_err(at_start)?;
         for (volume, oids, first) in work.partition.pieces() {
             let range = work.range.start.max(oids.start)..work.range.end.min(oids.end);
             let mut firsts = [None; 2];
-            let gis = self.totals.gis.entries();
+            let gis = self.totals.gis.entry_count();
             for oid in range.clone() {
                 let has_own = self.record(volume, oid - first, *first).map_err(|e| (oid, e))?;
                 firsts[usize::from(has_own)].get_or_insert(oid);
             }
-            let own =
-                OwnIdentifiers { any: firsts[1].is_some(), gis: self.totals.gis.entries() > gis };
+            let own = IdentifierKinds {
+                has_ids: firsts[1].is_some(),
+                has_gis: self.totals.gis.entry_count() > gis,
+            };
             let first_of_kind = BTreeMap::from([(*first, firsts)]);
             let own = BTreeMap::from([(*first, own)]);
-            self.totals.add(&Totals { first_of_kind, own, ..Totals::default() });
-            self.totals.sequences += range.len() as u64;
+            self.totals.add(&RecordTotals {
+                first_without_and_with_ids: first_of_kind,
+                id_kinds: own,
+                ..RecordTotals::default()
+            });
+            self.totals.sequence_count += range.len() as u64;
         }
         Ok(())
     }
@@ -132,23 +139,25 @@ impl Checker {
     /// Checks a sequence and its header. Returns whether the sequence has identifiers of its own.
     fn record(&mut self, volume: &Volume, i: u32, first: u32) -> Result<bool, DbError> {
         let (length, zeros) = match volume.index().kind {
-            SequenceKind::Protein => (volume.length(i), zeros::of_residues(volume.residues(i))),
+            SequenceKind::Protein => {
+                (volume.length(i), zeros::find_in_residues(volume.residues(i)))
+            }
             SequenceKind::Nucleotide => {
                 let bases = volume.bases(i, first)?;
                 if let Some(problem) = fault_in_bases(&bases) {
-                    return Err(volume.unsound_sequence(i, first, problem));
+                    return Err(volume.sequence_error(i, first, problem));
                 }
-                (bases.length(), zeros::of_bases(&bases))
+                (bases.length(), zeros::find_in_bases(&bases))
             }
         };
         if let Some(zeros) = zeros {
-            self.totals.with_zeros += 1;
+            self.totals.zero_run_count += 1;
             self.totals.name_zeros(first + i, zeros);
         }
-        self.totals.residues += u64::from(length);
-        self.totals.longest = self.totals.longest.max(length.into());
+        self.totals.residue_count += u64::from(length);
+        self.totals.max_length = self.totals.max_length.max(length.into());
         let Some((start, header)) = volume.header(i) else {
-            return Err(volume.bad_offset(Table::Headers, i, first));
+            return Err(volume.offset_error(OffsetTable::Headers, i, first));
         };
         self.header(volume, i, first, start, header)
     }
@@ -167,15 +176,16 @@ impl Checker {
         if let Some((title, taxid)) = without_identifiers(header, i, &mut self.expected)
             && is_text(title)
         {
-            self.totals.deflines += 1;
+            self.totals.defline_count += 1;
             self.totals.taxids.add((taxid, first + i));
-            if volume.lmdb().is_none() {
-                self.totals.names.add((&ordinal_key(i)[..], first + i));
+            if volume.lmdb_path().is_none() {
+                self.totals.version_4_keys.add((&ordinal_key(i)[..], first + i));
             }
             return Ok(false);
         }
-        let wrong = |at: usize, problem| volume.bad_header(start + at, first + i, problem);
-        let lines = defline::parse_strictly(header).map_err(|e| wrong(e.at, e.problem))?;
+        let wrong = |at: usize, problem| volume.header_error(start + at, first + i, problem);
+        let lines =
+            defline::parse_deflines_strictly(header).map_err(|e| wrong(e.offset, e.problem))?;
         if lines.is_empty() {
             return Err(wrong(0, "no definition line"));
         }
@@ -184,7 +194,7 @@ impl Checker {
                 return Err(wrong(0, problem));
             }
         }
-        self.totals.deflines += lines.len() as u64;
+        self.totals.defline_count += lines.len() as u64;
         Ok(self.count_identifiers(&lines, first + i))
     }
 
@@ -210,7 +220,7 @@ impl Checker {
                     names.extend(index_keys(id));
                     accession_keys(id, |key, listed| {
                         if listed {
-                            self.totals.listed.add((&key[..], oid));
+                            self.totals.listed_ids.add((&key[..], oid));
                         }
                         keys.push(key);
                     });
@@ -222,8 +232,10 @@ impl Checker {
             keys.sort_unstable();
             keys.dedup();
         }
-        keys.iter().for_each(|key| self.totals.keys.add((&key[..], oid)));
-        names.iter().for_each(|name| self.totals.names.add((without_end_blanks(name), oid)));
+        keys.iter().for_each(|key| self.totals.version_5_keys.add((&key[..], oid)));
+        names
+            .iter()
+            .for_each(|name| self.totals.version_4_keys.add((trim_trailing_blanks(name), oid)));
         let mut taxids: Vec<i64> = lines.iter().flat_map(taxids_of).collect();
         taxids.sort_unstable();
         taxids.dedup();
@@ -362,14 +374,15 @@ mod tests {
     #[test]
     fn the_first_zeros_are_named_and_all_are_counted() {
         let of = |oids: std::ops::Range<u32>| {
-            let mut totals = Totals { with_zeros: oids.len() as u64, ..Totals::default() };
-            oids.for_each(|oid| totals.name_zeros(oid, Zeros { start: 0, length: 99 }));
+            let mut totals =
+                RecordTotals { zero_run_count: oids.len() as u64, ..RecordTotals::default() };
+            oids.for_each(|oid| totals.name_zeros(oid, ZeroRun { start: 0, length: 99 }));
             totals
         };
         let mut totals = of(30..70);
         totals.add(&of(0..15));
-        assert_eq!(totals.with_zeros, 55);
-        assert!(totals.zeros.into_keys().eq((0..15).chain(30..35)));
+        assert_eq!(totals.zero_run_count, 55);
+        assert!(totals.zero_runs.into_keys().eq((0..15).chain(30..35)));
     }
 
     #[test]

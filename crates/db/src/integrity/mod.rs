@@ -15,60 +15,60 @@
 //! files of identifiers and taxids, a changed accession or taxid is not detected either. The report
 //! names hashes of sequences and masks as unchecked. Bytes without meaning are not compared: those
 //! in free pages of LMDB files, and those between nodes.
-//! nodes of others.
 
+mod auxiliary_files;
 mod file;
 mod isam;
-mod of_volume;
 mod records;
-mod side;
 mod sum;
+mod volume_indexes;
 mod zeros;
 
 use std::sync::Mutex;
 
-use self::records::Checker;
-pub use self::records::Totals;
-use crate::load::Supply;
-use crate::partition::{Part, VolumeFile};
+use self::records::RecordChecker;
+pub use self::records::RecordTotals;
+use crate::load::PartitionSupply;
+use crate::partition::{VolumeFile, VolumePart};
 use crate::{Database, DbError, SequenceKind};
 
-/// Extent and remarks of a successful check.
+/// Counts, file names and warnings of a successful integrity check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct IntegrityReport {
     /// Number of sequences.
-    pub sequences: u64,
+    pub sequence_count: u64,
     /// Number of residues or bases.
-    pub residues: u64,
+    pub residue_count: u64,
     /// Number of definition lines.
-    pub deflines: u64,
+    pub defline_count: u64,
     /// Size in bytes of the checked files.
-    pub bytes: u64,
+    pub checked_bytes: u64,
     /// Names of the files that were compared with the volumes, such as indexes of identifiers.
-    pub beside: Vec<String>,
+    pub compared_files: Vec<String>,
     /// Files and stated numbers that were not checked, each with the reason.
-    pub unchecked: Vec<String>,
+    pub unchecked_contents: Vec<String>,
     /// Warnings about oddities that are no faults, such as long runs of zeros.
-    pub doubts: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
-/// Checks everything in `database`. `supply` loads it with [all contents](crate::Contents::All).
-/// `spread` runs its argument on all threads that take part.
+/// Checks everything in `database`. `supply` loads it with [all
+/// contents](crate::PartitionContents::All). `spread` runs its argument on all threads that take
+/// part.
 ///
 /// # Errors
-/// The first fault in the order of the [module](self).
-pub fn check(
+/// The first fault, in the order that the [module](self) documentation gives.
+pub fn check_integrity(
     database: &Database,
-    supply: &Supply,
+    supply: &PartitionSupply,
     spread: impl FnOnce(&(dyn Fn() + Sync)),
-) -> Result<Report, DbError> {
+) -> Result<IntegrityReport, DbError> {
     for (volume, oids) in database.volumes() {
         volume.check_index(oids.start)?;
     }
-    let totals = Mutex::new(Totals::default());
-    supply.pass(|queue| {
+    let totals = Mutex::new(RecordTotals::default());
+    supply.run_pass(|queue| {
         spread(&|| {
-            let mut checker = Checker::default();
+            let mut checker = RecordChecker::default();
             while let Some(work) = queue.next() {
                 if let Err((oid, error)) = checker.check(&work) {
                     queue.fail(oid, error);
@@ -79,27 +79,27 @@ pub fn check(
         });
     })?;
     let totals = totals.into_inner().expect("no thread panicked");
-    let mut report = Report {
-        sequences: totals.sequences,
-        residues: totals.residues,
-        deflines: totals.deflines,
-        bytes: database.volumes().map(|(volume, _)| volume.bytes_in_all()).sum(),
-        ..Report::default()
+    let mut report = IntegrityReport {
+        sequence_count: totals.sequence_count,
+        residue_count: totals.residue_count,
+        defline_count: totals.defline_count,
+        checked_bytes: database.volumes().map(|(volume, _)| volume.total_bytes()).sum(),
+        ..IntegrityReport::default()
     };
     check_kinds(database, &totals)?;
     check_stated(database, &totals)?;
-    side::check(database, &totals, &mut report)?;
-    report.doubts = doubts(database, &totals);
+    auxiliary_files::check_auxiliary_files(database, &totals, &mut report)?;
+    report.warnings = zero_run_warnings(database, &totals);
     Ok(report)
 }
 
 /// Warns about sequences with long runs of zeros.
-fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
+fn zero_run_warnings(database: &Database, totals: &RecordTotals) -> Vec<String> {
     let letter = match database.kind() {
         SequenceKind::Protein => '-',
         SequenceKind::Nucleotide => 'A',
     };
-    let doubt = |(&oid, zeros): (&u32, &zeros::Zeros)| {
+    let doubt = |(&oid, zeros): (&u32, &zeros::ZeroRun)| {
         let path = database.file_of(oid, VolumeFile::Sequences).unwrap_or_default();
         format!(
             "file ({}) has {} '{letter}' in a row from position {} of sequence {oid} on, as a page of zeros does",
@@ -108,8 +108,8 @@ fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
             zeros.start + 1,
         )
     };
-    let mut doubts: Vec<_> = totals.zeros.iter().map(doubt).collect();
-    let more = totals.with_zeros.saturating_sub(doubts.len() as u64);
+    let mut doubts: Vec<_> = totals.zero_runs.iter().map(doubt).collect();
+    let more = totals.zero_run_count.saturating_sub(doubts.len() as u64);
     if more > 0 {
         doubts.push(format!("{more} more sequences have such zeros"));
     }
@@ -117,40 +117,43 @@ fn doubts(database: &Database, totals: &Totals) -> Vec<String> {
 }
 
 /// Checks that in each volume either all sequences have identifiers of their own, or none has.
-fn check_kinds(database: &Database, totals: &Totals) -> Result<(), DbError> {
+fn check_kinds(database: &Database, totals: &RecordTotals) -> Result<(), DbError> {
     for (volume, oids) in database.volumes() {
-        if let Some([Some(without), Some(with)]) = totals.first_of_kind.get(&oids.start) {
+        if let Some([Some(without), Some(with)]) =
+            totals.first_without_and_with_ids.get(&oids.start)
+        {
             let oid = *without.max(with);
             let offset = volume.header(oid - oids.start).map_or(0, |(offset, _)| offset);
             let problem = "an identifier of another sort than those before it";
-            return Err(volume.bad_header(offset, oid, problem));
+            return Err(volume.header_error(offset, oid, problem));
         }
     }
     Ok(())
 }
 
 /// Compares the numbers that the indexes state with the counted ones.
-fn check_stated(database: &Database, totals: &Totals) -> Result<(), DbError> {
-    let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residues).sum();
-    if stated != totals.residues {
+fn check_stated(database: &Database, totals: &RecordTotals) -> Result<(), DbError> {
+    let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residue_count).sum();
+    if stated != totals.residue_count {
         // For proteins, opening each volume checked the number.
-        return Err(fault_in_index(database, "residues", stated, totals.residues));
+        return Err(fault_in_index(database, "residues", stated, totals.residue_count));
     }
-    let longest = u64::from(database.longest());
-    if longest != totals.longest {
+    let longest = u64::from(database.max_sequence_length());
+    if longest != totals.max_length {
         return Err(fault_in_index(
             database,
             "residues in the longest sequence",
             longest,
-            totals.longest,
+            totals.max_length,
         ));
     }
     Ok(())
 }
 
 fn fault_in_index(database: &Database, what: &str, stated: u64, found: u64) -> DbError {
-    let path = database.volume_file(0, Part::SequenceOffsets.file()).unwrap_or_default();
-    DbError::Unsound {
+    let path =
+        database.volume_file(0, VolumePart::SequenceOffsets.volume_file()).unwrap_or_default();
+    DbError::Inconsistent {
         path,
         place: String::new(),
         problem: format!("the indexes of all volumes state {stated} {what}, there are {found}"),

@@ -5,12 +5,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Sum over entries, independent of their order. Two collections with equal sums and equal numbers
 /// of entries count as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
+pub struct EntrySum {
     entries: u64,
     hashes: u64,
 }
 
-impl Sum {
+impl EntrySum {
     /// Adds an entry.
     pub(super) fn add(&mut self, entry: impl Hash) {
         let mut hasher = DefaultHasher::new();
@@ -20,13 +20,13 @@ impl Sum {
     }
 
     /// Adds all entries of another collection.
-    pub(super) fn join(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         self.entries += other.entries;
         self.hashes = self.hashes.wrapping_add(other.hashes);
     }
 
     /// Number of entries.
-    pub(super) fn entries(&self) -> u64 {
+    pub(super) fn entry_count(&self) -> u64 {
         self.entries
     }
 }

@@ -8,7 +8,7 @@ const LINE: u32 = 4096;
 
 /// Computes the index of pairs of `size` bytes with keys of four bytes. It consists of nine words,
 /// every 256th pair, and a last pair.
-pub(super) fn of_numbers(data: &[u8], size: usize) -> Vec<u8> {
+pub(super) fn numeric_index(data: &[u8], size: usize) -> Vec<u8> {
     let terms = data.len() / size;
     let samples = terms.div_ceil(NUMBERS_PER_SAMPLE);
     let mut index = header(0, data.len(), terms, samples, NUMBERS_PER_SAMPLE, 0);
@@ -23,7 +23,7 @@ pub(super) fn of_numbers(data: &[u8], size: usize) -> Vec<u8> {
 /// Computes the index of sorted lines. It consists of nine words, two offsets for every 64th line,
 /// and these lines as samples. The offsets point into the data and into the index; each list of
 /// offsets has an end.
-pub(super) fn of_lines(data: &[u8]) -> Vec<u8> {
+pub(super) fn string_index(data: &[u8]) -> Vec<u8> {
     let lines: Vec<&[u8]> = data.split_inclusive(|&byte| byte == b'\n').collect();
     let samples = lines.len().div_ceil(TEXTS_PER_SAMPLE);
     let mut index = header(2, data.len(), lines.len(), samples, TEXTS_PER_SAMPLE, LINE);

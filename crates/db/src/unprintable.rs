@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// The kind of text with unprintable bytes in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum OddText {
+pub enum UnprintableText {
     /// A title.
     Title,
     /// An identifier.
@@ -21,21 +21,21 @@ pub enum OddText {
 /// The first sequence of a volume with unprintable bytes in its definition lines, in OID order,
 /// among the sequences read so far.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct OddHeader {
+pub struct UnprintableHeader {
     /// OID of the sequence.
     pub oid: u32,
     /// The kind of text: title or identifier.
-    pub text: OddText,
+    pub text: UnprintableText,
     /// Path of the header file.
     pub file: PathBuf,
 }
 
-impl fmt::Display for OddHeader {
+impl fmt::Display for UnprintableHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { oid, text, file } = self;
         let text = match text {
-            OddText::Title => "the title",
-            OddText::Identifier => "an identifier",
+            UnprintableText::Title => "the title",
+            UnprintableText::Identifier => "an identifier",
         };
         let (file, has) = (file.display(), "has bytes that are no printable ASCII, shown as #");
         write!(f, "header file ({file}): {text} of sequence {oid} {has}")
@@ -44,28 +44,28 @@ impl fmt::Display for OddHeader {
 
 /// The first unprintable text of a volume, which threads find in any order.
 #[derive(Debug)]
-pub(crate) struct FirstOdd(AtomicU64);
+pub(crate) struct FirstUnprintable(AtomicU64);
 
 /// Value that means: no unprintable text was read so far.
 const NONE: u64 = u64::MAX;
 
-impl Default for FirstOdd {
+impl Default for FirstUnprintable {
     fn default() -> Self {
         Self(AtomicU64::new(NONE))
     }
 }
 
-impl FirstOdd {
+impl FirstUnprintable {
     /// Records an unprintable text of the sequence with this number in the volume.
-    pub(crate) fn note(&self, number: u32, text: OddText) {
-        let key = u64::from(number) << 1 | u64::from(text == OddText::Identifier);
+    pub(crate) fn record_first(&self, number: u32, text: UnprintableText) {
+        let key = u64::from(number) << 1 | u64::from(text == UnprintableText::Identifier);
         self.0.fetch_min(key, Ordering::Relaxed);
     }
 
     /// Number and kind of text of the first sequence recorded so far.
-    pub(crate) fn get(&self) -> Option<(u32, OddText)> {
+    pub(crate) fn get(&self) -> Option<(u32, UnprintableText)> {
         let key = Some(self.0.load(Ordering::Relaxed)).filter(|&key| key != NONE)?;
-        let text = if key & 1 == 0 { OddText::Title } else { OddText::Identifier };
+        let text = if key & 1 == 0 { UnprintableText::Title } else { UnprintableText::Identifier };
         Some(((key >> 1) as u32, text))
     }
 }

@@ -2,21 +2,21 @@
 
 use std::path::PathBuf;
 
-use super::sum::Sum;
+use super::sum::EntrySum;
 use crate::DbError;
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::lookup::Damage;
 
 /// A file of a database besides its volumes: an index of identifiers, taxids, GIs or masks.
-pub(super) struct Side {
+pub(super) struct AuxiliaryFile {
     pub(super) path: PathBuf,
-    pub(super) bytes: Bytes,
+    pub(super) bytes: FileBytes,
 }
 
-impl Side {
+impl AuxiliaryFile {
     /// Opens the file `path`; `None` if it does not exist.
     pub(super) fn open(path: PathBuf) -> Result<Option<Self>, DbError> {
-        match Bytes::map(&path) {
+        match FileBytes::map(&path) {
             Ok(bytes) => Ok(Some(Self { path, bytes })),
             Err(DbError::MissingFile { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -24,32 +24,32 @@ impl Side {
     }
 
     /// Opens the file `path`, which must exist.
-    pub(super) fn required(path: PathBuf) -> Result<Self, DbError> {
+    pub(super) fn open_required(path: PathBuf) -> Result<Self, DbError> {
         Self::open(path.clone())?.ok_or(DbError::MissingFile { path })
     }
 
     /// Makes the error for a damaged place of the file.
-    pub(super) fn damaged(&self, damage: Damage) -> DbError {
-        DbError::LookupFile {
+    pub(super) fn damage_error(&self, damage: Damage) -> DbError {
+        DbError::DamagedLookupFile {
             path: self.path.clone(),
-            offset: damage.at as u64,
+            offset: damage.offset as u64,
             problem: damage.problem,
         }
     }
 
     /// Makes the error for contents that contradict another file.
-    pub(super) fn unsound(&self, problem: impl Into<String>) -> DbError {
+    pub(super) fn inconsistency_error(&self, problem: impl Into<String>) -> DbError {
         let (path, place) = (self.path.clone(), String::new());
-        DbError::Unsound { path, place, problem: problem.into() }
+        DbError::Inconsistent { path, place, problem: problem.into() }
     }
 
     /// Checks that the file consists of exactly the bytes `expected`.
-    pub(super) fn must_be(&self, expected: &[u8]) -> Result<(), DbError> {
+    pub(super) fn verify_contents(&self, expected: &[u8]) -> Result<(), DbError> {
         let same = self.bytes.iter().zip(expected).take_while(|(a, b)| a == b).count();
         if same == expected.len() && same == self.bytes.len() {
             return Ok(());
         }
-        Err(self.damaged(Damage { at: same, problem: "not the index of the data" }))
+        Err(self.damage_error(Damage { offset: same, problem: "not the index of the data" }))
     }
 
     /// Name of the file in the report of the check.
@@ -58,12 +58,17 @@ impl Side {
     }
 
     /// Checks that the entries of the file equal those of the headers, by their sums.
-    pub(super) fn compare(&self, what: &str, found: &Sum, wanted: &Sum) -> Result<(), DbError> {
+    pub(super) fn verify_sum(
+        &self,
+        what: &str,
+        found: &EntrySum,
+        wanted: &EntrySum,
+    ) -> Result<(), DbError> {
         if found == wanted {
             return Ok(());
         }
-        let (found, wanted) = (found.entries(), wanted.entries());
-        Err(self.unsound(if found == wanted {
+        let (found, wanted) = (found.entry_count(), wanted.entry_count());
+        Err(self.inconsistency_error(if found == wanted {
             format!("not the {what} of the headers, but as many ({found})")
         } else {
             format!("{found} {what}, but the headers have {wanted}")
