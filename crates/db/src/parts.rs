@@ -56,6 +56,6 @@ impl VolumePart {
 pub struct FileSpan {
     /// The contents of the range.
     pub part: VolumePart,
-    /// The range in the file [`VolumePart::file`].
+    /// The range in the file [`VolumePart::volume_file`].
     pub bytes: Range<u64>,
 }

@@ -1,8 +1,9 @@
 //! Turns alignments into bytes: one pure function per piece of an output format.
 //!
-//! The output of a job is [`prologue`](pieces::prologue) and [`opening`](pieces::opening); then for
-//! each query [`query_header`](pieces::query_header), a [`subject_block`](pieces::subject_block)
-//! for each subject, and [`query_footer`](pieces::query_footer); and at the end
+//! The output of a job is [`prologue`](pieces::prologue) and
+//! [`first_query_prologue`](pieces::first_query_prologue); then for each query
+//! [`query_header`](pieces::query_header), a [`subject_block`](pieces::subject_block) for each
+//! subject, and [`query_footer`](pieces::query_footer); and at the end
 //! [`epilogue`](pieces::epilogue). Each function appends its piece to a vector. A piece depends on
 //! the arguments only, so a rank that holds a subject can make the block of that subject.
 //! [`format_query`](pieces::format_query) makes all pieces of a query.

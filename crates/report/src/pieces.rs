@@ -61,7 +61,7 @@ pub fn subject_print_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize>
 /// Appends the text before the subjects of a query.
 ///
 /// That is its name and the description table from `rows` (in the order of printing; empty unless
-/// [`has_table`]), or the comments of format 7. `alignments` is the number of alignments of all
+/// [`has_description_table`]), or the comments of format 7. `alignments` is the number of alignments of all
 /// subjects, which the comments print.
 ///
 /// # Errors
@@ -97,7 +97,7 @@ pub fn query_header(
 /// It depends on the arguments only. `rank` is the place of the subject in the printed list,
 /// counted from 1. The pairwise report prints only the first `-num_alignments` subjects: this
 /// appends nothing for others. SAM sorts the records of different subjects unless these are the
-/// references: see [`sam::order`].
+/// references: see [`sam::sort_records`].
 ///
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
@@ -156,7 +156,7 @@ pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
 /// Appends the whole text of a query: header, subjects, footer.
 ///
 /// The header of a SAM report comes before all queries and names those with alignments: see
-/// [`sam::Header`].
+/// [`sam::SamHeader`].
 ///
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments, or a text cannot be written

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Joins SEG and lower-case intervals as BLAST+ does (`BlastSeqLocCombine`). They are sorted by
 /// start. An interval joins the one before it if they share more than one position.
 ///
-/// Intervals that share a single position, or just touch, stay apart. [`unmasked_ranges`] returns
+/// Intervals that share a single position, or just touch, stay apart. [`complement`] returns
 /// the same for them as for a joined interval.
 ///
 /// ```

@@ -17,7 +17,7 @@ pub fn ungapped_parameters(residues: &[u8], scores: &ScoreMatrix) -> Option<Karl
     parameters(&composition(residues)?, scores)
 }
 
-/// Whether a query has [`ungapped`] parameters. This is much faster, since K, a long sum, is not
+/// Whether a query has [`ungapped_parameters`]. This is much faster, since K, a long sum, is not
 /// computed.
 pub fn has_ungapped_parameters(residues: &[u8], scores: &ScoreMatrix) -> bool {
     composition(residues).is_some_and(|query| {

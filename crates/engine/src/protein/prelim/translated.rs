@@ -12,7 +12,8 @@ use crate::subjects::Masks;
 
 /// Bases of a codon.
 const CODON: u32 = 3;
-/// Bases that a subject needs beyond the codons of a word to be searched (`s_GetMinimumSubjSeqLen`).
+/// Bases that a subject needs beyond the codons of a word to be searched
+/// (`s_GetMinimumSubjSeqLen`).
 const SPARE_BASES: usize = 2;
 
 /// Translations of subjects that are scanned together.
@@ -147,11 +148,19 @@ mod tests {
         let plus = Frame::Codons(Strand::Plus, 1);
         let minus = Frame::Codons(Strand::Minus, 2);
         assert_eq!(in_frame(&[], 20, plus, 6), []);
-        assert_eq!(in_frame(&[4..10], 20, plus, 6), [1..3]);
-        assert_eq!(in_frame(&[4..10], 20, minus, 6), [3..5]);
-        assert_eq!(in_frame(&[4..5], 20, plus, 6), [1..1]);
+        let single = |mask: Range<u32>, frame| in_frame(std::slice::from_ref(&mask), 20, frame, 6);
+        let (start, end) = (|mask: &Range<u32>| mask.start, |mask: &Range<u32>| mask.end);
+        for (mask, frame, masked) in [
+            (4..10, plus, Some((1, 3))),
+            (4..10, minus, Some((3, 5))),
+            (4..5, plus, Some((1, 1))),
+            (0..2, plus, None),
+        ] {
+            let found = single(mask, frame);
+            assert_eq!(found.first().map(|mask| (start(mask), end(mask))), masked);
+            assert!(found.len() <= 1);
+        }
         assert_eq!(in_frame(&[0..7, 12..20], 20, plus, 6), [0..2, 4..6]);
-        assert_eq!(in_frame(&[0..2], 20, plus, 6), []);
     }
 
     #[test]

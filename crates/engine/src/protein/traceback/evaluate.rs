@@ -255,8 +255,8 @@ impl Traceback {
     }
 }
 
-/// Drops every alignment that lies in an earlier one of its context and frame of at least its score. The list
-/// is in ORDER-S.
+/// Drops every alignment that lies in an earlier one of its context and frame of at least its
+/// score. The list is in ORDER-S.
 fn drop_contained(alignments: &mut Vec<Scaled>) {
     let mut kept: Vec<Scaled> = Vec::with_capacity(alignments.len());
     for alignment in alignments.drain(..) {

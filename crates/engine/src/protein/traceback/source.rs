@@ -17,7 +17,7 @@ const CODON: usize = 3;
 pub(super) enum SubjectResidues<'a, S> {
     /// All residues of a protein.
     Protein(Cow<'a, [u8]>),
-    /// Nucleotides, of which parts are translated on demand.
+    /// Nucleotides; their parts are translated on demand.
     Translated(&'a S, &'a GeneticCode),
 }
 
@@ -91,7 +91,7 @@ pub(super) struct TranslatedParts {
 impl TranslatedParts {
     /// Bases around an alignment that are translated with it.
     const MARGIN: u32 = 99;
-    /// The part ends with the subject if so many bases are left.
+    /// The part ends with the subject if at most this number of bases is left.
     const REST: u32 = 21;
 
     /// Creates a list without a part.

@@ -90,8 +90,9 @@ pub(super) fn of_context(
     joined
 }
 
-/// The range of a translation whose composition counts for an HSP in the range `aligned`: all of the window up to the next
-/// stops, less a margin (`Blast_GetCompositionRange`, redo_alignment.c).
+/// The range of a translation whose composition counts for an HSP in the range `aligned`: all of
+/// the window up to the next stops, less a margin (`Blast_GetCompositionRange`,
+/// redo_alignment.c).
 pub(super) fn composed_range(
     residues: &[u8],
     window: &Range<usize>,
