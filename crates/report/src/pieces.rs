@@ -61,8 +61,8 @@ pub fn subject_print_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize>
 /// Appends the text before the subjects of a query.
 ///
 /// That is its name and the description table from `rows` (in the order of printing; empty unless
-/// [`has_description_table`]), or the comments of format 7. `alignments` is the number of alignments of all
-/// subjects, which the comments print.
+/// [`has_description_table`]), or the comments of format 7. `alignments` is the number of
+/// alignments of all subjects, which the comments print.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the query's title cannot be written to XML.
