@@ -89,10 +89,16 @@ impl Group {
             if !part.allows(s, rule.word_size, rule.window == 0) {
                 return;
             }
+            let entry = &mut table[(position as usize).wrapping_sub(s) & mask];
+            // Most hits are far from the last one on their diagonal: `DiagonalRule::hit` in short.
+            let at = *base + s as i32;
+            if rule.window > 0 && !entry.extended && at - entry.last >= rule.window {
+                entry.last = at;
+                return;
+            }
             let slot = self.slots[position as usize] as usize;
             let index = self.contexts[slot];
             let q = (position - self.starts[slot]) as usize;
-            let entry = &mut table[(position as usize).wrapping_sub(s) & mask];
             let mut state = Diagonal { last: entry.last - *base, ..*entry };
             if let Some(hsp) = rule.hit(&mut state, &contexts[index], part, q, s) {
                 found(index, hsp);
