@@ -26,7 +26,7 @@ impl Database {
     /// let search = SearchPath::from_environment()?;
     /// let database = Database::open("swissprot", SequenceKind::Protein, &search)?;
     /// database.validate(0..database.oid_count())?;
-    /// println!("{} sequences", database.sequences());
+    /// println!("{} sequences", database.sequence_count());
     /// # Ok::<(), fleetblast_db::DbError>(())
     /// ```
     ///

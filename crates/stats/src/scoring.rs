@@ -92,7 +92,7 @@ impl ScoringSystem {
     /// use fleetblast_stats::scoring::ScoringSystem;
     /// let scoring = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None)?;
     /// assert_eq!((scoring.gap_open, scoring.gap_extend), (11, 1));
-    /// assert_eq!(scoring.gapped.lambda, 0.267);
+    /// assert_eq!(scoring.gapped_statistics.lambda, 0.267);
     /// # Ok::<(), fleetblast_stats::scoring::ScoringError>(())
     /// ```
     pub fn new(
