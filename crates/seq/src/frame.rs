@@ -53,17 +53,26 @@ impl Frame {
         if matches!(self, Frame::Codons(..)) { 3 } else { 1 }
     }
 
+    /// Number of letters of the sequence before the first one of the frame.
+    fn offset(self) -> u32 {
+        if let Frame::Codons(_, offset) = self { u32::from(offset) } else { 0 }
+    }
+
+    /// Number of letters of the frame in a sequence of `letters` letters.
+    pub fn length(self, letters: u32) -> u32 {
+        letters.saturating_sub(self.offset()) / self.step()
+    }
+
     /// Number of letters of the sequence that a frame needs up to this position, if that is a
     /// 32-bit number.
     pub fn letters(self, end: u32) -> Option<u32> {
-        let offset = if let Frame::Codons(_, offset) = self { u32::from(offset) } else { 0 };
-        end.checked_mul(self.step())?.checked_add(offset)
+        end.checked_mul(self.step())?.checked_add(self.offset())
     }
 
     /// Converts a range of the frame to a range of the sequence as written, which has `length`
     /// letters. The result is 0-based, half-open and ascending, also for the minus strand.
     pub fn place(self, read: Range<u32>, length: u32) -> Range<u32> {
-        let offset = if let Frame::Codons(_, offset) = self { u32::from(offset) } else { 0 };
+        let offset = self.offset();
         let (start, end) = (offset + self.step() * read.start, offset + self.step() * read.end);
         match self.strand() {
             Some(Strand::Minus) => length - end..length - start,
@@ -110,6 +119,8 @@ mod tests {
         assert_eq!(Frame::Strand(Strand::Minus).place(0..3, 10), 7..10);
         assert_eq!(Frame::Protein.place(2..5, 10), 2..5);
         assert_eq!(Frame::Codons(Strand::Minus, 2).letters(5), Some(17));
+        let lengths = [1, 2, 16, 17].map(|letters| Frame::Codons(Strand::Minus, 2).length(letters));
+        assert_eq!((lengths, Frame::Protein.length(7)), ([0, 0, 4, 5], 7));
         assert_eq!(Frame::Codons(Strand::Plus, 0).letters(u32::MAX / 2), None);
     }
 }

@@ -17,8 +17,6 @@ const CODONS: usize = 64;
 const AMBIGUOUS: usize = 16;
 /// Number of codons of ncbi4na codes.
 const AMBIGUOUS_CODONS: usize = AMBIGUOUS * AMBIGUOUS * AMBIGUOUS;
-/// The residues of the standard code, in the order of the table's codons.
-const STANDARD: &[u8; CODONS] = b"FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG";
 /// The ncbi4na codes of T, C, A and G, in the order of the table's codons.
 const TCAG: [u8; 4] = [8, 2, 1, 4];
 
@@ -48,28 +46,28 @@ pub struct GeneticCode {
 impl GeneticCode {
     /// The genetic code with NCBI's number, `None` for an unknown number.
     pub fn new(id: u8) -> Option<GeneticCode> {
-        let residues = residues_of(id)?;
-        Some(GeneticCode::from_residues(id, &residues))
-    }
-
-    /// The standard genetic code.
-    pub fn standard() -> GeneticCode {
-        GeneticCode::from_residues(1, &STANDARD.map(|letter| alphabet::encode(letter).unwrap_or(0)))
-    }
-
-    fn from_residues(id: u8, residues: &[u8; 64]) -> GeneticCode {
+        let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
+        let mut rows = lines.filter_map(|line| line.split_once('\t'));
+        let (_, letters) = rows.find(|(number, _)| number.parse() == Ok(id))?;
+        let residues: Vec<u8> = letters.bytes().filter_map(alphabet::encode).collect();
+        let residues: [u8; CODONS] = residues.try_into().ok()?;
         let table = |join: fn(u8, u8) -> u8| {
             let mut codons = Box::new([0; AMBIGUOUS_CODONS]);
             for (codon, residue) in codons.iter_mut().enumerate() {
                 let bases = [codon >> 8, codon >> 4 & 15, codon & 15].map(|base| base as u8);
-                *residue = joined_residue(residues, bases, join);
+                *residue = joined_residue(&residues, bases, join);
             }
             codons
         };
         let (codons, shown) = (table(|_, _| alphabet::X), table(shown_residue));
         let bases = |codon: usize| [codon >> 4, codon >> 2 & 3, codon & 3].map(|base| base as u8);
         let of_bases = std::array::from_fn(|codon| codons[place(bases(codon))]);
-        GeneticCode { id, codons, shown, of_bases }
+        Some(GeneticCode { id, codons, shown, of_bases })
+    }
+
+    /// The standard genetic code.
+    pub fn standard() -> GeneticCode {
+        GeneticCode::new(1).expect("the table begins with the standard code")
     }
 
     /// NCBI's number of the code.
@@ -116,16 +114,6 @@ impl GeneticCode {
     fn residue(&self, codon: [u8; 3]) -> u8 {
         self.codons[place(codon)]
     }
-}
-
-/// The residues of the codons of a genetic code, in the order of the table.
-fn residues_of(id: u8) -> Option<[u8; CODONS]> {
-    let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
-    let mut rows = lines.filter_map(|line| line.split_once('\t'));
-    let (_, letters) = rows.find(|(number, _)| number.parse() == Ok(id))?;
-    let residues: Vec<u8> = letters.bytes().filter_map(alphabet::encode).collect();
-    let residues: [u8; 64] = residues.try_into().ok()?;
-    Some(residues)
 }
 
 /// Place of a codon of blastna codes in the tables.

@@ -1,6 +1,6 @@
 //! `blastx`: translated queries, and linked alignments.
 
-use fleetblast_engine::params::{HspLinking, ProteinParams, QueryTranslation};
+use fleetblast_engine::params::{ProteinParams, QueryTranslation};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Citations;
 
@@ -51,10 +51,10 @@ impl SearchProgram for BlastxOptions {
         let (code, strands) = (self.query_code.clone(), self.strands);
         let defaults = |scoring| ProteinParams::blastx(SPEC.release, scoring, code.clone());
         let params = search.params(hitlist_size, host, defaults)?;
-        let linking = HspLinking { max_intron_length: self.max_intron_length };
+        let linking = protein::linking(self.sum_stats, self.max_intron_length);
         let params = ProteinParams {
             query_translation: Some(QueryTranslation { code, strands }),
-            linking: self.sum_stats.unwrap_or(true).then_some(linking),
+            linking,
             ..params
         };
         Ok(search.plan(params, Citations::Translated, BATCH))

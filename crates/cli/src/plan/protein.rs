@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
+use fleetblast_engine::params::{CompositionMode, HspLinking, Params, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Citations};
 use fleetblast_seq::seg::SegParams;
@@ -165,6 +165,11 @@ impl ProteinSearch<'_> {
         }
         Ok(())
     }
+}
+
+/// How HSPs are linked in searches of translated sequences (`-sum_stats`, `-max_intron_length`).
+pub(super) fn linking(sum_stats: Option<bool>, max_intron_length: i32) -> Option<HspLinking> {
+    sum_stats.unwrap_or(true).then_some(HspLinking { max_intron_length })
 }
 
 /// The options on which the report depends, with their values.

@@ -1,9 +1,8 @@
 //! `tblastn`: translated subjects, and linked alignments.
 
-use fleetblast_engine::params::{HspLinking, ProteinParams, SubjectTranslation};
+use fleetblast_engine::params::{ProteinParams, SubjectTranslation};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Citations;
-
 use fleetblast_seq::translation::GeneticCode;
 
 use super::fleet::{OptionText, number, option_text, word};
@@ -52,9 +51,8 @@ impl SearchProgram for TblastnOptions {
         let translation = self.translation();
         let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, translation);
         let params = search.params(hitlist_size, host, defaults)?;
-        let linking = HspLinking { max_intron_length: self.max_intron_length };
-        let params =
-            ProteinParams { linking: self.sum_stats.unwrap_or(true).then_some(linking), ..params };
+        let linking = protein::linking(self.sum_stats, self.max_intron_length);
+        let params = ProteinParams { linking, ..params };
         Ok(search.plan(params, Citations::Translated, BATCH))
     }
 
@@ -84,7 +82,7 @@ impl SearchProgram for TblastnOptions {
 impl TblastnOptions {
     /// How subjects become proteins. BLAST+ searches those of a file with the standard code,
     /// whatever is given, and shows them with the given one (`s_MultiSeqGetSequence`,
-    /// api/multi_seq_src.cpp).
+    /// api/seqsrc_multiseq.cpp).
     fn translation(&self) -> SubjectTranslation {
         let is_file = self.common.database.subject.is_some();
         let code = if is_file { GeneticCode::standard() } else { self.db_code.clone() };

@@ -1,8 +1,16 @@
 //! Makes nucleic acids that code for proteins.
 
+use crate::fasta::Record;
 use crate::rng::Draw;
 use crate::synth::{self, BASES};
 use fastrand::Rng;
+
+/// Some genetic codes; the standard one is listed more often.
+pub const CODES: &[&str] =
+    &["1", "1", "2", "3", "4", "5", "6", "9", "11", "14", "16", "22", "31", "33"];
+/// Longest introns; 122 is BLAST+'s default, and from 1 to 4 there is no linking.
+pub const INTRONS: &[&str] =
+    &["0", "1", "4", "5", "30", "121", "122", "123", "200", "1000", "100000"];
 
 /// Bases in the order of the standard genetic code.
 const TCAG: &[u8; 4] = b"TCAG";
@@ -57,6 +65,38 @@ pub fn gene(rng: &mut Rng, protein: &[u8]) -> Vec<u8> {
     let ends = [left, right].map(|length| synth::random(rng, BASES.usual, length));
     let seq = [&ends[0], &seq[..], &ends[1]].concat();
     either_strand(rng, seq)
+}
+
+/// Returns genes of proteins, under the names of these.
+pub fn genes_of(rng: &mut Rng, proteins: &[Record]) -> Vec<Record> {
+    let gene = |protein: &Record| {
+        Record::new(protein.header.clone(), gene(rng, &protein.seq.to_ascii_uppercase()))
+    };
+    proteins.iter().map(gene).collect()
+}
+
+/// Draws a sequence for a random trial: mostly a gene of the protein, sometimes only its codons, or
+/// those of its first residues, and sometimes a few bases.
+pub fn drawn(rng: &mut Rng, protein: &[u8], shortest: usize) -> Vec<u8> {
+    let mut bases = match rng.usize(..12) {
+        // Too short for a codon, or for a word.
+        0 => coding(rng, &protein[..protein.len().min(shortest)]),
+        1 => coding(rng, protein),
+        _ => gene(rng, protein),
+    };
+    if rng.chance(0.05) {
+        bases.truncate(rng.usize(1..=20));
+    }
+    bases
+}
+
+/// Returns every third letter of the records, so that they are as long as their frames.
+pub fn of_frame_length(records: &[Record]) -> Vec<Record> {
+    let frame = |record: &Record| {
+        let letters: Vec<u8> = record.seq.iter().step_by(3).copied().collect();
+        Record::new(record.header.clone(), letters)
+    };
+    records.iter().map(frame).collect()
 }
 
 /// Inserts an intron of this length at a random position.

@@ -48,20 +48,12 @@ pub const NOT_REMOTE: [&str; 11] = [
     "num_iterations",
 ];
 
-/// The same with `-in_pssm` of `tblastn`.
-pub const NOT_REMOTE_WITH_PSSM: [&str; 11] = [
-    "gilist",
-    "seqidlist",
-    "taxids",
-    "taxidlist",
-    "negative_gilist",
-    "negative_seqidlist",
-    "negative_taxids",
-    "negative_taxidlist",
-    "subject_loc",
-    "num_threads",
-    "in_pssm",
-];
+/// The same with `-in_pssm` of `tblastn` in the last place.
+pub const NOT_REMOTE_WITH_PSSM: [&str; 11] = {
+    let mut options = NOT_REMOTE;
+    options[10] = "in_pssm";
+    options
+};
 
 /// `-remote`.
 pub const REMOTE: Opt<bool> = Opt::flag("remote", MISC, &["Execute search remotely?"])

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Inputs, rng_for};
 use crate::program::{Large, Program, Trial, Victim};
-use crate::rng::Draw;
 use crate::workspace::Source;
 use fastrand::Rng;
 
@@ -47,17 +46,9 @@ fn inputs(source: &Source) -> Result<Inputs> {
     Ok(inputs)
 }
 
-/// Returns genes of proteins, under the names of these.
-fn genes_of(rng: &mut Rng, proteins: &[Record]) -> Vec<Record> {
-    let gene = |protein: &Record| {
-        Record::new(protein.header.clone(), genes::gene(rng, &protein.seq.to_ascii_uppercase()))
-    };
-    proteins.iter().map(gene).collect()
-}
-
 /// Returns the transcripts, or genes of the queries of blastp where there are none.
 fn transcripts(source: &Source) -> Result<Vec<Record>> {
-    let genes = || genes_of(&mut rng_for("transcripts"), &source.queries);
+    let genes = || genes::genes_of(&mut rng_for("transcripts"), &source.queries);
     Ok(source.bases()?.transcripts.clone().unwrap_or_else(genes))
 }
 
@@ -80,15 +71,7 @@ fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let mut trial = Trial { program: &BLASTX, ..(BLASTP.trial)(rng, source) };
     for query in &mut trial.queries {
         query.seq.truncate(LONGEST);
-        query.seq = match rng.usize(..12) {
-            // Too short for a codon, or for a word.
-            0 => genes::coding(rng, &query.seq[..query.seq.len().min(3)]),
-            1 => genes::coding(rng, &query.seq),
-            _ => genes::gene(rng, &query.seq),
-        };
-        if rng.chance(0.05) {
-            query.seq.truncate(rng.usize(1..=20));
-        }
+        query.seq = genes::drawn(rng, &query.seq, 3);
     }
     trial
 }

@@ -1,16 +1,9 @@
 //! Chooses random options: those of blastp, and those of translated queries.
 
-use super::{BLASTP, BLASTX};
-use crate::fasta::Record;
+use super::{BLASTP, BLASTX, genes};
 use crate::fuzz::options::Choice;
 use crate::program::Trial;
 use fastrand::Rng;
-
-/// Some genetic codes; the standard one is listed more often.
-const CODES: &[&str] =
-    &["1", "1", "2", "3", "4", "5", "6", "9", "11", "14", "16", "22", "31", "33"];
-/// Longest introns; 122 is BLAST+'s default, and from 1 to 4 there is no linking.
-const INTRONS: &[&str] = &["0", "1", "4", "5", "30", "121", "122", "123", "200", "1000", "100000"];
 
 /// Chooses the options of a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
@@ -32,8 +25,8 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     let mut choice = Choice::new(rng);
     choice.groups = groups;
     choice.maybe(0.15, "-strand", &["plus", "minus", "both"]);
-    choice.maybe(0.15, "-query_gencode", CODES);
-    choice.maybe(0.2, "-max_intron_length", INTRONS);
+    choice.maybe(0.15, "-query_gencode", genes::CODES);
+    choice.maybe(0.2, "-max_intron_length", genes::INTRONS);
     choice.maybe(0.15, "-sum_stats", &["true", "false", "false"]);
     if choice.wants(0.06) {
         let range = choice.range(&trial.queries);
@@ -45,9 +38,5 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
 
 /// Returns the trial with queries as long as their frames, for options that depend on lengths.
 fn of_frames(trial: &Trial) -> Trial {
-    let frame = |query: &Record| {
-        let letters: Vec<u8> = query.seq.iter().step_by(3).copied().collect();
-        Record::new(query.header.clone(), letters)
-    };
-    Trial { program: &BLASTP, queries: trial.queries.iter().map(frame).collect(), ..trial.clone() }
+    Trial { program: &BLASTP, queries: genes::of_frame_length(&trial.queries), ..trial.clone() }
 }

@@ -1,10 +1,9 @@
 //! Query sets of the tables of blastx.
 
-use super::genes_of;
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
 use crate::fixtures::{numbered, rng_for};
-use crate::programs::genes::{coding, either_strand, gene, shifted, with_intron};
+use crate::programs::genes::{coding, either_strand, gene, genes_of, shifted, with_intron};
 use crate::rng::Draw;
 use crate::synth::{self, BASES};
 use fastrand::Rng;

@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Inputs, Molecule, Recipe, rng_for};
 use crate::program::{Large, Program, Target, Trial, Victim};
-use crate::rng::Draw;
 use crate::synth::BASES;
 use crate::workspace::Source;
 use fastrand::Rng;
@@ -143,7 +142,7 @@ fn of_genes(mut recipe: Recipe) -> Recipe {
             .iter()
             .map(|it| Record::new(it.header.clone(), genes::coding(&mut rng, &it.seq)))
             .collect(),
-        _ => genes_of(&mut rng, &proteins),
+        _ => genes::genes_of(&mut rng, &proteins),
     };
     recipe.fasta = fasta::to_bytes(&genes);
     for (program, _) in &mut recipe.before {
@@ -154,17 +153,9 @@ fn of_genes(mut recipe: Recipe) -> Recipe {
     recipe.nucleotide()
 }
 
-/// Returns genes of proteins, under the names of these.
-fn genes_of(rng: &mut Rng, proteins: &[Record]) -> Vec<Record> {
-    let gene = |protein: &Record| {
-        Record::new(protein.header.clone(), genes::gene(rng, &protein.seq.to_ascii_uppercase()))
-    };
-    proteins.iter().map(gene).collect()
-}
-
 fn kills(source: &Source) -> Result<Victim> {
     let victim = (BLASTP.kills)(source)?;
-    let database = genes_of(&mut rng_for("victims"), &victim.database);
+    let database = genes::genes_of(&mut rng_for("victims"), &victim.database);
     Ok(Victim { database, molecule: Molecule::Nucleotide, ..victim })
 }
 
@@ -181,15 +172,7 @@ fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let mut trial = Trial { program: &TBLASTN, ..(BLASTP.trial)(rng, source) };
     for subject in &mut trial.subjects {
         subject.seq.truncate(LONGEST);
-        subject.seq = match rng.usize(..12) {
-            // Too short for a codon, or for a word.
-            0 => genes::coding(rng, &subject.seq[..subject.seq.len().min(4)]),
-            1 => genes::coding(rng, &subject.seq),
-            _ => genes::gene(rng, &subject.seq),
-        };
-        if rng.chance(0.05) {
-            subject.seq.truncate(rng.usize(1..=20));
-        }
+        subject.seq = genes::drawn(rng, &subject.seq, 4);
         // BLAST+ crashes on subjects of fewer than two codons in some formats.
         if trial.target == Target::Subject && subject.seq.len() < 6 {
             subject.seq.extend_from_slice(b"ACGTAC");

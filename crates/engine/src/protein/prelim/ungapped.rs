@@ -61,6 +61,13 @@ impl DiagonalRule<'_> {
         DiagonalRule { window: self.window.min(longest), ..*self }
     }
 
+    /// Whether the last hit of a diagonal is too far from the subject offset `at` for a pair, so
+    /// that a hit there only replaces it.
+    #[inline]
+    pub fn begins_anew(&self, state: &Diagonal, at: i32) -> bool {
+        self.window > 0 && !state.extended && at - state.last >= self.window
+    }
+
     /// Processes the word hit at query offset `q` and subject offset `s`. Returns an HSP if it
     /// reaches the cut-off.
     #[inline]
@@ -87,11 +94,11 @@ impl DiagonalRule<'_> {
             }
             return None;
         }
-        let distance = at - state.last;
-        if distance >= self.window {
+        if self.begins_anew(state, at) {
             state.last = at;
             return None;
         }
+        let distance = at - state.last;
         if distance < self.word_size as i32 {
             return None;
         }

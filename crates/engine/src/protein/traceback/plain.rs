@@ -68,7 +68,7 @@ impl Traceback {
         scratch.trees.iter_mut().for_each(ContainmentTree::clear);
         let mut parts = TranslatedParts::new(subject.stored_length() as u32, whole);
         let mut loaded = None;
-        let (mut alignments, mut length) = (Vec::new(), subject.stored_length());
+        let (mut alignments, mut counted) = (Vec::new(), subject.stored_length());
         for hsp in &hit.hsps {
             let strand = strand_of(hsp, hsp.frame);
             if scratch.trees[strand].encloses(&hsp.bounds(), hsp.score) {
@@ -79,7 +79,7 @@ impl Traceback {
                 true => parts.part(hsp.frame, frame_length, hsp.s_start..hsp.s_end),
                 false => 0..frame_length,
             };
-            length = part.end as usize;
+            counted = part.end as usize;
             if loaded.as_ref() != Some(&(hsp.frame, part.clone())) {
                 let range = part.start as usize..part.end as usize;
                 scratch.subject.load(&subject.part(hsp.frame, range));
@@ -88,18 +88,18 @@ impl Traceback {
             let context = &query.contexts[usize::from(hsp.context)];
             let hsp = hsp.shifted(part.start);
             let Some(seed) = self.seed(context, scratch.subject.residues(), &hsp) else { continue };
-            let is_fenced = subject.is_translated() && !whole;
-            let mut alignment = match subject.is_translated() {
-                true => self.aligned_translation(context, seed, is_fenced, scratch)?,
-                false => self.plain_alignment(context, seed, scratch),
+            let length = scratch.subject.residues().len();
+            let (near, is_fenced) = match subject.is_translated() {
+                true => ((0, length), !whole),
+                false => (near_seed(seed.0, context.residues.len(), seed.1, length), false),
             };
-            alignment.frame = hsp.frame;
-            alignment.subject.start += part.start;
-            alignment.subject.end += part.start;
+            let traced = self.plain_alignment(context, seed, near, is_fenced, scratch)?;
+            let shift = part.start + near.0 as u32;
+            let alignment = aligned((context.number, hsp.frame), traced, shift);
             scratch.trees[strand].add(&alignment.bounds(), alignment.score);
             alignments.push(alignment);
         }
-        Some((alignments, length))
+        Some((alignments, counted))
     }
 
     /// Computes e-values and bit scores.
@@ -171,54 +171,38 @@ impl Traceback {
         (last.iter().sum::<i32>() > 0).then_some((q_end - window / 2, s_end - window / 2))
     }
 
-    /// Aligns from a pair of residues.
+    /// Aligns from a pair of residues within a range of the loaded subject, where the positions of
+    /// the result count. `None` if there is a fence at the ends of the range, and the alignment
+    /// reaches it.
     fn plain_alignment(
         &self,
         query: &TracebackContext,
         (q_seed, s_seed): (usize, usize),
+        (start, end): (usize, usize),
+        is_fenced: bool,
         scratch: &mut TracebackScratch,
-    ) -> Alignment {
+    ) -> Option<Traced> {
         let (forwards, backwards) = (scratch.subject.forwards(), scratch.subject.backwards());
         let total = forwards.len() - 1;
-        let (shift, end) = near_seed(q_seed, query.residues.len(), s_seed, total);
         let sequences = Sequences {
             query: &query.rows,
             query_back: &query.reversed_rows,
             // One residue more than is aligned on either side, as the alignment requires.
-            subject: &forwards[shift..=end],
-            subject_back: &backwards[total - end..=total - shift],
+            subject: &forwards[start..=end],
+            subject_back: &backwards[total - end..=total - start],
         };
         let scheme = self.scheme(self.plain_scores(query));
-        let traced = align_from(&sequences, q_seed, s_seed - shift, &scheme, &mut scratch.dp);
-        aligned(query, traced, shift as u32)
-    }
-
-    /// Aligns from a pair of residues of a translation; `None` if it is a part with a fence at its
-    /// ends, which the alignment reaches.
-    fn aligned_translation(
-        &self,
-        query: &TracebackContext,
-        (q_seed, s_seed): (usize, usize),
-        is_fenced: bool,
-        scratch: &mut TracebackScratch,
-    ) -> Option<Alignment> {
-        let sequences = Sequences {
-            query: &query.rows,
-            query_back: &query.reversed_rows,
-            subject: scratch.subject.forwards(),
-            subject_back: scratch.subject.backwards(),
-        };
-        let scheme = self.scheme(self.plain_scores(query));
-        let traced = match is_fenced {
-            true => align_within(&sequences, q_seed, s_seed, &scheme, &mut scratch.dp)?,
-            false => align_from(&sequences, q_seed, s_seed, &scheme, &mut scratch.dp),
-        };
-        Some(aligned(query, traced, 0))
+        let (s_seed, dp) = (s_seed - start, &mut scratch.dp);
+        match is_fenced {
+            true => align_within(&sequences, q_seed, s_seed, &scheme, dp),
+            false => Some(align_from(&sequences, q_seed, s_seed, &scheme, dp)),
+        }
     }
 }
 
-/// The alignment whose subject begins at `shift`; its statistics are not known yet.
-fn aligned(query: &TracebackContext, traced: Traced, shift: u32) -> Alignment {
+/// The alignment in a context and a frame, whose positions in the subject count from `shift` on;
+/// its statistics are not known yet.
+fn aligned((context, frame): (u8, Frame), traced: Traced, shift: u32) -> Alignment {
     let Bounds { q_start, q_end, s_start, s_end } = traced.bounds;
     Alignment {
         score: traced.score,
@@ -227,8 +211,8 @@ fn aligned(query: &TracebackContext, traced: Traced, shift: u32) -> Alignment {
         linked: 1,
         query: q_start..q_end,
         subject: s_start + shift..s_end + shift,
-        context: query.number,
-        frame: Frame::Protein,
+        context,
+        frame,
         edits: traced.edits,
         number: 0,
         occurrence: 0,

@@ -46,9 +46,7 @@ impl<'a, S: SubjectLetters> SubjectResidues<'a, S> {
 
     /// Number of residues of a frame.
     pub fn length(&self, frame: Frame) -> usize {
-        let offset = if let Frame::Codons(_, offset) = frame { usize::from(offset) } else { 0 };
-        let stored = self.stored_length();
-        if self.is_translated() { stored.saturating_sub(offset) / CODON } else { stored }
+        frame.length(self.stored_length() as u32) as usize
     }
 
     /// Whether the subject is translated.
@@ -124,8 +122,7 @@ impl TranslatedParts {
         let wanted = 1 + (end - start) / codon;
         let first = start / codon;
         if first < part.start || first + wanted > part.end {
-            let Frame::Codons(_, offset) = frame else { return part.clone() };
-            *part = first..first + (end - start).saturating_sub(u32::from(offset)) / codon;
+            *part = first..first + frame.length(end - start);
         }
         part.clone()
     }

@@ -28,6 +28,10 @@ fn reversed(residues: &[u8]) -> Vec<u8> {
 }
 
 fn align(q: &[u8], s: &[u8], seed: (usize, usize), scheme: &Scheme<'_>) -> Traced {
+    align_as(q, s, |sequences, dp| align_from(sequences, seed.0, seed.1, scheme, dp))
+}
+
+fn align_as<T>(q: &[u8], s: &[u8], align: impl Fn(&Sequences<'_>, &mut DpScratch) -> T) -> T {
     let (query_back, subject) = (reversed(q), closed(s));
     let subject_back = closed(&reversed(s));
     let sequences = Sequences {
@@ -36,7 +40,33 @@ fn align(q: &[u8], s: &[u8], seed: (usize, usize), scheme: &Scheme<'_>) -> Trace
         subject: &subject,
         subject_back: &subject_back,
     };
-    align_from(&sequences, seed.0, seed.1, scheme, &mut DpScratch::new(Kernel::detect()))
+    align(&sequences, &mut DpScratch::new(Kernel::detect()))
+}
+
+#[test]
+fn an_alignment_within_a_part_is_that_of_the_whole() {
+    let scores = blosum62();
+    let scheme = Scheme { scores: &scores, gaps: GapCosts { open: 11, extend: 1 }, x_drop: 25 };
+    let mut random = Rng::with_seed(8);
+    let (mut within, mut beyond) = (0, 0);
+    for _ in 0..300 {
+        let s = random.protein(300);
+        let (start, end) = (random.usize(60..140), random.usize(160..240));
+        let q = [random.protein(20), s[130..170].to_vec(), random.protein(20)].concat();
+        let part = &s[start..end];
+        let found = align_as(&q, part, |sequences, dp| {
+            align_within(sequences, 40, 150 - start, &scheme, dp)
+        });
+        let Some(mut found) = found else {
+            beyond += 1;
+            continue;
+        };
+        within += 1;
+        found.bounds.s_start += start as u32;
+        found.bounds.s_end += start as u32;
+        assert_eq!(found, align(&q, &s, (40, 150), &scheme));
+    }
+    assert!(within > 50 && beyond > 50, "{within}, {beyond}");
 }
 
 /// Score of the columns of an alignment, and the box that they cover.

@@ -90,9 +90,9 @@ impl Group {
                 return;
             }
             let entry = &mut table[(position as usize).wrapping_sub(s) & mask];
-            // Most hits are far from the last one on their diagonal: `DiagonalRule::hit` in short.
+            // Most hits end here, before their context is known.
             let at = *base + s as i32;
-            if rule.window > 0 && !entry.extended && at - entry.last >= rule.window {
+            if rule.begins_anew(entry, at) {
                 entry.last = at;
                 return;
             }
