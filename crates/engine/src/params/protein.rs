@@ -167,6 +167,29 @@ impl ProteinParams {
         }
     }
 
+    /// The defaults of a release's `tblastx`, which translates queries and subjects, and has no
+    /// gaps.
+    pub fn tblastx(
+        release: &'static Release,
+        scoring: ScoringSystem,
+        query: QueryTranslation,
+        subject: SubjectTranslation,
+    ) -> ProteinParams {
+        let params = ProteinParams::tblastn(release, scoring, subject);
+        let common = CommonParams {
+            ungapped: true,
+            xdrop_gapped_bits: 0.0,
+            xdrop_final_bits: 0.0,
+            ..params.common
+        };
+        ProteinParams {
+            common,
+            composition: CompositionMode::Off,
+            query_translation: Some(query),
+            ..params
+        }
+    }
+
     /// λ that converts gapped X-drops from bits to scores.
     pub(crate) fn gapped_lambda(&self) -> f64 {
         self.start_lambda.unwrap_or(self.scoring.gapped_statistics.lambda)
