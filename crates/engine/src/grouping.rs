@@ -73,6 +73,9 @@ impl Batch {
                     let average = average_length(contexts.map(|context| context.letters.len()));
                     least_cutoff = Some(protein::least_cutoff(queries, average, params, totals));
                 }
+                // Without gaps a batch is not cut.
+                let even_linking = protein::even_linking(queries, params);
+                pieces.iter_mut().for_each(|piece| piece.even_linking = even_linking);
                 (Vec::new(), None)
             }
             Params::Nucleotide(params) => {
@@ -225,13 +228,19 @@ impl Grouping {
 /// Average of the lengths of contexts that are searched together, with the sentinels between them
 /// (`BlastHitSavingParametersUpdate`, blast_parameters.c).
 fn average_length(lengths: impl Iterator<Item = usize>) -> i32 {
+    let (length, count) = concatenated_length(lengths);
+    (length / count.max(1)) as i32
+}
+
+/// Length of contexts with the sentinels between them, and their number.
+pub(crate) fn concatenated_length(lengths: impl Iterator<Item = usize>) -> (usize, usize) {
     let (mut end, mut next, mut count) = (0, 0, 0);
     for length in lengths {
         end = next + length;
         next = if length == 0 { end } else { end + 1 };
         count += 1;
     }
-    (end / count.max(1)) as i32
+    (end, count)
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod protein;
 pub mod pssm;
 pub mod query;
 mod ranges;
+mod rescoring;
 mod scores;
 pub mod search;
 pub mod subjects;

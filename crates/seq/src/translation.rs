@@ -82,6 +82,14 @@ impl GeneticCode {
         letters.as_chunks().0.iter().map(|codon| self.residue(*codon)).filter(|&r| r != 0).collect()
     }
 
+    /// The same for letters as they are written, if `frame` is one of their strands.
+    pub fn translate_strand(&self, letters: &[u8], frame: Frame) -> Vec<u8> {
+        match frame.strand() {
+            Some(Strand::Minus) => self.translate(&blastna::reverse_complement(letters)),
+            Some(Strand::Plus) | None => self.translate(letters),
+        }
+    }
+
     /// Translates as [`Self::translate`] does, but as reports show it: an ambiguous codon may also
     /// become B, Z or J.
     pub fn translate_for_report(&self, letters: &[u8]) -> Vec<u8> {

@@ -62,7 +62,7 @@ pub const BLASTX: Program = Program {
         &filtering::of_residues("12 2.2 2.5"),
         &[MATRIX.spec, THRESHOLD.spec],
         hsps::OPTIONS,
-        &[WINDOW_SIZE.spec, UNGAPPED.unsupported().spec],
+        &[WINDOW_SIZE.spec, UNGAPPED.spec],
         query::OF_NUCLEOTIDES,
         &[QUERY_GENCODE.spec],
         formatting::OPTIONS,

@@ -62,7 +62,7 @@ pub const TBLASTN: Program = Program {
         database::SUBJECTS_OF_NUCLEOTIDES,
         &[files::QUERY.excludes(HOLDS_A_QUERY).spec, files::OUT.spec],
         generic::OF_PROTEINS,
-        &[SUM_STATS.spec, DB_GENCODE.spec, UNGAPPED.unsupported().spec, MAX_INTRON_LENGTH.spec],
+        &[SUM_STATS.spec, DB_GENCODE.spec, UNGAPPED.spec, MAX_INTRON_LENGTH.spec],
         &filtering::of_residues("12 2.2 2.5"),
         &[MATRIX.spec, THRESHOLD.spec],
         hsps::OPTIONS,

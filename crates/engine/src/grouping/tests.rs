@@ -129,6 +129,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
             residues,
             space_residues: residues,
             sequences,
+            stored_residues: 0,
             mean_length: 0,
             min_length: 10,
         };
@@ -187,6 +188,7 @@ fn runs_one_after_another_are_a_whole() {
         residues: 9000,
         space_residues: 9000,
         sequences: 9,
+        stored_residues: 0,
         mean_length: 0,
         min_length: 10,
     };
@@ -218,6 +220,7 @@ fn each_query_has_the_least_cutoff_of_its_own_batch() {
         residues,
         space_residues: residues,
         sequences: 3000,
+        stored_residues: 0,
         mean_length: 300,
         min_length: 10,
     };

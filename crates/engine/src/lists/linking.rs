@@ -1,5 +1,5 @@
-//! Sum statistics: HSPs of one context in one subject that follow each other in both sequences
-//! share an e-value (`link_hsps.c`, even gaps).
+//! Sum statistics: HSPs of one strand of the query and one of the subject that follow each other in
+//! both sequences share an e-value (`s_BlastEvenGapLinkHSPs`, link_hsps.c).
 //!
 //! The best chain of the remaining HSPs becomes a linked set, again and again. Each of its HSPs
 //! gets the e-value of the set.
@@ -10,7 +10,9 @@ mod points;
 mod tests;
 pub(crate) mod uneven;
 
-use fleetblast_seq::frame::Frame;
+use std::cmp::Reverse;
+
+use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_stats::sums::{LinkedSet, SearchSpace};
 
 use self::chains::{Chain, Chains};
@@ -22,7 +24,7 @@ const GAP: i32 = 40;
 /// Largest overlap of HSPs, in positions.
 const OVERLAP: i32 = 9;
 /// Size of the window for the next HSP in the method for small gaps, in positions.
-const WINDOW: i32 = GAP + OVERLAP + 1;
+pub(crate) const WINDOW: i32 = GAP + OVERLAP + 1;
 /// HSPs are trimmed by this much at both ends to test whether one follows another.
 const TRIM: i32 = (OVERLAP + 1) / 2;
 /// Or they are trimmed by this fraction of their length, if that is less.
@@ -30,9 +32,11 @@ const TRIMMED_PART: i32 = 4;
 /// Factor by which each further HSP lowers the prior probability of a set.
 pub(crate) const DECAY: f64 = 0.5;
 /// Prior probability of small gaps.
-const SMALL_SHARE: f64 = 0.5;
+pub(crate) const SMALL_SHARE: f64 = 0.5;
 /// Largest e-value.
 const MAX_EVALUE: f64 = i32::MAX as f64;
+/// Number of frames of a strand.
+const STRAND_FRAMES: u8 = 3;
 
 /// An HSP that may be linked.
 pub(crate) trait Linkable: InContext {
@@ -44,6 +48,11 @@ pub(crate) trait Linkable: InContext {
 
     /// Sets the e-value of its linked set, and the number of HSPs in that.
     fn set_linked(&mut self, evalue: f64, count: u32);
+
+    /// The strand of a translated query, or the context of another one.
+    fn strand_of_query(&self, translates_query: bool) -> u8 {
+        if translates_query { self.context() / STRAND_FRAMES } else { self.context() }
+    }
 }
 
 /// The linked set of an HSP.
@@ -53,9 +62,10 @@ struct Linked {
     evalue: f64,
     /// Its number of HSPs.
     count: u32,
-    /// Position of the HSP in BLAST+'s order afterwards: that of the set's first HSP among all, by
-    /// start in the query and the subject, and that of the HSP within the set.
-    place: [usize; 2],
+    /// Number of the set's first HSP.
+    first: usize,
+    /// Place of the HSP in the set.
+    place: usize,
 }
 
 impl Linkable for PrelimHsp {
@@ -86,18 +96,27 @@ impl Linkable for Alignment {
     }
 }
 
-/// Parameters for the e-values of linked sets.
+/// Statistics of a context of the query and a subject.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
-    /// Lengths of query and subject, and the search space.
+pub(crate) struct PairStatistics {
+    /// Effective lengths, and the search space.
     pub space: SearchSpace,
     /// λ, by which scores are normalised.
     pub lambda: f64,
     /// Natural logarithm of K.
     pub log_k: f64,
+}
+
+/// How HSPs are linked if gaps in both sequences have the same limits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EvenGaps {
     /// Amount that is subtracted from each HSP in chains with small gaps. Without a value such
     /// chains are not formed.
     pub small_cutoff: Option<i32>,
+    /// The same for chains with gaps of any length.
+    pub large_cutoff: i32,
+    /// Whether frames of a strand of the query are linked with each other.
+    pub translates_query: bool,
 }
 
 /// A method to form chains.
@@ -110,96 +129,105 @@ struct Method {
 /// An HSP, trimmed for forming chains.
 #[derive(Clone, Copy, Debug)]
 struct Trimmed {
-    number: usize,
     score: i32,
+    /// The score multiplied with λ.
+    scaled: f64,
+    log_k: f64,
     q_start: i32,
     q_end: i32,
     s_start: i32,
     s_end: i32,
 }
 
-/// Links HSPs with others of the same context, if `rules` returns rules for that, and leaves them
-/// in ORDER-S. Copies of an HSP may be in different sets; they have the order of BLAST+'s sets.
-pub(crate) fn link<T: Linkable>(hsps: &mut Vec<T>, rules: impl Fn(u8) -> Option<Rules>) {
-    hsps.sort_by_key(T::context);
-    let mut places: Vec<[usize; 2]> = Vec::with_capacity(hsps.len());
-    for of_context in hsps.chunk_by_mut(|a, b| a.context() == b.context()) {
-        let Some(rules) = rules(of_context[0].context()) else {
-            places.resize(places.len() + of_context.len(), [0; 2]);
-            continue;
-        };
-        let sets = sets(of_context, &rules);
-        for (hsp, set) in of_context.iter_mut().zip(sets) {
+/// Links HSPs with others of their group, and leaves them in ORDER-S. `statistics` are those of a
+/// context; without them its HSPs keep their e-values. Copies of an HSP may be in different sets;
+/// they have the order of BLAST+'s sets.
+pub(crate) fn link<T: Linkable>(
+    hsps: &mut Vec<T>,
+    gaps: EvenGaps,
+    statistics: impl Fn(u8) -> Option<PairStatistics>,
+) {
+    let query = |hsp: &T| hsp.strand_of_query(gaps.translates_query);
+    let group = |hsp: &T| (query(hsp), hsp.subject_frame().strand() != Some(Strand::Minus));
+    // From the last in the query to the first.
+    hsps.sort_by_cached_key(|hsp| {
+        let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds();
+        (group(hsp), Reverse((q_start, q_end, s_start, s_end)))
+    });
+    let mut by_start: Vec<usize> = (0..hsps.len()).collect();
+    by_start.sort_by_key(|&number| {
+        let Bounds { q_start, s_start, .. } = hsps[number].bounds();
+        (query(&hsps[number]), q_start, s_start)
+    });
+    let mut places = vec![[0; 2]; hsps.len()];
+    by_start.iter().enumerate().for_each(|(place, &number)| places[number][0] = place);
+    let mut first = 0;
+    for of_group in hsps.chunk_by_mut(|a, b| group(a) == group(b)) {
+        let places = &mut places[first..first + of_group.len()];
+        first += of_group.len();
+        let Some(of_first) = statistics(of_group[0].context()) else { continue };
+        let trimmed = of_group.iter().map(|hsp| Trimmed::new(hsp, statistics(hsp.context())));
+        let starts: Vec<usize> = places.iter().map(|place| place[0]).collect();
+        let sets = sets(&trimmed.collect::<Vec<_>>(), gaps, of_first.space);
+        for ((hsp, set), place) in of_group.iter_mut().zip(sets).zip(places) {
             hsp.set_linked(set.evalue, set.count);
-            places.push(set.place);
+            *place = [starts[set.first], set.place];
         }
     }
     let mut placed: Vec<(T, [usize; 2])> = hsps.drain(..).zip(places).collect();
-    // Contexts stay in their order.
-    let key = |&(ref hsp, place): &(T, [usize; 2])| (hsp.context(), place);
-    placed.sort_by(|a, b| order_s(&a.0, &b.0).then_with(|| key(a).cmp(&key(b))));
+    placed.sort_by(|a, b| order_s(&a.0, &b.0).then_with(|| a.1.cmp(&b.1)));
     hsps.extend(placed.into_iter().map(|(hsp, _)| hsp));
 }
 
-/// The linked set of each HSP of a context.
-fn sets<T: Hsp>(hsps: &[T], rules: &Rules) -> Vec<Linked> {
-    let mut numbers: Vec<usize> = (0..hsps.len()).collect();
-    numbers.sort_by_key(|&number| {
-        let Bounds { q_start, q_end, s_start, s_end } = hsps[number].bounds();
-        std::cmp::Reverse((q_start, q_end, s_start, s_end))
-    });
-    let mut forwards = vec![0; hsps.len()];
-    for (place, &number) in by_start(hsps, &numbers).iter().enumerate() {
-        forwards[number] = place;
-    }
-    // From the last in the query to the first.
-    let trimmed: Vec<Trimmed> = numbers.into_iter().map(|n| Trimmed::new(n, &hsps[n])).collect();
-    let near = rules.small_cutoff.map(|cutoff| Method { cutoff, is_near: true });
-    let methods: Vec<Method> =
-        near.into_iter().chain([Method { cutoff: 0, is_near: false }]).collect();
+/// The linked set of each HSP of a group, from the last in the query to the first.
+fn sets(hsps: &[Trimmed], gaps: EvenGaps, space: SearchSpace) -> Vec<Linked> {
+    let near = gaps.small_cutoff.map(|cutoff| Method { cutoff, is_near: true });
+    let far = Method { cutoff: gaps.large_cutoff, is_near: false };
+    let methods: Vec<Method> = near.into_iter().chain([far]).collect();
     let mut chains: Vec<Chains<'_>> =
-        methods.iter().map(|&method| Chains::new(method, &trimmed, rules)).collect();
-    let mut linked = vec![Linked { evalue: 0.0, count: 1, place: [0; 2] }; hsps.len()];
-    loop {
-        let evaluate = |(method, chains): (&Method, &Chains<'_>)| {
-            let first = chains.best()?;
-            let chain = chains.chain(first);
-            Some((first, chain.count, method.evalue(chain, methods.len(), rules)))
+        methods.iter().map(|&method| Chains::new(method, hsps)).collect();
+    let mut linked = vec![Linked { evalue: 0.0, count: 1, first: 0, place: 0 }; hsps.len()];
+    while let Some(firsts) = best_chains(&mut chains) {
+        let evaluate = |((method, chains), &first): ((&Method, &Chains<'_>), &usize)| {
+            method.evalue(chains.chain(first), methods.len(), space)
         };
-        let best: Option<Vec<_>> = methods.iter().zip(&chains).map(evaluate).collect();
-        let Some(best) = best else { return linked };
-        let chosen = usize::from(best.len() > 1 && best[0].2 > best[1].2);
-        let (first, count, evalue) = best[chosen];
-        let next = |&at: &usize| chains[chosen].chain(at).next;
-        let taken: Vec<usize> = std::iter::successors(Some(first), next).collect();
-        let start = forwards[trimmed[first].number];
+        let evalues: Vec<f64> = methods.iter().zip(&chains).zip(&firsts).map(evaluate).collect();
+        let chosen = usize::from(evalues.len() > 1 && evalues[0] > evalues[1]);
+        let (first, evalue) = (firsts[chosen], evalues[chosen]);
+        let count = chains[chosen].chain(first).count;
+        let taken: Vec<usize> = chains[chosen].members(first).collect();
         for (place, &at) in taken.iter().enumerate() {
-            linked[trimmed[at].number] = Linked { evalue, count, place: [start, place] };
+            linked[at] = Linked { evalue, count, first, place };
         }
         chains.iter_mut().for_each(|chains| chains.remove(&taken));
     }
+    linked
 }
 
-/// Numbers of HSPs by start in the query, and in the subject; those with equal starts keep their
-/// order.
-fn by_start<T: Hsp>(hsps: &[T], numbers: &[usize]) -> Vec<usize> {
-    let mut numbers = numbers.to_vec();
-    numbers.sort_by_key(|&number| {
-        let Bounds { q_start, s_start, .. } = hsps[number].bounds();
-        (q_start, s_start)
-    });
-    numbers
+/// The first HSP of the best chain by each method; `None` if no HSP is left.
+fn best_chains(chains: &mut [Chains<'_>]) -> Option<Vec<usize>> {
+    let firsts =
+        |chains: &[Chains<'_>]| chains.iter().map(Chains::best).collect::<Option<Vec<_>>>();
+    let best = firsts(chains)?;
+    if chains.iter().zip(&best).all(|(chains, &first)| chains.is_whole(first)) {
+        return Some(best);
+    }
+    // BLAST+ looks for new chains only now, and some chains depend on that.
+    chains.iter_mut().for_each(Chains::update);
+    firsts(chains)
 }
 
 impl Trimmed {
-    fn new(number: usize, hsp: &impl Hsp) -> Trimmed {
+    fn new(hsp: &impl Hsp, statistics: Option<PairStatistics>) -> Trimmed {
         let of = |position: u32| position as i32;
         let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds();
         let [q, s] = [q_end - q_start, s_end - s_start].map(|length| of(length) / TRIMMED_PART);
         let (q, s) = (q.min(TRIM), s.min(TRIM));
+        let (lambda, log_k) = statistics.map_or((0.0, 0.0), |own| (own.lambda, own.log_k));
         Trimmed {
-            number,
             score: hsp.score(),
+            scaled: f64::from(hsp.score()) * lambda,
+            log_k,
             q_start: of(q_start) + q,
             q_end: of(q_end) - q,
             s_start: of(s_start) + s,
@@ -210,11 +238,11 @@ impl Trimmed {
 
 impl Method {
     /// The e-value of a chain, if `methods` methods are tried.
-    fn evalue(self, chain: &Chain, methods: usize, rules: &Rules) -> f64 {
+    fn evalue(self, chain: &Chain, methods: usize, space: SearchSpace) -> f64 {
         let set = LinkedSet { count: chain.count, score: chain.normalised };
         let evalue = match self.is_near {
-            true => rules.space.small_gap_evalue(set, WINDOW, DECAY),
-            false => rules.space.large_gap_evalue(set, DECAY),
+            true => space.small_gap_evalue(set, WINDOW, DECAY),
+            false => space.large_gap_evalue(set, DECAY),
         };
         if methods == 1 || set.count == 1 {
             return evalue;

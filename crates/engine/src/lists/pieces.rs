@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::order;
 use crate::params::{ChunkRule, Strands};
+use crate::protein::linking::EvenLinking;
 use crate::query::Query;
 
 /// Number of letters that neighbouring chunks of queries and segments of subjects share.
@@ -53,7 +54,7 @@ impl FramePart {
 }
 
 /// The part of a query in one chunk of its batch. A query that is not cut is a single part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Piece {
     /// Number of the query.
     pub query: usize,
@@ -74,6 +75,8 @@ pub(crate) struct Piece {
     /// Average length of the contexts that are searched together, in residues, if HSPs of proteins
     /// are linked; otherwise 0.
     pub average_length: i32,
+    /// What its batch decides about linked HSPs without gaps, if they are linked with even gaps.
+    pub even_linking: Option<EvenLinking>,
 }
 
 impl Piece {
@@ -142,6 +145,7 @@ pub(crate) fn split(
                 spaces: spaces(i),
                 masks: None,
                 average_length: 0,
+                even_linking: None,
             })
             .collect();
     };
@@ -161,6 +165,7 @@ pub(crate) fn split(
                     spaces: spaces(count),
                     masks: None,
                     average_length: 0,
+                    even_linking: None,
                 });
                 count += 1;
             }

@@ -6,7 +6,7 @@ use fleetblast_seq::mask;
 
 use super::batch_context::TracebackContext;
 use super::greedy::Scoring;
-use super::limits::{ContextLimits, Statistics};
+use super::limits::{self, ContextLimits, Statistics};
 use super::traceback::{self, Context};
 use crate::hits::{Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
@@ -150,9 +150,9 @@ impl Aligner<'_> {
         if !self.params.common.ungapped {
             if self.params.sum_stats {
                 // As in BLAST+, without sets with small gaps.
-                linking::link(&mut alignments, |context| {
+                linking::link(&mut alignments, limits::even_gaps(None), |context| {
                     let linking = self.limits[usize::from(context)].as_ref()?.linking?;
-                    Some(linking.rules(subject.length(), None))
+                    Some(linking.pair_statistics(subject.length()))
                 });
             }
             alignments.retain(|alignment| alignment.evalue <= self.params.common.evalue);

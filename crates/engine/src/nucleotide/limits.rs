@@ -4,7 +4,7 @@ use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::sums::{SearchSpace, gap_decay_divisor};
 
 use super::traceback::Evaluation;
-use crate::lists::linking::{self, DECAY};
+use crate::lists::linking::{DECAY, EvenGaps, PairStatistics};
 use crate::params::{DatabaseTotals, NucleotideParams, truncate_to_i32};
 use crate::query::QueryRules;
 
@@ -100,16 +100,21 @@ impl ContextLimits {
     }
 }
 
+/// How HSPs are linked. In BLAST+ chains of blastn with gaps of any length have no cut-off.
+pub(super) fn even_gaps(small_cutoff: Option<i32>) -> EvenGaps {
+    EvenGaps { small_cutoff, large_cutoff: 0, translates_query: false }
+}
+
 impl Linking {
-    /// Rules to link the HSPs of this context in a subject of `subject_length` bases.
-    pub fn rules(&self, subject_length: u32, small_cutoff: Option<i32>) -> linking::Rules {
+    /// Statistics for linked HSPs of this context in a subject of `subject_length` bases.
+    pub fn pair_statistics(&self, subject_length: u32) -> PairStatistics {
         let &Linking { length, adjustment, lambda, log_k, search_space } = self;
         let space = SearchSpace {
             query_length: (length - adjustment).max(1),
             subject_length: (subject_length as i32 - adjustment).max(1),
             search_space,
         };
-        linking::Rules { space, lambda, log_k, small_cutoff }
+        PairStatistics { space, lambda, log_k }
     }
 }
 

@@ -11,7 +11,7 @@ use fleetblast_seq::{mask, nucleotide::Packed};
 use super::batch_context::BatchContext;
 use super::gapped::{DistantSegments, Extender, GappedScratch, QueryLetters};
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
-use super::limits::ContextLimits;
+use super::limits::{self, ContextLimits};
 use super::parts::{Part, parts};
 use super::seeds::{Contexts, Segment};
 use super::ungapped::{self, Reevaluation};
@@ -253,9 +253,9 @@ impl Stage {
             }
         }
         if let Some(small_cutoff) = self.linking {
-            linking::link(hsps, |context| {
+            linking::link(hsps, limits::even_gaps(small_cutoff), |context| {
                 let linking = self.strand(piece, context).limits.as_ref()?.linking?;
-                Some(linking.rules(s_len, small_cutoff))
+                Some(linking.pair_statistics(s_len))
             });
         }
         hsps.retain(|hsp| hsp.evalue <= self.evalue);

@@ -5,6 +5,7 @@ use crate::filters;
 use crate::hits::PrelimHsp;
 use crate::order::{Bounds, Hsp};
 use crate::params::NucleotideParams;
+use crate::rescoring;
 use crate::scores::ScoreRows;
 
 /// Limits that an ungapped HSP must reach on the true letters.
@@ -40,8 +41,11 @@ impl Reevaluation {
     /// Scores the HSP on the true letters of its subject and trims it to its best range. Returns
     /// `None` if it falls below a limit.
     pub fn apply(&self, hsp: &PrelimHsp, query: Letters<'_>, subject: &[u8]) -> Option<PrelimHsp> {
-        let (score, bounds) =
-            rescore(hsp.bounds(), query.scored, subject, &self.scores, query.cutoff)?;
+        let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds();
+        let pairs = query.scored.get(q_start as usize..q_end as usize)?;
+        let pairs = pairs.iter().zip(subject.get(s_start as usize..s_end as usize)?);
+        let scores = pairs.map(|(&a, &b)| self.scores.score((a & 15).into(), b));
+        let (score, bounds) = rescoring::best_range(hsp.bounds(), scores, query.cutoff)?;
         let Bounds { q_start, q_end, s_start, s_end } = bounds;
         let columns = q_end - q_start;
         let paired = query.unmasked[q_start as usize..q_end as usize]
@@ -62,43 +66,6 @@ impl Reevaluation {
     pub fn is_wide(&self, hsp: &PrelimHsp, length: usize) -> bool {
         filters::query_coverage(hsp.q_start, hsp.q_end, length as u32) >= self.coverage
     }
-}
-
-/// Scores an ungapped alignment and trims it to its best range. Returns `None` if that scores less
-/// than the cut-off.
-fn rescore(
-    bounds: Bounds,
-    query: &[u8],
-    subject: &[u8],
-    scores: &ScoreRows,
-    cutoff: i32,
-) -> Option<(i32, Bounds)> {
-    let (q, s) = (bounds.q_start, bounds.s_start);
-    let pairs = query
-        .get(q as usize..bounds.q_end as usize)?
-        .iter()
-        .zip(subject.get(s as usize..bounds.s_end as usize)?);
-    let (mut sum, mut best, mut begin, mut range) = (0, 0, 0, 0..0);
-    for (at, (&a, &b)) in (1..).zip(pairs) {
-        sum += scores.score((a & 15).into(), b);
-        if sum < 0 {
-            sum = 0;
-            begin = at;
-            // A range that has reached the cut-off stays.
-            if best < cutoff {
-                (best, range) = (0, at..at);
-            }
-        } else if sum > best {
-            (best, range) = (sum, begin..at);
-        }
-    }
-    let bounds = Bounds {
-        q_start: q + range.start,
-        q_end: q + range.end,
-        s_start: s + range.start,
-        s_end: s + range.end,
-    };
-    (best >= cutoff).then_some((best, bounds))
 }
 
 #[cfg(test)]

@@ -212,6 +212,7 @@ impl Params {
         DatabaseTotals {
             residues: totals.residues / 3,
             space_residues: totals.space_residues / 3,
+            stored_residues: totals.stored_residues / 3,
             min_length: totals.min_length / 3,
             ..totals
         }
@@ -260,6 +261,8 @@ pub struct DatabaseTotals {
     pub space_residues: i64,
     /// Number of sequences.
     pub sequences: i64,
+    /// Residues of all sequences, independent of `-dbsize` and of the statistics in aliases.
+    pub stored_residues: i64,
     /// Mean length of the sequences, independent of `-dbsize` and of the statistics in aliases.
     pub mean_length: i64,
     /// Shortest subject as BLAST+ assumes it: 10 for an unfiltered database (rules 5.1).

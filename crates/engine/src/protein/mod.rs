@@ -6,4 +6,4 @@ pub(crate) mod prelim;
 pub(crate) mod query;
 pub(crate) mod traceback;
 
-pub(crate) use prelim::least_cutoff;
+pub(crate) use prelim::{even_linking, least_cutoff};

@@ -130,6 +130,7 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
         residues: residues as i64,
         space_residues: residues as i64,
         sequences: database.0.len() as i64,
+        stored_residues: 0,
         mean_length: 0,
         min_length: shortest.max(10) as i32,
     };
@@ -275,6 +276,7 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
         residues: 4584,
         space_residues: 4584,
         sequences: 25,
+        stored_residues: 0,
         mean_length: 0,
         min_length: 64,
     };

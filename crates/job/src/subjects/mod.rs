@@ -420,6 +420,7 @@ fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> Databas
         residues: plan.dbsize.unwrap_or(residues),
         space_residues: plan.dbsize.filter(|&size| size > 0).unwrap_or(residues),
         sequences,
+        stored_residues: whole.residue_count as i64,
         mean_length: (whole.residue_count / whole.sequence_count.max(1)) as i64,
         min_length,
     }

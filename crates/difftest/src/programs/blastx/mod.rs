@@ -23,6 +23,7 @@ pub static BLASTX: Program = Program {
         table!("blastx", "translation"),
         table!("blastx", "sums"),
         table!("blastx", "scoring"),
+        table!("blastx", "ungapped"),
         table!("blastx", "search"),
         table!("blastx", "limits"),
         table!("blastx", "inputs"),

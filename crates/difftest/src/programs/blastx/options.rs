@@ -20,7 +20,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
             _ => {}
         }
     }
-    groups.retain(|group| !["-use_sw_tback", "-ungapped"].contains(&group[0].as_str()));
+    groups.retain(|group| group[0] != "-use_sw_tback");
     let format = groups.pop();
     let mut choice = Choice::new(rng);
     choice.groups = groups;

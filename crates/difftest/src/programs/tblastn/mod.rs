@@ -24,6 +24,7 @@ pub static TBLASTN: Program = Program {
         table!("tblastn", "translation"),
         table!("tblastn", "sums"),
         table!("tblastn", "scoring"),
+        table!("tblastn", "ungapped"),
         table!("tblastn", "search"),
         table!("tblastn", "limits"),
         table!("tblastn", "inputs"),

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::points::{Points, Region};
-use super::{Method, Rules, Trimmed};
+use super::{Method, Trimmed};
 
 /// The best chain that begins with an HSP.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,10 +21,12 @@ pub(super) struct Chain {
 ///
 /// A chain stays the best one until one of its HSPs is removed, as removing makes no other chain
 /// better. So only the chains through removed HSPs are searched again.
+///
+/// An HSP with a sum of 0 or less makes a chain worse, and does not become the next one of another
+/// HSP. But BLAST+ keeps one whose sum falls so low later, as its search begins with that sum.
 #[derive(Debug)]
 pub(super) struct Chains<'a> {
     method: Method,
-    rules: &'a Rules,
     hsps: &'a [Trimmed],
     chains: Vec<Chain>,
     /// The starts of the remaining HSPs, with the sums of their chains.
@@ -34,41 +36,63 @@ pub(super) struct Chains<'a> {
     /// The HSPs whose chains must be searched again, and a mark for each.
     stale: BinaryHeap<Reverse<usize>>,
     is_stale: Vec<bool>,
+    /// The HSPs that have been removed, and those among them since the last update.
+    is_removed: Vec<bool>,
+    removed: Vec<usize>,
 }
 
 impl<'a> Chains<'a> {
     /// Creates the chains of HSPs, which are sorted from the last in the query to the first.
-    pub fn new(method: Method, hsps: &'a [Trimmed], rules: &'a Rules) -> Chains<'a> {
+    pub fn new(method: Method, hsps: &'a [Trimmed]) -> Chains<'a> {
         let mut chains = Chains {
             method,
-            rules,
             hsps,
             chains: vec![Chain::default(); hsps.len()],
             points: Points::new(hsps.iter().map(|hsp| [hsp.q_start, hsp.s_start]).collect()),
             before: vec![Vec::new(); hsps.len()],
             stale: BinaryHeap::new(),
             is_stale: vec![false; hsps.len()],
+            is_removed: vec![false; hsps.len()],
+            removed: Vec::new(),
         };
         (0..hsps.len()).for_each(|place| chains.search(place));
         chains
     }
 
-    /// The first HSP of the best of all chains; among equal ones the first in the query.
+    /// The first HSP of the best of all chains; among equal ones the first in the query. Chains
+    /// through HSPs that have been removed count until the next update.
     pub fn best(&self) -> Option<usize> {
         self.points.highest()
     }
 
+    /// The chain that begins with an HSP.
     pub fn chain(&self, place: usize) -> &Chain {
         &self.chains[place]
+    }
+
+    /// The HSPs of a chain.
+    pub fn members(&self, first: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(first), |&place| self.chains[place].next)
+    }
+
+    /// Whether no HSP of a chain has been removed.
+    pub fn is_whole(&self, first: usize) -> bool {
+        self.members(first).all(|place| !self.is_removed[place])
     }
 
     /// Removes HSPs.
     pub fn remove(&mut self, places: &[usize]) {
         for &place in places {
             self.points.set(place, None);
+            self.is_removed[place] = true;
             self.is_stale[place] = true;
         }
-        for &place in places {
+        self.removed.extend(places);
+    }
+
+    /// Searches the chains through removed HSPs again.
+    pub fn update(&mut self) {
+        for place in std::mem::take(&mut self.removed) {
             self.mark_before(place);
         }
         // HSPs further right come first, so that a chain is built from chains that are up to date.
@@ -97,15 +121,19 @@ impl<'a> Chains<'a> {
         let hsp = &self.hsps[place];
         let mut next = None;
         if hsp.score > self.method.cutoff {
-            next = self.points.highest_of(&self.method.followers(hsp, place));
+            let followers = self.method.followers(hsp, place);
+            let remains = self.chains[place].next.is_some_and(|next| !self.is_removed[next]);
+            next = match remains && !self.method.is_near {
+                true => self.points.highest_in(&followers),
+                false => self.points.highest_positive_in(&followers),
+            };
         }
         let rest = next.map_or_else(Chain::default, |next| self.chains[next]);
         let chain = Chain {
             next,
             count: rest.count + 1,
             sum: rest.sum + (hsp.score - self.method.cutoff),
-            normalised: rest.normalised + f64::from(hsp.score) * self.rules.lambda
-                - self.rules.log_k,
+            normalised: rest.normalised + hsp.scaled - hsp.log_k,
         };
         if let Some(next) = next.filter(|_| next != self.chains[place].next) {
             self.before[next].push(place);

@@ -28,7 +28,7 @@ impl Value {
 type Point = [i32; 2];
 
 /// A region: the points beyond `after` in both directions, but not beyond `last`, with numbers
-/// below `numbers` and positive scores.
+/// below `numbers`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
     pub after: Point,
@@ -130,21 +130,29 @@ impl Points {
     }
 
     /// The point with the highest value in a region.
-    pub fn highest_of(&self, question: &Region) -> Option<usize> {
+    pub fn highest_in(&self, region: &Region) -> Option<usize> {
+        self.highest_above(NONE, region)
+    }
+
+    /// The same, if its score is positive.
+    pub fn highest_positive_in(&self, region: &Region) -> Option<usize> {
         // The last value whose score is not positive.
-        let mut best = Value::new(0, u32::MAX as usize);
-        let least = best;
-        self.search(1, question, &mut best);
+        self.highest_above(Value::new(0, u32::MAX as usize), region)
+    }
+
+    fn highest_above(&self, least: Value, region: &Region) -> Option<usize> {
+        let mut best = least;
+        self.search(1, region, &mut best);
         (best != least).then(|| best.number()).flatten()
     }
 
-    fn search(&self, node: usize, question: &Region, best: &mut Value) {
-        if self.nodes[node].highest <= *best || !question.meets(&self.nodes[node]) {
+    fn search(&self, node: usize, region: &Region, best: &mut Value) {
+        if self.nodes[node].highest <= *best || !region.meets(&self.nodes[node]) {
             return;
         }
         if let Some(leaf) = node.checked_sub(self.leaves.len()) {
             for &number in &self.order[self.leaves[leaf].clone()] {
-                if number < question.numbers && question.accepts(self.points[number]) {
+                if number < region.numbers && region.accepts(self.points[number]) {
                     *best = self.values[number].max(*best);
                 }
             }
@@ -154,7 +162,7 @@ impl Points {
         if self.nodes[children[0]].highest < self.nodes[children[1]].highest {
             children.reverse();
         }
-        children.into_iter().for_each(|child| self.search(child, question, best));
+        children.into_iter().for_each(|child| self.search(child, region, best));
     }
 }
 
@@ -180,7 +188,7 @@ mod tests {
                 assert_eq!(points.highest(), valued().max_by_key(by_value), "seed {seed}");
                 let after = [random.i32(0..span), random.i32(0..span)];
                 let width = if random.bool() { span } else { random.i32(1..=span) };
-                let question = Region {
+                let region = Region {
                     after,
                     last: after.map(|position| position + width),
                     numbers: random.usize(..=count),
@@ -189,10 +197,12 @@ mod tests {
                     let inside = |axis: usize| {
                         (after[axis] + 1..=after[axis] + width).contains(&list[number][axis])
                     };
-                    number < question.numbers && scores[number] > Some(0) && inside(0) && inside(1)
+                    number < region.numbers && inside(0) && inside(1)
                 });
-                let expected = asked.max_by_key(by_value);
-                assert_eq!(points.highest_of(&question), expected, "seed {seed}: {question:?}");
+                let highest = points.highest_in(&region);
+                assert_eq!(highest, asked.max_by_key(by_value), "seed {seed}: {region:?}");
+                let positive = highest.filter(|&number| scores[number] > Some(0));
+                assert_eq!(points.highest_positive_in(&region), positive, "seed {seed}");
             }
         }
     }

@@ -5,36 +5,25 @@
 //! lowest, as long as it becomes lower.
 
 use fleetblast_seq::frame::Strand;
-use fleetblast_stats::sums::{LinkedSet, SearchSpace};
+use fleetblast_stats::sums::LinkedSet;
 
-use super::{GAP, Linkable, OVERLAP};
+use super::{GAP, Linkable, OVERLAP, PairStatistics};
 use crate::order::Bounds;
 
-/// Factor by which each further HSP lowers the prior probability of a set.
-pub(crate) const DECAY: f64 = 0.1;
+/// Factor by which each further HSP lowers the prior probability of a set of gapped HSPs.
+pub(crate) const GAPPED_DECAY: f64 = 0.1;
 /// Longest gap in a translated sequence without `-max_intron_length`, in residues:
 /// `DEFAULT_LONGEST_INTRON` of 122 nucleotides (blast_options.h).
 const DEFAULT_INTRON: i32 = (122 - 2) / 3;
-/// Number of frames of a strand.
-const STRAND_FRAMES: u8 = 3;
 
 /// The longest gaps between neighbouring HSPs of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct UnevenGaps {
     /// Longest gap in the translated sequence, in residues.
     intron: i32,
     translates_query: bool,
-}
-
-/// Statistics of a context of the query and a subject.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PairStatistics {
-    /// Effective lengths, and the search space.
-    pub space: SearchSpace,
-    /// λ, by which scores are normalised.
-    pub lambda: f64,
-    /// Natural logarithm of K.
-    pub log_k: f64,
+    /// Factor by which each further HSP lowers the prior probability of a set.
+    decay: f64,
 }
 
 /// An HSP and its place in a linked set.
@@ -53,14 +42,26 @@ struct Link {
 }
 
 impl UnevenGaps {
-    /// Creates the gaps for `-max_intron_length`, 0 for the default. Returns `None` for an intron
-    /// without room for a residue: then nothing is linked.
-    pub fn new(max_intron_length: i32, translates_query: bool) -> Option<UnevenGaps> {
+    /// Creates the gaps of gapped HSPs for `-max_intron_length`, 0 for the default. Returns `None`
+    /// for an intron without room for a residue: then nothing is linked.
+    pub fn gapped(max_intron_length: i32, translates_query: bool) -> Option<UnevenGaps> {
         let intron = match max_intron_length {
             0 => DEFAULT_INTRON,
-            length => (length - 2) / 3,
+            length => residues(length),
         };
-        (intron > 0).then_some(UnevenGaps { intron, translates_query })
+        let gaps = UnevenGaps { intron, translates_query, decay: GAPPED_DECAY };
+        (intron > 0).then_some(gaps)
+    }
+
+    /// The same for ungapped HSPs, which have no default. With `None` gaps are even.
+    pub fn ungapped(max_intron_length: i32, translates_query: bool) -> Option<UnevenGaps> {
+        let intron = residues(max_intron_length);
+        (intron > 0).then_some(UnevenGaps { intron, translates_query, decay: super::DECAY })
+    }
+
+    /// Factor by which each further HSP lowers the prior probability of a set.
+    pub fn decay(self) -> f64 {
+        self.decay
     }
 
     /// Longest gaps in the query and in the subject.
@@ -79,10 +80,14 @@ impl UnevenGaps {
 
     /// HSPs are linked only with others of their group.
     fn group<T: Linkable>(self, hsp: &T) -> (u8, bool) {
-        let context = hsp.context();
-        let sequence = if self.translates_query { context / STRAND_FRAMES } else { context };
+        let sequence = hsp.strand_of_query(self.translates_query);
         (sequence, hsp.subject_frame().strand() == Some(Strand::Minus))
     }
+}
+
+/// Whole codons of an intron without its ends, two letters.
+fn residues(max_intron_length: i32) -> i32 {
+    (max_intron_length - 2) / 3
 }
 
 /// Links HSPs in ORDER-S that have e-values of their own. `statistics` are those of a context.
@@ -180,7 +185,7 @@ impl Sets {
             }
             let joined = LinkedSet { count: set.count + other.count, score: other.sum + set.sum };
             let space = statistics(set.context).space;
-            let evalue = space.uneven_gap_evalue(joined, self.gaps.positions(), DECAY);
+            let evalue = space.uneven_gap_evalue(joined, self.gaps.positions(), self.gaps.decay);
             if evalue < lowest.min(other.evalue) {
                 (best, lowest) = (Some((number, evalue)), evalue);
             }

@@ -62,6 +62,7 @@ fn boundaries_fall_on_the_concatenation() {
         spaces: vec![space_of],
         masks: None,
         average_length: 0,
+        even_linking: None,
     };
     assert_eq!(pieces[0], piece(0, 0..5_000, 0, 0));
     assert_eq!(pieces[1], piece(1, 0..5_051, 1, 0));

@@ -7,9 +7,11 @@ use fleetblast_seq::{alphabet, mask};
 use fleetblast_stats::gumbel::GumbelParameters;
 use fleetblast_stats::karlin::KarlinParameters;
 
+use crate::grouping::concatenated_length;
 use crate::lists::{FramePart, Piece, masks_of_piece};
 use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::protein;
+use crate::protein::linking::{EvenLinking, LinkingRule};
 use crate::query::{self, Query, QueryRules};
 use crate::scores::{RowNumber, rows_of_letters};
 
@@ -55,6 +57,8 @@ pub(super) struct PieceContext {
     pub search_space: i64,
     /// Length adjustment.
     pub length_adjustment: i32,
+    /// What the batch decides about even gaps.
+    pub even_linking: Option<EvenLinking>,
 }
 
 impl PieceContext {
@@ -103,8 +107,7 @@ impl PieceContext {
             false => context.length_adjustment,
         };
         // The trigger for gapped extension still uses the statistics of the letters.
-        let trigger =
-            truncate_to_i32((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda);
+        let trigger = gap_trigger(&karlin, params);
         let (karlin, gapped) = match pssm {
             Some(pssm) => (pssm.ungapped, pssm.gapped),
             None => (karlin, params.scoring.gapped_statistics.karlin_parameters()),
@@ -144,6 +147,7 @@ impl PieceContext {
             by_score: pssm.is_some(),
             search_space,
             length_adjustment,
+            even_linking: piece.even_linking,
         })
     }
 
@@ -178,6 +182,7 @@ impl PieceContext {
             by_score: false,
             search_space: 1,
             length_adjustment: 0,
+            even_linking: None,
         }
     }
 
@@ -234,6 +239,35 @@ fn piece_masks(
     let residues = params.hard_masked(unmasked, &masks);
     let karlin = params.ungapped(&residues)?;
     Some((residues, masks, karlin))
+}
+
+/// What a batch of whole queries decides about even gaps; `None` if HSPs are not linked so, or the
+/// batch cannot have any.
+pub(crate) fn even_linking(queries: &[&Query], params: &ProteinParams) -> Option<EvenLinking> {
+    if params.linking_rule() != Some(LinkingRule::Even) {
+        return None;
+    }
+    let contexts = || queries.iter().flat_map(|query| &query.contexts);
+    let (length, count) = concatenated_length(contexts().map(|context| context.letters.len()));
+    let searched = || contexts().filter_map(|context| Some((context.karlin?, context)));
+    // Of equal ones the first.
+    let karlin = searched().map(|(karlin, _)| karlin);
+    let karlin =
+        karlin.reduce(|least, other| if other.lambda < least.lambda { other } else { least });
+    let cutoffs = searched().map(|(karlin, context)| {
+        let by_evalue = karlin.cutoff_score(params.common.evalue, context.search_space);
+        gap_trigger(&karlin, params).min(by_evalue)
+    });
+    Some(EvenLinking {
+        karlin: karlin?,
+        average_length: (length.saturating_sub(1) / count.max(1)) as i32,
+        least_cutoff: cutoffs.min()?,
+    })
+}
+
+/// The score from which an ungapped HSP is extended with gaps.
+fn gap_trigger(karlin: &KarlinParameters, params: &ProteinParams) -> i32 {
+    truncate_to_i32((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda)
 }
 
 /// The least score of an HSP in any context of a batch of whole queries, if HSPs are linked.

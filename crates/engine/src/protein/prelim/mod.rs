@@ -8,6 +8,7 @@ mod context;
 mod dense;
 mod filtered_diagonal;
 mod gapped;
+mod rescoring;
 mod searcher;
 mod sparse;
 mod stage;
@@ -19,5 +20,5 @@ mod translated;
 mod ungapped;
 mod words;
 
-pub(crate) use context::least_cutoff;
+pub(crate) use context::{even_linking, least_cutoff};
 pub use searcher::{ProteinScratch, ProteinSearcher};

@@ -8,6 +8,7 @@ use super::block::{SubjectBlock, SubjectFrame};
 use super::context::PieceContext;
 use super::dense::{self, Candidate, FilterScratch};
 use super::filtered_diagonal::{FilteredDiagonal, WordHit};
+use super::rescoring::Subject;
 use super::sparse::{self, Diagonals};
 use super::stage::{GappedScratch, GappedStage};
 use super::translated::Translations;
@@ -184,12 +185,12 @@ impl ProteinSearcher {
             let subject = SubjectFrame { oid, frame, subject_len, residues, masks };
             block.push(subject, self.word.size);
             if block.size >= BLOCK_RESIDUES {
-                self.search_block(&block, scratch, &mut lists);
+                self.search_block(subjects, &block, scratch, &mut lists);
                 block.clear();
             }
         }
         if !block.parts.is_empty() {
-            self.search_block(&block, scratch, &mut lists);
+            self.search_block(subjects, &block, scratch, &mut lists);
         }
         lists
     }
@@ -209,18 +210,29 @@ impl ProteinSearcher {
             let subject = (subjects.bases(oid), subjects.masks(oid));
             translations.push(oid, subject, code, self.word.size);
             if translations.size() >= BLOCK_RESIDUES {
-                self.search_block(&translations.block(self.word.size, length), scratch, lists);
+                self.search_block(
+                    subjects,
+                    &translations.block(self.word.size, length),
+                    scratch,
+                    lists,
+                );
                 translations.clear();
             }
         }
         if translations.size() > 0 {
-            self.search_block(&translations.block(self.word.size, length), scratch, lists);
+            self.search_block(
+                subjects,
+                &translations.block(self.word.size, length),
+                scratch,
+                lists,
+            );
         }
     }
 
     /// Searches a few subjects.
     fn search_block(
         &self,
+        subjects: &impl Subjects,
         block: &SubjectBlock,
         scratch: &mut ProteinScratch,
         lists: &mut HitLists,
@@ -257,12 +269,13 @@ impl ProteinSearcher {
                 });
             }
         }
-        self.extend_found(block, scratch, lists);
+        self.extend_found(subjects, block, scratch, lists);
     }
 
     /// Runs the gapped stage for all ungapped HSPs of a block.
     fn extend_found(
         &self,
+        subjects: &impl Subjects,
         block: &SubjectBlock,
         scratch: &mut ProteinScratch,
         lists: &mut HitLists,
@@ -293,9 +306,15 @@ impl ProteinSearcher {
                     }
                     scratch.gapped.finish_frame();
                 }
-                let length = block.parts[of_strand[0].part as usize].subject_len;
+                let part = &block.parts[of_strand[0].part as usize];
+                let subject = Subject {
+                    subjects,
+                    oid: part.oid,
+                    length: part.subject_len,
+                    code: self.code.as_ref(),
+                };
                 let contexts = self.strand_contexts(of_strand[0].context);
-                self.gapped.finish_strand(contexts, length, &mut scratch.gapped);
+                self.gapped.finish_strand(contexts, &subject, &self.scores, &mut scratch.gapped);
             }
             if let Some(hit) = scratch.gapped.hit(oid(&of_piece[0])) {
                 lists.push(piece(&of_piece[0]), hit, self.merger.prune_to());

@@ -6,20 +6,23 @@ use std::mem;
 use super::block::Part;
 use super::context::{self, PieceContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
+use super::rescoring::Subject;
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
 use crate::filters::{self, QueryContexts, WrittenQuery};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists;
-use crate::lists::linking::uneven::{self, UnevenGaps};
+use crate::lists::linking::{self as even, uneven};
 use crate::order::{self, Bounds};
 use crate::params::{DatabaseTotals, ProteinParams, truncate_to_i32};
-use crate::protein::linking;
+use crate::protein::linking::{self, LinkingRule};
 use crate::scores::ScoreRows;
+use crate::subjects::Subjects;
 use crate::xdrop::Window;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
+use fleetblast_stats::karlin::KarlinParameters;
 
 /// Number of residues scored to find the start of a gapped extension.
 const START_WINDOW: usize = 11;
@@ -114,11 +117,20 @@ pub(super) struct GappedStage {
     ungapped: bool,
     subject_besthit: bool,
     karlin_evalues: bool,
-    linked_gaps: Option<UnevenGaps>,
+    linking: Option<LinkingRule>,
+    translates: Translates,
     evalue_limit: f64,
     /// `-qcov_hsp_perc`; here only for ungapped searches, which have no later stage.
     qcov_hsp_perc: f64,
     db_residues: i64,
+    stored_residues: i64,
+}
+
+/// Which sequences are translations.
+#[derive(Clone, Copy, Debug)]
+struct Translates {
+    query: bool,
+    subject: bool,
 }
 
 impl GappedStage {
@@ -149,17 +161,22 @@ impl GappedStage {
             ungapped: params.common.ungapped,
             subject_besthit: params.common.subject_besthit,
             karlin_evalues: params.common.ungapped || !params.finite_size,
-            linked_gaps: params.linked_gaps(),
+            linking: params.linking_rule(),
+            translates: Translates {
+                query: params.query_translation.is_some(),
+                subject: params.subject_translation.is_some(),
+            },
             evalue_limit: context::evalue_limit(params),
             qcov_hsp_perc: params.common.qcov_hsp_perc,
             db_residues: totals.residues,
+            stored_residues: totals.stored_residues,
         }
     }
 
     /// Length for statistics of a translated subject of this many bases, in residues: that of its
     /// last frame, or, where HSPs are linked, a third.
     pub fn translated_length(&self, bases: u32) -> usize {
-        let first = if self.linked_gaps.is_some() { 0 } else { 2 };
+        let first = if self.linking.is_some() { 0 } else { 2 };
         bases.saturating_sub(first) as usize / 3
     }
 
@@ -210,12 +227,14 @@ impl GappedStage {
         }
     }
 
-    /// Completes the HSPs of a strand in all parts of a subject of `subject_len` residues: links
-    /// them, and drops insignificant ones. `contexts` are those of the strand.
+    /// Completes the HSPs of a strand in all parts of a subject: links them, drops insignificant
+    /// ones, and, without gaps, scores the rest on the true letters of the subject. `contexts` are
+    /// those of the strand.
     pub fn finish_strand(
         &self,
         contexts: &[PieceContext],
-        subject_len: usize,
+        subject: &Subject<'_, impl Subjects>,
+        scores: &ScoreRows,
         scratch: &mut GappedScratch,
     ) {
         let context_of = |number: u8| {
@@ -225,18 +244,11 @@ impl GappedStage {
         let hsps = &mut scratch.of_frames;
         // Those of a frame are in this order.
         hsps.sort_by(order::order_s);
-        for hsp in hsps.iter_mut() {
-            hsp.evalue = self.evalue(context_of(hsp.context), hsp.score, subject_len);
-        }
-        if let Some(gaps) = self.linked_gaps {
-            uneven::link(hsps, gaps, |number| {
-                let context = context_of(number);
-                let space = (context.length_adjustment, context.search_space);
-                linking::pair_statistics(context.len(), space, &context.gapped, subject_len)
-            });
-        }
-        hsps.retain(|hsp| hsp.evalue <= self.evalue_limit);
+        self.evaluate(hsps, subject.length, context_of);
         if self.ungapped {
+            subject.rescore(hsps, scores, context_of);
+            hsps.sort_by(order::order_s);
+            self.evaluate(hsps, subject.length, context_of);
             hsps.retain(|hsp| {
                 let len = context_of(hsp.context).len() as u32;
                 filters::query_coverage(hsp.q_start, hsp.q_end, len) >= self.qcov_hsp_perc
@@ -252,11 +264,51 @@ impl GappedStage {
         scratch.finished.append(hsps);
     }
 
+    /// Computes e-values of the HSPs of a strand, singly or in linked sets, and drops those above
+    /// the limit.
+    fn evaluate<'c>(
+        &self,
+        hsps: &mut Vec<PrelimHsp>,
+        subject_len: usize,
+        context_of: impl Fn(u8) -> &'c PieceContext,
+    ) {
+        for hsp in hsps.iter_mut() {
+            let context = context_of(hsp.context);
+            (hsp.evalue, hsp.linked) = (self.evalue(context, hsp.score, subject_len), 1);
+        }
+        let karlin = |context: &PieceContext| self.karlin(context);
+        match self.linking {
+            None => {}
+            Some(LinkingRule::Uneven(gaps)) => uneven::link(hsps, gaps, |number| {
+                let context = context_of(number);
+                let space = (context.length_adjustment, context.search_space);
+                linking::pair_statistics(context.len(), space, &karlin(context), subject_len)
+            }),
+            Some(LinkingRule::Even) => {
+                let first = hsps.first().map(|hsp| context_of(hsp.context));
+                let Some(batch) = first.and_then(|context| context.even_linking) else { return };
+                let gaps = batch.gaps(subject_len, self.stored_residues, self.translates.query);
+                even::link(hsps, gaps, |number| {
+                    let context = context_of(number);
+                    let space = (context.length_adjustment, context.search_space);
+                    let subject = (subject_len, self.translates.subject);
+                    let karlin = karlin(context);
+                    Some(linking::even_statistics(context.len(), space, &karlin, subject))
+                });
+            }
+        }
+        hsps.retain(|hsp| hsp.evalue <= self.evalue_limit);
+    }
+
+    /// The statistics of a context in this search.
+    fn karlin(&self, context: &PieceContext) -> KarlinParameters {
+        if self.ungapped { context.karlin } else { context.gapped }
+    }
+
     /// The e-value of a single HSP.
     fn evalue(&self, context: &PieceContext, score: i32, subject_len: usize) -> f64 {
         let evalue = if self.karlin_evalues {
-            let karlin = if self.ungapped { &context.karlin } else { &context.gapped };
-            karlin.evalue(score, context.search_space as f64)
+            self.karlin(context).evalue(score, context.search_space as f64)
         } else {
             context.gumbel.evalue(
                 score,
@@ -266,9 +318,10 @@ impl GappedStage {
                 self.db_residues,
             )
         };
-        match self.linked_gaps {
-            Some(_) => evalue / linking::single_divisor(),
-            None => evalue,
+        match self.linking {
+            Some(LinkingRule::Uneven(gaps)) => evalue / linking::single_divisor(gaps.decay()),
+            // Of even gaps each HSP gets the e-value of its set.
+            Some(LinkingRule::Even) | None => evalue,
         }
     }
 

@@ -72,6 +72,7 @@ fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotal
         residues: db_length,
         space_residues: db_length,
         sequences: subjects.len() as i64,
+        stored_residues: 0,
         mean_length: 0,
         min_length: 10,
     };
@@ -139,6 +140,7 @@ fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
         residues: 100_000,
         space_residues: 100_000,
         sequences: subjects.len() as i64,
+        stored_residues: 0,
         mean_length: 0,
         min_length: 10,
     };

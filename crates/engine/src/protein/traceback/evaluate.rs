@@ -7,11 +7,12 @@ use fleetblast_stats::unified;
 
 use super::{Scaled, Traceback, TracebackContext, TracebackQuery};
 use crate::hits::{Alignment, Candidate, HitKey};
-use crate::lists::linking::Linkable;
-use crate::lists::linking::uneven::{self, PairStatistics};
+use crate::lists::linking::uneven::{self, GAPPED_DECAY};
+use crate::lists::linking::{Linkable, PairStatistics};
 use crate::order::{Bounds, Hsp, InContext, best_evalue, order_s};
 use crate::params::{DatabaseTotals, ProteinParams};
 use crate::protein::linking;
+use crate::pssm::scores::nearest;
 use crate::query::{Context, Query};
 
 /// Converts scores to e-values.
@@ -156,11 +157,6 @@ impl QueryStatistics<'_> {
     }
 }
 
-/// The nearest integer, halves away from zero (`BLAST_Nint`, `ncbi_math.c`).
-fn nearest(x: f64) -> i32 {
-    (x + if x >= 0.0 { 0.5 } else { -0.5 }) as i32
-}
-
 impl Traceback {
     /// Score statistics of a query. They do not apply if e-values are combined with those of
     /// compositions.
@@ -189,7 +185,7 @@ impl Traceback {
             let context = context_of(alignment.context);
             let evalue = context.significance.evalue(alignment.score, context, subject_len);
             let evalue = match self.linked_gaps {
-                Some(_) => evalue / linking::single_divisor(),
+                Some(_) => evalue / linking::single_divisor(GAPPED_DECAY),
                 None => self.united(evalue, pair_p, context, subject_len),
             };
             Scored { alignment, evalue, linked: 1 }

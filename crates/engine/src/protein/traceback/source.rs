@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fleetblast_seq::frame::{Frame, Strand};
-use fleetblast_seq::nucleotide::blastna;
+use fleetblast_seq::frame::Frame;
 use fleetblast_seq::translation::GeneticCode;
 
 use crate::subjects::SubjectLetters;
@@ -64,10 +63,7 @@ impl<'a, S: SubjectLetters> SubjectResidues<'a, S> {
             SubjectResidues::Translated(subject, code) => {
                 let range = range.start as u32..range.end as u32;
                 let letters = subject.part(frame.place(range, subject.length()));
-                Cow::Owned(match frame.strand() {
-                    Some(Strand::Minus) => code.translate(&blastna::reverse_complement(&letters)),
-                    _ => code.translate(&letters),
-                })
+                Cow::Owned(code.translate_strand(&letters, frame))
             }
         }
     }

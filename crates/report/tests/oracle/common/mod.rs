@@ -184,6 +184,7 @@ impl Run {
             residues,
             space_residues: residues,
             sequences: case.subjects.len() as i64,
+            stored_residues: 0,
             mean_length: 0,
             min_length: 10,
         };

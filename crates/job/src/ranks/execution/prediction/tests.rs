@@ -227,6 +227,7 @@ fn all_queries_are_searched_as_in_one_process() {
             space_residues: 1_000_000,
             sequences: 10,
             min_length: 10,
+            stored_residues: 0,
             mean_length: 100,
         };
         let engine = plan.engine(totals);
@@ -266,6 +267,7 @@ fn a_batch_without_letters_and_one_without_queries_are_refused() {
         space_residues: 1000,
         sequences: 10,
         min_length: 10,
+        stored_residues: 0,
         mean_length: 100,
     };
     let verify_all = |text: &str, from: usize| {

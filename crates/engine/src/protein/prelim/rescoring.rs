@@ -1,0 +1,61 @@
+//! Ungapped HSPs of translated subjects are scored again on the true letters
+//! (`Blast_HSPListReevaluateUngapped`, blast_hits.c).
+
+use std::ops::Range;
+
+use fleetblast_seq::frame::Frame;
+use fleetblast_seq::mask;
+use fleetblast_seq::translation::GeneticCode;
+
+use super::context::PieceContext;
+use crate::hits::PrelimHsp;
+use crate::order::{Bounds, Hsp};
+use crate::rescoring::best_range;
+use crate::scores::ScoreRows;
+use crate::subjects::Subjects;
+
+/// A subject whose HSPs are completed.
+#[derive(Debug)]
+pub(super) struct Subject<'a, S> {
+    pub subjects: &'a S,
+    pub oid: u32,
+    /// Length for statistics, in residues.
+    pub length: usize,
+    /// Translates it, if it consists of nucleotides.
+    pub code: Option<&'a GeneticCode>,
+}
+
+impl<S: Subjects> Subject<'_, S> {
+    /// Scores HSPs again, and drops those that fall below their cut-off. Those of proteins do not
+    /// change. `context_of` returns the context with a number.
+    pub fn rescore<'c>(
+        &self,
+        hsps: &mut Vec<PrelimHsp>,
+        scores: &ScoreRows,
+        context_of: impl Fn(u8) -> &'c PieceContext,
+    ) {
+        let Some(code) = self.code.filter(|_| !hsps.is_empty()) else { return };
+        if self.subjects.is_excluded(self.oid) {
+            // `BLAST_SEQSRC_EXCLUDED`.
+            hsps.clear();
+            return;
+        }
+        let bases = self.subjects.bases(self.oid).length();
+        let place = |hsp: &PrelimHsp| hsp.frame.place(hsp.s_start..hsp.s_end, bases);
+        let letters =
+            &self.subjects.true_letters(self.oid, &mask::combine(hsps.iter().map(place).collect()));
+        let translated = |frame: Frame, place: Range<u32>| {
+            code.translate_strand(&letters[place.start as usize..place.end as usize], frame)
+        };
+        let rescored = |hsp: &PrelimHsp| {
+            let context = context_of(hsp.context);
+            let residues = translated(hsp.frame, place(hsp));
+            let rows = &context.rows()[hsp.q_start as usize..hsp.q_end as usize];
+            let pairs = rows.iter().zip(residues).map(|(&row, letter)| scores.score(row, letter));
+            let (score, bounds) = best_range(hsp.bounds(), pairs, context.cutoff_ungapped)?;
+            let Bounds { q_start, q_end, s_start, s_end } = bounds;
+            Some(PrelimHsp { score, q_start, q_end, s_start, s_end, ..*hsp })
+        };
+        *hsps = hsps.iter().filter_map(rescored).collect();
+    }
+}
