@@ -64,6 +64,20 @@ pub fn bases_per_covered_letter(params: &Params, alignments: usize) -> usize {
     }
 }
 
+/// Number by which the identity in the description table divides besides the columns. In alignments
+/// of two translations BLAST+ counts identical codons, but the length in bases
+/// (`GetPercentIdentity`, align_format_util.cpp).
+pub fn bases_per_column(params: &Params) -> usize {
+    match params {
+        Params::Protein(ProteinParams {
+            query_translation: Some(_),
+            subject_translation: Some(_),
+            ..
+        }) => 3,
+        _ => 1,
+    }
+}
+
 /// Whether the description table shows the size of the linked set of an e-value.
 pub fn shows_linked_set_sizes(params: &Params) -> bool {
     let links = match params {
