@@ -30,6 +30,7 @@ pub mod search;
 pub mod simulate;
 pub mod spec;
 pub mod tblastn;
+pub mod tblastx;
 pub mod typed;
 pub mod usage;
 pub mod values;

@@ -20,6 +20,7 @@ mod psiblast;
 mod restrict;
 mod search;
 mod tblastn;
+mod tblastx;
 mod threads;
 mod windowmasker;
 

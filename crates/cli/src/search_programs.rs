@@ -7,6 +7,7 @@ use crate::options::parse::Given;
 use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::spec::Program;
 use crate::options::tblastn::{TBLASTN, TblastnOptions};
+use crate::options::tblastx::{TBLASTX, TblastxOptions};
 use crate::plan::SearchProgram;
 
 /// A search program.
@@ -21,7 +22,7 @@ pub struct SearchEntry {
 }
 
 /// All search programs, in the order of the list of commands.
-pub const SEARCH_PROGRAMS: [SearchEntry; 5] = [
+pub const SEARCH_PROGRAMS: [SearchEntry; 6] = [
     SearchEntry {
         program: BLASTP,
         iterates: false,
@@ -41,6 +42,11 @@ pub const SEARCH_PROGRAMS: [SearchEntry; 5] = [
         program: TBLASTN,
         iterates: false,
         read: |given| Box::new(TblastnOptions::new(given)),
+    },
+    SearchEntry {
+        program: TBLASTX,
+        iterates: false,
+        read: |given| Box::new(TblastxOptions::new(given)),
     },
     SearchEntry {
         program: PSIBLAST,

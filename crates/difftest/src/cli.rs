@@ -21,7 +21,7 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
   difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N]
                  [--ranks | --mpi] [--resume] [--through oids|hits|report|auto [--io | --link]]
-      Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn, blastx, psiblast; all programs) with both: standard output, exit code
+      Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn, blastx, tblastn, tblastx, psiblast; all programs) with both: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases. --sample takes an
       eighth of a sample in which any two options, queries, databases and formats meet that meet in
       some case; the other eighths have the other seeds with the same SEED/8. --part takes every

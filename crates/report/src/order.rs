@@ -60,7 +60,7 @@ impl SubjectScores {
                 scores.bit_score = alignment.bit_score;
                 scores.evalue = alignment.evalue;
                 let identities = count_identities(setup, query, source, hit.oid, alignment)?;
-                let columns = columns(alignment);
+                let columns = columns(alignment) * program::bases_per_column(setup.params);
                 scores.percent_identity = if identities == columns {
                     100.0
                 } else {

@@ -75,7 +75,7 @@ pub enum Citations {
     Phiblast,
     /// Those of `blastn`, except with the task `megablast`.
     Blastn,
-    /// Those of `blastx` and `tblastn`.
+    /// Those of `blastx`, `tblastn` and `tblastx`.
     Translated,
     /// Those of `blastn -task megablast`, greedy or not.
     Megablast,

@@ -53,6 +53,31 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
     matches!(params, Params::Nucleotide(_)) && !columns.need_letters()
 }
 
+/// Number by which `qcovhsp` multiplies the aligned letters of the query. BLAST+ counts codons of a
+/// translated query, except in an ungapped search for the only alignment with a subject, whose
+/// bases it counts.
+pub fn bases_per_covered_letter(params: &Params, alignments: usize) -> usize {
+    let is_alone = params.common().ungapped && alignments == 1;
+    match params {
+        Params::Protein(ProteinParams { query_translation: Some(_), .. }) if is_alone => 3,
+        _ => 1,
+    }
+}
+
+/// Number by which the identity in the description table divides besides the columns. In alignments
+/// of two translations BLAST+ counts identical codons, but the length in bases
+/// (`GetPercentIdentity`, align_format_util.cpp).
+pub fn bases_per_column(params: &Params) -> usize {
+    match params {
+        Params::Protein(ProteinParams {
+            query_translation: Some(_),
+            subject_translation: Some(_),
+            ..
+        }) => 3,
+        _ => 1,
+    }
+}
+
 /// Whether the description table shows the size of the linked set of an e-value.
 pub fn shows_linked_set_sizes(params: &Params) -> bool {
     let links = match params {

@@ -69,6 +69,7 @@ pub fn subject_rows(
         subject_length: source.extent(hit.oid).length,
         query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
         covered: order::covered_residues(query, source, hit)?,
+        bases_per_letter: program::bases_per_covered_letter(setup.params, hit.alignments.len()),
         uniquely_covered: program::has_unique_coverage(setup.params)
             .then(|| unique_coverage::count_uniquely_covered(query, hit)),
     };
@@ -117,6 +118,8 @@ struct Row<'a> {
     positives: PositivePairs,
     subject_length: u32,
     covered: usize,
+    /// Number by which `qcovhsp` multiplies the letters of the query.
+    bases_per_letter: usize,
     /// Bases of the query covered if each base of the subject counts once.
     uniquely_covered: Option<usize>,
     /// The length of the query in `qlen` and `qcovs`: with `-query_loc` the length of the range as
@@ -211,8 +214,10 @@ impl Row<'_> {
             C::Frames => format!("{q_frame}/{s_frame}"),
             C::QueryFrame => q_frame.to_string(),
             C::CoveragePerSubject => number::coverage(self.covered, self.query_length).to_string(),
-            // For a translated query BLAST+ counts codons, not bases.
-            C::CoveragePerHsp => number::coverage(query.frame_range.len(), whole).to_string(),
+            C::CoveragePerHsp => {
+                let bases = query.frame_range.len() * self.bases_per_letter;
+                number::coverage(bases, whole).to_string()
+            }
             // The subject's frame; all other columns are handled above.
             _ => s_frame.to_string(),
         }

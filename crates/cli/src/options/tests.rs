@@ -17,6 +17,7 @@ use super::search::single::{MATRIX, REMOTE};
 use super::simulate::{SIMULATE, SimulateOptions};
 use super::spec::{Constraint, H, HELP, Kind, OptionSpec, Program, VERSION};
 use super::tblastn::{TBLASTN, TblastnOptions};
+use super::tblastx::{TBLASTX, TblastxOptions};
 use super::values::Values;
 use super::wrap::{WRAP, WrapOptions};
 use crate::program::PROGRAMS;
@@ -110,6 +111,7 @@ fn each_option_of_a_search_counts() {
     each_option_counts(&BLASTN, &[], |given| format!("{:?}", BlastnOptions::new(given)));
     each_option_counts(&BLASTX, &[], |given| format!("{:?}", BlastxOptions::new(given)));
     each_option_counts(&TBLASTN, &[], |given| format!("{:?}", TblastnOptions::new(given)));
+    each_option_counts(&TBLASTX, &[], |given| format!("{:?}", TblastxOptions::new(given)));
 }
 
 #[test]

@@ -48,6 +48,14 @@ impl<'a> Values<'a> {
         self.value(option, spec)
     }
 
+    /// Returns the value of an option without a default, if the program has it and it was given.
+    ///
+    /// # Panics
+    /// If the option has a default.
+    pub fn optional_if_listed<T: Clone>(&self, option: &Opt<T>) -> Option<T> {
+        if self.has(option) { self.optional(option) } else { None }
+    }
+
     /// Whether the program has an option.
     pub fn has<T>(&self, option: &Opt<T>) -> bool {
         self.program.find(option.name()).is_some()

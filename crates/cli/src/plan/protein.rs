@@ -4,10 +4,14 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use fleetblast_engine::params::{CompositionMode, HspLinking, Params, ProteinParams};
+use fleetblast_engine::params::{
+    CompositionMode, HspLinking, Params, ProteinParams, SubjectTranslation,
+};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Citations};
 use fleetblast_seq::seg::SegParams;
+use fleetblast_seq::translation::GeneticCode;
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
@@ -172,6 +176,17 @@ pub(super) fn linking(sum_stats: Option<bool>, max_intron_length: i32) -> Option
     sum_stats.unwrap_or(true).then_some(HspLinking { max_intron_length })
 }
 
+/// How subjects become proteins. BLAST+ searches those of a file with the standard code, whatever
+/// is given, and shows them with the given one (`s_MultiSeqGetSequence`, api/seqsrc_multiseq.cpp).
+pub(super) fn subject_translation(
+    options: &CommonOptions,
+    code: &GeneticCode,
+) -> SubjectTranslation {
+    let is_file = options.database.subject.is_some();
+    let searched = if is_file { GeneticCode::standard() } else { code.clone() };
+    SubjectTranslation { code: searched, shown: code.clone() }
+}
+
 /// The options on which the report depends, with their values.
 pub(super) fn decisive(options: &ProteinOptions) -> Vec<OptionText> {
     let ProteinOptions {
@@ -231,6 +246,19 @@ pub(super) fn check_words(
         return Ok(());
     };
     Err(Error::query_options(problem))
+}
+
+/// Checks the same values for programs that do not search with words of a compressed alphabet.
+pub(super) fn check_short_words(
+    options: &CommonOptions,
+    release: &Release,
+    word_size: usize,
+    threshold: f64,
+) -> Result<(), Error> {
+    if threshold > 0.0 && word_size >= release.compressed_alphabet_min_word_size {
+        return Err(Error::query_options("Word-size must be less than 6 for protein comparison"));
+    }
+    check_words(options, word_size, threshold)
 }
 
 /// Checks the values after those.

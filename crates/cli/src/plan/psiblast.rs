@@ -217,12 +217,7 @@ impl PsiblastOptions {
 
     fn check_words(&self, matrix_name: &str) -> Result<(), Error> {
         let (word_size, threshold) = self.word_parameters(matrix_name);
-        if threshold > 0.0 && word_size >= SPEC.release.compressed_alphabet_min_word_size {
-            return Err(Error::query_options(
-                "Word-size must be less than 6 for protein comparison",
-            ));
-        }
-        protein::check_words(&self.common, word_size, threshold)
+        protein::check_short_words(&self.common, SPEC.release, word_size, threshold)
     }
 
     /// Returns the error that BLAST+ finds when it reads the options again for the iterations after

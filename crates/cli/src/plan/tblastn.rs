@@ -1,9 +1,8 @@
 //! `tblastn`: translated subjects, and linked alignments.
 
-use fleetblast_engine::params::{ProteinParams, SubjectTranslation};
+use fleetblast_engine::params::ProteinParams;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Citations;
-use fleetblast_seq::translation::GeneticCode;
 
 use super::fleet::{OptionText, number, option_text, word};
 use super::protein::{self, ProteinSearch};
@@ -48,7 +47,7 @@ impl SearchProgram for TblastnOptions {
             added_threshold: 2.0,
             accepts_identity: true,
         };
-        let translation = self.translation();
+        let translation = protein::subject_translation(&self.common, &self.db_code);
         let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, translation);
         let params = search.params(hitlist_size, host, defaults)?;
         let linking = protein::linking(self.sum_stats, self.max_intron_length);
@@ -76,16 +75,5 @@ impl SearchProgram for TblastnOptions {
             option_text(&translation::DB_GENCODE, Some(db_code.id().to_string())),
         ]);
         options
-    }
-}
-
-impl TblastnOptions {
-    /// How subjects become proteins. BLAST+ searches those of a file with the standard code,
-    /// whatever is given, and shows them with the given one (`s_MultiSeqGetSequence`,
-    /// api/seqsrc_multiseq.cpp).
-    fn translation(&self) -> SubjectTranslation {
-        let is_file = self.common.database.subject.is_some();
-        let code = if is_file { GeneticCode::standard() } else { self.db_code.clone() };
-        SubjectTranslation { code, shown: self.db_code.clone() }
     }
 }

@@ -70,7 +70,7 @@ fn the_refusal_of_one_process_is_printed_once() {
     let refused: [(&[&str], &str); 3] = [
         (&["blastp", "-evalue", "x", "-query", "q.fa", "-db", "db"], "Error: Argument \"evalue\""),
         (&["blastp", "-query", "missing.fa", "-db", "db"], "missing.fa"),
-        (&["tblastx"], "does not have tblastx yet"),
+        (&["rpsblast"], "does not have rpsblast yet"),
     ];
     for (wrong, text) in refused {
         for (first, second) in [(wrong, SEARCH), (SEARCH, wrong)] {

@@ -32,7 +32,8 @@ fn shown(fixture: &Fixture, line: &str) -> (String, Option<i32>) {
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     fs::write(fixture.path().join("n.fa"), NUCLEOTIDES).expect("a sequence");
-    for name in ["blastn", "blastx", "tblastn", "psiblast", "makeblastdb", "blastdbcmd"] {
+    for name in ["blastn", "blastx", "tblastn", "tblastx", "psiblast", "makeblastdb", "blastdbcmd"]
+    {
         fixture.called(name);
     }
     let (said, code) =
@@ -76,6 +77,8 @@ fn a_sequence_of_the_other_kind_is_pointed_at_by_each_program() {
         ("blastn -query s.fa -db ndb", "the first query looks like a protein; blastn takes"),
         ("blastx -query s.fa -db db", "the first query looks like a protein; blastx takes"),
         ("blastx -query n.fa -subject n.fa", "the first subject looks like nucleotides; blastx"),
+        ("tblastx -query s.fa -db ndb", "the first query looks like a protein; tblastx takes"),
+        ("tblastx -query n.fa -subject s.fa", "the first subject looks like a protein; tblastx"),
         ("blastp -query q.fa -subject n.fa", "the first subject looks like nucleotides; blastp"),
         ("blastn -query n.fa -subject s.fa", "the first subject looks like a protein; blastn"),
         ("makeblastdb -in n.fa -dbtype prot -out x", "the first sequence looks like nucleotides"),
@@ -92,6 +95,7 @@ fn a_sequence_of_the_other_kind_is_pointed_at_by_each_program() {
         "blastp -query q.fa -db db",
         "blastn -query n.fa -db ndb",
         "blastx -query n.fa -db db",
+        "tblastx -query n.fa -db ndb",
         "makeblastdb -in s.fa -dbtype prot -out x",
         "makeblastdb -in n.fa -dbtype nucl -out x",
     ] {
@@ -102,7 +106,7 @@ fn a_sequence_of_the_other_kind_is_pointed_at_by_each_program() {
 #[test]
 fn a_mistyped_option_is_guessed_under_each_name() {
     let fixture = fixture();
-    for name in ["blastp", "blastn", "blastx", "tblastn", "psiblast"] {
+    for name in ["blastp", "blastn", "blastx", "tblastn", "tblastx", "psiblast"] {
         for called in [name.to_owned(), format!("fleetblast {name}")] {
             let (said, code) = shown(&fixture, &format!("{called} -evalu 1"));
             assert!(said.ends_with("\nDid you mean -evalue?\n"), "{called}: {said}");

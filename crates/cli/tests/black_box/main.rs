@@ -95,6 +95,7 @@ mod streaming;
 mod subject_identity;
 mod taxonomy;
 mod tblastn;
+mod tblastx;
 mod threads;
 mod waiting_signals;
 mod wrap;

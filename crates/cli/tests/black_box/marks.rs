@@ -17,6 +17,7 @@ use fleetblast_cli::options::refused::{Refused, described};
 use fleetblast_cli::options::search::fleet;
 use fleetblast_cli::options::spec::{Constraint, Kind, OptionSpec, Program};
 use fleetblast_cli::options::tblastn::TBLASTN;
+use fleetblast_cli::options::tblastx::TBLASTX;
 use fleetblast_cli::options::usage::{self, Name};
 use fleetblast_cli::program::PROGRAMS;
 use tempfile::TempDir;
@@ -54,9 +55,10 @@ const SAMPLES: &[(&str, &str)] = &[
 /// queries of blastx and tblastn are of another kind than the subjects.
 fn place(program: &str) -> TempDir {
     let dir = tempfile::tempdir().expect("a directory");
-    let is_dna = ["blastn", "tblastn"].contains(&program);
+    let is_dna = ["blastn", "tblastn", "tblastx"].contains(&program);
     let residues = protein(&mut Rng::with_seed(3), 60);
-    for (name, is_dna) in [("q.fa", ["blastn", "blastx"].contains(&program)), ("s.fa", is_dna)] {
+    let has_dna_queries = ["blastn", "blastx", "tblastx"].contains(&program);
+    for (name, is_dna) in [("q.fa", has_dna_queries), ("s.fa", is_dna)] {
         let letters = match is_dna {
             true => residues.iter().map(|letter| b"ACGT"[usize::from(letter % 4)]).collect(),
             false => residues.clone(),
@@ -216,6 +218,11 @@ fn tblastn_refuses_what_is_marked() {
 }
 
 #[test]
+fn tblastx_refuses_what_is_marked() {
+    tried(&TBLASTX, &["query", "db", "out"]);
+}
+
+#[test]
 fn psiblast_refuses_what_is_marked() {
     tried(&PSIBLAST, &["query", "db", "out"]);
 }
@@ -226,8 +233,18 @@ fn database_programs_and_expand_refuse_what_is_marked() {
     tried(&MAKEBLASTDB, &["in", "dbtype", "out"]);
     tried(&EXPAND, &["metadata", "db", "out"]);
     // The others refuse nothing by name; `receive` has the format of `expand`.
-    let tried =
-        [BLASTP, BLASTN, BLASTX, TBLASTN, PSIBLAST, BLASTDBCMD, MAKEBLASTDB, EXPAND, RECEIVE];
+    let tried = [
+        BLASTP,
+        BLASTN,
+        BLASTX,
+        TBLASTN,
+        TBLASTX,
+        PSIBLAST,
+        BLASTDBCMD,
+        MAKEBLASTDB,
+        EXPAND,
+        RECEIVE,
+    ];
     let tried = tried.map(|program| program.name);
     for program in PROGRAMS.iter().filter(|program| !tried.contains(&program.name)) {
         let marked = program.all().find(|option| option.refused != Refused::Nothing);

@@ -60,7 +60,7 @@ fn an_unknown_command_is_refused_with_the_nearest_one() {
     let cases = [
         ("blastq", "there is no command 'blastq'; did you mean 'blastp'?\n"),
         ("zzz", "there is no command 'zzz'\n"),
-        ("tblastx", "does not have tblastx yet; run NCBI tblastx instead\n"),
+        ("rpsblast", "does not have rpsblast yet; run NCBI rpsblast instead\n"),
         ("-query", "name a command before '-query', such as 'fleetblast blastp'\n"),
     ];
     for (word, expected) in cases {
@@ -83,9 +83,9 @@ fn links_are_known_by_their_names() {
     // As BLAST+ has it: two dashes are no way to ask for help.
     let output = called("blastp", &["--help"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
-    let output = called("tblastx", &["-query", "q.fa"]);
+    let output = called("rpsblast", &["-query", "q.fa"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("does not have tblastx yet"));
+    assert!(text(&output.stderr).contains("does not have rpsblast yet"));
     // Any other name is the program's own.
     assert!(called("fb", &["--version"]).status.success());
 }

@@ -253,7 +253,7 @@ fn warnings_are_the_oracles() {
 fn help_is_the_oracles() {
     let fixture = Fixture::new();
     let Some(blast) = fixture.oracle else { return };
-    for name in ["blastp", "blastn", "blastx", "tblastn"] {
+    for name in ["blastp", "blastn", "blastx", "tblastn", "tblastx"] {
         let arguments = Fixture::words("-help");
         let ours = fixture.run(&fixture.called(name), &arguments, &[]);
         let oracle = fixture.run(&blast.program(name), &arguments, &[]);

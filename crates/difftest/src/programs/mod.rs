@@ -16,6 +16,7 @@ mod blastx;
 mod genes;
 mod psiblast;
 mod tblastn;
+mod tblastx;
 
 use crate::error::{Error, Result};
 use crate::program::Program;
@@ -25,9 +26,10 @@ pub use blastp::BLASTP;
 pub use blastx::BLASTX;
 pub use psiblast::PSIBLAST;
 pub use tblastn::TBLASTN;
+pub use tblastx::TBLASTX;
 
 /// All tested programs.
-pub const PROGRAMS: [&Program; 5] = [&BLASTP, &BLASTN, &BLASTX, &TBLASTN, &PSIBLAST];
+pub const PROGRAMS: [&Program; 6] = [&BLASTP, &BLASTN, &BLASTX, &TBLASTN, &TBLASTX, &PSIBLAST];
 
 /// Returns the program of a name; without one, all.
 ///

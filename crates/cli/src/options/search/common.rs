@@ -34,7 +34,7 @@ pub struct CommonOptions {
     pub formatting: FormattingOptions,
     /// Threads.
     pub threads: ThreadOptions,
-    /// `-ungapped`; false for programs without it.
+    /// `-ungapped`; true for tblastx, false for other programs without it.
     pub ungapped: bool,
     /// Resources of the machine.
     pub resources: ResourceOptions,

@@ -19,6 +19,16 @@ pub const OF_PROTEINS: &[OptionSpec] = &[
     SEARCHSP.spec,
 ];
 
+/// Options for proteins aligned without gaps, in the order of the usage text.
+pub const WITHOUT_GAPS: &[OptionSpec] = &[
+    EVALUE.spec,
+    WORD_SIZE.within(Constraint::AtLeast(2)).spec,
+    QCOV_HSP_PERC.spec,
+    MAX_HSPS.spec,
+    XDROP_UNGAP.spec,
+    SEARCHSP.spec,
+];
+
 /// Options for nucleotides, in the order of the usage text.
 pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
     EVALUE.spec,
@@ -129,13 +139,13 @@ impl SearchOptions {
         Self {
             evalue: values.get(&EVALUE),
             word_size: values.optional(&WORD_SIZE),
-            gap_open: values.optional(&GAPOPEN),
-            gap_extend: values.optional(&GAPEXTEND),
+            gap_open: values.optional_if_listed(&GAPOPEN),
+            gap_extend: values.optional_if_listed(&GAPEXTEND),
             qcov_hsp_perc: values.optional(&QCOV_HSP_PERC),
             max_hsps: values.optional(&MAX_HSPS),
             xdrop_ungap: values.optional(&XDROP_UNGAP),
-            xdrop_gap: values.optional(&XDROP_GAP),
-            xdrop_gap_final: values.optional(&XDROP_GAP_FINAL),
+            xdrop_gap: values.optional_if_listed(&XDROP_GAP),
+            xdrop_gap_final: values.optional_if_listed(&XDROP_GAP_FINAL),
             searchsp: values.optional(&SEARCHSP),
         }
     }

@@ -1,0 +1,141 @@
+//! `tblastx`: translated queries and subjects, and linked alignments without gaps.
+
+use fleetblast_engine::params::{Params, ProteinParams, QueryTranslation};
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::{BatchSize, Citations};
+use fleetblast_stats::scoring::{
+    ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
+};
+
+use super::fleet::{OptionText, flag, number, option_text, text, word};
+use super::search::{Searching, common};
+use super::{Host, SearchProgram, has_old_finite_size, protein};
+use crate::options::search::common::CommonOptions;
+use crate::options::search::filtering::{self, FilteringOptions};
+use crate::options::search::metadata::MetadataOptions;
+use crate::options::search::program::ProgramSpec;
+use crate::options::search::{nucleotide, query, single, translation};
+use crate::options::tblastx::{SPEC, TblastxOptions};
+use crate::options::typed::lossy;
+
+/// Nucleotides of queries in a batch (`GetQueryBatchSize`, blast_input_aux.cpp).
+const BATCH: usize = 10_002;
+/// The matrix of a search without `-matrix`.
+const MATRIX: &str = "BLOSUM62";
+/// Letters of a word by default.
+const WORD_SIZE: usize = 3;
+
+impl SearchProgram for TblastxOptions {
+    fn spec(&self) -> &'static ProgramSpec {
+        &SPEC
+    }
+
+    fn common(&self) -> &CommonOptions {
+        &self.common
+    }
+
+    fn metadata(&self) -> Option<&MetadataOptions> {
+        Some(&self.metadata)
+    }
+
+    fn unsupported(&self) -> Option<String> {
+        None
+    }
+
+    fn check_filter(&self) -> Result<(), Error> {
+        protein::seg(&self.filtering.seg).map(|_| ())
+    }
+
+    fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
+        let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), lossy);
+        let release = SPEC.release;
+        // No check needs the matrix, and only the search finds that it does not exist.
+        let found = ScoringSystem::new(release, &matrix_name, None, None);
+        let refusal = found.is_err().then(|| "Error: Unknown error code -1".to_owned());
+        let scoring = found.or_else(|_| ScoringSystem::new(release, MATRIX, None, None));
+        let scoring = scoring.map_err(Error::query_options)?;
+        Ok(Searching {
+            params: Params::Protein(self.params(&matrix_name, scoring, hitlist_size, host)?),
+            refusal,
+            matrix_name,
+            identity_resets_composition: false,
+            iteration: None,
+            reads_again: false,
+            citations: Citations::Translated,
+            reports_as: None,
+            batch_size: BatchSize::Fixed(BATCH),
+            thread_letters: BATCH,
+        })
+    }
+
+    fn decisive(&self) -> Vec<OptionText> {
+        let TblastxOptions {
+            filtering: FilteringOptions { seg, soft_masking },
+            matrix,
+            threshold,
+            sum_stats,
+            strands,
+            query_code,
+            db_code,
+            // Nothing but its default is accepted.
+            max_intron_length: _,
+            // Compared for all programs in `plan/fleet.rs`.
+            common: _,
+            // With these options the search writes no report.
+            metadata: _,
+        } = self;
+        vec![
+            option_text(&single::MATRIX, text(matrix)),
+            option_text(&single::THRESHOLD, number(threshold)),
+            option_text(&filtering::SEG, Some(lossy(seg))),
+            option_text(&filtering::SOFT_MASKING, flag(*soft_masking)),
+            option_text(&nucleotide::SUM_STATS, number(sum_stats)),
+            option_text(&query::STRAND, word(&query::STRAND, strands)),
+            option_text(&translation::QUERY_GENCODE, Some(query_code.id().to_string())),
+            option_text(&translation::DB_GENCODE, Some(db_code.id().to_string())),
+        ]
+    }
+}
+
+impl TblastxOptions {
+    /// Builds and checks the parameters.
+    fn params(
+        &self,
+        matrix_name: &str,
+        scoring: ScoringSystem,
+        hitlist_size: usize,
+        host: &Host<'_>,
+    ) -> Result<ProteinParams, Error> {
+        let search = &self.common.search;
+        let word_size = search.word_size.unwrap_or(WORD_SIZE);
+        let suggested = || suggested_word_threshold(matrix_name) + 2.0;
+        let threshold = self.threshold.unwrap_or_else(suggested);
+        self.check(word_size, threshold, hitlist_size)?;
+        let query = QueryTranslation { code: self.query_code.clone(), strands: self.strands };
+        let subject = protein::subject_translation(&self.common, &self.db_code);
+        let defaults = ProteinParams::tblastx(SPEC.release, scoring, query, subject);
+        let soft_masking = self.filtering.soft_masking;
+        Ok(ProteinParams {
+            common: common(&self.common, soft_masking, hitlist_size, defaults.common),
+            word_size,
+            threshold,
+            window: self.common.window_size.unwrap_or(suggested_two_hit_window(matrix_name)),
+            seg: protein::seg(&self.filtering.seg)?,
+            finite_size: search.searchsp.is_none() && !has_old_finite_size(host),
+            linking: protein::linking(self.sum_stats, 0),
+            ..defaults
+        })
+    }
+
+    /// Checks the values in BLAST+'s order.
+    fn check(&self, word_size: usize, threshold: f64, hitlist_size: usize) -> Result<(), Error> {
+        protein::check_short_words(&self.common, SPEC.release, word_size, threshold)?;
+        protein::check_lists(&self.common, hitlist_size)?;
+        if self.max_intron_length > 0 {
+            return Err(Error::query_options(
+                "Uneven gap linking of HSPs is allowed for blastx, tblastn, and psitblastn only",
+            ));
+        }
+        Ok(())
+    }
+}

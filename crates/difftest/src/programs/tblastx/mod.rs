@@ -1,0 +1,78 @@
+//! tblastx: translated nucleic acids in translated nucleic acids.
+//!
+//! The queries are blastx's, and the databases and subjects are tblastn's.
+
+mod options;
+
+use super::{BLASTP, BLASTX, TBLASTN, genes};
+use crate::error::Result;
+use crate::fasta;
+use crate::fixtures::{Inputs, Molecule, rng_for};
+use crate::program::{Large, Program, Trial, Victim};
+use crate::workspace::Source;
+use fastrand::Rng;
+
+/// The program.
+pub static TBLASTX: Program = Program {
+    name: "tblastx",
+    molecule: Molecule::Nucleotide,
+    columns: "6 qseqid sseqid score bitscore evalue pident nident positive ppos length mismatch gapopen gaps qstart qend \
+              sstart send qframe sframe qlen slen qcovs qcovhsp qseq sseq btop",
+    tables: &[
+        table!("tblastx", "translation"),
+        table!("tblastx", "sums"),
+        table!("tblastx", "scoring"),
+        table!("tblastx", "search"),
+        table!("tblastx", "limits"),
+        table!("tblastx", "inputs"),
+        table!("tblastx", "formats"),
+        table!("tblastx", "restrict"),
+        table!("tblastx", "errors"),
+    ],
+    costs: include_str!("../../../cases/tblastx/costs.tsv"),
+    inputs,
+    large,
+    kills,
+    trial,
+    options: options::choose,
+    masker: "dust",
+    ..BLASTP
+};
+
+/// The queries of blastx, the databases of tblastn, and the genes that serve it as subjects.
+fn inputs(source: &Source) -> Result<Inputs> {
+    let mut inputs = (TBLASTN.inputs)(source)?;
+    let subjects = inputs.queries.into_iter().filter(|(name, _)| name.starts_with("genes_"));
+    let queries = (BLASTX.inputs)(source)?.queries.into_iter();
+    inputs.queries = queries.filter(|(name, _)| !name.starts_with("protein_")).collect();
+    inputs.queries.extend(subjects);
+    // The proteins of the databases with introns and of genomes.
+    let proteins = &source.queries[..source.queries.len().min(12)];
+    let genes = genes::genes_of(&mut rng_for("queries with genes"), proteins);
+    inputs.queries.push(("genes", fasta::to_bytes(&genes)));
+    Ok(inputs)
+}
+
+fn kills(source: &Source) -> Result<Victim> {
+    Ok(Victim { queries: (BLASTX.kills)(source)?.queries, ..(TBLASTN.kills)(source)? })
+}
+
+fn large(source: &Source) -> Result<Large> {
+    Ok(Large { queries: (BLASTX.large)(source)?.queries, ..(TBLASTN.large)(source)? })
+}
+
+/// Longest sequence of a random trial in bases; BLAST+ takes 36 times as long as for a protein.
+const LONGEST: usize = 9_000;
+
+/// Draws a random trial of tblastn, and genes of its queries.
+fn trial(rng: &mut Rng, source: &Source) -> Trial {
+    let mut trial = Trial { program: &TBLASTX, ..(TBLASTN.trial)(rng, source) };
+    for query in &mut trial.queries {
+        query.seq = genes::drawn(rng, &query.seq, 3);
+        query.seq.truncate(LONGEST);
+    }
+    for subject in &mut trial.subjects {
+        subject.seq.truncate(LONGEST);
+    }
+    trial
+}
