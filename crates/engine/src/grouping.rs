@@ -74,7 +74,7 @@ impl Batch {
                     least_cutoff = Some(protein::least_cutoff(queries, average, params, totals));
                 }
                 // Without gaps a batch is not cut.
-                let even_linking = protein::even_linking(queries, params);
+                let even_linking = protein::even_linking(queries, params, totals);
                 pieces.iter_mut().for_each(|piece| piece.even_linking = even_linking);
                 (Vec::new(), None)
             }

@@ -8,14 +8,18 @@ use fleetblast_stats::gumbel::GumbelParameters;
 use fleetblast_stats::karlin::KarlinParameters;
 
 use crate::grouping::concatenated_length;
+use crate::lists::linking;
 use crate::lists::{FramePart, Piece, masks_of_piece};
 use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::protein;
-use crate::protein::linking::{EvenLinking, LinkingRule};
+use crate::protein::linking::{EvenLinking, LinkingRule, single_divisor};
 use crate::query::{self, Query, QueryRules};
 use crate::scores::{RowNumber, rows_of_letters};
 
 const LN_2: f64 = std::f64::consts::LN_2;
+/// E-value, in an average subject, of the least ungapped HSP where either queries or subjects are
+/// translated (`CUTOFF_E_BLASTX`, `CUTOFF_E_TBLASTN`). That of other searches is never the limit.
+const TRANSLATED_UNGAPPED_EVALUE: f64 = 1.0;
 
 /// A context of a query, or of a chunk of one, with its thresholds.
 #[derive(Clone, Debug)]
@@ -107,7 +111,7 @@ impl PieceContext {
             false => context.length_adjustment,
         };
         // The trigger for gapped extension still uses the statistics of the letters.
-        let trigger = gap_trigger(&karlin, params);
+        let trigger = ungapped_trigger(residues.len(), &karlin, params, totals);
         let (karlin, gapped) = match pssm {
             Some(pssm) => (pssm.ungapped, pssm.gapped),
             None => (karlin, params.scoring.gapped_statistics.karlin_parameters()),
@@ -243,7 +247,11 @@ fn piece_masks(
 
 /// What a batch of whole queries decides about even gaps; `None` if HSPs are not linked so, or the
 /// batch cannot have any.
-pub(crate) fn even_linking(queries: &[&Query], params: &ProteinParams) -> Option<EvenLinking> {
+pub(crate) fn even_linking(
+    queries: &[&Query],
+    params: &ProteinParams,
+    totals: &DatabaseTotals,
+) -> Option<EvenLinking> {
     if params.linking_rule() != Some(LinkingRule::Even) {
         return None;
     }
@@ -256,7 +264,7 @@ pub(crate) fn even_linking(queries: &[&Query], params: &ProteinParams) -> Option
         karlin.reduce(|least, other| if other.lambda < least.lambda { other } else { least });
     let cutoffs = searched().map(|(karlin, context)| {
         let by_evalue = karlin.cutoff_score(params.common.evalue, context.search_space);
-        gap_trigger(&karlin, params).min(by_evalue)
+        ungapped_trigger(context.letters.len(), &karlin, params, totals).min(by_evalue)
     });
     Some(EvenLinking {
         karlin: karlin?,
@@ -265,9 +273,26 @@ pub(crate) fn even_linking(queries: &[&Query], params: &ProteinParams) -> Option
     })
 }
 
-/// The score from which an ungapped HSP is extended with gaps.
-fn gap_trigger(karlin: &KarlinParameters, params: &ProteinParams) -> i32 {
-    truncate_to_i32((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda)
+/// The score from which an ungapped HSP of a context of `len` residues is extended with gaps, or
+/// kept in an ungapped search, unless the e-value limit is lower
+/// (`BlastInitialWordParametersUpdate`, blast_parameters.c).
+fn ungapped_trigger(
+    len: usize,
+    karlin: &KarlinParameters,
+    params: &ProteinParams,
+    totals: &DatabaseTotals,
+) -> i32 {
+    let bits = params.common.gap_trigger_bits;
+    let trigger = truncate_to_i32((bits * LN_2 + karlin.log_k) / karlin.lambda);
+    let is_one_translated =
+        params.query_translation.is_some() != params.subject_translation.is_some();
+    if !params.common.ungapped || !is_one_translated {
+        return trigger;
+    }
+    let decay = params.linking.map_or(1.0, |_| single_divisor(linking::DECAY));
+    let mean = totals.mean_length;
+    let space = mean.min(len as i64) * mean;
+    trigger.min(karlin.cutoff_score(TRANSLATED_UNGAPPED_EVALUE * decay, space))
 }
 
 /// The least score of an HSP in any context of a batch of whole queries, if HSPs are linked.
