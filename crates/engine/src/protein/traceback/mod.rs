@@ -20,7 +20,7 @@ use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, HitKey, PrelimHit};
 use crate::kernel::Kernel;
 use crate::lists::linking::uneven::UnevenGaps;
-use crate::order::{Hsp, InContext, order_s};
+use crate::order::{Hsp, InContext};
 use crate::params::{CompositionMode, DatabaseTotals, Method, ProteinParams, truncate_to_i32};
 use crate::protein::composition::{
     Adjuster, Composition, PairPvalues, PositionAdjuster, Workspace, composition_of,
@@ -363,7 +363,7 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
         occurrence: 0,
         adjustment: Adjustment::None,
     };
-    let mut alignments: Vec<Alignment> = hit.hsps.iter().map(alignment).collect();
-    alignments.sort_by(order_s);
+    // They keep their order, which depends on how many subjects are found.
+    let alignments = hit.hsps.iter().map(alignment).collect();
     Candidate::new(hit.oid, HitKey::of_prelim(hit), alignments)
 }
