@@ -16,7 +16,7 @@ use crate::lists::{Piece, split};
 use crate::nucleotide::{BatchContext, TracebackContext};
 use crate::params::{DatabaseTotals, Params};
 use crate::protein;
-use crate::query::Query;
+use crate::query::{Query, concatenated_length};
 
 /// Number of letters of queries whose lookup tables are in memory at a time, unless a single search
 /// has more: some 30 bytes each.
@@ -230,17 +230,6 @@ impl Grouping {
 fn average_length(lengths: impl Iterator<Item = usize>) -> i32 {
     let (length, count) = concatenated_length(lengths);
     (length / count.max(1)) as i32
-}
-
-/// Length of contexts with the sentinels between them, and their number.
-pub(crate) fn concatenated_length(lengths: impl Iterator<Item = usize>) -> (usize, usize) {
-    let (mut end, mut next, mut count) = (0, 0, 0);
-    for length in lengths {
-        end = next + length;
-        next = if length == 0 { end } else { end + 1 };
-        count += 1;
-    }
-    (end, count)
 }
 
 #[cfg(test)]

@@ -278,3 +278,14 @@ fn search_space(
     });
     (adjustment, space)
 }
+
+/// Length of contexts with the sentinels between them, and their number.
+pub(crate) fn concatenated_length(lengths: impl Iterator<Item = usize>) -> (usize, usize) {
+    let (mut end, mut next, mut count) = (0, 0, 0);
+    for length in lengths {
+        end = next + length;
+        next = if length == 0 { end } else { end + 1 };
+        count += 1;
+    }
+    (end, count)
+}

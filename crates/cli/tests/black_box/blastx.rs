@@ -210,7 +210,6 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-import_search_strategy|x".to_owned(), "-import_search_strategy"),
         ("-ipglist|x".to_owned(), "-ipglist"),
         ("-outfmt|11".to_owned(), "-outfmt 11"),
-        ("-ungapped|-comp_based_stats|F".to_owned(), "-ungapped"),
         ("-use_sw_tback".to_owned(), "-use_sw_tback"),
     ];
     for (line, name) in lines {

@@ -5,6 +5,7 @@
 //! gets the e-value of the set.
 
 mod chains;
+mod cutoffs;
 mod points;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_stats::sums::{LinkedSet, SearchSpace};
 
 use self::chains::{Chain, Chains};
+pub(crate) use self::cutoffs::EvenLinking;
 use crate::hits::{Alignment, PrelimHsp};
 use crate::order::{Bounds, Hsp, InContext, order_s};
 
@@ -24,7 +26,7 @@ const GAP: i32 = 40;
 /// Largest overlap of HSPs, in positions.
 const OVERLAP: i32 = 9;
 /// Size of the window for the next HSP in the method for small gaps, in positions.
-pub(crate) const WINDOW: i32 = GAP + OVERLAP + 1;
+const WINDOW: i32 = GAP + OVERLAP + 1;
 /// HSPs are trimmed by this much at both ends to test whether one follows another.
 const TRIM: i32 = (OVERLAP + 1) / 2;
 /// Or they are trimmed by this fraction of their length, if that is less.
@@ -32,7 +34,7 @@ const TRIMMED_PART: i32 = 4;
 /// Factor by which each further HSP lowers the prior probability of a set.
 pub(crate) const DECAY: f64 = 0.5;
 /// Prior probability of small gaps.
-pub(crate) const SMALL_SHARE: f64 = 0.5;
+const SMALL_SHARE: f64 = 0.5;
 /// Largest e-value.
 const MAX_EVALUE: f64 = i32::MAX as f64;
 /// Number of frames of a strand.

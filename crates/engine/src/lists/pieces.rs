@@ -8,9 +8,9 @@ use fleetblast_seq::translation::FRAMES;
 use serde::{Deserialize, Serialize};
 
 use crate::hits::{PrelimHit, PrelimHsp};
+use crate::lists::linking::EvenLinking;
 use crate::order;
 use crate::params::{ChunkRule, Strands};
-use crate::protein::linking::EvenLinking;
 use crate::query::Query;
 
 /// Number of letters that neighbouring chunks of queries and segments of subjects share.

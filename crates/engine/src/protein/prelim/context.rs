@@ -7,13 +7,12 @@ use fleetblast_seq::{alphabet, mask};
 use fleetblast_stats::gumbel::GumbelParameters;
 use fleetblast_stats::karlin::KarlinParameters;
 
-use crate::grouping::concatenated_length;
-use crate::lists::linking;
+use crate::lists::linking::{self, EvenLinking};
 use crate::lists::{FramePart, Piece, masks_of_piece};
 use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::protein;
-use crate::protein::linking::{EvenLinking, LinkingRule, single_divisor};
-use crate::query::{self, Query, QueryRules};
+use crate::protein::linking::{LinkingRule, single_divisor};
+use crate::query::{self, Query, QueryRules, concatenated_length};
 use crate::scores::{RowNumber, rows_of_letters};
 
 const LN_2: f64 = std::f64::consts::LN_2;
