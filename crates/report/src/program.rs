@@ -53,15 +53,10 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
     matches!(params, Params::Nucleotide(_)) && !columns.need_letters()
 }
 
-/// Number by which `qcovhsp` multiplies the aligned letters of the query. BLAST+ counts codons of a
-/// translated query, except in an ungapped search for the only alignment with a subject, whose
-/// bases it counts.
-pub fn bases_per_covered_letter(params: &Params, alignments: usize) -> usize {
-    let is_alone = params.common().ungapped && alignments == 1;
-    match params {
-        Params::Protein(ProteinParams { query_translation: Some(_), .. }) if is_alone => 3,
-        _ => 1,
-    }
+/// Whether `qcovhsp` counts bases of a translated query. Mostly BLAST+ counts codons, but not in an
+/// ungapped search for the only alignment with a subject.
+pub fn covers_bases(params: &Params, alignments: usize) -> bool {
+    params.translates_queries() && params.common().ungapped && alignments == 1
 }
 
 /// Number by which the identity in the description table divides besides the columns. In alignments

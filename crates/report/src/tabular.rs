@@ -69,7 +69,7 @@ pub fn subject_rows(
         subject_length: source.extent(hit.oid).length,
         query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
         covered: order::covered_residues(query, source, hit)?,
-        bases_per_letter: program::bases_per_covered_letter(setup.params, hit.alignments.len()),
+        covers_bases: program::covers_bases(setup.params, hit.alignments.len()),
         uniquely_covered: program::has_unique_coverage(setup.params)
             .then(|| unique_coverage::count_uniquely_covered(query, hit)),
     };
@@ -118,11 +118,11 @@ struct Row<'a> {
     positives: PositivePairs,
     subject_length: u32,
     covered: usize,
-    /// Number by which `qcovhsp` multiplies the letters of the query.
-    bases_per_letter: usize,
+    /// Whether `qcovhsp` counts bases of a translated query.
+    covers_bases: bool,
     /// Bases of the query covered if each base of the subject counts once.
     uniquely_covered: Option<usize>,
-    /// The length of the query in `qlen` and `qcovs`: with `-query_loc` the length of the range as
+    /// The length of the query in `qlen`, `qcovs`, and `qcovhsp` that counts bases: with `-query_loc` the length of the range as
     /// typed, even beyond the query's end.
     query_length: usize,
 }
@@ -215,8 +215,11 @@ impl Row<'_> {
             C::QueryFrame => q_frame.to_string(),
             C::CoveragePerSubject => number::coverage(self.covered, self.query_length).to_string(),
             C::CoveragePerHsp => {
-                let bases = query.frame_range.len() * self.bases_per_letter;
-                number::coverage(bases, whole).to_string()
+                let (covered, whole) = match self.covers_bases {
+                    true => (3 * query.frame_range.len(), self.query_length),
+                    false => (query.frame_range.len(), whole),
+                };
+                number::coverage(covered, whole).to_string()
             }
             // The subject's frame; all other columns are handled above.
             _ => s_frame.to_string(),
