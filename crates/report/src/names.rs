@@ -135,9 +135,13 @@ impl SubjectNames {
         self.is_from_fasta || gi.is_none() || self.deflines[0].ids.first() == gi
     }
 
-    /// The definition lines that the pairwise report shows.
-    pub fn shown_deflines(&self) -> impl Iterator<Item = &Defline> {
-        self.deflines.iter().zip(&self.shown).filter(|(_, shown)| **shown).map(|(line, _)| line)
+    /// The definition lines that the pairwise report shows with this number of alignments. Several
+    /// ungapped ones are one alignment of NCBI's object manager, which says nothing about lines
+    /// (`BLASTUngappedHspListToSeqAlign`, api/blast_seqalign.cpp): then all are shown.
+    pub fn shown_deflines(&self, setup: &Setup, alignments: usize) -> Vec<&Defline> {
+        let all = setup.params.common().ungapped && alignments > 1;
+        let lines = self.deflines.iter().zip(&self.shown);
+        lines.filter(|(_, shown)| all || **shown).map(|(line, _)| line).collect()
     }
 
     /// The subject's title: the stored one, tidied, or a generated one.

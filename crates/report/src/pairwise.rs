@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use fleetblast_db::Defline;
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{self, SeqId};
@@ -91,7 +92,8 @@ pub fn subject_block(
         let title = subject.title();
         name_line(setup, subject.chosen_defline().ids.as_slice(), &title, true, rank, out);
     } else {
-        database_titles(setup, &subject, rank, out);
+        let lines = subject.shown_deflines(setup, hit.alignments.len());
+        database_titles(setup, &subject, &lines, rank, out);
     }
     out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
     let positives = PositivePairs::for_text(setup.params);
@@ -138,10 +140,15 @@ fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[AlignmentRows]) 
 
 /// Appends a line for each definition line. If there are more than eight, HTML folds those after
 /// the third.
-fn database_titles(setup: &Setup, subject: &SubjectNames, rank: usize, out: &mut Vec<u8>) {
+fn database_titles(
+    setup: &Setup,
+    subject: &SubjectNames,
+    lines: &[&Defline],
+    rank: usize,
+    out: &mut Vec<u8>,
+) {
     const MOST: usize = 8;
     const SHOWN: usize = 3;
-    let lines: Vec<_> = subject.shown_deflines().collect();
     let folded = setup.output.html && lines.len() > MOST;
     for (i, line) in lines.iter().enumerate() {
         if i > 0 {

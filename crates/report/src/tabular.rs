@@ -122,8 +122,8 @@ struct Row<'a> {
     covers_bases: bool,
     /// Bases of the query covered if each base of the subject counts once.
     uniquely_covered: Option<usize>,
-    /// The length of the query in `qlen`, `qcovs`, and `qcovhsp` that counts bases: with `-query_loc` the length of the range as
-    /// typed, even beyond the query's end.
+    /// The length of the query in `qlen`, `qcovs`, and `qcovhsp` that counts bases: with
+    /// `-query_loc` the length of the range as typed, even beyond the query's end.
     query_length: usize,
 }
 
