@@ -63,14 +63,8 @@ pub fn covers_bases(params: &Params, alignments: usize) -> bool {
 /// of two translations BLAST+ counts identical codons, but the length in bases
 /// (`GetPercentIdentity`, align_format_util.cpp).
 pub fn bases_per_column(params: &Params) -> usize {
-    match params {
-        Params::Protein(ProteinParams {
-            query_translation: Some(_),
-            subject_translation: Some(_),
-            ..
-        }) => 3,
-        _ => 1,
-    }
+    let is_both = params.translates_queries() && params.subject_translation().is_some();
+    if is_both { 3 } else { 1 }
 }
 
 /// Whether the description table shows the size of the linked set of an e-value.

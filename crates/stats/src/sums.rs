@@ -29,6 +29,14 @@ pub struct LinkedSet {
 }
 
 impl SearchSpace {
+    /// Creates the space of a pair of sequences of these lengths, query and subject, less these
+    /// adjustments.
+    pub fn new(lengths: [i32; 2], adjustments: [i32; 2], search_space: i64) -> SearchSpace {
+        let [query_length, subject_length] =
+            [0, 1].map(|side| (lengths[side] - adjustments[side]).max(1));
+        SearchSpace { query_length, subject_length, search_space }
+    }
+
     fn pair(&self) -> f64 {
         f64::from(self.subject_length) * f64::from(self.query_length)
     }

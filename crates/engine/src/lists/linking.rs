@@ -51,9 +51,12 @@ pub(crate) trait Linkable: InContext {
     /// Sets the e-value of its linked set, and the number of HSPs in that.
     fn set_linked(&mut self, evalue: f64, count: u32);
 
-    /// The strand of a translated query, or the context of another one.
-    fn strand_of_query(&self, translates_query: bool) -> u8 {
-        if translates_query { self.context() / STRAND_FRAMES } else { self.context() }
+    /// HSPs are linked only with others of their group: the strand of a translated query, or the
+    /// context of another one, and whether the subject is not read on its minus strand.
+    fn group(&self, translates_query: bool) -> (u8, bool) {
+        let context = self.context();
+        let query = if translates_query { context / STRAND_FRAMES } else { context };
+        (query, self.subject_frame().strand() != Some(Strand::Minus))
     }
 }
 
@@ -149,8 +152,7 @@ pub(crate) fn link<T: Linkable>(
     gaps: EvenGaps,
     statistics: impl Fn(u8) -> Option<PairStatistics>,
 ) {
-    let query = |hsp: &T| hsp.strand_of_query(gaps.translates_query);
-    let group = |hsp: &T| (query(hsp), hsp.subject_frame().strand() != Some(Strand::Minus));
+    let group = |hsp: &T| hsp.group(gaps.translates_query);
     // From the last in the query to the first.
     hsps.sort_by_cached_key(|hsp| {
         let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds();
@@ -159,7 +161,7 @@ pub(crate) fn link<T: Linkable>(
     let mut by_start: Vec<usize> = (0..hsps.len()).collect();
     by_start.sort_by_key(|&number| {
         let Bounds { q_start, s_start, .. } = hsps[number].bounds();
-        (query(&hsps[number]), q_start, s_start)
+        (group(&hsps[number]).0, q_start, s_start)
     });
     let mut places = vec![[0; 2]; hsps.len()];
     by_start.iter().enumerate().for_each(|(place, &number)| places[number][0] = place);
@@ -168,7 +170,8 @@ pub(crate) fn link<T: Linkable>(
         let places = &mut places[first..first + of_group.len()];
         first += of_group.len();
         let Some(of_first) = statistics(of_group[0].context()) else { continue };
-        let trimmed = of_group.iter().map(|hsp| Trimmed::new(hsp, statistics(hsp.context())));
+        let of = |hsp: &T| statistics(hsp.context()).unwrap_or(of_first);
+        let trimmed = of_group.iter().map(|hsp| Trimmed::new(hsp, of(hsp)));
         let starts: Vec<usize> = places.iter().map(|place| place[0]).collect();
         let sets = sets(&trimmed.collect::<Vec<_>>(), gaps, of_first.space);
         for ((hsp, set), place) in of_group.iter_mut().zip(sets).zip(places) {
@@ -220,16 +223,15 @@ fn best_chains(chains: &mut [Chains<'_>]) -> Option<Vec<usize>> {
 }
 
 impl Trimmed {
-    fn new(hsp: &impl Hsp, statistics: Option<PairStatistics>) -> Trimmed {
+    fn new(hsp: &impl Hsp, statistics: PairStatistics) -> Trimmed {
         let of = |position: u32| position as i32;
         let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds();
         let [q, s] = [q_end - q_start, s_end - s_start].map(|length| of(length) / TRIMMED_PART);
         let (q, s) = (q.min(TRIM), s.min(TRIM));
-        let (lambda, log_k) = statistics.map_or((0.0, 0.0), |own| (own.lambda, own.log_k));
         Trimmed {
             score: hsp.score(),
-            scaled: f64::from(hsp.score()) * lambda,
-            log_k,
+            scaled: f64::from(hsp.score()) * statistics.lambda,
+            log_k: statistics.log_k,
             q_start: of(q_start) + q,
             q_end: of(q_end) - q,
             s_start: of(s_start) + s,

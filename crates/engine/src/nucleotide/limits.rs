@@ -109,11 +109,8 @@ impl Linking {
     /// Statistics for linked HSPs of this context in a subject of `subject_length` bases.
     pub fn pair_statistics(&self, subject_length: u32) -> PairStatistics {
         let &Linking { length, adjustment, lambda, log_k, search_space } = self;
-        let space = SearchSpace {
-            query_length: (length - adjustment).max(1),
-            subject_length: (subject_length as i32 - adjustment).max(1),
-            search_space,
-        };
+        let lengths = [length, subject_length as i32];
+        let space = SearchSpace::new(lengths, [adjustment; 2], search_space);
         PairStatistics { space, lambda, log_k }
     }
 }

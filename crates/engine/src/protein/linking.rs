@@ -1,15 +1,16 @@
 //! Linked HSPs in searches of proteins (rules of blastx, 7.6).
 
 use fleetblast_stats::karlin::KarlinParameters;
-use fleetblast_stats::sums::{SearchSpace, gap_decay_divisor};
+use fleetblast_stats::sums::SearchSpace;
 
 use crate::lists::linking::PairStatistics;
-use crate::lists::linking::uneven::{GAPPED_DECAY, UnevenGaps};
+use crate::lists::linking::uneven::UnevenGaps;
 use crate::params::{DatabaseTotals, ProteinParams};
 
 /// E-value, before the correction for sets, from which HSPs that are linked are of use
 /// (`BlastHitSavingParametersUpdate`, blast_parameters.c).
 const LINKED_EVALUE: f64 = 1.0;
+
 /// How HSPs are linked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LinkingRule {
@@ -49,7 +50,7 @@ impl ProteinParams {
         average_length: i32,
         totals: &DatabaseTotals,
     ) -> Option<i32> {
-        self.linked_gaps()?;
+        let gaps = self.linked_gaps()?;
         // The average where there are no finite-size statistics (`BLAST_GapAlignSetUp`,
         // blast_setup.c).
         let subject = match self.finite_size {
@@ -57,48 +58,19 @@ impl ProteinParams {
             false => totals.mean_length,
         };
         let space = i64::from(average_length).min(subject) * subject;
-        Some(gapped.cutoff_score(LINKED_EVALUE * single_divisor(GAPPED_DECAY), space))
+        Some(gapped.cutoff_score(LINKED_EVALUE * gaps.single_divisor(), space))
     }
 }
 
-/// The divisor of e-values of single HSPs where others are linked.
-pub(crate) fn single_divisor(decay: f64) -> f64 {
-    gap_decay_divisor(decay, 1)
-}
-
-/// Statistics for HSPs of a context of `length` residues and a subject, linked with introns.
+/// Statistics for linked HSPs of a context and a subject of these lengths, in residues, less these
+/// adjustments.
 pub(crate) fn pair_statistics(
-    length: usize,
-    adjustments: (i32, i64),
     karlin: &KarlinParameters,
-    subject_length: usize,
+    lengths: [usize; 2],
+    adjustments: [i32; 2],
+    search_space: i64,
 ) -> PairStatistics {
-    statistics(length, (adjustments.0, adjustments), karlin, subject_length)
-}
-
-/// The same for HSPs linked with even gaps. If the subject is translated, BLAST+ takes a third of
-/// its length adjustment, though that is one of residues.
-pub(crate) fn even_statistics(
-    length: usize,
-    adjustments: (i32, i64),
-    karlin: &KarlinParameters,
-    (subject_length, translates_subject): (usize, bool),
-) -> PairStatistics {
-    let of_subject = if translates_subject { adjustments.0 / 3 } else { adjustments.0 };
-    statistics(length, (of_subject, adjustments), karlin, subject_length)
-}
-
-fn statistics(
-    length: usize,
-    (of_subject, (of_query, search_space)): (i32, (i32, i64)),
-    karlin: &KarlinParameters,
-    subject_length: usize,
-) -> PairStatistics {
-    let effective = |length: usize, adjustment: i32| (length as i32 - adjustment).max(1);
-    let space = SearchSpace {
-        query_length: effective(length, of_query),
-        subject_length: effective(subject_length, of_subject),
-        search_space,
-    };
+    let lengths = lengths.map(|length| length as i32);
+    let space = SearchSpace::new(lengths, adjustments, search_space);
     PairStatistics { space, lambda: karlin.lambda, log_k: karlin.log_k }
 }

@@ -4,7 +4,7 @@
 
 mod options;
 
-use super::{BLASTP, genes};
+use super::{BLASTP, BLASTX, genes};
 use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Inputs, Molecule, Recipe, rng_for};
@@ -17,8 +17,7 @@ use fastrand::Rng;
 pub static TBLASTN: Program = Program {
     name: "tblastn",
     molecule: Molecule::Nucleotide,
-    columns: "6 qseqid sseqid score bitscore evalue pident nident positive ppos length mismatch gapopen gaps qstart qend \
-              sstart send qframe sframe qlen slen qcovs qcovhsp qseq sseq btop",
+    columns: BLASTX.columns,
     tables: &[
         table!("tblastn", "tasks"),
         table!("tblastn", "translation"),

@@ -16,8 +16,7 @@ use fastrand::Rng;
 pub static TBLASTX: Program = Program {
     name: "tblastx",
     molecule: Molecule::Nucleotide,
-    columns: "6 qseqid sseqid score bitscore evalue pident nident positive ppos length mismatch gapopen gaps qstart qend \
-              sstart send qframe sframe qlen slen qcovs qcovhsp qseq sseq btop",
+    columns: TBLASTN.columns,
     tables: &[
         table!("tblastx", "translation"),
         table!("tblastx", "sums"),

@@ -1,6 +1,6 @@
 //! Chooses random options: those of tblastn that tblastx has, and those of translated queries.
 
-use super::{TBLASTN, TBLASTX, genes};
+use super::{TBLASTN, genes};
 use crate::fuzz::options::Choice;
 use crate::program::Trial;
 use fastrand::Rng;
@@ -29,11 +29,6 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
         let is_long = group[0] == "-word_size" && ["6", "7"].contains(&group[1].as_str());
         !is_long && !OTHERS.contains(&group[0].as_str())
     });
-    for word in groups.iter_mut().flatten() {
-        if word == TBLASTN.columns {
-            *word = TBLASTX.columns.to_owned();
-        }
-    }
     let format = groups.pop();
     let mut choice = Choice::new(rng);
     choice.groups = groups;

@@ -21,7 +21,7 @@ fn linked_sets(hsps: &[Run], gaps: EvenGaps) -> Vec<(f64, u32)> {
         let Bounds { q_start, q_end, s_start, s_end } = hsps[number].bounds();
         Reverse((q_start, q_end, s_start, s_end))
     });
-    let trimmed = numbers.iter().map(|&n| Trimmed::new(&hsps[n], Some(statistics())));
+    let trimmed = numbers.iter().map(|&n| Trimmed::new(&hsps[n], statistics()));
     let mut made = vec![(0.0, 0); hsps.len()];
     for (set, &number) in sets(&trimmed.collect::<Vec<_>>(), gaps, SPACE).iter().zip(&numbers) {
         made[number] = (set.evalue, set.count);
@@ -134,8 +134,7 @@ fn sets_one_by_one(hsps: &[Run], gaps: EvenGaps) -> Vec<(f64, u32)> {
         let Bounds { q_start, q_end, s_start, s_end } = hsps[number].bounds();
         Reverse((q_start, q_end, s_start, s_end))
     });
-    let all: Vec<Trimmed> =
-        numbers.iter().map(|&n| Trimmed::new(&hsps[n], Some(statistics()))).collect();
+    let all: Vec<Trimmed> = numbers.iter().map(|&n| Trimmed::new(&hsps[n], statistics())).collect();
     let mut methods = vec![Method { cutoff: gaps.large_cutoff, is_near: false }];
     if let Some(cutoff) = gaps.small_cutoff {
         methods.insert(0, Method { cutoff, is_near: true });

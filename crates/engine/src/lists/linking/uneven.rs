@@ -4,14 +4,13 @@
 //! Beginning with the best HSP, each set takes the HSP, or the set, with which its e-value becomes
 //! lowest, as long as it becomes lower.
 
-use fleetblast_seq::frame::Strand;
-use fleetblast_stats::sums::LinkedSet;
+use fleetblast_stats::sums::{LinkedSet, gap_decay_divisor};
 
 use super::{GAP, Linkable, OVERLAP, PairStatistics};
 use crate::order::Bounds;
 
 /// Factor by which each further HSP lowers the prior probability of a set of gapped HSPs.
-pub(crate) const GAPPED_DECAY: f64 = 0.1;
+pub(super) const GAPPED_DECAY: f64 = 0.1;
 /// Longest gap in a translated sequence without `-max_intron_length`, in residues:
 /// `DEFAULT_LONGEST_INTRON` of 122 nucleotides (blast_options.h).
 const DEFAULT_INTRON: i32 = (122 - 2) / 3;
@@ -59,9 +58,9 @@ impl UnevenGaps {
         (intron > 0).then_some(UnevenGaps { intron, translates_query, decay: super::DECAY })
     }
 
-    /// Factor by which each further HSP lowers the prior probability of a set.
-    pub fn decay(self) -> f64 {
-        self.decay
+    /// The divisor of e-values of single HSPs where others are linked.
+    pub fn single_divisor(self) -> f64 {
+        gap_decay_divisor(self.decay, 1)
     }
 
     /// Longest gaps in the query and in the subject.
@@ -77,12 +76,6 @@ impl UnevenGaps {
     fn positions(self) -> [i32; 2] {
         [GAP, self.intron].map(|gap| gap + OVERLAP + 1)
     }
-
-    /// HSPs are linked only with others of their group.
-    fn group<T: Linkable>(self, hsp: &T) -> (u8, bool) {
-        let sequence = hsp.strand_of_query(self.translates_query);
-        (sequence, hsp.subject_frame().strand() == Some(Strand::Minus))
-    }
 }
 
 /// Whole codons of an intron without its ends, two letters.
@@ -96,7 +89,8 @@ pub(crate) fn link<T: Linkable>(
     gaps: UnevenGaps,
     statistics: impl Fn(u8) -> PairStatistics,
 ) {
-    let grouped = hsps.iter().enumerate().map(|(number, hsp)| (gaps.group(hsp), number));
+    let grouped =
+        hsps.iter().enumerate().map(|(number, hsp)| (hsp.group(gaps.translates_query), number));
     let mut grouped: Vec<((u8, bool), usize)> = grouped.collect();
     grouped.sort_unstable();
     for group in grouped.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {

@@ -6,12 +6,13 @@ use std::ops::Range;
 use fleetblast_seq::{alphabet, mask};
 use fleetblast_stats::gumbel::GumbelParameters;
 use fleetblast_stats::karlin::KarlinParameters;
+use fleetblast_stats::sums::gap_decay_divisor;
 
 use crate::lists::linking::{self, EvenLinking};
 use crate::lists::{FramePart, Piece, masks_of_piece};
 use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::protein;
-use crate::protein::linking::{LinkingRule, single_divisor};
+use crate::protein::linking::LinkingRule;
 use crate::query::{self, Query, QueryRules, concatenated_length};
 use crate::scores::{RowNumber, rows_of_letters};
 
@@ -288,7 +289,7 @@ fn ungapped_trigger(
     if !params.common.ungapped || !is_one_translated {
         return trigger;
     }
-    let decay = params.linking.map_or(1.0, |_| single_divisor(linking::DECAY));
+    let decay = params.linking.map_or(1.0, |_| gap_decay_divisor(linking::DECAY, 1));
     let mean = totals.mean_length;
     let space = mean.min(len as i64) * mean;
     trigger.min(karlin.cutoff_score(TRANSLATED_UNGAPPED_EVALUE * decay, space))

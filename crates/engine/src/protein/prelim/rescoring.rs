@@ -1,9 +1,6 @@
 //! Ungapped HSPs of translated subjects are scored again on the true letters
 //! (`Blast_HSPListReevaluateUngapped`, blast_hits.c).
 
-use std::ops::Range;
-
-use fleetblast_seq::frame::Frame;
 use fleetblast_seq::mask;
 use fleetblast_seq::translation::GeneticCode;
 
@@ -44,12 +41,11 @@ impl<S: Subjects> Subject<'_, S> {
         let place = |hsp: &PrelimHsp| hsp.frame.place(hsp.s_start..hsp.s_end, bases);
         let letters =
             &self.subjects.true_letters(self.oid, &mask::combine(hsps.iter().map(place).collect()));
-        let translated = |frame: Frame, place: Range<u32>| {
-            code.translate_strand(&letters[place.start as usize..place.end as usize], frame)
-        };
         let rescored = |hsp: &PrelimHsp| {
             let context = context_of(hsp.context);
-            let residues = translated(hsp.frame, place(hsp));
+            let place = place(hsp);
+            let letters = &letters[place.start as usize..place.end as usize];
+            let residues = code.translate_strand(letters, hsp.frame);
             let rows = &context.rows()[hsp.q_start as usize..hsp.q_end as usize];
             let pairs = rows.iter().zip(residues).map(|(&row, letter)| scores.score(row, letter));
             let (score, bounds) = best_range(hsp.bounds(), pairs, context.cutoff_ungapped)?;

@@ -206,26 +206,20 @@ impl ProteinSearcher {
     ) {
         let mut translations = Translations::default();
         let length = |bases| self.gapped.translated_length(bases);
+        let mut search = |translations: &Translations| {
+            let block = translations.block(self.word.size, length);
+            self.search_block(subjects, &block, scratch, lists);
+        };
         for oid in oids {
             let subject = (subjects.bases(oid), subjects.masks(oid));
             translations.push(oid, subject, code, self.word.size);
             if translations.size() >= BLOCK_RESIDUES {
-                self.search_block(
-                    subjects,
-                    &translations.block(self.word.size, length),
-                    scratch,
-                    lists,
-                );
+                search(&translations);
                 translations.clear();
             }
         }
         if translations.size() > 0 {
-            self.search_block(
-                subjects,
-                &translations.block(self.word.size, length),
-                scratch,
-                lists,
-            );
+            search(&translations);
         }
     }
 

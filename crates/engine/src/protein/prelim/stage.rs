@@ -276,13 +276,17 @@ impl GappedStage {
             let context = context_of(hsp.context);
             (hsp.evalue, hsp.linked) = (self.evalue(context, hsp.score, subject_len), 1);
         }
-        let karlin = |context: &PieceContext| self.karlin(context);
+        let pair_statistics = |context: &PieceContext, of_subject| {
+            let lengths = [context.len(), subject_len];
+            let adjustments = [context.length_adjustment, of_subject];
+            let karlin = self.karlin(context);
+            linking::pair_statistics(&karlin, lengths, adjustments, context.search_space)
+        };
         match self.linking {
             None => {}
             Some(LinkingRule::Uneven(gaps)) => uneven::link(hsps, gaps, |number| {
                 let context = context_of(number);
-                let space = (context.length_adjustment, context.search_space);
-                linking::pair_statistics(context.len(), space, &karlin(context), subject_len)
+                pair_statistics(context, context.length_adjustment)
             }),
             Some(LinkingRule::Even) => {
                 let first = hsps.first().map(|hsp| context_of(hsp.context));
@@ -290,10 +294,9 @@ impl GappedStage {
                 let gaps = batch.gaps(subject_len, self.stored_residues, self.translates.query);
                 even::link(hsps, gaps, |number| {
                     let context = context_of(number);
-                    let space = (context.length_adjustment, context.search_space);
-                    let subject = (subject_len, self.translates.subject);
-                    let karlin = karlin(context);
-                    Some(linking::even_statistics(context.len(), space, &karlin, subject))
+                    // BLAST+ takes a third of the adjustment, though it is one of residues.
+                    let scale = if self.translates.subject { 3 } else { 1 };
+                    Some(pair_statistics(context, context.length_adjustment / scale))
                 });
             }
         }
@@ -319,7 +322,7 @@ impl GappedStage {
             )
         };
         match self.linking {
-            Some(LinkingRule::Uneven(gaps)) => evalue / linking::single_divisor(gaps.decay()),
+            Some(LinkingRule::Uneven(gaps)) => evalue / gaps.single_divisor(),
             // Of even gaps each HSP gets the e-value of its set.
             Some(LinkingRule::Even) | None => evalue,
         }

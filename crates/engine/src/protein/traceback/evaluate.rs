@@ -7,7 +7,7 @@ use fleetblast_stats::unified;
 
 use super::{Scaled, Traceback, TracebackContext, TracebackQuery};
 use crate::hits::{Alignment, Candidate, HitKey};
-use crate::lists::linking::uneven::{self, GAPPED_DECAY};
+use crate::lists::linking::uneven;
 use crate::lists::linking::{Linkable, PairStatistics};
 use crate::order::{Bounds, Hsp, InContext, best_evalue, order_s};
 use crate::params::{DatabaseTotals, ProteinParams};
@@ -88,8 +88,9 @@ impl Significance {
 
     /// Statistics for linked alignments, with scores in scaled units.
     pub(super) fn linked(&self, context: &TracebackContext, subject_len: usize) -> PairStatistics {
-        let space = (context.length_adjustment, context.search_space);
-        linking::pair_statistics(context.residues.len(), space, &self.scaled, subject_len)
+        let lengths = [context.residues.len(), subject_len];
+        let adjustments = [context.length_adjustment; 2];
+        linking::pair_statistics(&self.scaled, lengths, adjustments, context.search_space)
     }
 }
 
@@ -185,7 +186,7 @@ impl Traceback {
             let context = context_of(alignment.context);
             let evalue = context.significance.evalue(alignment.score, context, subject_len);
             let evalue = match self.linked_gaps {
-                Some(_) => evalue / linking::single_divisor(GAPPED_DECAY),
+                Some(gaps) => evalue / gaps.single_divisor(),
                 None => self.united(evalue, pair_p, context, subject_len),
             };
             Scored { alignment, evalue, linked: 1 }

@@ -7,9 +7,8 @@ use super::source::{SubjectResidues, TranslatedParts};
 use super::{Traceback, TracebackContext, TracebackQuery, TracebackScratch};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
-use crate::lists::linking::uneven::{self, GAPPED_DECAY};
+use crate::lists::linking::uneven;
 use crate::order::{Bounds, Hsp, InContext, common_endpoints, order_s};
-use crate::protein::linking;
 use crate::subjects::SubjectLetters;
 
 /// Length of the window in which the start of an alignment is sought.
@@ -114,7 +113,7 @@ impl Traceback {
             let context = context_of(alignment.context);
             let evalue = context.significance.evalue(alignment.score, context, subject_len);
             alignment.evalue = match self.linked_gaps {
-                Some(_) => evalue / linking::single_divisor(GAPPED_DECAY),
+                Some(gaps) => evalue / gaps.single_divisor(),
                 None => evalue,
             };
             alignment.bit_score = context.significance.bits(alignment.score);
