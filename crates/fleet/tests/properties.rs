@@ -14,7 +14,8 @@ fn random_jobs_come_out_right() {
         let left = outcomes.iter().rev().skip(1).map(|outcome| &outcome.checkpoint);
         resumed += left.filter(|checkpoint| has_passes(checkpoint)).count();
     }
-    assert!(resumed > 10, "only {resumed} runs began with passes that were kept");
+    // About one run in fifty; with fewer than these the trials have changed.
+    assert!(resumed > 2, "only {resumed} runs began with passes that were kept");
 }
 
 /// Whether the checkpoint has passes of a block that is not finished.
