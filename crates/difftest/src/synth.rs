@@ -107,15 +107,29 @@ pub fn chimera(rng: &mut Rng, pool: &[Record], length: usize) -> Vec<u8> {
     out
 }
 
-/// Returns the reverse complement; letters keep their case.
+/// The complement of each base or ambiguity code; N of any other letter. Letters keep their case.
+static COMPLEMENTS: [u8; 256] = complements();
+
+const fn complements() -> [u8; 256] {
+    let (from, to) = (b"ACGTRYMKWSBDHVN", b"TGCAYRKMWSVHDBN");
+    let mut complements = [b'N'; 256];
+    let mut letter = b'a';
+    while letter <= b'z' {
+        complements[letter as usize] = b'n';
+        letter += 1;
+    }
+    let mut at = 0;
+    while at < from.len() {
+        complements[from[at] as usize] = to[at];
+        complements[from[at].to_ascii_lowercase() as usize] = to[at].to_ascii_lowercase();
+        at += 1;
+    }
+    complements
+}
+
+/// Returns the reverse complement.
 pub fn reverse_complement(seq: &[u8]) -> Vec<u8> {
-    let pairs = b"ACGTRYMKWSBDHVN".iter().zip(b"TGCAYRKMWSVHDBN");
-    let other = |base: &u8| {
-        let pair = pairs.clone().find(|(from, _)| **from == base.to_ascii_uppercase());
-        let other = pair.map_or(b'N', |(_, to)| *to);
-        if base.is_ascii_lowercase() { other.to_ascii_lowercase() } else { other }
-    };
-    seq.iter().rev().map(other).collect()
+    seq.iter().rev().map(|&base| COMPLEMENTS[usize::from(base)]).collect()
 }
 
 #[cfg(test)]

@@ -17,18 +17,41 @@ const TCAG: &[u8; 4] = b"TCAG";
 /// The standard genetic code: residues of the codons TTT, TTC, TTA, TTG, TCT, ..., GGG.
 const RESIDUES: &[u8; 64] = b"FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG";
 
+/// Number of codons of a residue at most.
+const MOST_CODONS: usize = 6;
+
+/// The codons of each residue, by its letter: how many, and their numbers, ascending. The tester
+/// makes tens of millions of codons before each table.
+static CODONS: [(usize, [u8; MOST_CODONS]); 128] = codons();
+
+const fn codons() -> [(usize, [u8; MOST_CODONS]); 128] {
+    let mut codons = [(0, [0; MOST_CODONS]); 128];
+    let mut codon = 0;
+    while codon < 64 {
+        let (count, numbers) = &mut codons[RESIDUES[codon] as usize];
+        numbers[*count] = codon as u8;
+        *count += 1;
+        codon += 1;
+    }
+    codons
+}
+
 /// Returns codons of a protein. Letters for several residues have ambiguous codons, and the case of
 /// the letters stays.
 pub fn coding(rng: &mut Rng, protein: &[u8]) -> Vec<u8> {
-    protein.iter().flat_map(|&residue| codon(rng, residue)).collect()
+    let mut bases = Vec::with_capacity(3 * protein.len());
+    for &residue in protein {
+        bases.extend_from_slice(&codon(rng, residue));
+    }
+    bases
 }
 
 fn codon(rng: &mut Rng, residue: u8) -> [u8; 3] {
     let upper = residue.to_ascii_uppercase();
-    let codons: Vec<usize> = (0..64).filter(|&codon| RESIDUES[codon] == upper).collect();
+    let (count, codons) = CODONS.get(usize::from(upper)).copied().unwrap_or_default();
     let mut bases = match upper {
-        _ if !codons.is_empty() => {
-            let codon = *rng.pick(&codons);
+        _ if count > 0 => {
+            let codon = usize::from(*rng.pick(&codons[..count]));
             [codon >> 4, codon >> 2 & 3, codon & 3].map(|base| TCAG[base])
         }
         b'B' => *b"RAY",
