@@ -73,6 +73,11 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// Whether it has soft masks.
+    pub fn has_masks(&self) -> bool {
+        !self.masks.is_empty()
+    }
+
     /// Whether the word at `start` is looked up, in one-hit or two-hit mode.
     ///
     /// No soft mask may touch it. There is an exception if the residues before the first mask are

@@ -5,9 +5,11 @@
 
 mod block;
 mod context;
+mod cost;
 mod dense;
 mod filtered_diagonal;
 mod gapped;
+mod loaded;
 mod rescoring;
 mod searcher;
 mod sparse;

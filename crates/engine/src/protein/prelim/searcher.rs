@@ -6,10 +6,11 @@ use fleetblast_stats::gumbel::GumbelParameters;
 
 use super::block::{SubjectBlock, SubjectFrame};
 use super::context::PieceContext;
+use super::cost;
 use super::dense::{self, Candidate, FilterScratch};
 use super::filtered_diagonal::{FilteredDiagonal, WordHit};
 use super::rescoring::Subject;
-use super::sparse::{self, Diagonals};
+use super::sparse::{self, ScanScratch};
 use super::stage::{GappedScratch, GappedStage};
 use super::translated::Translations;
 use super::ungapped::{DiagonalRule, UngappedHsp};
@@ -64,7 +65,7 @@ pub struct ProteinScratch {
     found: Vec<BlockHsp>,
     /// With the number of their contexts.
     ungapped: Vec<(u32, UngappedHsp)>,
-    diagonals: Diagonals,
+    scan: ScanScratch,
     gapped: GappedScratch,
 }
 
@@ -123,8 +124,11 @@ impl ProteinSearcher {
         if let Some(kernel) = kernel
             .filter(|_| self.word.size < params.common.release.compressed_alphabet_min_word_size)
         {
-            let (filtered, other): (Vec<usize>, Vec<usize>) =
+            let (mut filtered, mut other): (Vec<usize>, Vec<usize>) =
                 order.iter().partition(|&&i| self.filterable(&self.contexts[i]));
+            if !self.dense_is_faster(&filtered, kernel) {
+                other.append(&mut filtered);
+            }
             rest = other;
             for members in chunks(&filtered, &self.contexts, GROUP_CUTOFF_SPREAD) {
                 match dense::Group::new(&self.contexts, &members, &self.scores, kernel) {
@@ -151,13 +155,21 @@ impl ProteinSearcher {
                 &self.contexts,
                 &members,
                 alphabet.clone(),
-                params.word_size,
+                (params.word_size, self.window),
                 kernel,
             ));
         }
     }
 
-    /// Whether the dense filter loses none of a context's HSPs and is faster.
+    /// Whether the dense filter is faster than the sparse scan for these contexts.
+    fn dense_is_faster(&self, members: &[usize], kernel: Kernel) -> bool {
+        let contexts: Vec<&PieceContext> = members.iter().map(|&i| &self.contexts[i]).collect();
+        let groups = chunks(members, &self.contexts, i32::MAX).len();
+        cost::dense_is_faster(&contexts, groups, (&self.word, self.window), &self.scores, kernel)
+    }
+
+    /// Whether the dense filter loses none of a context's HSPs and few of its candidates are due to
+    /// chance.
     fn filterable(&self, context: &PieceContext) -> bool {
         // A word that matches by its score has a pair above 0.
         let has_pairs = context.by_score && self.word.threshold > 0
@@ -233,7 +245,7 @@ impl ProteinSearcher {
     ) {
         let rule =
             DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
-        let ProteinScratch { filter, candidates, hits, found, diagonals, .. } = scratch;
+        let ProteinScratch { filter, candidates, hits, found, scan, .. } = scratch;
         found.clear();
         for group in &self.dense {
             candidates.clear();
@@ -258,7 +270,7 @@ impl ProteinSearcher {
         }
         for group in &self.sparse {
             for (index, part) in block.parts.iter().enumerate() {
-                group.scan(&self.contexts, &rule, part, diagonals, |context, hsp| {
+                group.scan(&self.contexts, &rule, part, scan, |context, hsp| {
                     found.push(BlockHsp { part: index as u32, context: context as u32, hsp });
                 });
             }
@@ -281,7 +293,7 @@ impl ProteinSearcher {
             (context.piece, context.strand)
         };
         found.sort_unstable_by_key(|f| (oid(f), strand(f), f.part, f.hsp.order(f.context)));
-        let mut loaded = None;
+        scratch.gapped.loaded.clear();
         let frame = |found: &BlockHsp| block.parts[found.part as usize].frame;
         let piece = |found: &BlockHsp| self.contexts[found.context as usize].piece;
         for of_piece in found.chunk_by(|a, b| (oid(a), piece(a)) == (oid(b), piece(b))) {
@@ -289,10 +301,7 @@ impl ProteinSearcher {
                 for of_frame in of_strand.chunk_by(|a, b| frame(a) == frame(b)) {
                     for hits in of_frame.chunk_by(|a, b| a.part == b.part) {
                         let part = &block.parts[hits[0].part as usize];
-                        if loaded != Some(hits[0].part) {
-                            scratch.gapped.subject.load(part);
-                            loaded = Some(hits[0].part);
-                        }
+                        scratch.gapped.loaded.load(hits[0].part, part);
                         scratch.ungapped.clear();
                         scratch.ungapped.extend(hits.iter().map(|f| (f.context, f.hsp)));
                         let ProteinScratch { ungapped, gapped, .. } = scratch;

@@ -6,6 +6,7 @@ use std::mem;
 use super::block::Part;
 use super::context::{self, PieceContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
+use super::loaded::{LoadedSubject, LoadedSubjects};
 use super::rescoring::Subject;
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
@@ -20,7 +21,6 @@ use crate::protein::linking::{self, LinkingRule};
 use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
 use crate::xdrop::Window;
-use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
 use fleetblast_stats::karlin::KarlinParameters;
 
@@ -36,41 +36,10 @@ const LONG_SUBJECT: usize = 90_000;
 /// The limit: the query's length plus this many residues.
 const LONG_SUBJECT_GAPS: usize = 3_000;
 
-/// A part of a subject, ready for extensions in both directions.
-#[derive(Debug, Default)]
-pub(super) struct SubjectBuffer {
-    /// Residues between margins of sentinels.
-    forward: Vec<u8>,
-    /// The same residues, reversed.
-    backward: Vec<u8>,
-    /// Extensions to the right end here at the latest.
-    reach: usize,
-}
-
-impl SubjectBuffer {
-    /// Loads another part.
-    pub fn load(&mut self, part: &Part) {
-        let margin = [alphabet::SENTINEL; MARGIN];
-        self.forward.clear();
-        self.forward.extend(margin.iter().chain(part.residues).chain(&margin));
-        self.backward.clear();
-        self.backward.extend(self.forward.iter().rev());
-        self.reach = part.reach;
-    }
-
-    fn len(&self) -> usize {
-        self.forward.len() - 2 * MARGIN
-    }
-
-    fn residues(&self) -> &[u8] {
-        &self.forward[MARGIN..][..self.len()]
-    }
-}
-
 /// Scratch memory of the gapped stage, one per thread.
 #[derive(Debug, Default)]
 pub(super) struct GappedScratch {
-    pub subject: SubjectBuffer,
+    pub loaded: LoadedSubjects,
     cells: Vec<Cell>,
     row: LastRow,
     window: Window,
@@ -365,7 +334,7 @@ impl GappedStage {
             if scratch.tree.encloses(&bounds, hsp.score) {
                 continue;
             }
-            let (q, s) = start_point(hsp, context, &scratch.subject, scores);
+            let (q, s) = start_point(hsp, context, scratch.loaded.current(), scores);
             let new = self.extend_both(context, q, s, scores, scratch, too_low.is_some());
             if new.score >= context.cutoff_gapped {
                 scratch.hsps.push(new);
@@ -387,14 +356,15 @@ impl GappedStage {
         scratch: &mut GappedScratch,
         restricted: bool,
     ) -> PrelimHsp {
-        let (m, n, reach) = (context.len(), scratch.subject.len(), scratch.subject.reach);
+        let loaded = scratch.loaded.current();
+        let (m, n, reach) = (context.len(), loaded.len(), loaded.reach);
         let (mut left_len, mut right_len) = (s + 1, reach.saturating_sub(s + 1));
         if reach >= LONG_SUBJECT {
             left_len = left_len.min(q + 1 + LONG_SUBJECT_GAPS);
             right_len = right_len.min(m - q - 1 + LONG_SUBJECT_GAPS);
         }
         let at_end = q + 1 >= m || right_len == 0;
-        let directions = directions(context, &scratch.subject, q, s);
+        let directions = directions(context, loaded, q, s);
         // Vectors extend as far as the sentinels around the subject.
         let whole = left_len == s + 1 && right_len == n - 1 - s;
         let extents = match &self.extender {
@@ -451,21 +421,18 @@ fn ungapped_hit(hsp: &UngappedHsp, context: u8) -> PrelimHsp {
 /// The two directions from the pair (`q`, `s`), which belongs to the first one.
 fn directions<'a>(
     context: &'a PieceContext,
-    subject: &'a SubjectBuffer,
+    subject: LoadedSubject<'a>,
     q: usize,
     s: usize,
 ) -> [Direction<'a>; 2] {
     let (m, n) = (context.len(), subject.len());
     let left = Direction {
         query: &context.reversed_rows[m - 1 - q..],
-        subject: &subject.backward,
+        subject: subject.backward,
         at: MARGIN + n - 1 - s,
     };
-    let right = Direction {
-        query: &context.rows()[q + 1..],
-        subject: &subject.forward,
-        at: MARGIN + s + 1,
-    };
+    let right =
+        Direction { query: &context.rows()[q + 1..], subject: subject.forward, at: MARGIN + s + 1 };
     [left, right]
 }
 
@@ -473,7 +440,7 @@ fn directions<'a>(
 fn start_point(
     hsp: &UngappedHsp,
     context: &PieceContext,
-    subject: &SubjectBuffer,
+    subject: LoadedSubject<'_>,
     scores: &ScoreRows,
 ) -> (usize, usize) {
     let (q, s) = (hsp.q_start as usize, hsp.s_start as usize);

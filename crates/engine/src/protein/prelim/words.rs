@@ -89,11 +89,14 @@ const GROUPS_7: &str = "IJLMV AST BDENZ KQR G FY P H C W";
 /// Compressed scores are scaled by this and rounded.
 const COMPRESSED_SCALE: f64 = 100.0;
 
+/// The digit of a residue that no word contains.
+const NO_DIGIT: u8 = u8::MAX;
+
 /// The letters of words in the look-up table, and their scores against query letters.
 #[derive(Clone, Debug)]
 pub(super) struct Alphabet {
-    /// Digit of each residue code; `None` for residues that no word contains.
-    digits: [Option<u8>; SIZE],
+    /// Digit of each residue code; [`NO_DIGIT`] for residues that no word contains.
+    digits: [u8; SIZE],
     radix: usize,
     /// Score of each row of the query against each digit.
     scores: Vec<[i32; SIZE]>,
@@ -123,10 +126,8 @@ impl Alphabet {
     }
 
     fn standard(rows: &ScoreRows, threshold: f64) -> Alphabet {
-        let mut digits = [None; SIZE];
-        for (code, digit) in digits.iter_mut().enumerate().skip(1) {
-            *digit = Some(code as u8);
-        }
+        let mut digits = std::array::from_fn(|code| code as u8);
+        digits[usize::from(alphabet::SENTINEL)] = NO_DIGIT;
         let scores = rows.all().iter().map(|row| std::array::from_fn(|code| row[code])).collect();
         Alphabet::ranked(digits, SIZE, scores, truncate_to_i32(threshold))
     }
@@ -134,7 +135,7 @@ impl Alphabet {
     fn compressed(scoring: &ScoringSystem, groups: &str, threshold: f64) -> Option<Alphabet> {
         let ratios = MatrixFrequencies::for_matrix(scoring.name)?.frequency_ratios;
         let background = frequencies::background_frequencies();
-        let mut digits = [None; SIZE];
+        let mut digits = [NO_DIGIT; SIZE];
         let mut scores = vec![[SENTINEL_SCORE; SIZE]; SIZE];
         let mut radix = 0;
         for (digit, group) in groups.split(' ').enumerate() {
@@ -142,7 +143,7 @@ impl Alphabet {
                 group.bytes().filter_map(alphabet::encode).map(usize::from).collect();
             let total: f64 = codes.iter().map(|&code| background[code]).sum();
             for &code in &codes {
-                digits[code] = Some(digit as u8);
+                digits[code] = digit as u8;
             }
             for (row, ratios) in scores.iter_mut().zip(&ratios) {
                 let ratio: f64 =
@@ -159,7 +160,7 @@ impl Alphabet {
     }
 
     fn ranked(
-        digits: [Option<u8>; SIZE],
+        digits: [u8; SIZE],
         radix: usize,
         scores: Vec<[i32; SIZE]>,
         threshold: i32,
@@ -189,7 +190,19 @@ impl Alphabet {
     /// The digit of a residue code.
     #[inline]
     pub fn digit(&self, code: u8) -> Option<usize> {
-        self.digits[code as usize].map(usize::from)
+        Some(self.digits[usize::from(code)]).filter(|&digit| digit != NO_DIGIT).map(usize::from)
+    }
+
+    /// Writes the digit of each residue.
+    fn write_digits(&self, residues: &[u8], digits: &mut Vec<u8>) {
+        digits.clear();
+        if self.radix == SIZE {
+            // The codes themselves, except for one: the compiler makes vectors of it.
+            let digit = |&code: &u8| if code == alphabet::SENTINEL { NO_DIGIT } else { code };
+            digits.extend(residues.iter().map(digit));
+        } else {
+            digits.extend(residues.iter().map(|&code| self.digits[usize::from(code)]));
+        }
     }
 
     /// Score of a row against a digit, within 16 bits.
@@ -294,22 +307,30 @@ impl Words {
         self.alphabet.radix().pow(self.size as u32)
     }
 
-    /// Calls `found` with the offset and the number of each word of a subject.
-    pub fn of_subject(&self, subject: &[u8], mut found: impl FnMut(usize, usize)) {
-        let radix = self.alphabet.radix();
-        let top = radix.pow(self.size as u32 - 1);
-        let (mut word, mut letters) = (0, 0);
-        for (i, &code) in subject.iter().enumerate() {
-            let Some(digit) = self.alphabet.digit(code) else {
-                letters = 0;
-                continue;
-            };
-            // Digits before a residue without one are shifted out at the top.
-            word = (word % top) * radix + digit;
-            letters += 1;
-            if letters >= self.size {
-                found(i + 1 - self.size, word);
-            }
+    /// Writes the number of the word at each offset of a subject; [`Words::different`] where there
+    /// is none, because a residue has no digit.
+    pub fn numbers(&self, subject: &[u8], digits: &mut Vec<u8>, numbers: &mut Vec<u32>) {
+        self.alphabet.write_digits(subject, digits);
+        match self.size {
+            2 => self.numbers_of::<2>(digits, numbers),
+            3 => self.numbers_of::<3>(digits, numbers),
+            4 => self.numbers_of::<4>(digits, numbers),
+            5 => self.numbers_of::<5>(digits, numbers),
+            6 => self.numbers_of::<6>(digits, numbers),
+            _ => self.numbers_of::<7>(digits, numbers),
         }
+    }
+
+    /// [`Words::numbers`] for words of `SIZE` letters.
+    fn numbers_of<const SIZE: usize>(&self, digits: &[u8], numbers: &mut Vec<u32>) {
+        let (radix, none) = (self.alphabet.radix as u32, self.different() as u32);
+        let number = |word: &[u8]| {
+            let word: &[u8; SIZE] = word.try_into().expect("a window of this size");
+            let number = word.iter().fold(0u32, |n, &d| n.wrapping_mul(radix) + u32::from(d));
+            let invalid = word.iter().fold(0, |most, &digit| most.max(digit)) == NO_DIGIT;
+            if invalid { none } else { number }
+        };
+        numbers.clear();
+        numbers.extend(digits.windows(SIZE).map(number));
     }
 }

@@ -3,14 +3,19 @@
 //! It is used if the dense filter would let too much pass (small cut-offs) or if word hits are rare
 //! (long words of the compressed alphabet).
 
+mod diagonals;
+mod hits;
 mod lookup;
+mod position;
 mod reached;
 mod rows;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use self::lookup::Lookup;
+use self::diagonals::Diagonals;
+use self::lookup::{Lookup, LookupScratch};
+use self::position::Position;
 use super::block::Part;
 use super::context::PieceContext;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
@@ -26,17 +31,22 @@ pub(super) struct Group {
     starts: Vec<u32>,
     /// For each position of the concatenation the index of its context in `contexts`.
     slots: Vec<u32>,
-    lookup: Lookup,
+    words: GroupWords,
 }
 
-/// Diagonal table of a thread, for any group.
+/// The words of a group, by the size of its positions.
+#[derive(Debug)]
+enum GroupWords {
+    Short(Lookup<u16>),
+    Long(Lookup<u32>),
+}
+
+/// Scratch memory of a thread, for any group.
 #[derive(Debug, Default)]
-pub(super) struct Diagonals {
-    table: Vec<Diagonal>,
-    /// Added to subject offsets, so that entries of earlier subjects look long past.
-    base: i32,
-    /// End of the entries that earlier subjects left.
-    end: i32,
+pub(super) struct ScanScratch {
+    diagonals: Diagonals,
+    short: LookupScratch<u16>,
+    long: LookupScratch<u32>,
 }
 
 impl Group {
@@ -46,7 +56,7 @@ impl Group {
         contexts: &[PieceContext],
         members: &[usize],
         alphabet: Alphabet,
-        word_size: usize,
+        (word_size, window): (usize, i32),
         kernel: Option<Kernel>,
     ) -> Group {
         let mut starts = Vec::new();
@@ -69,7 +79,11 @@ impl Group {
             words.rows.extend_from_slice(context.rows_with_end());
             slots.resize(start + context.len() + 1, slot as u32);
         }
-        Group { contexts: members.to_vec(), starts, slots, lookup: Lookup::new(words, kernel) }
+        let words = match Diagonals::count(slots.len(), window) <= <u16 as Position>::COUNT {
+            true => GroupWords::Short(Lookup::new(words, kernel)),
+            false => GroupWords::Long(Lookup::new(words, kernel)),
+        };
+        Group { contexts: members.to_vec(), starts, slots, words }
     }
 
     /// Finds the ungapped HSPs of a part of a subject. Calls `found` with the context and the HSP.
@@ -78,49 +92,46 @@ impl Group {
         contexts: &[PieceContext],
         rule: &DiagonalRule,
         part: &Part,
-        diagonals: &mut Diagonals,
+        scratch: &mut ScanScratch,
+        found: impl FnMut(usize, UngappedHsp),
+    ) {
+        let ScanScratch { diagonals, short, long } = scratch;
+        match &self.words {
+            GroupWords::Short(lookup) => {
+                self.scan_words(lookup, contexts, rule, part, (diagonals, short), found);
+            }
+            GroupWords::Long(lookup) => {
+                self.scan_words(lookup, contexts, rule, part, (diagonals, long), found);
+            }
+        }
+    }
+
+    /// [`Group::scan`] with the words.
+    fn scan_words<P: Position>(
+        &self,
+        lookup: &Lookup<P>,
+        contexts: &[PieceContext],
+        rule: &DiagonalRule,
+        part: &Part,
+        (diagonals, scratch): (&mut Diagonals, &mut LookupScratch<P>),
         mut found: impl FnMut(usize, UngappedHsp),
     ) {
-        let rule = &rule.within(part.residues.len());
-        let window = rule.window.max(1);
-        let mask = diagonals.start_subject(self.slots.len(), part.residues.len(), window);
-        let Diagonals { table, base, .. } = diagonals;
-        self.lookup.word_hits(part.residues, |s, position| {
-            if !part.allows(s, rule.word_size, rule.window == 0) {
-                return;
-            }
-            let entry = &mut table[(position as usize).wrapping_sub(s) & mask];
-            // Most hits end here, before their context is known.
-            let at = *base + s as i32;
-            if rule.begins_anew(entry, at) {
-                entry.last = at;
-                return;
-            }
+        let subject = part.residues;
+        let rule = &rule.within(subject.len());
+        let mut table =
+            diagonals.begin(self.slots.len(), subject.len(), rule.window, rule.word_size);
+        let mut pair = |position: u32, s: usize, diagonal: &mut Diagonal| {
             let slot = self.slots[position as usize] as usize;
             let index = self.contexts[slot];
             let q = (position - self.starts[slot]) as usize;
-            let mut state = Diagonal { last: entry.last - *base, ..*entry };
-            if let Some(hsp) = rule.hit(&mut state, &contexts[index], part, q, s) {
+            if let Some(hsp) = rule.hit(diagonal, &contexts[index], part, q, s) {
                 found(index, hsp);
             }
-            *entry = Diagonal { last: state.last + *base, ..state };
+        };
+        let allows = |s| part.allows(s, rule.word_size, rule.window == 0);
+        let allows = part.has_masks().then_some(allows);
+        lookup.word_hits(subject, allows, table.mask(), scratch, |hits| {
+            table.process(hits, &mut pair);
         });
-    }
-}
-
-impl Diagonals {
-    /// Makes the table large enough, and all its entries outdated. Returns the mask of its indexes.
-    fn start_subject(&mut self, query_len: usize, subject_len: usize, window: i32) -> usize {
-        let len = (query_len + window as usize).next_power_of_two();
-        if self.end > i32::MAX / 2 {
-            self.table.clear();
-            self.end = 0;
-        }
-        if self.table.len() < len {
-            self.table.resize(len, Diagonal { last: 0, extended: false });
-        }
-        self.base = self.end.saturating_add(window);
-        self.end = self.base.saturating_add(subject_len as i32);
-        len - 1
     }
 }

@@ -1,6 +1,8 @@
 //! The look-up table: for each word of the alphabet, the positions of the query words that it
 //! matches.
 
+use super::hits::{Hits, STRIDE};
+use super::position::Position;
 use crate::protein::prelim::words::Words;
 
 /// One of this many different words is sampled to estimate the number of matches.
@@ -14,10 +16,13 @@ const MAX_MATCHES: u64 = 1 << 31;
 
 /// Positions by word.
 #[derive(Debug)]
-pub(super) struct Table {
-    /// For each word the end of its positions; the start is the end of the word before.
-    ends: Vec<u32>,
-    positions: Vec<u32>,
+pub(super) struct Table<P> {
+    /// For each word the start of its positions, which is the end of those of the word before; for
+    /// the number after the last word there are none.
+    starts: Vec<u32>,
+    /// The positions, and [`STRIDE`] more.
+    positions: Vec<P>,
+    longest: usize,
 }
 
 /// Positions, sorted by the residues of the words there.
@@ -42,48 +47,62 @@ fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &
     }
 }
 
-impl Table {
-    /// Estimated nanoseconds to fill the table, from a sample of the words.
-    pub fn filling_cost(words: &Words) -> u64 {
-        let mut matches = 0;
-        let sorted = sorted(words);
-        let sample: Vec<&[u32]> = runs(words, &sorted).step_by(SAMPLE).collect();
-        for_each_match(words, &sample, |_, run| matches += run.len() as u64);
-        let matches = matches * SAMPLE as u64;
-        if matches > MAX_MATCHES {
-            return u64::MAX;
-        }
-        words.different() as u64 * WORD_NS + matches * MATCH_NS
+/// Estimated nanoseconds to fill a table, from a sample of the words.
+pub(super) fn filling_cost(words: &Words) -> u64 {
+    let mut matches = 0;
+    let sorted = sorted(words);
+    let sample: Vec<&[u32]> = runs(words, &sorted).step_by(SAMPLE).collect();
+    for_each_match(words, &sample, |_, run| matches += run.len() as u64);
+    let matches = matches * SAMPLE as u64;
+    if matches > MAX_MATCHES {
+        return u64::MAX;
     }
+    words.different() as u64 * WORD_NS + matches * MATCH_NS
+}
 
+impl<P: Position> Table<P> {
     /// Finds all matching words.
-    pub fn new(words: &Words) -> Table {
+    pub fn new(words: &Words) -> Table<P> {
         let sorted = sorted(words);
         let runs: Vec<&[u32]> = runs(words, &sorted).collect();
-        let size = words.different();
-        let mut ends = vec![0u32; size];
-        for_each_match(words, &runs, |word, run| ends[word] += run.len() as u32);
+        // One for the number that is no word, and its end.
+        let mut starts = vec![0u32; words.different() + 2];
+        for_each_match(words, &runs, |word, run| starts[word] += run.len() as u32);
         let mut sum = 0;
-        for end in &mut ends {
-            sum += *end;
-            *end = sum;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
         }
-        let mut positions = vec![0u32; sum as usize];
+        let mut positions = vec![P::default(); sum as usize + STRIDE];
         for_each_match(words, &runs, |word, run| {
+            // These are the ends of what is left to fill, from the last position down.
             for &position in run {
-                ends[word] -= 1;
-                positions[ends[word] as usize] = position;
+                starts[word] -= 1;
+                positions[starts[word] as usize] = P::new(position);
             }
         });
-        // Filling moved each end down to its start: shift by one word.
-        ends.rotate_left(1);
-        ends[size - 1] = sum;
-        Table { ends, positions }
+        let counts = starts.windows(2).map(|pair| pair[1] - pair[0]);
+        let longest = counts.max().unwrap_or(0) as usize;
+        Table { starts, positions, longest }
     }
 
-    /// The positions that a word matches.
-    pub fn positions(&self, word: usize) -> &[u32] {
-        let start = if word == 0 { 0 } else { self.ends[word - 1] };
-        &self.positions[start as usize..self.ends[word] as usize]
+    /// Number of positions that a word matches at most.
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Adds the hits of the words with these numbers until there are enough. The first word is at
+    /// the offset `start`. Returns the number of words whose hits were added.
+    // Not inlined, because only then there are enough registers.
+    #[inline(never)]
+    pub fn add_hits(&self, numbers: &[u32], start: usize, hits: &mut Hits<P>) -> usize {
+        for (done, &word) in numbers.iter().enumerate() {
+            if hits.is_full() {
+                return done;
+            }
+            let [first, end] = [word, word + 1].map(|word| self.starts[word as usize] as usize);
+            hits.push(start + done, end - first, &self.positions[first..]);
+        }
+        numbers.len()
     }
 }

@@ -1,18 +1,32 @@
 //! Rows and table give the same matches.
 
+use fleetblast_seq::frame::Frame;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
+use super::lookup::Lookup;
 use super::*;
+use crate::protein::prelim::block::{SubjectBlock, SubjectFrame};
 use crate::protein::prelim::testing::kernels;
+use crate::protein::prelim::ungapped::Diagonal;
+use crate::protein::prelim::words::WordRule;
 use crate::scores::{ScoreRows, rows_of_letters};
+use crate::subjects::Masks;
 use crate::testing::RandomSequences;
 use fastrand::Rng;
 
 /// All matches of a subject's words, in order.
-fn matches(lookup: &Lookup, subject: &[u8]) -> Vec<(usize, u32)> {
+fn matches(lookup: &Lookup<u16>, subject: &[u8]) -> Vec<(usize, u32)> {
     let mut matches = Vec::new();
-    lookup.word_hits(subject, |offset, position| matches.push((offset, position)));
+    let mask = u16::MAX.into();
+    let all = None::<fn(usize) -> bool>;
+    lookup.word_hits(subject, all, mask, &mut LookupScratch::default(), |hits| {
+        let (diagonals, offsets) = hits.parts();
+        for (diagonal, &offset) in diagonals.iter().zip(offsets) {
+            let offset = hits.first() + usize::from(offset);
+            matches.push((offset, diagonal.wrapping_add(offset as u16).into()));
+        }
+    });
     matches.sort_unstable();
     matches
 }
@@ -23,7 +37,7 @@ fn lookup(
     (size, threshold): (usize, f64),
     query: &[u8],
     kernel: Option<Kernel>,
-) -> Lookup {
+) -> Lookup<u16> {
     let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
     let rows = ScoreRows::of_matrix(&scoring.scores);
     let alphabet = Alphabet::new(&Release::V2_12_0, &scoring, &rows, size, threshold).unwrap();
@@ -72,6 +86,93 @@ fn rows_find_what_the_table_finds() {
         }
     }
     assert!(found > 1000, "{found} matches are too few to show anything");
+}
+
+/// The HSPs of each context in a part, from all diagonals one after the other.
+fn reference(
+    contexts: &[PieceContext],
+    rule: &DiagonalRule,
+    word_rule: &WordRule,
+    part: &Part,
+) -> Vec<(usize, UngappedHsp)> {
+    let mut found = Vec::new();
+    for (number, context) in contexts.iter().enumerate() {
+        let limits = word_rule.limits(context, rule.scores);
+        let (query, subject) = (context.residues(), part.residues);
+        let last = subject.len().saturating_sub(rule.word_size) as isize;
+        for diagonal in -last..context.len() as isize {
+            let mut state = Diagonal::fresh(rule.window);
+            for (s, word) in subject.windows(rule.word_size).enumerate() {
+                let Ok(q) = usize::try_from(s as isize + diagonal) else { continue };
+                let Some(own) = query.get(q..q + rule.word_size) else { break };
+                let scores = own.iter().zip(word).map(|(&q, &s)| rule.scores.score(q.into(), s));
+                let sum: i32 = scores.sum();
+                if sum >= limits[q].into()
+                    && word_rule.matches(limits[q], sum, || own == word)
+                    && let Some(hsp) = rule.hit(&mut state, context, part, q, s)
+                {
+                    found.push((number, hsp));
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_scan_finds_the_hsps_of_all_diagonals() {
+    let mut random = Rng::with_seed(8);
+    let scoring = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap();
+    let scores = ScoreRows::of_matrix(&scoring.scores);
+    let word_rule = WordRule { size: 3, threshold: 11 };
+    // Too many positions for two bytes, in one context or in several.
+    let many = vec![random.protein(66_000)];
+    let long: Vec<_> = (0..4).map(|_| random.protein(17_000)).collect();
+    let short: Vec<_> = (0..20).map(|_| random.protein(150)).collect();
+    let mut found_in_all = 0;
+    for (queries, window) in [(&short, 40), (&short, 0), (&short, 9), (&long, 40), (&many, 40)] {
+        let mut contexts: Vec<_> = queries.iter().map(|q| PieceContext::for_test(q)).collect();
+        contexts.iter_mut().for_each(|context| context.cutoff_ungapped = 30);
+        let members: Vec<usize> = (0..contexts.len()).collect();
+        let alphabet = Alphabet::new(&Release::V2_12_0, &scoring, &scores, 3, 11.0).unwrap();
+        let group = Group::new(&contexts, &members, alphabet, (3, window), None);
+        let rule = DiagonalRule { scores: &scores, word_size: 3, window };
+        let mut scratch = ScanScratch::default();
+        // Short subjects between long ones have a shorter window.
+        for len in [0, 3, 300, 4, 20, 700, 5, 30, 30, 400] {
+            let query = &queries[random.usize(..queries.len())];
+            let start = random.usize(..query.len().saturating_sub(len).max(1));
+            let copy = &query[start..query.len().min(start + len)];
+            let mut subject = copy.to_vec();
+            for letter in &mut subject {
+                if random.u8(..3) == 0 {
+                    *letter = random.residue();
+                }
+            }
+            let frame = SubjectFrame {
+                oid: 0,
+                frame: Frame::Protein,
+                subject_len: subject.len(),
+                residues: &subject,
+                masks: Masks::None,
+            };
+            let mut block = SubjectBlock::default();
+            block.push(frame, 3);
+            for part in &block.parts {
+                let mut found = Vec::new();
+                group.scan(&contexts, &rule, part, &mut scratch, |context, hsp| {
+                    found.push((context, hsp));
+                });
+                let mut expected = reference(&contexts, &rule, &word_rule, part);
+                let key = |(context, hsp): &(usize, UngappedHsp)| (*context, hsp.order(0));
+                found.sort_by_key(key);
+                expected.sort_by_key(key);
+                assert_eq!(found, expected, "window {window}, {len} residues");
+                found_in_all += found.len();
+            }
+        }
+    }
+    assert!(found_in_all > 100, "{found_in_all} HSPs are too few to show anything");
 }
 
 #[test]

@@ -1,0 +1,46 @@
+//! Numbers of query positions.
+
+use std::fmt::Debug;
+
+/// A position in the concatenated contexts of a group. Two bytes suffice for nearly all groups, and
+/// then the look-up table and the hits take half of the cache.
+pub(super) trait Position: Copy + Debug + Default {
+    /// Number of different positions.
+    const COUNT: usize;
+
+    /// The position with this number.
+    fn new(position: u32) -> Self;
+
+    /// Its number.
+    fn number(self) -> u32;
+
+    /// The number of the diagonal of a position and a subject offset, in a table with this mask, of
+    /// at most [`Position::COUNT`] diagonals.
+    fn diagonal(self, offset: u32, mask: u32) -> Self;
+}
+
+macro_rules! position {
+    ($number:ty) => {
+        impl Position for $number {
+            const COUNT: usize = 1 << <$number>::BITS;
+
+            #[inline]
+            fn new(position: u32) -> Self {
+                position as $number
+            }
+
+            #[inline]
+            fn number(self) -> u32 {
+                self.into()
+            }
+
+            #[inline]
+            fn diagonal(self, offset: u32, mask: u32) -> Self {
+                self.wrapping_sub(offset as $number) & mask as $number
+            }
+        }
+    };
+}
+
+position!(u16);
+position!(u32);
