@@ -47,7 +47,7 @@ tools: build
 demo:
 	scripts/demo.sh
 
-## test: unit and black-box tests, and a sixteenth of a covering sample of the differential tables against BLAST+ (SAMPLE=seed)
+## test: unit and black-box tests, and a part of a covering sample of the differential tables against BLAST+ (SAMPLE=seed)
 test:
 	scripts/setup.sh mpi
 	$(MAKE) --no-print-directory test-programs
@@ -85,29 +85,29 @@ test-doc:
 TESTED = $(TARGET)/debug/difftest
 TESTED_TABLE = $(LIMITED) $(TESTED) table --program $(TARGET)/debug/fleetblast --quick --sample $(SAMPLE)
 test-table:
-	$(TESTED_TABLE) --part 1/2
-	FLEETBLAST_KERNEL=avx2 $(TESTED_TABLE) --part 1/24
-	FLEETBLAST_KERNEL=portable $(TESTED_TABLE) --part 4/24
-	$(TESTED_TABLE) --ranks --part 2/8
-	$(TESTED_TABLE) --resume --part 3/8
-	$(TESTED_TABLE) --through oids --part 5/24
-	$(TESTED_TABLE) --through hits --part 8/24
-	$(TESTED_TABLE) --through hits --ranks --part 10/24
-	$(TESTED_TABLE) --through oids --ranks --part 4/24
-	$(TESTED_TABLE) --through report --part 11/24
-	$(TESTED_TABLE) psiblast --through report --ranks --part 5/24
-	$(TESTED_TABLE) --through hits --io --part 7/24
-	$(TESTED_TABLE) --through oids --io --part 1/24
-	$(TESTED_TABLE) --through auto --ranks --part 2/24
-	$(TESTED_TABLE) --through auto --io --part 3/24
-	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/16)
-	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/32)
+	$(TESTED_TABLE) --part 1/4
+	FLEETBLAST_KERNEL=avx2 $(TESTED_TABLE) --part 1/48
+	FLEETBLAST_KERNEL=portable $(TESTED_TABLE) --part 4/48
+	$(TESTED_TABLE) --ranks --part 2/16
+	$(TESTED_TABLE) --resume --part 3/16
+	$(TESTED_TABLE) --through oids --part 5/48
+	$(TESTED_TABLE) --through hits --part 8/48
+	$(TESTED_TABLE) --through hits --ranks --part 10/48
+	$(TESTED_TABLE) --through oids --ranks --part 4/48
+	$(TESTED_TABLE) --through report --part 11/48
+	$(TESTED_TABLE) psiblast --through report --ranks --part 5/48
+	$(TESTED_TABLE) --through hits --io --part 7/48
+	$(TESTED_TABLE) --through oids --io --part 1/48
+	$(TESTED_TABLE) --through auto --ranks --part 2/48
+	$(TESTED_TABLE) --through auto --io --part 3/48
+	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/32)
+	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/64)
 
 # A part of another sample: what CI adds, with the date as SAMPLE.
 test-other-sample: test-build
-	$(TESTED_TABLE) --part 1/8
-	$(TESTED_TABLE) --ranks --part 1/32
-	$(TESTED_TABLE) --through hits --part 5/32
+	$(TESTED_TABLE) --part 1/16
+	$(TESTED_TABLE) --ranks --part 1/64
+	$(TESTED_TABLE) --through hits --part 5/64
 
 test-makedb:
 	$(LIMITED) $(TESTED) makedb --program $(TARGET)/debug/fleetblast --quick

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 
@@ -74,8 +74,8 @@ pub struct DrainSignals {
 
 /// The action of a signal before the job can be drained.
 pub struct EarlyEnd {
-    /// Whether a signal ends the job: it cannot be drained yet, and creates no file.
-    is_due: AtomicBool,
+    /// What a signal does: one of [`ENDS`], [`WAITS`], [`DRAINS`], [`HAS_ENDED`].
+    action: AtomicU8,
     /// Whether a signal has arrived.
     has_come: AtomicBool,
     /// The file to remove.
@@ -83,6 +83,15 @@ pub struct EarlyEnd {
     /// The message to print; empty where another rank prints it.
     message: &'static str,
 }
+
+/// A signal ends the process.
+const ENDS: u8 = 0;
+/// A file is being created: the end waits.
+const WAITS: u8 = 1;
+/// The job is drained.
+const DRAINS: u8 = 2;
+/// A thread is ending the process.
+const HAS_ENDED: u8 = 3;
 
 impl DrainSignals {
     /// Catches the signals for a job that has a checkpoint. Other jobs end by them.
@@ -97,7 +106,7 @@ impl DrainSignals {
     fn try_catch() -> io::Result<Self> {
         let message = if is_first_process() { ENDED_BEFORE_SEARCH } else { "" };
         let early = Arc::new(EarlyEnd {
-            is_due: AtomicBool::new(true),
+            action: AtomicU8::new(ENDS),
             has_come: AtomicBool::new(false),
             unfinished: OnceLock::new(),
             message,
@@ -121,7 +130,7 @@ impl DrainSignals {
     /// Returns the signals, including those that arrived just before. From now on they have no
     /// other effect.
     pub fn receive(self) -> Signals {
-        self.early.is_due.store(false, Ordering::SeqCst);
+        self.early.leave_end(DRAINS);
         self.signals
     }
 }
@@ -137,7 +146,7 @@ impl EarlyEnd {
         &self,
         make: impl FnOnce() -> Result<(T, PathBuf), E>,
     ) -> Result<(T, PathBuf), E> {
-        self.is_due.store(false, Ordering::SeqCst);
+        self.leave_end(WAITS);
         let made = make();
         if let Ok((_, path)) = &made
             && let Ok(path) = CString::new(path.as_os_str().as_bytes())
@@ -146,17 +155,27 @@ impl EarlyEnd {
             let _ = self.unfinished.set(path);
         }
         // Either the handler reads this value, or the next line reads what the handler has stored.
-        self.is_due.store(true, Ordering::SeqCst);
+        self.action.store(ENDS, Ordering::SeqCst);
         if self.has_come.load(Ordering::SeqCst) {
             self.end_if_due();
         }
         made
     }
 
+    /// From now on signals have another action. Does not return if one is ending the process, in
+    /// another thread: a file that is created now would be left behind.
+    fn leave_end(&self, action: u8) {
+        let left = self.action.compare_exchange(ENDS, action, Ordering::SeqCst, Ordering::SeqCst);
+        while left == Err(HAS_ENDED) {
+            thread::park();
+        }
+    }
+
     /// Ends the process, unless the job can be drained. Runs as the action of a signal.
     fn end_if_due(&self) {
         self.has_come.store(true, Ordering::SeqCst);
-        if !self.is_due.load(Ordering::SeqCst) {
+        let due = self.action.compare_exchange(ENDS, HAS_ENDED, Ordering::SeqCst, Ordering::SeqCst);
+        if due.is_err() {
             return;
         }
         if let Some(path) = self.unfinished.get() {

@@ -6,7 +6,6 @@
 
 mod bar;
 mod blastn;
-mod blastx;
 mod fleet;
 mod genomes;
 mod growth;
@@ -15,6 +14,7 @@ mod peers;
 mod pool;
 mod psiblast;
 mod rows;
+mod translated;
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -53,7 +53,7 @@ pub enum Size {
     Blastn,
     /// Searches with psiblast, see [`psiblast`].
     Psiblast,
-    /// Searches of translated sequences, see [`blastx`].
+    /// Searches of translated sequences, see [`translated`].
     Translated,
 }
 
@@ -115,7 +115,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &BenchOptions) -> Re
         Size::Fleet => return fleet::run(&dir, source, &options.tools),
         Size::Peers => return peers::run(&dir, source, &options.tools),
         Size::Psiblast => return psiblast::run(&dir, source, options),
-        Size::Translated => return blastx::run(&dir, source, options),
+        Size::Translated => return translated::run(&dir, source, options),
         Size::Quick | Size::Single | Size::Blastn => (5, 180.0),
     };
     let residues = write_queries(source, options.size == Size::Single, &dir)?;

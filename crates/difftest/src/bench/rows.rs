@@ -135,7 +135,7 @@ impl Row {
 }
 
 /// FleetBLAST restricted to these vector instructions.
-fn limited(tested: &Tool, kernel: &str) -> Tool {
+pub(super) fn limited(tested: &Tool, kernel: &str) -> Tool {
     tested.with_environment(&[format!("FLEETBLAST_KERNEL={kernel}")])
 }
 

@@ -53,6 +53,56 @@ impl Diagonal {
     }
 }
 
+/// A sum of scores along a diagonal, and the best one so far.
+///
+/// A new best sum comes at random, and branches on it would be mispredicted. So each sum and its
+/// length are one number, and the best one is a maximum: the sum is in the upper half, and in the
+/// lower one a number that falls by one with each score. Of equal sums the shortest is the best.
+#[derive(Clone, Copy, Debug)]
+struct RunningSum {
+    current: i64,
+    best: i64,
+}
+
+impl RunningSum {
+    /// Number of bits of the lower half.
+    const SHIFT: u32 = u32::BITS;
+
+    /// A sum without scores.
+    #[inline]
+    fn new(from: i32) -> RunningSum {
+        let current = i64::from(from) << Self::SHIFT | i64::from(u32::MAX);
+        RunningSum { current, best: current }
+    }
+
+    /// Adds a score.
+    #[inline]
+    fn add(&mut self, score: i32) {
+        self.current += (i64::from(score) << Self::SHIFT) - 1;
+        self.best = self.best.max(self.current);
+    }
+
+    /// Whether the sum is `x_drop` or more below the best one.
+    #[inline]
+    fn has_fallen(self, x_drop: i32) -> bool {
+        // The lower half of the best is not lower, so that nothing is carried.
+        self.best - self.current >= i64::from(x_drop) << Self::SHIFT
+    }
+
+    /// Whether the sum is 0 or less.
+    #[inline]
+    fn is_spent(self) -> bool {
+        self.current < 1 << Self::SHIFT
+    }
+
+    /// The best sum, and its number of scores.
+    #[inline]
+    fn best(self) -> (i32, usize) {
+        let len = u32::MAX - self.best as u32;
+        ((self.best >> Self::SHIFT) as i32, len as usize)
+    }
+}
+
 impl DiagonalRule<'_> {
     /// The same rule for a subject of `len` residues. The window is limited to the distance that
     /// its hits can have, as a table of diagonals must have room for the window.
@@ -137,18 +187,14 @@ impl DiagonalRule<'_> {
         let reach = q.min(s);
         let query = &context.rows()[q - reach..q];
         let subject = &part.residues[s - reach..s];
-        let (mut run, mut best, mut len) = (from, from, 0);
-        for (i, (&a, &b)) in query.iter().rev().zip(subject.iter().rev()).enumerate() {
-            run += self.score(a, b);
-            if run > best {
-                best = run;
-                len = i + 1;
-            }
-            if best - run >= context.x_drop {
+        let mut sum = RunningSum::new(from);
+        for (&a, &b) in query.iter().rev().zip(subject.iter().rev()) {
+            sum.add(self.score(a, b));
+            if sum.has_fallen(context.x_drop) {
                 break;
             }
         }
-        (best, len)
+        sum.best()
     }
 
     /// Best score, its length and the subject offset at which the extension to the right from (`q`,
@@ -161,21 +207,20 @@ impl DiagonalRule<'_> {
         s: usize,
         from: i32,
     ) -> (i32, usize, usize) {
-        let (mut run, mut best, mut len) = (from, from, 0);
         // The sentinel after the query takes part: it ends the extension with its offset.
         let query = context.rows_with_end().get(q..).unwrap_or_default();
         let rest = part.residues.get(s..part.reach).unwrap_or_default();
+        let mut sum = RunningSum::new(from);
+        let mut stop = s + rest.len();
         for (i, (&a, &b)) in query.iter().zip(rest).enumerate() {
-            run += self.score(a, b);
-            if run > best {
-                best = run;
-                len = i + 1;
-            }
-            if run <= 0 || best - run >= context.x_drop {
-                return (best, len, s + i);
+            sum.add(self.score(a, b));
+            if sum.is_spent() || sum.has_fallen(context.x_drop) {
+                stop = s + i;
+                break;
             }
         }
-        (best, len, s + rest.len())
+        let (score, len) = sum.best();
+        (score, len, stop)
     }
 
     /// Two-hit extension. `left_end` is the subject offset after the first word. Returns the HSP
@@ -188,14 +233,10 @@ impl DiagonalRule<'_> {
         s: usize,
         left_end: usize,
     ) -> (UngappedHsp, Option<usize>) {
-        let (mut sum, mut best, mut shift) = (0, 0, 0);
-        for i in 0..self.word_size {
-            sum += self.score(context.rows()[q + i], part.residues[s + i]);
-            if sum > best {
-                best = sum;
-                shift = i + 1;
-            }
-        }
+        let word = context.rows()[q..][..self.word_size].iter().zip(&part.residues[s..]);
+        let mut sum = RunningSum::new(0);
+        word.for_each(|(&a, &b)| sum.add(self.score(a, b)));
+        let (_, shift) = sum.best();
         let (q, s) = (q + shift, s + shift);
         let (left_score, left_len) = self.left(context, part, q, s, 0);
         let (mut score, mut right_len, mut stop) = (left_score, 0, None);

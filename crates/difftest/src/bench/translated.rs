@@ -1,0 +1,208 @@
+//! `difftest bench --translated`: searches of translated sequences, each compared with the fastest
+//! way to run BLAST+. Each row also compares the peak memory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use super::bar::{Requirement, interleaved, print_head};
+use super::{BenchOptions, Sample, measure, rows, small_database, warm_up, words};
+use crate::error::{Error, Result, io_error, write};
+use crate::fasta::{self, Record};
+use crate::process::{Tool, must_run};
+use crate::workspace::Source;
+
+/// Bases of the genome that is a query.
+const GENOME: usize = 4_000_000;
+/// Bases of genomes that are searched with tblastx.
+const BASES: usize = 10_000_000;
+/// Number of proteins, and of nucleic acids, that are queries.
+const PROTEINS: usize = 20;
+const NUCLEIC_ACIDS: usize = 10;
+/// Two genomes of *E. coli*.
+const COLI: [&str; 2] = ["NC_000913.3", "NC_002695.1"];
+
+/// A kind of search in the table.
+struct Row {
+    bar: Requirement,
+    program: &'static str,
+    query: &'static str,
+    target: [&'static str; 2],
+    threads: Threads,
+    rounds: usize,
+    /// Least speed with AVX2 relative to BLAST+, and the speed to aim for.
+    avx2: (f64, f64),
+}
+
+/// How many threads a row uses.
+#[derive(Clone, Copy)]
+enum Threads {
+    Number(u32),
+    /// All of the machine; BLAST+ uses one with `-subject`, whatever is asked.
+    All,
+}
+
+const ROWS: [Row; 6] = [
+    Row {
+        query: "transcripts",
+        target: ["-db", "db/big"],
+        ..row("blastx, transcripts, 1 thread", "blastx", [(4.0, 8.0), (3.0, 6.0)])
+    },
+    Row {
+        query: "transcripts",
+        target: ["-db", "db/big"],
+        threads: Threads::Number(2),
+        ..row("blastx, transcripts, 2 threads", "blastx", [(5.0, 10.0), (4.0, 7.0)])
+    },
+    Row {
+        query: "genome",
+        threads: Threads::Number(2),
+        ..row("blastx, genome of 4 Mb, 2 threads", "blastx", [(4.0, 8.0), (3.0, 6.0)])
+    },
+    Row {
+        query: "proteins",
+        target: ["-db", "db/genomes"],
+        rounds: 3,
+        ..row("tblastn, 20 proteins, 1 thread", "tblastn", [(4.0, 8.0), (3.0, 6.0)])
+    },
+    Row {
+        query: "nucleic",
+        target: ["-db", "db/bases"],
+        ..row("tblastx, 10 queries, 1 thread", "tblastx", [(3.0, 6.0), (2.5, 5.0)])
+    },
+    Row {
+        query: COLI[0],
+        target: ["-subject", "q/NC_002695.1.fa"],
+        threads: Threads::All,
+        ..row("tblastx, E. coli, all threads", "tblastx", [(5.0, 10.0), (4.0, 8.0)])
+    },
+];
+
+/// A row with its requirements on the speed, as usual and with AVX2.
+const fn row(
+    name: &'static str,
+    program: &'static str,
+    [(must, goal), avx2]: [(f64, f64); 2],
+) -> Row {
+    Row {
+        bar: Requirement { name, must, goal, memory: 1.0 },
+        program,
+        query: "",
+        target: ["-db", "db/small"],
+        threads: Threads::Number(1),
+        rounds: 1,
+        avx2,
+    }
+}
+
+/// Measures and prints the rows; returns true if all outputs of a kind were the same.
+pub(super) fn run(dir: &Path, source: &Source, options: &BenchOptions) -> Result<bool> {
+    let filter = options.filter.as_deref().unwrap_or_default();
+    prepare(dir, source)?;
+    print_head();
+    let mut same = true;
+    for row in ROWS.iter().filter(|row| row.bar.name.contains(filter)) {
+        let oracle = Tool::plain(options.tools.oracle.program.with_file_name(row.program));
+        let prefix = vec![row.program.to_owned()];
+        let tested = Tool { prefix, ..options.tools.tested.clone() };
+        let (theirs, ours) = row.measure(&oracle, &tested, dir)?;
+        same &= row.bar.print(&theirs, &ours);
+        let (must, goal) = row.avx2;
+        let ours = row.limited(&rows::limited(&tested, "avx2"), dir)?;
+        same &= Requirement { name: "  with AVX2", must, goal, ..row.bar }.print(&theirs, &[ours]);
+    }
+    Ok(same)
+}
+
+impl Row {
+    fn args<'a>(&self, query: &'a str) -> Vec<&'a str> {
+        vec!["-query", query, self.target[0], self.target[1], "-outfmt", "6"]
+    }
+
+    /// Measures the search. Returns the samples of BLAST+, and FleetBLAST's.
+    fn measure(
+        &self,
+        oracle: &Tool,
+        tested: &Tool,
+        dir: &Path,
+    ) -> Result<(Vec<Sample>, Vec<Sample>)> {
+        let query = format!("q/{}.fa", self.query);
+        let args = self.args(&query);
+        match self.threads {
+            Threads::Number(threads) => {
+                let effort = (threads, self.rounds);
+                interleaved(self.bar.name, (oracle, tested), &args, effort, dir)
+            }
+            Threads::All => {
+                let theirs = measure(self.bar.name, oracle, &words(&args), dir)?;
+                Ok((vec![theirs], vec![self.limited(tested, dir)?]))
+            }
+        }
+    }
+
+    /// Measures FleetBLAST once.
+    fn limited(&self, tested: &Tool, dir: &Path) -> Result<Sample> {
+        let threads = match self.threads {
+            Threads::Number(threads) => threads as usize,
+            Threads::All => thread::available_parallelism().map_or(1, |count| count.get()),
+        };
+        let (query, threads) = (format!("q/{}.fa", self.query), threads.to_string());
+        let args = [self.args(&query), vec!["-num_threads", &threads]].concat();
+        measure(self.bar.name, tested, &words(&args), dir)
+    }
+}
+
+/// Makes the queries and the databases, and reads the databases once.
+fn prepare(dir: &Path, source: &Source) -> Result<()> {
+    let transcripts = fasta::read(&data(source, "transcripts.fa")?, usize::MAX)?;
+    let nucleic = fasta::read(&data(source, "queries_nt.fa")?, NUCLEIC_ACIDS)?;
+    let genomes = fasta::read(&data(source, "genomes.fa.gz")?, usize::MAX)?;
+    let proteins = &source.queries[..PROTEINS.min(source.queries.len())];
+    let mut sets = vec![
+        ("transcripts", transcripts),
+        ("nucleic", nucleic),
+        ("proteins", proteins.to_vec()),
+        ("genome", truncated(&genomes, GENOME)),
+    ];
+    for name in COLI {
+        sets.push((name, fasta::read(&data(source, &format!("annotated/{name}.fa.gz"))?, 1)?));
+    }
+    for (name, records) in sets {
+        write(&dir.join(format!("q/{name}.fa")), fasta::to_bytes(&records))?;
+    }
+    small_database(dir, source)?;
+    for (name, records) in [("bases", &truncated(&genomes, BASES)), ("genomes", &genomes)] {
+        let input = format!("{name}.in");
+        write(&dir.join(&input), fasta::to_bytes(records))?;
+        let out = format!("db/{name}");
+        must_run("makeblastdb", &words(&["-in", &input, "-dbtype", "nucl", "-out", &out]), dir)?;
+        let path = dir.join(&input);
+        fs::remove_file(&path).map_err(io_error("remove", &path))?;
+    }
+    warm_up(&dir.join("db"))
+}
+
+/// A file beside the large database of proteins.
+fn data(source: &Source, name: &str) -> Result<PathBuf> {
+    let path = source.big.with_file_name(name);
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(Error::Usage(format!("bench --translated needs {}", path.display()))),
+    }
+}
+
+/// The first records, up to a number of letters; the last one may be cut.
+fn truncated(records: &[Record], letters: usize) -> Vec<Record> {
+    let mut rest = letters;
+    let mut taken = Vec::new();
+    for record in records {
+        if rest == 0 {
+            break;
+        }
+        let mut record = record.clone();
+        record.seq.truncate(rest);
+        rest -= record.seq.len();
+        taken.push(record);
+    }
+    taken
+}
