@@ -16,6 +16,8 @@ use super::table::{self, Table};
 use crate::kernel::Kernel;
 use crate::protein::prelim::words::Words;
 
+/// A table that takes as many nanoseconds to fill is filled at once.
+const NO_TIME: u64 = 20_000_000;
 /// Offsets whose words are numbered at a time.
 const STRETCH: usize = 512;
 
@@ -42,14 +44,21 @@ pub(super) struct LookupScratch<P> {
 }
 
 impl<P: Position> Lookup<P> {
-    /// Prepares look-ups by rows with the instructions of a kernel, later by a table; without a
-    /// kernel by a table from the start.
+    /// Prepares look-ups by rows with the instructions of a kernel, later by a table; by a table from
+    /// the start without a kernel, or if it is filled in no time.
     pub fn new(words: Words, kernel: Option<Kernel>) -> Lookup<P> {
-        let rows = Rows::new(&words);
-        let filling_cost = if kernel.is_some() { table::filling_cost(&words) } else { 0 };
+        let cost = match kernel {
+            Some(_) => Some(table::filling_cost(&words)).filter(|&cost| cost > NO_TIME),
+            None => None,
+        };
+        Lookup::with_filling_cost(words, kernel.unwrap_or(Kernel::Portable), cost.unwrap_or(0))
+    }
+
+    /// Prepares look-ups by a table after this many nanoseconds were spent on rows.
+    pub fn with_filling_cost(words: Words, kernel: Kernel, filling_cost: u64) -> Lookup<P> {
         Lookup {
-            rows,
-            kernel: kernel.unwrap_or(Kernel::Portable),
+            rows: Rows::new(&words),
+            kernel,
             table: OnceLock::new(),
             filling_cost,
             spent: AtomicU64::new(0),

@@ -1,7 +1,7 @@
 //! The sparse scan: finds word matches and keeps a diagonal table (rules 4.1–4.3).
 //!
 //! It is used if the dense filter would let too much pass (small cut-offs) or if word hits are rare
-//! (long words of the compressed alphabet).
+//! (high word thresholds, long words of the compressed alphabet); see [`super::cost`].
 
 mod diagonals;
 mod hits;

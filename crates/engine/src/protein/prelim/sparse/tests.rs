@@ -52,7 +52,13 @@ fn lookup(
         starts,
         by_score: false,
     };
-    Lookup::new(words, kernel)
+    match kernel {
+        Some(kernel) => {
+            let cost = table::filling_cost(&words);
+            Lookup::with_filling_cost(words, kernel, cost)
+        }
+        None => Lookup::new(words, None),
+    }
 }
 
 #[test]
