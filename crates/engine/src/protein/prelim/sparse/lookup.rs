@@ -44,8 +44,8 @@ pub(super) struct LookupScratch<P> {
 }
 
 impl<P: Position> Lookup<P> {
-    /// Prepares look-ups by rows with the instructions of a kernel, later by a table; by a table from
-    /// the start without a kernel, or if it is filled in no time.
+    /// Prepares look-ups by rows with the instructions of a kernel, later by a table; by a table
+    /// from the start without a kernel, or if it is filled in no time.
     pub fn new(words: Words, kernel: Option<Kernel>) -> Lookup<P> {
         let cost = match kernel {
             Some(_) => Some(table::filling_cost(&words)).filter(|&cost| cost > NO_TIME),
