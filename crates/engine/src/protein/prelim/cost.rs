@@ -30,14 +30,14 @@ pub(super) fn dense_is_faster(
 ) -> bool {
     let residues: usize = contexts.iter().map(|context| context.len()).sum();
     let dense = residues as f64 / pairs_per_ns(kernel);
-    if window == 0 {
-        // Each hit is extended.
+    let fixed = groups as f64 * RESIDUE_NS;
+    // With a window of 0 each hit is extended. Few residues need no estimate of the hits.
+    if window == 0 || dense < fixed {
         return true;
     }
     let hits = expected_hits(contexts, rule, scores);
     let pairs = hits * hits / residues.max(1) as f64 * f64::from(window);
-    let sparse = groups as f64 * RESIDUE_NS + hits * HIT_NS + pairs * PAIR_NS;
-    dense < sparse
+    dense < fixed + hits * HIT_NS + pairs * PAIR_NS
 }
 
 /// Number of pairs of residues that the dense filter compares in a nanosecond.

@@ -51,7 +51,7 @@ impl Entry {
 }
 
 /// The table while a part of a subject is searched.
-pub(super) struct OfPart<'a> {
+pub(super) struct PartDiagonals<'a> {
     /// As many entries as there are different diagonals at a time, a power of two.
     table: &'a mut [Entry],
     base: i32,
@@ -74,7 +74,7 @@ impl Diagonals {
         subject_len: usize,
         window: i32,
         word_size: usize,
-    ) -> OfPart<'_> {
+    ) -> PartDiagonals<'_> {
         let len = Diagonals::count(query_len, window);
         if self.end > i32::MAX / 8 {
             self.table.clear();
@@ -87,11 +87,11 @@ impl Diagonals {
         // A later hit is a window after the last one of this part, whatever its own window.
         self.end = self.base.saturating_add(subject_len as i32).saturating_add(window);
         let table = &mut self.table[..len];
-        OfPart { table, base: self.base, window, word_size: word_size as i32 }
+        PartDiagonals { table, base: self.base, window, word_size: word_size as i32 }
     }
 }
 
-impl OfPart<'_> {
+impl PartDiagonals<'_> {
     /// The mask of the diagonals' numbers.
     pub fn mask(&self) -> u32 {
         self.table.len() as u32 - 1
@@ -110,14 +110,14 @@ impl OfPart<'_> {
         }
     }
 
-    /// [`OfPart::process`] in one-hit mode or in two-hit mode.
+    /// [`PartDiagonals::process`] in one-hit mode or in two-hit mode.
     #[inline(never)]
     fn process_hits<P: Position, const ONE_HIT: bool>(
         &mut self,
         hits: &Hits<P>,
         pair: &mut impl FnMut(u32, usize, &mut Diagonal),
     ) {
-        let OfPart { base, window, .. } = *self;
+        let PartDiagonals { base, window, .. } = *self;
         let mask = self.mask();
         let (diagonals, offsets) = hits.parts();
         let first = 2 * (base + hits.first() as i32);

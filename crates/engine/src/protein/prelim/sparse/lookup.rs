@@ -1,10 +1,10 @@
 //! Finds the matches of a group's words in a subject.
 //!
 //! A table of all matching words costs one look-up for each subject word. But filling it takes
-//! seconds if many words match each query word (long words of the standard alphabet). So at first
-//! the query's rows of scores are added up for each subject word, until that has taken as long as
-//! filling the table would. Small databases, and small partitions on many ranks, never pay for a
-//! table.
+//! seconds if many words match each query word (long words of the standard alphabet). In that case
+//! the query's rows of scores are at first added up for each subject word, until that has taken as
+//! long as filling the table would. Small databases, and small partitions on many ranks, never pay
+//! for such a table.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use super::table::{self, Table};
 use crate::kernel::Kernel;
 use crate::protein::prelim::words::Words;
 
-/// A table that takes as many nanoseconds to fill is filled at once.
+/// A table that takes no more nanoseconds to fill is used from the start.
 const NO_TIME: u64 = 20_000_000;
 /// Offsets whose words are numbered at a time.
 const STRETCH: usize = 512;
@@ -25,9 +25,16 @@ const STRETCH: usize = 512;
 #[derive(Debug)]
 pub(super) struct Lookup<P> {
     words: Words,
+    table: OnceLock<Table<P>>,
+    /// What is used until the table is due; `None` if that is from the start.
+    rows: Option<RowScan>,
+}
+
+/// Look-ups by rows.
+#[derive(Debug)]
+struct RowScan {
     rows: Rows,
     kernel: Kernel,
-    table: OnceLock<Table<P>>,
     /// Estimated nanoseconds to fill the table.
     filling_cost: u64,
     /// Nanoseconds spent on rows.
@@ -47,23 +54,18 @@ impl<P: Position> Lookup<P> {
     /// Prepares look-ups by rows with the instructions of a kernel, later by a table; by a table
     /// from the start without a kernel, or if it is filled in no time.
     pub fn new(words: Words, kernel: Option<Kernel>) -> Lookup<P> {
-        let cost = match kernel {
-            Some(_) => Some(table::filling_cost(&words)).filter(|&cost| cost > NO_TIME),
-            None => None,
-        };
-        Lookup::with_filling_cost(words, kernel.unwrap_or(Kernel::Portable), cost.unwrap_or(0))
+        let slow = kernel.map(|kernel| (kernel, table::filling_cost(&words)));
+        match slow.filter(|&(_, cost)| cost > NO_TIME) {
+            Some((kernel, cost)) => Lookup::by_rows(words, kernel, cost),
+            None => Lookup { words, table: OnceLock::new(), rows: None },
+        }
     }
 
-    /// Prepares look-ups by a table after this many nanoseconds were spent on rows.
-    pub fn with_filling_cost(words: Words, kernel: Kernel, filling_cost: u64) -> Lookup<P> {
-        Lookup {
-            rows: Rows::new(&words),
-            kernel,
-            table: OnceLock::new(),
-            filling_cost,
-            spent: AtomicU64::new(0),
-            words,
-        }
+    /// Prepares look-ups by rows, and by a table after `filling_cost` nanoseconds.
+    pub fn by_rows(words: Words, kernel: Kernel, filling_cost: u64) -> Lookup<P> {
+        let spent = AtomicU64::new(0);
+        let rows = RowScan { rows: Rows::new(&words), kernel, filling_cost, spent };
+        Lookup { words, table: OnceLock::new(), rows: Some(rows) }
     }
 
     /// Finds the hits of a subject, some at a time, for a table of diagonals with the mask `mask`.
@@ -77,9 +79,12 @@ impl<P: Position> Lookup<P> {
         scratch: &mut LookupScratch<P>,
         mut found: impl FnMut(&Hits<P>),
     ) {
-        let table = self.table_for(subject);
+        let form = self.form_for(subject);
         let none = self.words.different() as u32;
-        let longest = table.map_or(self.words.residues.len(), Table::longest);
+        let longest = match form {
+            Form::Table(table) => table.longest(),
+            Form::Rows(_) => self.words.residues.len(),
+        };
         let LookupScratch { digits, numbers, positions, hits } = scratch;
         for start in (0..subject.len()).step_by(STRETCH) {
             let end = subject.len().min(start + STRETCH + self.words.size - 1);
@@ -92,20 +97,57 @@ impl<P: Position> Lookup<P> {
             while added < numbers.len() {
                 let (start, numbers) = (start + added, &numbers[added..]);
                 hits.begin(start, mask, longest);
-                added += match table {
-                    Some(table) => table.add_hits(numbers, start, hits),
-                    None => self.add_hits(numbers, start, positions, hits),
+                added += match form {
+                    Form::Table(table) => table.add_hits(numbers, start, hits),
+                    Form::Rows(rows) => rows.add_hits((numbers, none), start, positions, hits),
                 };
                 found(hits);
             }
         }
     }
 
-    /// Adds the hits of the words with these numbers, by rows, until there are enough. The first
-    /// word is at the offset `start`. Returns the number of words whose hits were added.
-    fn add_hits(
+    /// How the words of a subject are looked up. The thread that spends the last of the filling
+    /// cost fills the table; meanwhile the others go on with rows.
+    fn form_for(&self, subject: &[u8]) -> Form<'_, P> {
+        let is_due = |scan: &RowScan| self.table.get().is_some() || scan.spend(subject.len());
+        match &self.rows {
+            Some(scan) if !is_due(scan) => Form::Rows(scan),
+            _ => Form::Table(self.table.get_or_init(|| Table::new(&self.words))),
+        }
+    }
+
+    /// The table, if it exists or is due for a subject.
+    #[cfg(test)]
+    pub fn table_for(&self, subject: &[u8]) -> Option<&Table<P>> {
+        match self.form_for(subject) {
+            Form::Table(table) => Some(table),
+            Form::Rows(_) => None,
+        }
+    }
+}
+
+/// How words are looked up.
+#[derive(Clone, Copy)]
+enum Form<'a, P> {
+    Table(&'a Table<P>),
+    Rows(&'a RowScan),
+}
+
+impl RowScan {
+    /// Counts what a subject of `residues` residues costs. Returns true if that is the last of the
+    /// filling cost, which happens once.
+    fn spend(&self, residues: usize) -> bool {
+        let cost = self.rows.cost(self.kernel, residues);
+        let before = self.spent.fetch_add(cost, Ordering::Relaxed);
+        before <= self.filling_cost && before.saturating_add(cost) > self.filling_cost
+    }
+
+    /// Adds the hits of the words with these numbers until there are enough; `none` is the number
+    /// of no word. The first word is at the offset `start`. Returns the number of words whose hits
+    /// were added.
+    fn add_hits<P: Position>(
         &self,
-        numbers: &[u32],
+        (numbers, none): (&[u32], u32),
         start: usize,
         positions: &mut Vec<P>,
         hits: &mut Hits<P>,
@@ -114,7 +156,7 @@ impl<P: Position> Lookup<P> {
             if hits.is_full() {
                 return done;
             }
-            if word == self.words.different() as u32 {
+            if word == none {
                 continue;
             }
             positions.clear();
@@ -124,17 +166,5 @@ impl<P: Position> Lookup<P> {
             hits.push(start + done, count, positions);
         }
         numbers.len()
-    }
-
-    /// The table, if it exists or is due. The thread that spends the last of the filling_cost fills
-    /// it; meanwhile the others go on with rows.
-    pub fn table_for(&self, subject: &[u8]) -> Option<&Table<P>> {
-        if let Some(table) = self.table.get() {
-            return Some(table);
-        }
-        let cost = self.rows.cost(self.kernel, subject.len());
-        let before = self.spent.fetch_add(cost, Ordering::Relaxed);
-        let last = before <= self.filling_cost && before.saturating_add(cost) > self.filling_cost;
-        last.then(|| self.table.get_or_init(|| Table::new(&self.words)))
     }
 }

@@ -55,7 +55,7 @@ fn lookup(
     match kernel {
         Some(kernel) => {
             let cost = table::filling_cost(&words);
-            Lookup::with_filling_cost(words, kernel, cost)
+            Lookup::by_rows(words, kernel, cost)
         }
         None => Lookup::new(words, None),
     }
