@@ -9,13 +9,16 @@ use fleetblast_oracle::sample;
 #[test]
 fn random_jobs_come_out_right() {
     let mut resumed = 0;
-    for seed in sample(2, 0..1_000) {
+    // After the sample more, if too few runs were resumed to prove anything.
+    for seed in sample(2, 0..1_000).into_iter().chain(1_000..2_000) {
+        if seed >= 1_000 && resumed > 10 {
+            break;
+        }
         let outcomes = trial::run(seed, 60).unwrap_or_else(|what| panic!("{what}"));
         let left = outcomes.iter().rev().skip(1).map(|outcome| &outcome.checkpoint);
         resumed += left.filter(|checkpoint| has_passes(checkpoint)).count();
     }
-    // About one run in fifty; with fewer than these the trials have changed.
-    assert!(resumed > 2, "only {resumed} runs began with passes that were kept");
+    assert!(resumed > 10, "only {resumed} runs began with passes that were kept");
 }
 
 /// Whether the checkpoint has passes of a block that is not finished.
