@@ -114,7 +114,7 @@ impl DrainSignals {
         let draining = || ending_signals().chain([SIGUSR1]);
         for signal in draining() {
             let early = Arc::clone(&early);
-            // SAFETY: the action reads constant values and calls the kernel, which a signal handler
+            // SAFETY: the action uses atomic values and calls the kernel, which a signal handler
             // may do.
             unsafe { low_level::register(signal, move || early.end_if_due()) }?;
         }
