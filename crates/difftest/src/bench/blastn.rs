@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::bar::{Requirement, interleaved, print_head};
 use super::growth::{self, PARTS, Search, residues};
-use super::{BenchOptions, Sample, genomes, hash_file, words};
-use crate::error::{Error, Result, io_error, write};
+use super::{BenchOptions, Sample, data, genomes, hash_file, make_database, programs, words};
+use crate::error::{Result, io_error, write};
 use crate::fasta::{self, Record};
+use crate::fixtures::Molecule;
 use crate::process::{Tool, must_run};
 use crate::rng::Draw;
 use crate::workspace::{Source, Workspace};
@@ -73,8 +74,7 @@ pub(super) fn run(workspace: &Workspace, source: &Source, options: &BenchOptions
     let BenchOptions { filter, tools, .. } = options;
     let filter = filter.as_deref().unwrap_or_default();
     let dir = prepare(workspace, source)?;
-    let tested = Tool { prefix: vec!["blastn".to_owned()], ..tools.tested.clone() };
-    let oracle = Tool::plain(tools.oracle.program.with_file_name("blastn"));
+    let (oracle, tested) = programs(tools, "blastn");
     print_head();
     let mut same = true;
     for row in ROWS.iter().filter(|row| row.bar.name.contains(filter)) {
@@ -121,11 +121,7 @@ fn more_bases(dir: &Path) -> Result<Vec<Search>> {
             taken.map(|(number, bases)| Record::new(format!("stretch_{number}"), *bases)).collect();
         let (input, database) = ("growth.fa", format!("db/growth-{number}"));
         write(&dir.join(input), fasta::to_bytes(&records))?;
-        must_run(
-            "makeblastdb",
-            &words(&["-in", input, "-dbtype", "nucl", "-out", &database]),
-            dir,
-        )?;
+        make_database(dir, Molecule::Nucleotide, input, &database)?;
         Ok(Search { query: "q/all.fa".to_owned(), database, cells: residues(&records) })
     };
     PARTS.into_iter().enumerate().map(search).collect()
@@ -149,13 +145,9 @@ impl Row {
 /// Makes the database of all genomes and the queries of all rows, and reads the database once;
 /// returns their directory.
 fn prepare(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
-    let (genomes, queries) =
-        (source.big.with_file_name("genomes.fa.gz"), source.big.with_file_name("queries_nt.fa"));
-    for path in [&genomes, &queries] {
-        if !path.is_file() {
-            return Err(Error::Usage(format!("bench --blastn needs {}", path.display())));
-        }
-    }
+    let [genomes, queries] =
+        ["genomes.fa.gz", "queries_nt.fa"].map(|name| data(source, name, "blastn"));
+    let (genomes, queries) = (genomes?, queries?);
     let dir = workspace.target.join("difftest-blastn");
     for sub in ["q", "db"] {
         let sub = dir.join(sub);

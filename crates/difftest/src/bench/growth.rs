@@ -6,6 +6,7 @@ use std::path::Path;
 use super::{make_database, measure, median, members, small_database, words, write_queries};
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
+use crate::fixtures::Molecule;
 use crate::process::{Tool, Tools};
 use crate::workspace::Source;
 use fastrand::Rng;
@@ -62,7 +63,7 @@ fn more_subjects(dir: &Path, source: &Source) -> Result<Vec<Search>> {
         let records = &all[..(all.len() as f64 * part) as usize];
         let (input, database) = ("growth.fa", format!("db/growth-{number}"));
         write(&dir.join(input), fasta::to_bytes(records))?;
-        make_database(dir, input, &database)?;
+        make_database(dir, Molecule::Protein, input, &database)?;
         let cells = queries * residues(records);
         Ok(Search { query: "q/bench.fa".to_owned(), database, cells })
     };

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::{make_database, measure, words};
 use crate::error::{Result, io_error, write};
 use crate::fasta::{self, Record};
+use crate::fixtures::Molecule;
 use crate::process::Tool;
 use crate::rng::Draw;
 use crate::workspace::Source;
@@ -27,7 +28,7 @@ pub(super) fn run(dir: &Path, source: &Source, tested: &Tool) -> Result<bool> {
     println!("memory, queries of {RESIDUES} residues, 2 ranks of 1 thread, one round; bar: {BAR}");
     let subjects = &source.proteins[..SUBJECTS.min(source.proteins.len())];
     write(&dir.join("tiny.fa"), fasta::to_bytes(subjects))?;
-    make_database(dir, "tiny.fa", "db/tiny")?;
+    make_database(dir, Molecule::Protein, "tiny.fa", "db/tiny")?;
     for count in QUERIES {
         write(&dir.join(query(count)), fasta::to_bytes(&pieces(subjects, count)))?;
     }

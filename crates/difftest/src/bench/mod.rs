@@ -18,7 +18,7 @@ mod translated;
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -27,6 +27,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
+use crate::fixtures::Molecule;
 use crate::full::prepare_big;
 use crate::process::{Tool, Tools, exit_code, must_run};
 use crate::rng::Draw;
@@ -173,11 +174,27 @@ fn write_queries(source: &Source, single: bool, dir: &Path) -> Result<usize> {
 /// Makes the database of the smaller set of proteins.
 fn small_database(dir: &Path, source: &Source) -> Result<()> {
     write(&dir.join("small.fa"), fasta::to_bytes(&source.proteins))?;
-    make_database(dir, "small.fa", "db/small")
+    make_database(dir, Molecule::Protein, "small.fa", "db/small")
 }
 
-fn make_database(dir: &Path, input: &str, name: &str) -> Result<()> {
-    must_run("makeblastdb", &words(&["-in", input, "-dbtype", "prot", "-out", name]), dir)
+fn make_database(dir: &Path, molecule: Molecule, input: &str, name: &str) -> Result<()> {
+    let args = ["-in", input, "-dbtype", molecule.name(), "-out", name];
+    must_run("makeblastdb", &words(&args), dir)
+}
+
+/// BLAST+'s and FleetBLAST's search program with this name.
+fn programs(tools: &Tools, name: &str) -> (Tool, Tool) {
+    let tested = Tool { prefix: vec![name.to_owned()], ..tools.tested.clone() };
+    (Tool::plain(tools.oracle.program.with_file_name(name)), tested)
+}
+
+/// A file beside the large database of proteins that a benchmark needs.
+fn data(source: &Source, name: &str, benchmark: &str) -> Result<PathBuf> {
+    let path = source.big.with_file_name(name);
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(Error::Usage(format!("bench --{benchmark} needs {}", path.display()))),
+    }
 }
 
 /// Arguments as owned strings.

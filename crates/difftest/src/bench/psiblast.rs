@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::bar::{Requirement, print_head};
 use super::{
-    BenchOptions, Sample, measure, members, pool, small_database, warm_up, words, write_queries,
+    BenchOptions, Sample, measure, members, pool, programs, small_database, warm_up, words,
+    write_queries,
 };
 use crate::error::{Result, write};
 use crate::fasta;
@@ -62,8 +63,7 @@ const fn bar(name: &'static str, must: f64, goal: f64) -> Requirement {
 /// Measures and prints the rows; returns true if all outputs of a kind were the same.
 pub(super) fn run(dir: &Path, source: &Source, options: &BenchOptions) -> Result<bool> {
     let filter = options.filter.as_deref().unwrap_or_default();
-    let oracle = Tool::plain(options.tools.oracle.program.with_file_name("psiblast"));
-    let tested = Tool { prefix: vec!["psiblast".to_owned()], ..options.tools.tested.clone() };
+    let (oracle, tested) = programs(&options.tools, "psiblast");
     prepare(dir, source, &oracle)?;
     print_head();
     let mut same = true;

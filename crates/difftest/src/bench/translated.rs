@@ -1,21 +1,27 @@
 //! `difftest bench --translated`: searches of translated sequences, each compared with the fastest
 //! way to run BLAST+. Each row also compares the peak memory.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 
 use super::bar::{Requirement, interleaved, print_head};
-use super::{BenchOptions, Sample, measure, rows, small_database, warm_up, words};
-use crate::error::{Error, Result, io_error, write};
+use super::{
+    BenchOptions, Sample, data, make_database, measure, programs, rows, small_database, warm_up,
+    words,
+};
+use crate::error::{Result, write};
 use crate::fasta::{self, Record};
-use crate::process::{Tool, must_run};
+use crate::fixtures::Molecule;
+use crate::process::Tool;
 use crate::workspace::Source;
 
 /// Bases of the genome that is a query.
 const GENOME: usize = 4_000_000;
 /// Bases of genomes that are searched with tblastx.
 const BASES: usize = 10_000_000;
+/// Genomes that have as many. More would show in the measured peak memory, because a child starts
+/// out with the tester's.
+const RECORDS: usize = 3;
 /// Number of proteins, and of nucleic acids, that are queries.
 const PROTEINS: usize = 20;
 const NUCLEIC_ACIDS: usize = 10;
@@ -56,6 +62,7 @@ const ROWS: [Row; 6] = [
     },
     Row {
         query: "genome",
+        target: ["-db", "db/small"],
         threads: Threads::Number(2),
         ..row("blastx, genome of 4 Mb, 2 threads", "blastx", [(4.0, 8.0), (3.0, 6.0)])
     },
@@ -88,7 +95,7 @@ const fn row(
         bar: Requirement { name, must, goal, memory: 1.0 },
         program,
         query: "",
-        target: ["-db", "db/small"],
+        target: ["", ""],
         threads: Threads::Number(1),
         rounds: 1,
         avx2,
@@ -102,9 +109,7 @@ pub(super) fn run(dir: &Path, source: &Source, options: &BenchOptions) -> Result
     print_head();
     let mut same = true;
     for row in ROWS.iter().filter(|row| row.bar.name.contains(filter)) {
-        let oracle = Tool::plain(options.tools.oracle.program.with_file_name(row.program));
-        let prefix = vec![row.program.to_owned()];
-        let tested = Tool { prefix, ..options.tools.tested.clone() };
+        let (oracle, tested) = programs(&options.tools, row.program);
         let (theirs, ours) = row.measure(&oracle, &tested, dir)?;
         same &= row.bar.print(&theirs, &ours);
         let (must, goal) = row.avx2;
@@ -154,9 +159,10 @@ impl Row {
 
 /// Makes the queries and the databases, and reads the databases once.
 fn prepare(dir: &Path, source: &Source) -> Result<()> {
-    let transcripts = fasta::read(&data(source, "transcripts.fa")?, usize::MAX)?;
-    let nucleic = fasta::read(&data(source, "queries_nt.fa")?, NUCLEIC_ACIDS)?;
-    let genomes = fasta::read(&data(source, "genomes.fa.gz")?, usize::MAX)?;
+    let read = |name: &str, count| fasta::read(&data(source, name, "translated")?, count);
+    let transcripts = read("transcripts.fa", usize::MAX)?;
+    let nucleic = read("queries_nt.fa", NUCLEIC_ACIDS)?;
+    let genomes = read("genomes.fa.gz", RECORDS)?;
     let proteins = &source.queries[..PROTEINS.min(source.queries.len())];
     let mut sets = vec![
         ("transcripts", transcripts),
@@ -165,30 +171,18 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
         ("genome", truncated(&genomes, GENOME)),
     ];
     for name in COLI {
-        sets.push((name, fasta::read(&data(source, &format!("annotated/{name}.fa.gz"))?, 1)?));
+        sets.push((name, read(&format!("annotated/{name}.fa.gz"), 1)?));
     }
     for (name, records) in sets {
         write(&dir.join(format!("q/{name}.fa")), fasta::to_bytes(&records))?;
     }
     small_database(dir, source)?;
-    for (name, records) in [("bases", &truncated(&genomes, BASES)), ("genomes", &genomes)] {
-        let input = format!("{name}.in");
-        write(&dir.join(&input), fasta::to_bytes(records))?;
-        let out = format!("db/{name}");
-        must_run("makeblastdb", &words(&["-in", &input, "-dbtype", "nucl", "-out", &out]), dir)?;
-        let path = dir.join(&input);
-        fs::remove_file(&path).map_err(io_error("remove", &path))?;
+    write(&dir.join("bases.fa"), fasta::to_bytes(&truncated(&genomes, BASES)))?;
+    fasta::unpack(&data(source, "genomes.fa.gz", "translated")?, &dir.join("genomes.fa"))?;
+    for name in ["bases", "genomes"] {
+        make_database(dir, Molecule::Nucleotide, &format!("{name}.fa"), &format!("db/{name}"))?;
     }
     warm_up(&dir.join("db"))
-}
-
-/// A file beside the large database of proteins.
-fn data(source: &Source, name: &str) -> Result<PathBuf> {
-    let path = source.big.with_file_name(name);
-    match path.is_file() {
-        true => Ok(path),
-        false => Err(Error::Usage(format!("bench --translated needs {}", path.display()))),
-    }
 }
 
 /// The first records, up to a number of letters; the last one may be cut.
