@@ -85,11 +85,11 @@ test-doc:
 TESTED = $(TARGET)/debug/difftest
 TESTED_TABLE = $(LIMITED) $(TESTED) table --program $(TARGET)/debug/fleetblast --quick --sample $(SAMPLE)
 test-table:
-	$(TESTED_TABLE) --part 1/4
+	$(TESTED_TABLE) --part 1/5
 	FLEETBLAST_KERNEL=avx2 $(TESTED_TABLE) --part 1/48
 	FLEETBLAST_KERNEL=portable $(TESTED_TABLE) --part 4/48
-	$(TESTED_TABLE) --ranks --part 2/16
-	$(TESTED_TABLE) --resume --part 3/16
+	$(TESTED_TABLE) --ranks --part 2/24
+	$(TESTED_TABLE) --resume --part 3/32
 	$(TESTED_TABLE) --through oids --part 5/48
 	$(TESTED_TABLE) --through hits --part 8/48
 	$(TESTED_TABLE) --through hits --ranks --part 10/48
@@ -100,8 +100,8 @@ test-table:
 	$(TESTED_TABLE) --through oids --io --part 1/48
 	$(TESTED_TABLE) --through auto --ranks --part 2/48
 	$(TESTED_TABLE) --through auto --io --part 3/48
-	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/32)
-	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/64)
+	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/64)
+	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/96)
 
 # A part of another sample: what CI adds, with the date as SAMPLE.
 test-other-sample: test-build

@@ -12,6 +12,7 @@ use fleetblast_metadata::EncodingChoice;
 use super::{Host, SearchProgram, input};
 use crate::crossing::{VARIABLES, encode_options};
 use crate::options::parse::Given;
+use crate::options::search::database::SUBJECT;
 use crate::options::search::metadata::{
     DEFAULT, DEFAULT_LIMIT, IO_RANKS, KEY, LinkOptions, METADATA, METADATA_LIMIT, METADATA_OUT,
     MetadataOptions, PEER, SEND,
@@ -57,9 +58,12 @@ pub fn metadata(
         },
     };
     if let MetadataDestination::File(out) = &out {
-        let timing = search.common().resources.timing.as_deref();
+        let common = search.common();
+        let timing = common.resources.timing.as_deref();
         let timing = timing.map(|file| (resources::TIMING.name(), file));
-        for (option, file) in timing.into_iter().chain(search.writes()) {
+        let subject = common.database.subject.as_deref().map(|file| (SUBJECT.name(), file));
+        let read = [search.query()].into_iter().chain(subject);
+        for (option, file) in timing.into_iter().chain(search.writes()).chain(read) {
             let file = Destination::File(file.into());
             input::refuse_same_file((METADATA_OUT.name(), out), (option, &file))?;
         }

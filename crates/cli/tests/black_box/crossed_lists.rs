@@ -11,7 +11,7 @@ const TAXIDS: &str =
     "AF000001.1 9606\nD00001.1 562\nAF000002.1 9606\nAF000003.1 9606\nNM_000004.2 562\n";
 
 /// Lists, and aliases of the database `d`, which is of version 5.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 21] = [
     ("versions", "AF000001.1\nAF000002.1\n"),
     ("bare", "AF000002\nNM_000004\n"),
     ("other_version", "AF000002.2\nAF000001\n"),
@@ -23,17 +23,20 @@ const FILES: [(&str, &str); 18] = [
     ("digits", "AF000002\n9223372036854775808\n"),
     ("taxids", "9606\n"),
     ("gis", "11\n12\n"),
+    ("only_gis", "gi|11\ngi|13|gb|AF000002.1|\n"),
     ("al.nal", "DBLIST d\nSEQIDLIST versions\n"),
     ("al_bare.nal", "DBLIST d\nSEQIDLIST bare\n"),
     ("al_second.nal", "DBLIST d\nSEQIDLIST second\n"),
     ("al_nested.nal", "DBLIST al_bare al\n"),
     ("al_taxids.nal", "DBLIST d\nTAXIDLIST taxids\n"),
+    ("al_range.nal", "DBLIST d\nFIRST_OID 2\nLAST_OID 3\n"),
+    ("al_title.nal", "TITLE all\nDBLIST d\n"),
     ("al_malformed.nal", "DBLIST d\nSEQIDLIST malformed\n"),
     ("al_digits.nal", "DBLIST d\nSEQIDLIST digits\n"),
 ];
 
 /// What is searched, and the subjects and e-values that BLAST+ 2.12.0 shows.
-const SEARCHES: [(&str, &str); 17] = [
+const SEARCHES: [(&str, &str); 23] = [
     ("-db al -seqidlist bare", "AF000002.1 1.07e-41"),
     ("-db al -negative_seqidlist one", "AF000002.1 1.07e-41"),
     ("-db al_bare -seqidlist versions", "AF000002.1 1.07e-41"),
@@ -51,6 +54,16 @@ const SEARCHES: [(&str, &str); 17] = [
     ("-db al_second -negative_taxids 562 -max_target_seqs 1", ""),
     ("-db al_taxids -taxids 562,77", ""),
     ("-db al_second -seqidlist one -ungapped", ""),
+    // Of a list of identifiers GIs are ignored, and an empty list includes nothing.
+    ("-db d -seqidlist only_gis", ""),
+    ("-db al_title -seqidlist only_gis", ""),
+    ("-db al -seqidlist only_gis", ""),
+    ("-db al_taxids -seqidlist only_gis", ""),
+    ("-db al_range -seqidlist only_gis", ""),
+    (
+        "-db al_taxids -negative_seqidlist only_gis",
+        "AF000001.1 2.38e-52\nAF000002.1 3.13e-41\nAF000003.1 4.10e-30",
+    ),
     ("-db d -seqidlist malformed", "AF000002.1 1.07e-41"),
     ("-db al_malformed -seqidlist bare", ""),
     ("-db al_digits -seqidlist bare", ""),

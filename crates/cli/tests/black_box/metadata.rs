@@ -274,6 +274,16 @@ fn what_does_not_go_together_is_refused() {
         assert_eq!(run.status.code(), Some(1), "{odd:?}");
         assert!(!dir.join("m2").exists());
     }
+    let query = fs::read(dir.join("q.fa")).unwrap();
+    for (option, other) in [("-query", ["-db", "db"]), ("-subject", ["-query", "q2.fa"])] {
+        fs::write(dir.join("q2.fa"), &query).unwrap();
+        let words = ["blastp", option, "q.fa", other[0], other[1], "-metadata_out", "./q.fa"];
+        let replaced = run(dir, &words);
+        assert_eq!(replaced.status.code(), Some(1));
+        let both = format!("-metadata_out and {option} both name ./q.fa");
+        assert!(said(&replaced).contains(&both), "{}", said(&replaced));
+        assert!(fs::read(dir.join("q.fa")).unwrap() == query);
+    }
     let no_metadata = run(dir, &["expand", "q.fa", "-db", "db"]);
     assert_eq!(said(&no_metadata), "q.fa is no metadata of a search\n");
     let before = fs::read(dir.join("m")).unwrap();

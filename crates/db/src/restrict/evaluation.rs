@@ -45,6 +45,8 @@ pub(super) struct ListEvaluation<'a> {
     user: Option<UserList>,
     /// Identifiers of the user's list, sorted when the first list of an alias is compared.
     names: OnceCell<Vec<ListedId>>,
+    /// Whether the database is a single volume, and no alias selects some of its sequences.
+    is_one_range: bool,
     /// Lists and membership bits of each volume.
     volumes: Vec<VolumeFilter>,
     /// Lists of aliases, each read once.
@@ -62,14 +64,16 @@ struct AliasList {
 }
 
 impl<'a> ListEvaluation<'a> {
-    /// Creates an evaluation without restrictions for a database of `volumes` volumes.
-    pub(super) fn new(whole: &'a Database, volumes: usize) -> Self {
+    /// Creates an evaluation without restrictions for a database whose volumes have these branches
+    /// of aliases.
+    pub(super) fn new(whole: &'a Database, branches: &[AliasBranch]) -> Self {
         Self {
             whole,
             lookup: OnceCell::new(),
             user: None,
             names: OnceCell::new(),
-            volumes: vec![VolumeFilter::default(); volumes],
+            is_one_range: matches!(branches, [only] if !only.selects()),
+            volumes: vec![VolumeFilter::default(); branches.len()],
             read: HashMap::new(),
         }
     }
@@ -140,9 +144,12 @@ impl<'a> ListEvaluation<'a> {
             self.lookup()?.require_id_index()?;
             resolve::oids_of_keys(self.lookup()?, keys)?
         } else {
-            // BLAST+ clears all bits, but includes a single volume by its range instead of bits.
-            let all = self.volumes.len() == 1;
-            return Ok(if all { UserSelection::All } else { UserSelection::Only(Vec::new()) });
+            // BLAST+ clears all bits. But it includes a single volume by its range instead of bits,
+            // unless an alias selects some of its sequences (`CSeqDBOIDList::x_ApplyUserGiList`).
+            return Ok(match self.is_one_range {
+                true => UserSelection::All,
+                false => UserSelection::Only(Vec::new()),
+            });
         };
         Ok(UserSelection::Only(range::ranges_of_oids(oids)))
     }

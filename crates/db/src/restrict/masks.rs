@@ -35,6 +35,14 @@ pub(super) struct AliasBranch {
     pub(super) has_volume: bool,
 }
 
+impl AliasBranch {
+    /// Whether a restriction selects sequences; a membership bit selects definition lines.
+    pub(super) fn selects(&self) -> bool {
+        let selects = |filter: &AliasFilter| !matches!(filter, AliasFilter::MemberBit(_));
+        self.filters.iter().any(selects) || self.branches.iter().any(AliasBranch::selects)
+    }
+}
+
 /// Returns the restrictions of an alias, in the order in which BLAST+ applies them.
 pub(super) fn alias_filters(node: &AliasNode) -> Result<Vec<AliasFilter>, DbError> {
     let mut masks = Vec::new();

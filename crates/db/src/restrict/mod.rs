@@ -111,16 +111,16 @@ pub(crate) fn find_included(
     warnings: &mut Vec<String>,
 ) -> Result<Inclusion, DbError> {
     let user = user.filter(|user| !user.is_empty());
-    let mut evaluation = ListEvaluation::new(whole, members.len());
-    let by_user = match user {
-        Some(user) => evaluation.evaluate_user_list(user, warnings)?,
-        None => UserSelection::All,
-    };
     let branches = members.iter().map(|(base, _)| {
         let branch = masks::branch_of_volume(tree, base)?;
         Ok(branch.unwrap_or_default())
     });
     let branches = branches.collect::<Result<Vec<_>, DbError>>()?;
+    let mut evaluation = ListEvaluation::new(whole, &branches);
+    let by_user = match user {
+        Some(user) => evaluation.evaluate_user_list(user, warnings)?,
+        None => UserSelection::All,
+    };
     let mut oids = Vec::new();
     for (at, ((_, span), branch)) in members.iter().zip(&branches).enumerate() {
         oids.extend(evaluation.oids_of_branch(branch, at, span)?);
