@@ -79,15 +79,17 @@ impl<P: Position> Lookup<P> {
         scratch: &mut LookupScratch<P>,
         mut found: impl FnMut(&Hits<P>),
     ) {
-        let form = self.form_for(subject);
         let none = self.words.different() as u32;
-        let longest = match form {
-            Form::Table(table) => table.longest(),
-            Form::Rows(_) => self.words.residues.len(),
-        };
         let LookupScratch { digits, numbers, positions, hits } = scratch;
         for start in (0..subject.len()).step_by(STRETCH) {
             let end = subject.len().min(start + STRETCH + self.words.size - 1);
+            // Not once for the whole subject, which can be long: as soon as another thread has
+            // filled the table this one uses it.
+            let form = self.form_for(end - start);
+            let longest = match form {
+                Form::Table(table) => table.longest(),
+                Form::Rows(_) => self.words.residues.len(),
+            };
             self.words.numbers(&subject[start..end], digits, numbers);
             if let Some(allows) = &allows {
                 let masked = (start..).zip(&mut *numbers).filter(|(offset, _)| !allows(*offset));
@@ -106,20 +108,20 @@ impl<P: Position> Lookup<P> {
         }
     }
 
-    /// How the words of a subject are looked up. The thread that spends the last of the filling
-    /// cost fills the table; meanwhile the others go on with rows.
-    fn form_for(&self, subject: &[u8]) -> Form<'_, P> {
-        let is_due = |scan: &RowScan| self.table.get().is_some() || scan.spend(subject.len());
+    /// How the words of a stretch of this many residues are looked up. The thread that spends the last of the
+    /// filling cost fills the table; meanwhile the others go on with rows.
+    fn form_for(&self, residues: usize) -> Form<'_, P> {
+        let is_due = |scan: &RowScan| self.table.get().is_some() || scan.spend(residues);
         match &self.rows {
             Some(scan) if !is_due(scan) => Form::Rows(scan),
             _ => Form::Table(self.table.get_or_init(|| Table::new(&self.words))),
         }
     }
 
-    /// The table, if it exists or is due for a subject.
+    /// The table, if it exists or is due for this many residues.
     #[cfg(test)]
-    pub fn table_for(&self, subject: &[u8]) -> Option<&Table<P>> {
-        match self.form_for(subject) {
+    pub fn table_for(&self, residues: usize) -> Option<&Table<P>> {
+        match self.form_for(residues) {
             Form::Table(table) => Some(table),
             Form::Rows(_) => None,
         }
