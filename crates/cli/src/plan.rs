@@ -11,12 +11,14 @@
 mod blastn;
 mod blastp;
 mod blastx;
+mod contents;
 pub(crate) mod fleet;
 mod format;
 pub(crate) mod input;
 mod metadata;
 mod protein;
 mod psiblast;
+mod pssm;
 mod restrict;
 mod search;
 mod tblastn;
@@ -269,9 +271,11 @@ fn with_files(
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
     }
+    let reported_program = search.reports_as.unwrap_or(spec.name);
     Ok(Plan {
         program: spec.name.to_owned(),
-        banner: spec.release.banner(search.reports_as.unwrap_or(spec.name)),
+        reported_program: reported_program.to_owned(),
+        banner: spec.release.banner(reported_program),
         query_kind: spec.queries,
         subject_kind: spec.subjects,
         params: search.params.of_queries_from(query_from),
@@ -292,6 +296,7 @@ fn with_files(
         },
         citations: search.citations,
         identity_resets_composition: search.identity_resets_composition,
+        initial_pssm: search.initial_pssm,
         iteration,
         report,
         out,

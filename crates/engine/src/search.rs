@@ -8,6 +8,7 @@
 //! in its own module (such as `protein`), shared code beside it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::grouping::{Batch, Grouping};
 use crate::hits::{Candidate, PrelimHit};
@@ -17,6 +18,7 @@ use crate::nucleotide;
 use crate::params::{DatabaseTotals, Params};
 use crate::phi;
 use crate::protein::{prelim, traceback};
+use crate::pssm::Pssm;
 use crate::query::{Findings, Query, QueryInput};
 use crate::subjects::{SubjectLetters, Subjects};
 
@@ -27,6 +29,15 @@ pub struct Search {
     totals: DatabaseTotals,
     kernel: Kernel,
     traceback: Traceback,
+    pssm: Option<InitialPssm>,
+}
+
+/// The PSSM with which a query is searched from the start.
+#[derive(Debug)]
+struct InitialPssm {
+    pssm: Arc<Pssm>,
+    /// Whether it lacks statistics of ungapped alignments.
+    lacks_ungapped: bool,
 }
 
 /// Parameters of the traceback, by kind of search.
@@ -105,7 +116,14 @@ impl Search {
                 Traceback::Nucleotide(nucleotide::Traceback::new(params, &totals))
             }
         };
-        Search { params, totals, kernel, traceback }
+        Search { params, totals, kernel, traceback, pssm: None }
+    }
+
+    /// Sets the PSSM with which each query is searched. If it lacks statistics of ungapped
+    /// alignments, those of the query's letters are used.
+    #[must_use]
+    pub fn with_pssm(self, pssm: Arc<Pssm>, lacks_ungapped: bool) -> Search {
+        Search { pssm: Some(InitialPssm { pssm, lacks_ungapped }), ..self }
     }
 
     /// Sets the number of occurrences of the pattern in the whole database.
@@ -119,7 +137,7 @@ impl Search {
 
     /// Masks a query and computes its statistics.
     pub fn query(&self, input: &QueryInput) -> Query {
-        match &self.params {
+        self.with_initial_pssm(match &self.params {
             Params::Protein(params) => {
                 let query = Query::new(input, params, &self.totals);
                 match &params.pattern {
@@ -128,7 +146,17 @@ impl Search {
                 }
             }
             Params::Nucleotide(params) => Query::new(input, params, &self.totals),
-        }
+        })
+    }
+
+    /// The query with the PSSM of the search, if it has one.
+    fn with_initial_pssm(&self, query: Query) -> Query {
+        let Some(InitialPssm { pssm, lacks_ungapped }) = &self.pssm else { return query };
+        let pssm = match query.first().karlin {
+            Some(ungapped) if *lacks_ungapped => Arc::new(Pssm { ungapped, ..Pssm::clone(pssm) }),
+            _ => pssm.clone(),
+        };
+        query.with_pssm(pssm)
     }
 
     /// Whether a query [can be searched](Query::is_searchable), at a fraction of the time.
@@ -141,10 +169,10 @@ impl Search {
 
     /// Creates the same query again from cached results.
     pub fn query_from_findings(&self, input: &QueryInput, findings: Findings) -> Query {
-        match &self.params {
+        self.with_initial_pssm(match &self.params {
             Params::Protein(params) => Query::from_findings(input, params, findings),
             Params::Nucleotide(params) => Query::from_findings(input, params, findings),
-        }
+        })
     }
 
     /// How queries are searched. `batches` are the lengths, in queries, of the batches that BLAST+

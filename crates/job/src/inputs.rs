@@ -18,7 +18,7 @@ const READ: usize = 1 << 20;
 /// Returns digests of the inputs that the plan has in memory, by the option that names them.
 pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
     let mut inputs = BTreeMap::new();
-    if let Some(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint }) = plan.initial_pssm() {
+    if let Some(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint }) = &plan.initial_pssm {
         let matrix = checksum(&(&**pssm, lacks_ungapped, id, title, checkpoint));
         let value = format!("a matrix with the checksum {matrix}");
         inputs.insert("contents of -in_pssm or -in_msa".to_owned(), value);

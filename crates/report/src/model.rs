@@ -336,6 +336,10 @@ impl<'a> QueryResult<'a> {
 
     /// The masks of an alignment's context, as ranges of the whole query as written.
     pub(crate) fn masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
+        if self.query.pssm.is_some() {
+            // The results of searches with a PSSM have none.
+            return Vec::new();
+        }
         let (context, extent) = (self.context(alignment), self.extent());
         match context.frame {
             Frame::Codons(..) => self.masks_of_frame(context, alignment),

@@ -27,9 +27,10 @@ pub fn statistics(
         Params::Protein(params) => params.pattern.as_ref().filter(|_| pssm.is_some()),
         Params::Nucleotide(_) => None,
     };
-    // After a search with a pattern, the report is not psiblast's: BLAST+ shows the statistics of
-    // the letters (`x_PrintOneQueryFooter`, blast_format.cpp).
-    let without = three(pssm.filter(|_| pattern.is_none()).map_or(ungapped, |pssm| &pssm.ungapped));
+    // After a search with a pattern, and with translated subjects, the report is not psiblast's:
+    // BLAST+ shows the statistics of the letters (`x_PrintOneQueryFooter`, blast_format.cpp).
+    let is_of_psiblast = pattern.is_none() && params.subject_translation().is_none();
+    let without = three(pssm.filter(|_| is_of_psiblast).map_or(ungapped, |pssm| &pssm.ungapped));
     if params.common().ungapped {
         return (without, None);
     }

@@ -32,7 +32,7 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     let name = program.name;
     let taken = |kind| format!("{name} takes its letters for {}", describe_kind(kind)[1]);
     if let Source::File(path) = &plan.query
-        && plan.initial_pssm().is_none()
+        && plan.initial_pssm.is_none()
     {
         wrong_kind(path, "the first query", program.queries, &taken(program.queries));
     }
@@ -40,7 +40,7 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
         wrong_kind(path, "the first subject", program.subjects, &taken(program.subjects));
     }
     // The file that a search starts with was read during planning.
-    if plan.query == Source::Stdin && plan.initial_pssm().is_none() {
+    if plan.query == Source::Stdin && plan.initial_pssm.is_none() {
         before_input(query, "the queries");
     }
     if matches!(plan.subjects, Subjects::Fasta { source: Source::Stdin, .. }) {

@@ -1,6 +1,8 @@
 //! `tblastn`: its table of options, the single source for the parser, `-h` and `-help`; and the
 //! types of their values.
 
+use std::ffi::OsString;
+
 use fleetblast_db::SequenceKind;
 use fleetblast_seq::translation::GeneticCode;
 
@@ -75,11 +77,7 @@ pub const TBLASTN: Program = Program {
         formatting::OPTIONS,
         threads::OPTIONS,
         &[REMOTE.excludes(&NOT_REMOTE_WITH_PSSM).spec],
-        &[
-            COMP_BASED_STATS.spec,
-            USE_SW_TBACK.unsupported().spec,
-            IN_PSSM_OF_TBLASTN.unsupported().spec,
-        ],
+        &[COMP_BASED_STATS.spec, USE_SW_TBACK.unsupported().spec, IN_PSSM_OF_TBLASTN.spec],
         &[spec::VERSION],
         resources::OPTIONS,
         fleet::OPTIONS,
@@ -106,6 +104,8 @@ pub struct TblastnOptions {
     pub max_intron_length: i32,
     /// `-db_gencode`.
     pub db_code: GeneticCode,
+    /// `-in_pssm`.
+    pub in_pssm: Option<OsString>,
 }
 
 impl TblastnOptions {
@@ -120,6 +120,7 @@ impl TblastnOptions {
             sum_stats: values.optional(&SUM_STATS),
             max_intron_length: values.get(&MAX_INTRON_LENGTH),
             db_code: values.get(&DB_GENCODE),
+            in_pssm: values.optional(&IN_PSSM_OF_TBLASTN),
         }
     }
 }

@@ -98,6 +98,7 @@ impl SearchProgram for BlastnOptions {
             refusal,
             matrix_name: String::new(),
             identity_resets_composition: false,
+            initial_pssm: None,
             iteration: None,
             reads_again: false,
             reports_as: None,

@@ -42,6 +42,7 @@ impl SearchProgram for BlastpOptions {
             task: &self.task,
             added_threshold: 0.0,
             accepts_identity: true,
+            has_composition: true,
         };
         let defaults = |scoring| ProteinParams::blastp(SPEC.release, scoring);
         let params = search.params(hitlist_size, host, defaults)?;

@@ -47,6 +47,7 @@ impl SearchProgram for BlastxOptions {
             task: &self.task,
             added_threshold: 1.0,
             accepts_identity: false,
+            has_composition: true,
         };
         let (code, strands) = (self.query_code.clone(), self.strands);
         let defaults = |scoring| ProteinParams::blastx(SPEC.release, scoring, code.clone());

@@ -47,6 +47,8 @@ pub(super) struct ProteinSearch<'a> {
     /// Whether searches with gaps accept IDENTITY (`BlastScoringOptionsValidate`,
     /// blast_options.c).
     pub accepts_identity: bool,
+    /// Whether `-comp_based_stats` counts.
+    pub has_composition: bool,
 }
 
 impl ProteinSearch<'_> {
@@ -63,7 +65,7 @@ impl ProteinSearch<'_> {
         defaults: impl FnOnce(ScoringSystem) -> ProteinParams,
     ) -> Result<ProteinParams, Error> {
         let options = self.protein;
-        let (mode, _) = composition(&options.composition.comp_based_stats);
+        let mode = self.composition();
         if self.common.ungapped && mode != CompositionMode::Off {
             return Err(Error::query_options(
                 "Composition-adjusted searched are not supported with an ungapped search, please \
@@ -99,14 +101,22 @@ impl ProteinSearch<'_> {
         })
     }
 
+    /// Returns the mode of composition-based statistics.
+    fn composition(&self) -> CompositionMode {
+        match self.has_composition {
+            true => composition(&self.protein.composition.comp_based_stats).0,
+            false => CompositionMode::Off,
+        }
+    }
+
     /// Plans the search in batches of this many letters.
     pub fn plan(&self, params: ProteinParams, citations: Citations, batch: usize) -> Searching {
-        let (mode, _) = composition(&self.protein.composition.comp_based_stats);
         Searching {
-            identity_resets_composition: params.composition != mode,
+            identity_resets_composition: params.composition != self.composition(),
             params: Params::Protein(params),
             refusal: None,
             matrix_name: self.matrix_name(),
+            initial_pssm: None,
             iteration: None,
             reads_again: false,
             citations,

@@ -1,9 +1,7 @@
 //! `psiblast`: iterations, matrices, and the options that it shares with `blastp`.
 
-mod file;
 mod msa;
 mod pattern;
-mod pssm;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -19,7 +17,7 @@ use fleetblast_stats::scoring::{
 use self::pattern::InputPattern;
 use super::fleet::{OptionText, flag, number, option_text, text};
 use super::search::{Searching, common};
-use super::{Host, SearchProgram, has_old_finite_size, input, protein, restrict};
+use super::{Host, SearchProgram, has_old_finite_size, input, protein, pssm, restrict};
 use crate::options::psiblast::{PsiblastOptions, SPEC};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
@@ -122,7 +120,8 @@ impl SearchProgram for PsiblastOptions {
             None => None,
         };
         let (params, mode) = self.params(&matrix_name, hitlist_size, host)?;
-        let mut iteration = self.iteration(&params, mode, typed)?;
+        let initial_pssm = self.initial_pssm(&params.scoring, typed)?;
+        let mut iteration = self.iteration(&params, mode, initial_pssm.as_ref())?;
         let (params, pattern) = match &self.psi.phi_pattern {
             Some(file) => {
                 let typed = InputPattern::read(file)?;
@@ -137,6 +136,7 @@ impl SearchProgram for PsiblastOptions {
             refusal: None,
             matrix_name,
             identity_resets_composition: false,
+            initial_pssm,
             iteration: Some(iteration),
             reads_again: pattern
                 && self.psi.num_iterations != 1
@@ -293,22 +293,34 @@ impl PsiblastOptions {
         Ok(())
     }
 
+    /// Returns the PSSM of the first iteration, if it comes from a file.
+    fn initial_pssm(
+        &self,
+        scoring: &ScoringSystem,
+        typed: Option<msa::InputAlignment>,
+    ) -> Result<Option<InitialPssm>, Error> {
+        let psi = &self.psi;
+        let needs_all = psi.out_pssm.is_some() || psi.out_ascii_pssm.is_some();
+        let rules =
+            pssm::ReadingRules { program: SPEC.name, pseudocount: psi.pseudocount, needs_all };
+        Ok(match (&psi.in_pssm, typed) {
+            (Some(file), _) => Some(pssm::read(file, scoring, &rules)?),
+            (None, Some(typed)) => Some(typed.start(scoring, psi)?),
+            (None, None) => None,
+        })
+    }
+
     fn iteration(
         &self,
         params: &ProteinParams,
         mode: CompositionMode,
-        typed: Option<msa::InputAlignment>,
+        start: Option<&InitialPssm>,
     ) -> Result<Iteration, Error> {
         let psi = &self.psi;
-        let start = match (&psi.in_pssm, typed) {
-            (Some(file), _) => Some(pssm::start(file, &params.scoring, psi)?),
-            (None, Some(typed)) => Some(typed.start(&params.scoring, psi)?),
-            (None, None) => None,
-        };
         // Scores of a PSSM support no other adjustment.
         let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);
         let with_pssm = ProteinParams {
-            start_lambda: start.as_ref().map(|it: &InitialPssm| it.pssm.gapped.lambda),
+            start_lambda: start.map(|it| it.pssm.gapped.lambda),
             composition: if resets { CompositionMode::Scale } else { mode },
             unified_p: false,
             ..params.clone()
@@ -320,7 +332,6 @@ impl PsiblastOptions {
             pseudocount: psi.pseudocount,
             fault: None,
             warnings: Vec::new(),
-            initial_pssm: start,
             checkpoint: pssm_file(psi::OUT_PSSM.name(), &psi.out_pssm)?,
             table: pssm_file(psi::OUT_ASCII_PSSM.name(), &psi.out_ascii_pssm)?,
             save_last: psi.save_pssm_after_last_round,

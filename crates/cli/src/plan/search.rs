@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CommonParams, HspFilter, Params};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::Citations;
-use fleetblast_job::plan::{BatchSize, Iteration};
+use fleetblast_job::plan::{BatchSize, Citations, InitialPssm, Iteration};
 
 use crate::options::search::common::CommonOptions;
 use crate::options::search::generic::{self, SearchOptions};
@@ -26,6 +25,8 @@ pub struct Searching {
     pub matrix_name: String,
     /// See [`fleetblast_job::plan::Plan::identity_resets_composition`].
     pub identity_resets_composition: bool,
+    /// See [`fleetblast_job::plan::Plan::initial_pssm`].
+    pub initial_pssm: Option<InitialPssm>,
     /// See [`fleetblast_job::plan::Plan::iteration`].
     pub iteration: Option<Iteration>,
     /// Whether BLAST+ reads the options again for each query, and repeats their warnings.

@@ -1,21 +1,29 @@
 //! `tblastn`: translated subjects, and linked alignments.
 
+use std::ffi::OsStr;
+
 use fleetblast_engine::params::ProteinParams;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Citations;
+use fleetblast_metadata::{Encoding, EncodingChoice};
+use fleetblast_seq::translation::GeneticCode;
 
-use super::fleet::{OptionText, number, option_text, word};
+use super::fleet::{OptionText, number, option_text, text, word};
 use super::protein::{self, ProteinSearch};
+use super::pssm::{self, ReadingRules};
 use super::search::Searching;
 use super::{Host, SearchProgram};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
-use crate::options::search::{nucleotide, translation};
+use crate::options::search::protein::TaskDefaults;
+use crate::options::search::{files, nucleotide, psi, translation};
 use crate::options::tblastn::{SPEC, TASK, TblastnOptions};
 
 /// Residues of queries in a batch (`GetQueryBatchSize`, blast_input_aux.cpp).
 const BATCH: usize = 20_000;
+/// Positions of a PSSM at most: a longer query would be searched in chunks.
+const MOST_POSITIONS: usize = 19_700;
 
 impl SearchProgram for TblastnOptions {
     fn spec(&self) -> &'static ProgramSpec {
@@ -30,8 +38,29 @@ impl SearchProgram for TblastnOptions {
         Some(&self.metadata)
     }
 
+    fn query(&self) -> (&'static str, &OsStr) {
+        match &self.in_pssm {
+            Some(file) => (psi::IN_PSSM_OF_TBLASTN.name(), file),
+            None => (files::QUERY.name(), &self.common.files.query),
+        }
+    }
+
+    fn unsupported_as_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
+        // The other site has no PSSM.
+        let makes_hits = kinds != EncodingChoice::Only(Encoding::Report);
+        (self.in_pssm.is_some() && makes_hits).then_some(psi::IN_PSSM_OF_TBLASTN.name())
+    }
+
     fn unsupported(&self) -> Option<String> {
-        None
+        // Each process reads the file.
+        let file = self.in_pssm.as_ref()?;
+        let stdin_twice = fleetblast_mpi::launched().is_some() && file == "-";
+        let refused = [
+            (stdin_twice, "-in_pssm from standard input on several processes"),
+            // BLAST+ finds nothing.
+            (self.common.ungapped, "-ungapped with -in_pssm"),
+        ];
+        refused.into_iter().find(|(given, _)| *given).map(|(_, what)| what.to_owned())
     }
 
     fn check_filter(&self) -> Result<(), Error> {
@@ -39,20 +68,27 @@ impl SearchProgram for TblastnOptions {
     }
 
     fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
+        let is_of_letters = self.in_pssm.is_none();
         let search = ProteinSearch {
             spec: &SPEC,
             common: &self.common,
             protein: &self.protein,
-            task: &self.task,
+            // With a PSSM the task does not count: BLAST+ compares it with the name `blastx-fast`.
+            task: if is_of_letters { &self.task } else { &TaskDefaults::USUAL },
             added_threshold: 2.0,
-            accepts_identity: true,
+            accepts_identity: is_of_letters,
+            has_composition: is_of_letters,
         };
-        let translation = protein::subject_translation(&self.common, &self.db_code);
+        let code = if is_of_letters { &self.db_code } else { &GeneticCode::standard() };
+        let translation = protein::subject_translation(&self.common, code);
         let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, translation);
         let params = search.params(hitlist_size, host, defaults)?;
         let linking = protein::linking(self.sum_stats, self.max_intron_length);
         let params = ProteinParams { linking, ..params };
-        Ok(search.plan(params, Citations::Translated, BATCH))
+        match &self.in_pssm {
+            Some(file) => self.searching_with_pssm(file, params, &search),
+            None => Ok(search.plan(params, Citations::Translated, BATCH)),
+        }
     }
 
     fn decisive(&self) -> Vec<OptionText> {
@@ -62,6 +98,7 @@ impl SearchProgram for TblastnOptions {
             sum_stats,
             max_intron_length,
             db_code,
+            in_pssm,
             // Compared for all programs in `plan/fleet.rs`.
             common: _,
             // With these options the search writes no report.
@@ -73,7 +110,40 @@ impl SearchProgram for TblastnOptions {
             option_text(&nucleotide::SUM_STATS, number(sum_stats)),
             option_text(&translation::MAX_INTRON_LENGTH, Some(max_intron_length.to_string())),
             option_text(&translation::DB_GENCODE, Some(db_code.id().to_string())),
+            option_text(&psi::IN_PSSM_OF_TBLASTN, text(in_pssm)),
         ]);
         options
+    }
+}
+
+impl TblastnOptions {
+    /// Plans a search with a PSSM instead of a query, which BLAST+ calls PSITBLASTN
+    /// (`CPSIBlastOptionsHandle::SetPSITblastnDefaults`, psiblast_options.cpp). It has the defaults
+    /// of psiblast, and no composition-based statistics.
+    fn searching_with_pssm(
+        &self,
+        file: &OsStr,
+        params: ProteinParams,
+        search: &ProteinSearch<'_>,
+    ) -> Result<Searching, Error> {
+        let found = &params;
+        protein::check_short_words(&self.common, SPEC.release, found.word_size, found.threshold)?;
+        let rules = ReadingRules { program: SPEC.name, pseudocount: 0, needs_all: false };
+        let start = pssm::read(file, &params.scoring, &rules)?;
+        let length = start.pssm.query.len();
+        if length > MOST_POSITIONS {
+            let what = format_args!("-in_pssm with {length} positions, more than {MOST_POSITIONS}");
+            return Err(Error::unsupported(SPEC.name, what));
+        }
+        let params = ProteinParams {
+            start_lambda: Some(start.pssm.gapped.lambda),
+            linking: params.linking.filter(|_| self.sum_stats == Some(true)),
+            ..params
+        };
+        Ok(Searching {
+            initial_pssm: Some(start),
+            reports_as: Some("psitblastn"),
+            ..search.plan(params, Citations::Translated, BATCH)
+        })
     }
 }

@@ -59,6 +59,7 @@ impl SearchProgram for TblastxOptions {
             refusal,
             matrix_name,
             identity_resets_composition: false,
+            initial_pssm: None,
             iteration: None,
             reads_again: false,
             citations: Citations::Translated,

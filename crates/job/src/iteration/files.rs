@@ -29,7 +29,7 @@ impl Matrix {
         kept: &KeptMatrix,
         record: &QueryRecord,
     ) -> Self {
-        let checkpoint = || match &iteration.initial_pssm {
+        let checkpoint = || match &plan.initial_pssm {
             Some(start) if Arc::ptr_eq(&start.pssm, &kept.pssm) => start.checkpoint.clone(),
             _ => checkpoint(plan, iteration, kept, record),
         };
@@ -62,7 +62,7 @@ fn checkpoint(
     let mut bytes = Vec::new();
     let scoring = &iteration.params.scoring;
     let counted = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
-    let id = iteration.initial_pssm.as_ref().map_or_else(counted, |start| start.id.clone());
+    let id = plan.initial_pssm.as_ref().map_or_else(counted, |start| start.id.clone());
     let checkpoint = Checkpoint {
         id: &id,
         title: Some(&record.record.title),

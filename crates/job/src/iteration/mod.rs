@@ -265,12 +265,10 @@ impl<'a> Rules<'a> {
         if let Some(fault) = self.iteration.fault.clone().or_else(missing) {
             progress.fail(fault);
         }
-        if let Some(start) = &self.iteration.initial_pssm {
-            let pssm = start.pssm_of(&progress.query);
+        if let Some(pssm) = &progress.query.pssm {
             // There was no iteration before.
             progress.statistics =
                 Some(PssmStatistics { standard: None, psi: Some([pssm.ungapped, pssm.gapped]) });
-            progress.query.pssm = Some(pssm);
             if let Err(error) = self.refuse_chunks(&progress.query) {
                 progress.fail(error);
             }

@@ -33,6 +33,7 @@ impl Plan {
         let scoring = ScoringSystem::new(release, MATRIX, None, None).expect("a known matrix");
         Plan {
             program: "blastp".to_owned(),
+            reported_program: "blastp".to_owned(),
             banner: release.banner("blastp"),
             query_kind: SequenceKind::Protein,
             subject_kind: SequenceKind::Protein,
@@ -51,6 +52,7 @@ impl Plan {
             thread_letters: BLASTP_BATCH,
             citations: Citations::Blastp,
             identity_resets_composition: false,
+            initial_pssm: None,
             iteration: None,
             report: Report::tabular(),
             out: Destination::Stdout,

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params, ProteinParams};
 use fleetblast_engine::pssm::Pssm;
-use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_seq::id::ObjectId;
 
@@ -45,8 +44,6 @@ pub struct Iteration {
     pub fault: Option<Error>,
     /// Warnings of the options before the searches of each query.
     pub warnings: Vec<String>,
-    /// The PSSM of the first iteration, with its query.
-    pub initial_pssm: Option<InitialPssm>,
     /// File for the PSSMs as checkpoints.
     pub checkpoint: Option<PathBuf>,
     /// File for the PSSMs as tables.
@@ -57,7 +54,7 @@ pub struct Iteration {
     pub save_each: bool,
 }
 
-/// A PSSM that replaces the query of the first iteration.
+/// A PSSM that replaces the query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InitialPssm {
     /// The PSSM.
@@ -71,18 +68,6 @@ pub struct InitialPssm {
     pub title: Option<Vec<u8>>,
     /// The PSSM as a checkpoint, written before the first search.
     pub checkpoint: Vec<u8>,
-}
-
-impl InitialPssm {
-    /// Returns the PSSM with which the query is searched.
-    pub(crate) fn pssm_of(&self, query: &Query) -> Arc<Pssm> {
-        match query.first().karlin {
-            Some(ungapped) if self.lacks_ungapped => {
-                Arc::new(Pssm { ungapped, ..Pssm::clone(&self.pssm) })
-            }
-            _ => self.pssm.clone(),
-        }
-    }
 }
 
 impl Iteration {

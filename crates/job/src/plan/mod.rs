@@ -102,6 +102,8 @@ pub enum Split {
 pub struct Plan {
     /// The program's name as typed, in reports and checkpoints.
     pub program: String,
+    /// The program's name in XML reports. It may be that of another program.
+    pub reported_program: String,
     /// The program and its version, as reports begin: `BLASTP 2.12.0+`.
     pub banner: String,
     /// Kind of the queries.
@@ -143,6 +145,8 @@ pub struct Plan {
     /// Whether the IDENTITY matrix rules out the composition-based statistics that were asked for.
     /// BLAST+ warns of it for each query of the first batch.
     pub identity_resets_composition: bool,
+    /// The PSSM that replaces the query, or is that of its first iteration.
+    pub initial_pssm: Option<InitialPssm>,
     /// How queries are iterated (psiblast).
     pub iteration: Option<Iteration>,
     /// Format and contents of the report.
@@ -168,11 +172,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the PSSM of the first iteration, with its query.
-    pub fn initial_pssm(&self) -> Option<&InitialPssm> {
-        self.iteration.as_ref()?.initial_pssm.as_ref()
-    }
-
     /// Whether batches depend on the hits of earlier ones.
     pub fn has_unknown_batches(&self) -> bool {
         self.batch_size.is_adaptive()
@@ -194,7 +193,11 @@ impl Plan {
 
     /// Creates the engine for a database with these totals.
     pub fn engine(&self, totals: DatabaseTotals) -> Search {
-        Search::new(self.params.clone(), totals, self.kernel)
+        let search = Search::new(self.params.clone(), totals, self.kernel);
+        match &self.initial_pssm {
+            Some(start) => search.with_pssm(start.pssm.clone(), start.lacks_ungapped),
+            None => search,
+        }
     }
 
     /// Returns the destination of the output: report or metadata.

@@ -118,13 +118,13 @@ fn plans_of_iterated_searches_and_of_patterns() {
         pseudocount: 0,
         fault: Some(Error::partner_ended()),
         warnings: vec!["odd".to_owned()],
-        initial_pssm: Some(initial_pssm),
         checkpoint: Some("matrix.asn".into()),
         table: None,
         save_last: true,
         save_each: false,
     };
-    check_round_trip(&Plan { iteration: Some(iteration), ..blastp() });
+    let initial_pssm = Some(initial_pssm);
+    check_round_trip(&Plan { iteration: Some(iteration), initial_pssm, ..blastp() });
     for typed in ["[LIVM]-x(2,4)-G", "A-x(0,99)-C-x(0,99)-D-x(0,99)-E"] {
         let pattern = Pattern::parse(typed).expect("a pattern");
         let statistics = PatternStatistics::for_scoring(&params.scoring).expect("known costs");

@@ -11,7 +11,7 @@ use crate::plan::{Plan, Source};
 /// Counts the queries of an input that can be read twice, and about the residues to search. Returns
 /// `None` for other inputs.
 pub fn count_queries(plan: &Plan) -> Option<Weight> {
-    if let Some(start) = plan.initial_pssm() {
+    if let Some(start) = &plan.initial_pssm {
         return Some(Weight { sequences: 1, residues: start.pssm.query.len() as u64 });
     }
     let Source::File(path) = &plan.query else { return None };

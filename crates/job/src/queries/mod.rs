@@ -120,7 +120,8 @@ impl<'a> QueryReader<'a> {
         is_database_empty: bool,
         audience: &'a dyn Audience,
     ) -> Result<Option<QueryReader<'a>>, Error> {
-        let pssm_query = plan.initial_pssm().map(|start| Box::new(QueryRecord::from_pssm(start)));
+        let pssm_query =
+            plan.initial_pssm.as_ref().map(|start| Box::new(QueryRecord::from_pssm(start)));
         let input = match pssm_query {
             Some(_) => {
                 Some(QueryStream { bytes: Box::new(io::empty()), version: None, is_empty: false })
@@ -259,7 +260,7 @@ impl<'a> QueryReader<'a> {
     /// # Errors
     /// Queries that cannot be read.
     pub fn next_query(&mut self, audience: &dyn Audience) -> Result<Option<QueryRecord>, Error> {
-        if self.plan.initial_pssm().is_some() {
+        if self.plan.initial_pssm.is_some() {
             let pssm_query = self.pssm_query.take();
             (self.read_count, self.reported_count, self.is_at_end) = (1, 1, pssm_query.is_none());
             return Ok(pssm_query.map(|pssm_query| *pssm_query));

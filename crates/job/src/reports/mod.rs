@@ -23,7 +23,7 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
 /// Returns the part of a report's setup that is the same for all queries.
 pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::Setup<'a> {
     model::Setup {
-        program: if plan.params.pattern().is_some() { "phiblastp" } else { &plan.program },
+        program: &plan.reported_program,
         banner: &plan.banner,
         citations: plan.citations,
         database: target.summary.clone(),

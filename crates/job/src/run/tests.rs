@@ -26,7 +26,6 @@ fn iteration(plan: &Plan) -> Iteration {
         pseudocount: 0,
         fault: None,
         warnings: Vec::new(),
-        initial_pssm: None,
         checkpoint: None,
         table: None,
         save_last: false,

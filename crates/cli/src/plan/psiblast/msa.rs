@@ -14,9 +14,9 @@ use fleetblast_seq::id::{Molecule, ObjectId, SeqId};
 use fleetblast_seq::msa::{self, Aligned, MsaError};
 use fleetblast_stats::scoring::{ScoringError, ScoringSystem};
 
-use super::file::bytes;
 use crate::options::search::psi::{IN_MSA, PsiOptions};
 use crate::options::typed::lossy;
+use crate::plan::contents::bytes;
 
 /// BLAST+'s message about a file that is no alignment.
 const NONE: &str = "CAlnReader::GetSeqEntry(): Seq_entry is not available until after Read()";

@@ -8,8 +8,8 @@ use fleetblast_engine::pattern::{Pattern, PatternSearch};
 use fleetblast_job::error::Error;
 use fleetblast_stats::pattern::PatternStatistics;
 
-use super::file;
 use crate::options::search::psi::PHI_PATTERN;
+use crate::plan::contents;
 
 /// Most characters of a line; BLAST+ stops reading at a longer line.
 const LONGEST_LINE: usize = 4096;
@@ -28,7 +28,7 @@ impl InputPattern {
     /// # Errors
     /// A file without a pattern, or with a pattern on which BLAST+ loops forever.
     pub fn read(file: &OsStr) -> Result<Self, Error> {
-        let bytes = file::bytes(PHI_PATTERN.name(), file)?;
+        let bytes = contents::bytes(PHI_PATTERN.name(), file)?;
         let Some(text) = line(&bytes)? else {
             return Err(Error::query_options("PHI pattern not read"));
         };

@@ -8,6 +8,7 @@ use super::{BLASTP, BLASTX, genes};
 use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Inputs, Molecule, Recipe, rng_for};
+use crate::kind::Kind;
 use crate::program::{Large, Program, Target, Trial, Victim};
 use crate::synth::BASES;
 use crate::workspace::Source;
@@ -29,6 +30,7 @@ pub static TBLASTN: Program = Program {
         table!("tblastn", "inputs"),
         table!("tblastn", "formats"),
         table!("tblastn", "restrict"),
+        table!("tblastn", "pssm"),
         table!("tblastn", "errors"),
     ],
     costs: include_str!("../../../cases/tblastn/costs.tsv"),
@@ -38,6 +40,9 @@ pub static TBLASTN: Program = Program {
     trial,
     options: options::choose,
     masker: "dust",
+    refused_as_metadata: |kind, args| {
+        kind != Kind::Report && args.iter().any(|arg| arg == "-in_pssm")
+    },
     ..BLASTP
 };
 
@@ -65,10 +70,25 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("titles", "genes_titles"),
 ];
 
-/// The queries of blastp, and databases of genes of its subjects.
+/// Names of the matrices that psiblast makes, and the arguments for it.
+const MATRICES: &[(&str, &str)] = &[
+    ("db/pssm", "-query q/one.fa -subject q/hundred.fa"),
+    ("db/pssm_low", "-query q/repeats.fa -subject q/repeats.fa"),
+    ("db/pssm_45", "-query q/one.fa -subject q/hundred.fa -matrix BLOSUM45"),
+];
+
+/// The queries of blastp, databases of genes of its subjects, and matrices.
 fn inputs(source: &Source) -> Result<Inputs> {
     let mut inputs = (BLASTP.inputs)(source)?;
     inputs.databases = inputs.databases.into_iter().map(of_genes).collect();
+    let made = Recipe::new("beside_matrices", b">s\nACGTACGTACGTACGT\n".to_vec(), &[]);
+    let mut made = made.nucleotide();
+    for &(name, how) in MATRICES {
+        let rounds = ["-num_iterations", "2", "-outfmt", "6", "-out", "db/pssm_report"];
+        let words = how.split(' ').chain(rounds).chain(["-out_pssm", name]);
+        made.before.push(("psiblast", words.collect()));
+    }
+    inputs.databases.push(made);
     let proteins: Vec<Record> = source.queries.iter().take(30).cloned().collect();
     inputs.databases.extend(more(&proteins, &source.bases()?.genomes));
     let subjects = inputs.queries.iter().filter_map(|(name, text)| {

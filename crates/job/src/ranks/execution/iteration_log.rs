@@ -167,7 +167,6 @@ mod tests {
             pseudocount: 0,
             fault: None,
             warnings: Vec::new(),
-            initial_pssm: None,
             checkpoint: None,
             table: None,
             save_last: false,

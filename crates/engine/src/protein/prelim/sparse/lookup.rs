@@ -108,8 +108,8 @@ impl<P: Position> Lookup<P> {
         }
     }
 
-    /// How the words of a stretch of this many residues are looked up. The thread that spends the last of the
-    /// filling cost fills the table; meanwhile the others go on with rows.
+    /// How the words of a stretch of this many residues are looked up. The thread that spends the
+    /// last of the filling cost fills the table; meanwhile the others go on with rows.
     fn form_for(&self, residues: usize) -> Form<'_, P> {
         let is_due = |scan: &RowScan| self.table.get().is_some() || scan.spend(residues);
         match &self.rows {

@@ -11,27 +11,41 @@ use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::scoring::ScoringSystem;
 
-use super::file::bytes;
-use crate::options::search::psi::{IN_PSSM, PsiOptions};
+use super::contents::bytes;
+use crate::options::search::psi::IN_PSSM;
 use crate::options::typed::lossy;
 
+/// Rules by which a program reads a PSSM.
+pub struct ReadingRules {
+    /// Name of the program.
+    pub program: &'static str,
+    /// Pseudocounts for a PSSM without scores; 0 to adapt them to each column.
+    pub pseudocount: i32,
+    /// Whether all that psiblast writes must be there, and nothing else, because it is written
+    /// again.
+    pub needs_all: bool,
+}
+
 /// Reads a PSSM for searches with these scores.
-pub fn start(
+///
+/// # Errors
+/// A file that cannot be read, or is no PSSM that BLAST+ takes.
+pub fn read(
     file: &OsStr,
     scoring: &ScoringSystem,
-    options: &PsiOptions,
+    rules: &ReadingRules,
 ) -> Result<InitialPssm, Error> {
     let name = lossy(file);
     let bytes = bytes(IN_PSSM.name(), file)?;
-    let read = scoremat::read_checkpoint(&bytes).map_err(|error| refusal(&name, &error))?;
-    let writes = options.out_pssm.is_some() || options.out_ascii_pssm.is_some();
-    if writes && !read.is_complete {
+    let read = scoremat::read_checkpoint(&bytes);
+    let read = read.map_err(|error| refusal(rules.program, &name, &error))?;
+    if rules.needs_all && !read.is_complete {
         let what =
             "-out_pssm and -out_ascii_pssm with a PSSM that has more or less than psiblast writes";
-        return Err(Error::unsupported("psiblast", what));
+        return Err(Error::unsupported(rules.program, what));
     }
     let lacks_ungapped = read.ungapped_parameters.is_none();
-    let pssm = Arc::new(pssm(&read, scoring, options.pseudocount)?);
+    let pssm = Arc::new(pssm(&read, scoring, rules.pseudocount)?);
     let mut checkpoint = Vec::new();
     let matrix = String::from_utf8_lossy(&read.matrix_name);
     let whole = Checkpoint {
@@ -50,7 +64,7 @@ pub fn start(
 }
 
 /// Returns the error for a file: BLAST+'s message and the place.
-fn refusal(name: &str, error: &CheckpointError) -> Error {
+fn refusal(program: &str, name: &str, error: &CheckpointError) -> Error {
     match error {
         CheckpointError::Format => {
             Error::query_options(format_args!("{error}\n({name} is neither text nor binary ASN.1)"))
@@ -60,7 +74,7 @@ fn refusal(name: &str, error: &CheckpointError) -> Error {
         )),
         CheckpointError::Unusable(words) => Error::engine(words),
         CheckpointError::Unsupported(what) => {
-            Error::unsupported("psiblast", format_args!("-in_pssm with {what}"))
+            Error::unsupported(program, format_args!("-in_pssm with {what}"))
         }
     }
 }
