@@ -180,13 +180,13 @@ fn what_is_not_supported_is_refused_by_name() {
     let lines = [
         ("-remote".to_owned(), "-remote"),
         ("-import_search_strategy|x".to_owned(), "-import_search_strategy"),
-        ("-in_pssm|x".to_owned(), "-in_pssm"),
+        ("-in_pssm|x|-ungapped".to_owned(), "-ungapped with -in_pssm"),
         ("-outfmt|11".to_owned(), "-outfmt 11"),
         ("-use_sw_tback".to_owned(), "-use_sw_tback"),
     ];
     for (line, name) in lines {
         // A matrix takes the place of a query.
-        let query = if name == "-in_pssm" { "" } else { "-query|q.fa|" };
+        let query = if line.starts_with("-in_pssm") { "" } else { "-query|q.fa|" };
         let line = Fixture::words(&format!("{query}-db|db|{line}"));
         let output = fixture.run(&fixture.called("tblastn"), &line, &[]);
         let messages = complaint(&output);
