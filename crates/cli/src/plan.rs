@@ -271,11 +271,9 @@ fn with_files(
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
     }
-    let reported_program = search.reports_as.unwrap_or(spec.name);
     Ok(Plan {
         program: spec.name.to_owned(),
-        reported_program: reported_program.to_owned(),
-        banner: spec.release.banner(reported_program),
+        reported_program: search.reports_as.unwrap_or(spec.name).to_owned(),
         query_kind: spec.queries,
         subject_kind: spec.subjects,
         params: search.params.of_queries_from(query_from),

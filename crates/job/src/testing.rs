@@ -15,7 +15,7 @@ pub fn megablast(queries: &Path) -> Plan {
     let params = NucleotideParams::megablast(&Release::V2_12_0, scoring);
     Plan {
         program: "blastn".to_owned(),
-        banner: "BLASTN 2.12.0+".to_owned(),
+        reported_program: "blastn".to_owned(),
         query_kind: SequenceKind::Nucleotide,
         subject_kind: SequenceKind::Nucleotide,
         batch_size: BatchSize::Adaptive { max_letters: params.chunk as i32 - 1000 },

@@ -205,8 +205,6 @@ pub struct OutputOptions {
 pub struct Setup<'a> {
     /// The program, lower case: `blastp`.
     pub program: &'a str,
-    /// The program's banner: `BLASTP 2.12.0+`.
-    pub banner: &'a str,
     /// The papers that the program cites.
     pub citations: Citations,
     /// The searched databases.
@@ -219,6 +217,13 @@ pub struct Setup<'a> {
     pub query_part: Option<usize>,
     /// The options of the report.
     pub output: OutputOptions,
+}
+
+impl Setup<'_> {
+    /// The program and its version, as reports begin: `BLASTP 2.12.0+`.
+    pub(crate) fn banner(&self) -> String {
+        self.params.common().release.banner(self.program)
+    }
 }
 
 /// A query and its hits.

@@ -26,10 +26,10 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
             b"<HTML>\n<HEAD><TITLE>BLAST Search Results</TITLE></HEAD>\n\
               <BODY BGCOLOR=\"#FFFFFF\" LINK=\"#0000FF\" VLINK=\"#660099\" ALINK=\"#660099\">\n<PRE>\n\n<b>",
         );
-        out.extend_from_slice(setup.banner.as_bytes());
+        out.extend_from_slice(setup.banner().as_bytes());
         out.extend_from_slice(b"</b>\n\n\n");
     } else {
-        out.extend_from_slice(setup.banner.as_bytes());
+        out.extend_from_slice(setup.banner().as_bytes());
         out.extend_from_slice(b"\n\n\n");
     }
     let papers = setup.citations.papers().iter();

@@ -26,7 +26,7 @@ pub fn query_comments(
     rows: usize,
     out: &mut Vec<u8>,
 ) {
-    out.extend_from_slice(format!("# {}\n", setup.banner).as_bytes());
+    out.extend_from_slice(format!("# {}\n", setup.banner()).as_bytes());
     if let Some(round) = query.round {
         out.extend_from_slice(format!("# Iteration: {}\n", round.number).as_bytes());
     }

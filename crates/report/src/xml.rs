@@ -22,7 +22,7 @@ pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result
           \"http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd\">\n<BlastOutput>\n",
     );
     element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;
-    element(2, "BlastOutput_version", setup.banner.as_bytes(), out)?;
+    element(2, "BlastOutput_version", setup.banner().as_bytes(), out)?;
     let papers = setup.citations.papers();
     let cited = papers.iter().find(|paper| paper.is_cited_in_xml()).or(papers.first());
     let citation = cited.map_or("", Paper::citation);

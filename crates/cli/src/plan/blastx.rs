@@ -52,7 +52,7 @@ impl SearchProgram for BlastxOptions {
         let (code, strands) = (self.query_code.clone(), self.strands);
         let defaults = |scoring| ProteinParams::blastx(SPEC.release, scoring, code.clone());
         let params = search.params(hitlist_size, host, defaults)?;
-        let linking = protein::linking(self.sum_stats, self.max_intron_length);
+        let linking = protein::linking(self.sum_stats.unwrap_or(true), self.max_intron_length);
         let params = ProteinParams {
             query_translation: Some(QueryTranslation { code, strands }),
             linking,

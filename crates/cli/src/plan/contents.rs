@@ -34,3 +34,8 @@ pub fn bytes(option: &str, file: &OsStr) -> Result<Vec<u8>, Error> {
         None => Error::query(format_args!("{}: {error}", lossy(file))),
     })
 }
+
+/// Whether a file is standard input, and several processes would read it.
+pub fn is_read_twice(file: &OsStr) -> bool {
+    file == "-" && fleetblast_mpi::launched().is_some()
+}

@@ -182,8 +182,8 @@ impl ProteinSearch<'_> {
 }
 
 /// How HSPs are linked in searches of translated sequences (`-sum_stats`, `-max_intron_length`).
-pub(super) fn linking(sum_stats: Option<bool>, max_intron_length: i32) -> Option<HspLinking> {
-    sum_stats.unwrap_or(true).then_some(HspLinking { max_intron_length })
+pub(super) fn linking(sum_stats: bool, max_intron_length: i32) -> Option<HspLinking> {
+    sum_stats.then_some(HspLinking { max_intron_length })
 }
 
 /// How subjects become proteins. BLAST+ searches those of a file with the standard code, whatever

@@ -17,7 +17,7 @@ use fleetblast_stats::scoring::{
 use self::pattern::InputPattern;
 use super::fleet::{OptionText, flag, number, option_text, text};
 use super::search::{Searching, common};
-use super::{Host, SearchProgram, has_old_finite_size, input, protein, pssm, restrict};
+use super::{Host, SearchProgram, contents, has_old_finite_size, input, protein, pssm, restrict};
 use crate::options::psiblast::{PsiblastOptions, SPEC};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
@@ -85,8 +85,7 @@ impl SearchProgram for PsiblastOptions {
         let PsiOptions { out_pssm, .. } = &self.psi;
         let is_iterated = self.is_iterated();
         let begins_with = self.psi.in_pssm.as_deref().or(self.psi.in_msa.as_deref());
-        let stdin_twice =
-            fleetblast_mpi::launched().is_some() && begins_with.is_some_and(|file| file == "-");
+        let stdin_twice = begins_with.is_some_and(contents::is_read_twice);
         let has_pattern = self.psi.phi_pattern.is_some();
         let has_masks = restrict::mask(&self.common.database).is_some();
         let refused = [
@@ -96,7 +95,6 @@ impl SearchProgram for PsiblastOptions {
                 out_pssm.is_some() && self.common.queries.parse_deflines,
                 "-out_pssm with -parse_deflines",
             ),
-            // Each process reads the file.
             (stdin_twice, "-in_pssm or -in_msa from standard input on several processes"),
             // BLAST+ then marks the pattern at other positions.
             (

@@ -12,7 +12,7 @@ use super::fleet::{OptionText, number, option_text, text, word};
 use super::protein::{self, ProteinSearch};
 use super::pssm::{self, ReadingRules};
 use super::search::Searching;
-use super::{Host, SearchProgram};
+use super::{Host, SearchProgram, contents};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
@@ -22,7 +22,7 @@ use crate::options::tblastn::{SPEC, TASK, TblastnOptions};
 
 /// Residues of queries in a batch (`GetQueryBatchSize`, blast_input_aux.cpp).
 const BATCH: usize = 20_000;
-/// Positions of a PSSM at most: a longer query would be searched in chunks.
+/// Positions of a PSSM at most. BLAST+ searches a longer one in chunks of some 10,000.
 const MOST_POSITIONS: usize = 19_700;
 
 impl SearchProgram for TblastnOptions {
@@ -52,11 +52,9 @@ impl SearchProgram for TblastnOptions {
     }
 
     fn unsupported(&self) -> Option<String> {
-        // Each process reads the file.
         let file = self.in_pssm.as_ref()?;
-        let stdin_twice = fleetblast_mpi::launched().is_some() && file == "-";
         let refused = [
-            (stdin_twice, "-in_pssm from standard input on several processes"),
+            (contents::is_read_twice(file), "-in_pssm from standard input on several processes"),
             // BLAST+ finds nothing.
             (self.common.ungapped, "-ungapped with -in_pssm"),
         ];
@@ -83,7 +81,8 @@ impl SearchProgram for TblastnOptions {
         let translation = protein::subject_translation(&self.common, code);
         let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, translation);
         let params = search.params(hitlist_size, host, defaults)?;
-        let linking = protein::linking(self.sum_stats, self.max_intron_length);
+        let sum_stats = self.sum_stats.unwrap_or(is_of_letters);
+        let linking = protein::linking(sum_stats, self.max_intron_length);
         let params = ProteinParams { linking, ..params };
         match &self.in_pssm {
             Some(file) => self.searching_with_pssm(file, params, &search),
@@ -135,11 +134,7 @@ impl TblastnOptions {
             let what = format_args!("-in_pssm with {length} positions, more than {MOST_POSITIONS}");
             return Err(Error::unsupported(SPEC.name, what));
         }
-        let params = ProteinParams {
-            start_lambda: Some(start.pssm.gapped.lambda),
-            linking: params.linking.filter(|_| self.sum_stats == Some(true)),
-            ..params
-        };
+        let params = ProteinParams { start_lambda: Some(start.pssm.gapped.lambda), ..params };
         Ok(Searching {
             initial_pssm: Some(start),
             reports_as: Some("psitblastn"),

@@ -123,7 +123,7 @@ impl TblastxOptions {
             window: self.common.window_size.unwrap_or(suggested_two_hit_window(matrix_name)),
             seg: protein::seg(&self.filtering.seg)?,
             finite_size: search.searchsp.is_none() && !has_old_finite_size(host),
-            linking: protein::linking(self.sum_stats, 0),
+            linking: protein::linking(self.sum_stats.unwrap_or(true), 0),
             ..defaults
         })
     }

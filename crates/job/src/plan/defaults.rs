@@ -34,7 +34,6 @@ impl Plan {
         Plan {
             program: "blastp".to_owned(),
             reported_program: "blastp".to_owned(),
-            banner: release.banner("blastp"),
             query_kind: SequenceKind::Protein,
             subject_kind: SequenceKind::Protein,
             params: Params::Protein(ProteinParams::blastp(release, scoring)),

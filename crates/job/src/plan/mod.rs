@@ -102,10 +102,8 @@ pub enum Split {
 pub struct Plan {
     /// The program's name as typed, in reports and checkpoints.
     pub program: String,
-    /// The program's name in XML reports. It may be that of another program.
+    /// The program's name in reports. It may be that of another program.
     pub reported_program: String,
-    /// The program and its version, as reports begin: `BLASTP 2.12.0+`.
-    pub banner: String,
     /// Kind of the queries.
     pub query_kind: SequenceKind,
     /// Kind of the subjects.

@@ -24,7 +24,6 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
 pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::Setup<'a> {
     model::Setup {
         program: &plan.reported_program,
-        banner: &plan.banner,
         citations: plan.citations,
         database: target.summary.clone(),
         params: &plan.params,

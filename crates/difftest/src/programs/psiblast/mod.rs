@@ -68,23 +68,24 @@ const MATRICES: &[(&str, &str)] = &[
     ("db/pssm_45", "-query q/one.fa -db db/part -matrix BLOSUM45"),
 ];
 
+/// Returns the recipe of a database beside which BLAST+ makes matrices of these names, with the
+/// arguments for each.
+pub(super) fn with_matrices(
+    mut recipe: Recipe,
+    matrices: &[(&'static str, &'static str)],
+) -> Recipe {
+    recipe.before.extend(matrices.iter().map(|&(name, how)| {
+        let rounds = ["-num_iterations", "2", "-outfmt", "6", "-out", "db/pssm_report"];
+        ("psiblast", how.split(' ').chain(rounds).chain(["-out_pssm", name]).collect())
+    }));
+    recipe
+}
+
 /// The inputs of blastp, and matrices.
 fn inputs(source: &Source) -> Result<Inputs> {
     let mut inputs = (BLASTP.inputs)(source)?;
-    let mut made = Recipe::new("beside_matrices", b">p\nMKVLAWGDEFHIRNPQSTYC\n".to_vec(), &[]);
-    for &(name, how) in MATRICES {
-        let words = how.split(' ').chain([
-            "-num_iterations",
-            "2",
-            "-outfmt",
-            "6",
-            "-out",
-            "db/pssm_report",
-            "-out_pssm",
-        ]);
-        made.before.push(("psiblast", words.chain([name]).collect()));
-    }
-    inputs.databases.push(made);
+    let beside = Recipe::new("beside_matrices", b">p\nMKVLAWGDEFHIRNPQSTYC\n".to_vec(), &[]);
+    inputs.databases.push(with_matrices(beside, MATRICES));
     let one = inputs.queries.iter().find(|(name, _)| *name == "one");
     let letters = one.map(|(_, text)| text.split(|&byte| byte == b'\n').skip(1));
     let letters = letters.into_iter().flatten().collect::<Vec<_>>().concat();

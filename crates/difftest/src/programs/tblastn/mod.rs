@@ -4,6 +4,7 @@
 
 mod options;
 
+use super::psiblast::with_matrices;
 use super::{BLASTP, BLASTX, genes};
 use crate::error::Result;
 use crate::fasta::{self, Record};
@@ -81,14 +82,8 @@ const MATRICES: &[(&str, &str)] = &[
 fn inputs(source: &Source) -> Result<Inputs> {
     let mut inputs = (BLASTP.inputs)(source)?;
     inputs.databases = inputs.databases.into_iter().map(of_genes).collect();
-    let made = Recipe::new("beside_matrices", b">s\nACGTACGTACGTACGT\n".to_vec(), &[]);
-    let mut made = made.nucleotide();
-    for &(name, how) in MATRICES {
-        let rounds = ["-num_iterations", "2", "-outfmt", "6", "-out", "db/pssm_report"];
-        let words = how.split(' ').chain(rounds).chain(["-out_pssm", name]);
-        made.before.push(("psiblast", words.collect()));
-    }
-    inputs.databases.push(made);
+    let beside = Recipe::new("beside_matrices", b">s\nACGTACGTACGTACGT\n".to_vec(), &[]);
+    inputs.databases.push(with_matrices(beside.nucleotide(), MATRICES));
     let proteins: Vec<Record> = source.queries.iter().take(30).cloned().collect();
     inputs.databases.extend(more(&proteins, &source.bases()?.genomes));
     let subjects = inputs.queries.iter().filter_map(|(name, text)| {

@@ -275,7 +275,6 @@ impl Search {
         let params = self.params();
         let setup = Setup {
             program: self.program.name,
-            banner: "",
             citations: Citations::Blastn,
             database: DatabaseSummary {
                 kind: SequenceKind::Nucleotide,

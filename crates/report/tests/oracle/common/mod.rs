@@ -239,7 +239,6 @@ impl Run {
         let case = &self.case;
         let setup = Setup {
             program: case.program(),
-            banner: if case.is_nucleotide() { "BLASTN 2.12.0+" } else { "BLASTP 2.12.0+" },
             citations: Citations::default_for(&case.params),
             database: self.database(),
             params: &case.params,

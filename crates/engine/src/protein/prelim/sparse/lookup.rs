@@ -136,7 +136,7 @@ enum Form<'a, P> {
 }
 
 impl RowScan {
-    /// Counts what a subject of `residues` residues costs. Returns true if that is the last of the
+    /// Counts what a stretch of `residues` residues costs. Returns true if that is the last of the
     /// filling cost, which happens once.
     fn spend(&self, residues: usize) -> bool {
         let cost = self.rows.cost(self.kernel, residues);
