@@ -23,13 +23,12 @@ use fastrand::Rng;
 
 /// Queries of the search; each has a report of some length.
 const QUERIES: usize = 100;
-/// A quick search has one sequence in this many in its database; between kills everything else is
-/// the same.
-const QUICK: usize = 3;
 /// Most kills of a job before it may complete.
 const KILLS_PER_JOB: usize = 4;
 /// Most time from the kill of one rank to the end of the job.
 const PATIENCE: Duration = MINUTE;
+/// Most time of the first run, whose duration nobody knows.
+const FIRST: Duration = MINUTE.saturating_mul(10);
 /// Most time of a launcher whose ranks have all ended.
 const LAUNCHER: Duration = Duration::from_secs(20);
 /// File of the last run's messages.
@@ -110,7 +109,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &KillOptions) -> Res
 
 /// Makes the database and the queries; returns the arguments.
 fn prepare(dir: &Path, job: Victim, quick: bool) -> Result<Vec<String>> {
-    let step = if quick { QUICK } else { 1 };
+    let step = if quick { job.quick } else { 1 };
     let database: Vec<Record> = job.database.into_iter().step_by(step).collect();
     let recipe = Recipe::new("db", fasta::to_bytes(&database), &[]);
     make_database(dir, &Recipe { molecule: job.molecule, ..recipe })?;
@@ -125,7 +124,7 @@ impl Trial<'_> {
     fn kill(&mut self, options: &KillOptions) -> Result<()> {
         self.clear()?;
         let started = Instant::now();
-        self.finish()?;
+        self.finish(FIRST)?;
         self.duration = started.elapsed();
         let (mut kills, mut of_all, mut jobs) = (0, 0, 0);
         while kills < options.count {
@@ -170,7 +169,7 @@ impl Trial<'_> {
                 let _ = kill_process(victim, Signal::KILL);
                 format!("the end of {victim:?} of {victims:?}")
             };
-            let code = self.ended(&mut child, &args, &what)?;
+            let code = self.ended(&mut child, &args, &what, self.patience())?;
             self.longest = self.longest.max(killed.elapsed());
             if code == 0 {
                 return self.check(&args).map(|()| (one, all));
@@ -182,7 +181,12 @@ impl Trial<'_> {
                 return self.compare(&args).map(|()| (one, all));
             }
         }
-        self.finish().map(|()| (one, all))
+        self.finish(self.patience()).map(|()| (one, all))
+    }
+
+    /// Returns the most time of a run that is known.
+    fn patience(&self) -> Duration {
+        PATIENCE + 10 * self.duration
     }
 
     /// Starts the search in a random shape, in a process group of its own.
@@ -202,18 +206,23 @@ impl Trial<'_> {
         Ok((child, args))
     }
 
-    /// Resumes until the search completes.
-    fn finish(&mut self) -> Result<()> {
+    /// Resumes until the search completes, within `limit`.
+    fn finish(&mut self, limit: Duration) -> Result<()> {
         let (mut child, args) = self.start()?;
-        match self.ended(&mut child, &args, "its start")? {
+        match self.ended(&mut child, &args, "its start", limit)? {
             0 => self.check(&args),
             code => Err(self.wrong(&args, &format!("exit code {code}"))),
         }
     }
 
-    /// Returns the exit code of a run, which must end soon after `what`.
-    fn ended(&mut self, child: &mut Child, args: &[String], what: &str) -> Result<i32> {
-        let limit = PATIENCE + 10 * self.duration;
+    /// Returns the exit code of a run, which must end within `limit` of `what`.
+    fn ended(
+        &mut self,
+        child: &mut Child,
+        args: &[String],
+        what: &str,
+        limit: Duration,
+    ) -> Result<i32> {
         let started = Instant::now();
         let mut with_ranks = started;
         while started.elapsed() < limit {

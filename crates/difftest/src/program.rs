@@ -101,6 +101,8 @@ pub struct Victim {
     pub molecule: Molecule,
     /// Further arguments.
     pub args: &'static [&'static str],
+    /// A quick search has one sequence in this many in its database.
+    pub quick: usize,
 }
 
 /// How the programs get the subjects.

@@ -79,6 +79,7 @@ fn kills(source: &Source) -> Result<Victim> {
         database: bases.genomes.clone(),
         molecule: Molecule::Nucleotide,
         args: &["-task", "blastn"],
+        quick: 3,
     })
 }
 

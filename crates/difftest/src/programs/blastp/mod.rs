@@ -69,6 +69,7 @@ fn kills(source: &Source) -> Result<Victim> {
         database: source.proteins.clone(),
         molecule: Molecule::Protein,
         args: &[],
+        quick: 3,
     })
 }
 

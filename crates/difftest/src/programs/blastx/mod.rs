@@ -54,7 +54,7 @@ fn transcripts(source: &Source) -> Result<Vec<Record>> {
 }
 
 fn kills(source: &Source) -> Result<Victim> {
-    Ok(Victim { queries: transcripts(source)?, ..(BLASTP.kills)(source)? })
+    Ok(Victim { queries: transcripts(source)?, quick: 12, ..(BLASTP.kills)(source)? })
 }
 
 fn large(source: &Source) -> Result<Large> {

@@ -96,7 +96,7 @@ fn inputs(source: &Source) -> Result<Inputs> {
 
 /// The killed search of blastp, with several iterations.
 fn kills(source: &Source) -> Result<Victim> {
-    Ok(Victim { args: &["-num_iterations", "3"], ..(BLASTP.kills)(source)? })
+    Ok(Victim { args: &["-num_iterations", "3"], quick: 12, ..(BLASTP.kills)(source)? })
 }
 
 /// All queries with several iterations, in the small set of proteins and in all of them.

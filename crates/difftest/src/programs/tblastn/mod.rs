@@ -171,7 +171,7 @@ fn of_genes(mut recipe: Recipe) -> Recipe {
 fn kills(source: &Source) -> Result<Victim> {
     let victim = (BLASTP.kills)(source)?;
     let database = genes::genes_of(&mut rng_for("victims"), &victim.database);
-    Ok(Victim { database, molecule: Molecule::Nucleotide, ..victim })
+    Ok(Victim { database, molecule: Molecule::Nucleotide, quick: 12, ..victim })
 }
 
 fn large(source: &Source) -> Result<Large> {

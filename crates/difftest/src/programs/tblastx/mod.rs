@@ -53,7 +53,7 @@ fn inputs(source: &Source) -> Result<Inputs> {
 }
 
 fn kills(source: &Source) -> Result<Victim> {
-    Ok(Victim { queries: (BLASTX.kills)(source)?.queries, ..(TBLASTN.kills)(source)? })
+    Ok(Victim { queries: (BLASTX.kills)(source)?.queries, quick: 48, ..(TBLASTN.kills)(source)? })
 }
 
 fn large(source: &Source) -> Result<Large> {
