@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 
 program=$(realpath "${CARGO_TARGET_DIR:-target}/release/fleetblast")
 oracle=$(scripts/oracle.sh)
+venv=$(realpath "${CARGO_TARGET_DIR:-target}")/clients
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/links" "$work/genomes" "$work/phages"
@@ -46,7 +47,7 @@ genomes() {
 client_kleborate() { # blastn, many queries against an assembly
     kleborate -a "$work/genomes/klebsiella.fna" --resistance -o found/kleborate.txt --force_index
 }
-client_kaptive() { # blastn, and makeblastdb; its tblastn is BLAST+'s on both sides
+client_kaptive() { # blastn and tblastn, and makeblastdb
     local assembly
     assembly=$(/usr/bin/python3 -W ignore scripts/clients/kaptive_loci.py loci.gbk "$work"/{genomes,phages}/*.fna)
     cp "$assembly" assembly.fna
@@ -73,6 +74,10 @@ client_proteinortho_blastp() {
     proteinortho -project=aa -p=blastp+ -cpus=2 "$work/proteins"/*.faa
     sort_graphs aa
 }
+client_proteinortho_tblastx() {
+    proteinortho -project=tx -p=tblastx+ -cpus=2 "$work"/phages/*.fna
+    sort_graphs tx
+}
 # Its threads write in the order in which they end.
 sort_graphs() {
     for file in "$1".*; do
@@ -83,11 +88,41 @@ sort_graphs() {
 client_biopython() { # its command lines, and its reading of XML
     /usr/bin/python3 -W ignore scripts/clients/biopython_blast.py "$(ls "$work"/phages/*.fna | head -1)" "$work/genomes/klebsiella.fna" found
 }
+client_mobsuite() { # tblastn, all targets: what it runs for relaxases, and its reading of the table
+    "$venv/bin/python" -W ignore scripts/clients/mob_suite_tblastn.py "$work/resistance.faa" "$work/genomes/klebsiella.fna" found
+}
+client_pygenomeviz() { # tblastx of neighbouring genomes
+    "$venv/bin/pgv-blast" "$work"/phages/*.fna -o found --seqtype protein --formats html
+    rm -f found/*.html found/*.log found/*.png
+}
+# The calls of AMRFinderPlus 4, which no registry has: https://github.com/ncbi/amr, amrfinder.cpp and seq.hpp.
+client_amrfinder() {
+    local fast="-comp_based_stats 0 -seg no -max_target_seqs 10000 -dbsize 10000 -evalue 1e-10 -word_size 5"
+    local slow="-comp_based_stats 0 -seg no -max_target_seqs 10000 -dbsize 10000 -evalue 1 -word_size 3"
+    local filter="-window_size 15 -threshold 100 -db_gencode 11" columns="6 qseqid sseqid qstart qend qlen sstart send slen qseq sseq"
+    local proteins=$work/resistance.faa dna=$work/genomes/klebsiella.fna
+    makeblastdb -in "$proteins" -dbtype prot -out db -logfile /dev/null
+    blastp -query "$proteins" -db db $fast -task blastp-fast -num_threads 2 -outfmt "$columns" -out found/blastp
+    blastx -query "$dna" -db db $fast -query_gencode 11 -num_threads 2 -outfmt "$columns" -out found/blastx
+    tblastn -subject "$dna" -query "$proteins" $fast -task tblastn-fast $filter -outfmt "$columns" -out found/tblastn
+    tblastn -subject "$dna" -query "$proteins" $slow $filter -outfmt "$columns" -out found/slow
+}
 
 proteins() {
     mkdir "$work/proteins"
     gzip -dc /usr/share/doc/mmseqs2/example-data/DB.fasta.gz |
         awk -v to="$work/proteins" '/^>/ { file = to "/half" (++n % 2) ".faa" } n <= 1200 { print >file }'
+}
+
+# Proteins of the resistance genes that Kleborate brings.
+resistance() {
+    /usr/bin/python3 -W ignore - "$kleborate_data" >"$work/resistance.faa" <<'END'
+import glob, sys
+from Bio import SeqIO
+genes = (gene for file in sorted(glob.glob(sys.argv[1] + "/*.fasta")) for gene in SeqIO.parse(file, "fasta"))
+for number, gene in zip(range(400), (gene for gene in genes if len(gene) % 3 == 0)):
+    print(f">protein{number} {gene.id}\n{gene.seq.translate(table=11, to_stop=True)}")
+END
 }
 
 run() { # SIDE CLIENT PATH
@@ -104,6 +139,7 @@ run() { # SIDE CLIENT PATH
 all=$(declare -F | sed -n 's/^declare -f client_//p')
 genomes
 proteins
+resistance
 failed=0
 for client in ${*:-$all}; do
     : >"$work/called"

@@ -68,7 +68,9 @@ clients)
     needs python3-pyani average_nucleotide_identity.py
     needs virulencefinder virulencefinder.py
     needs proteinortho proteinortho
-    [ -d /usr/lib/python3/dist-packages/Bio ] || wanted+=(python3-biopython)
+    for package in biopython:Bio matplotlib:matplotlib pandas:pandas venv:ensurepip; do
+        /usr/bin/python3 -c "import ${package#*:}" 2>/dev/null || wanted+=("python3-${package%:*}")
+    done
     ;;
 *)
     echo "setup: no word '$1': mpi, mpich, slurm, netlab, nfs, peers or clients" >&2
@@ -93,4 +95,11 @@ if [ "$without" = 1 ]; then
     "$oracle" >/dev/null || echo "setup: NOT TESTED: all that is compared with BLAST+, since FLEETBLAST_TESTS_WITHOUT_ORACLE=1" >&2
 else
     "$oracle" >/dev/null || { echo "setup: tests compare with BLAST+; FLEETBLAST_TESTS_WITHOUT_ORACLE=1 does without" >&2; exit 1; }
+fi
+
+# Clients that Debian lacks, beside what Debian has of their needs.
+venv=${CARGO_TARGET_DIR:-target}/clients
+if [ "${1:-}" = clients ] && [ ! -x "$venv/bin/pgv-blast" ]; then
+    /usr/bin/python3 -m venv --system-site-packages "$venv"
+    "$venv/bin/pip" install -q --no-deps pygenomeviz mob_suite
 fi

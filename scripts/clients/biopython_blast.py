@@ -1,13 +1,19 @@
 """Searches by Biopython's command lines, and what its reader of XML makes of the reports: QUERY SUBJECT DIRECTORY."""
 import sys
 from Bio.Blast import NCBIXML
-from Bio.Blast.Applications import NcbiblastnCommandline, NcbimakeblastdbCommandline
+from Bio.Blast.Applications import NcbiblastnCommandline, NcbimakeblastdbCommandline, NcbitblastxCommandline
 
 query, subject, found = sys.argv[1:]
 NcbimakeblastdbCommandline(dbtype="nucl", input_file=subject, out="subject")()
-for task in ("megablast", "dc-megablast", "blastn"):
+searches = {task: NcbiblastnCommandline(task=task, evalue=10) for task in ("megablast", "dc-megablast", "blastn")}
+searches["tblastx"] = NcbitblastxCommandline(evalue=1e-3, seg="no")
+for task, search in searches.items():
     report = f"{found}/{task}.xml"
-    NcbiblastnCommandline(task=task, query=query, db="subject", evalue=10, outfmt=5, out=report)()
+    search.set_parameter("query", query)
+    search.set_parameter("db", "subject")
+    search.set_parameter("outfmt", 5)
+    search.set_parameter("out", report)
+    search()
     with open(report) as xml, open(f"{found}/{task}.txt", "w") as text:
         for record in NCBIXML.parse(xml):
             print(record.query, record.effective_search_space, len(record.alignments), file=text)

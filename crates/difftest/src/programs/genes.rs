@@ -113,6 +113,18 @@ pub fn drawn(rng: &mut Rng, protein: &[u8], shortest: usize) -> Vec<u8> {
     bases
 }
 
+/// Returns a protein with two runs of `changed` other residues, which divide it like 1 : 3 : 1.
+pub fn changed_twice(protein: &[u8], changed: usize) -> Vec<u8> {
+    let mut copy = protein.to_vec();
+    let length = copy.len();
+    for at in [length / 5, length * 4 / 5] {
+        for residue in &mut copy[at..length.min(at + changed)] {
+            *residue = if *residue == b'W' { b'G' } else { b'W' };
+        }
+    }
+    copy
+}
+
 /// Returns every third letter of the records, so that they are as long as their frames.
 pub fn of_frame_length(records: &[Record]) -> Vec<Record> {
     let frame = |record: &Record| {

@@ -10,6 +10,8 @@ use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Inputs, rng_for};
 use crate::program::{Large, Program, Trial, Victim};
+use crate::rng::Draw;
+use crate::synth;
 use crate::workspace::Source;
 use fastrand::Rng;
 
@@ -73,6 +75,15 @@ fn trial(rng: &mut Rng, source: &Source) -> Trial {
     for query in &mut trial.queries {
         query.seq.truncate(LONGEST);
         query.seq = genes::drawn(rng, &query.seq, 3);
+        // Nearly a subject, somewhere in a longer query.
+        if rng.chance(0.1) && !trial.subjects.is_empty() {
+            let protein = &rng.pick(&trial.subjects).seq;
+            let changed = rng.usize(0..=12);
+            let genes = genes::coding(rng, &genes::changed_twice(protein, changed));
+            let before = rng.usize(0..=3_000);
+            let before = synth::random(rng, b"ACGT", before);
+            query.seq = [before, genes, std::mem::take(&mut query.seq)].concat();
+        }
     }
     trial
 }

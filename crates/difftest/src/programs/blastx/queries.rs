@@ -3,9 +3,11 @@
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
 use crate::fixtures::{numbered, rng_for};
-use crate::programs::genes::{coding, either_strand, gene, genes_of, shifted, with_intron};
+use crate::programs::genes::{
+    changed_twice, coding, either_strand, gene, genes_of, shifted, with_intron,
+};
 use crate::rng::Draw;
-use crate::synth::{self, BASES};
+use crate::synth::{self, BASES, PROTEIN};
 use fastrand::Rng;
 
 /// A set: its name and the file's contents.
@@ -89,6 +91,7 @@ pub fn all(bases: &Bases, proteins: &[Set]) -> Vec<Set> {
     sets.extend(spliced(&plain));
     sets.extend(special(&plain));
     sets.extend(odd_files(&plain));
+    sets.extend(nearly_identical(&plain));
     for (from, name) in SUBJECTS {
         let set = proteins.iter().find(|(other, _)| *other == from);
         sets.push((name, set.map(|(_, text)| text.clone()).unwrap_or_default()));
@@ -174,6 +177,33 @@ fn spliced(plain: &[Record]) -> Vec<Set> {
         ("frames", numbered("frames", frames)),
         ("strands", numbered("strands", strands)),
     ]
+}
+
+/// Genes of proteins with low-complexity runs, far inside their queries: a near copy beside a
+/// relative. Two runs of changes stop BLAST+'s comparison from either end of the near copy, and it
+/// looks for the words between.
+fn nearly_identical(plain: &[Record]) -> Vec<Set> {
+    let mut rng = rng_for("nearly identical genes");
+    let (mut queries, mut proteins) = (Vec::new(), Vec::new());
+    for i in 0..8 {
+        let mut protein = Vec::new();
+        for j in i.. {
+            protein.extend_from_slice(&plain[j % plain.len()].seq);
+            protein.extend(PROTEIN.low_complexity(&mut rng, 30));
+            if protein.len() > 700 {
+                break;
+            }
+        }
+        let copy = changed_twice(&protein, 8 + i % 3);
+        let relative = PROTEIN.mutate(&mut rng, &protein, 0.3);
+        let mut part = |length: usize| synth::random(&mut rng, b"ACGT", length);
+        let (before, between, after) = (part(400 * i), part(60 + i), part(300));
+        let genes = [relative, copy].map(|protein| coding(&mut rng, &protein));
+        let query = [&before[..], &genes[0], &between, &genes[1], &after].concat();
+        queries.push(either_strand(&mut rng, query));
+        proteins.push(protein);
+    }
+    vec![("near", numbered("near", queries)), ("protein_near", numbered("protein", proteins))]
 }
 
 /// Odd letters, no letters, stops, and lengths around those of a codon and a word.

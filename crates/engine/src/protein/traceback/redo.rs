@@ -65,6 +65,7 @@ impl Traceback {
         let mut rule = None;
         let is_translated = window.frame != Frame::Protein;
         let first = window.hsps[0].shifted(window.subject.start as u32);
+        let part = (query, &window.query);
         for (k, hsp) in window.hsps.iter().enumerate() {
             let placed = hsp.shifted(window.subject.start as u32);
             if k == 0 || maybe_biased {
@@ -73,11 +74,11 @@ impl Traceback {
             let changed = k == 0 || near != was_near;
             if changed && maybe_biased {
                 let view = View { oid, frame: window.frame };
-                maybe_biased = self.prepare(query, subject, (view, &first), near, scratch);
+                maybe_biased = self.prepare(part, subject, (view, &first), near, scratch);
             }
             if !self.is_covered(hsp, accepted) {
                 if changed || is_translated {
-                    rule = self.adjust((query, &window.query), &placed, scratch, pair_p);
+                    rule = self.adjust(part, &placed, scratch, pair_p);
                     adjustments += 1;
                 }
                 if let Some(adjustment) = rule {
@@ -200,22 +201,29 @@ impl Traceback {
         } else {
             let near = self.maybe_near_identical(query, first.1);
             let view = View::protein(first.0);
-            self.prepare(query, subject, (view, first.1), near, scratch);
+            let whole = 0..query.residues.len();
+            self.prepare((query, &whole), subject, (view, first.1), near, scratch);
         }
     }
 
     /// Loads the subject: masked, unless its first HSP shows that it is nearly identical to the
-    /// query. Returns false if it was masked and nothing was found.
+    /// range of the query. Returns false if it was masked and nothing was found.
     fn prepare(
         &self,
-        query: &TracebackContext,
+        (query, range): (&TracebackContext, &Range<usize>),
         subject: &[u8],
         (view, first): (View, &PrelimHsp),
         near: bool,
         scratch: &mut TracebackScratch,
     ) -> bool {
-        let (residues, words, share) = (&query.residues, &query.words, self.near_identical);
-        if near && near::nearly_identical(residues, words, subject, first, share) {
+        let from = range.start as u32;
+        let placed =
+            PrelimHsp { q_start: first.q_start - from, q_end: first.q_end - from, ..*first };
+        // Not the words of the range: BLAST+ looks up positions in the range as if they were
+        // positions in the query (`s_TestNearIdentical`, blast_kappa.c).
+        let (residues, words) = (&query.residues[range.clone()], &query.words);
+        let share = self.near_identical;
+        if near && near::nearly_identical(residues, words, subject, &placed, share) {
             scratch.subject.load(subject);
             true
         } else {
