@@ -18,9 +18,12 @@ use crate::params::{DatabaseTotals, Params};
 use crate::protein;
 use crate::query::{Query, concatenated_length};
 
-/// Number of letters of queries whose lookup tables are in memory at a time, unless a single search
-/// has more: some 30 bytes each.
+/// Number of letters of nucleotide queries whose lookup tables are in memory at a time, unless a
+/// single search has more: some 30 bytes each.
 const MAX_LETTERS: u64 = 5 << 20;
+/// The same of proteins and of translated queries: some 70 bytes for each residue, and a base has
+/// two, one of each strand.
+const MAX_TRANSLATED_LETTERS: u64 = 1 << 18;
 
 /// How the queries of a block are searched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -185,11 +188,15 @@ impl Grouping {
         &self.pieces
     }
 
-    /// Divides the chunks of nucleotides into groups that are prepared one at a time, so that
-    /// memory does not grow with the length of queries. A search is never divided. Proteins, whose
-    /// blocks are small, form one group.
-    pub(crate) fn searcher_ranges(&self) -> Vec<Range<usize>> {
-        self.searcher_ranges_within(MAX_LETTERS)
+    /// Divides the chunks into groups that are prepared one at a time, so that memory does not grow
+    /// with the length of queries. A search is never divided.
+    pub(crate) fn searcher_ranges(&self, params: &Params) -> Vec<Range<usize>> {
+        self.searcher_ranges_within(match params {
+            Params::Nucleotide(_) => MAX_LETTERS,
+            // It has no tables.
+            Params::Protein(params) if params.pattern.is_some() => u64::MAX,
+            Params::Protein(_) => MAX_TRANSLATED_LETTERS,
+        })
     }
 
     /// The same with at most `most` letters in a group.
@@ -197,7 +204,7 @@ impl Grouping {
         let (mut searcher_ranges, mut range, mut letters) = (Vec::new(), 0..0, 0);
         for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
             let more: u64 = together.iter().map(|piece| piece.range.len() as u64).sum();
-            if letters > 0 && letters + more > most && !self.batch_contexts.is_empty() {
+            if letters > 0 && letters + more > most {
                 let next = range.end..range.end;
                 searcher_ranges.push(std::mem::replace(&mut range, next));
                 letters = 0;

@@ -202,14 +202,15 @@ impl Search {
     }
 
     /// Prepares a block of queries in groups, each on demand. They are searched one after another,
-    /// each with its part of the block's lists. Most blocks are a single group. Long nucleotide
-    /// queries are divided, as their lookup tables would take too much memory at once.
+    /// each with its part of the block's lists. Most blocks are a single group. Long queries are
+    /// divided, as their lookup tables would take too much memory at once.
     pub fn searchers<'a>(
         &'a self,
         queries: &'a [Query],
         grouping: &'a Grouping,
     ) -> impl ExactSizeIterator<Item = Searcher> + 'a {
-        grouping.searcher_ranges().into_iter().map(|range| self.prepare(queries, (grouping, range)))
+        let ranges = grouping.searcher_ranges(&self.params);
+        ranges.into_iter().map(|range| self.prepare(queries, (grouping, range)))
     }
 
     /// Prepares some chunks of a block.
@@ -228,9 +229,13 @@ impl Search {
             }
             Params::Protein(params) => {
                 let kernel = Some(self.kernel);
-                let searcher =
-                    prelim::ProteinSearcher::new(queries, merger, params, &self.totals, kernel);
-                PrelimSearcher::Protein(searcher)
+                PrelimSearcher::Protein(prelim::ProteinSearcher::new(
+                    queries,
+                    (merger, range),
+                    params,
+                    &self.totals,
+                    kernel,
+                ))
             }
             Params::Nucleotide(params) => {
                 let (totals, kernel) = (&self.totals, self.kernel);

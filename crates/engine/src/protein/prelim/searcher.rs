@@ -1,5 +1,7 @@
 //! The preliminary search of a block of queries.
 
+use std::ops::Range;
+
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::translation::GeneticCode;
 use fleetblast_stats::gumbel::GumbelParameters;
@@ -78,12 +80,12 @@ struct BlockHsp {
 }
 
 impl ProteinSearcher {
-    /// Prepares a block of queries, whose chunks `merger` knows.
+    /// Prepares the chunks `range` of a block of queries, all of which `merger` knows.
     ///
     /// `kernel` selects the instructions of the filters; `None` switches them off.
     pub fn new(
         queries: &[Query],
-        merger: Merger,
+        (merger, range): (Merger, Range<usize>),
         params: &ProteinParams,
         totals: &DatabaseTotals,
         kernel: Option<Kernel>,
@@ -92,8 +94,8 @@ impl ProteinSearcher {
         let of_piece = |(number, piece)| {
             PieceContext::of_piece(queries, number, piece, params, totals, &gumbel)
         };
-        let mut contexts: Vec<PieceContext> =
-            merger.pieces().iter().enumerate().flat_map(of_piece).collect();
+        let pieces = range.clone().zip(&merger.pieces()[range]);
+        let mut contexts: Vec<PieceContext> = pieces.flat_map(of_piece).collect();
         let scores = rows(queries, &merger, &mut contexts, params);
         let word =
             WordRule { size: params.word_size, threshold: truncate_to_i32(params.threshold) };

@@ -88,7 +88,8 @@ fn search(
     let queries: Vec<Query> = queries.iter().map(|q| Query::new(q, params, totals)).collect();
     let all = Params::Protein(params.clone());
     let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, totals)), &all);
-    let searcher = ProteinSearcher::new(&queries, merger, params, totals, kernel);
+    let pieces = 0..merger.pieces().len();
+    let searcher = ProteinSearcher::new(&queries, (merger, pieces), params, totals, kernel);
     let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
     // The last part first: the order of arrival must not matter.
@@ -218,7 +219,9 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
         data.0.iter().map(|query| Query::new(query, &params, &data.2)).collect();
     let all = Params::Protein(params.clone());
     let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, &data.2)), &all);
-    let searcher = ProteinSearcher::new(&queries, merger, &params, &data.2, Some(Kernel::detect()));
+    let pieces = 0..merger.pieces().len();
+    let kernel = Some(Kernel::detect());
+    let searcher = ProteinSearcher::new(&queries, (merger, pieces), &params, &data.2, kernel);
     let mut scratch = ProteinScratch::default();
     let oids: Vec<u32> =
         (0..data.1.0.len() as u32).filter(|oid| oid % 8 == 0 || oid % 3 == 0).collect();

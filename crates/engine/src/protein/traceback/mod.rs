@@ -98,8 +98,8 @@ pub struct TracebackContext {
     /// Their row numbers, and the same backwards.
     rows: Vec<RowNumber>,
     reversed_rows: Vec<RowNumber>,
-    /// Words of eight residues, with U.
-    words: Vec<u64>,
+    /// The same with U.
+    letters: Vec<u8>,
     /// That of the whole context, if it is no translation.
     composition: Option<Composition>,
     /// Ungapped statistics; a context without them has no hits.
@@ -258,7 +258,7 @@ impl Traceback {
             reversed_rows: rows.iter().rev().copied().collect(),
             rows,
             number,
-            words: near::query_words(&context.letters),
+            letters: context.letters.to_vec(),
             composition: (!is_translated).then(|| composition_of(&context.letters)),
             residues,
             karlin: context.karlin,

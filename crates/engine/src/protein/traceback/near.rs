@@ -1,6 +1,8 @@
 //! The test for nearly identical sequences, which decides whether a subject is masked before its
 //! composition is computed (rules 6.3).
 
+use std::ops::Range;
+
 use crate::hits::PrelimHsp;
 
 /// Number of mismatches or gaps that an extension may skip at once, plus one.
@@ -10,16 +12,15 @@ const WORD: usize = 8;
 /// Mask of a word, five bits for each letter.
 const WORD_MASK: u64 = (1 << (5 * WORD)) - 1;
 
-/// The words of a query by position. The last word has no entry of its own, as in BLAST+: it counts
-/// as 0.
-pub(super) fn query_words(query: &[u8]) -> Vec<u64> {
-    let mut words: Vec<u64> = query.windows(WORD).map(word).collect();
-    if words.len() > 1
-        && let Some(last) = words.last_mut()
-    {
-        *last = 0;
-    }
-    words
+/// The words of a query that begin at these positions. The last word of the query has no entry of
+/// its own, as in BLAST+: it counts as 0.
+fn words_at(query: &[u8], positions: Range<usize>) -> Vec<u64> {
+    let count = (query.len() + 1).saturating_sub(WORD);
+    let word_at = |at: usize| match at > 0 && at + 1 == count {
+        true => 0,
+        false => word(&query[at..at + WORD]),
+    };
+    (positions.start..positions.end.min(count)).map(word_at).collect()
 }
 
 fn word(letters: &[u8]) -> u64 {
@@ -35,10 +36,10 @@ struct Reach {
 }
 
 /// Whether the parts aligned by `hsp` are nearly identical: more than this share of their residues.
-/// `query` has C in place of U; `words` are those of the unchanged query.
+/// `query` has C in place of U; words are those of the unchanged `letters`.
 pub(super) fn nearly_identical(
     query: &[u8],
-    words: &[u64],
+    letters: &[u8],
     subject: &[u8],
     hsp: &PrelimHsp,
     share: f64,
@@ -59,9 +60,10 @@ pub(super) fn nearly_identical(
     if tail.query >= q.len() || tail.subject >= s.len() {
         return enough(identical);
     }
-    let middle_words = words.get(start + head.query..).unwrap_or_default();
     let (q, s) = (&q[..q.len() - tail.query], &s[..s.len() - tail.subject]);
-    enough(identical + identical_by_words(q, middle_words, s))
+    let middle = start + head.query;
+    let words = words_at(letters, middle..middle + q.len());
+    enough(identical + identical_by_words(q, &words, s))
 }
 
 /// Extends to the right over equal residues, and over up to seven mismatches or a gap of up to
@@ -199,14 +201,13 @@ mod tests {
     #[test]
     fn more_than_the_share_of_the_release_is_needed() {
         let q = sequence(100);
-        let words = query_words(&q);
         let all = hsp((0, 100), (0, 100));
         let with = |changes: &[usize]| {
             let mut s = q.clone();
             for &at in changes {
                 s[at] = 27;
             }
-            let near = |share| nearly_identical(&q, &words, &s, &all, share);
+            let near = |share| nearly_identical(&q, &q, &s, &all, share);
             (near(Release::V2_12_0.near_identical_fraction), near(0.95))
         };
         assert_eq!(with(&[20, 40, 60]), (true, true));
@@ -216,22 +217,21 @@ mod tests {
     #[test]
     fn words_find_identities_behind_long_differences() {
         let q = sequence(1000);
-        let words = query_words(&q);
         let mut s = q.clone();
         // Eight changes in a row stop the extensions from either end: only words reach the residues
         // between.
         s[100..108].fill(27);
         s[800..808].fill(27);
         let all = hsp((0, 1000), (0, 1000));
-        assert!(nearly_identical(&q, &words, &s, &all, 0.96));
-        assert!(!nearly_identical(&q, &[], &s, &all, 0.96));
+        assert!(nearly_identical(&q, &q, &s, &all, 0.96));
+        assert!(!nearly_identical(&q, &[0; 1000], &s, &all, 0.96));
     }
 
     #[test]
     fn the_last_word_of_a_query_is_blank() {
         let q = sequence(9);
-        assert_eq!(query_words(&q), vec![word(&q[..8]), 0]);
-        assert_eq!(query_words(&q[..8]), vec![word(&q[..8])]);
-        assert!(query_words(&q[..7]).is_empty());
+        assert_eq!(words_at(&q, 0..9), vec![word(&q[..8]), 0]);
+        assert_eq!(words_at(&q[..8], 0..8), vec![word(&q[..8])]);
+        assert!(words_at(&q[..7], 0..7).is_empty());
     }
 }

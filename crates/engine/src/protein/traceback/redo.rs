@@ -221,9 +221,9 @@ impl Traceback {
             PrelimHsp { q_start: first.q_start - from, q_end: first.q_end - from, ..*first };
         // Not the words of the range: BLAST+ looks up positions in the range as if they were
         // positions in the query (`s_TestNearIdentical`, blast_kappa.c).
-        let (residues, words) = (&query.residues[range.clone()], &query.words);
+        let (residues, letters) = (&query.residues[range.clone()], &query.letters);
         let share = self.near_identical;
-        if near && near::nearly_identical(residues, words, subject, &placed, share) {
+        if near && near::nearly_identical(residues, letters, subject, &placed, share) {
             scratch.subject.load(subject);
             true
         } else {
