@@ -1,95 +1,106 @@
 //! Parts of subjects, laid out for extensions in both directions.
 
+use std::ops::Range;
+
 use fleetblast_seq::alphabet;
 
 use super::block::Part;
 use super::gapped::MARGIN;
+use super::stage::LONG_SUBJECT;
 
-/// Residues that are kept, unless a single part has more.
-const MOST_RESIDUES: usize = 8 << 20;
-
-/// The parts of a block that were loaded. Many queries may have hits in the same one.
+/// The parts of a block that were loaded. Many queries may have hits in the same one. Of long parts
+/// only what is around an extension is loaded.
 #[derive(Debug, Default)]
 pub(super) struct LoadedSubjects {
     /// Residues of all parts, each between margins of sentinels.
-    forward: Vec<u8>,
-    /// For each part its range of `forward`, backwards.
-    backward: Vec<u8>,
+    whole: BothWays,
     /// By number, the place of each part.
-    places: Vec<Option<Place>>,
-    current: Place,
+    places: Vec<Option<Range<usize>>>,
+    /// Place of the part that was loaded last.
+    current: Range<usize>,
+    /// A range of a long part.
+    around: BothWays,
 }
 
-/// The place of a part.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    start: usize,
-    end: usize,
-    reach: usize,
+/// Residues between margins of sentinels.
+#[derive(Debug, Default)]
+struct BothWays {
+    forward: Vec<u8>,
+    /// For each range of `forward` that was added, the same backwards.
+    backward: Vec<u8>,
 }
 
-/// A part of a subject.
+/// A part of a subject, or a range of one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoadedSubject<'a> {
     /// Residues between margins of sentinels.
     pub forward: &'a [u8],
     /// The same, backwards.
     pub backward: &'a [u8],
-    /// Extensions to the right end here at the latest.
-    pub reach: usize,
 }
 
 impl LoadedSubjects {
     /// Forgets the parts of other blocks.
     pub fn clear(&mut self) {
-        self.forward.clear();
-        self.backward.clear();
+        self.whole.clear();
         self.places.clear();
     }
 
-    /// Loads the part with this number in the block.
+    /// Loads the part with this number in the block, unless it is long.
     pub fn load(&mut self, number: u32, part: &Part) {
-        let number = number as usize;
-        if let Some(Some(place)) = self.places.get(number) {
-            self.current = *place;
+        if is_long(part) {
             return;
         }
-        if self.forward.len() + part.residues.len() > MOST_RESIDUES {
-            self.clear();
-        }
-        let margin = [alphabet::SENTINEL; MARGIN];
-        let start = self.forward.len();
-        self.forward.extend_from_slice(&margin);
-        self.forward.extend_from_slice(part.residues);
-        self.forward.extend_from_slice(&margin);
-        self.backward.extend_from_slice(&self.forward[start..]);
-        self.backward[start..].reverse();
-        self.current = Place { start, end: self.forward.len(), reach: part.reach };
+        let number = number as usize;
         if self.places.len() <= number {
             self.places.resize(number + 1, None);
         }
-        self.places[number] = Some(self.current);
+        let whole = &mut self.whole;
+        self.current = self.places[number].get_or_insert_with(|| whole.add(part.residues)).clone();
     }
 
-    /// The part that was loaded last.
-    pub fn current(&self) -> LoadedSubject<'_> {
-        let Place { start, end, reach } = self.current;
-        LoadedSubject {
-            forward: &self.forward[start..end],
-            backward: &self.backward[start..end],
-            reach,
+    /// At least this range of the part that was loaded last, and its start in the part.
+    pub fn around(&mut self, part: &Part, range: Range<usize>) -> (LoadedSubject<'_>, usize) {
+        if !is_long(part) {
+            return (self.whole.at(self.current.clone()), 0);
         }
+        self.around.clear();
+        let place = self.around.add(&part.residues[range.clone()]);
+        (self.around.at(place), range.start)
     }
 }
 
-impl<'a> LoadedSubject<'a> {
+/// Whether extensions in a part are limited, so that they need not all of it.
+fn is_long(part: &Part) -> bool {
+    part.residues.len() >= LONG_SUBJECT
+}
+
+impl BothWays {
+    fn clear(&mut self) {
+        self.forward.clear();
+        self.backward.clear();
+    }
+
+    /// Adds residues; returns their place, with the margins.
+    fn add(&mut self, residues: &[u8]) -> Range<usize> {
+        let margin = [alphabet::SENTINEL; MARGIN];
+        let start = self.forward.len();
+        self.forward.extend_from_slice(&margin);
+        self.forward.extend_from_slice(residues);
+        self.forward.extend_from_slice(&margin);
+        self.backward.extend_from_slice(&self.forward[start..]);
+        self.backward[start..].reverse();
+        start..self.forward.len()
+    }
+
+    fn at(&self, place: Range<usize>) -> LoadedSubject<'_> {
+        LoadedSubject { forward: &self.forward[place.clone()], backward: &self.backward[place] }
+    }
+}
+
+impl LoadedSubject<'_> {
     /// Number of residues.
     pub fn len(self) -> usize {
         self.forward.len() - 2 * MARGIN
-    }
-
-    /// The residues.
-    pub fn residues(self) -> &'a [u8] {
-        &self.forward[MARGIN..][..self.len()]
     }
 }

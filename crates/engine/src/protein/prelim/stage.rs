@@ -32,7 +32,7 @@ const RESTRICTED_SHARE: f64 = 0.68;
 /// Largest e-value with which approximate extensions are used.
 const RESTRICTED_MAX_EVALUE: f64 = 10.0;
 /// In subjects of at least this length, in residues, extensions are limited.
-const LONG_SUBJECT: usize = 90_000;
+pub(super) const LONG_SUBJECT: usize = 90_000;
 /// The limit: the query's length plus this many residues.
 const LONG_SUBJECT_GAPS: usize = 3_000;
 
@@ -170,7 +170,7 @@ impl GappedStage {
             };
             scratch.hsps.extend(shown.map(hit));
         } else {
-            self.extend_all(contexts, ungapped, scores, scratch);
+            self.extend_all(part, contexts, ungapped, scores, scratch);
             order::common_endpoints(&mut scratch.hsps);
         }
         if scratch.hsps.is_empty() {
@@ -300,6 +300,7 @@ impl GappedStage {
     /// Extends with gaps all ungapped HSPs that no earlier extension contains.
     fn extend_all(
         &self,
+        part: &Part,
         contexts: &[PieceContext],
         ungapped: &[(u32, UngappedHsp)],
         scores: &ScoreRows,
@@ -309,19 +310,19 @@ impl GappedStage {
         let cutoff = contexts[*context as usize].cutoff_gapped;
         let too_low = (RESTRICTED_SHARE * f64::from(cutoff)) as i32;
         let restricted = self.restricted && first.score < too_low;
-        if restricted && self.pass(contexts, ungapped, scores, scratch, Some(too_low)) {
+        let inputs = (contexts, ungapped, scores);
+        if restricted && self.pass(part, inputs, scratch, Some(too_low)) {
             return;
         }
-        self.pass(contexts, ungapped, scores, scratch, None);
+        self.pass(part, inputs, scratch, None);
     }
 
     /// One pass over the ungapped HSPs, approximate if `too_low` is given. Then false means that
     /// an approximate score was inconclusive and the pass must be repeated exactly.
     fn pass(
         &self,
-        contexts: &[PieceContext],
-        ungapped: &[(u32, UngappedHsp)],
-        scores: &ScoreRows,
+        part: &Part,
+        (contexts, ungapped, scores): (&[PieceContext], &[(u32, UngappedHsp)], &ScoreRows),
         scratch: &mut GappedScratch,
         too_low: Option<i32>,
     ) -> bool {
@@ -334,8 +335,8 @@ impl GappedStage {
             if scratch.tree.encloses(&bounds, hsp.score) {
                 continue;
             }
-            let (q, s) = start_point(hsp, context, scratch.loaded.current(), scores);
-            let new = self.extend_both(context, q, s, scores, scratch, too_low.is_some());
+            let start = start_point(hsp, context, part.residues, scores);
+            let new = self.extend_both(part, context, start, scores, scratch, too_low.is_some());
             if new.score >= context.cutoff_gapped {
                 scratch.hsps.push(new);
                 scratch.tree.add(&order::Hsp::bounds(&new), new.score);
@@ -349,29 +350,29 @@ impl GappedStage {
     /// Extends from the pair (`q`, `s`) to both sides.
     fn extend_both(
         &self,
+        part: &Part,
         context: &PieceContext,
-        q: usize,
-        s: usize,
+        (q, s): (usize, usize),
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
         restricted: bool,
     ) -> PrelimHsp {
-        let loaded = scratch.loaded.current();
-        let (m, n, reach) = (context.len(), loaded.len(), loaded.reach);
+        let (m, reach) = (context.len(), part.reach);
         let (mut left_len, mut right_len) = (s + 1, reach.saturating_sub(s + 1));
         if reach >= LONG_SUBJECT {
             left_len = left_len.min(q + 1 + LONG_SUBJECT_GAPS);
             right_len = right_len.min(m - q - 1 + LONG_SUBJECT_GAPS);
         }
         let at_end = q + 1 >= m || right_len == 0;
-        let directions = directions(context, loaded, q, s);
-        // Vectors extend as far as the sentinels around the subject.
-        let whole = left_len == s + 1 && right_len == n - 1 - s;
+        let GappedScratch { loaded, cells, row, window, .. } = scratch;
+        let (loaded, from) = loaded.around(part, s + 1 - left_len..s + 1 + right_len);
+        let directions = directions(context, loaded, q, s - from);
+        // Vectors extend as far as the sentinels around what is loaded.
+        let whole = left_len == s + 1 - from && from + loaded.len() == s + 1 + right_len;
         let extents = match &self.extender {
-            Some(extender) if whole && !restricted => extender.extend(directions, &mut scratch.row),
+            Some(extender) if whole && !restricted => extender.extend(directions, row),
             _ => [None; 2],
         };
-        let GappedScratch { cells, window, .. } = scratch;
         let mut extend = |direction: Direction, len| {
             let wide = self.wide.as_ref().filter(|_| !restricted);
             wide.and_then(|wide| wide.extend(direction, len, window)).unwrap_or_else(|| {
@@ -440,7 +441,7 @@ fn directions<'a>(
 fn start_point(
     hsp: &UngappedHsp,
     context: &PieceContext,
-    subject: LoadedSubject<'_>,
+    subject: &[u8],
     scores: &ScoreRows,
 ) -> (usize, usize) {
     let (q, s) = (hsp.q_start as usize, hsp.s_start as usize);
@@ -451,7 +452,7 @@ fn start_point(
         return (q + len / 2, s + len / 2);
     }
     let len = if hsp.len < 0 { START_WINDOW } else { len };
-    let (query, subject) = (&context.rows()[q..], &subject.residues()[s..]);
+    let (query, subject) = (&context.rows()[q..], &subject[s..]);
     if query.len().min(subject.len()) < len {
         return (q, s);
     }
