@@ -91,23 +91,6 @@ client_biopython() { # its command lines, and its reading of XML
 client_mobsuite() { # tblastn, all targets: what it runs for relaxases, and its reading of the table
     "$venv/bin/python" -W ignore scripts/clients/mob_suite_tblastn.py "$work/resistance.faa" "$work/genomes/klebsiella.fna" found
 }
-client_pygenomeviz() { # tblastx of neighbouring genomes
-    "$venv/bin/pgv-blast" "$work"/phages/*.fna -o found --seqtype protein --formats html
-    rm -f found/*.html found/*.log found/*.png
-}
-# The calls of AMRFinderPlus 4, which no registry has: https://github.com/ncbi/amr, amrfinder.cpp and seq.hpp.
-client_amrfinder() {
-    local fast="-comp_based_stats 0 -seg no -max_target_seqs 10000 -dbsize 10000 -evalue 1e-10 -word_size 5"
-    local slow="-comp_based_stats 0 -seg no -max_target_seqs 10000 -dbsize 10000 -evalue 1 -word_size 3"
-    local filter="-window_size 15 -threshold 100 -db_gencode 11" columns="6 qseqid sseqid qstart qend qlen sstart send slen qseq sseq"
-    local proteins=$work/resistance.faa dna=$work/genomes/klebsiella.fna
-    makeblastdb -in "$proteins" -dbtype prot -out db -logfile /dev/null
-    blastp -query "$proteins" -db db $fast -task blastp-fast -num_threads 2 -outfmt "$columns" -out found/blastp
-    blastx -query "$dna" -db db $fast -query_gencode 11 -num_threads 2 -outfmt "$columns" -out found/blastx
-    tblastn -subject "$dna" -query "$proteins" $fast -task tblastn-fast $filter -outfmt "$columns" -out found/tblastn
-    tblastn -subject "$dna" -query "$proteins" $slow $filter -outfmt "$columns" -out found/slow
-}
-
 proteins() {
     mkdir "$work/proteins"
     gzip -dc /usr/share/doc/mmseqs2/example-data/DB.fasta.gz |
@@ -119,8 +102,9 @@ resistance() {
     /usr/bin/python3 -W ignore - "$kleborate_data" >"$work/resistance.faa" <<'END'
 import glob, sys
 from Bio import SeqIO
-genes = (gene for file in sorted(glob.glob(sys.argv[1] + "/*.fasta")) for gene in SeqIO.parse(file, "fasta"))
-for number, gene in zip(range(400), (gene for gene in genes if len(gene) % 3 == 0)):
+genes = [gene for file in sorted(glob.glob(sys.argv[1] + "/*.fasta")) for gene in SeqIO.parse(file, "fasta")]
+genes = [gene for gene in genes if len(gene) % 3 == 0]
+for number, gene in enumerate(genes[:: max(1, len(genes) // 60)]):
     print(f">protein{number} {gene.id}\n{gene.seq.translate(table=11, to_stop=True)}")
 END
 }

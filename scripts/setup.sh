@@ -68,7 +68,7 @@ clients)
     needs python3-pyani average_nucleotide_identity.py
     needs virulencefinder virulencefinder.py
     needs proteinortho proteinortho
-    for package in biopython:Bio matplotlib:matplotlib pandas:pandas venv:ensurepip; do
+    for package in biopython:Bio pandas:pandas venv:ensurepip; do
         /usr/bin/python3 -c "import ${package#*:}" 2>/dev/null || wanted+=("python3-${package%:*}")
     done
     ;;
@@ -99,7 +99,7 @@ fi
 
 # Clients that Debian lacks, beside what Debian has of their needs.
 venv=${CARGO_TARGET_DIR:-target}/clients
-if [ "${1:-}" = clients ] && [ ! -x "$venv/bin/pgv-blast" ]; then
+if [ "${1:-}" = clients ] && [ ! -x "$venv/bin/mob_typer" ]; then
     /usr/bin/python3 -m venv --system-site-packages "$venv"
-    "$venv/bin/pip" install -q --no-deps pygenomeviz mob_suite
+    "$venv/bin/pip" install -q --no-deps mob_suite
 fi
