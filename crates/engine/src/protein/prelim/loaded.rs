@@ -6,7 +6,9 @@ use fleetblast_seq::alphabet;
 
 use super::block::Part;
 use super::gapped::MARGIN;
-use super::stage::LONG_SUBJECT;
+
+/// In subjects of at least this length, in residues, extensions are limited.
+pub(super) const LONG_SUBJECT: usize = 90_000;
 
 /// The parts of a block that were loaded. Many queries may have hits in the same one. Of long parts
 /// only what is around an extension is loaded.
@@ -62,11 +64,11 @@ impl LoadedSubjects {
     /// At least this range of the part that was loaded last, and its start in the part.
     pub fn around(&mut self, part: &Part, range: Range<usize>) -> (LoadedSubject<'_>, usize) {
         if !is_long(part) {
-            return (self.whole.at(self.current.clone()), 0);
+            return (self.whole.range(self.current.clone()), 0);
         }
         self.around.clear();
         let place = self.around.add(&part.residues[range.clone()]);
-        (self.around.at(place), range.start)
+        (self.around.range(place), range.start)
     }
 }
 
@@ -93,7 +95,7 @@ impl BothWays {
         start..self.forward.len()
     }
 
-    fn at(&self, place: Range<usize>) -> LoadedSubject<'_> {
+    fn range(&self, place: Range<usize>) -> LoadedSubject<'_> {
         LoadedSubject { forward: &self.forward[place.clone()], backward: &self.backward[place] }
     }
 }

@@ -80,7 +80,7 @@ struct BlockHsp {
 }
 
 impl ProteinSearcher {
-    /// Prepares the chunks `range` of a block of queries, all of which `merger` knows.
+    /// Prepares the chunks `range` of a block of queries. `merger` knows all chunks.
     ///
     /// `kernel` selects the instructions of the filters; `None` switches them off.
     pub fn new(

@@ -6,7 +6,7 @@ use std::mem;
 use super::block::Part;
 use super::context::{self, PieceContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
-use super::loaded::{LoadedSubject, LoadedSubjects};
+use super::loaded::{LONG_SUBJECT, LoadedSubject, LoadedSubjects};
 use super::rescoring::Subject;
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
@@ -31,9 +31,7 @@ const START_WINDOW: usize = 11;
 const RESTRICTED_SHARE: f64 = 0.68;
 /// Largest e-value with which approximate extensions are used.
 const RESTRICTED_MAX_EVALUE: f64 = 10.0;
-/// In subjects of at least this length, in residues, extensions are limited.
-pub(super) const LONG_SUBJECT: usize = 90_000;
-/// The limit: the query's length plus this many residues.
+/// The limit of extensions in long subjects: the query's length plus this many residues.
 const LONG_SUBJECT_GAPS: usize = 3_000;
 
 /// Scratch memory of the gapped stage, one per thread.
