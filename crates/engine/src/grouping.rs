@@ -20,10 +20,10 @@ use crate::query::{Query, concatenated_length};
 
 /// Number of letters of nucleotide queries whose lookup tables are in memory at a time, unless a
 /// single search has more: some 30 bytes each.
-const MAX_LETTERS: u64 = 5 << 20;
+const MAX_NUCLEOTIDE_LETTERS: u64 = 5 << 20;
 /// The same of proteins and of translated queries: some 70 bytes for each residue, and a base has
 /// two, one of each strand.
-const MAX_TRANSLATED_LETTERS: u64 = 1 << 18;
+const MAX_PROTEIN_LETTERS: u64 = 1 << 18;
 
 /// How the queries of a block are searched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -192,10 +192,10 @@ impl Grouping {
     /// with the length of queries. A search is never divided.
     pub(crate) fn searcher_ranges(&self, params: &Params) -> Vec<Range<usize>> {
         self.searcher_ranges_within(match params {
-            Params::Nucleotide(_) => MAX_LETTERS,
-            // It has no tables.
+            Params::Nucleotide(_) => MAX_NUCLEOTIDE_LETTERS,
+            // It has no tables, and searches all chunks at once.
             Params::Protein(params) if params.pattern.is_some() => u64::MAX,
-            Params::Protein(_) => MAX_TRANSLATED_LETTERS,
+            Params::Protein(_) => MAX_PROTEIN_LETTERS,
         })
     }
 

@@ -82,9 +82,8 @@ impl SamHeader {
             true => b"@HD\tVN:1.2\tGO:query\n",
             false => b"@HD\tVN:1.2\tSO:coordinate\tGO:reference\n",
         };
-        let banner = setup.banner();
-        let version = banner.rsplit(' ').next().unwrap_or_default();
-        let mut last = format!("@PG\tID:0\tVN:{version}\tCL:").into_bytes();
+        let version = setup.params.common().release.version;
+        let mut last = format!("@PG\tID:0\tVN:{version}+\tCL:").into_bytes();
         last.extend_from_slice(&options.command);
         last.extend_from_slice(format!("\tPN:{}\n", setup.program).as_bytes());
         SamHeader::from_first_and_last(first, &last)

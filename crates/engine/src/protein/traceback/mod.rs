@@ -16,6 +16,8 @@ mod subject;
 mod sweep;
 mod windows;
 
+use std::sync::Arc;
+
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, HitKey, PrelimHit};
 use crate::kernel::Kernel;
@@ -99,7 +101,7 @@ pub struct TracebackContext {
     rows: Vec<RowNumber>,
     reversed_rows: Vec<RowNumber>,
     /// The same with U.
-    letters: Vec<u8>,
+    letters: Arc<[u8]>,
     /// That of the whole context, if it is no translation.
     composition: Option<Composition>,
     /// Ungapped statistics; a context without them has no hits.
@@ -258,7 +260,7 @@ impl Traceback {
             reversed_rows: rows.iter().rev().copied().collect(),
             rows,
             number,
-            letters: context.letters.to_vec(),
+            letters: context.letters.clone(),
             composition: (!is_translated).then(|| composition_of(&context.letters)),
             residues,
             karlin: context.karlin,
