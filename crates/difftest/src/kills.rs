@@ -61,8 +61,8 @@ struct Trial<'a> {
     args: Vec<String>,
     /// BLAST+'s report.
     expected: Vec<u8>,
-    /// Approximate duration of a run.
-    duration: Duration,
+    /// Approximate duration of a run, known after the first one.
+    duration: Option<Duration>,
     rng: Rng,
     /// Longest time from a kill to the end of the whole job.
     longest: Duration,
@@ -88,7 +88,6 @@ pub fn run(workspace: &Workspace, source: &Source, options: &KillOptions) -> Res
             return Err(failed(&String::from_utf8_lossy(&oracle.stderr)));
         }
         let (rng, spread, expected) = (Rng::with_seed(options.seed), options.spread, oracle.stdout);
-        let (duration, longest) = (Duration::ZERO, Duration::ZERO);
         let mut trial = Trial {
             program,
             tools,
@@ -96,9 +95,9 @@ pub fn run(workspace: &Workspace, source: &Source, options: &KillOptions) -> Res
             dir,
             args,
             expected,
-            duration,
+            duration: None,
             rng,
-            longest,
+            longest: Duration::ZERO,
             hung: 0,
             records: false,
         };
@@ -124,8 +123,8 @@ impl Trial<'_> {
     fn kill(&mut self, options: &KillOptions) -> Result<()> {
         self.clear()?;
         let started = Instant::now();
-        self.finish(FIRST)?;
-        self.duration = started.elapsed();
+        self.finish()?;
+        self.duration = Some(started.elapsed());
         let (mut kills, mut of_all, mut jobs) = (0, 0, 0);
         while kills < options.count {
             let (one, all) = self.job(options.count - kills)?;
@@ -155,7 +154,8 @@ impl Trial<'_> {
         while one + all < KILLS_PER_JOB.min(most) {
             let (mut child, args) = self.start()?;
             // A resumed run takes less time.
-            let share = self.duration.as_millis() as usize / (1 + (one + all) / 2);
+            let share =
+                self.duration.unwrap_or_default().as_millis() as usize / (1 + (one + all) / 2);
             thread::sleep(Duration::from_millis(self.rng.usize(..share.max(2)) as u64));
             let victims = ranks_of(child.id(), self.tested());
             let whole = self.rng.chance(0.25) || victims.is_empty();
@@ -169,7 +169,7 @@ impl Trial<'_> {
                 let _ = kill_process(victim, Signal::KILL);
                 format!("the end of {victim:?} of {victims:?}")
             };
-            let code = self.ended(&mut child, &args, &what, self.patience())?;
+            let code = self.ended(&mut child, &args, &what)?;
             self.longest = self.longest.max(killed.elapsed());
             if code == 0 {
                 return self.check(&args).map(|()| (one, all));
@@ -181,12 +181,12 @@ impl Trial<'_> {
                 return self.compare(&args).map(|()| (one, all));
             }
         }
-        self.finish(self.patience()).map(|()| (one, all))
+        self.finish().map(|()| (one, all))
     }
 
-    /// Returns the most time of a run that is known.
+    /// Returns the most time that a run may go on.
     fn patience(&self) -> Duration {
-        PATIENCE + 10 * self.duration
+        self.duration.map_or(FIRST, |duration| PATIENCE + 10 * duration)
     }
 
     /// Starts the search in a random shape, in a process group of its own.
@@ -206,23 +206,18 @@ impl Trial<'_> {
         Ok((child, args))
     }
 
-    /// Resumes until the search completes, within `limit`.
-    fn finish(&mut self, limit: Duration) -> Result<()> {
+    /// Resumes until the search completes.
+    fn finish(&mut self) -> Result<()> {
         let (mut child, args) = self.start()?;
-        match self.ended(&mut child, &args, "its start", limit)? {
+        match self.ended(&mut child, &args, "its start")? {
             0 => self.check(&args),
             code => Err(self.wrong(&args, &format!("exit code {code}"))),
         }
     }
 
-    /// Returns the exit code of a run, which must end within `limit` of `what`.
-    fn ended(
-        &mut self,
-        child: &mut Child,
-        args: &[String],
-        what: &str,
-        limit: Duration,
-    ) -> Result<i32> {
+    /// Returns the exit code of a run, which must end soon after `what`.
+    fn ended(&mut self, child: &mut Child, args: &[String], what: &str) -> Result<i32> {
+        let limit = self.patience();
         let started = Instant::now();
         let mut with_ranks = started;
         while started.elapsed() < limit {

@@ -11,7 +11,7 @@ use crate::fasta::{self, Record};
 use crate::fixtures::{Inputs, rng_for};
 use crate::program::{Large, Program, Trial, Victim};
 use crate::rng::Draw;
-use crate::synth;
+use crate::synth::{self, BASES};
 use crate::workspace::Source;
 use fastrand::Rng;
 
@@ -79,10 +79,10 @@ fn trial(rng: &mut Rng, source: &Source) -> Trial {
         if rng.chance(0.1) && !trial.subjects.is_empty() {
             let protein = &rng.pick(&trial.subjects).seq;
             let changed = rng.usize(0..=12);
-            let genes = genes::coding(rng, &genes::changed_twice(protein, changed));
-            let before = rng.usize(0..=3_000);
-            let before = synth::random(rng, b"ACGT", before);
-            query.seq = [before, genes, std::mem::take(&mut query.seq)].concat();
+            let copy = genes::coding(rng, &genes::changed_twice(protein, changed));
+            let length = rng.usize(0..=3_000);
+            let before = synth::random(rng, BASES.usual, length);
+            query.seq = [&before[..], &copy, &query.seq].concat();
         }
     }
     trial

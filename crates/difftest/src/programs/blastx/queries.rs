@@ -187,16 +187,16 @@ fn nearly_identical(plain: &[Record]) -> Vec<Set> {
     let (mut queries, mut proteins) = (Vec::new(), Vec::new());
     for i in 0..8 {
         let mut protein = Vec::new();
-        for j in i.. {
-            protein.extend_from_slice(&plain[j % plain.len()].seq);
-            protein.extend(PROTEIN.low_complexity(&mut rng, 30));
+        for part in plain.iter().cycle().skip(i) {
             if protein.len() > 700 {
                 break;
             }
+            protein.extend_from_slice(&part.seq);
+            protein.extend(PROTEIN.low_complexity(&mut rng, 30));
         }
         let copy = changed_twice(&protein, 8 + i % 3);
         let relative = PROTEIN.mutate(&mut rng, &protein, 0.3);
-        let mut part = |length: usize| synth::random(&mut rng, b"ACGT", length);
+        let mut part = |length: usize| synth::random(&mut rng, BASES.usual, length);
         let (before, between, after) = (part(400 * i), part(60 + i), part(300));
         let genes = [relative, copy].map(|protein| coding(&mut rng, &protein));
         let query = [&before[..], &genes[0], &between, &genes[1], &after].concat();
