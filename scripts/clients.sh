@@ -89,24 +89,14 @@ client_biopython() { # its command lines, and its reading of XML
     /usr/bin/python3 -W ignore scripts/clients/biopython_blast.py "$(ls "$work"/phages/*.fna | head -1)" "$work/genomes/klebsiella.fna" found
 }
 client_mobsuite() { # tblastn, all targets: what it runs for relaxases, and its reading of the table
-    "$venv/bin/python" -W ignore scripts/clients/mob_suite_tblastn.py "$work/resistance.faa" "$work/genomes/klebsiella.fna" found
+    /usr/bin/python3 -W ignore scripts/clients/kleborate_proteins.py "$kleborate_data" >proteins.faa
+    "$venv/bin/python" -W ignore scripts/clients/mob_suite_tblastn.py proteins.faa "$work/genomes/klebsiella.fna" found
 }
+
 proteins() {
     mkdir "$work/proteins"
     gzip -dc /usr/share/doc/mmseqs2/example-data/DB.fasta.gz |
         awk -v to="$work/proteins" '/^>/ { file = to "/half" (++n % 2) ".faa" } n <= 1200 { print >file }'
-}
-
-# Proteins of the resistance genes that Kleborate brings.
-resistance() {
-    /usr/bin/python3 -W ignore - "$kleborate_data" >"$work/resistance.faa" <<'END'
-import glob, sys
-from Bio import SeqIO
-genes = [gene for file in sorted(glob.glob(sys.argv[1] + "/*.fasta")) for gene in SeqIO.parse(file, "fasta")]
-genes = [gene for gene in genes if len(gene) % 3 == 0]
-for number, gene in enumerate(genes[:: max(1, len(genes) // 60)]):
-    print(f">protein{number} {gene.id}\n{gene.seq.translate(table=11, to_stop=True)}")
-END
 }
 
 run() { # SIDE CLIENT PATH
@@ -123,7 +113,6 @@ run() { # SIDE CLIENT PATH
 all=$(declare -F | sed -n 's/^declare -f client_//p')
 genomes
 proteins
-resistance
 failed=0
 for client in ${*:-$all}; do
     : >"$work/called"

@@ -5,16 +5,12 @@ from Bio.Blast.Applications import NcbiblastnCommandline, NcbimakeblastdbCommand
 
 query, subject, found = sys.argv[1:]
 NcbimakeblastdbCommandline(dbtype="nucl", input_file=subject, out="subject")()
-searches = {task: NcbiblastnCommandline(task=task, evalue=10) for task in ("megablast", "dc-megablast", "blastn")}
-searches["tblastx"] = NcbitblastxCommandline(evalue=1e-3, seg="no")
-for task, search in searches.items():
-    report = f"{found}/{task}.xml"
-    search.set_parameter("query", query)
-    search.set_parameter("db", "subject")
-    search.set_parameter("outfmt", 5)
-    search.set_parameter("out", report)
-    search()
-    with open(report) as xml, open(f"{found}/{task}.txt", "w") as text:
+searches = {task: (NcbiblastnCommandline, {"task": task, "evalue": 10}) for task in ("megablast", "dc-megablast", "blastn")}
+searches["tblastx"] = (NcbitblastxCommandline, {"evalue": 1e-3, "seg": "no"})
+for name, (command, options) in searches.items():
+    report = f"{found}/{name}.xml"
+    command(query=query, db="subject", outfmt=5, out=report, **options)()
+    with open(report) as xml, open(f"{found}/{name}.txt", "w") as text:
         for record in NCBIXML.parse(xml):
             print(record.query, record.effective_search_space, len(record.alignments), file=text)
             for alignment in record.alignments:
