@@ -264,7 +264,7 @@ fn search_space(
 ) -> (i32, i64) {
     let given = rules.common().search_space;
     let Some(karlin) = karlin else { return (0, 0) };
-    if totals.space_residues == 0 && given.is_none() {
+    if totals.is_empty && given.is_none() {
         return (0, 0);
     }
     let adjustment = rules.length_adjustment(len, karlin, totals);

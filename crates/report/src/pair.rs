@@ -1,5 +1,6 @@
 //! An alignment as two rows of letters, and counts of its columns.
 
+use std::iter;
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Alignment, Edit, EditOp};
@@ -131,23 +132,40 @@ impl AlignmentRows {
         columns.filter(|&(&q, &s)| positives.is_positive(q, s)).count()
     }
 
+    /// For each column whether the query has a residue there, not a gap.
+    pub fn query_residues(&self) -> Vec<bool> {
+        self.residues_without(EditOp::GapInQuery)
+    }
+
+    /// For each column whether the subject has a residue there, not a gap.
+    pub fn subject_residues(&self) -> Vec<bool> {
+        self.residues_without(EditOp::GapInSubject)
+    }
+
+    /// For each column whether it is not in a gap of this kind.
+    fn residues_without(&self, gap: EditOp) -> Vec<bool> {
+        let columns = self.edits.iter().map(|edit| (edit.op != gap, edit.len as usize));
+        columns.flat_map(|(is_residue, len)| iter::repeat_n(is_residue, len)).collect()
+    }
+
     /// The columns of `masks`, ranges of the whole query, as far as the alignment overlaps them.
     pub fn masked_query_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(&self.query_row, &self.loci.query, masks)
+        masked_columns(&self.query_residues(), &self.loci.query, masks)
     }
 
     /// The columns of `masks`, ranges of the whole subject, as far as the alignment overlaps them.
     pub fn masked_subject_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(&self.subject_row, &self.loci.subject, masks)
+        masked_columns(&self.subject_residues(), &self.loci.subject, masks)
     }
 }
 
 /// Converts ranges of a sequence to ranges of columns of a row at `locus`, first to last.
-fn masked_columns(row: &[u8], locus: &Locus, masks: &[Range<u32>]) -> Vec<Range<usize>> {
+/// `residues` says for each column whether the row has a residue there.
+fn masked_columns(residues: &[bool], locus: &Locus, masks: &[Range<u32>]) -> Vec<Range<usize>> {
     // The column of the n-th residue of the alignment, from 0.
     let column_of = |n: u32| {
-        let letters = row.iter().enumerate().filter(|&(_, &c)| is_residue(c));
-        letters.map(|(column, _)| column).nth(n as usize).unwrap_or(row.len())
+        let columns = residues.iter().enumerate().filter(|&(_, &is_residue)| is_residue);
+        columns.map(|(column, _)| column).nth(n as usize).unwrap_or(residues.len())
     };
     let touched = masks.iter().filter_map(|mask| locus.overlapped_letters(mask));
     let mut columns: Vec<_> =
@@ -165,11 +183,6 @@ pub(crate) fn residues(edit: &Edit) -> (usize, usize) {
         EditOp::GapInSubject => (len, 0),
         EditOp::GapInQuery => (0, len),
     }
-}
-
-/// Whether a letter of a row is a residue, not a gap.
-pub fn is_residue(letter: u8) -> bool {
-    !matches!(letter, b'-' | b' ')
 }
 
 /// Appends `len` columns: the letters of `residues`, or gaps if there are none.
@@ -229,11 +242,25 @@ mod tests {
         assert_eq!((found.gap_columns, found.overhang_columns, found.gap_opens), (3, 2, 1));
     }
 
+    /// The columns of residues, in a row that has no residue `-`.
+    fn without_gaps(row: &[u8]) -> Vec<bool> {
+        row.iter().map(|letter| !b"- ".contains(letter)).collect()
+    }
+
+    #[test]
+    fn a_hyphen_can_be_a_residue() {
+        use EditOp::{GapInQuery, GapInSubject, Substitution};
+        let edits = [(Substitution, 2), (GapInSubject, 1), (Substitution, 1), (GapInQuery, 1)];
+        let found = pair("ACDE-", "A--EF", &edits);
+        assert_eq!(found.query_residues(), [true, true, true, true, false]);
+        assert_eq!(found.subject_residues(), [true, true, false, true, true]);
+    }
+
     #[test]
     fn masks_go_to_the_columns_of_their_residues() {
         let masks = [0..4, 5..6, 8..20];
         let locus = Locus { frame: Frame::Protein, frame_range: 3..8, sequence_range: 3..8 };
-        let columns = masked_columns(b"  AC-DEF ", &locus, &masks);
+        let columns = masked_columns(&without_gaps(b"  AC-DEF "), &locus, &masks);
         assert_eq!(columns, [2..3, 5..6]);
     }
 
@@ -245,7 +272,7 @@ mod tests {
             frame_range: 0..10,
             sequence_range: 10..20,
         };
-        let columns = masked_columns(b"ACGT--ACGTAC", &locus, &masks);
+        let columns = masked_columns(&without_gaps(b"ACGT--ACGTAC"), &locus, &masks);
         assert_eq!(columns, [0..2, 7..8, 11..12]);
     }
 }

@@ -6,7 +6,7 @@ use crate::letters::PositivePairs;
 use crate::loci::Loci;
 use crate::locus::Locus;
 use crate::model::Setup;
-use crate::pair::{AlignmentRows, is_residue};
+use crate::pair::AlignmentRows;
 
 /// Marked columns of an alignment.
 pub struct Marks<'a> {
@@ -36,9 +36,10 @@ pub fn rows(
     let [query_masks, subject_masks] = marks.masks;
     let name = if marks.pattern.is_some() { PATTERN.len() } else { "Query".len() };
     let html = setup.output.html;
-    let mut query_row = Row::new("Query", &pair.query_row, query_masks, &pair.loci.query, html);
-    let mut subject_row =
-        Row::new("Sbjct", &pair.subject_row, subject_masks, &pair.loci.subject, html);
+    let query = (&pair.query_row[..], pair.query_residues());
+    let mut query_row = Row::new("Query", query, query_masks, &pair.loci.query, html);
+    let subject = (&pair.subject_row[..], pair.subject_residues());
+    let mut subject_row = Row::new("Sbjct", subject, subject_masks, &pair.loci.subject, html);
     let line = setup.output.line_length.max(1);
     for start in (0..pair.column_count()).step_by(line) {
         let columns = start..(start + line).min(pair.column_count());
@@ -78,6 +79,8 @@ fn width(loci: &Loci) -> usize {
 struct Row<'a> {
     label: &'static str,
     letters: Vec<u8>,
+    /// For each column whether it has a residue, not a gap.
+    residues: Vec<bool>,
     /// Masked columns.
     masks: &'a [Range<usize>],
     locus: &'a Locus,
@@ -89,7 +92,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn new(
         label: &'static str,
-        letters: &[u8],
+        (letters, residues): (&[u8], Vec<bool>),
         masks: &'a [Range<usize>],
         locus: &'a Locus,
         html: bool,
@@ -98,7 +101,7 @@ impl<'a> Row<'a> {
         for mask in masks {
             letters[mask.clone()].make_ascii_lowercase();
         }
-        Self { label, letters, masks, locus, printed: 0, html }
+        Self { label, letters, residues, masks, locus, printed: 0, html }
     }
 
     /// Whether any of the columns lies between the first and the last residue.
@@ -111,7 +114,7 @@ impl<'a> Row<'a> {
     /// the sequence.
     fn line(&mut self, columns: &Range<usize>, (name, width): (usize, usize), out: &mut Vec<u8>) {
         let letters = &self.letters[columns.clone()];
-        let residues = letters.iter().filter(|&&c| is_residue(c)).count() as u32;
+        let residues = self.residues[columns.clone()].iter().filter(|&&it| it).count() as u32;
         let [first, last] = self.locus.printed_ends_of(self.printed..self.printed + residues);
         self.printed += residues;
         let shown = residues > 0 && !(columns.start == 0 && [first, last] == [1, 1]);
@@ -187,12 +190,17 @@ mod tests {
 
     use super::*;
 
+    /// Letters, and whether each is a residue, if none is stored as `-`.
+    fn row(letters: &[u8]) -> (&[u8], Vec<bool>) {
+        (letters, letters.iter().map(|letter| !b"- ".contains(letter)).collect())
+    }
+
     #[test]
     fn lines_without_residues_go_on_inside_and_are_left_out_at_the_ends() {
         let locus = Locus { frame: Frame::Protein, frame_range: 9..13, sequence_range: 9..13 };
         let mask = 4..6;
         let masks = std::slice::from_ref(&mask);
-        let mut row = Row::new("Query", b"    AC----DE", masks, &locus, false);
+        let mut row = Row::new("Query", row(b"    AC----DE"), masks, &locus, false);
         let mut out = Vec::new();
         let lines = [0..4, 4..6, 6..8, 8..12];
         for columns in lines.iter().filter(|columns| row.reaches(columns)).collect::<Vec<_>>() {
@@ -227,7 +235,7 @@ mod tests {
     fn codons_are_counted_by_their_bases() {
         let line = |frame: Frame, columns: Range<usize>| {
             let locus = Locus { frame, frame_range: 0..4, sequence_range: 0..12 };
-            let mut row = Row::new("Sbjct", b"AC-DE", &[], &locus, false);
+            let mut row = Row::new("Sbjct", row(b"AC-DE"), &[], &locus, false);
             let mut out = Vec::new();
             row.line(&(0..columns.start), (5, 2), &mut Vec::new());
             row.line(&columns, (5, 2), &mut out);
@@ -245,7 +253,7 @@ mod tests {
             let read = 0..covered.len() as u32 / frame.step();
             let locus = Locus { frame, frame_range: read, sequence_range: covered };
             let mut out = Vec::new();
-            Row::new("Query", letters, &[], &locus, false).line(&(0..1), (5, 1), &mut out);
+            Row::new("Query", row(letters), &[], &locus, false).line(&(0..1), (5, 1), &mut out);
             String::from_utf8(out).unwrap()
         };
         assert_eq!(first(Frame::Protein, b"M", 0..1), "Query     M  \n");

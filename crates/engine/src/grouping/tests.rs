@@ -128,6 +128,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         let totals = DatabaseTotals {
             residues,
             space_residues: residues,
+            is_empty: false,
             sequences,
             stored_residues: 0,
             mean_length: 0,
@@ -187,6 +188,7 @@ fn runs_one_after_another_are_a_whole() {
     let totals = DatabaseTotals {
         residues: 9000,
         space_residues: 9000,
+        is_empty: false,
         sequences: 9,
         stored_residues: 0,
         mean_length: 0,
@@ -219,6 +221,7 @@ fn each_query_has_the_least_cutoff_of_its_own_batch() {
     let totals = DatabaseTotals {
         residues,
         space_residues: residues,
+        is_empty: false,
         sequences: 3000,
         stored_residues: 0,
         mean_length: 300,

@@ -259,6 +259,9 @@ pub struct DatabaseTotals {
     /// The same for effective search spaces, which ignore a negative `-dbsize`
     /// (`BLAST_CalcEffLengths`, blast_setup.c).
     pub space_residues: i64,
+    /// Whether there are no residues, so that there is no search space. Of one or two bases it has
+    /// one, though their translations have no residues (`BLAST_CalcEffLengths`).
+    pub is_empty: bool,
     /// Number of sequences.
     pub sequences: i64,
     /// Residues of all sequences, independent of `-dbsize` and of the statistics in aliases.

@@ -129,6 +129,7 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
     let totals = DatabaseTotals {
         residues: residues as i64,
         space_residues: residues as i64,
+        is_empty: false,
         sequences: database.0.len() as i64,
         stored_residues: 0,
         mean_length: 0,
@@ -275,6 +276,7 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let totals = DatabaseTotals {
         residues: 4584,
         space_residues: 4584,
+        is_empty: false,
         sequences: 25,
         stored_residues: 0,
         mean_length: 0,

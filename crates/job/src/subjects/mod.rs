@@ -416,9 +416,11 @@ fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> Databas
         residues => (residues as i64, database.stats_sequence_count() as i64),
     };
     let whole = database.combined_info();
+    let space_residues = plan.dbsize.filter(|&size| size > 0).unwrap_or(residues);
     DatabaseTotals {
         residues: plan.dbsize.unwrap_or(residues),
-        space_residues: plan.dbsize.filter(|&size| size > 0).unwrap_or(residues),
+        space_residues,
+        is_empty: space_residues == 0,
         sequences,
         stored_residues: whole.residue_count as i64,
         mean_length: (whole.residue_count / whole.sequence_count.max(1)) as i64,

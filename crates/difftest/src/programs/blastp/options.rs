@@ -131,10 +131,10 @@ impl Choice<'_> {
             8 => self.maybe(1.0, "-evalue", &low),
             _ => {}
         }
-        let sizes = ["1", "5000", "100000000", "100000000000", "1000000000000000"];
+        let sizes = ["1", "2", "5000", "100000000", "100000000000", "1000000000000000"];
         let spaces = ["0", "1", "1000", "1000000", "10000000000", "1000000000000000"];
         let (sizes, spaces) =
-            if tiny { (&sizes[..], &spaces[..]) } else { (&sizes[2..], &spaces[3..]) };
+            if tiny { (&sizes[..], &spaces[..]) } else { (&sizes[3..], &spaces[3..]) };
         match self.rng.usize(..20) {
             0 => self.maybe(1.0, "-dbsize", sizes),
             1 => self.maybe(1.0, "-searchsp", spaces),

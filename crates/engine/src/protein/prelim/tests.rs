@@ -71,6 +71,7 @@ fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotal
     let totals = DatabaseTotals {
         residues: db_length,
         space_residues: db_length,
+        is_empty: false,
         sequences: subjects.len() as i64,
         stored_residues: 0,
         mean_length: 0,
@@ -140,6 +141,7 @@ fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
     let totals = DatabaseTotals {
         residues: 100_000,
         space_residues: 100_000,
+        is_empty: false,
         sequences: subjects.len() as i64,
         stored_residues: 0,
         mean_length: 0,

@@ -183,6 +183,7 @@ impl Run {
         let totals = DatabaseTotals {
             residues,
             space_residues: residues,
+            is_empty: false,
             sequences: case.subjects.len() as i64,
             stored_residues: 0,
             mean_length: 0,

@@ -225,6 +225,7 @@ fn all_queries_are_searched_as_in_one_process() {
         let totals = DatabaseTotals {
             residues: 1_000_000,
             space_residues: 1_000_000,
+            is_empty: false,
             sequences: 10,
             min_length: 10,
             stored_residues: 0,
@@ -265,6 +266,7 @@ fn a_batch_without_letters_and_one_without_queries_are_refused() {
     let totals = DatabaseTotals {
         residues: 1000,
         space_residues: 1000,
+        is_empty: false,
         sequences: 10,
         min_length: 10,
         stored_residues: 0,
