@@ -17,6 +17,19 @@ use crate::error::ReadFailure;
 use crate::locus::{Locus, SearchedExtent};
 use crate::papers::Citations;
 
+/// The letters in which identities are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdentityCount {
+    /// As they were aligned: subjects with `X` in hard masks.
+    Aligned,
+    /// Without hard masks of subjects: the ungapped search of proteins has no traceback.
+    Unmasked,
+    /// In the masked query and subjects translated by the code of reports, whatever that of the
+    /// search: alignments of translated subjects by composition (`s_ComputeNumIdentities`,
+    /// blast_kappa.c).
+    Recounted,
+}
+
 /// The source of the subjects' residues and definition lines.
 pub trait SubjectSource {
     /// Length of subject `oid`, and its searched range.
@@ -27,8 +40,14 @@ pub trait SubjectSource {
     /// strand. `None` if the subject has no such letters.
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>>;
 
-    /// The same letters as the search aligned them, with `X` in hard masks.
-    fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+    /// The same letters as those in which identities are counted.
+    fn counted(
+        &self,
+        oid: u32,
+        frame: Frame,
+        read: Range<u32>,
+        _: IdentityCount,
+    ) -> Option<Cow<'_, [u8]>> {
         self.view(oid, frame, read)
     }
 

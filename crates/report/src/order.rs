@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::ReportError;
 use crate::loci::Loci;
 use crate::locus::Locus;
-use crate::model::{HitOrder, HspOrder, QueryResult, Setup, SubjectSource};
+use crate::model::{HitOrder, HspOrder, IdentityCount, QueryResult, Setup, SubjectSource};
 use crate::number;
 use crate::pair::residues;
 use crate::program;
@@ -226,16 +226,13 @@ pub fn count_identities(
     let extent = source.extent(oid);
     let Locus { frame, frame_range: read, .. } =
         Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
-    let subject = match program::counts_identities_before_masks(setup.params) {
-        true => source.view(oid, frame, read),
-        false => source.aligned(oid, frame, read),
-    };
-    let subject = subject.ok_or_else(misfit)?;
+    let letters = program::identity_count(setup.params);
+    let subject = source.counted(oid, frame, read, letters).ok_or_else(misfit)?;
     let range = alignment.query.start as usize..alignment.query.end as usize;
     let context = query.context(alignment);
-    let letters = match program::counts_in_masked_query(setup.params) {
-        true => &context.letters,
-        false => &context.unmasked,
+    let letters = match letters {
+        IdentityCount::Recounted => &context.letters,
+        IdentityCount::Aligned | IdentityCount::Unmasked => &context.unmasked,
     };
     let mut query = letters.get(range).ok_or_else(misfit)?;
     let mut subject = &subject[..];

@@ -10,7 +10,7 @@ use fleetblast_stats::karlin::KarlinParameters;
 use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::links::NcbiLinks;
-use crate::model::{QueryResult, Setup};
+use crate::model::{IdentityCount, QueryResult, Setup};
 use crate::number;
 
 /// The statistics in the footer of a query: without gaps and, unless the search was ungapped, with
@@ -77,17 +77,18 @@ pub fn shows_linked_set_sizes(params: &Params) -> bool {
     links && params.common().ungapped
 }
 
-/// Whether identical letters are counted before hard masks: in the ungapped search of proteins,
-/// which has no traceback.
-pub fn counts_identities_before_masks(params: &Params) -> bool {
-    matches!(params, Params::Protein(params) if params.common.ungapped)
-}
-
-/// Whether identical letters are counted in the masked query: in alignments of translated subjects
-/// by composition (`s_ComputeNumIdentities`, blast_kappa.c).
-pub fn counts_in_masked_query(params: &Params) -> bool {
-    matches!(params, Params::Protein(params)
-        if params.subject_translation.is_some() && params.composition != CompositionMode::Off)
+/// Where identical letters are counted.
+pub fn identity_count(params: &Params) -> IdentityCount {
+    match params {
+        Params::Protein(params) if params.common.ungapped => IdentityCount::Unmasked,
+        Params::Protein(params)
+            if params.subject_translation.is_some()
+                && params.composition != CompositionMode::Off =>
+        {
+            IdentityCount::Recounted
+        }
+        _ => IdentityCount::Aligned,
+    }
 }
 
 /// The parameters for the e-values of alignments with gaps.

@@ -18,7 +18,7 @@ use fleetblast_engine::subjects::Masks;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReadFailure;
 use fleetblast_report::locus::SearchedExtent;
-use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
+use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, IdentityCount, SubjectSource};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{FastaError, Problem};
 use fleetblast_seq::frame::Frame;
@@ -149,10 +149,22 @@ impl SubjectSource for SubjectDatabase {
         MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, translate)
     }
 
-    fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        let code = self.translation.as_ref().map(|translation| &translation.code);
+    fn counted(
+        &self,
+        oid: u32,
+        frame: Frame,
+        read: Range<u32>,
+        count: IdentityCount,
+    ) -> Option<Cow<'_, [u8]>> {
+        let code = self.translation.as_ref().map(|translation| match count {
+            IdentityCount::Recounted => &translation.shown,
+            IdentityCount::Aligned | IdentityCount::Unmasked => &translation.code,
+        });
         let translate = code.map(|code| |letters: &[u8]| code.translate(letters));
-        let masks = self.masks_of(oid);
+        let masks = match count {
+            IdentityCount::Unmasked => Masks::None,
+            IdentityCount::Aligned | IdentityCount::Recounted => self.masks_of(oid),
+        };
         MaskedLetters { stored: self.stored(oid)?, masks }.view(frame, read, translate)
     }
 
