@@ -170,8 +170,8 @@ fn preliminary_limit(limit: u32) -> u32 {
 /// that lies inside a better one. Better means: by score per residue, with the margin `edge`.
 ///
 /// `hits` are in ascending OID order; `capacity` is the length P of the preliminary list. Returns
-/// the best `capacity` remaining subjects in ORDER-H. With an edge of 0 the command line keeps the
-/// plain list instead; then this function must not be called.
+/// the remaining subjects in ORDER-H, which may be more. With an edge of 0 the command line keeps
+/// the plain list instead; then this function must not be called.
 pub(crate) fn preliminary_best_hit(
     hits: &[PrelimHit],
     written: WrittenQuery,
@@ -182,7 +182,6 @@ pub(crate) fn preliminary_best_hit(
     let survivors = besthit::survivors(&items, 0.0, edge, 2 * capacity);
     let mut kept = keep_prelim(hits, &survivors);
     kept.sort_by(by_order_h);
-    kept.truncate(capacity);
     kept
 }
 

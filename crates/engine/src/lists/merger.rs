@@ -175,7 +175,12 @@ impl Merger {
             HspFilter::Collect => hits.to_vec(),
             HspFilter::Culling(limit) => filters::preliminary_culling(hits, written, part, limit),
             HspFilter::BestHit { edge, .. } => {
-                filters::preliminary_best_hit(hits, written, edge, self.capacity)
+                let mut kept = filters::preliminary_best_hit(hits, written, edge, self.capacity);
+                if kept.len() > self.capacity {
+                    hitlist::order_of_full(&mut kept);
+                    hitlist::keep_best(&mut kept, self.capacity);
+                }
+                kept
             }
         }
     }
