@@ -300,10 +300,11 @@ impl Searcher {
     /// Searches the subjects with these OIDs, which ascend: a range or a selection.
     pub fn search(
         &self,
-        subjects: &impl Subjects,
+        subjects: &dyn Subjects,
         oids: impl IntoIterator<Item = u32>,
         scratch: &mut SearchScratch,
     ) -> HitLists {
+        let oids = &mut oids.into_iter();
         match &self.0 {
             PrelimSearcher::Protein(searcher) => {
                 searcher.search(subjects, oids, &mut scratch.protein)
@@ -395,7 +396,7 @@ impl Aligner<'_> {
     /// If the work space belongs to another kind of search.
     pub fn align(
         &self,
-        subject: &impl SubjectLetters,
+        subject: &dyn SubjectLetters,
         hit: &PrelimHit,
         scratch: &mut AlignScratch,
     ) -> Candidate {

@@ -118,7 +118,7 @@ pub(crate) struct PlacedLetters {
 impl PlacedLetters {
     /// The letters of these ranges of a subject, in a slice of its length, with zeros between the
     /// ranges.
-    pub fn place(&mut self, subject: &impl SubjectLetters, parts: &[Range<u32>]) -> &[u8] {
+    pub fn place(&mut self, subject: &dyn SubjectLetters, parts: &[Range<u32>]) -> &[u8] {
         for part in self.parts.drain(..) {
             self.letters[part].fill(0);
         }

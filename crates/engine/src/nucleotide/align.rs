@@ -131,7 +131,7 @@ impl Aligner<'_> {
     /// Aligns the query and one subject.
     pub fn align(
         &self,
-        subject: &impl SubjectLetters,
+        subject: &dyn SubjectLetters,
         hit: &PrelimHit,
         scratch: &mut AlignScratch,
     ) -> Candidate {
@@ -168,7 +168,7 @@ impl Aligner<'_> {
     /// of the part; otherwise returns `None`.
     fn align_near(
         &self,
-        subject: &impl SubjectLetters,
+        subject: &dyn SubjectLetters,
         hsps: &[PrelimHsp],
         evaluate: impl Fn(u8, i32) -> traceback::Evaluation,
         scratch: &mut traceback::Scratch,
@@ -198,7 +198,7 @@ impl Aligner<'_> {
     /// Aligns in all of the subject that alignments from the HSPs can read.
     fn align_within_reach(
         &self,
-        subject: &impl SubjectLetters,
+        subject: &dyn SubjectLetters,
         hsps: &[PrelimHsp],
         evaluate: impl Fn(u8, i32) -> traceback::Evaluation,
         scratch: &mut AlignScratch,

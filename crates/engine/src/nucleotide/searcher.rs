@@ -63,8 +63,8 @@ impl NucleotideSearcher {
     /// Searches the subjects with these OIDs.
     pub fn search(
         &self,
-        subjects: &impl Subjects,
-        oids: impl IntoIterator<Item = u32>,
+        subjects: &dyn Subjects,
+        oids: &mut dyn Iterator<Item = u32>,
         scratch: &mut SearchScratch,
     ) -> HitLists {
         let mut lists = self.merger.empty_lists();

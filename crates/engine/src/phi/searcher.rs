@@ -71,8 +71,8 @@ impl PatternSearcher {
     /// Searches the subjects with these OIDs.
     pub fn search(
         &self,
-        subjects: &impl Subjects,
-        oids: impl IntoIterator<Item = u32>,
+        subjects: &dyn Subjects,
+        oids: &mut dyn Iterator<Item = u32>,
         scratch: &mut Scratch,
     ) -> HitLists {
         let mut lists = self.merger.empty_lists();

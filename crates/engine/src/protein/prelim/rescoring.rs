@@ -12,9 +12,8 @@ use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
 
 /// A subject whose HSPs are completed.
-#[derive(Debug)]
-pub(super) struct Subject<'a, S> {
-    pub subjects: &'a S,
+pub(super) struct Subject<'a> {
+    pub subjects: &'a dyn Subjects,
     pub oid: u32,
     /// Length for statistics, in residues.
     pub length: usize,
@@ -22,7 +21,7 @@ pub(super) struct Subject<'a, S> {
     pub code: Option<&'a GeneticCode>,
 }
 
-impl<S: Subjects> Subject<'_, S> {
+impl Subject<'_> {
     /// Scores HSPs again, and drops those that fall below their cut-off. Those of proteins do not
     /// change. `context_of` returns the context with a number.
     pub fn rescore<'c>(

@@ -183,8 +183,8 @@ impl ProteinSearcher {
     /// Searches the subjects with these OIDs, which ascend: a range or a selection.
     pub fn search(
         &self,
-        subjects: &impl Subjects,
-        oids: impl IntoIterator<Item = u32>,
+        subjects: &dyn Subjects,
+        oids: &mut dyn Iterator<Item = u32>,
         scratch: &mut ProteinScratch,
     ) -> HitLists {
         let mut lists = self.merger.empty_lists();
@@ -212,8 +212,8 @@ impl ProteinSearcher {
     /// Searches the translations of nucleotide subjects.
     fn search_translations(
         &self,
-        subjects: &impl Subjects,
-        oids: impl IntoIterator<Item = u32>,
+        subjects: &dyn Subjects,
+        oids: &mut dyn Iterator<Item = u32>,
         code: &GeneticCode,
         scratch: &mut ProteinScratch,
         lists: &mut HitLists,
@@ -240,7 +240,7 @@ impl ProteinSearcher {
     /// Searches a few subjects.
     fn search_block(
         &self,
-        subjects: &impl Subjects,
+        subjects: &dyn Subjects,
         block: &SubjectBlock,
         scratch: &mut ProteinScratch,
         lists: &mut HitLists,
@@ -283,7 +283,7 @@ impl ProteinSearcher {
     /// Runs the gapped stage for all ungapped HSPs of a block.
     fn extend_found(
         &self,
-        subjects: &impl Subjects,
+        subjects: &dyn Subjects,
         block: &SubjectBlock,
         scratch: &mut ProteinScratch,
         lists: &mut HitLists,

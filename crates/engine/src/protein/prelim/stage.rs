@@ -19,7 +19,6 @@ use crate::order::{self, Bounds};
 use crate::params::{DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::protein::linking::{self, LinkingRule};
 use crate::scores::ScoreRows;
-use crate::subjects::Subjects;
 use crate::xdrop::Window;
 use fleetblast_seq::frame::Frame;
 use fleetblast_stats::karlin::KarlinParameters;
@@ -200,7 +199,7 @@ impl GappedStage {
     pub fn finish_strand(
         &self,
         contexts: &[PieceContext],
-        subject: &Subject<'_, impl Subjects>,
+        subject: &Subject<'_>,
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
     ) {

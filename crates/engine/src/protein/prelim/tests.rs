@@ -95,8 +95,8 @@ fn search(
     let count = subjects.0.len();
     // The last part first: the order of arrival must not matter.
     for part in (0..parts).rev() {
-        let oids = (count * part / parts) as u32..(count * (part + 1) / parts) as u32;
-        let part = searcher.search(subjects, oids, &mut ProteinScratch::default());
+        let mut oids = (count * part / parts) as u32..(count * (part + 1) / parts) as u32;
+        let part = searcher.search(subjects, &mut oids, &mut ProteinScratch::default());
         searcher.merger().absorb(&mut lists, part);
     }
     searcher.merger().choose(lists)
@@ -227,10 +227,12 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
     let mut scratch = ProteinScratch::default();
     let oids: Vec<u32> =
         (0..data.1.0.len() as u32).filter(|oid| oid % 8 == 0 || oid % 3 == 0).collect();
-    let together = searcher.search(&data.1, oids.iter().copied(), &mut scratch);
+    let together = searcher.search(&data.1, &mut oids.iter().copied(), &mut scratch);
     let mut apart = searcher.merger().empty_lists();
     for oid in oids {
-        searcher.merger().absorb(&mut apart, searcher.search(&data.1, [oid], &mut scratch));
+        searcher
+            .merger()
+            .absorb(&mut apart, searcher.search(&data.1, &mut [oid].into_iter(), &mut scratch));
     }
     let [together, apart] = [together, apart].map(|lists| searcher.merger().choose(lists));
     assert!(together.iter().flatten().count() > 5, "{together:?}");

@@ -289,7 +289,7 @@ impl Traceback {
     pub fn align(
         &self,
         query: &TracebackQuery,
-        subject: &impl SubjectLetters,
+        subject: &dyn SubjectLetters,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> Candidate {
@@ -304,7 +304,7 @@ impl Traceback {
     fn candidate(
         &self,
         query: &TracebackQuery,
-        subject: &SubjectResidues<'_, impl SubjectLetters>,
+        subject: &SubjectResidues<'_>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> Candidate {

@@ -9,7 +9,6 @@ use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::lists::linking::uneven;
 use crate::order::{Bounds, Hsp, InContext, common_endpoints, order_s};
-use crate::subjects::SubjectLetters;
 
 /// Length of the window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;
@@ -24,7 +23,7 @@ impl Traceback {
     pub(super) fn plain(
         &self,
         query: &TracebackQuery,
-        subject: &SubjectResidues<'_, impl SubjectLetters>,
+        subject: &SubjectResidues<'_>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> Candidate {
@@ -59,7 +58,7 @@ impl Traceback {
     fn plain_alignments(
         &self,
         query: &TracebackQuery,
-        subject: &SubjectResidues<'_, impl SubjectLetters>,
+        subject: &SubjectResidues<'_>,
         whole: bool,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,

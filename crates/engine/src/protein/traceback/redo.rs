@@ -16,7 +16,7 @@ use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp};
 use crate::params::CompositionMode;
 use crate::protein::composition::composition_of;
-use crate::subjects::{SubjectLetters, View};
+use crate::subjects::View;
 
 /// An HSP is redundant if an alignment exceeds it by this many bits.
 const CONTAINED_BITS: f64 = 2.0;
@@ -30,7 +30,7 @@ impl Traceback {
     pub(super) fn redo(
         &self,
         query: &TracebackQuery,
-        subject: &SubjectResidues<'_, impl SubjectLetters>,
+        subject: &SubjectResidues<'_>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> (Vec<Scaled>, Option<f64>) {

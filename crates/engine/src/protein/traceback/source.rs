@@ -12,17 +12,16 @@ use crate::subjects::SubjectLetters;
 const CODON: usize = 3;
 
 /// The residues of a subject.
-#[derive(Debug)]
-pub(super) enum SubjectResidues<'a, S> {
+pub(super) enum SubjectResidues<'a> {
     /// All residues of a protein.
     Protein(Cow<'a, [u8]>),
     /// Nucleotides; their parts are translated on demand.
-    Translated(&'a S, &'a GeneticCode),
+    Translated(&'a dyn SubjectLetters, &'a GeneticCode),
 }
 
-impl<'a, S: SubjectLetters> SubjectResidues<'a, S> {
+impl<'a> SubjectResidues<'a> {
     /// The residues of a subject, translated if there is a genetic code.
-    pub fn new(subject: &'a S, code: Option<&'a GeneticCode>) -> Self {
+    pub fn new(subject: &'a dyn SubjectLetters, code: Option<&'a GeneticCode>) -> Self {
         match code {
             Some(code) => SubjectResidues::Translated(subject, code),
             None => SubjectResidues::Protein(subject.all()),
