@@ -209,8 +209,7 @@ fn columns(alignment: &Alignment) -> usize {
     alignment.edits.iter().map(|edit| edit.len as usize).sum()
 }
 
-/// Counts equal residues in an alignment as the search sees them: the query with or without masks,
-/// `O` as `X`, the subject with its hard masks.
+/// Counts equal residues in an alignment, `O` as `X`, in the letters that [`IdentityCount`] names.
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.
@@ -226,11 +225,11 @@ pub fn count_identities(
     let extent = source.extent(oid);
     let Locus { frame, frame_range: read, .. } =
         Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
-    let letters = program::identity_count(setup.params);
-    let subject = source.counted(oid, frame, read, letters).ok_or_else(misfit)?;
+    let counted = program::identity_count(setup.params);
+    let subject = source.counted(oid, frame, read, counted).ok_or_else(misfit)?;
     let range = alignment.query.start as usize..alignment.query.end as usize;
     let context = query.context(alignment);
-    let letters = match letters {
+    let letters = match counted {
         IdentityCount::Recounted => &context.letters,
         IdentityCount::Aligned | IdentityCount::Unmasked => &context.unmasked,
     };
