@@ -146,8 +146,9 @@ fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
         let rate = rng.f64() * 0.1;
         *seq = PROTEIN.odd_letters(rng, seq, rate);
     }
-    // Residues of a database; queries lose them.
-    if rng.chance(0.03) && !seq.is_empty() {
+    // Residues of a database; queries lose them. Few of them, or BLAST+ takes the line for no
+    // sequence.
+    if rng.chance(0.03) && seq.len() >= 30 {
         for _ in 0..rng.usize(1..=3) {
             let at = rng.usize(..seq.len());
             seq[at] = b'-';
