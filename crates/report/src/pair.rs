@@ -133,39 +133,44 @@ impl AlignmentRows {
     }
 
     /// For each column whether the query has a residue there, not a gap.
-    pub fn query_residues(&self) -> Vec<bool> {
+    pub fn query_residues(&self) -> impl Iterator<Item = bool> + Clone {
         self.residues_without(EditOp::GapInQuery)
     }
 
     /// For each column whether the subject has a residue there, not a gap.
-    pub fn subject_residues(&self) -> Vec<bool> {
+    pub fn subject_residues(&self) -> impl Iterator<Item = bool> + Clone {
         self.residues_without(EditOp::GapInSubject)
     }
 
     /// For each column whether it is not in a gap of this kind.
-    fn residues_without(&self, gap: EditOp) -> Vec<bool> {
-        let columns = self.edits.iter().map(|edit| (edit.op != gap, edit.len as usize));
-        columns.flat_map(|(is_residue, len)| iter::repeat_n(is_residue, len)).collect()
+    fn residues_without(&self, gap: EditOp) -> impl Iterator<Item = bool> + Clone {
+        let columns = self.edits.iter().map(move |edit| (edit.op != gap, edit.len as usize));
+        columns.flat_map(|(is_residue, len)| iter::repeat_n(is_residue, len))
     }
 
     /// The columns of `masks`, ranges of the whole query, as far as the alignment overlaps them.
     pub fn masked_query_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(&self.query_residues(), &self.loci.query, masks)
+        masked_columns(self.query_residues(), &self.loci.query, masks)
     }
 
     /// The columns of `masks`, ranges of the whole subject, as far as the alignment overlaps them.
     pub fn masked_subject_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(&self.subject_residues(), &self.loci.subject, masks)
+        masked_columns(self.subject_residues(), &self.loci.subject, masks)
     }
 }
 
 /// Converts ranges of a sequence to ranges of columns of a row at `locus`, first to last.
 /// `residues` says for each column whether the row has a residue there.
-fn masked_columns(residues: &[bool], locus: &Locus, masks: &[Range<u32>]) -> Vec<Range<usize>> {
+fn masked_columns(
+    residues: impl Iterator<Item = bool> + Clone,
+    locus: &Locus,
+    masks: &[Range<u32>],
+) -> Vec<Range<usize>> {
     // The column of the n-th residue of the alignment, from 0.
     let column_of = |n: u32| {
-        let columns = residues.iter().enumerate().filter(|&(_, &is_residue)| is_residue);
-        columns.map(|(column, _)| column).nth(n as usize).unwrap_or(residues.len())
+        let columns = residues.clone().enumerate().filter(|&(_, is_residue)| is_residue);
+        let column = columns.map(|(column, _)| column).nth(n as usize);
+        column.unwrap_or_else(|| residues.clone().count())
     };
     let touched = masks.iter().filter_map(|mask| locus.overlapped_letters(mask));
     let mut columns: Vec<_> =
@@ -243,8 +248,8 @@ mod tests {
     }
 
     /// The columns of residues, in a row that has no residue `-`.
-    fn without_gaps(row: &[u8]) -> Vec<bool> {
-        row.iter().map(|letter| !b"- ".contains(letter)).collect()
+    fn without_gaps(row: &[u8]) -> impl Iterator<Item = bool> + Clone {
+        row.iter().map(|letter| !b"- ".contains(letter))
     }
 
     #[test]
@@ -252,15 +257,15 @@ mod tests {
         use EditOp::{GapInQuery, GapInSubject, Substitution};
         let edits = [(Substitution, 2), (GapInSubject, 1), (Substitution, 1), (GapInQuery, 1)];
         let found = pair("ACDE-", "A--EF", &edits);
-        assert_eq!(found.query_residues(), [true, true, true, true, false]);
-        assert_eq!(found.subject_residues(), [true, true, false, true, true]);
+        assert_eq!(found.query_residues().collect::<Vec<_>>(), [true, true, true, true, false]);
+        assert_eq!(found.subject_residues().collect::<Vec<_>>(), [true, true, false, true, true]);
     }
 
     #[test]
     fn masks_go_to_the_columns_of_their_residues() {
         let masks = [0..4, 5..6, 8..20];
         let locus = Locus { frame: Frame::Protein, frame_range: 3..8, sequence_range: 3..8 };
-        let columns = masked_columns(&without_gaps(b"  AC-DEF "), &locus, &masks);
+        let columns = masked_columns(without_gaps(b"  AC-DEF "), &locus, &masks);
         assert_eq!(columns, [2..3, 5..6]);
     }
 
@@ -272,7 +277,7 @@ mod tests {
             frame_range: 0..10,
             sequence_range: 10..20,
         };
-        let columns = masked_columns(&without_gaps(b"ACGT--ACGTAC"), &locus, &masks);
+        let columns = masked_columns(without_gaps(b"ACGT--ACGTAC"), &locus, &masks);
         assert_eq!(columns, [0..2, 7..8, 11..12]);
     }
 }

@@ -36,9 +36,9 @@ pub fn rows(
     let [query_masks, subject_masks] = marks.masks;
     let name = if marks.pattern.is_some() { PATTERN.len() } else { "Query".len() };
     let html = setup.output.html;
-    let query = (&pair.query_row[..], pair.query_residues());
+    let query = (&pair.query_row[..], pair.query_residues().collect());
     let mut query_row = Row::new("Query", query, query_masks, &pair.loci.query, html);
-    let subject = (&pair.subject_row[..], pair.subject_residues());
+    let subject = (&pair.subject_row[..], pair.subject_residues().collect());
     let mut subject_row = Row::new("Sbjct", subject, subject_masks, &pair.loci.subject, html);
     let line = setup.output.line_length.max(1);
     for start in (0..pair.column_count()).step_by(line) {
