@@ -24,6 +24,8 @@ struct Usual {
     page_size: usize,
 }
 
+/// An action for a signal with information.
+// SAFETY: a caller passes what the system passed for a signal, or the system itself calls.
 type Handler = unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
 /// Installs the handler, once in a process. If the system refuses, a lost page ends the process.
