@@ -8,7 +8,6 @@
 
 pub mod blastdbcmd;
 mod cat;
-mod changed_files;
 pub mod cpus;
 mod crossing;
 pub mod dbcheck;
@@ -22,6 +21,7 @@ pub mod makeblastdb;
 pub mod memory;
 mod messages;
 pub mod options;
+mod panics;
 pub mod plan;
 pub mod program;
 mod receive;

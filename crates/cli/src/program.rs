@@ -16,7 +16,6 @@ use fleetblast_mpi::is_first_process;
 
 use crate::blastdbcmd;
 use crate::cat;
-use crate::changed_files;
 use crate::dbcheck;
 use crate::doctor;
 use crate::expand;
@@ -43,6 +42,7 @@ use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, Name};
 use crate::options::wrap::WRAP;
+use crate::panics;
 use crate::plan::{self, Host, SearchProgram};
 use crate::receive;
 use crate::report;
@@ -153,7 +153,7 @@ pub const PROGRAMS: [Program; COMMANDS.len()] = {
 /// Runs the program. The first argument is the name that it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     memory::prepare();
-    changed_files::prepare();
+    panics::prepare();
     if let Err(error) = catch_size_limit() {
         return ended(Err(Error::refused("cannot catch signals", &error)));
     }

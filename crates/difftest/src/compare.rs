@@ -62,7 +62,8 @@ pub fn compare(expected: &Outcome, actual: &Outcome, stderr: bool) -> Vec<Differ
         found.push(Difference::Stream { stream: "stdout", at });
     }
     if stderr {
-        let (old, new) = (without_synopsis(&expected.stderr), without_synopsis(&actual.stderr));
+        let old = without_synopsis(&expected.stderr);
+        let new = without_details(&without_synopsis(&actual.stderr));
         if let Some(at) = first_difference(&old, &new) {
             found.push(Difference::Stream { stream: "stderr", at });
         }
@@ -129,6 +130,12 @@ fn without_synopsis(text: &[u8]) -> Vec<u8> {
         inside = (inside || line == b"USAGE\n") && line != b"\n";
         !inside
     });
+    lines.flatten().copied().collect()
+}
+
+/// Removes the details that FleetBLAST adds to messages, in parentheses on lines of their own.
+fn without_details(text: &[u8]) -> Vec<u8> {
+    let lines = text.split_inclusive(|&b| b == b'\n').filter(|line| !line.starts_with(b"("));
     lines.flatten().copied().collect()
 }
 
@@ -278,5 +285,13 @@ mod tests {
         assert_eq!(compare(&a, &b, true).len(), 1);
         let codes = compare(&a, &outcome("x", "w1", 2), true);
         assert_eq!(codes, [Difference::ExitCode { expected: 1, actual: 2 }]);
+    }
+
+    #[test]
+    fn stderr_may_have_details_on_lines_of_their_own() {
+        let oracle = outcome("x", "Error: no sequence\n", 1);
+        let with_details = outcome("x", "Error: no sequence\n(db.fa, line 2)\n", 1);
+        assert!(compare(&oracle, &with_details, true).is_empty());
+        assert_eq!(compare(&with_details, &oracle, true).len(), 1);
     }
 }

@@ -8,7 +8,7 @@ use crate::cases::{alternatives, words};
 use crate::compare::{compare, describe};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta;
-use crate::process::{Outcome, Tool, must_run, shell};
+use crate::process::{Tool, must_run, shell};
 use crate::workspace::{self, Source, Workspace};
 
 /// Most time of one command.
@@ -65,7 +65,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &DbcmdOptions) -> Re
     for (id, args) in &cases {
         let expected = options.oracle.run(args, &dir, None, LIMIT)?;
         let actual = options.tested.run(args, &dir, None, LIMIT)?;
-        let found = compare(&expected, &without_details(actual.clone()), true);
+        let found = compare(&expected, &actual, true);
         if found.is_empty() {
             println!("ok      {id} ({:.2} s, oracle {:.2} s)", actual.cpu, expected.cpu);
             continue;
@@ -76,13 +76,6 @@ pub fn run(workspace: &Workspace, source: &Source, options: &DbcmdOptions) -> Re
     }
     println!("difftest dbcmd: {} passed, {failed} failed", cases.len() - failed);
     Ok(failed == 0)
-}
-
-/// Removes the details that FleetBLAST adds to messages, in parentheses on lines of their own.
-fn without_details(mut outcome: Outcome) -> Outcome {
-    let lines = outcome.stderr.split_inclusive(|&b| b == b'\n');
-    outcome.stderr = lines.filter(|line| !line.starts_with(b"(")).flatten().copied().collect();
-    outcome
 }
 
 /// Makes the FASTA files and the databases unless they exist.

@@ -75,11 +75,9 @@ fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts)
     let high = n.min(BAND).max((n - m).max(0));
     let first_gap = gaps.open + gaps.extend;
     let mut cells = vec![vec![DEAD; subject.len() + 1]; query.len() + 1];
-    for (j, cell) in cells[0].iter_mut().enumerate().take(high.min(n) as usize + 1) {
+    for (j, cell) in cells[0].iter_mut().enumerate().take(high as usize + 1) {
         let best = if j == 0 { 0 } else { -gaps.open - gaps.extend * j as i32 };
-        // Below the band there is no row.
-        let gap = if (j as i64) < high { best - first_gap } else { NEVER };
-        *cell = Cell { best, gap, step: OPENED };
+        *cell = Cell { best, gap: best - first_gap, step: OPENED };
     }
     for (i, &row) in (1..).zip(query) {
         let columns = (i as i64 + low).max(0)..=(i as i64 + high).min(n);
@@ -97,20 +95,65 @@ fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts)
 }
 
 /// Computes a cell from its three neighbours. `right` is the best alignment that ends with a gap in
-/// the query, here and then in the next column.
+/// the query, here and then in the next column; [`NEVER`] in the first cell of a row.
+///
+/// As in BLAST+, no gap is opened after another one, even if that scored more; except in the first
+/// row, and in the first cell of a row, which has nothing to the left.
 fn cell(pair: i32, down: i32, right: &mut i32, (first_gap, extend): (i32, i32)) -> Cell {
-    let through = |op| Step { op, extends_right: true, extends_down: true };
-    let (best, step) = if down > pair && down > *right {
-        (down, through(EditOp::GapInSubject))
-    } else if *right > pair {
-        (*right, through(EditOp::GapInQuery))
-    } else {
-        let opened = pair - first_gap;
-        let extends_right = opened <= *right - extend;
-        let extends_down = opened <= down - extend;
-        (pair, Step { op: EditOp::Substitution, extends_right, extends_down })
+    let is_first = *right == NEVER;
+    let best = pair.max(down).max(*right);
+    let op = match () {
+        () if down == best && down > pair && down > *right => EditOp::GapInSubject,
+        () if *right == best && *right > pair => EditOp::GapInQuery,
+        () => EditOp::Substitution,
     };
     let opened = best - first_gap;
-    *right = (*right - extend).max(opened);
-    Cell { best, gap: (down - extend).max(opened), step }
+    let opens = is_first || op == EditOp::Substitution;
+    let extends_right = !is_first && (!opens || opened <= *right - extend);
+    let extends_down = !opens || opened <= down - extend;
+    *right = if extends_right { *right - extend } else { opened };
+    let gap = if extends_down { down - extend } else { opened };
+    Cell { best, gap, step: Step { op, extends_right, extends_down } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scores::rows_of_letters;
+    use crate::testing::RandomSequences;
+    use fastrand::Rng;
+    use fleetblast_stats::release::Release;
+    use fleetblast_stats::scoring::ScoringSystem;
+
+    /// Numbers of letters of query and subject in the columns.
+    fn lengths(edits: &[Edit]) -> (usize, usize) {
+        let len =
+            |gap| edits.iter().filter(move |edit| edit.op != gap).map(|edit| edit.len as usize);
+        (len(EditOp::GapInQuery).sum(), len(EditOp::GapInSubject).sum())
+    }
+
+    #[test]
+    fn columns_take_all_letters() {
+        let mut random = Rng::with_seed(7);
+        for (matrix, open, extend) in [("BLOSUM62", 11, 1), ("PAM30", 5, 3), ("IDENTITY", 15, 2)] {
+            let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
+            let scores = ScoreRows::of_matrix(&scoring.scores);
+            for _ in 0..20_000 {
+                let mut letters = || {
+                    let len = random.usize(..9);
+                    random.protein(len)
+                };
+                let (query, subject) = (letters(), letters());
+                if query.len() == subject.len() {
+                    continue;
+                }
+                let mut edits = Vec::new();
+                let gaps = GapCosts { open, extend };
+                align(&rows_of_letters(&query), &subject, &scores, gaps, &mut edits);
+                let (in_query, in_subject) = lengths(&edits);
+                assert_eq!(in_query, query.len(), "{query:?} {subject:?} {edits:?}");
+                assert_eq!(in_subject, subject.len(), "{query:?} {subject:?} {edits:?}");
+            }
+        }
+    }
 }

@@ -1,0 +1,72 @@
+//! What a panic does: it ends the process, whatever thread it is in.
+//!
+//! A thread of a search that panicked would be missed by the others: ranks that are threads would
+//! wait for its messages forever.
+
+use std::panic;
+
+use fleetblast_db::check_mapped_files;
+use fleetblast_job::error::{Error, exit};
+use fleetblast_mpi::launched;
+
+use crate::ending::end_process;
+use crate::messages::complain;
+
+/// Makes panics end the process. If a mapped file has changed under the search, the message names
+/// it: that is no fault of the program and no reason for a backtrace. Results computed from a
+/// database that changes meanwhile may contradict each other anywhere.
+pub fn prepare() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if let Err(changed) = check_mapped_files() {
+            let Error { message, exit_code, .. } = changed.into();
+            end_process(exit_code, || complain(&(message + &place())));
+        }
+        end_process(exit::UNKNOWN, || {
+            usual(info);
+            complain(&format!(
+                "FleetBLAST has found a fault in itself and ends{}. The report is not complete. \
+                 Please report the lines above with the command.",
+                place()
+            ));
+        });
+    }));
+}
+
+/// Which rank this process is, for the end of a message; empty if it is the only one.
+fn place() -> String {
+    let launch = launched().filter(|launch| launch.ranks > 1);
+    launch.map_or_else(String::new, |launch| format!(" (rank {})", launch.rank))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::env;
+    use std::process::Command;
+    use std::thread;
+
+    use super::*;
+
+    /// Environment variable set in the process that panics.
+    const PANICS: &str = "FLEETBLAST_TEST_PANICS";
+
+    #[test]
+    fn a_panic_ends_a_process_whose_other_threads_wait() {
+        if env::var_os(PANICS).is_some() {
+            prepare();
+            thread::spawn(|| panic!("a fault of the program"));
+            loop {
+                thread::park();
+            }
+        }
+        let mut command = Command::new(env::current_exe().unwrap());
+        let test = "panics::tests::a_panic_ends_a_process_whose_other_threads_wait";
+        let ended = command.args(["--exact", test, "--nocapture"]).env(PANICS, "1").output();
+        let ended = ended.unwrap();
+        let message = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(i32::from(exit::UNKNOWN)), "{message}");
+        for text in ["a fault of the program", "FleetBLAST has found a fault in itself"] {
+            assert!(message.contains(text), "{message}");
+        }
+    }
+}
