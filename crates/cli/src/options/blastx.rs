@@ -68,6 +68,8 @@ pub const BLASTX: Program = Program {
         formatting::OPTIONS,
         threads::OPTIONS,
         &[REMOTE.spec],
+        // BLAST+ 2.12.0 crashes or never ends with it: it counts queries where it needs contexts
+        // (`Blast_RedoOneMatchSmithWaterman`, redo_alignment.c).
         &[COMP_BASED_STATS.spec, USE_SW_TBACK.unsupported().spec],
         &[spec::VERSION],
         resources::OPTIONS,

@@ -77,7 +77,7 @@ pub const TBLASTN: Program = Program {
         formatting::OPTIONS,
         threads::OPTIONS,
         &[REMOTE.excludes(&NOT_REMOTE_WITH_PSSM).spec],
-        &[COMP_BASED_STATS.spec, USE_SW_TBACK.unsupported().spec, IN_PSSM_OF_TBLASTN.spec],
+        &[COMP_BASED_STATS.spec, USE_SW_TBACK.spec, IN_PSSM_OF_TBLASTN.spec],
         &[spec::VERSION],
         resources::OPTIONS,
         fleet::OPTIONS,

@@ -52,11 +52,18 @@ impl SearchProgram for TblastnOptions {
     }
 
     fn unsupported(&self) -> Option<String> {
-        let file = self.in_pssm.as_ref()?;
+        let local = self.protein.composition.use_sw_tback;
+        let pssm = self.in_pssm.as_ref();
         let refused = [
-            (contents::is_read_twice(file), "-in_pssm from standard input on several processes"),
+            // Whether an alignment counts then depends on the subjects that came before.
+            (local && !self.links(), "-use_sw_tback without linked HSPs"),
+            (local && pssm.is_some(), "-use_sw_tback with -in_pssm"),
+            (
+                pssm.is_some_and(|file| contents::is_read_twice(file)),
+                "-in_pssm from standard input on several processes",
+            ),
             // BLAST+ finds nothing.
-            (self.common.ungapped, "-ungapped with -in_pssm"),
+            (self.common.ungapped && pssm.is_some(), "-ungapped with -in_pssm"),
         ];
         refused.into_iter().find(|(given, _)| *given).map(|(_, what)| what.to_owned())
     }
@@ -116,6 +123,11 @@ impl SearchProgram for TblastnOptions {
 }
 
 impl TblastnOptions {
+    /// Whether HSPs are linked; an intron of these lengths has no room for a gap.
+    fn links(&self) -> bool {
+        self.sum_stats != Some(false) && !(1..=4).contains(&self.max_intron_length)
+    }
+
     /// Plans a search with a PSSM instead of a query, which BLAST+ calls PSITBLASTN
     /// (`CPSIBlastOptionsHandle::SetPSITblastnDefaults`, psiblast_options.cpp). It has the defaults
     /// of psiblast, and no composition-based statistics.

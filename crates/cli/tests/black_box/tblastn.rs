@@ -182,11 +182,14 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-import_search_strategy|x".to_owned(), "-import_search_strategy"),
         ("-in_pssm|x|-ungapped".to_owned(), "-ungapped with -in_pssm"),
         ("-outfmt|11".to_owned(), "-outfmt 11"),
-        ("-use_sw_tback".to_owned(), "-use_sw_tback"),
+        ("-use_sw_tback|-ungapped".to_owned(), "-use_sw_tback with -ungapped"),
+        ("-use_sw_tback|-in_pssm|x".to_owned(), "-use_sw_tback with -in_pssm"),
+        ("-use_sw_tback|-sum_stats|false".to_owned(), "-use_sw_tback without linked HSPs"),
+        ("-use_sw_tback|-max_intron_length|4".to_owned(), "-use_sw_tback without linked HSPs"),
     ];
     for (line, name) in lines {
         // A matrix takes the place of a query.
-        let query = if line.starts_with("-in_pssm") { "" } else { "-query|q.fa|" };
+        let query = if line.contains("-in_pssm") { "" } else { "-query|q.fa|" };
         let line = Fixture::words(&format!("{query}-db|db|{line}"));
         let output = fixture.run(&fixture.called("tblastn"), &line, &[]);
         let messages = complaint(&output);

@@ -25,6 +25,7 @@ pub static TBLASTN: Program = Program {
         table!("tblastn", "translation"),
         table!("tblastn", "sums"),
         table!("tblastn", "scoring"),
+        table!("tblastn", "local"),
         table!("tblastn", "ungapped"),
         table!("tblastn", "search"),
         table!("tblastn", "limits"),

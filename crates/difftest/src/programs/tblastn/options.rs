@@ -20,6 +20,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
         // The masks of dustmasker.
         group[1] = "11".to_owned();
     }
+    // BLAST+ often takes minutes for local alignments (docs/rules/tblastn.md).
     groups.retain(|group| group[0] != "-use_sw_tback");
     let format = groups.pop();
     let mut choice = Choice::new(rng);

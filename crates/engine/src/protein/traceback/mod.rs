@@ -313,23 +313,24 @@ impl Traceback {
             Method::Plain => self.plain(query, subject, hit, scratch),
             Method::Redo => {
                 let (scaled, pair_p) = self.redo(query, subject, hit, scratch);
-                // Without linked alignments BLAST+ counts the bases of a translated subject.
-                let length = match self.linked_gaps {
-                    Some(_) => subject.linked_length(),
-                    None => subject.stored_length(),
-                };
-                self.evaluate(query, length, hit.oid, scaled, pair_p)
+                self.evaluate(query, self.length(subject), hit.oid, scaled, pair_p)
             }
             Method::SmithWaterman => {
-                // Translated sequences have no such alignments.
-                let residues = subject.part(Frame::Protein, 0..subject.length(Frame::Protein));
-                let found = self.smith_waterman(&query.contexts[0], &residues, hit, scratch);
-                let pair_p = found.pair_p;
-                let mut candidate =
-                    self.evaluate(query, residues.len(), hit.oid, found.alignments, pair_p);
+                let found = self.smith_waterman(query, subject, hit, scratch);
+                let (length, pair_p) = (self.length(subject), found.pair_p);
+                let mut candidate = self.evaluate(query, length, hit.oid, found.alignments, pair_p);
                 candidate.first_local = found.first;
                 candidate
             }
+        }
+    }
+
+    /// Length of a subject for the statistics of alignments. Without linked alignments BLAST+
+    /// counts the bases of a translated subject.
+    fn length(&self, subject: &SubjectResidues<'_>) -> usize {
+        match self.linked_gaps {
+            Some(_) => subject.linked_length(),
+            None => subject.stored_length(),
         }
     }
 

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp};
-use crate::params::CompositionMode;
 use crate::protein::composition::composition_of;
 use crate::subjects::View;
 
@@ -188,27 +187,9 @@ impl Traceback {
         Scaled { context, frame, score, bounds, edits: traced.edits, adjustment }
     }
 
-    /// Prepares the subject for a Smith–Waterman alignment, which needs it only once.
-    pub(super) fn prepare_once(
-        &self,
-        query: &TracebackContext,
-        subject: &[u8],
-        first: (u32, &PrelimHsp),
-        scratch: &mut TracebackScratch,
-    ) {
-        if self.mode == CompositionMode::Off {
-            scratch.subject.load(subject);
-        } else {
-            let near = self.maybe_near_identical(query, first.1);
-            let view = View::protein(first.0);
-            let whole = 0..query.residues.len();
-            self.prepare((query, &whole), subject, (view, first.1), near, scratch);
-        }
-    }
-
     /// Loads the subject: masked, unless its first HSP shows that it is nearly identical to the
     /// range of the query. Returns false if it was masked and nothing was found.
-    fn prepare(
+    pub(super) fn prepare(
         &self,
         (query, range): (&TracebackContext, &Range<usize>),
         subject: &[u8],

@@ -5,58 +5,99 @@ use fleetblast_seq::frame::Frame;
 
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;
-use super::{Scaled, Traceback, TracebackContext, TracebackScratch};
+use super::source::SubjectResidues;
+use super::windows::{self, Window};
+use super::{Scaled, Traceback, TracebackContext, TracebackQuery, TracebackScratch};
 use crate::hits::{Adjustment, HitKey, PrelimHit};
 use crate::order::Bounds;
+use crate::params::CompositionMode;
+use crate::subjects::View;
 
 /// Number of attempts with a doubled X-drop, if the dynamic programming misses the score.
 const TRIES: i32 = 3;
 
 /// The alignments of a subject.
+#[derive(Default)]
 pub(super) struct LocalAlignments {
     /// Latest first.
     pub alignments: Vec<Scaled>,
     /// Key of the first alignment by the e-value of the search space; `None` if it is not
-    /// significant.
+    /// significant, or if alignments are linked.
     pub first: Option<HitKey>,
     pub pair_p: Option<f64>,
 }
 
 impl Traceback {
-    /// All significant local alignments; only the best one if there was just one preliminary HSP.
+    /// All significant local alignments.
     pub(super) fn smith_waterman(
         &self,
-        query: &TracebackContext,
-        subject: &[u8],
+        query: &TracebackQuery,
+        subject: &SubjectResidues<'_>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> LocalAlignments {
-        let mut found = LocalAlignments { alignments: Vec::new(), first: None, pair_p: None };
-        let Some(first) = hit.hsps.first() else { return found };
-        self.prepare_once(query, subject, (hit.oid, first), scratch);
-        let whole = 0..query.residues.len();
-        let adjusted = self.adjust((query, &whole), first, scratch, &mut found.pair_p);
-        let Some(adjustment) = adjusted else { return found };
+        let mut found = LocalAlignments::default();
+        for context in &query.contexts {
+            let windows = windows::of_context(context, &hit.hsps, |frame| subject.length(frame));
+            for window in &windows {
+                let residues = subject.part(window.frame, window.subject.clone());
+                let subject = (hit.oid, &*residues);
+                let place = (context, window);
+                self.align_window(place, subject, query.least_score, &mut found, scratch);
+            }
+        }
+        found
+    }
+
+    /// The local alignments of a window; only the best one if there was just one preliminary HSP.
+    fn align_window(
+        &self,
+        (query, window): (&TracebackContext, &Window),
+        (oid, subject): (u32, &[u8]),
+        least_score: i32,
+        found: &mut LocalAlignments,
+        scratch: &mut TracebackScratch,
+    ) {
+        let part = (query, &window.query);
+        let first = window.hsps[0].shifted(window.subject.start as u32);
+        if self.mode == CompositionMode::Off {
+            scratch.subject.load(subject);
+        } else {
+            let near = self.maybe_near_identical(query, &first);
+            let view = View { oid, frame: window.frame };
+            self.prepare(part, subject, (view, &first), near, scratch);
+        }
+        let adjusted = self.adjust(part, &first, scratch, &mut found.pair_p);
+        let Some(adjustment) = adjusted else { return };
         let TracebackScratch { local, forbidden, padded, subject, dp, .. } = scratch;
         forbidden.clear(query.residues.len());
         let scheme = self.scheme(padded);
         loop {
             let end = local.best_end(&query.rows, subject.residues(), &scheme, forbidden);
             let evalue = query.significance.local_evalue(end.score, query);
+            let is_significant = match self.linked_gaps {
+                Some(_) => end.score >= least_score,
+                None => evalue < self.significance.limit,
+            };
             // A score of 0 aligns nothing; BLAST+ would loop forever here.
-            if end.score <= 0 || evalue >= self.significance.limit {
-                return found;
+            if end.score <= 0 || !is_significant {
+                return;
             }
-            found.first.get_or_insert(HitKey { evalue, score: end.score, oid: hit.oid });
+            if self.linked_gaps.is_none() {
+                found.first.get_or_insert(HitKey { evalue, score: end.score, oid });
+            }
             let start = local.start_of(&query.rows, subject.residues(), &scheme, forbidden, &end);
-            let aligned = trace(query, subject.forwards(), &scheme, &start, &end, dp);
+            let mut aligned = trace(query, subject.forwards(), &scheme, &start, &end, dp);
             let b = aligned.bounds;
             forbidden
                 .push(b.q_start as usize..b.q_end as usize, b.s_start as usize..b.s_end as usize);
-            let empty = b.q_start == b.q_end;
-            found.alignments.insert(0, Scaled { adjustment, ..aligned });
-            if hit.hsps.len() == 1 || empty {
-                return found;
+            (aligned.frame, aligned.adjustment) = (window.frame, adjustment);
+            for place in [&mut aligned.bounds.s_start, &mut aligned.bounds.s_end] {
+                *place += window.subject.start as u32;
+            }
+            found.alignments.insert(0, aligned);
+            if window.hsps.len() == 1 || b.q_start == b.q_end {
+                return;
             }
         }
     }
