@@ -9,7 +9,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
 use std::fmt::{self, Write};
-use std::panic::{self, PanicHookInfo};
+use std::panic::PanicHookInfo;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -21,7 +21,7 @@ use crate::ending::end_process;
 const RESERVE: usize = 1 << 20;
 /// Most bytes of the last message.
 const MESSAGE: usize = 512;
-/// Starts of the library's panic messages that [`hook`] handles.
+/// Starts of the library's panic messages that [`end_without_threads`] handles.
 const WANTS: [&str; 3] = [
     "failed to spawn thread",
     "failed to allocate an alternative stack",
@@ -37,21 +37,25 @@ static RESERVED: AtomicPtr<libc::c_void> = AtomicPtr::new(ptr::null_mut());
 // SAFETY: all calls are passed on unchanged to the system's allocator, and its results are returned
 // unless they are null. For null the process ends: `end_process` neither returns nor unwinds.
 unsafe impl GlobalAlloc for ExitingAllocator {
+    // SAFETY: the caller keeps to the rules of `GlobalAlloc`.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the same rules.
         non_null(unsafe { System.alloc(layout) }, layout.size())
     }
 
+    // SAFETY: the caller keeps to the rules of `GlobalAlloc`.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the same rules.
         non_null(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
+    // SAFETY: the caller keeps to the rules of `GlobalAlloc`.
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller keeps to the same rules.
         non_null(unsafe { System.realloc(old, layout, size) }, size)
     }
 
+    // SAFETY: the caller keeps to the rules of `GlobalAlloc`.
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
         // SAFETY: the caller keeps to the same rules.
         unsafe { System.dealloc(old, layout) }
@@ -66,8 +70,7 @@ fn non_null(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
-/// Prepares for lack of memory or threads: reserves memory for the end, and makes panics about
-/// threads end the process with a message.
+/// Prepares for lack of memory: reserves memory for the end.
 pub fn prepare() {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -82,11 +85,6 @@ pub fn prepare() {
         // allowed anywhere, and does not return.
         unsafe { libc::signal(libc::SIGABRT, handler) };
     }
-    let usual = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        hook(info);
-        usual(info);
-    }));
 }
 
 /// Whether the process has a memory limit below the machine's memory.
@@ -103,8 +101,8 @@ extern "C" fn on_abort(_: libc::c_int) {
     end(format_args!("a library could not allocate memory"));
 }
 
-/// Ends the process if a thread could not be created.
-fn hook(info: &PanicHookInfo) {
+/// Ends the process if the panic says that a thread could not be created.
+pub(crate) fn end_without_threads(info: &PanicHookInfo) {
     if let Some(what) =
         text(info.payload()).filter(|text| WANTS.iter().any(|want| text.starts_with(want)))
     {

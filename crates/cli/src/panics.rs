@@ -10,14 +10,17 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_mpi::launched;
 
 use crate::ending::end_process;
+use crate::memory;
 use crate::messages::complain;
 
-/// Makes panics end the process. If a mapped file has changed under the search, the message names
-/// it: that is no fault of the program and no reason for a backtrace. Results computed from a
-/// database that changes meanwhile may contradict each other anywhere.
+/// Makes panics end the process. Those about threads have a message of their own. If a mapped file
+/// has changed under the search, the message names it: that is no fault of the program and no
+/// reason for a backtrace. Results computed from a database that changes meanwhile may contradict
+/// each other anywhere.
 pub fn prepare() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
+        memory::end_without_threads(info);
         if let Err(changed) = check_mapped_files() {
             let Error { message, exit_code, .. } = changed.into();
             end_process(exit_code, || complain(&(message + &place())));

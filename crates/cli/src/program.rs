@@ -152,9 +152,8 @@ pub const PROGRAMS: [Program; COMMANDS.len()] = {
 
 /// Runs the program. The first argument is the name that it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    panics::prepare();
-    // Its hook comes first: panics about threads have a message of their own.
     memory::prepare();
+    panics::prepare();
     if let Err(error) = catch_size_limit() {
         return ended(Err(Error::refused("cannot catch signals", &error)));
     }
