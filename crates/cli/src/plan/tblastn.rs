@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use fleetblast_engine::params::ProteinParams;
+use fleetblast_engine::params::{HspLinking, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Citations;
 use fleetblast_metadata::{Encoding, EncodingChoice};
@@ -54,10 +54,11 @@ impl SearchProgram for TblastnOptions {
     fn unsupported(&self) -> Option<String> {
         let local = self.protein.composition.use_sw_tback;
         let pssm = self.in_pssm.as_ref();
+        let is_linked = self.linking().is_some_and(HspLinking::links_gapped);
         let refused = [
-            // Whether an alignment counts then depends on the subjects that came before.
-            (local && !self.links(), "-use_sw_tback without linked HSPs"),
             (local && pssm.is_some(), "-use_sw_tback with -in_pssm"),
+            // Whether an alignment counts then depends on the subjects that came before.
+            (local && !is_linked, "-use_sw_tback without linked HSPs"),
             (
                 pssm.is_some_and(|file| contents::is_read_twice(file)),
                 "-in_pssm from standard input on several processes",
@@ -88,9 +89,7 @@ impl SearchProgram for TblastnOptions {
         let translation = protein::subject_translation(&self.common, code);
         let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, translation);
         let params = search.params(hitlist_size, host, defaults)?;
-        let sum_stats = self.sum_stats.unwrap_or(is_of_letters);
-        let linking = protein::linking(sum_stats, self.max_intron_length);
-        let params = ProteinParams { linking, ..params };
+        let params = ProteinParams { linking: self.linking(), ..params };
         match &self.in_pssm {
             Some(file) => self.searching_with_pssm(file, params, &search),
             None => Ok(search.plan(params, Citations::Translated, BATCH)),
@@ -123,9 +122,10 @@ impl SearchProgram for TblastnOptions {
 }
 
 impl TblastnOptions {
-    /// Whether HSPs are linked; an intron of these lengths has no room for a gap.
-    fn links(&self) -> bool {
-        self.sum_stats != Some(false) && !(1..=4).contains(&self.max_intron_length)
+    /// How HSPs are linked; by default they are not with a PSSM.
+    fn linking(&self) -> Option<HspLinking> {
+        let sum_stats = self.sum_stats.unwrap_or(self.in_pssm.is_none());
+        protein::linking(sum_stats, self.max_intron_length)
     }
 
     /// Plans a search with a PSSM instead of a query, which BLAST+ calls PSITBLASTN

@@ -5,7 +5,7 @@ use fleetblast_stats::sums::SearchSpace;
 
 use crate::lists::linking::PairStatistics;
 use crate::lists::linking::uneven::UnevenGaps;
-use crate::params::{DatabaseTotals, ProteinParams};
+use crate::params::{DatabaseTotals, HspLinking, ProteinParams};
 
 /// E-value, before the correction for sets, from which HSPs that are linked are of use
 /// (`BlastHitSavingParametersUpdate`, blast_parameters.c).
@@ -18,6 +18,13 @@ pub(crate) enum LinkingRule {
     Even,
     /// With introns.
     Uneven(UnevenGaps),
+}
+
+impl HspLinking {
+    /// Whether gapped HSPs are linked: a short intron has no room for a residue.
+    pub fn links_gapped(self) -> bool {
+        UnevenGaps::gapped(self.max_intron_length, false).is_some()
+    }
 }
 
 impl ProteinParams {
