@@ -102,10 +102,12 @@ fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts)
 fn cell(pair: i32, down: i32, right: &mut i32, (first_gap, extend): (i32, i32)) -> Cell {
     let is_first = *right == NEVER;
     let best = pair.max(down).max(*right);
-    let op = match () {
-        () if down == best && down > pair && down > *right => EditOp::GapInSubject,
-        () if *right == best && *right > pair => EditOp::GapInQuery,
-        () => EditOp::Substitution,
+    let op = if down > pair.max(*right) {
+        EditOp::GapInSubject
+    } else if *right > pair {
+        EditOp::GapInQuery
+    } else {
+        EditOp::Substitution
     };
     let opened = best - first_gap;
     let opens = is_first || op == EditOp::Substitution;

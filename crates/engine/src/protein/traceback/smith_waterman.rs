@@ -1,8 +1,6 @@
 //! Optimal local alignments in place of those of the X-drop heuristic (`-use_sw_tback`, rules 6.6,
 //! `redo_alignment.c`).
 
-use fleetblast_seq::frame::Frame;
-
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;
 use super::source::SubjectResidues;
@@ -87,29 +85,26 @@ impl Traceback {
                 found.first.get_or_insert(HitKey { evalue, score: end.score, oid });
             }
             let start = local.start_of(&query.rows, subject.residues(), &scheme, forbidden, &end);
-            let mut aligned = trace(query, subject.forwards(), &scheme, &start, &end, dp);
-            let b = aligned.bounds;
-            forbidden
-                .push(b.q_start as usize..b.q_end as usize, b.s_start as usize..b.s_end as usize);
-            (aligned.frame, aligned.adjustment) = (window.frame, adjustment);
-            for place in [&mut aligned.bounds.s_start, &mut aligned.bounds.s_end] {
-                *place += window.subject.start as u32;
-            }
+            let place = (query, window);
+            let aligned = trace(place, adjustment, subject.forwards(), &scheme, (&start, &end), dp);
+            let Bounds { q_start, q_end, s_start, s_end } = aligned.bounds;
+            let [s_start, s_end] = [s_start, s_end].map(|at| at as usize - window.subject.start);
+            forbidden.push(q_start as usize..q_end as usize, s_start..s_end);
             found.alignments.insert(0, aligned);
-            if window.hsps.len() == 1 || b.q_start == b.q_end {
+            if window.hsps.len() == 1 || q_start == q_end {
                 return;
             }
         }
     }
 }
 
-/// The columns of the alignment from `start` to `end`.
+/// The alignment from `start` to `end`, positions in the window. `subject` is the window.
 fn trace(
-    query: &TracebackContext,
+    (query, window): (&TracebackContext, &Window),
+    adjustment: Adjustment,
     subject: &[u8],
     scheme: &Scheme<'_>,
-    start: &Peak,
-    end: &Peak,
+    (start, end): (&Peak, &Peak),
     dp: &mut super::DpScratch,
 ) -> Scaled {
     let rows = &query.rows[start.query..=end.query];
@@ -124,17 +119,18 @@ fn trace(
         scheme.x_drop = scheme.x_drop.saturating_mul(2);
         extent = align_forward(rows, columns, &scheme, dp, &mut edits);
     }
+    let s_start = window.subject.start + start.subject;
     Scaled {
         context: query.number,
-        frame: Frame::Protein,
+        frame: window.frame,
         score: extent.score,
         bounds: Bounds {
             q_start: start.query as u32,
             q_end: (start.query + extent.query) as u32,
-            s_start: start.subject as u32,
-            s_end: (start.subject + extent.subject) as u32,
+            s_start: s_start as u32,
+            s_end: (s_start + extent.subject) as u32,
         },
         edits,
-        adjustment: Adjustment::None,
+        adjustment,
     }
 }
