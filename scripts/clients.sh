@@ -92,6 +92,30 @@ client_mobsuite() { # tblastn, all targets: what it runs for relaxases, and its 
     /usr/bin/python3 -W ignore scripts/clients/kleborate_proteins.py "$kleborate_data" >proteins.faa
     "$venv/bin/python" -W ignore scripts/clients/mob_suite_tblastn.py proteins.faa "$work/genomes/klebsiella.fna" found
 }
+client_amrfinder() { # the command lines of AMRFinderPlus (its amrfinder.cpp and seq.hpp), whose database no registry has
+    local genome=$work/genomes/klebsiella.fna
+    local search=(-comp_based_stats 0 -seg no -max_target_seqs 10000 -dbsize 10000)
+    local strict=(-evalue 1e-10 -word_size 5) loose=(-evalue 1 -word_size 3)
+    local names='qseqid sseqid qstart qend qlen sstart send slen qseq sseq'
+    local reversed='sseqid qseqid sstart send slen qstart qend qlen sseq qseq'
+    /usr/bin/python3 -W ignore scripts/clients/kleborate_proteins.py "$kleborate_data" >AMRProt.fa
+    makeblastdb -in AMRProt.fa -dbtype prot
+    # Contigs that are short enough for blastx.
+    awk '/^>/ { n = 0; print; next } (n += length($0)) <= 90000' "$genome" >contigs.fna
+    blastp -query AMRProt.fa -db AMRProt.fa "${search[@]}" "${strict[@]}" -task blastp-fast \
+        -num_threads 2 -mt_mode 1 -outfmt "6 $reversed" -out found/blastp
+    blastx -query contigs.fna -db AMRProt.fa "${search[@]}" "${strict[@]}" -query_gencode 11 \
+        -num_threads 2 -mt_mode 1 -outfmt "6 $reversed" -out found/blastx
+    tblastn -subject "$genome" -query AMRProt.fa "${search[@]}" "${strict[@]}" -task tblastn-fast \
+        -window_size 15 -threshold 100 -db_gencode 11 -outfmt "6 $names" -out found/tblastn
+    tblastn -subject "$genome" -query AMRProt.fa "${search[@]}" "${loose[@]}" \
+        -window_size 15 -threshold 100 -db_gencode 11 -outfmt "6 $names" -out found/tblastn-slow
+}
+client_pygenomeviz() { # tblastx, genomes against each other
+    "$venv/bin/python" -W ignore scripts/clients/genbank.py . "$work"/phages/*.fna
+    "$venv/bin/pgv-blast" ./*.gbk -o out --seqtype protein --threads 2 --formats png
+    mv out/*.tsv found/
+}
 
 proteins() {
     mkdir "$work/proteins"

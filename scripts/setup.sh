@@ -103,3 +103,7 @@ if [ "${1:-}" = clients ] && [ ! -x "$venv/bin/mob_typer" ]; then
     /usr/bin/python3 -m venv --system-site-packages "$venv"
     "$venv/bin/pip" install -q --no-deps mob_suite
 fi
+if [ "${1:-}" = clients ] && [ ! -x "$venv/bin/pgv-blast" ]; then
+    # Needs newer versions than Debian has.
+    "$venv/bin/pip" install -q pygenomeviz
+fi

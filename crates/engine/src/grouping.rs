@@ -189,14 +189,19 @@ impl Grouping {
     }
 
     /// Divides the chunks into groups that are prepared one at a time, so that memory does not grow
-    /// with the length of queries. A search is never divided.
-    pub(crate) fn searcher_ranges(&self, params: &Params) -> Vec<Range<usize>> {
-        self.searcher_ranges_within(match params {
+    /// with the length of queries; into about `least` of them, if there are as many searches. A
+    /// search is never divided.
+    pub(crate) fn searcher_ranges(&self, params: &Params, least: usize) -> Vec<Range<usize>> {
+        let most = match params {
             Params::Nucleotide(_) => MAX_NUCLEOTIDE_LETTERS,
             // It has no tables, and searches all chunks at once.
-            Params::Protein(params) if params.pattern.is_some() => u64::MAX,
+            Params::Protein(params) if params.pattern.is_some() => {
+                return self.searcher_ranges_within(u64::MAX);
+            }
             Params::Protein(_) => MAX_PROTEIN_LETTERS,
-        })
+        };
+        let letters: u64 = self.pieces.iter().map(|piece| piece.range.len() as u64).sum();
+        self.searcher_ranges_within(most.min(letters.div_ceil(least.max(1) as u64)))
     }
 
     /// The same with at most `most` letters in a group.

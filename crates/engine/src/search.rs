@@ -201,16 +201,18 @@ impl Search {
         batch.part(queries, range, reach, (&self.params, &self.totals))
     }
 
-    /// Prepares a block of queries in groups, each on demand. They are searched one after another,
-    /// each with its part of the block's lists. Most blocks are a single group. Long queries are
-    /// divided, as their lookup tables would take too much memory at once.
+    /// Divides a block of queries into groups, each with its part of the block's lists, and returns
+    /// what prepares each. Most blocks are a single group. Long queries are divided, as their lookup
+    /// tables would take too much memory at once, and into `least` groups if they have as many
+    /// chunks.
     pub fn searchers<'a>(
         &'a self,
         queries: &'a [Query],
         grouping: &'a Grouping,
-    ) -> impl ExactSizeIterator<Item = Searcher> + 'a {
-        let ranges = grouping.searcher_ranges(&self.params);
-        ranges.into_iter().map(|range| self.prepare(queries, (grouping, range)))
+        least: usize,
+    ) -> impl ExactSizeIterator<Item = impl FnOnce() -> Searcher + Send + 'a> + Send + 'a {
+        let ranges = grouping.searcher_ranges(&self.params, least);
+        ranges.into_iter().map(move |range| move || self.prepare(queries, (grouping, range)))
     }
 
     /// Prepares some chunks of a block.

@@ -65,7 +65,7 @@ impl PartitionSupply {
     /// Makes a supply of these units, in this order. With `keep`, loaded units stay in memory.
     pub fn new(loader: Box<dyn Loader>, units: Vec<LoadUnit>, keep: bool) -> Self {
         let kept = keep.then(|| units.iter().map(|_| OnceLock::new()).collect());
-        Self { loader, units, kept }
+        Self { loader, units, kept, loading: Mutex::default() }
     }
 
     /// Units in the order of loading.
@@ -147,6 +147,8 @@ impl PartitionSupply {
 
     fn load(&self, number: usize, unit: &LoadUnit) -> Result<Arc<LoadedPartition>, DbError> {
         let slot = self.kept.as_ref().and_then(|kept| kept.get(number));
+        // Passes on several threads load a unit once.
+        let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(partition) = slot.and_then(OnceLock::get) {
             return Ok(Arc::clone(partition));
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use fleetblast_db::load::{LoadUnit, LoadedRange, Loader, PartitionSupply};
+use fleetblast_db::load::{LoadUnit, LoadedRange, Loader, PartitionSupply, RangeQueue};
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::restrict::HitVisibility;
 use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_no_lost_page};
@@ -24,6 +24,8 @@ use crate::subjects::{MaskedLetters, StoredSequence, SubjectDatabase};
 
 /// Ranges per thread, at least, so that no thread is idle for long at the end.
 pub const RANGES_PER_THREAD: usize = 16;
+/// Searchers per thread, at least, where threads share them instead of subjects.
+const SEARCHERS_PER_THREAD: usize = 4;
 /// Number of subjects that a thread searches between two steps of progress.
 const SUBJECTS_PER_STEP: u64 = 128;
 
@@ -168,51 +170,118 @@ impl<'a> DatabaseScan<'a> {
         self.supply.loader()
     }
 
-    /// Searches a block with one searcher after another, on all threads of the current pool.
-    /// Returns the preliminary hits.
+    /// The least number of searchers into which a block is best divided. With fewer subjects than
+    /// threads, and all of them in memory, the threads share the searchers.
+    pub fn least_searchers(&self) -> usize {
+        let threads = rayon::current_num_threads();
+        match self.is_stable && self.subject_count() < threads as u64 {
+            true => SEARCHERS_PER_THREAD * threads,
+            false => 1,
+        }
+    }
+
+    /// Searches a block on all threads of the current pool, which share the subjects for one
+    /// searcher after another, or share the searchers (see [`DatabaseScan::least_searchers`]).
+    /// `searchers` prepare them. Returns the preliminary hits.
     ///
     /// # Errors
     /// A damaged database.
-    pub fn search(
+    pub fn search<S: Borrow<Searcher>>(
         &mut self,
         merger: &Merger,
-        searchers: impl Iterator<Item = impl Borrow<Searcher>>,
+        searchers: impl ExactSizeIterator<Item = impl FnOnce() -> S + Send> + Send,
     ) -> Result<HitLists, DbError> {
-        let mut lists = merger.empty_lists();
-        for searcher in searchers {
-            merger.absorb(&mut lists, self.search_with(searcher.borrow())?);
-            if self.halt.is_set() {
-                break;
-            }
-        }
+        let pass = match self.least_searchers() > 1 && searchers.len() > 1 {
+            true => self.share_searchers(merger, searchers)?,
+            false => self.share_subjects(merger, searchers)?,
+        };
+        let (lists, waiting) = pass;
+        self.waiting += waiting;
+        self.is_validated = self.is_stable && !self.halt.is_set();
         Ok(lists)
     }
 
-    fn search_with(&mut self, searcher: &Searcher) -> Result<HitLists, DbError> {
+    /// Gives each thread searchers of its own, each for all subjects. Also returns the time that
+    /// threads waited for the supply.
+    fn share_searchers<S: Borrow<Searcher>>(
+        &self,
+        merger: &Merger,
+        searchers: impl Iterator<Item = impl FnOnce() -> S + Send> + Send,
+    ) -> Result<(HitLists, Duration), DbError> {
+        let search = |searcher: &Searcher| -> Result<_, DbError> {
+            let mut lists = merger.empty_lists();
+            let ((), waiting) = self.supply.run_pass(|queue| {
+                self.search_queue(searcher, queue, |part| merger.absorb(&mut lists, part));
+            })?;
+            Ok((lists, waiting))
+        };
+        let searched = searchers.par_bridge().map(|prepare| search(prepare().borrow()));
+        let searched = searched.try_reduce(
+            || (merger.empty_lists(), Duration::ZERO),
+            |(mut lists, waiting), (more, longer)| {
+                merger.absorb(&mut lists, more);
+                Ok((lists, waiting + longer))
+            },
+        )?;
+        self.check_unchanged()?;
+        Ok(searched)
+    }
+
+    /// Searches with one searcher after another, each on all threads. Also returns the time that
+    /// threads waited for the supply.
+    fn share_subjects<S: Borrow<Searcher>>(
+        &mut self,
+        merger: &Merger,
+        searchers: impl Iterator<Item = impl FnOnce() -> S + Send>,
+    ) -> Result<(HitLists, Duration), DbError> {
+        let (mut lists, mut waiting) = (merger.empty_lists(), Duration::ZERO);
+        for prepare in searchers {
+            let (found, longer) = self.search_with(prepare().borrow())?;
+            merger.absorb(&mut lists, found);
+            waiting += longer;
+            if self.halt.is_set() {
+                break;
+            }
+            // The next one searches the same bytes.
+            self.is_validated = self.is_stable;
+        }
+        Ok((lists, waiting))
+    }
+
+    /// Searches with one searcher on all threads. Also returns the time that they waited.
+    fn search_with(&self, searcher: &Searcher) -> Result<(HitLists, Duration), DbError> {
         let merger = searcher.merger();
         let lists = Mutex::new(merger.empty_lists());
         let ((), waiting) = self.supply.run_pass(|queue| {
             rayon::broadcast(|_| {
-                let mut scratch = SearchScratch::default();
-                while self.can_continue()
-                    && let Some(work) = queue.next()
-                {
-                    match self.search_range(searcher, &work, &mut scratch) {
-                        // A poisoned lock means that another thread panicked, which ends the run
-                        // anyway.
-                        Ok(part) => {
-                            let mut lists = lists.lock().expect("no thread panicked");
-                            merger.absorb(&mut lists, part);
-                        }
-                        Err(error) => queue.fail(work.range.start, error),
-                    }
-                }
+                self.search_queue(searcher, queue, |part| {
+                    // A poisoned lock means that another thread panicked, which ends the run
+                    // anyway.
+                    let mut lists = lists.lock().expect("no thread panicked");
+                    merger.absorb(&mut lists, part);
+                });
             });
         })?;
-        self.waiting += waiting;
         self.check_unchanged()?;
-        self.is_validated = self.is_stable && !self.halt.is_set();
-        Ok(lists.into_inner().expect("no thread panicked"))
+        Ok((lists.into_inner().expect("no thread panicked"), waiting))
+    }
+
+    /// Searches ranges from a queue until it is empty.
+    fn search_queue(
+        &self,
+        searcher: &Searcher,
+        queue: &RangeQueue,
+        mut found: impl FnMut(HitLists),
+    ) {
+        let mut scratch = SearchScratch::default();
+        while self.can_continue()
+            && let Some(work) = queue.next()
+        {
+            match self.search_range(searcher, &work, &mut scratch) {
+                Ok(part) => found(part),
+                Err(error) => queue.fail(work.range.start, error),
+            }
+        }
     }
 
     /// Searches a block in some subjects, on all threads of the current pool. The OIDs ascend, and
@@ -220,12 +289,12 @@ impl<'a> DatabaseScan<'a> {
     pub fn search_subjects(
         &self,
         merger: &Merger,
-        searchers: impl Iterator<Item = Searcher>,
+        searchers: impl Iterator<Item = impl FnOnce() -> Searcher>,
         oids: &[u32],
     ) -> HitLists {
         let mut lists = merger.empty_lists();
-        for searcher in searchers {
-            self.search_subjects_with(&searcher, oids)
+        for prepare in searchers {
+            self.search_subjects_with(&prepare(), oids)
                 .into_iter()
                 .for_each(|part| merger.absorb(&mut lists, part));
         }

@@ -186,7 +186,7 @@ impl<'a> TwoPhaseSearch<'a> {
     ) -> Result<Vec<Vec<SubjectHit>>, DbError> {
         let grouping = self.engine.grouping(queries, batches);
         let (merger, searchers) =
-            (self.engine.merger(&grouping), self.engine.searchers(queries, &grouping));
+            (self.engine.merger(&grouping), self.engine.searchers(queries, &grouping, 1));
         let oids: BTreeSet<u32> = shown.iter().flat_map(|shown| &shown.oids).copied().collect();
         self.audience.begin_stage(Stage::Search, (oids.len() * searchers.len()) as u64);
         self.target.searched.announce_sequences(oids.iter().copied().collect::<BTreeSet<_>>());
@@ -205,8 +205,8 @@ impl<'a> TwoPhaseSearch<'a> {
         queries: &[Query],
         grouping: &Grouping,
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
-        let (merger, searchers) =
-            (self.engine.merger(grouping), self.engine.searchers(queries, grouping));
+        let merger = self.engine.merger(grouping);
+        let searchers = self.engine.searchers(queries, grouping, self.scan.least_searchers());
         let before = self.loader().statistics().read_bytes;
         self.audience
             .begin_stage(Stage::Search, self.scan.subject_count() * searchers.len() as u64);

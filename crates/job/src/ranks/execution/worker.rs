@@ -74,9 +74,11 @@ impl<'a> SearchWorker<'a> {
         let prepared = job.decode_block(queries)?;
         let engine = job.engine_for(&prepared);
         let merger = engine.merger(&prepared.grouping);
-        let mut waves = engine.searchers(&prepared.prepared, &prepared.grouping);
-        let ready = if waves.len() == 1 { waves.next() } else { None };
-        drop(waves);
+        let least = self.scans.values().map(DatabaseScan::least_searchers).max().unwrap_or(1);
+        let mut searchers = engine.searchers(&prepared.prepared, &prepared.grouping, least);
+        let single = if searchers.len() == 1 { searchers.next() } else { None };
+        let ready = single.map(|prepare| prepare());
+        drop(searchers);
         let searched_pass =
             SearchedPass { block: prepared, merger, ready, aligned: HashMap::new() };
         self.passes.insert(pass, searched_pass);
@@ -94,10 +96,11 @@ impl<'a> SearchWorker<'a> {
         let before = scan.loader().statistics().read_bytes;
         let SearchedPass { block, merger, ready, .. } = searched_pass;
         let mut lists = match ready {
-            Some(searcher) => scan.search(merger, iter::once(searcher))?,
+            Some(searcher) => scan.search(merger, iter::once(|| &*searcher))?,
             None => {
                 let engine = self.job.engine_for(block);
-                scan.search(merger, engine.searchers(&block.prepared, &block.grouping))?
+                let least = scan.least_searchers();
+                scan.search(merger, engine.searchers(&block.prepared, &block.grouping, least))?
             }
         };
         span.arg("loaded_bytes", scan.loader().statistics().read_bytes - before);
