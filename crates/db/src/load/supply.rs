@@ -24,6 +24,8 @@ pub struct PartitionSupply {
     units: Vec<LoadUnit>,
     /// Loaded bytes of each unit, if units are kept.
     kept: Option<Vec<OnceLock<Arc<LoadedPartition>>>>,
+    /// Held while a unit is loaded.
+    loading: Mutex<()>,
 }
 
 /// A range of OIDs to search, whose bytes are in memory.
