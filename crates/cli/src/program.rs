@@ -401,5 +401,5 @@ fn search(
         }
         _ => fleetblast_job::run(plan, drain, progress),
     };
-    searched.map_err(|error| hint::after_error(spec, &db.to_string_lossy(), error))
+    searched.map_err(|error| hint::with_hint(spec, &db.to_string_lossy(), error))
 }

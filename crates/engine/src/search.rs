@@ -202,9 +202,9 @@ impl Search {
     }
 
     /// Divides a block of queries into groups, each with its part of the block's lists, and returns
-    /// what prepares each. Most blocks are a single group. Long queries are divided, as their lookup
-    /// tables would take too much memory at once, and into `least` groups if they have as many
-    /// chunks.
+    /// a function for each that prepares it. Most blocks are a single group. Long queries are
+    /// divided, as their lookup tables would take too much memory at once, and into about `least`
+    /// groups if they have as many chunks.
     pub fn searchers<'a>(
         &'a self,
         queries: &'a [Query],

@@ -139,7 +139,7 @@ pub enum ToMaster<P> {
         reply: P,
     },
     /// From a worker: send these bytes of the master's pieces, all in one payload.
-    Fetch(Fetch),
+    OutputRequest(OutputRequest),
     /// From a worker: its portion of a block's output is durable in the checkpoint.
     Stored {
         /// The block.
@@ -218,8 +218,8 @@ pub enum ToWorker<P> {
         runs: Vec<Run>,
     },
     /// From a worker: send these bytes of your pieces, all in one payload.
-    Fetch(Fetch),
-    /// The bytes that a [`Fetch`] asked for.
+    OutputRequest(OutputRequest),
+    /// The bytes that a [`OutputRequest`] asked for.
     Part {
         /// Number of the request.
         window: u64,
@@ -245,7 +245,7 @@ pub enum ToWorker<P> {
 
 /// A request for bytes of a block's output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Fetch {
+pub struct OutputRequest {
     /// Number of the window; returned with the bytes.
     pub window: u64,
     /// The block.
@@ -298,7 +298,7 @@ impl<P: Payload> ToMaster<P> {
             ToMaster::Result { hits: payload, .. }
             | ToMaster::Reply { reply: payload, .. }
             | ToMaster::Verified { verdict: payload, .. } => payload.bytes(),
-            ToMaster::Fetch(fetch) => slices_bytes(&fetch.slices),
+            ToMaster::OutputRequest(fetch) => slices_bytes(&fetch.slices),
             _ => 0,
         }
     }
@@ -315,7 +315,7 @@ impl<P: Payload> ToWorker<P> {
             ToWorker::RaiseCut { cut, .. } => cut.bytes(),
             ToWorker::Ask { parts, .. } => parts.iter().map(|(_, part)| 4 + part.bytes()).sum(),
             ToWorker::Store { runs, .. } | ToWorker::Place { runs, .. } => runs_bytes(runs),
-            ToWorker::Fetch(fetch) => slices_bytes(&fetch.slices),
+            ToWorker::OutputRequest(fetch) => slices_bytes(&fetch.slices),
             ToWorker::Part { bytes, .. } => bytes.bytes(),
             ToWorker::Collective { runs, master } => runs_bytes(runs) + size(master),
             _ => 0,

@@ -203,8 +203,8 @@ impl Error {
         Self::new(exit::INPUT, format!("FleetBLAST {version} does not support {what} yet"))
     }
 
-    /// Returns the error, or the change of a file that may have caused it: changed bytes may cause
-    /// errors of many kinds.
+    /// Returns the error; or, if an input file has changed, an error that says so: changed bytes
+    /// may cause errors of many kinds.
     #[must_use]
     pub fn or_changed_files(self) -> Self {
         let Err(changed) = check_mapped_files() else { return self };

@@ -94,10 +94,10 @@ const DRAINS: u8 = 2;
 const HAS_ENDED: u8 = 3;
 
 impl DrainSignals {
-    /// Catches the signals for a job that has a checkpoint. Other jobs end by them.
+    /// Catches the signals for a job that has a checkpoint. They end other jobs, as usual.
     ///
     /// # Errors
-    /// A refusal of the system.
+    /// The system cannot install a handler.
     pub fn catch_for(has_checkpoint: bool) -> Result<Option<Self>, Error> {
         let caught = has_checkpoint.then(Self::try_catch).transpose();
         caught.map_err(|error| Error::refused("cannot wait for signals", &error))

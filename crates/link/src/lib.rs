@@ -18,12 +18,12 @@ pub mod error;
 
 pub mod key;
 pub mod message;
-pub mod pace;
 mod progress;
 pub mod receive;
 pub mod send;
 mod session;
 pub mod sink;
+pub mod speed;
 #[cfg(test)]
 mod tests;
 mod tls;

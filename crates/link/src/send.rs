@@ -9,8 +9,8 @@ use crate::channel::Channel;
 use crate::dial::{Dialer, SendEvent, SendObserver, Target};
 use crate::error::LinkError;
 use crate::message::{Held, MOST_BODY, Message};
-use crate::pace::{LinkSpeed, Meter};
 use crate::progress::Progress;
+use crate::speed::{LinkSpeed, Meter};
 
 /// Most unconfirmed bytes that are kept; writers of more wait. Several times what a long fast link
 /// has in flight.
@@ -71,7 +71,7 @@ struct State {
     abandoned: bool,
     result: Option<Result<Arrival, LinkError>>,
     /// Measured properties of the link.
-    pace: LinkSpeed,
+    speed: LinkSpeed,
 }
 
 impl State {
@@ -114,7 +114,7 @@ impl Opening {
         let shared = Arc::new(Shared::default());
         let (position, mut meter) = (held.whole, Meter::default());
         meter.record_connection(channel.round_trip, held.workers, position);
-        (shared.lock().confirmed, shared.lock().pace) = (position, meter.pace());
+        (shared.lock().confirmed, shared.lock().speed) = (position, meter.speed());
         let (own, observer) = (Arc::clone(&shared), Arc::clone(&dialer.observer));
         let run = move || {
             let result =
@@ -164,8 +164,8 @@ impl Sender {
     }
 
     /// Returns the measured properties of the link.
-    pub fn pace(&self) -> LinkSpeed {
-        self.shared.lock().pace
+    pub fn speed(&self) -> LinkSpeed {
+        self.shared.lock().speed
     }
 
     /// Completes the stream, and waits until the receiver has processed it.
@@ -334,7 +334,7 @@ impl Run<'_> {
                     Message::Confirmed(offset) => self.confirm(offset)?,
                     Message::Received(offset) => {
                         self.meter.record_arrival(Instant::now(), offset);
-                        self.shared.lock().pace = self.meter.pace();
+                        self.shared.lock().speed = self.meter.speed();
                     }
                     Message::Done if finish_sent && self.is_all_confirmed() => {
                         channel.close();

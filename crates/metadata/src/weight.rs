@@ -26,7 +26,7 @@ pub(crate) fn lists(lists: u64, items: u64, size: usize) -> u64 {
     slots.saturating_mul(size as u64).saturating_add(lists.saturating_mul(ALLOCATION))
 }
 
-/// Computes the memory of a value without keeping the value.
+/// Computes how many bytes a value would take, before there is one.
 pub(crate) trait Weigh {
     /// The type of the value.
     type Of;

@@ -112,7 +112,7 @@ pub(super) fn usable_mask(
 }
 
 /// Parses `START-STOP` or `START-`, counted from 1 (`ParseSequenceRangeOpenEnd`,
-/// blast_input_aux.cpp). Text between the first and the last bar is ignored; a start without a bar
+/// blast_input_aux.cpp). Text between the first and the last `-` is ignored; a start without a `-`
 /// is also the stop. Returns `None` for an empty range, which means the whole sequence.
 fn parse_range(text: &[u8]) -> Result<Option<Range<u32>>, String> {
     const FAILED: &str = "Failed to parse sequence range";

@@ -91,7 +91,7 @@ fn ignored_variables(source: ThreadSource) {
 }
 
 /// Returns the error, with advice after its message.
-pub fn after_error(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
+pub fn with_hint(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
     if error.kind != ErrorKind::MissingDatabase || !somebody_reads() {
         return error;
     }

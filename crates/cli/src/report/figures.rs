@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fleetblast_job::trace::{Kind, Lane, Slice, Timeline};
 
-/// Number of time steps for the use over time.
+/// Number of time steps in the plot of how threads are used.
 pub const STEPS: usize = 240;
 
 /// Uses of the search threads, as the page shows them.
@@ -104,7 +104,7 @@ pub struct Figures<'a> {
 
 /// The tail of a run: from the first rank without more work to the end.
 #[derive(Clone, Copy, Debug)]
-pub struct Tail {
+pub struct IdleTail {
     /// Start of the tail in seconds.
     pub start: f64,
     /// Share of all ranks' time in the run that was idle in the tail.
@@ -218,11 +218,11 @@ impl<'a> Figures<'a> {
     }
 
     /// Returns the tail.
-    pub fn tail(&self) -> Tail {
+    pub fn tail(&self) -> IdleTail {
         let end = self.timeline.end;
         let start = self.ranks.iter().map(|rank| rank.last).fold(end, f64::min);
         let lost: f64 = self.ranks.iter().map(|rank| end - rank.last).sum();
-        Tail { start, lost: lost / (self.ranks.len() as f64 * end).max(1e-9) }
+        IdleTail { start, lost: lost / (self.ranks.len() as f64 * end).max(1e-9) }
     }
 
     /// Returns the cells that a task compares: residues of queries × residues of the partition.

@@ -21,7 +21,7 @@ const NOWHERE: usize = usize::MAX;
 /// The role of a file in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MappedFileRole {
-    /// Index, residues or headers of a volume. The volume also checks the file itself.
+    /// Index, residues or headers of a volume, which checks them once more when it is opened.
     Volume,
     /// Any other file.
     NonVolume,

@@ -96,7 +96,7 @@ impl<'a> MaskColumn<'a> {
         Ok(found.chunks_exact(8).map(move |pair| number(pair, 0)..number(pair, 4)))
     }
 
-    /// Finds the pairs of starts and ends of an algorithm in sequence `i`.
+    /// Finds the masks of an algorithm in sequence `i`: pairs of a start and an end.
     fn find(&self, i: u32, algorithm: i32) -> Result<Option<&'a [u8]>, Damage> {
         if i >= self.sequences {
             return Err(Damage { offset: 0, problem: "fewer sequences than in the volume" });

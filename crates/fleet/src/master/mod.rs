@@ -233,7 +233,7 @@ impl<P: Payload> Master<P> {
                 self.reply(block, pass, reply);
                 self.assign_task(now, member, actions);
             }
-            ToMaster::Fetch(fetch) => self.fetch(self.worker(member), fetch),
+            ToMaster::OutputRequest(fetch) => self.fetch(self.worker(member), fetch),
             ToMaster::Stored { block } => {
                 let next = self.outputs.portion_stored(block);
                 self.continue_output(now, block, next, actions);

@@ -2,7 +2,7 @@
 
 use crate::config::Strategy;
 use crate::ids::{BlockId, Time, WorkerId};
-use crate::message::{Fetch, ToSupermaster, ToWorker};
+use crate::message::{OutputRequest, ToSupermaster, ToWorker};
 use crate::payload::Payload;
 use crate::role::Action;
 use crate::work::{Extent, Holder, MasterWork, Owner, Run, Slice};
@@ -81,7 +81,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    pub(super) fn fetch(&mut self, worker: WorkerId, fetch: Fetch) {
+    pub(super) fn fetch(&mut self, worker: WorkerId, fetch: OutputRequest) {
         let run = Run { block: fetch.block, offset: 0, slices: fetch.slices };
         let pending = Pending::Gather(Gathering::Window(worker, fetch.window));
         self.works.push_back((pending, MasterWork::Gather { runs: vec![run] }));

@@ -154,7 +154,7 @@ pub enum LayoutError {
     /// A user's setting that is impossible.
     #[error("{option} {given} is not possible: it must be from 1 to {most} {reason}")]
     Wish {
-        /// The option.
+        /// The name of the option.
         option: &'static str,
         /// Its value.
         given: u32,

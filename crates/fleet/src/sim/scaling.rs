@@ -52,7 +52,7 @@ pub struct Scale {
     pub schedule: Schedule,
     /// Order in which blocks are handed out, if not the driver's own.
     pub order: Option<QueryOrder>,
-    /// Most iterations of a query (`psiblast -num_iterations`), up to five.
+    /// The largest number of iterations of a query (`psiblast -num_iterations`), at most five.
     pub iterations: u32,
     /// How output gets into the file.
     pub strategy: Strategy,

@@ -252,7 +252,7 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// Sends bytes over the manager's own link; returns their arrival.
+    /// Sends bytes over the link of the manager's host. Returns the time at which they arrive.
     fn pass(busy: &mut Time, now: Time, bytes: u64, machine: &Machine) -> Time {
         *busy = now.max(*busy) + Time::from_seconds(bytes as f64 / machine.bandwidth);
         *busy + Time::from_seconds(machine.latency)

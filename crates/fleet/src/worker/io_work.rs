@@ -43,10 +43,10 @@ impl<P: Payload> Worker<P> {
         for (holder, fetch) in self.output.open(&mut self.memory) {
             match holder {
                 Address::Worker(worker) => {
-                    let message = Outgoing::Worker(worker, ToWorker::Fetch(fetch));
+                    let message = Outgoing::Worker(worker, ToWorker::OutputRequest(fetch));
                     actions.push(Action::Send { message, receipt: None });
                 }
-                _ => self.send_to_master(now, ToMaster::Fetch(fetch), actions),
+                _ => self.send_to_master(now, ToMaster::OutputRequest(fetch), actions),
             }
         }
         if self.io_work.is_some() {

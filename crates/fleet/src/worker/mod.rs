@@ -145,7 +145,7 @@ impl<P: Payload> Worker<P> {
             ToWorker::Place { block, runs } => {
                 self.output.add((block, Purpose::Place), runs, self.buffer);
             }
-            ToWorker::Fetch(fetch) => self.output.request(from, fetch),
+            ToWorker::OutputRequest(fetch) => self.output.request(from, fetch),
             ToWorker::Part { window, bytes } => self.output.receive(from, window, bytes),
             ToWorker::Collective { runs, master } => {
                 self.collectives.push_back(JointWrite { runs, master });

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::ids::{Address, BlockId, GroupId, WorkerId};
-use crate::message::Fetch;
+use crate::message::OutputRequest;
 use crate::payload::Payload;
 use crate::seams::{SplitRun, split_at_grains};
 use crate::work::{Holder, Run, Slice, Window};
@@ -77,7 +77,7 @@ pub struct WorkerOutput<P> {
     collecting: BTreeMap<u64, OpenWindow<P>>,
     complete: VecDeque<OpenWindow<P>>,
     /// Waiting requests of others.
-    requests: VecDeque<(Address, Fetch)>,
+    requests: VecDeque<(Address, OutputRequest)>,
 }
 
 impl<P: Payload> WorkerOutput<P> {
@@ -110,7 +110,7 @@ impl<P: Payload> WorkerOutput<P> {
     }
 
     /// Opens windows as far as memory allows; returns the requests to send and their receivers.
-    pub fn open(&mut self, memory: &mut Memory) -> Vec<(Address, Fetch)> {
+    pub fn open(&mut self, memory: &mut Memory) -> Vec<(Address, OutputRequest)> {
         let mut requests = Vec::new();
         while let Some(portion) = self.portions.front_mut() {
             let Some(&Planned { length, .. }) = portion.windows.front() else {
@@ -126,7 +126,7 @@ impl<P: Payload> WorkerOutput<P> {
             self.opened += 1;
             let before = requests.len();
             for (holder, slices) in by_other_holder(self.me, self.group, &runs) {
-                requests.push((holder, Fetch { window: number, block, slices }));
+                requests.push((holder, OutputRequest { window: number, block, slices }));
             }
             let missing = requests.len() - before;
             let window = Window { block, runs, parts: Vec::with_capacity(missing) };
@@ -151,12 +151,12 @@ impl<P: Payload> WorkerOutput<P> {
     }
 
     /// Adds a request of another worker.
-    pub fn request(&mut self, from: Address, fetch: Fetch) {
+    pub fn request(&mut self, from: Address, fetch: OutputRequest) {
         self.requests.push_back((from, fetch));
     }
 
     /// Returns the next request to serve, with its number of bytes, if there is memory for it.
-    pub fn next_request(&mut self, memory: &mut Memory) -> Option<(Address, Fetch, u64)> {
+    pub fn next_request(&mut self, memory: &mut Memory) -> Option<(Address, OutputRequest, u64)> {
         let (_, fetch) = self.requests.front()?;
         let length = fetch.slices.iter().map(|slice| slice.length).sum();
         if !memory.open_part(length) {

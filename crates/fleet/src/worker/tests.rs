@@ -178,9 +178,9 @@ fn a_writer_collects_windows_of_at_most_the_buffer() {
         .actions
         .iter()
         .filter_map(|action| match action {
-            Action::Send { message: Outgoing::Worker(_, ToWorker::Fetch(fetch)), .. } => {
-                Some(fetch.slices.iter().map(|slice| slice.length).sum())
-            }
+            Action::Send {
+                message: Outgoing::Worker(_, ToWorker::OutputRequest(fetch)), ..
+            } => Some(fetch.slices.iter().map(|slice| slice.length).sum()),
             _ => None,
         })
         .collect();

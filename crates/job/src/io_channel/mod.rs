@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use fleetblast_link::pace::{LinkSpeed, Meter};
+use fleetblast_link::speed::{LinkSpeed, Meter};
 use fleetblast_metadata::records::RecordKind;
 
 #[cfg(feature = "mpi")]
@@ -118,8 +118,8 @@ impl SearchEndpoint {
     }
 
     /// Returns the measured properties of the channel; `None` before the first answer.
-    pub fn pace(&self) -> Option<LinkSpeed> {
-        (self.received > 0).then(|| self.meter.pace())
+    pub fn speed(&self) -> Option<LinkSpeed> {
+        (self.received > 0).then(|| self.meter.speed())
     }
 
     /// Ends the channel without records: nothing is searched, and there is no report.

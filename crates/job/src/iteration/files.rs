@@ -9,7 +9,7 @@ use fleetblast_report::scoremat::{self, Checkpoint};
 use fleetblast_seq::id::ObjectId;
 use serde::{Deserialize, Serialize};
 
-use super::{KeptMatrix, Rules};
+use super::{KeptPssm, Rules};
 use crate::error::Error;
 use crate::output::write_whole;
 use crate::plan::{Iteration, Plan};
@@ -26,7 +26,7 @@ impl Matrix {
     pub(super) fn new(
         plan: &Plan,
         iteration: &Iteration,
-        kept: &KeptMatrix,
+        kept: &KeptPssm,
         record: &QueryRecord,
     ) -> Self {
         let checkpoint = || match &plan.initial_pssm {
@@ -56,7 +56,7 @@ impl Matrix {
 fn checkpoint(
     plan: &Plan,
     iteration: &Iteration,
-    kept: &KeptMatrix,
+    kept: &KeptPssm,
     record: &QueryRecord,
 ) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -113,7 +113,7 @@ impl<'a> PssmFiles<'a> {
     pub fn save_all<'k>(
         &mut self,
         rules: &Rules,
-        kept: impl IntoIterator<Item = &'k KeptMatrix>,
+        kept: impl IntoIterator<Item = &'k KeptPssm>,
         record: &QueryRecord,
     ) -> Result<(), Error> {
         let mut matrices = kept.into_iter().filter_map(|kept| rules.matrix(kept, record));

@@ -27,7 +27,7 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
 
 pub use self::files::{Matrix, PssmFiles};
-pub use self::progress::{IterationStart, KeptMatrix, QueryProgress, hide_masks};
+pub use self::progress::{IterationStart, KeptPssm, QueryProgress, hide_masks};
 pub use self::reported::{IteratedQuery, ReportPart, ReportedIteration};
 pub use self::reports::IterationReports;
 use crate::audience::Audience;
@@ -343,7 +343,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Formats a PSSM for its files; `None` if there are none.
-    pub fn matrix(&self, kept: &KeptMatrix, record: &QueryRecord) -> Option<Matrix> {
+    pub fn matrix(&self, kept: &KeptPssm, record: &QueryRecord) -> Option<Matrix> {
         self.saves_matrices().then(|| Matrix::new(self.plan, self.iteration, kept, record))
     }
 }

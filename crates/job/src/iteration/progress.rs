@@ -20,7 +20,7 @@ pub struct QueryProgress {
     /// Whether there is no further iteration.
     pub ended: bool,
     /// PSSMs to be written after the last iteration.
-    pub last: Vec<KeptMatrix>,
+    pub last: Vec<KeptPssm>,
     /// The error that ended the iterations, and with them the whole search.
     pub failure: Option<Error>,
     /// Number of iterations with hits.
@@ -38,7 +38,7 @@ pub struct QueryProgress {
 /// Data about an iteration that its report needs.
 pub struct IterationStart {
     /// The PSSM to be written before it.
-    pub kept: Option<KeptMatrix>,
+    pub kept: Option<KeptPssm>,
     /// The query in the form in which the engine searches it.
     pub query: Query,
     /// OIDs of the subjects below the threshold in the iteration before.
@@ -64,7 +64,7 @@ pub fn hide_masks(query: &mut Query) {
 }
 
 /// A PSSM to be written, and the statistics that its table shows.
-pub struct KeptMatrix {
+pub struct KeptPssm {
     /// The PSSM.
     pub pssm: Arc<Pssm>,
     /// The statistics.
@@ -95,9 +95,9 @@ impl QueryProgress {
     }
 
     /// Returns the current PSSM and its statistics, to be saved.
-    pub(super) fn current_matrix(&self) -> Option<KeptMatrix> {
+    pub(super) fn current_matrix(&self) -> Option<KeptPssm> {
         let (pssm, statistics) = (self.query.pssm.clone()?, self.statistics?);
-        Some(KeptMatrix { pssm, statistics })
+        Some(KeptPssm { pssm, statistics })
     }
 
     /// Counts an iteration that found these subjects below the threshold. `has_more` is whether the

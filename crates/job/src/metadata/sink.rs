@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fleetblast_db::check_mapped_files;
 use fleetblast_link::dial::{SendEvent, SendObserver, Target};
 use fleetblast_link::message::Held;
-use fleetblast_link::pace::LinkSpeed;
 use fleetblast_link::send::{Arrival, Opening, Sender};
+use fleetblast_link::speed::LinkSpeed;
 use fleetblast_link::{Key, LinkError};
 use fleetblast_metadata::follow::{MOST_BODY, ResumePoint};
 use fleetblast_metadata::records::{RecordChain, RecordKind};
@@ -180,8 +180,8 @@ impl MetadataSink {
     /// Returns the measured properties of the link; `None` if there is none.
     pub fn link_statistics(&self) -> Option<LinkStatistics> {
         let LinkSpeed { round_trip, rate, workers } = match &self.kind {
-            SinkKind::Link(LinkSink { sender, .. }) => sender.pace(),
-            SinkKind::Ranks(endpoint) => endpoint.pace()?,
+            SinkKind::Link(LinkSink { sender, .. }) => sender.speed(),
+            SinkKind::Ranks(endpoint) => endpoint.speed()?,
             SinkKind::File(_) => return None,
         };
         let round_trip_seconds = round_trip.as_secs_f64();

@@ -22,7 +22,7 @@ pub struct Metadata {
     pub limit: f64,
     /// The given options on which search or report depend, without paths: names and values.
     pub options: Vec<(String, OptionValue)>,
-    /// Environment variables on which they depend: names and values.
+    /// Environment variables on which search or report depend: names and values.
     pub environment: Vec<(String, Vec<u8>)>,
 }
 

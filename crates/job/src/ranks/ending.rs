@@ -9,10 +9,10 @@ use super::driver::RankEnd;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 
-/// Removes the checkpoint of a job whose report is complete. If it `stays`, it is the report, and
-/// is only closed.
-pub fn remove_checkpoint(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audience) {
-    let end = if stays { Checkpoint::leave } else { Checkpoint::remove };
+/// Ends the checkpoint of a job whose report is complete: removes it, or with `keep`, if it is the
+/// report itself, only closes it.
+pub fn finish_checkpoint(checkpoint: Option<Checkpoint>, keep: bool, audience: &dyn Audience) {
+    let end = if keep { Checkpoint::leave } else { Checkpoint::remove };
     if let Some(Err(error)) = checkpoint.map(end) {
         audience
             .warn(&format!("the report is complete, but its checkpoint is not removed: {error}"));

@@ -44,7 +44,7 @@ use fleetblast_mpi::name_rank;
 use self::account::RankStatistics;
 use self::checkpoint::CheckpointState;
 use self::driver::{HostedRoles, HostedWorker, RankEnd};
-use self::ending::{rank_result, remove_checkpoint};
+use self::ending::{finish_checkpoint, rank_result};
 use self::execution::iterated::IteratedMaster;
 use self::execution::master::SearchMaster;
 use self::execution::piece_store::PieceStore;
@@ -152,7 +152,7 @@ pub fn on_threads(
     let ended = ended.and_then(|()| publish(outputs.try_iter(), checkpoint.as_ref()));
     if ended.is_ok() {
         target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
-        remove_checkpoint(checkpoint, plan.records_directory().is_some(), &**audience);
+        finish_checkpoint(checkpoint, plan.records_directory().is_some(), &**audience);
     }
     // A job that was drained has its account too.
     let account = match statistics.len() == ranks as usize {

@@ -237,16 +237,16 @@ fn the_search_measures_the_channel() {
         let at = parcel.at + Duration::from_millis(after);
         io.to_search.send(Parcel { at, ..parcel }).unwrap();
     };
-    assert!(search.pace().is_none(), "nothing has arrived yet");
+    assert!(search.speed().is_none(), "nothing has arrived yet");
     search.send_record(RecordKind::Header, &[0; 100]).unwrap();
     received(100, 40);
     search.check().unwrap();
-    let pace = search.pace().unwrap();
-    assert_eq!((pace.rate, pace.workers), (None, 6));
-    assert!((40..60).contains(&pace.round_trip.as_millis()), "{pace:?}");
+    let speed = search.speed().unwrap();
+    assert_eq!((speed.rate, speed.workers), (None, 6));
+    assert!((40..60).contains(&speed.round_trip.as_millis()), "{speed:?}");
     search.send_record(RecordKind::Block, &vec![0; 1_000_000]).unwrap();
     received(1_000_000, 140);
     search.check().unwrap();
-    let rate = search.pace().unwrap().rate.expect("a rate");
+    let rate = search.speed().unwrap().rate.expect("a rate");
     assert!((7e6..12e6).contains(&rate), "{rate}");
 }

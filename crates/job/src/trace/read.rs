@@ -30,9 +30,9 @@ pub struct Slice {
     pub track: Track,
     /// Its kind.
     pub kind: Kind,
-    /// Its start.
+    /// Its start, in seconds.
     pub start: f64,
-    /// Its end.
+    /// Its end, in seconds.
     pub end: f64,
     args: Map<String, Value>,
 }

@@ -54,7 +54,7 @@ fn seventeen(value: f64, exponent: i32) -> Option<Vec<u8>> {
     Some(format!("{first}{second:08}").into_bytes())
 }
 
-/// Rounds to the digits that are kept.
+/// Rounds digits to the first [`DIGITS`], and returns them with their exponent.
 fn rounded(mut taken: Vec<u8>, exponent: i32) -> (Vec<u8>, i32) {
     let run = |digits: &[u8], digit: u8| {
         let length = digits.iter().rev().take_while(|&&d| d == digit).count();

@@ -34,7 +34,7 @@ const COLON_DATABASES: [&str; 21] = [
 
 /// Which words count as local identifiers, if they are not accessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Locals {
+pub(super) enum LocalIds {
     /// No word.
     None,
     /// Words of at most [`MAX_LOCAL`] characters, all of them allowed ones.
@@ -43,7 +43,7 @@ pub(super) enum Locals {
     Any,
 }
 
-impl Locals {
+impl LocalIds {
     fn include(self, word: &[u8]) -> bool {
         let odd = |c: &u8| !(b' '..=127).contains(c) || b" >[]|\"".contains(c);
         match self {
@@ -55,7 +55,7 @@ impl Locals {
 }
 
 /// Parses a word without tag: an accession of known shape, `SRA:...`, or a local identifier.
-pub(super) fn parse_bare(word: &[u8], locals: Locals) -> Result<SeqId, IdRefusal> {
+pub(super) fn parse_bare(word: &[u8], locals: LocalIds) -> Result<SeqId, IdRefusal> {
     if word.is_empty() {
         return Err(IdRefusal::empty());
     }

@@ -1,7 +1,7 @@
 //! Parses identifiers, as in the first word of a definition line (`CSeq_id::ParseIDs`).
 
 use super::SeqId;
-use super::bare::{Locals, parse_bare};
+use super::bare::{LocalIds, parse_bare};
 use super::refusal::IdRefusal;
 use super::tagged::{Tag, parse_first_tagged, parse_tagged};
 use crate::convert::trim_spaces;
@@ -49,7 +49,7 @@ pub fn parse_fasta_ids_with_skipped(
     let ids = if has_tag(text) {
         parse_tagged(text, Some(skipped))
     } else {
-        parse_bare(text, Locals::Any).map(|id| vec![id])
+        parse_bare(text, LocalIds::Any).map(|id| vec![id])
     };
     let mut ids = ids.unwrap_or_default();
     ids.retain(|id| !trim_spaces(&id.accession()).is_empty());
@@ -67,11 +67,11 @@ pub fn parse_fasta_ids_with_skipped(
 /// must not be empty.
 pub fn parse_makeblastdb_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     if !word.contains(&b'|') {
-        parse_bare(trim_spaces(word), Locals::Valid).map(|id| vec![id])
+        parse_bare(trim_spaces(word), LocalIds::Valid).map(|id| vec![id])
     } else if has_tag(word) {
         parse_tagged(word, None)
     } else {
-        parse_bare(word, Locals::Any).map(|id| vec![id])
+        parse_bare(word, LocalIds::Any).map(|id| vec![id])
     }
 }
 
@@ -84,7 +84,7 @@ pub fn parse_alignment_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     let text = trim_spaces(word);
     match has_tag(text) {
         true => parse_tagged(text, None),
-        false => parse_bare(text, Locals::Any).map(|id| vec![id]),
+        false => parse_bare(text, LocalIds::Any).map(|id| vec![id]),
     }
 }
 
@@ -92,7 +92,7 @@ pub fn parse_alignment_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
 /// tag as in FASTA, else an accession of known shape. `None` for anything else, including several
 /// identifiers.
 pub fn parse_single_id(word: &[u8]) -> Option<SeqId> {
-    let (id, is_all) = first_of(word, Locals::None).ok()?;
+    let (id, is_all) = first_of(word, LocalIds::None).ok()?;
     is_all.then_some(id)
 }
 
@@ -102,7 +102,7 @@ pub fn parse_single_id(word: &[u8]) -> Option<SeqId> {
 /// # Errors
 /// If the tag is known but its parts do not fit, or the word is empty.
 pub fn parse_first_id(word: &[u8]) -> Result<SeqId, IdRefusal> {
-    first_of(word, Locals::Any).map(|(id, _)| id)
+    first_of(word, LocalIds::Any).map(|(id, _)| id)
 }
 
 /// Parses a word that is one identifier, as BLAST+ compares the identifiers of two lists.
@@ -118,7 +118,7 @@ pub fn parse_list_entry(word: &[u8]) -> Result<SeqId, IdRefusal> {
         let number = super::digits(text).ok_or_else(|| IdRefusal::no_number("gi", text));
         return Ok(SeqId::Gi(number?));
     }
-    match first_of(word, Locals::Valid)? {
+    match first_of(word, LocalIds::Valid)? {
         (id, true) => Ok(id),
         (_, false) => Err(IdRefusal::too_many_parts(word)),
     }
@@ -137,7 +137,7 @@ pub fn parse_lookup_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     let mut rest = word;
     while let Some(end) = end_of_id(rest) {
         let id = &rest[..end];
-        match first_of(id, Locals::None)? {
+        match first_of(id, LocalIds::None)? {
             (id, true) => ids.push(id),
             (_, false) => return Err(IdRefusal::too_many_parts(id)),
         }
@@ -162,7 +162,7 @@ fn end_of_id(text: &[u8]) -> Option<usize> {
 }
 
 /// Parses the first identifier of a word. Also returns whether it is the only one.
-fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), IdRefusal> {
+fn first_of(word: &[u8], locals: LocalIds) -> Result<(SeqId, bool), IdRefusal> {
     let text = trim_spaces(word);
     let tag = text.iter().position(|&c| c == b'|').filter(|_| has_tag(text));
     let Some(tag) = tag.and_then(|bar| Tag::parse(&text[..bar])) else {

@@ -34,13 +34,13 @@ pub const MASKS: &[OptionSpec] = &[DB_SOFT_MASK.spec, DB_HARD_MASK.spec];
 /// Subjects from a file instead of a database.
 pub const SUBJECTS: &[OptionSpec] = &[SUBJECT.spec, SUBJECT_LOC.spec];
 
-/// The same for programs without masks of databases.
+/// Subjects from a file, for programs without masks of databases.
 pub const SUBJECTS_WITHOUT_MASKS: &[OptionSpec] = &[
     SUBJECT.excludes(NO_DATABASE_WITHOUT_MASKS.split_at(11).0).spec,
     SUBJECT_LOC.excludes(&NO_DATABASE_WITHOUT_MASKS).spec,
 ];
 
-/// The same for nucleotides.
+/// Nucleotide subjects from a file instead of a database.
 pub const SUBJECTS_OF_NUCLEOTIDES: &[OptionSpec] = &[
     SUBJECT.excludes(NO_NUCLEOTIDE_DATABASE.split_at(11).0).spec,
     SUBJECT_LOC.excludes(&NO_NUCLEOTIDE_DATABASE).spec,
@@ -80,7 +80,7 @@ const NO_DATABASE: [&str; 14] = [
     "remote",
 ];
 
-/// The same for programs without masks of databases.
+/// Those of [`NO_DATABASE`] that programs without masks of databases have.
 const NO_DATABASE_WITHOUT_MASKS: [&str; 12] = [
     "db",
     "gilist",
@@ -96,7 +96,7 @@ const NO_DATABASE_WITHOUT_MASKS: [&str; 12] = [
     "remote",
 ];
 
-/// The same for nucleotides.
+/// Those of [`NO_DATABASE`] that searches of nucleotides have.
 const NO_NUCLEOTIDE_DATABASE: [&str; 12] = [
     "db",
     "gilist",

@@ -17,9 +17,9 @@ const DEAD: Cell = Cell { best: NEVER, gap: NEVER };
 
 /// Costs of gaps, and the X-drop.
 struct Costs {
-    /// Of the first base of a gap.
+    /// Cost of the first base of a gap.
     open: i32,
-    /// Of each further one.
+    /// Cost of each further base.
     extend: i32,
     x_drop: i32,
 }

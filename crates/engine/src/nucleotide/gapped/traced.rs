@@ -29,7 +29,7 @@ const _: () = assert!(LANES <= MARGIN);
 /// Rows of the query, and letters of the subject with [`MARGIN`] sentinels before and after them.
 pub(crate) type TracedDirection<'a> = Direction<'a, &'a [RowNumber]>;
 
-/// Parameters that extensions with the same scores and costs share.
+/// Traceback parameters, shared by all extensions with the same scores and gap costs.
 #[derive(Clone, Debug)]
 pub(crate) struct Tracer {
     /// Scores of each row's letter against each letter.

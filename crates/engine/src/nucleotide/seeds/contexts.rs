@@ -20,7 +20,7 @@ pub(crate) struct Contexts {
     bounds: Bounds,
     /// Whether the batch goes on before and after these letters.
     more: (bool, bool),
-    /// Number of neighbouring contexts before the first one of our own.
+    /// Number of contexts of neighbours before the first context that is searched.
     others: usize,
 }
 

@@ -44,8 +44,8 @@ pub(super) trait Diagonals {
     /// The state of a diagonal. A diagonal without state has its last hit long ago.
     fn get(&self, diagonal: i32) -> DiagonalState;
 
-    /// Stores the state after a seed that starts at `at`. State that ends more than `stale` before
-    /// that may be forgotten.
+    /// Stores the state after a seed that starts at `at`. A state that ends more than `stale`
+    /// letters before `at` may be forgotten.
     fn put(&mut self, diagonal: i32, known: DiagonalState, at: i32, stale: i32);
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fleetblast_fleet::config::Heartbeat;
 use fleetblast_fleet::ids::{PartitionId, PassId};
-use fleetblast_fleet::message::{Fetch, ToMaster, ToWorker};
+use fleetblast_fleet::message::{OutputRequest, ToMaster, ToWorker};
 use fleetblast_fleet::topology::Shape;
 use fleetblast_fleet::work::{Holder, Slice, WorkerOutcome};
 
@@ -104,8 +104,8 @@ fn a_busy_supermaster_sends_heartbeats_and_notices_a_silent_master() {
 fn fetch(window: u64, length: u64) -> Envelope {
     let holder = Holder::Worker(WorkerId(0), PassId(0), PartitionId(0));
     let slices = vec![Slice { holder, piece: 0, start: 0, length }];
-    let fetch = Fetch { window, block: BlockId(0), slices };
-    let message = Outgoing::Worker(WorkerId(0), ToWorker::Fetch(fetch));
+    let fetch = OutputRequest { window, block: BlockId(0), slices };
+    let message = Outgoing::Worker(WorkerId(0), ToWorker::OutputRequest(fetch));
     Envelope { from: Address::Worker(WorkerId(1)), message }
 }
 

@@ -127,7 +127,8 @@ impl<'a> ForeignSupermaster<'a> {
         Ok(Some(Weighed { payload: packed.into(), weight }))
     }
 
-    /// Records the count of a block. All blocks before it are verified, so its position is known.
+    /// Records the number of queries of a block. All blocks before it are verified, so the number
+    /// of its first query is known.
     fn record_count(
         &mut self,
         block: BlockId,

@@ -28,7 +28,7 @@ use self::blocks::{FastaBlocks, count_queries};
 use self::execution::{ForeignJob, ForeignMaster, ForeignSupermaster, ForeignWorker};
 use super::checkpoint::{self, CheckpointOptions, CheckpointState, OpenedCheckpoint};
 use super::driver::{self, HostedRoles, RankEnd};
-use super::ending::{rank_result, remove_checkpoint};
+use super::ending::{finish_checkpoint, rank_result};
 use super::execution::piece_store::PieceStore;
 use super::execution::rank_records::RankRecords;
 use super::execution::report_register::{self, SharedRegister};
@@ -133,7 +133,7 @@ fn on_threads(
         results.into_iter().map(|end| job_context.rank_result(end.map(|(end, ())| end))),
     );
     ended.and_then(|()| publish(outputs.try_iter(), checkpoint.as_ref()))?;
-    remove_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
+    finish_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
     check_failed_blocks(job.failed.load(Ordering::Relaxed))
 }
 

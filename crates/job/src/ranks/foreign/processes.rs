@@ -14,7 +14,7 @@ use crate::interrupt::DrainSignals;
 use crate::plan::Foreign;
 use crate::processes::{Processes, Role, agree, gather_hosts, mpi_failure};
 use crate::ranks::checkpoint::CheckpointOptions;
-use crate::ranks::ending::remove_checkpoint;
+use crate::ranks::ending::finish_checkpoint;
 use crate::ranks::processes::{path_from_bytes, path_to_bytes, share_checkpoint};
 use crate::ranks::supervisor::Supervisor;
 use crate::ranks::transport::mpi::MpiTransport;
@@ -89,7 +89,7 @@ pub fn run(
         processes.abort(&error)
     });
     if !drained {
-        remove_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
+        finish_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
     }
     ended?;
     check_failed_blocks(failed).map_err(|error| match rank {

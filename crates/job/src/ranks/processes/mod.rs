@@ -22,7 +22,7 @@ use self::broadcast::BroadcastContext;
 use self::comparison::RankComparison;
 use super::account::{self, RankStatistics};
 use super::checkpoint::{self, CheckpointOptions, CheckpointState};
-use super::ending::remove_checkpoint;
+use super::ending::finish_checkpoint;
 use super::job::RankJob;
 use super::layout::{self, RankResources};
 use super::metadata_stream::MetadataStream;
@@ -194,7 +194,7 @@ fn search(
         processes.abort(&error)
     }
     if !drained {
-        remove_checkpoint(checkpoint, plan.records_directory().is_some(), &**audience);
+        finish_checkpoint(checkpoint, plan.records_directory().is_some(), &**audience);
     }
     ended
 }

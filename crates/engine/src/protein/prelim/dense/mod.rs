@@ -143,7 +143,7 @@ struct Steps<'a> {
     /// Number of steps between two tests whether a diagonal reached the threshold, a multiple of
     /// [`UNROLLED`].
     test_every: usize,
-    /// The code of each step, and [`SLACK`] more.
+    /// The letter code of the subject at each step, and [`SLACK`] codes more.
     codes: &'a [u8],
     /// Scores that enter before each step, and [`SLACK`] more.
     entering: &'a [i8],

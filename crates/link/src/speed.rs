@@ -28,7 +28,7 @@ const WEIGHT: f64 = 0.125;
 /// Measures the round-trip time and the bandwidth of a link.
 #[derive(Debug, Default)]
 pub struct Meter {
-    pace: LinkSpeed,
+    speed: LinkSpeed,
     /// Offset up to which bytes were sent, and up to which they arrived.
     sent: u64,
     received: u64,
@@ -41,11 +41,11 @@ pub struct Meter {
 impl Meter {
     /// Records a new connection whose next byte is the one at `offset`.
     pub fn record_connection(&mut self, round_trip: Duration, workers: u32, offset: u64) {
-        let least = match self.pace.round_trip {
+        let least = match self.speed.round_trip {
             Duration::ZERO => round_trip,
             before => before.min(round_trip),
         };
-        self.pace = LinkSpeed { round_trip: least, workers, ..self.pace };
+        self.speed = LinkSpeed { round_trip: least, workers, ..self.speed };
         (self.sent, self.received, self.burst) = (offset, offset, None);
         self.arrivals.clear();
     }
@@ -65,7 +65,7 @@ impl Meter {
         self.received = offset.clamp(self.received, self.sent);
         let bytes = self.received.saturating_sub(from);
         if bytes >= LEAST {
-            let took = now.saturating_duration_since(begun).saturating_sub(self.pace.round_trip);
+            let took = now.saturating_duration_since(begun).saturating_sub(self.speed.round_trip);
             self.learn(bytes as f64 / took.max(EXACT).as_secs_f64(), false);
         }
         while self.arrivals.front().is_some_and(|&(then, _)| now.duration_since(then) > WINDOW[1]) {
@@ -82,17 +82,17 @@ impl Meter {
     }
 
     /// Returns the properties measured so far.
-    pub fn pace(&self) -> LinkSpeed {
-        self.pace
+    pub fn speed(&self) -> LinkSpeed {
+        self.speed
     }
 
     /// Adds a measured rate. A lower rate counts only if the link was fully used.
     fn learn(&mut self, seen: f64, is_busy: bool) {
-        let rate = self.pace.rate.unwrap_or(0.0);
+        let rate = self.speed.rate.unwrap_or(0.0);
         if seen > rate {
-            self.pace.rate = Some(seen);
+            self.speed.rate = Some(seen);
         } else if is_busy {
-            self.pace.rate = Some(rate + WEIGHT * (seen - rate));
+            self.speed.rate = Some(rate + WEIGHT * (seen - rate));
         }
     }
 }
@@ -118,9 +118,9 @@ mod tests {
             let trip = Duration::from_millis(trip);
             let mut meter = Meter::default();
             meter.record_connection(trip, 3, 100);
-            assert_eq!(meter.pace(), LinkSpeed { round_trip: trip, rate: None, workers: 3 });
+            assert_eq!(meter.speed(), LinkSpeed { round_trip: trip, rate: None, workers: 3 });
             burst(&mut meter, Instant::now(), 100, 4 << 20, rate, trip);
-            let seen = meter.pace().rate.unwrap();
+            let seen = meter.speed().rate.unwrap();
             assert!((0.8..1.3).contains(&(seen / rate)), "{seen} of {rate}");
         }
     }
@@ -130,7 +130,7 @@ mod tests {
         let (mut meter, begin) = (Meter::default(), Instant::now());
         meter.record_connection(Duration::from_millis(10), 1, 0);
         burst(&mut meter, begin, 0, 4 << 20, 1e7, Duration::from_millis(10));
-        let before = meter.pace().rate.unwrap();
+        let before = meter.speed().rate.unwrap();
         for second in 1..20 {
             let then = begin + Duration::from_secs(second);
             burst(
@@ -142,7 +142,7 @@ mod tests {
                 Duration::from_millis(10),
             );
         }
-        assert_eq!(meter.pace().rate, Some(before));
+        assert_eq!(meter.speed().rate, Some(before));
     }
 
     #[test]
@@ -151,11 +151,11 @@ mod tests {
         meter.record_connection(Duration::from_millis(1), 1, 0);
         burst(&mut meter, begin, 0, 4 << 20, 1e8, Duration::from_millis(1));
         burst(&mut meter, begin + Duration::from_secs(9), 4 << 20, 4 << 20, 1e6, Duration::ZERO);
-        assert!(meter.pace().rate.unwrap() < 2e6);
+        assert!(meter.speed().rate.unwrap() < 2e6);
         // A new connection keeps the measurements.
         meter.record_connection(Duration::from_millis(7), 2, 12);
-        assert_eq!(meter.pace().round_trip, Duration::from_millis(1));
-        assert!(meter.pace().rate.is_some());
+        assert_eq!(meter.speed().round_trip, Duration::from_millis(1));
+        assert!(meter.speed().rate.is_some());
         // Bytes that were not sent cannot arrive.
         meter.record_arrival(begin, u64::MAX);
         meter.record_sent(begin, 20);
