@@ -1,4 +1,5 @@
-//! Tests that a job reports to its audience only, and writes the same output alone and on ranks.
+//! Tests that a job reports to its audience only, and writes the same output alone, on
+//! threads and on ranks.
 
 use std::fs;
 
@@ -56,6 +57,28 @@ fn ranks_and_one_process_write_and_report_the_same() {
         let (first_report, first_calls) = first.get_or_insert((report.clone(), calls.clone()));
         assert!(report == *first_report, "{ranks:?}: another report");
         assert_eq!(&calls, first_calls, "{ranks:?}");
+    }
+}
+
+#[test]
+fn threads_find_the_same_whether_they_share_subjects_or_queries() {
+    let directory = TestDirectory::new();
+    let one = String::from_utf8(fs::read(directory.path("q.fa")).unwrap()).unwrap();
+    let (_, letters) = one.split_once('\n').unwrap();
+    // A query that is searched in several chunks, between others.
+    let long = letters.replace('\n', "").repeat(40_000 / letters.len() + 1);
+    directory.write("q.fa", format!("{one}>long\n{long}\n>q3\n{letters}"));
+    let mut first: Option<Vec<u8>> = None;
+    // There are more subjects than two threads, and fewer than eight.
+    for (threads, ranks) in [(1, None), (2, None), (8, None), (8, Some(2))] {
+        let mut plan = directory.plan("db");
+        plan.threads.count = threads;
+        plan.fleet.ranks = ranks;
+        assert_eq!(run(plan).0, Ok(()));
+        let report = fs::read(directory.path("report")).unwrap();
+        assert!(report.split(|&byte| byte == b'\n').count() > 10, "too few hits");
+        let first = first.get_or_insert_with(|| report.clone());
+        assert!(report == *first, "{threads} threads, {ranks:?} ranks: another report");
     }
 }
 
