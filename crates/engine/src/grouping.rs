@@ -24,6 +24,26 @@ const MAX_NUCLEOTIDE_LETTERS: u64 = 5 << 20;
 /// The same of proteins and of translated queries: some 70 bytes for each residue, and a base has
 /// two, one of each strand.
 const MAX_PROTEIN_LETTERS: u64 = 1 << 18;
+/// Threads with groups of their own have, all together, tables of about this many times as many
+/// letters in memory, or twice that.
+const MAX_AT_ONCE: u64 = 4;
+/// Groups for each thread, about, so that no thread is idle for long at the end.
+const SEARCHERS_PER_THREAD: usize = 4;
+
+/// Into how many groups the chunks of a block are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// As few as possible, to be searched one after another.
+    Few,
+    /// Some for each thread, if that makes enough, and not too much memory is needed for the tables
+    /// of all threads; else few.
+    ForThreads {
+        /// Number of threads.
+        threads: usize,
+        /// There must be more groups than this.
+        more_than: usize,
+    },
+}
 
 /// How the queries of a block are searched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -188,20 +208,35 @@ impl Grouping {
         &self.pieces
     }
 
-    /// Divides the chunks into groups that are prepared one at a time, so that memory does not grow
-    /// with the length of queries; into about `least` of them, if there are as many searches. A
-    /// search is never divided.
-    pub(crate) fn searcher_ranges(&self, params: &Params, least: usize) -> Vec<Range<usize>> {
+    /// Divides the chunks into groups that are prepared on demand, so that memory does not grow
+    /// with the length of queries. A search is never divided. Also returns whether the groups are
+    /// for threads.
+    pub(crate) fn searcher_ranges(
+        &self,
+        params: &Params,
+        division: Division,
+    ) -> (Vec<Range<usize>>, bool) {
         let most = match params {
             Params::Nucleotide(_) => MAX_NUCLEOTIDE_LETTERS,
             // It has no tables, and searches all chunks at once.
             Params::Protein(params) if params.pattern.is_some() => {
-                return self.searcher_ranges_within(u64::MAX);
+                return (self.searcher_ranges_within(u64::MAX), false);
             }
             Params::Protein(_) => MAX_PROTEIN_LETTERS,
         };
-        let letters: u64 = self.pieces.iter().map(|piece| piece.range.len() as u64).sum();
-        self.searcher_ranges_within(most.min(letters.div_ceil(least.max(1) as u64)))
+        let whole = self.searcher_ranges_within(most);
+        let Division::ForThreads { threads, more_than } = division else { return (whole, false) };
+        let letters = |range: &Range<usize>| -> u64 {
+            self.pieces[range.clone()].iter().map(|piece| piece.range.len() as u64).sum()
+        };
+        let groups = (SEARCHERS_PER_THREAD * threads) as u64;
+        let fair = letters(&(0..self.pieces.len())).div_ceil(groups.max(1));
+        let share = MAX_AT_ONCE * most / threads.max(1) as u64;
+        let divided = self.searcher_ranges_within(most.min(fair).min(share));
+        // A search may be longer.
+        let fits = divided.iter().all(|range| letters(range) <= 2 * share);
+        let for_threads = fits && divided.len() > more_than;
+        (if for_threads { divided } else { whole }, for_threads)
     }
 
     /// The same with at most `most` letters in a group.

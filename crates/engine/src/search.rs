@@ -10,7 +10,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::grouping::{Batch, Grouping};
+use crate::grouping::{Batch, Division, Grouping};
 use crate::hits::{Candidate, PrelimHit};
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Selector};
@@ -52,6 +52,15 @@ enum Traceback {
 /// A block of queries, or a group of its chunks, prepared for the search and shared by all threads.
 #[derive(Debug)]
 pub struct Searcher(PrelimSearcher);
+
+/// The groups of a block.
+#[derive(Debug)]
+pub struct Searchers<I> {
+    /// What prepares each.
+    pub groups: I,
+    /// Whether each is best searched by a thread of its own.
+    pub for_threads: bool,
+}
 
 #[derive(Debug)]
 enum PrelimSearcher {
@@ -203,16 +212,17 @@ impl Search {
 
     /// Divides a block of queries into groups, each with its part of the block's lists, and returns
     /// a function for each that prepares it. Most blocks are a single group. Long queries are
-    /// divided, as their lookup tables would take too much memory at once, and into about `least`
-    /// groups if they have as many chunks.
+    /// divided, as their lookup tables would take too much memory at once.
     pub fn searchers<'a>(
         &'a self,
         queries: &'a [Query],
         grouping: &'a Grouping,
-        least: usize,
-    ) -> impl ExactSizeIterator<Item = impl FnOnce() -> Searcher + Send + 'a> + Send + 'a {
-        let ranges = grouping.searcher_ranges(&self.params, least);
-        ranges.into_iter().map(move |range| move || self.prepare(queries, (grouping, range)))
+        division: Division,
+    ) -> Searchers<impl ExactSizeIterator<Item = impl FnOnce() -> Searcher + Send + 'a> + Send + 'a>
+    {
+        let (ranges, for_threads) = grouping.searcher_ranges(&self.params, division);
+        let prepare = move |range| move || self.prepare(queries, (grouping, range));
+        Searchers { groups: ranges.into_iter().map(prepare), for_threads }
     }
 
     /// Prepares some chunks of a block.

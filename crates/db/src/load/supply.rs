@@ -149,7 +149,10 @@ impl PartitionSupply {
 
     fn load(&self, number: usize, unit: &LoadUnit) -> Result<Arc<LoadedPartition>, DbError> {
         let slot = self.kept.as_ref().and_then(|kept| kept.get(number));
-        // Passes on several threads load a unit once.
+        if let Some(partition) = slot.and_then(OnceLock::get) {
+            return Ok(Arc::clone(partition));
+        }
+        // Passes on several threads must not read the same unit at once.
         let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(partition) = slot.and_then(OnceLock::get) {
             return Ok(Arc::clone(partition));

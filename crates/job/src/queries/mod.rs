@@ -198,6 +198,9 @@ impl<'a> QueryReader<'a> {
 
     /// Reads the next block, with its messages, for processes that prepare its queries themselves;
     /// `None` at the end.
+    ///
+    /// # Errors
+    /// Queries that cannot be read, or that BLAST+ refuses to search.
     pub fn next_records(
         &mut self,
         engine: &Search,
@@ -207,7 +210,12 @@ impl<'a> QueryReader<'a> {
         let searchable = |record: &QueryRecord| engine.has_statistics(&record.input());
         let searchable: Vec<bool> = read.records.iter().map(searchable).collect();
         self.add_all_messages(&mut read, &searchable);
-        Ok(Some(read))
+        let first = read.batches.first().copied().unwrap_or_default();
+        let messages = read.records[..first].iter().map(|record| &record.messages);
+        match self.refusal(messages).filter(|_| searchable.contains(&true)) {
+            Some(error) => Err(error),
+            None => Ok(Some(read)),
+        }
     }
 
     fn read_block(&mut self, audience: &dyn Audience) -> Result<Option<RawBlock>, Error> {

@@ -10,9 +10,10 @@ use fleetblast_db::load::{LoadUnit, LoadedRange, Loader, PartitionSupply, RangeQ
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::restrict::HitVisibility;
 use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_no_lost_page};
+use fleetblast_engine::grouping::Division;
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::lists::{HitLists, Merger};
-use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher};
+use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher, Searchers};
 use fleetblast_engine::subjects::{Masks, Subjects};
 use fleetblast_seq::nucleotide::Packed;
 use rayon::prelude::*;
@@ -24,8 +25,6 @@ use crate::subjects::{MaskedLetters, StoredSequence, SubjectDatabase};
 
 /// Ranges per thread, at least, so that no thread is idle for long at the end.
 pub const RANGES_PER_THREAD: usize = 16;
-/// Searchers per thread, at least, where threads share them instead of subjects.
-const SEARCHERS_PER_THREAD: usize = 4;
 /// Number of subjects that a thread searches between two steps of progress.
 const SUBJECTS_PER_STEP: u64 = 128;
 
@@ -170,32 +169,32 @@ impl<'a> DatabaseScan<'a> {
         self.supply.loader()
     }
 
-    /// The least number of searchers into which a block is best divided. With fewer subjects than
-    /// threads, and all of them in memory, the threads share the searchers.
-    pub fn least_searchers(&self) -> usize {
+    /// How a block is best divided. With fewer subjects than threads, and a database that is not
+    /// streamed, the threads share the searchers, if there are more of them than subjects.
+    pub fn division(&self) -> Division {
         let threads = rayon::current_num_threads();
-        match self.is_stable && self.subject_count() < threads as u64 {
-            true => SEARCHERS_PER_THREAD * threads,
-            false => 1,
+        match usize::try_from(self.subject_count()) {
+            Ok(subjects) if self.is_stable && subjects < threads => {
+                Division::ForThreads { threads, more_than: subjects }
+            }
+            _ => Division::Few,
         }
     }
 
     /// Searches a block on all threads of the current pool, which share the subjects for one
-    /// searcher after another, or share the searchers (see [`DatabaseScan::least_searchers`]).
-    /// `searchers` prepare them. Returns the preliminary hits.
+    /// searcher after another, or share the searchers. Returns the preliminary hits.
     ///
     /// # Errors
     /// A damaged database.
     pub fn search<S: Borrow<Searcher>>(
         &mut self,
         merger: &Merger,
-        searchers: impl ExactSizeIterator<Item = impl FnOnce() -> S + Send> + Send,
+        searchers: Searchers<impl Iterator<Item = impl FnOnce() -> S + Send> + Send>,
     ) -> Result<HitLists, DbError> {
-        let pass = match self.least_searchers() > 1 && searchers.len() > 1 {
-            true => self.share_searchers(merger, searchers)?,
-            false => self.share_subjects(merger, searchers)?,
+        let (lists, waiting) = match searchers.for_threads {
+            true => self.share_searchers(merger, searchers.groups)?,
+            false => self.share_subjects(merger, searchers.groups)?,
         };
-        let (lists, waiting) = pass;
         self.waiting += waiting;
         self.is_validated = self.is_stable && !self.halt.is_set();
         Ok(lists)
@@ -215,7 +214,10 @@ impl<'a> DatabaseScan<'a> {
             })?;
             Ok((lists, waiting))
         };
-        let searched = searchers.par_bridge().map(|prepare| search(prepare().borrow()));
+        let searched = searchers.par_bridge().map(|prepare| match self.can_continue() {
+            true => search(prepare().borrow()),
+            false => Ok((merger.empty_lists(), Duration::ZERO)),
+        });
         let searched = searched.try_reduce(
             || (merger.empty_lists(), Duration::ZERO),
             |(mut lists, waiting), (more, longer)| {

@@ -10,7 +10,7 @@ use fleetblast_db::DbError;
 use fleetblast_db::load::{self, LoadPurpose, Loader, LoaderChoice};
 use fleetblast_db::restrict::HitVisibility;
 use fleetblast_engine::batches;
-use fleetblast_engine::grouping::Grouping;
+use fleetblast_engine::grouping::{Division, Grouping};
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_engine::lists::Selector;
 use fleetblast_engine::query::Query;
@@ -185,13 +185,15 @@ impl<'a> TwoPhaseSearch<'a> {
         shown: &[ShownSubjects],
     ) -> Result<Vec<Vec<SubjectHit>>, DbError> {
         let grouping = self.engine.grouping(queries, batches);
-        let (merger, searchers) =
-            (self.engine.merger(&grouping), self.engine.searchers(queries, &grouping, 1));
+        let (merger, searchers) = (
+            self.engine.merger(&grouping),
+            self.engine.searchers(queries, &grouping, Division::Few),
+        );
         let oids: BTreeSet<u32> = shown.iter().flat_map(|shown| &shown.oids).copied().collect();
-        self.audience.begin_stage(Stage::Search, (oids.len() * searchers.len()) as u64);
+        self.audience.begin_stage(Stage::Search, (oids.len() * searchers.groups.len()) as u64);
         self.target.searched.announce_sequences(oids.iter().copied().collect::<BTreeSet<_>>());
         let oids: Vec<u32> = oids.into_iter().collect();
-        let mut chosen = merger.choose(self.scan.search_subjects(&merger, searchers, &oids));
+        let mut chosen = merger.choose(self.scan.search_subjects(&merger, searchers.groups, &oids));
         for (hits, shown) in chosen.iter_mut().zip(shown) {
             hits.retain(|hit| shown.oids.binary_search(&hit.oid).is_ok());
         }
@@ -206,10 +208,10 @@ impl<'a> TwoPhaseSearch<'a> {
         grouping: &Grouping,
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
         let merger = self.engine.merger(grouping);
-        let searchers = self.engine.searchers(queries, grouping, self.scan.least_searchers());
+        let searchers = self.engine.searchers(queries, grouping, self.scan.division());
         let before = self.loader().statistics().read_bytes;
         self.audience
-            .begin_stage(Stage::Search, self.scan.subject_count() * searchers.len() as u64);
+            .begin_stage(Stage::Search, self.scan.subject_count() * searchers.groups.len() as u64);
         let lists = self.scan.search(&merger, searchers)?;
         self.extensions = merger.extensions(&lists).iter().sum();
         let mut chosen = merger.choose(lists);

@@ -66,10 +66,10 @@ fn threads_find_the_same_whether_they_share_subjects_or_queries() {
     let one = String::from_utf8(fs::read(directory.path("q.fa")).unwrap()).unwrap();
     let (_, letters) = one.split_once('\n').unwrap();
     // A query that is searched in several chunks, between others.
-    let long = letters.replace('\n', "").repeat(40_000 / letters.len() + 1);
+    let long = letters.replace('\n', "").repeat(100_000 / letters.len() + 1);
     directory.write("q.fa", format!("{one}>long\n{long}\n>q3\n{letters}"));
     let mut first: Option<Vec<u8>> = None;
-    // There are more subjects than two threads, and fewer than eight.
+    // There are more subjects than two threads, and fewer than eight or than chunks.
     for (threads, ranks) in [(1, None), (2, None), (8, None), (8, Some(2))] {
         let mut plan = directory.plan("db");
         plan.threads.count = threads;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use fleetblast_db::load::PageKind;
 use fleetblast_db::restrict::HitVisibility;
+use fleetblast_engine::grouping::Division;
 use fleetblast_engine::hits::{Alignment, Candidate, SubjectHit};
 use fleetblast_engine::lists::{Cut, Merger};
-use fleetblast_engine::search::Searcher;
+use fleetblast_engine::search::{Searcher, Searchers};
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_fleet::work::{WorkerOutcome, WorkerWork};
 use fleetblast_report::error::ReportError;
@@ -74,8 +75,8 @@ impl<'a> SearchWorker<'a> {
         let prepared = job.decode_block(queries)?;
         let engine = job.engine_for(&prepared);
         let merger = engine.merger(&prepared.grouping);
-        let least = self.scans.values().map(DatabaseScan::least_searchers).max().unwrap_or(1);
-        let mut searchers = engine.searchers(&prepared.prepared, &prepared.grouping, least);
+        let mut searchers =
+            engine.searchers(&prepared.prepared, &prepared.grouping, Division::Few).groups;
         let single = if searchers.len() == 1 { searchers.next() } else { None };
         let ready = single.map(|prepare| prepare());
         drop(searchers);
@@ -95,13 +96,14 @@ impl<'a> SearchWorker<'a> {
         let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown_block(pass.0))?;
         let before = scan.loader().statistics().read_bytes;
         let SearchedPass { block, merger, ready, .. } = searched_pass;
+        let engine = self.job.engine_for(block);
+        let searchers = engine.searchers(&block.prepared, &block.grouping, scan.division());
         let mut lists = match ready {
-            Some(searcher) => scan.search(merger, iter::once(|| &*searcher))?,
-            None => {
-                let engine = self.job.engine_for(block);
-                let least = scan.least_searchers();
-                scan.search(merger, engine.searchers(&block.prepared, &block.grouping, least))?
+            Some(searcher) if searchers.groups.len() == 1 => {
+                let groups = iter::once(|| &*searcher);
+                scan.search(merger, Searchers { groups, for_threads: false })?
             }
+            _ => scan.search(merger, searchers)?,
         };
         span.arg("loaded_bytes", scan.loader().statistics().read_bytes - before);
         let cut = lock(&self.shared.cuts).get(&pass).cloned();
