@@ -224,32 +224,46 @@ impl Grouping {
             }
             Params::Protein(_) => MAX_PROTEIN_LETTERS,
         };
-        let whole = self.searcher_ranges_within(most);
-        let Division::ForThreads { threads, more_than } = division else { return (whole, false) };
-        let letters = |range: &Range<usize>| -> u64 {
-            self.pieces[range.clone()].iter().map(|piece| piece.range.len() as u64).sum()
+        let divided = match division {
+            Division::Few => None,
+            Division::ForThreads { threads, more_than } => {
+                self.ranges_for_threads(most, threads, more_than)
+            }
         };
+        match divided {
+            Some(ranges) => (ranges, true),
+            None => (self.searcher_ranges_within(most), false),
+        }
+    }
+
+    /// See [`Division::ForThreads`]; `most` is the number of letters of a group that is searched
+    /// alone.
+    fn ranges_for_threads(
+        &self,
+        most: u64,
+        threads: usize,
+        more_than: usize,
+    ) -> Option<Vec<Range<usize>>> {
         let groups = (SEARCHERS_PER_THREAD * threads) as u64;
-        let fair = letters(&(0..self.pieces.len())).div_ceil(groups.max(1));
+        let fair = letters(&self.pieces).div_ceil(groups.max(1));
         let share = MAX_AT_ONCE * most / threads.max(1) as u64;
-        let divided = self.searcher_ranges_within(most.min(fair).min(share));
+        let ranges = self.searcher_ranges_within(most.min(fair).min(share));
         // A search may be longer.
-        let fits = divided.iter().all(|range| letters(range) <= 2 * share);
-        let for_threads = fits && divided.len() > more_than;
-        (if for_threads { divided } else { whole }, for_threads)
+        let fits = ranges.iter().all(|range| letters(&self.pieces[range.clone()]) <= 2 * share);
+        (fits && ranges.len() > more_than).then_some(ranges)
     }
 
     /// The same with at most `most` letters in a group.
     fn searcher_ranges_within(&self, most: u64) -> Vec<Range<usize>> {
-        let (mut searcher_ranges, mut range, mut letters) = (Vec::new(), 0..0, 0);
+        let (mut searcher_ranges, mut range, mut sum) = (Vec::new(), 0..0, 0);
         for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
-            let more: u64 = together.iter().map(|piece| piece.range.len() as u64).sum();
-            if letters > 0 && letters + more > most {
+            let more = letters(together);
+            if sum > 0 && sum + more > most {
                 let next = range.end..range.end;
                 searcher_ranges.push(std::mem::replace(&mut range, next));
-                letters = 0;
+                sum = 0;
             }
-            letters += more;
+            sum += more;
             range.end += together.len();
         }
         searcher_ranges.push(range);
@@ -270,6 +284,11 @@ impl Grouping {
     pub(crate) fn finals(&self, query: usize) -> TracebackContext {
         self.finals[query]
     }
+}
+
+/// Number of letters of some chunks.
+fn letters(pieces: &[Piece]) -> u64 {
+    pieces.iter().map(|piece| piece.range.len() as u64).sum()
 }
 
 /// Average of the lengths of contexts that are searched together, with the sentinels between them

@@ -149,13 +149,14 @@ impl PartitionSupply {
 
     fn load(&self, number: usize, unit: &LoadUnit) -> Result<Arc<LoadedPartition>, DbError> {
         let slot = self.kept.as_ref().and_then(|kept| kept.get(number));
-        if let Some(partition) = slot.and_then(OnceLock::get) {
-            return Ok(Arc::clone(partition));
+        let kept = || slot.and_then(OnceLock::get).cloned();
+        if let Some(partition) = kept() {
+            return Ok(partition);
         }
         // Passes on several threads must not read the same unit at once.
         let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(partition) = slot.and_then(OnceLock::get) {
-            return Ok(Arc::clone(partition));
+        if let Some(partition) = kept() {
+            return Ok(partition);
         }
         let partition = self.loader.load(&unit.partition)?;
         Ok(match slot {

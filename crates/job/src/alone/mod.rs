@@ -30,7 +30,7 @@ use crate::io_channel::IoChannel;
 use crate::metadata::{Resumed, encode_query, other_queries};
 use crate::plan::{Plan, Split};
 use crate::queries::count::count_queries;
-use crate::queries::{self, PreparedBlock, QueryReader, RawBlock};
+use crate::queries::{PreparedBlock, QueryReader, RawBlock};
 use crate::search::{Repeats, TwoPhaseSearch, patterns};
 use crate::subjects::SubjectDatabase;
 use crate::threads::{Threads, pool};
@@ -133,7 +133,8 @@ fn search(
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
         shares.add(plan, &block);
-        refuse(plan, &block)?;
+        let is_searchable = block.prepared.iter().any(Query::is_searchable);
+        queries.check_refusal(&block.records, &block.batches, is_searchable)?;
         blocks += 1;
         match &mut iterated {
             Some(iterated) => {
@@ -246,18 +247,6 @@ fn loading(search: &TwoPhaseSearch) -> Loading {
         pages: loader.page_kind().map_or("page cache", PageKind::name).to_owned(),
         read_seconds: read.wall_time.as_secs_f64(),
         wait_seconds: search.waiting().as_secs_f64(),
-    }
-}
-
-/// Returns BLAST+'s refusal to search, if a query of the block is searchable.
-fn refuse(plan: &Plan, block: &PreparedBlock) -> Result<(), Error> {
-    match &plan.refusal {
-        Some(reason) if block.prepared.iter().any(Query::is_searchable) => {
-            let first = block.batches.first().copied().unwrap_or_default();
-            let messages = block.records[..first].iter().map(|record| &record.messages);
-            Err(queries::refusal_error(reason, messages))
-        }
-        _ => Ok(()),
     }
 }
 

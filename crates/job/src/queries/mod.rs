@@ -26,7 +26,7 @@ use crate::fasta::{fasta_failure, open_input, reader};
 use crate::plan::{Plan, Source};
 
 use self::empties::BatchRecords;
-pub use self::messages::{NO_STATISTICS, all_empty_error, refusal_error, sort_warnings};
+pub use self::messages::{NO_STATISTICS, all_empty_error, sort_warnings};
 pub use self::record::QueryRecord;
 use self::record::{report_warnings, searched_range_of};
 use self::start::{is_seekable, read_leading_blanks};
@@ -210,12 +210,8 @@ impl<'a> QueryReader<'a> {
         let searchable = |record: &QueryRecord| engine.has_statistics(&record.input());
         let searchable: Vec<bool> = read.records.iter().map(searchable).collect();
         self.add_all_messages(&mut read, &searchable);
-        let first = read.batches.first().copied().unwrap_or_default();
-        let messages = read.records[..first].iter().map(|record| &record.messages);
-        match self.refusal(messages).filter(|_| searchable.contains(&true)) {
-            Some(error) => Err(error),
-            None => Ok(Some(read)),
-        }
+        self.check_refusal(&read.records, &read.batches, searchable.contains(&true))?;
+        Ok(Some(read))
     }
 
     fn read_block(&mut self, audience: &dyn Audience) -> Result<Option<RawBlock>, Error> {
@@ -368,7 +364,25 @@ impl<'a> QueryReader<'a> {
     /// Returns BLAST+'s error for a batch with searchable queries, if it has no statistics for the
     /// scores. `messages` are the warnings of each query.
     pub fn refusal<'m>(&self, messages: impl Iterator<Item = &'m Vec<String>>) -> Option<Error> {
-        self.plan.refusal.as_ref().map(|reason| refusal_error(reason, messages))
+        self.plan.refusal.as_ref().map(|reason| messages::refusal_error(reason, messages))
+    }
+
+    /// Checks that BLAST+ does not refuse to search a block, if it has a searchable query.
+    ///
+    /// # Errors
+    /// BLAST+'s refusal, with the messages of the first batch.
+    pub fn check_refusal(
+        &self,
+        records: &[QueryRecord],
+        batches: &[usize],
+        is_searchable: bool,
+    ) -> Result<(), Error> {
+        let first = batches.first().copied().unwrap_or_default();
+        let messages = records[..first].iter().map(|record| &record.messages);
+        match self.refusal(messages) {
+            Some(error) if is_searchable => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the searched range of a query. BLAST+ silently skips queries that end before the

@@ -191,22 +191,18 @@ impl<'a> DatabaseScan<'a> {
         merger: &Merger,
         searchers: Searchers<impl Iterator<Item = impl FnOnce() -> S + Send> + Send>,
     ) -> Result<HitLists, DbError> {
-        let (lists, waiting) = match searchers.for_threads {
-            true => self.share_searchers(merger, searchers.groups)?,
-            false => self.share_subjects(merger, searchers.groups)?,
-        };
-        self.waiting += waiting;
-        self.is_validated = self.is_stable && !self.halt.is_set();
-        Ok(lists)
+        match searchers.for_threads {
+            true => self.share_searchers(merger, searchers.groups),
+            false => self.share_subjects(merger, searchers.groups),
+        }
     }
 
-    /// Gives each thread searchers of its own, each for all subjects. Also returns the time that
-    /// threads waited for the supply.
+    /// Gives each thread searchers of its own, each for all subjects.
     fn share_searchers<S: Borrow<Searcher>>(
-        &self,
+        &mut self,
         merger: &Merger,
         searchers: impl Iterator<Item = impl FnOnce() -> S + Send> + Send,
-    ) -> Result<(HitLists, Duration), DbError> {
+    ) -> Result<HitLists, DbError> {
         let search = |searcher: &Searcher| -> Result<_, DbError> {
             let mut lists = merger.empty_lists();
             let ((), waiting) = self.supply.run_pass(|queue| {
@@ -214,44 +210,37 @@ impl<'a> DatabaseScan<'a> {
             })?;
             Ok((lists, waiting))
         };
+        let nothing = || (merger.empty_lists(), Duration::ZERO);
         let searched = searchers.par_bridge().map(|prepare| match self.can_continue() {
             true => search(prepare().borrow()),
-            false => Ok((merger.empty_lists(), Duration::ZERO)),
+            false => Ok(nothing()),
         });
-        let searched = searched.try_reduce(
-            || (merger.empty_lists(), Duration::ZERO),
-            |(mut lists, waiting), (more, longer)| {
+        let (lists, waiting) =
+            searched.try_reduce(nothing, |(mut lists, waiting), (more, longer)| {
                 merger.absorb(&mut lists, more);
                 Ok((lists, waiting + longer))
-            },
-        )?;
-        self.check_unchanged()?;
-        Ok(searched)
+            })?;
+        self.end_pass(waiting)?;
+        Ok(lists)
     }
 
-    /// Searches with one searcher after another, each on all threads. Also returns the time that
-    /// threads waited for the supply.
+    /// Searches with one searcher after another, each on all threads.
     fn share_subjects<S: Borrow<Searcher>>(
         &mut self,
         merger: &Merger,
         searchers: impl Iterator<Item = impl FnOnce() -> S + Send>,
-    ) -> Result<(HitLists, Duration), DbError> {
-        let (mut lists, mut waiting) = (merger.empty_lists(), Duration::ZERO);
+    ) -> Result<HitLists, DbError> {
+        let mut lists = merger.empty_lists();
         for prepare in searchers {
-            let (found, longer) = self.search_with(prepare().borrow())?;
-            merger.absorb(&mut lists, found);
-            waiting += longer;
+            merger.absorb(&mut lists, self.search_with(prepare().borrow())?);
             if self.halt.is_set() {
                 break;
             }
-            // The next one searches the same bytes.
-            self.is_validated = self.is_stable;
         }
-        Ok((lists, waiting))
+        Ok(lists)
     }
 
-    /// Searches with one searcher on all threads. Also returns the time that they waited.
-    fn search_with(&self, searcher: &Searcher) -> Result<(HitLists, Duration), DbError> {
+    fn search_with(&mut self, searcher: &Searcher) -> Result<HitLists, DbError> {
         let merger = searcher.merger();
         let lists = Mutex::new(merger.empty_lists());
         let ((), waiting) = self.supply.run_pass(|queue| {
@@ -264,8 +253,16 @@ impl<'a> DatabaseScan<'a> {
                 });
             });
         })?;
+        self.end_pass(waiting)?;
+        Ok(lists.into_inner().expect("no thread panicked"))
+    }
+
+    /// Ends a pass through all subjects, in which threads waited for this time.
+    fn end_pass(&mut self, waiting: Duration) -> Result<(), DbError> {
+        self.waiting += waiting;
         self.check_unchanged()?;
-        Ok((lists.into_inner().expect("no thread panicked"), waiting))
+        self.is_validated = self.is_stable && !self.halt.is_set();
+        Ok(())
     }
 
     /// Searches ranges from a queue until it is empty.
