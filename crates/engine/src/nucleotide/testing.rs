@@ -4,10 +4,23 @@ use fleetblast_seq::nucleotide::blastna;
 
 use crate::scores::{NEVER, ScoreRows};
 
-/// Packs bases; ambiguous ones become an arbitrary base.
+/// Bases after the packed ones, as those that follow a segment of a long subject, or a range between
+/// masks: 40, the most that are read at a time and more.
+const FOLLOWING: [u8; 40] = {
+    let mut bases = [0; 40];
+    let mut at = 0;
+    while at < bases.len() {
+        // Each base, next to each other one.
+        bases[at] = [3, 2, 0, 1, 3, 0, 2, 1, 1, 0][at % 10];
+        at += 1;
+    }
+    bases
+};
+
+/// Packs bases; ambiguous ones become an arbitrary base. Bases that are none of the sequence follow.
 pub(crate) fn packed(letters: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![0; letters.len().div_ceil(4)];
-    for (at, letter) in letters.iter().enumerate() {
+    let mut bytes = vec![0; (letters.len() + FOLLOWING.len()).div_ceil(4)];
+    for (at, letter) in letters.iter().chain(&FOLLOWING).enumerate() {
         bytes[at / 4] |= (letter & 3) << (6 - 2 * (at % 4));
     }
     bytes

@@ -29,8 +29,8 @@ pub(super) const CENTRE: usize = 22;
 /// A band moves by this many cells if as many at one end have live cells and as many at the other
 /// end are dropped.
 pub(super) const BAND_SHIFT: usize = 6;
-/// Stands for the bits in which a base after the last one differs from letters: all of them score
-/// as Ns do, or worse.
+/// Stands for a base after the last one. No letter of a lane equals it, so that no pair scores above
+/// 0.
 pub(super) const PAST_END: u8 = 12;
 
 const _: () = assert!(LANES == SIZE && BAND + ROWS == SIZE);

@@ -195,7 +195,7 @@ impl BusyLanes {
         for (row, bases) in (0u32..).zip(&mut self.bases) {
             for lane in 0..LANES {
                 let base = (words[lane] >> (2 * row) & 3) as u8;
-                bases[lane] = base | if row < left[lane] { 0 } else { PAST_END };
+                bases[lane] = if row < left[lane] { base } else { PAST_END };
             }
         }
     }
