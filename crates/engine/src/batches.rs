@@ -1,8 +1,9 @@
-//! Batches: runs of the queries of a block that BLAST+ would read and search together.
+//! Batches: consecutive queries of a block that BLAST+ concatenates and searches together.
 
 use std::ops::Range;
 
-/// The numbers of the queries of each batch; `batches` are their lengths, in queries.
+/// Returns the range of query numbers of each batch. `batches` holds the number of queries of each
+/// batch.
 pub fn ranges(batches: &[usize]) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
     batches.iter().scan(0, |start, &length| {
         let first = *start;

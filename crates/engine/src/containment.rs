@@ -12,10 +12,10 @@ mod tests;
 use self::index::Index;
 use crate::order::Bounds;
 
-/// Up to this many members a scan is faster than the index.
+/// Maximum number of members that are scanned. With more members the index is faster.
 const SCAN_LIMIT: usize = 48;
 
-/// Replaces a removed member: it encloses nothing and shares no end point.
+/// Placeholder of a removed member. It encloses nothing and shares no end point.
 const REMOVED: Member = Member {
     bounds: Bounds { q_start: u32::MAX, q_end: 0, s_start: u32::MAX, s_end: 0 },
     score: i32::MIN,
@@ -27,17 +27,16 @@ struct Member {
     score: i32,
 }
 
-/// The alignments of one query and one subject that make further extensions inside them
-/// unnecessary.
+/// The alignments of one query and one subject. Extensions inside them are unnecessary.
 #[derive(Debug, Default)]
 pub struct ContainmentTree {
     members: Vec<Member>,
-    /// Used only above [`SCAN_LIMIT`] members.
+    /// Index of the members; used only above [`SCAN_LIMIT`] members.
     index: Index,
 }
 
 impl ContainmentTree {
-    /// A tree without members.
+    /// Creates a tree without members.
     pub fn new() -> Self {
         Self::default()
     }
@@ -48,13 +47,14 @@ impl ContainmentTree {
         self.index.clear();
     }
 
-    /// Whether some member of at least this score holds both corners of the box.
+    /// Returns whether some member of at least this score holds both corners of the box.
     pub fn encloses(&self, bounds: &Bounds, score: i32) -> bool {
         self.encloses_near(bounds, score, 0)
     }
 
-    /// Does the same, but a member encloses a box only if they begin or end fewer than `separation`
-    /// diagonals apart, unless that is 0 (`s_HSPIsContained`, `blast_itree.c`).
+    /// Returns whether some member of at least this score holds both corners of the box and is near
+    /// it. Near means that they begin or end fewer than `separation` diagonals apart; with a
+    /// `separation` of 0 any member is near (`s_HSPIsContained`, `blast_itree.c`).
     pub fn encloses_near(&self, bounds: &Bounds, score: i32, separation: u32) -> bool {
         let hit = |m: &Member| {
             score <= m.score && m.bounds.holds(bounds) && near(&m.bounds, bounds, separation)
@@ -65,9 +65,9 @@ impl ContainmentTree {
         self.index.candidates(bounds).any(|i| hit(&self.members[i as usize]))
     }
 
-    /// Adds a box, unless a better member has the same start or the same end. Worse members with
-    /// the same start or end are removed (even if the box is refused in the end). Better means:
-    /// higher score, then shorter in the query, then shorter in the subject, then the member.
+    /// Adds a box, unless a better member has the same start or the same end. Removes worse members
+    /// with the same start or end, even if the box is refused in the end. Better means: higher
+    /// score, then shorter in the query, then shorter in the subject. A member wins a complete tie.
     pub fn add(&mut self, bounds: &Bounds, score: i32) {
         let new = Member { bounds: *bounds, score };
         for find in [Self::with_start, Self::with_end] {
@@ -117,8 +117,8 @@ impl ContainmentTree {
     }
 }
 
-/// Whether the diagonals of two boxes are less than `separation` apart at their begins or at their
-/// ends.
+/// Returns whether the diagonals of two boxes are less than `separation` apart at their starts or
+/// at their ends. With a `separation` of 0 any two boxes are near.
 fn near(a: &Bounds, b: &Bounds, separation: u32) -> bool {
     let diagonal = |q: u32, s: u32| i64::from(q) - i64::from(s);
     let apart = |a: i64, b: i64| a.abs_diff(b) < u64::from(separation);

@@ -1,11 +1,10 @@
-//! Which queries are searched together, and which properties of their batch change the result of a
-//! query.
+//! Describes how queries are searched: which of them together, and with which properties of their
+//! batch.
 //!
 //! BLAST+ searches a batch of queries at once, or a long batch in chunks. A [`Batch`] describes
-//! this. A [`Grouping`] has the part of it that a run of queries needs, which may be all of the
-//! batch or a few of it: their chunks, and the properties of the others that matter. Two runs of
-//! the same queries with equal groupings give the same results, whatever batches they were taken
-//! from.
+//! this. A [`Grouping`] describes consecutive queries, which may be a whole batch or a few queries
+//! of one. It contains their chunks, and the properties of the rest of the batch that change their
+//! results. The same queries with equal groupings give the same results, whatever their batches.
 
 use std::ops::Range;
 
@@ -18,58 +17,60 @@ use crate::params::{DatabaseTotals, Params};
 use crate::protein;
 use crate::query::{Query, concatenated_length};
 
-/// Number of letters of nucleotide queries whose lookup tables are in memory at a time, unless a
-/// single search has more: some 30 bytes each.
+/// Maximum number of letters of nucleotide queries in a group, unless BLAST+ searches more letters
+/// together. Their lookup tables need some 30 bytes per letter.
 const MAX_NUCLEOTIDE_LETTERS: u64 = 5 << 20;
-/// The same of proteins and of translated queries: some 70 bytes for each residue, and a base has
-/// two, one of each strand.
+/// Maximum number of letters of proteins or translated queries in a group. Their lookup tables need
+/// some 70 bytes per residue. A base counts as two residues, one on each strand.
 const MAX_PROTEIN_LETTERS: u64 = 1 << 18;
-/// Threads with groups of their own have, all together, tables of about this many times as many
-/// letters in memory, or twice that.
+/// Factor of the memory for lookup tables if threads search groups of their own. All groups in
+/// memory then have about this many times the maximum number of letters, at most twice that.
 const MAX_AT_ONCE: u64 = 4;
-/// Groups for each thread, about, so that no thread is idle for long at the end.
+/// Approximate number of groups for each thread. Several groups keep threads from being idle at the
+/// end.
 const SEARCHERS_PER_THREAD: usize = 4;
 
-/// Into how many groups the chunks of a block are divided.
+/// Rule that decides into how many groups the chunks of a block are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// As few as possible, to be searched one after another.
+    /// As few groups as possible, to be searched one after another.
     Few,
-    /// Some for each thread, if that makes enough, and not too much memory is needed for the tables
-    /// of all threads; else few.
+    /// Several groups for each thread. The rule [`Division::Few`] applies instead if there are too
+    /// few groups, or if the tables of all threads need too much memory.
     ForThreads {
         /// Number of threads.
         threads: usize,
-        /// There must be more groups than this.
+        /// Number of groups that the division must exceed.
         more_than: usize,
     },
 }
 
-/// How the queries of a block are searched.
+/// Description of how the queries of a block are searched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Grouping {
     /// Number of queries.
     queries: usize,
-    /// Their chunks, ordered by search.
+    /// Chunks of the queries, ordered by [`Piece::search`].
     pieces: Vec<Piece>,
-    /// Properties of nucleotide batches, by [`Piece::search`].
+    /// Properties of the batches of nucleotide queries, indexed by [`Piece::search`].
     batch_contexts: Vec<BatchContext>,
-    /// Batch parameters of the nucleotide traceback, by query.
+    /// Parameters of the nucleotide traceback that depend on the batch, by query.
     finals: Vec<TracebackContext>,
-    /// Least score of an HSP in the batch, by query, if HSPs of proteins are linked.
+    /// Least score of an HSP in the batch of each query. Empty unless HSPs of proteins are linked.
     least_cutoffs: Vec<i32>,
 }
 
-/// How BLAST+ searches a batch of queries.
+/// Description of how BLAST+ searches a batch of queries.
 #[derive(Clone, Debug)]
 pub struct Batch {
     queries: usize,
     pieces: Vec<Piece>,
-    /// Properties of each search, with all its chunks and no neighbouring letters.
+    /// Properties of all queries that are searched together, without neighbouring letters, indexed
+    /// by [`Piece::search`].
     batch_contexts: Vec<BatchContext>,
-    /// For nucleotides.
+    /// Parameters of the traceback; only for nucleotides.
     finals: Option<TracebackContext>,
-    /// For proteins with linked HSPs.
+    /// Least score of an HSP; only for proteins with linked HSPs.
     least_cutoff: Option<i32>,
 }
 
@@ -96,7 +97,7 @@ impl Batch {
                     let average = average_length(contexts.map(|context| context.letters.len()));
                     least_cutoff = Some(protein::least_cutoff(queries, average, params, totals));
                 }
-                // Without gaps a batch is not cut.
+                // An ungapped search does not cut the batch, so all its queries share this value.
                 let even_linking = protein::even_linking(queries, params, totals);
                 pieces.iter_mut().for_each(|piece| piece.even_linking = even_linking);
                 (Vec::new(), None)
@@ -117,8 +118,9 @@ impl Batch {
         Batch { queries: queries.len(), pieces, batch_contexts, finals, least_cutoff }
     }
 
-    /// The grouping of some queries of the batch. `queries` are all queries of it. At most `reach`
-    /// neighbouring letters are included, which matter to extensions that reach them.
+    /// Returns the grouping of the queries `range` of the batch. `queries` holds all queries of the
+    /// batch. The grouping includes at most `reach` neighbouring letters on each side, for
+    /// extensions that reach them.
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
@@ -156,19 +158,19 @@ impl Batch {
         grouping
     }
 
-    /// The grouping of the whole batch.
+    /// Returns the grouping of the whole batch.
     pub(crate) fn whole(&self, queries: &[&Query], rules: (&Params, &DatabaseTotals)) -> Grouping {
         self.part(queries, 0..self.queries, 0, rules)
     }
 }
 
 impl Grouping {
-    /// Whether some query is searched in several chunks.
+    /// Returns whether some query is searched in several chunks.
     pub fn has_pieces(&self) -> bool {
         self.pieces().len() > self.queries()
     }
 
-    /// The grouping of queries in batches of these lengths.
+    /// Creates the grouping of queries in batches of these lengths.
     pub(crate) fn of_batches(
         queries: &[Query],
         batches: &[usize],
@@ -182,7 +184,7 @@ impl Grouping {
         grouping
     }
 
-    /// Appends the grouping of the queries after these, which are searched separately.
+    /// Appends the grouping of the following queries, which are searched separately.
     pub fn append(&mut self, other: Grouping) {
         let search = self.pieces.last().map_or(0, |last| last.search + 1);
         let first = self.queries;
@@ -198,19 +200,19 @@ impl Grouping {
         self.least_cutoffs.extend(other.least_cutoffs);
     }
 
-    /// Number of queries.
+    /// Returns the number of queries.
     pub fn queries(&self) -> usize {
         self.queries
     }
 
-    /// The chunks of the queries, in the order of their lists.
+    /// Returns the chunks of the queries, in the order of their hit lists.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
     /// Divides the chunks into groups that are prepared on demand, so that memory does not grow
-    /// with the length of queries. A search is never divided. Also returns whether the groups are
-    /// for threads.
+    /// with the length of queries. Chunks that BLAST+ searches together stay together. Returns the
+    /// ranges of chunks of the groups, and whether one thread should search each group.
     pub(crate) fn searcher_ranges(
         &self,
         params: &Params,
@@ -218,7 +220,7 @@ impl Grouping {
     ) -> (Vec<Range<usize>>, bool) {
         let most = match params {
             Params::Nucleotide(_) => MAX_NUCLEOTIDE_LETTERS,
-            // It has no tables, and searches all chunks at once.
+            // A pattern search has no lookup tables, and searches all chunks at once.
             Params::Protein(params) if params.pattern.is_some() => {
                 return (self.searcher_ranges_within(u64::MAX), false);
             }
@@ -236,8 +238,8 @@ impl Grouping {
         }
     }
 
-    /// See [`Division::ForThreads`]; `most` is the number of letters of a group that is searched
-    /// alone.
+    /// Divides the chunks as [`Division::ForThreads`] describes. `most` is the maximum number of
+    /// letters in a group that is searched alone. Returns `None` if the rule does not apply.
     fn ranges_for_threads(
         &self,
         most: u64,
@@ -248,12 +250,13 @@ impl Grouping {
         let fair = letters(&self.pieces).div_ceil(groups.max(1));
         let share = MAX_AT_ONCE * most / threads.max(1) as u64;
         let ranges = self.searcher_ranges_within(most.min(fair).min(share));
-        // A search may be longer.
+        // Chunks that are searched together may have more letters.
         let fits = ranges.iter().all(|range| letters(&self.pieces[range.clone()]) <= 2 * share);
         (fits && ranges.len() > more_than).then_some(ranges)
     }
 
-    /// The same with at most `most` letters in a group.
+    /// Divides the chunks into groups of at most `most` letters, unless BLAST+ searches more
+    /// letters together.
     fn searcher_ranges_within(&self, most: u64) -> Vec<Range<usize>> {
         let (mut searcher_ranges, mut range, mut sum) = (Vec::new(), 0..0, 0);
         for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
@@ -270,29 +273,29 @@ impl Grouping {
         searcher_ranges
     }
 
-    /// Properties of the batches of nucleotide queries, by [`Piece::search`].
+    /// Returns the properties of the batches of nucleotide queries, indexed by [`Piece::search`].
     pub(crate) fn batch_contexts(&self) -> &[BatchContext] {
         &self.batch_contexts
     }
 
-    /// The least score of an HSP in the batch of a query, if HSPs of proteins are linked.
+    /// Returns the least score of an HSP in the batch of a query, if HSPs of proteins are linked.
     pub(crate) fn least_cutoff(&self, query: usize) -> Option<i32> {
         self.least_cutoffs.get(query).copied()
     }
 
-    /// Batch parameters of the traceback of a nucleotide query.
+    /// Returns the traceback parameters of a nucleotide query that depend on its batch.
     pub(crate) fn finals(&self, query: usize) -> TracebackContext {
         self.finals[query]
     }
 }
 
-/// Number of letters of some chunks.
+/// Returns the number of letters of these chunks.
 fn letters(pieces: &[Piece]) -> u64 {
     pieces.iter().map(|piece| piece.range.len() as u64).sum()
 }
 
-/// Average of the lengths of contexts that are searched together, with the sentinels between them
-/// (`BlastHitSavingParametersUpdate`, blast_parameters.c).
+/// Returns the average length of contexts that are searched together, including the sentinels
+/// between them (`BlastHitSavingParametersUpdate`, blast_parameters.c).
 fn average_length(lengths: impl Iterator<Item = usize>) -> i32 {
     let (length, count) = concatenated_length(lengths);
     (length / count.max(1)) as i32

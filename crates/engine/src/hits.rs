@@ -18,25 +18,25 @@ pub struct PrelimHsp {
     pub s_start: u32,
     /// One past the last subject residue.
     pub s_end: u32,
-    /// Query position from which the gapped extension started; in a pattern search, the number of
-    /// the occurrence in the query.
+    /// Query position from which the gapped extension started. In a pattern search: the number of
+    /// the pattern's occurrence in the query.
     pub q_seed: u32,
-    /// Subject position from which the gapped extension started; in a pattern search, the number of
-    /// the occurrence in the subject.
+    /// Subject position from which the gapped extension started. In a pattern search: the number of
+    /// the pattern's occurrence in the subject.
     pub s_seed: u32,
     /// Preliminary e-value.
     pub evalue: f64,
     /// Number of HSPs that share the e-value: 1, except with sum statistics.
     pub linked: u32,
-    /// Number of its context, from 0. Query positions count in the context.
+    /// Number of the query's context, from 0. Query positions are offsets in this context.
     pub context: u8,
-    /// Reading frame of the subject. Positions in the subject are offsets in the translation in
-    /// this frame.
+    /// Reading frame of the subject. Subject positions are offsets in the translation in this
+    /// frame.
     pub frame: Frame,
 }
 
 impl PrelimHsp {
-    /// The HSP with positions that count in a part of the subject from `start` on.
+    /// Returns the HSP with subject positions relative to `start`.
     #[must_use]
     pub(crate) fn shifted(&self, start: u32) -> PrelimHsp {
         let [s_start, s_end, s_seed] =
@@ -50,13 +50,13 @@ impl PrelimHsp {
 pub struct PrelimHit {
     /// OID in the whole database.
     pub oid: u32,
-    /// The e-value of the subject, see [`crate::order::best_evalue`].
+    /// E-value of the subject, see [`crate::order::best_evalue`].
     pub evalue: f64,
-    /// Never empty.
+    /// HSPs of the subject; never empty.
     pub hsps: Vec<PrelimHsp>,
 }
 
-/// One column type of an alignment.
+/// Type of an alignment column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum EditOp {
     /// A query residue opposite a subject residue.
@@ -67,23 +67,24 @@ pub enum EditOp {
     GapInQuery,
 }
 
-/// A run of equal columns.
+/// Consecutive alignment columns of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
-    /// Kind of the columns.
+    /// Type of the columns.
     pub op: EditOp,
-    /// Number of columns; 0 only in an alignment without letters, which has no other run.
+    /// Number of columns. It is 0 only in an alignment without letters, which has no other run.
     pub len: u32,
 }
 
-/// How the matrix of an alignment was adjusted to the composition of the two sequences.
+/// Adjustment of the matrix of an alignment to the composition of the two sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Adjustment {
-    /// Not at all.
+    /// No adjustment.
     None,
-    /// Scaled ("Composition-based stats.").
+    /// Scaled matrix. Reports show it as "Composition-based stats.".
     Scaled,
-    /// Relative-entropy optimisation ("Compositional matrix adjust.").
+    /// Matrix from relative-entropy optimisation. Reports show it as "Compositional matrix
+    /// adjust.".
     Matrix,
 }
 
@@ -106,7 +107,8 @@ pub struct Alignment {
     pub context: u8,
     /// Frame of the subject.
     pub frame: Frame,
-    /// The columns, first to last; neighbours differ in kind. Empty in an [outline](Self::outline).
+    /// Runs of columns, first to last. Neighbouring runs differ in type. Empty in an
+    /// [outline](Self::outline).
     pub edits: Vec<Edit>,
     /// Index among the alignments of its subject in the order of computation; identifies an
     /// [outline](Self::outline).
@@ -119,7 +121,7 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// The alignment without its columns, as the selection among subjects needs it.
+    /// Returns a copy without columns, which suffices for selecting among subjects.
     #[must_use]
     pub fn outline(&self) -> Alignment {
         Alignment {
@@ -131,14 +133,14 @@ impl Alignment {
     }
 }
 
-/// Sort key of the hits of one subject for ORDER-H.
+/// Sort key of a hit in ORDER-H.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HitKey {
     /// The subject's e-value, see [`crate::order::best_evalue`].
     pub evalue: f64,
-    /// Score of the first HSP in the list.
+    /// Score of the subject's first HSP.
     pub score: i32,
-    /// Subject.
+    /// OID of the subject.
     pub oid: u32,
 }
 
@@ -147,26 +149,26 @@ pub struct HitKey {
 pub struct Candidate {
     /// OID in the whole database.
     pub oid: u32,
-    /// Best e-value, and scaled score of the first alignment, which decide in the result heap;
-    /// `None` without alignments.
+    /// Key by which the result heap ranks the subject: best e-value, and scaled score of the first
+    /// alignment. `None` without alignments.
     pub key: Option<HitKey>,
-    /// Smith–Waterman only: the key that the heap must accept before any alignment of this subject
-    /// counts.
+    /// Smith–Waterman only: the key that the result heap must accept before any alignment of this
+    /// subject counts.
     pub first_local: Option<HitKey>,
-    /// Alignments in ORDER-S of their scaled scores; with rounded scores.
+    /// Alignments in ORDER-S of their scaled scores. The stored scores are rounded.
     pub alignments: Vec<Alignment>,
-    /// Whether the report shows the subject. Otherwise the candidate only takes a place among the
-    /// hits.
+    /// Whether the report shows the subject. If not, the candidate only takes a place in the hit
+    /// list.
     pub is_reported: bool,
 }
 
 impl Candidate {
-    /// A candidate that the report shows.
+    /// Creates a candidate that the report shows.
     pub(crate) fn new(oid: u32, key: Option<HitKey>, alignments: Vec<Alignment>) -> Candidate {
         Candidate { oid, key, first_local: None, alignments, is_reported: true }
     }
 
-    /// The candidate with [outlines](Alignment::outline) of its alignments.
+    /// Returns a copy with [outlines](Alignment::outline) of the alignments.
     #[must_use]
     pub fn outline(&self) -> Candidate {
         Candidate { alignments: self.alignments.iter().map(Alignment::outline).collect(), ..*self }
@@ -178,6 +180,6 @@ impl Candidate {
 pub struct SubjectHit {
     /// OID in the whole database.
     pub oid: u32,
-    /// Never empty.
+    /// Final alignments in printing order; never empty.
     pub alignments: Vec<Alignment>,
 }

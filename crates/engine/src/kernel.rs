@@ -43,13 +43,13 @@ impl Avx2 {
 }
 
 impl From<Avx512> for Avx2 {
-    /// AVX-512 includes AVX2.
+    /// Converts the proof, since AVX-512 includes AVX2.
     fn from(_: Avx512) -> Avx2 {
         Avx2(())
     }
 }
 
-/// A set of instructions.
+/// A set of vector instructions in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
     /// AVX-512BW.
@@ -61,23 +61,23 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// All kernels for this CPU, the best first.
+    /// Returns all kernels that this CPU supports, the best first.
     pub fn available() -> impl Iterator<Item = Kernel> {
         let vectors = [Avx512::detect().map(Kernel::Avx512), Avx2::detect().map(Kernel::Avx2)];
         vectors.into_iter().flatten().chain([Kernel::Portable])
     }
 
-    /// The best kernel for this CPU.
+    /// Returns the best kernel that this CPU supports.
     pub fn detect() -> Kernel {
         Kernel::available().next().unwrap_or(Kernel::Portable)
     }
 
-    /// The kernel with this name, if this CPU has the instructions.
+    /// Returns the kernel with this name, if this CPU has the instructions.
     pub fn named(name: &str) -> Option<Kernel> {
         Kernel::available().find(|kernel| kernel.name() == name)
     }
 
-    /// Proof of AVX2, for code that gains nothing from wider registers.
+    /// Returns proof of AVX2, for code that gains nothing from wider registers.
     pub fn avx2(self) -> Option<Avx2> {
         match self {
             Kernel::Avx512(proof) => Some(proof.into()),
@@ -86,7 +86,7 @@ impl Kernel {
         }
     }
 
-    /// The name for [`Kernel::named`].
+    /// Returns the name that [`Kernel::named`] accepts.
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Avx512(_) => "avx512",
@@ -102,7 +102,7 @@ impl Serialize for Kernel {
     }
 }
 
-/// Fails for instructions that this CPU lacks.
+/// Reading a kernel by its name fails if this CPU lacks the instructions.
 impl<'de> Deserialize<'de> for Kernel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Kernel, D::Error> {
         let name = String::deserialize(deserializer)?;
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// Tests go through the kernels that this CPU has. This one names the others.
+    /// Prints the names of the kernels that this CPU lacks. The other tests skip these kernels.
     #[test]
     fn kernels_that_the_cpu_lacks_are_named() {
         #[cfg(target_arch = "x86_64")]
@@ -130,7 +130,7 @@ mod tests {
         ];
         for (name, _) in kernels.into_iter().filter(|(_, is_here)| !is_here) {
             let line = format!("NOT TESTED: {name} kernels (the CPU lacks them)\n");
-            // Not by a macro, whose output the test harness would keep to itself.
+            // `eprintln!` would not do: the test harness captures its output.
             std::io::stderr().write_all(line.as_bytes()).expect("standard error");
         }
     }

@@ -1,9 +1,10 @@
-//! The search engine: from prepared queries and a range of subjects to preliminary hits, and from
-//! selected hits to alignments.
+//! The search engine. It finds the preliminary hits of prepared queries in a range of subjects, and
+//! aligns the selected hits.
 //!
-//! The engine knows no files, formats, threads or ranks. All statistics that depend on the whole
-//! database come from outside ([`params::DatabaseTotals`]), and so does the list of hits selected
-//! for traceback. So the merged searches of all partitions equal the search of the whole database.
+//! The engine knows no files, formats, threads or ranks. The caller provides the statistics of the
+//! whole database ([`params::DatabaseTotals`]) and the list of hits selected for traceback. The
+//! merged results of all partitions therefore equal the results of one search of the whole
+//! database.
 
 pub mod batches;
 pub mod containment;

@@ -1,25 +1,25 @@
 //! The total orders on HSPs and on hits (rules 5.7, 5.8), and the rule of common end points.
 //!
-//! Results do not depend on the order of arrival, with one exception. Complete ties within a list
-//! keep their present order, as in the merge sort of the C library's `qsort`.
+//! Results do not depend on the order in which hits and HSPs arrive, with one exception. Complete
+//! ties within a list keep their order, as in the merge sort of the C library's `qsort`.
 
 use std::cmp::Ordering;
 
 use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp};
 
-/// E-values below this are equal wherever hits or HSPs are ordered (`blast_hits.c`).
+/// E-values below this compare as equal, except in ORDER-R (`blast_hits.c`).
 const EVALUE_FLOOR: f64 = 1e-180;
 
-/// Upper limit of a subject's best e-value (`s_BlastGetBestEvalue`, `blast_hits.c`); larger ones
-/// are all equal.
+/// Upper limit of a subject's best e-value (`s_BlastGetBestEvalue`, `blast_hits.c`). It makes
+/// larger e-values equal.
 const EVALUE_CEILING: f64 = i32::MAX as f64;
 
-/// The e-value of a subject: the smallest of its HSPs, at most 2³¹ − 1.
+/// Returns the e-value of a subject: the smallest e-value of its HSPs, but at most 2³¹ − 1.
 pub fn best_evalue(evalues: impl IntoIterator<Item = f64>) -> f64 {
     evalues.into_iter().fold(EVALUE_CEILING, f64::min)
 }
 
-/// The box of an HSP: half-open ranges of the query and of the subject.
+/// Box of an HSP: half-open ranges of the query and of the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     /// First query residue.
@@ -33,8 +33,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whether both corners of `inner` lie in this box. Ends count as part of the box, as in
-    /// `blast_itree.c`.
+    /// Returns whether both corners of `inner` lie in this box. Ends count as part of the box, as
+    /// in `blast_itree.c`.
     pub fn holds(&self, inner: &Bounds) -> bool {
         self.q_start <= inner.q_start
             && inner.q_end <= self.q_end
@@ -47,17 +47,17 @@ impl Bounds {
     }
 }
 
-/// Something that lies in a box and has a raw score.
+/// An HSP as a box with a raw score.
 pub trait Hsp {
-    /// Its box.
+    /// Returns the box.
     fn bounds(&self) -> Bounds;
-    /// Its raw score.
+    /// Returns the raw score.
     fn score(&self) -> i32;
 }
 
-/// An HSP in one of a query's contexts; its query positions count in that context.
+/// An HSP in one of a query's contexts. Its query positions are offsets in that context.
 pub trait InContext: Hsp {
-    /// Number of the context in its query.
+    /// Returns the number of the context in its query.
     fn context(&self) -> u8;
 }
 
@@ -101,8 +101,8 @@ impl InContext for Alignment {
     }
 }
 
-/// ORDER-S, best first: score descending, subject start ascending, subject end descending, query
-/// start ascending, query end descending.
+/// Compares in ORDER-S, best first: score descending, subject start ascending, subject end
+/// descending, query start ascending, query end descending.
 pub fn order_s<T: Hsp>(a: &T, b: &T) -> Ordering {
     let (x, y) = (a.bounds(), b.bounds());
     b.score()
@@ -113,20 +113,20 @@ pub fn order_s<T: Hsp>(a: &T, b: &T) -> Ordering {
         .then(y.q_end.cmp(&x.q_end))
 }
 
-/// E-values ascending, all those below 1e-180 equal.
+/// Compares e-values in ascending order. All e-values below 1e-180 are equal.
 pub fn order_evalue(a: f64, b: f64) -> Ordering {
     let level = |e: f64| if e < EVALUE_FLOOR { 0.0 } else { e };
     level(a).total_cmp(&level(b))
 }
 
 impl HitKey {
-    /// Key of a preliminary hit; `None` if it has no HSP.
+    /// Returns the key of a preliminary hit; `None` if it has no HSP.
     pub fn of_prelim(hit: &PrelimHit) -> Option<HitKey> {
         let first = hit.hsps.first()?;
         Some(HitKey { evalue: hit.evalue, score: first.score, oid: hit.oid })
     }
 
-    /// Key of a subject's final alignments; `None` if it has none.
+    /// Returns the key of a subject's final alignments; `None` if there are none.
     pub fn of_alignments(oid: u32, alignments: &[Alignment]) -> Option<HitKey> {
         let first = alignments.first()?;
         let evalue = best_evalue(alignments.iter().map(|a| a.evalue));
@@ -134,21 +134,22 @@ impl HitKey {
     }
 }
 
-/// ORDER-H, best first: e-value ascending (below 1e-180 equal), score of the first HSP descending,
-/// OID descending.
+/// Compares in ORDER-H, best first: e-value ascending (below 1e-180 equal), score of the first HSP
+/// descending, OID descending.
 pub fn order_h(a: &HitKey, b: &HitKey) -> Ordering {
     order_evalue(a.evalue, b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
 }
 
-/// ORDER-R, best first: as ORDER-H, but e-values compare exactly (`compo_heap.c`).
+/// Compares in ORDER-R, best first: as ORDER-H, but with exact e-values (`compo_heap.c`).
 pub fn order_r(a: &HitKey, b: &HitKey) -> Ordering {
     a.evalue.total_cmp(&b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
 }
 
-/// Keeps one HSP of those of a context that share a start, then one of those that share an end
-/// (rules 5.7.1): the one of highest score, then the longer one. The frame of the subject does not
-/// matter (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list ordered by ends; sort it in
-/// ORDER-S afterwards.
+/// Removes HSPs that share a start or an end with a better HSP of their context (rules 5.7.1).
+/// Among HSPs that share a start it keeps the one of highest score, then the longer one. Among the
+/// remaining HSPs that share an end it keeps the one of highest score, then the shorter one. The
+/// frame of the subject does not matter (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list
+/// ordered by ends; sort it in ORDER-S afterwards.
 pub fn common_endpoints<T: InContext>(hsps: &mut Vec<T>) {
     if hsps.len() < 2 {
         return;

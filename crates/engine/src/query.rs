@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::params::{CommonParams, DatabaseTotals};
 use crate::pssm::Pssm;
 
-/// A query as it was read.
+/// A query as read from the input, before masking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryInput {
-    /// Codes, already cut to `-query_loc`: NCBIstdaa of a protein, blastna of nucleotides.
+    /// Letters, already cut to `-query_loc`: NCBIstdaa codes of a protein, blastna codes of
+    /// nucleotides.
     pub letters: Vec<u8>,
     /// Lower-case ranges, relative to `letters`.
     pub lower_case: Vec<Range<u32>>,
@@ -31,11 +32,11 @@ impl QueryInput {
 /// A query prepared for the search.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// Number of letters that were read.
+    /// Number of letters of the query as read.
     pub length: u32,
-    /// Its contexts; each is searched. A protein has one. Never empty.
+    /// Contexts of the query, ordered by number. A protein has one. Never empty.
     pub contexts: Vec<Context>,
-    /// The scores of its positions, if they differ from those of its letters.
+    /// PSSM of the query; `None` if a matrix scores its letters.
     pub pssm: Option<Arc<Pssm>>,
 }
 
@@ -44,19 +45,19 @@ pub struct Query {
 pub struct Context {
     /// Strand or frame.
     pub frame: Frame,
-    /// Letters without masks; empty if the context is not searched. In proteins `O` is replaced by
-    /// `X`.
+    /// Unmasked letters; empty if the context is not searched. In proteins `X` replaces `O`.
     pub unmasked: Arc<[u8]>,
-    /// Letters as reports show them: `unmasked`, but for ambiguous codons.
+    /// Letters as reports show them: `unmasked`, except for ambiguous codons.
     pub shown: Arc<[u8]>,
-    /// Letters for scoring: `unmasked`, with hard-masked ones replaced by `X` or `N`.
+    /// Letters for scoring: `unmasked`, with `X` or `N` for hard-masked letters.
     pub letters: Arc<[u8]>,
-    /// Lower-case ranges of the query as it was read.
+    /// Lower-case ranges, relative to the query as it was read.
     pub lower_case: Vec<Range<u32>>,
     /// Masked ranges (low complexity and lower case), combined and ascending, for the look-up table
     /// and for display.
     pub masks: Vec<Range<u32>>,
-    /// Ungapped statistics for this context's composition; with `None` it cannot have hits.
+    /// Ungapped statistics for this context's composition. Without them the context cannot have
+    /// hits.
     pub karlin: Option<KarlinParameters>,
     /// Length adjustment, as the footer of a report shows it.
     pub length_adjustment: i32,
@@ -64,8 +65,9 @@ pub struct Context {
     pub search_space: i64,
 }
 
-/// The parts of a [`Query`] that take time to compute, so that others that search it need not
-/// compute them.
+/// Masks and statistics of a [`Query`], which take time to compute.
+/// [`Search::query_from_findings`](crate::search::Search::query_from_findings) creates the query
+/// from them without computing them again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     contexts: Vec<ContextFindings>,
@@ -79,36 +81,38 @@ struct ContextFindings {
     search_space: i64,
 }
 
-/// Reads queries of one kind, masks them and computes their statistics.
+/// Rules by which one kind of search prepares queries: contexts, masks and statistics.
 pub(crate) trait QueryRules {
-    /// Parameters of any kind of search.
+    /// Returns the parameters that all kinds of search have.
     fn common(&self) -> &CommonParams;
 
-    /// The frame and letters of each context, in the order of their numbers; without letters if it
-    /// is not searched. Never empty.
+    /// Returns the frame and the letters of each context, in the order of their numbers. A context
+    /// that is not searched has no letters. There is at least one context.
     fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)>;
 
-    /// The letters of each context as reports show them, if some differ from the readings.
+    /// Returns the letters of each context as reports show them. `None` if they equal the letters
+    /// that [`QueryRules::readings`] returns.
     fn shown(&self, _input: &QueryInput) -> Option<Vec<Vec<u8>>> {
         None
     }
 
-    /// The masked ranges of each context.
+    /// Returns the masked ranges of each context.
     fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>>;
 
-    /// The letter that replaces hard-masked ones.
+    /// Returns the code that replaces hard-masked letters.
     fn masked_letter(&self) -> u8;
 
-    /// Ungapped statistics of a context, if they exist.
+    /// Returns the ungapped statistics of a context with these letters, if they exist.
     fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters>;
 
-    /// Whether they exist; faster where possible.
+    /// Returns whether [`QueryRules::ungapped`] would return statistics. Faster where possible.
     fn has_ungapped(&self, letters: &[u8]) -> bool;
 
-    /// The model of effective lengths, from the ungapped statistics.
+    /// Returns the model of effective lengths for these ungapped statistics.
     fn length_model(&self, karlin: &KarlinParameters) -> AlignmentLengthModel;
 
-    /// Length adjustment of a context of `len` letters with these statistics (rules 1.5).
+    /// Returns the length adjustment of a context of `len` letters with these statistics (rules
+    /// 1.5).
     fn length_adjustment(
         &self,
         len: usize,
@@ -119,7 +123,7 @@ pub(crate) trait QueryRules {
         model.length_adjustment(len as i32, totals.space_residues, totals.sequences)
     }
 
-    /// The letters of a context with masked ones replaced, unless masks are soft.
+    /// Returns the letters of a context. Masked letters are replaced, unless masks are soft.
     fn hard_masked(&self, letters: &[u8], masks: &[Range<u32>]) -> Vec<u8> {
         let mut masked = letters.to_vec();
         if !self.common().soft_masking {
@@ -130,8 +134,8 @@ pub(crate) trait QueryRules {
         masked
     }
 
-    /// The letters for scoring. Without hard masks they are shared, so that a genome is in memory
-    /// only once.
+    /// Returns the letters of a context for scoring. Without hard masks they share the memory of
+    /// `unmasked`, so that a genome is in memory only once.
     fn scored(&self, unmasked: &Arc<[u8]>, masks: &[Range<u32>]) -> Arc<[u8]> {
         match self.common().soft_masking || masks.is_empty() {
             true => Arc::clone(unmasked),
@@ -163,8 +167,8 @@ impl Query {
         Query { length: input.length(), contexts, pssm: None }
     }
 
-    /// Whether the query from [`Query::new`] [can be searched](Query::is_searchable), at a fraction
-    /// of the time.
+    /// Returns whether the query from [`Query::new`] [can be searched](Query::is_searchable). This
+    /// takes a fraction of the time of creating the query.
     pub(crate) fn has_statistics(input: &QueryInput, rules: &impl QueryRules) -> bool {
         let readings = rules.readings(input);
         if rules.common().soft_masking {
@@ -177,7 +181,8 @@ impl Query {
             .any(|((_, unmasked), masks)| rules.has_ungapped(&rules.hard_masked(unmasked, &masks)))
     }
 
-    /// Creates the same query as [`Query::new`] with the same parameters, from cached results.
+    /// Creates the query that [`Query::new`] creates with the same parameters. Takes its masks and
+    /// statistics from `findings`.
     pub(crate) fn from_findings(
         input: &QueryInput,
         rules: &impl QueryRules,
@@ -194,23 +199,23 @@ impl Query {
         Query { length: input.length(), contexts, pssm: None }
     }
 
-    /// The same query with scores by position: the PSSM has a position for each letter.
+    /// Sets the PSSM of the query, which must have a position for each letter.
     #[must_use]
     pub fn with_pssm(self, pssm: Arc<Pssm>) -> Query {
         Query { pssm: Some(pssm), ..self }
     }
 
-    /// Whether it has statistics, without which it cannot have hits.
+    /// Returns whether any context has statistics. Without statistics a query cannot have hits.
     pub fn is_searchable(&self) -> bool {
         self.contexts.iter().any(|context| context.karlin.is_some())
     }
 
-    /// Cached statistics and masks, so that preparing the query again skips their computation.
+    /// Returns the masks and statistics, from which the query can be created again.
     pub fn findings(&self) -> Findings {
         Findings { contexts: self.contexts.iter().map(Context::findings).collect() }
     }
 
-    /// The first context, whose statistics reports show for the query.
+    /// Returns the first context. Reports show its statistics for the whole query.
     pub fn first(&self) -> &Context {
         &self.contexts[0]
     }
@@ -245,7 +250,7 @@ impl Context {
     }
 }
 
-/// The contexts with these letters for reports, if there are some.
+/// Replaces the letters that reports show, context by context. `None` changes nothing.
 fn with_shown(mut contexts: Vec<Context>, shown: Option<Vec<Vec<u8>>>) -> Vec<Context> {
     for (context, shown) in contexts.iter_mut().zip(shown.unwrap_or_default()) {
         context.shown = shown.into();
@@ -253,9 +258,9 @@ fn with_shown(mut contexts: Vec<Context>, shown: Option<Vec<Vec<u8>>>) -> Vec<Co
     contexts
 }
 
-/// Length adjustment and effective search space of a context (rules 1.5). Both are 0 for one that
-/// cannot be searched, and for all if nothing is searched and no search space is given
-/// (`BLAST_CalcEffLengths`, blast_setup.c).
+/// Returns the length adjustment and the effective search space of a context (rules 1.5). Both are
+/// 0 if the context has no statistics. They are also 0 if the database is empty and no search space
+/// is given (`BLAST_CalcEffLengths`, blast_setup.c).
 fn search_space(
     len: usize,
     karlin: Option<&KarlinParameters>,
@@ -279,7 +284,8 @@ fn search_space(
     (adjustment, space)
 }
 
-/// Length of contexts with the sentinels between them, and their number.
+/// Returns the total length of contexts with the sentinels between them, and the number of
+/// contexts. An empty context has no sentinel after it.
 pub(crate) fn concatenated_length(lengths: impl Iterator<Item = usize>) -> (usize, usize) {
     let (mut end, mut next, mut count) = (0, 0, 0);
     for length in lengths {

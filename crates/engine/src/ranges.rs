@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Positions, as the ends of ranges by their starts. Ranges are disjoint and do not touch.
+/// A set of positions: the start and the end of each range. Ranges are disjoint and do not touch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet(BTreeMap<usize, usize>);
 

@@ -3,8 +3,9 @@
 
 use crate::order::Bounds;
 
-/// Trims an ungapped alignment, whose pairs have these scores, to its best range. Returns `None` if
-/// that scores less than the cut-off.
+/// Trims an ungapped alignment to its range of highest score. `pairs` holds the scores of its pairs
+/// of letters. Returns the score and the box of that range, or `None` if it scores less than
+/// `cutoff`.
 pub(crate) fn best_range(
     bounds: Bounds,
     pairs: impl IntoIterator<Item = i32>,
@@ -16,7 +17,7 @@ pub(crate) fn best_range(
         if sum < 0 {
             sum = 0;
             begin = at;
-            // A range that has reached the cut-off stays.
+            // Forgets the best range, unless it has reached the cut-off.
             if best < cutoff {
                 (best, range) = (0, at..at);
             }

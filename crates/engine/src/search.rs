@@ -1,11 +1,13 @@
 //! The public interface of the engine, for threads, ranks, tests and benchmarks.
 //!
-//! A [`Search`] is the same for a whole job. A block of queries is prepared ([`Search::query`],
-//! [`Search::grouping`], [`Search::searchers`]) and searched partition by partition
-//! ([`Searcher::search`]). The lists of all partitions are merged ([`Search::merger`]), the
-//! selected hits are aligned ([`Search::aligner`]), and some of the alignments selected
-//! ([`Search::selector`]). Only this module distinguishes programs: code of one kind of search is
-//! in its own module (such as `protein`), shared code beside it.
+//! A [`Search`] is the same for a whole job. The caller prepares a block of queries
+//! ([`Search::query`], [`Search::grouping`], [`Search::searchers`]) and searches it partition by
+//! partition ([`Searcher::search`]). It merges the lists of all partitions ([`Search::merger`]),
+//! aligns the selected hits ([`Search::aligner`]), and selects among the alignments
+//! ([`Search::selector`]).
+//!
+//! Only this module distinguishes programs. Code of one kind of search is in a module of its own
+//! (such as `protein`). Other modules contain the shared code.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +24,8 @@ use crate::pssm::Pssm;
 use crate::query::{Findings, Query, QueryInput};
 use crate::subjects::{SubjectLetters, Subjects};
 
-/// A search of a database, whatever partition of it is present.
+/// Parameters and statistics of a search of a database. They do not depend on the partitions that
+/// are in memory.
 #[derive(Debug)]
 pub struct Search {
     params: Params,
@@ -32,11 +35,11 @@ pub struct Search {
     pssm: Option<InitialPssm>,
 }
 
-/// The PSSM with which a query is searched from the start.
+/// A PSSM that replaces the matrix from the start of the search.
 #[derive(Debug)]
 struct InitialPssm {
     pssm: Arc<Pssm>,
-    /// Whether it lacks statistics of ungapped alignments.
+    /// Whether the PSSM lacks statistics of ungapped alignments.
     lacks_ungapped: bool,
 }
 
@@ -53,12 +56,12 @@ enum Traceback {
 #[derive(Debug)]
 pub struct Searcher(PrelimSearcher);
 
-/// The groups of a block.
+/// Groups of the chunks of a block, each to be prepared and searched on its own.
 #[derive(Debug)]
 pub struct Searchers<I> {
-    /// What prepares each.
+    /// Functions that prepare the groups.
     pub groups: I,
-    /// Whether each is best searched by a thread of its own.
+    /// Whether each group is best searched by one thread.
     pub for_threads: bool,
 }
 
@@ -89,7 +92,7 @@ enum QueryAligner<'a> {
     Nucleotide(nucleotide::Aligner<'a>, Kernel),
 }
 
-/// Converts scores of a query to bit scores and e-values, without aligning it.
+/// Statistics that convert scores of a query to bit scores and e-values, without aligning it.
 #[derive(Debug)]
 pub struct ScoreStatistics<'a>(StatisticsKind<'a>);
 
@@ -158,7 +161,7 @@ impl Search {
         })
     }
 
-    /// The query with the PSSM of the search, if it has one.
+    /// Returns the query with the PSSM of the search, if the search has one.
     fn with_initial_pssm(&self, query: Query) -> Query {
         let Some(InitialPssm { pssm, lacks_ungapped }) = &self.pssm else { return query };
         let pssm = match query.first().karlin {
@@ -168,7 +171,8 @@ impl Search {
         query.with_pssm(pssm)
     }
 
-    /// Whether a query [can be searched](Query::is_searchable), at a fraction of the time.
+    /// Returns whether the query of this input [can be searched](Query::is_searchable). This takes
+    /// a fraction of the time of [`Search::query`].
     pub fn has_statistics(&self, input: &QueryInput) -> bool {
         match &self.params {
             Params::Protein(params) => Query::has_statistics(input, params),
@@ -176,7 +180,8 @@ impl Search {
         }
     }
 
-    /// Creates the same query again from cached results.
+    /// Creates the query that [`Search::query`] creates from this input. Takes its masks and
+    /// statistics from `findings`.
     pub fn query_from_findings(&self, input: &QueryInput, findings: Findings) -> Query {
         self.with_initial_pssm(match &self.params {
             Params::Protein(params) => Query::from_findings(input, params, findings),
@@ -184,19 +189,20 @@ impl Search {
         })
     }
 
-    /// How queries are searched. `batches` are the lengths, in queries, of the batches that BLAST+
-    /// would read. Long batches are searched in chunks as in BLAST+ (rules 2.3).
+    /// Determines which queries, or chunks of queries, are searched together. `batches` holds the
+    /// number of queries of each batch that BLAST+ would read. Long batches are searched in chunks
+    /// as in BLAST+ (rules 2.3).
     pub fn grouping(&self, queries: &[Query], batches: &[usize]) -> Grouping {
         Grouping::of_batches(queries, batches, (&self.params, &self.totals))
     }
 
-    /// How BLAST+ searches one batch of queries.
+    /// Describes how BLAST+ searches one batch of queries.
     pub fn batch(&self, queries: &[&Query]) -> Batch {
         Batch::new(queries, (&self.params, &self.totals))
     }
 
-    /// The grouping of some queries of a batch. `queries` are all queries of it. At most `reach`
-    /// neighbouring letters are included.
+    /// Returns the grouping of the queries `range` of a batch. `queries` holds all queries of the
+    /// batch. The grouping includes at most `reach` neighbouring letters on each side.
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
@@ -210,9 +216,9 @@ impl Search {
         batch.part(queries, range, reach, (&self.params, &self.totals))
     }
 
-    /// Divides a block of queries into groups, each with its part of the block's lists, and returns
-    /// a function for each that prepares it. Most blocks are a single group. Long queries are
-    /// divided, as their lookup tables would take too much memory at once.
+    /// Divides a block of queries into groups of chunks. Returns a function for each group that
+    /// prepares the group, with hit lists of its own. Most blocks are a single group. Long queries
+    /// are divided, because their lookup tables would take too much memory at once.
     pub fn searchers<'a>(
         &'a self,
         queries: &'a [Query],
@@ -225,7 +231,7 @@ impl Search {
         Searchers { groups: ranges.into_iter().map(prepare), for_threads }
     }
 
-    /// Prepares some chunks of a block.
+    /// Prepares a range of the chunks of a block.
     pub(crate) fn prepare(
         &self,
         queries: &[Query],
@@ -267,12 +273,12 @@ impl Search {
         })
     }
 
-    /// Merges the lists of a block of queries with this grouping.
+    /// Creates the merger of the hit lists of a block of queries with this grouping.
     pub fn merger(&self, grouping: &Grouping) -> Merger {
         Merger::new(grouping.pieces(), grouping.queries(), &self.params)
     }
 
-    /// Prepares one of a block of queries for alignment.
+    /// Prepares query `number` of a block for alignment.
     pub fn aligner(&self, queries: &[Query], grouping: &Grouping, number: usize) -> Aligner<'_> {
         let query = &queries[number];
         Aligner(match &self.traceback {
@@ -290,7 +296,7 @@ impl Search {
         })
     }
 
-    /// Score statistics of a query.
+    /// Returns the statistics that convert the scores of a query.
     pub fn score_statistics(&self, query: &Query) -> ScoreStatistics<'_> {
         ScoreStatistics(match &self.traceback {
             Traceback::Protein(traceback) => StatisticsKind::Protein(traceback.statistics(query)),
@@ -301,7 +307,7 @@ impl Search {
         })
     }
 
-    /// Selects among the alignments of a batch of queries.
+    /// Creates a selector of the alignments of a batch of queries.
     pub fn selector(&self, queries: &[Query]) -> Selector {
         let lengths: Vec<u32> = queries.iter().map(|query| query.length).collect();
         Selector::new(&self.params, &lengths)
@@ -309,7 +315,7 @@ impl Search {
 }
 
 impl Searcher {
-    /// Searches the subjects with these OIDs, which ascend: a range or a selection.
+    /// Searches the subjects with these OIDs, which must ascend: a range or a selection.
     pub fn search(
         &self,
         subjects: &dyn Subjects,
@@ -330,7 +336,7 @@ impl Searcher {
         }
     }
 
-    /// Merges hit lists of several partitions.
+    /// Returns the merger of the hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         match &self.0 {
             PrelimSearcher::Protein(searcher) => searcher.merger(),
@@ -341,7 +347,8 @@ impl Searcher {
 }
 
 impl ScoreStatistics<'_> {
-    /// Factor between the scaled scores, from which e-values follow, and reported scores.
+    /// Returns the factor between scaled scores and reported scores. E-values follow from scaled
+    /// scores.
     pub fn scale(&self) -> i32 {
         match &self.0 {
             StatisticsKind::Protein(statistics) => statistics.scale(),
@@ -349,7 +356,7 @@ impl ScoreStatistics<'_> {
         }
     }
 
-    /// Bit score of a reported score in a context.
+    /// Returns the bit score of a reported score in a context.
     pub fn bit_score(&self, context: u8, score: i32) -> f64 {
         match &self.0 {
             StatisticsKind::Protein(statistics) => statistics.bits(score),
@@ -360,8 +367,9 @@ impl ScoreStatistics<'_> {
         }
     }
 
-    /// E-value of a scaled score in a context, against a subject of `subject_length` letters. If
-    /// e-values do not follow from scores alone, that of an alignment differs.
+    /// Returns the e-value of a scaled score in a context, against a subject of `subject_length`
+    /// letters. An alignment with this score may have another e-value, if e-values do not follow
+    /// from scores alone.
     pub fn evalue(&self, context: u8, score: i32, subject_length: u32) -> f64 {
         match &self.0 {
             StatisticsKind::Protein(statistics) => {
@@ -391,7 +399,7 @@ impl Aligner<'_> {
         }))
     }
 
-    /// Whether a work space belongs to this kind of search.
+    /// Returns whether a work space belongs to this kind of search.
     pub fn accepts_scratch(&self, scratch: &AlignScratch) -> bool {
         matches!(
             (&self.0, &*scratch.0),
@@ -401,8 +409,8 @@ impl Aligner<'_> {
         )
     }
 
-    /// Aligns the query with a subject. `hit` is a preliminary hit of this query in it, its HSPs in
-    /// ORDER-S.
+    /// Aligns the query with a subject. `hit` is the preliminary hit of the query in this subject,
+    /// with HSPs in ORDER-S.
     ///
     /// # Panics
     /// If the work space belongs to another kind of search.

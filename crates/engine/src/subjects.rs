@@ -6,18 +6,17 @@ use std::ops::Range;
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::nucleotide::Packed;
 
-/// A subject in one of its frames. The engine uses it, not the OID alone, as the key of cached
-/// results.
+/// A subject in one of its frames. The engine uses it as the key of cached results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
-    /// The subject.
+    /// OID of the subject.
     pub oid: u32,
-    /// Its frame.
+    /// Frame of the subject.
     pub frame: Frame,
 }
 
 impl View {
-    /// A protein.
+    /// Creates the view of a protein.
     pub fn protein(oid: u32) -> View {
         View { oid, frame: Frame::Protein }
     }
@@ -25,75 +24,76 @@ impl View {
 
 /// A set of subjects, addressed by OID, which the caller holds in memory.
 pub trait Subjects: Sync {
-    /// The residues (NCBIstdaa codes) of subject `oid`, a protein.
+    /// Returns the residues (NCBIstdaa codes) of protein subject `oid`.
     ///
     /// # Panics
-    /// May panic if `oid` is not held here, or no protein. The engine asks only for subjects of the
-    /// caller's partition.
+    /// May panic if this set does not hold `oid`, or if the subject is no protein. The engine asks
+    /// only for subjects of the caller's partition.
     fn residues(&self, oid: u32) -> &[u8];
 
-    /// The bases of subject `oid`, nucleotides. An ambiguous letter appears as one of its possible
-    /// bases.
+    /// Returns the bases of nucleotide subject `oid`. An ambiguous letter appears as one of its
+    /// possible bases.
     ///
     /// # Panics
-    /// May panic if `oid` is not held here, or a protein.
+    /// May panic if this set does not hold `oid`, or if the subject is a protein.
     fn bases(&self, oid: u32) -> Packed<'_>;
 
-    /// The true letters of these ranges of nucleotide subject `oid`, at their positions, masked by
-    /// [`Masks::aligned`]. The ranges ascend and do not touch. Letters between them are
-    /// unspecified.
+    /// Returns the true letters of these ranges of nucleotide subject `oid`, masked by
+    /// [`Masks::aligned`]. Each letter is at its position in the subject. The ranges ascend and do
+    /// not touch. Letters between them are unspecified.
     ///
     /// # Panics
-    /// May panic if `oid` is not held here, or a protein.
+    /// May panic if this set does not hold `oid`, or if the subject is a protein.
     fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]>;
 
-    /// Whether ungapped hits to nucleotide subject `oid` are dropped before they are kept.
+    /// Returns whether the search drops all ungapped HSPs of nucleotide subject `oid`.
     fn is_excluded(&self, oid: u32) -> bool {
         let _ = oid;
         false
     }
 
-    /// The masks of subject `oid`.
+    /// Returns the masks of subject `oid`.
     fn masks(&self, oid: u32) -> Masks<'_> {
         let _ = oid;
         Masks::None
     }
 }
 
-/// Masked ranges of a subject, ascending by their starts. The kind matters even if there are no
-/// ranges: bases are then read in another way.
+/// Masked ranges of a subject, in ascending order of their starts. `Soft` and `Hard` differ from
+/// `None` even without ranges: the engine then reads bases in another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Masks<'a> {
     /// The search masks nothing of this subject.
     None,
-    /// Words are not searched there; alignments may enter.
+    /// Ranges without seeds. Alignments may enter them.
     Soft(&'a [Range<u32>]),
-    /// The ranges between them are searched separately, and masked letters are aligned as `X`.
+    /// Ranges that divide the subject into parts, which are searched separately. Alignments see `X`
+    /// or `N` instead of the masked letters.
     Hard(&'a [Range<u32>]),
 }
 
 /// The letters of one subject for alignment: NCBIstdaa codes of a protein, or blastna codes of
 /// nucleotides with the true ambiguities.
 pub trait SubjectLetters {
-    /// Number of letters.
+    /// Returns the number of letters.
     fn length(&self) -> u32;
 
-    /// The letters of a range, masked by [`Masks::aligned`].
+    /// Returns the letters of a range, masked by [`Masks::aligned`].
     ///
     /// # Panics
-    /// May panic if the subject has fewer.
+    /// May panic if the range exceeds the subject.
     fn part(&self, range: Range<u32>) -> Cow<'_, [u8]>;
 
-    /// All letters.
+    /// Returns all letters.
     fn all(&self) -> Cow<'_, [u8]> {
         self.part(0..self.length())
     }
 }
 
 impl Masks<'_> {
-    /// Converts the letters of a range of the subject that starts at `start` to the form that
-    /// [`Aligner::align`](crate::search::Aligner::align) takes: hard-masked letters become
-    /// `masked`.
+    /// Converts letters of the subject, from position `start` on, to the form that
+    /// [`Aligner::align`](crate::search::Aligner::align) takes: `masked` replaces hard-masked
+    /// letters.
     pub fn aligned<'r>(&self, letters: Cow<'r, [u8]>, start: u32, masked: u8) -> Cow<'r, [u8]> {
         let Masks::Hard(stretches @ [_, ..]) = self else { return letters };
         let mut letters = letters.into_owned();
@@ -106,8 +106,8 @@ impl Masks<'_> {
     }
 }
 
-/// Letters of ranges of one subject after another, at their positions. Memory between the ranges
-/// stays untouched: alignments read little of a chromosome.
+/// A buffer for ranges of one subject at a time, with letters at their positions in the subject.
+/// Memory between the ranges stays untouched, because alignments read little of a chromosome.
 #[derive(Debug, Default)]
 pub(crate) struct PlacedLetters {
     /// Zeros, except in `parts`.
@@ -116,8 +116,8 @@ pub(crate) struct PlacedLetters {
 }
 
 impl PlacedLetters {
-    /// The letters of these ranges of a subject, in a slice of its length, with zeros between the
-    /// ranges.
+    /// Returns a slice of the subject's length that holds the letters of these ranges, with zeros
+    /// between them.
     pub fn place(&mut self, subject: &dyn SubjectLetters, parts: &[Range<u32>]) -> &[u8] {
         for part in self.parts.drain(..) {
             self.letters[part].fill(0);

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use fleetblast_seq::alphabet;
 
-/// Draws sequences. A failing test can be repeated: its seed fixes all that is drawn.
+/// Random sequences. A failing test can be repeated, because the seed fixes all sequences.
 pub(crate) trait RandomSequences {
     /// Returns a residue, mostly a standard one.
     fn residue(&mut self) -> u8;
@@ -17,10 +17,11 @@ pub(crate) trait RandomSequences {
     /// Returns bases with repeats of short units in them.
     fn repetitive(&mut self, len: usize) -> Vec<u8>;
 
-    /// Returns the bases with one of `one_in` positions changed.
+    /// Returns the bases with changes at about one of `one_in` positions: substitutions, insertions
+    /// and deletions.
     fn mutated(&mut self, bases: &[u8], one_in: usize) -> Vec<u8>;
 
-    /// Makes one of `one_in` letters ambiguous.
+    /// Makes about one of `one_in` letters ambiguous.
     fn blur(&mut self, letters: &mut [u8], one_in: usize);
 }
 

@@ -1,6 +1,6 @@
-//! Gapped extensions with an X-drop, with rows in vectors: the common code of the score-only pass
-//! and the traceback (`Blast_SemiGappedAlign` and `ALIGN_EX`, `blast_gapalign.c`; the latter
-//! records how it reached each cell).
+//! Gapped extensions with an X-drop, with rows in vectors. The score-only pass
+//! (`Blast_SemiGappedAlign`, `blast_gapalign.c`) and the traceback (`ALIGN_EX`) share this code.
+//! The traceback also records how it reached each cell.
 //!
 //! Rows are residues of the query, columns are residues of the subject, and a window of live
 //! columns moves along.
@@ -20,20 +20,21 @@ use crate::scores::{RowNumber, ScoreRows};
 
 pub(crate) use self::window::{Chunk, LANES, Window};
 
-/// "Minus infinity" of cells: low enough to never win, high enough to never overflow.
+/// Score of dropped cells. It is low enough never to win, and high enough that sums do not
+/// overflow.
 pub(crate) const NEVER: i32 = i32::MIN / 2;
 
-/// Lower two bits of a step: how the cell was reached.
+/// Mask of the lower two bits of a step, which say how the cell was reached.
 pub(crate) const OP_MASK: u8 = 3;
 pub(crate) const SUBSTITUTION: u8 = 0;
 pub(crate) const GAP_IN_SUBJECT: u8 = 1;
 pub(crate) const GAP_IN_QUERY: u8 = 2;
-/// The gap in the subject that leaves this cell downwards was open before.
+/// Bit of a step: the gap in the subject that leaves this cell downwards was open before.
 pub(crate) const EXTENDS_GAP_IN_SUBJECT: u8 = 4;
-/// The gap in the query that leaves this cell to the right was open before.
+/// Bit of a step: the gap in the query that leaves this cell to the right was open before.
 pub(crate) const EXTENDS_GAP_IN_QUERY: u8 = 8;
 
-/// A gap of length `l` costs `open + l * extend`.
+/// Costs of gaps: a gap of length `l` costs `open + l * extend`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GapCosts {
     pub open: i32,
@@ -48,7 +49,7 @@ pub(crate) struct Scheme<'a> {
     pub x_drop: i32,
 }
 
-/// Best score of an extension, and numbers of query and subject residues used.
+/// Best score of an extension, and the numbers of query and subject residues that it uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub score: i32,
@@ -56,17 +57,17 @@ pub(crate) struct Extent {
     pub subject: usize,
 }
 
-/// Receives how cells were reached.
+/// A receiver of the steps by which cells were reached.
 pub(crate) trait Record {
-    /// Starts with the row before the first query residue: a gap of `cells` cells.
+    /// Starts with the row before the first query residue, which is a gap of `cells` cells.
     fn start(&mut self, cells: usize);
-    /// Starts a row at a column.
+    /// Starts a row at column `first`.
     fn start_row(&mut self, first: usize);
-    /// Receives the steps to the next columns, which `steps` writes.
+    /// Appends the steps to the next [`LANES`] columns of the row, which `steps` writes.
     fn append(&mut self, steps: impl FnOnce(&mut [u8; LANES]));
 }
 
-/// Records nothing, if only the score is needed.
+/// A receiver for the score-only pass, which records nothing.
 impl Record for () {
     #[inline(always)]
     fn start(&mut self, _: usize) {}
@@ -78,8 +79,9 @@ impl Record for () {
     fn append(&mut self, _: impl FnOnce(&mut [u8; LANES])) {}
 }
 
-/// The best extension over a prefix of `query` and a prefix of `subject`, whose last residue is not
-/// aligned. Neither sequence is empty. Returns `None` without vectors.
+/// Finds the best extension over a prefix of `query` and a prefix of `subject`. The last residue of
+/// `subject` is read, but not aligned. Neither sequence may be empty. Returns `None` if the kernel
+/// has no vector instructions.
 pub(crate) fn extend(
     kernel: Kernel,
     query: &[RowNumber],

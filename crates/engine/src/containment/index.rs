@@ -1,19 +1,19 @@
-//! Finds the boxes that may enclose a given box: a hash table of cells whose size grows with that
-//! of the boxes in them.
+//! Index of boxes that finds those which may enclose a given box. It is a hash table of cells,
+//! whose size grows with the size of their boxes.
 //!
 //! The class of a box is the number of bits of its longer side. A box of class `c` is stored in the
-//! cell of its start, in a grid of squares with sides of `2^c`. As the box is shorter than a cell,
-//! all boxes within it start in the same cell or in the next one, in either sequence. So a query
+//! cell of its start, in a grid of squares with sides of `2^c`. The box is shorter than a cell. So
+//! all boxes within it start in the same cell or in the next one, in either sequence. A look-up
 //! visits four cells of each class in use, from the class of the given box on.
 //!
-//! Boxes of alignments that do not enclose each other fill a cell only if alignments of the same
-//! length overlap on many diagonals. Each of those took longer than the visit.
+//! Many boxes that do not enclose each other fill one cell only if alignments of the same length
+//! overlap on many diagonals. Computing each of those took longer than visiting it.
 
 use rustc_hash::FxHashMap;
 
 use crate::order::Bounds;
 
-/// Numbers of boxes by cell, by start and by end.
+/// Numbers of the boxes by cell, by start and by end.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     cells: FxHashMap<Cell, Vec<u32>>,
@@ -23,35 +23,36 @@ pub(super) struct Index {
     ends: FxHashMap<(u32, u32), u32>,
 }
 
-/// A square of the grid of a class.
+/// A square in the grid of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Cell {
     class: u8,
-    /// Column in the query and row in the subject.
+    /// Number of the column, along the query. `s` is the number of the row, along the subject.
     q: u32,
     s: u32,
 }
 
 impl Cell {
-    /// The cell in which a box is stored.
+    /// Returns the cell in which a box is stored.
     fn from_bounds(b: &Bounds) -> Cell {
         let class = class(b);
         Cell { class, q: cell_of(b.q_start.into(), class), s: cell_of(b.s_start.into(), class) }
     }
 }
 
-/// Number of bits of the longer side.
+/// Returns the class of a box: the number of bits of its longer side.
 fn class(b: &Bounds) -> u8 {
     let side = b.q_end.abs_diff(b.q_start).max(b.s_end.abs_diff(b.s_start));
     (u32::BITS - side.leading_zeros()) as u8
 }
 
-/// Number of the cell of a position.
+/// Returns the number of the column or row of a position.
 fn cell_of(position: u64, class: u8) -> u32 {
     (position >> class) as u32
 }
 
-/// The cells of the starts of ranges that hold both positions and are shorter than `2^class`.
+/// Returns the columns or rows in which ranges start that hold both positions and are shorter than
+/// `2^class`.
 fn cells_around(a: u32, b: u32, class: u8) -> std::ops::RangeInclusive<u32> {
     let (first, last) = (u64::from(a.min(b)), u64::from(a.max(b)));
     cell_of((last + 1).saturating_sub(1 << class), class)..=cell_of(first, class)
@@ -81,17 +82,17 @@ impl Index {
         self.ends.remove(&(b.q_end, b.s_end));
     }
 
-    /// The box that starts where this one does.
+    /// Returns the number of the box with the same start as this one.
     pub fn with_start(&self, b: &Bounds) -> Option<u32> {
         self.starts.get(&(b.q_start, b.s_start)).copied()
     }
 
-    /// The box that ends where this one does.
+    /// Returns the number of the box with the same end as this one.
     pub fn with_end(&self, b: &Bounds) -> Option<u32> {
         self.ends.get(&(b.q_end, b.s_end)).copied()
     }
 
-    /// Boxes that may enclose this one. All boxes that do are among them.
+    /// Returns the numbers of boxes that may enclose this one. They include all boxes that do.
     pub fn candidates(&self, b: &Bounds) -> impl Iterator<Item = u32> + '_ {
         let b = *b;
         let used = self.classes;

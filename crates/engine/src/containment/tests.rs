@@ -6,7 +6,7 @@ fn bounds(q: (u32, u32), s: (u32, u32)) -> Bounds {
     Bounds { q_start: q.0, q_end: q.1, s_start: s.0, s_end: s.1 }
 }
 
-/// The literal rules 5.6, as the reference.
+/// A literal implementation of rules 5.6, as the reference.
 #[derive(Default)]
 struct Naive(Vec<Member>);
 
@@ -54,7 +54,7 @@ impl Naive {
     }
 }
 
-/// Boxes of a random search: long or short by `span`, crowded or far from each other, square or
+/// A source of random boxes: long or short by `span`, crowded or far from each other, square or
 /// not.
 struct Boxes {
     random: Rng,
@@ -161,7 +161,7 @@ fn boxes_at_the_ends_of_the_range_of_positions_are_found() {
     assert!(tree.encloses(&bounds((3, 4), (3, 4)), 60));
 }
 
-/// Average number of members visited per box, if all boxes are tested.
+/// Returns the average number of members that the test of a box visits.
 fn visits_per_box(boxes: &[Bounds]) -> f64 {
     let mut tree = ContainmentTree::new();
     for b in boxes {

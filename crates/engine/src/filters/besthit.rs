@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::Item;
 
-/// An HSP on the list, with the range it occupies there.
+/// An HSP in the list, with its range there, which an overhang may extend.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     begin: i32,
@@ -15,11 +15,12 @@ struct Entry {
     item: usize,
 }
 
-/// Position of an entry in the list: by ascending begin, then the latest first.
+/// Sort key of an entry in the list: ascending begin, then the latest insertion first.
 type Place = (i32, Reverse<usize>);
 
-/// The numbers of the items that survive if they arrive in this order, in list order. When more
-/// than `limit` are listed, the list is sorted again.
+/// Returns the numbers of the items that survive, in list order. The items arrive in the given
+/// order. When the list exceeds `limit` entries, it is renewed, and twice its length becomes the
+/// limit.
 pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) -> Vec<usize> {
     let mut list = List::new(items, overhang, 1.0 - edge);
     let mut limit = limit;
@@ -40,12 +41,14 @@ pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) 
 struct List<'a> {
     items: &'a [Item],
     overhang: f64,
-    /// 1 − edge.
+    /// Factor of the score per residue: 1 − edge.
     share: f64,
-    /// The entries by the number of bits of their lengths. A range can lie only in entries of its
-    /// own class and of longer ones, which begin at most as far before it as they are long.
+    /// Entries by class, the number of bits of their lengths. An entry that contains a range is of
+    /// the range's class or a higher one. It begins at most its own length before the end of the
+    /// range.
     classes: Vec<BTreeMap<Place, Entry>>,
-    /// Present and initial number of entries.
+    /// Number of entries. `inserted` is the number of insertions since the list was made or
+    /// renewed.
     count: usize,
     inserted: usize,
 }
@@ -54,12 +57,12 @@ fn density(item: &Item) -> f64 {
     f64::from(item.score) / f64::from(item.len())
 }
 
-/// Number of bits of a length.
+/// Returns the number of bits of a length.
 fn class(length: i32) -> usize {
     (u32::BITS - length.max(0).cast_unsigned().leading_zeros()) as usize
 }
 
-/// The first position with a begin.
+/// Returns the first possible key of an entry that begins at `begin`.
 fn first_at(begin: i32) -> Place {
     (begin, Reverse(usize::MAX))
 }
@@ -70,7 +73,7 @@ impl<'a> List<'a> {
         List { items, overhang, share, classes, count: 0, inserted: 0 }
     }
 
-    /// Whether a listed HSP makes the new one redundant.
+    /// Returns whether a listed HSP makes the new one redundant.
     fn is_redundant(&self, new: usize) -> bool {
         let item = &self.items[new];
         let bar = density(item) / self.share;
@@ -90,7 +93,7 @@ impl<'a> List<'a> {
     fn drop_worse_than(&mut self, new: usize) {
         let item = &self.items[new];
         let len = f64::from(item.len());
-        // Truncated to whole residues one by one, as BLAST+ does.
+        // Each value is truncated to whole residues separately, as in BLAST+.
         let wide = (2.0 * len * self.overhang / (1.0 - 2.0 * self.overhang)) as i32;
         let overhang = (len * self.overhang) as i32;
         let (from, to) = (item.begin - wide, item.end + wide);
@@ -128,7 +131,7 @@ impl<'a> List<'a> {
         self.inserted += 1;
     }
 
-    /// The entries in list order.
+    /// Returns the entries in list order.
     fn in_order(&self) -> impl Iterator<Item = Entry> {
         let mut all: Vec<(Place, Entry)> =
             self.classes.iter().flatten().map(|(&place, &entry)| (place, entry)).collect();
@@ -136,8 +139,8 @@ impl<'a> List<'a> {
         all.into_iter().map(|(_, entry)| entry)
     }
 
-    /// Regroups the list by subject in order of first appearance, and inserts all entries again
-    /// with their true ranges.
+    /// Regroups the list by subject, in order of first appearance. Inserts all entries again with
+    /// their true ranges, without overhang.
     fn renew(&mut self) {
         let mut order: Vec<usize> = self.in_order().map(|entry| entry.item).collect();
         let mut rank = std::collections::HashMap::new();

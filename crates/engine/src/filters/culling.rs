@@ -1,19 +1,19 @@
 //! Culling: drops an HSP once a given number of others dominate it.
 //!
-//! Which dominations are noticed depends on the tree in which NCBI keeps the HSPs, so the tree is
-//! part of the rule (`hspfilter_culling.c`). The order of the HSPs within a node is not part of it,
-//! as every pass over a node examines each of its HSPs independently. But it is the order in which
-//! they leave the tree.
+//! NCBI keeps the HSPs in a tree, which decides which pairs of HSPs are compared. So the tree is
+//! part of the rule (`hspfilter_culling.c`). The order of the HSPs within a node does not change
+//! which of them survive, as every pass over a node examines each HSP independently. But it is the
+//! order in which they leave the tree.
 
 use std::ops::Range;
 
 use super::Item;
 
-/// A leaf with this many HSPs is forked.
+/// Number of HSPs at which a leaf is forked.
 const FORK: usize = 20;
 
-/// The numbers of the items that survive culling with the given limit if they arrive in this order;
-/// in the order of the tree. `query` is the part of the query that was searched.
+/// Returns the numbers of the items that survive culling with the given limit, in the order of the
+/// tree. The items arrive in the given order. `query` is the range of the query that was searched.
 pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<usize> {
     let mut tree = Tree::new(items, query.start as i32, query.end as i32);
     for (i, _) in items.iter().enumerate() {
@@ -24,8 +24,8 @@ pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<us
     left
 }
 
-/// Whether `p` dominates `y`: it covers at least half of it, and is better by a combination of
-/// score and length.
+/// Returns whether `p` dominates `y`: it covers at least half of `y`, and is better by a
+/// combination of score and length.
 fn dominates(p: &Item, y: &Item) -> bool {
     let (score_p, score_y) = (i64::from(p.score), i64::from(y.score));
     let (len_p, len_y) = (i64::from(p.len()), i64::from(y.len()));
@@ -54,7 +54,7 @@ struct Node {
     end: i32,
     left: Option<usize>,
     right: Option<usize>,
-    /// Indexes of items, the last to be taken first.
+    /// Numbers of items; the last one leaves the tree first.
     items: Vec<usize>,
 }
 
@@ -92,7 +92,7 @@ fn side(item: &Item, middle: i32) -> Side {
 
 struct Tree<'a> {
     all: &'a [Item],
-    /// How many more dominations each item survives; 0 for items that are not in the tree.
+    /// Number of further dominations that remove each item; 0 for items that are not in the tree.
     merit: Vec<u32>,
     nodes: Vec<Node>,
 }
@@ -102,7 +102,7 @@ impl<'a> Tree<'a> {
         Tree { all, merit: vec![0; all.len()], nodes: vec![Node::new(begin, end)] }
     }
 
-    /// Inserts item `a` into the tree, unless it is dominated too often by items on its way down.
+    /// Inserts item `a` into the tree, unless `limit` items on its way down dominate it.
     fn offer(&mut self, a: usize, limit: u32) {
         let mut merit = limit;
         let mut at = 0;
@@ -138,7 +138,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Subtracts one merit from every other item of the node that `a` dominates.
+    /// Subtracts one merit from every other item of the node that `a` dominates. Removes the items
+    /// whose merit becomes 0.
     fn dominated_pass(&mut self, at: usize, a: usize) {
         let (all, merit) = (self.all, &mut self.merit);
         self.nodes[at].items.retain(|&r| {
@@ -149,7 +150,8 @@ impl<'a> Tree<'a> {
         });
     }
 
-    /// Moves the items of a leaf to new children if they lie in these, in reverse order.
+    /// Forks a leaf: moves items that lie on one side of its midpoint to a new child, in reverse
+    /// order.
     fn fork(&mut self, at: usize) {
         let (begin, end, middle) =
             (self.nodes[at].begin, self.nodes[at].end, self.nodes[at].middle());
@@ -185,7 +187,7 @@ impl<'a> Tree<'a> {
         if side == Side::Left { &mut node.left } else { &mut node.right }
     }
 
-    /// Applies `a` to the child on one side of a node, and removes the child if it becomes empty.
+    /// Applies `a` to the child on one side of a node. Removes the child if it becomes empty.
     fn descend(&mut self, at: usize, child_side: Side, a: usize) {
         if let Some(child) = *self.link(at, child_side)
             && !self.apply(child, a)
@@ -194,8 +196,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Applies a new item `a`, placed higher up, to a subtree. Returns false if the node must be
-    /// removed.
+    /// Applies a new item `a`, which a node above holds, to a subtree. Returns false if the root of
+    /// the subtree must be removed.
     fn apply(&mut self, at: usize, a: usize) -> bool {
         let (item, node) = (&self.all[a], &self.nodes[at]);
         if item.begin <= node.begin && item.end >= node.end {
@@ -220,8 +222,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Subtracts one merit from all items of a subtree, dominated or not. Returns false if the node
-    /// must be removed.
+    /// Subtracts one merit from all items of a subtree, dominated or not. Returns false if the root
+    /// of the subtree must be removed.
     fn mark_down(&mut self, at: usize) -> bool {
         for child_side in [Side::Left, Side::Right] {
             if let Some(child) = *self.link(at, child_side)
@@ -238,8 +240,8 @@ impl<'a> Tree<'a> {
         !self.nodes[at].items.is_empty() || !self.nodes[at].is_leaf()
     }
 
-    /// Collects the items of a subtree: those of a node before those of its children, left before
-    /// right.
+    /// Collects the items of a subtree: first the items of a node, then those of its left child,
+    /// then those of its right child.
     fn collect_items(&self, at: usize, out: &mut Vec<usize>) {
         let node = &self.nodes[at];
         out.extend(node.items.iter().rev());

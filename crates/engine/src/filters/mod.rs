@@ -21,28 +21,28 @@ const FRAME_COUNT: u8 = 6;
 /// Number of residues by which an HSP may extend beyond another and still count as inside it.
 const RANGE_MARGIN: u32 = 3;
 
-/// A query as the user wrote it, with which filters compare the HSPs of all its contexts.
+/// A query as the user wrote it. Filters compare the HSPs of all contexts by their ranges in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenQuery {
-    /// Number of letters of the query, or of the part of it in which positions of HSPs count.
+    /// Number of letters of the query, or of the chunk to which positions of HSPs are relative.
     pub length: u32,
-    /// What its contexts are.
+    /// Kind of its contexts.
     pub contexts: QueryContexts,
 }
 
-/// The contexts of a query.
+/// Kind of a query's contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QueryContexts {
     /// A protein.
     Protein,
-    /// Two strands; positions on the second one count from the other end.
+    /// Two strands. Positions on the minus strand count from the other end.
     Strands,
-    /// Six frames; those of the second strand count from the other end.
+    /// Six frames. Positions in frames of the minus strand count from the other end.
     Frames,
 }
 
 impl WrittenQuery {
-    /// Creates it for a query of `length` letters in such a search.
+    /// Describes a query of `length` letters in a search with these parameters.
     pub fn new(params: &Params, length: u32) -> WrittenQuery {
         let contexts = match params {
             params if params.translates_queries() => QueryContexts::Frames,
@@ -52,7 +52,7 @@ impl WrittenQuery {
         WrittenQuery { length, contexts }
     }
 
-    /// Number of letters of the context of an HSP.
+    /// Returns the number of letters of the context of an HSP.
     pub fn context_length(self, hsp: &impl InContext) -> u32 {
         match self.contexts {
             QueryContexts::Protein | QueryContexts::Strands => self.length,
@@ -60,7 +60,7 @@ impl WrittenQuery {
         }
     }
 
-    /// The range of an HSP.
+    /// Returns the range of an HSP in the query as written.
     fn range(self, hsp: &impl InContext) -> Range<u32> {
         let Bounds { q_start, q_end, .. } = hsp.bounds();
         if self.is_minus(hsp) { self.length - q_end..self.length - q_start } else { q_start..q_end }
@@ -78,9 +78,9 @@ impl WrittenQuery {
 /// The properties of an HSP that filters use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Item {
-    /// First letter of the query as written.
+    /// First letter of the HSP, in the query as written.
     begin: i32,
-    /// One past the last letter.
+    /// One past the last letter of the HSP, in the query as written.
     end: i32,
     /// First subject residue.
     s_start: u32,
@@ -110,8 +110,8 @@ impl Item {
 /// Culls the preliminary hits of one query (`-culling_limit`, `hspfilter_culling.c`): drops every
 /// HSP that `limit` others dominate, with some allowance for changes in the traceback.
 ///
-/// `hits` are in ascending OID order. `part` is the part of the query that was searched: all of it,
-/// unless a long query is searched in chunks. Returns the remaining hits in ORDER-H.
+/// `hits` are in ascending OID order. `part` is the range of the query that was searched: a chunk
+/// of a long query, otherwise the whole query. Returns the remaining hits in ORDER-H.
 pub(crate) fn preliminary_culling(
     hits: &[PrelimHit],
     written: WrittenQuery,
@@ -127,8 +127,8 @@ pub(crate) fn preliminary_culling(
     kept
 }
 
-/// Numbers of the HSPs that culling keeps. Frames are culled one by one (`s_BlastHSPCullingRun`).
-/// `part` is the part of the query that was searched.
+/// Returns the numbers of the HSPs that culling keeps. It culls each frame separately
+/// (`s_BlastHSPCullingRun`). `part` is the range of the query that was searched.
 fn culled<'a, T: InContext + 'a, I: Iterator<Item = &'a T>>(
     items: impl Fn(WrittenQuery) -> Vec<Item>,
     hsps: impl Fn() -> I,
@@ -153,9 +153,9 @@ fn culled<'a, T: InContext + 'a, I: Iterator<Item = &'a T>>(
     kept
 }
 
-/// The limit with its allowance, which BLAST+ adds in 32 bits (setup_factory.cpp). A limit below
-/// zero drops an HSP that one other dominates. The least limit becomes the greatest when it is
-/// decremented.
+/// Returns the limit of preliminary culling. BLAST+ adds an allowance to the limit in 32 bits
+/// (setup_factory.cpp), so that the sum may wrap around. With a sum below 1, one dominating HSP
+/// suffices. The least sum acts as the greatest limit, because decrementing wraps around, too.
 fn preliminary_limit(limit: u32) -> u32 {
     if limit <= 1 {
         return limit;
@@ -166,12 +166,13 @@ fn preliminary_limit(limit: u32) -> u32 {
     }
 }
 
-/// Best-hit filter of the preliminary hits of one query (`hspfilter_besthit.c`): drops every HSP
-/// that lies inside a better one. Better means: by score per residue, with the margin `edge`.
+/// Applies the best-hit filter to the preliminary hits of one query (`hspfilter_besthit.c`): drops
+/// every HSP that lies inside a better one. Better means: higher score per residue, with the margin
+/// `edge`.
 ///
-/// `hits` are in ascending OID order; `capacity` is the length P of the preliminary list. Returns
-/// the remaining subjects in ORDER-H, which may be more. With an edge of 0 the command line keeps
-/// the plain list instead; then this function must not be called.
+/// `hits` are in ascending OID order. `capacity` is the length P of the preliminary list. Returns
+/// the remaining hits in ORDER-H, which may be more than `capacity`. The caller must not use an
+/// edge of 0, for which the command line keeps the plain list.
 pub(crate) fn preliminary_best_hit(
     hits: &[PrelimHit],
     written: WrittenQuery,
@@ -185,8 +186,8 @@ pub(crate) fn preliminary_best_hit(
     kept
 }
 
-/// The second run of the filter, on the final hits of one query. `capacity` as for
-/// [`preliminary_best_hit`].
+/// Applies the filter again, to the final hits of one query. `capacity` is the length P of the
+/// preliminary list.
 pub(crate) fn final_filter(
     mut hits: Vec<SubjectHit>,
     filter: HspFilter,
@@ -219,8 +220,8 @@ pub(crate) fn final_filter(
     hits
 }
 
-/// Selects items from lists by their numbers, which run through all lists. Each list gets the order
-/// of the numbers.
+/// Selects items from lists by their numbers, which count through all lists. The items of each
+/// result are in the order of `numbers`.
 fn chosen<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
     let mut kept: Vec<Vec<T>> = lists.iter().map(|_| Vec::new()).collect();
     let of_list =
@@ -235,8 +236,9 @@ fn chosen<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
     kept
 }
 
-/// Share of the query that an HSP covers, in per cent, as `-qcov_hsp_perc` counts: half a per cent
-/// is added below 99 (`Blast_HSPGetQueryCoverage`, `blast_hits.c`). Lengths in residues.
+/// Returns the share of the query that an HSP covers, in per cent, as for `-qcov_hsp_perc`: half a
+/// per cent is added below 99 (`Blast_HSPGetQueryCoverage`, `blast_hits.c`). Lengths are in
+/// residues.
 pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
     if query_len == 0 {
         return 0.0;
@@ -245,9 +247,9 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
     if share < 99.0 { share + 0.5 } else { share }
 }
 
-/// Drops every HSP whose query range lies in that of an earlier one, within three residues
-/// (`-subject_besthit`, `Blast_HSPListSubjectBestHit`, `blast_hits.c`). First it compares HSPs of
-/// the same context, then those of the other strand. The list is that of one query and one subject.
+/// Drops every HSP whose query range lies in that of an earlier HSP, within three residues
+/// (`-subject_besthit`, `Blast_HSPListSubjectBestHit`, `blast_hits.c`). It first compares HSPs of
+/// the same context, then HSPs of different strands. All HSPs are of one query and one subject.
 pub(crate) fn subject_best_hit<T: InContext>(hsps: &mut Vec<T>, written: WrittenQuery) {
     drop_inner(hsps, range, |outer, inner| outer == inner);
     if written.contexts == QueryContexts::Strands {
@@ -255,8 +257,8 @@ pub(crate) fn subject_best_hit<T: InContext>(hsps: &mut Vec<T>, written: Written
     }
 }
 
-/// Drops every HSP whose range lies in that of an earlier remaining one, if their contexts are to
-/// be compared.
+/// Drops every HSP whose range lies in that of an earlier remaining HSP, within three residues.
+/// `counts` returns whether to compare HSPs of two contexts.
 fn drop_inner<T: InContext>(
     hsps: &mut Vec<T>,
     range: impl Fn(&T) -> Range<u32>,
@@ -275,12 +277,12 @@ fn drop_inner<T: InContext>(
     });
 }
 
-/// Ranges that do not lie in another one: ends by starts, both ascending.
+/// Ranges that do not lie in each other: the end of each range by its start. Both ascend.
 #[derive(Debug, Default)]
 struct OuterRanges(BTreeMap<u32, u32>);
 
 impl OuterRanges {
-    /// Whether a range starts at `start` or before and ends at `end` or after.
+    /// Returns whether a range starts at `start` or before and ends at `end` or after.
     fn hold(&self, start: u32, end: u32) -> bool {
         self.0.range(..=start).next_back().is_some_and(|(_, &last)| last >= end)
     }
@@ -298,25 +300,25 @@ impl OuterRanges {
     }
 }
 
-/// The range of an HSP in its context.
+/// Returns the range of an HSP in its context.
 fn range(hsp: &impl Hsp) -> Range<u32> {
     let Bounds { q_start, q_end, .. } = hsp.bounds();
     q_start..q_end
 }
 
-/// Alignments by e-value (below 1e-180 equal), then ORDER-S: `Blast_HSPListSortByEvalue`,
-/// `blast_hits.c`.
+/// Compares alignments by e-value (below 1e-180 equal), then in ORDER-S:
+/// `Blast_HSPListSortByEvalue`, `blast_hits.c`.
 pub(crate) fn by_evalue(a: &Alignment, b: &Alignment) -> Ordering {
     order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b))
 }
 
-/// ORDER-H of final hits; empty ones last.
+/// Compares final hits in ORDER-H. Hits without alignments come last.
 pub(crate) fn final_order_h(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     by_key(a, b, |hit| HitKey::of_alignments(hit.oid, &hit.alignments))
 }
 
-/// ORDER-H, but with the e-value of the first alignment, however large (`s_BlastHSPCullingPipeRun`,
-/// `hspfilter_culling.c`).
+/// Compares hits in ORDER-H, but by the e-value of the first alignment, however large
+/// (`s_BlastHSPCullingPipeRun`, `hspfilter_culling.c`).
 fn by_first_alignment(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     by_key(a, b, |hit| {
         let first = hit.alignments.first()?;
@@ -328,7 +330,7 @@ fn by_order_h(a: &PrelimHit, b: &PrelimHit) -> Ordering {
     by_key(a, b, HitKey::of_prelim)
 }
 
-/// ORDER-H by a key; hits without one last.
+/// Compares hits in ORDER-H by a key. Hits without a key come last.
 fn by_key<T>(a: &T, b: &T, key: impl Fn(&T) -> Option<HitKey>) -> Ordering {
     match (key(a), key(b)) {
         (Some(a), Some(b)) => order_h(&a, &b),
@@ -348,7 +350,7 @@ fn final_items(hits: &[SubjectHit], written: WrittenQuery) -> Vec<Item> {
     hits.iter().flat_map(of).collect()
 }
 
-/// The hits with their surviving HSPs, in ORDER-S, without empty hits.
+/// Returns the hits with their surviving HSPs in ORDER-S. Drops hits without survivors.
 fn keep_prelim(hits: &[PrelimHit], survivors: &[usize]) -> Vec<PrelimHit> {
     let lists = hits.iter().map(|hit| hit.hsps.clone()).collect();
     let mut kept = Vec::new();

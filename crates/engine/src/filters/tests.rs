@@ -121,7 +121,7 @@ fn overhang_widens_what_counts_as_inside() {
 #[test]
 fn a_renewed_list_forgets_the_overhang() {
     let item = |begin, end, score, evalue, oid| Item { begin, end, s_start: 0, score, evalue, oid };
-    // The third lies inside the first only by the first one's overhang.
+    // The third item lies inside the first only because of the first one's overhang.
     let items =
         [item(50, 150, 300, 1e-9, 0), item(300, 340, 100, 1e-4, 1), item(45, 95, 60, 1e-3, 2)];
     assert_eq!(besthit::survivors(&items, 0.1, 0.1, 100), [0, 1]);
@@ -140,7 +140,7 @@ fn a_subject_keeps_its_best_hsp_of_each_query_range() {
     assert_eq!(list.iter().map(|h| h.score).collect::<Vec<_>>(), [90, 70]);
 }
 
-/// The literal rule of `-subject_besthit`, as the reference.
+/// Applies the rule of `-subject_besthit` to all pairs, as the reference.
 fn subject_best_hit_of_pairs(hsps: &[PrelimHsp], written: WrittenQuery) -> Vec<PrelimHsp> {
     let within = |inner: Range<u32>, outer: Range<u32>| {
         inner.start + RANGE_MARGIN >= outer.start && inner.end <= outer.end + RANGE_MARGIN
@@ -242,7 +242,7 @@ fn equal_hsps_leave_the_culling_tree_the_last_one_first() {
     assert_eq!(kept[0].hsps, [of(1), of(0)]);
 }
 
-/// From the oracle: which limits drop hits in `blastn -culling_limit N`.
+/// Limits from the oracle: those at which `blastn -culling_limit N` drops hits.
 #[test]
 fn the_allowance_of_culling_wraps_around() {
     let most = i32::MAX.cast_unsigned();

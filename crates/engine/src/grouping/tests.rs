@@ -1,4 +1,4 @@
-//! A run of the queries of a batch is searched as within the whole batch.
+//! Tests that consecutive queries of a batch have the same results alone as in the whole batch.
 
 use std::borrow::Cow;
 
@@ -36,10 +36,11 @@ impl Subjects for Database {
     }
 }
 
-/// Results of a block of queries, and the number of extensions of each.
+/// Preliminary hits of each query of a block, and the number of extensions of each query.
 type SearchResults = (Vec<Vec<PrelimHit>>, Vec<u64>);
 
-/// Runs a search. Returns `None` if it reached unknown neighbouring letters.
+/// Runs a search. Returns `None` if an extension reached neighbouring letters that the grouping
+/// lacks.
 fn search(
     search: &Search,
     queries: &[Query],
@@ -48,7 +49,7 @@ fn search(
 ) -> Option<SearchResults> {
     let merger = search.merger(grouping);
     let mut lists = merger.empty_lists();
-    // As many searcher_ranges as possible.
+    // As many groups as possible.
     for range in grouping.searcher_ranges_within(1) {
         let searcher = search.prepare(queries, (grouping, range));
         let oids = 0..database.0.len() as u32;
@@ -68,7 +69,7 @@ fn params(random: &mut Rng) -> NucleotideParams {
         _ => NucleotideParams::blastn(release, scoring(2, -3, 5, 2)),
     };
     params.word_size = [7, 11, 16, 28][random.usize(..4)];
-    // With single strands the next query begins where one ends.
+    // With one strand, the next query begins where the previous one ends.
     params.strands = [Strands::Both, Strands::Plus][random.usize(..2)];
     params.window = [0, 40, 15][random.usize(..3)];
     if params.window > 0 && random.usize(..2) == 0 {
@@ -80,8 +81,8 @@ fn params(random: &mut Rng) -> NucleotideParams {
     params
 }
 
-/// Consecutive reads of a source, at most one base apart, so that an extension goes on from one
-/// into the next. Some are of the other strand, some are empty, some are long.
+/// Draws consecutive reads of a source, at most one base apart, so that extensions continue from
+/// one read into the next. Some reads are of the other strand, some are empty, some are long.
 fn reads(random: &mut Rng, source: &[u8], count: usize) -> Vec<Vec<u8>> {
     let mut at = 0;
     let mut read = || {
@@ -123,7 +124,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         let source =
             if random.usize(..3) == 0 { random.repetitive(2500) } else { random.bases(2500) };
         let database = subjects(random, &source);
-        // Large enough that short matches are hardly significant.
+        // Large enough that chance HSPs are hardly significant.
         let (residues, sequences) = (100_000_000, 1000);
         let totals = DatabaseTotals {
             residues,
@@ -210,7 +211,7 @@ fn runs_one_after_another_are_a_whole() {
     assert_eq!(joined.queries(), 12);
 }
 
-/// The first batch of translated queries has no statistics.
+/// Checks three batches of translated queries. The first one has no statistics.
 #[test]
 fn each_query_has_the_least_cutoff_of_its_own_batch() {
     let release = &Release::V2_12_0;

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::hits::{HitKey, PrelimHit, PrelimHsp};
 use crate::order::{order_evalue, order_h, order_s};
 
-/// Preliminary hits of every chunk of the queries of a block, in some ranges of OIDs.
+/// Preliminary hits of every chunk of the queries of a block, in some partitions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HitLists {
     pub(super) lists: Vec<Vec<PrelimHit>>,
     /// Number of ungapped extensions of each nucleotide chunk that became segments. BLAST+ derives
     /// the next batch of queries from it. Empty as long as there are none.
     pub(super) extensions: Vec<u64>,
-    /// Number of subjects found for each chunk, kept or not, where that matters; otherwise empty.
+    /// Number of subjects found for each chunk, kept or not; empty if this number does not matter.
     pub(super) found: Vec<u64>,
     /// Whether an extension reached unknown neighbouring letters and might have gone on.
     pub strayed: bool,
@@ -27,17 +27,17 @@ impl HitLists {
         HitLists { lists: vec![Vec::new(); pieces], found, ..HitLists::default() }
     }
 
-    /// Number of hits of all chunks: a subject counts once for each query.
+    /// Returns the number of hits of all chunks. A subject counts once for each chunk.
     pub fn len(&self) -> usize {
         self.lists.iter().map(Vec::len).sum()
     }
 
-    /// Whether there are no hits.
+    /// Returns whether there are no hits.
     pub fn is_empty(&self) -> bool {
         self.lists.iter().all(Vec::is_empty)
     }
 
-    /// Counts extensions of a chunk.
+    /// Adds to the number of extensions of a chunk.
     pub(crate) fn count(&mut self, piece: usize, extensions: u64) {
         if self.extensions.is_empty() {
             self.extensions = vec![0; self.lists.len()];
@@ -45,7 +45,7 @@ impl HitLists {
         self.extensions[piece] += extensions;
     }
 
-    /// Adds a hit. If there are far more than `capacity`, the worst are dropped.
+    /// Adds a hit. If there are far more than `capacity` hits, drops the worst.
     pub(crate) fn push(&mut self, piece: usize, hit: PrelimHit, capacity: Option<usize>) {
         if let Some(found) = self.found.get_mut(piece) {
             *found += 1;
@@ -87,20 +87,20 @@ impl HitLists {
     }
 }
 
-/// Sorts the HSPs of each hit of a list that is full, as BLAST+ does then. This also changes the
-/// key of ORDER-H (`Blast_HitListUpdate`, blast_hits.c).
+/// Sorts the HSPs of each hit of a full list by e-value, as BLAST+ does. This also changes the key
+/// of the hit for ORDER-H (`Blast_HitListUpdate`, blast_hits.c).
 pub(super) fn order_of_full(hits: &mut [PrelimHit]) {
     let by_evalue =
         |a: &PrelimHsp, b: &PrelimHsp| order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b));
     hits.iter_mut().for_each(|hit| hit.hsps.sort_by(by_evalue));
 }
 
-/// ORDER-H on preliminary hits.
+/// Compares preliminary hits by ORDER-H.
 pub(crate) fn by_rank(a: &PrelimHit, b: &PrelimHit) -> Ordering {
     order_h(&key_of(a), &key_of(b))
 }
 
-/// Sort key for ORDER-H.
+/// Returns the sort key of a hit for ORDER-H.
 pub(super) fn key_of(hit: &PrelimHit) -> HitKey {
     HitKey::of_prelim(hit).expect("a hit has an HSP")
 }

@@ -1,8 +1,8 @@
 //! Sum statistics: HSPs of one strand of the query and one of the subject that follow each other in
 //! both sequences share an e-value (`s_BlastEvenGapLinkHSPs`, link_hsps.c).
 //!
-//! The best chain of the remaining HSPs becomes a linked set, again and again. Each of its HSPs
-//! gets the e-value of the set.
+//! The best chain of the remaining HSPs becomes a linked set and is removed, until no HSP is left.
+//! Each HSP of a set gets the e-value of the set.
 
 mod chains;
 mod cutoffs;
@@ -27,32 +27,34 @@ const GAP: i32 = 40;
 const OVERLAP: i32 = 9;
 /// Size of the window for the next HSP in the method for small gaps, in positions.
 const WINDOW: i32 = GAP + OVERLAP + 1;
-/// HSPs are trimmed by this much at both ends to test whether one follows another.
+/// Number of positions by which an HSP is trimmed at both ends to test whether another HSP follows.
 const TRIM: i32 = (OVERLAP + 1) / 2;
-/// Or they are trimmed by this fraction of their length, if that is less.
+/// Divisor of the length of an HSP. An HSP is trimmed by the quotient if that is less than
+/// [`TRIM`].
 const TRIMMED_PART: i32 = 4;
 /// Factor by which each further HSP lowers the prior probability of a set.
 pub(crate) const DECAY: f64 = 0.5;
 /// Prior probability of small gaps.
 const SMALL_SHARE: f64 = 0.5;
-/// Largest e-value.
+/// Largest e-value of a linked set.
 const MAX_EVALUE: f64 = i32::MAX as f64;
 /// Number of frames of a strand.
 const STRAND_FRAMES: u8 = 3;
 
 /// An HSP that may be linked.
 pub(crate) trait Linkable: InContext {
-    /// Its e-value.
+    /// Returns the e-value of the HSP.
     fn evalue(&self) -> f64;
 
-    /// The frame of the subject.
+    /// Returns the frame of the subject.
     fn subject_frame(&self) -> Frame;
 
-    /// Sets the e-value of its linked set, and the number of HSPs in that.
+    /// Stores the e-value of the HSP's linked set, and the number of HSPs in the set.
     fn set_linked(&mut self, evalue: f64, count: u32);
 
-    /// HSPs are linked only with others of their group: the strand of a translated query, or the
-    /// context of another one, and whether the subject is not read on its minus strand.
+    /// Returns the group of the HSP. Only HSPs of the same group are linked. Its number is the
+    /// strand of a translated query, or the context of another query. Its flag is false if the
+    /// subject is read on the minus strand.
     fn group(&self, translates_query: bool) -> (u8, bool) {
         let context = self.context();
         let query = if translates_query { context / STRAND_FRAMES } else { context };
@@ -63,11 +65,11 @@ pub(crate) trait Linkable: InContext {
 /// The linked set of an HSP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Linked {
-    /// The set's e-value.
+    /// E-value of the set.
     evalue: f64,
-    /// Its number of HSPs.
+    /// Number of HSPs in the set.
     count: u32,
-    /// Number of the set's first HSP.
+    /// Index of the first HSP of the set.
     first: usize,
     /// Place of the HSP in the set.
     place: usize,
@@ -112,19 +114,19 @@ pub(crate) struct PairStatistics {
     pub log_k: f64,
 }
 
-/// How HSPs are linked if gaps in both sequences have the same limits.
+/// Rules for linking HSPs if gaps in both sequences have the same limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EvenGaps {
-    /// Amount that is subtracted from each HSP in chains with small gaps. Without a value such
-    /// chains are not formed.
+    /// Amount that is subtracted from the score of each HSP in a chain with small gaps. With `None`
+    /// such chains are not formed.
     pub small_cutoff: Option<i32>,
-    /// The same for chains with gaps of any length.
+    /// Amount that is subtracted from the score of each HSP in a chain with gaps of any length.
     pub large_cutoff: i32,
     /// Whether frames of a strand of the query are linked with each other.
     pub translates_query: bool,
 }
 
-/// A method to form chains.
+/// A method of forming chains.
 #[derive(Clone, Copy, Debug)]
 struct Method {
     cutoff: i32,
@@ -144,16 +146,17 @@ struct Trimmed {
     s_end: i32,
 }
 
-/// Links HSPs with others of their group, and leaves them in ORDER-S. `statistics` are those of a
-/// context; without them its HSPs keep their e-values. Copies of an HSP may be in different sets;
-/// they have the order of BLAST+'s sets.
+/// Links HSPs with others of their group, and leaves them in ORDER-S.
+///
+/// `statistics` returns the statistics of a context. Without them the HSPs of its group keep their
+/// e-values. Equal HSPs may be in different sets; they come in the order of BLAST+'s sets.
 pub(crate) fn link<T: Linkable>(
     hsps: &mut Vec<T>,
     gaps: EvenGaps,
     statistics: impl Fn(u8) -> Option<PairStatistics>,
 ) {
     let group = |hsp: &T| hsp.group(gaps.translates_query);
-    // From the last in the query to the first.
+    // The order is from the last HSP in the query to the first.
     hsps.sort_by_cached_key(|hsp| {
         let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds();
         (group(hsp), Reverse((q_start, q_end, s_start, s_end)))
@@ -184,7 +187,8 @@ pub(crate) fn link<T: Linkable>(
     hsps.extend(placed.into_iter().map(|(hsp, _)| hsp));
 }
 
-/// The linked set of each HSP of a group, from the last in the query to the first.
+/// Forms the linked sets of a group. Returns the set of each HSP. The HSPs are sorted from the last
+/// in the query to the first.
 fn sets(hsps: &[Trimmed], gaps: EvenGaps, space: SearchSpace) -> Vec<Linked> {
     let near = gaps.small_cutoff.map(|cutoff| Method { cutoff, is_near: true });
     let far = Method { cutoff: gaps.large_cutoff, is_near: false };
@@ -209,7 +213,7 @@ fn sets(hsps: &[Trimmed], gaps: EvenGaps, space: SearchSpace) -> Vec<Linked> {
     linked
 }
 
-/// The first HSP of the best chain by each method; `None` if no HSP is left.
+/// Returns the first HSP of the best chain by each method; `None` if no HSP is left.
 fn best_chains(chains: &mut [Chains<'_>]) -> Option<Vec<usize>> {
     let firsts =
         |chains: &[Chains<'_>]| chains.iter().map(Chains::best).collect::<Option<Vec<_>>>();
@@ -217,7 +221,7 @@ fn best_chains(chains: &mut [Chains<'_>]) -> Option<Vec<usize>> {
     if chains.iter().zip(&best).all(|(chains, &first)| chains.is_whole(first)) {
         return Some(best);
     }
-    // BLAST+ looks for new chains only now, and some chains depend on that.
+    // BLAST+ searches new chains only now, and some chains depend on that.
     chains.iter_mut().for_each(Chains::update);
     firsts(chains)
 }
@@ -241,7 +245,7 @@ impl Trimmed {
 }
 
 impl Method {
-    /// The e-value of a chain, if `methods` methods are tried.
+    /// Computes the e-value of a chain if `methods` methods are tried.
     fn evalue(self, chain: &Chain, methods: usize, space: SearchSpace) -> f64 {
         let set = LinkedSet { count: chain.count, score: chain.normalised };
         let evalue = match self.is_near {

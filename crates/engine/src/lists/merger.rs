@@ -14,7 +14,7 @@ use crate::hits::{HitKey, PrelimHit};
 use crate::order::order_h;
 use crate::params::{HspFilter, Params, Strands};
 
-/// The data of a block of queries needed to merge hits: no profiles, no words.
+/// The data of a block of queries that are needed to merge hits, without profiles or words.
 #[derive(Clone, Debug)]
 pub struct Merger {
     pieces: Vec<Piece>,
@@ -31,8 +31,8 @@ pub struct Merger {
     strands: Strands,
 }
 
-/// For each chunk of a query the worst of the hits that are kept up to now; `None` while there is
-/// room. Worse hits cannot be selected.
+/// For each chunk of a query, the key of the worst hit that is kept up to now; `None` while there
+/// is room. Worse hits cannot be selected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cut {
     worst: Vec<Option<HitKey>>,
@@ -52,24 +52,24 @@ impl Merger {
         }
     }
 
-    /// The chunks of the queries, in the order of their lists.
+    /// Returns the chunks of the queries, in the order of their lists.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// Lists without hits, to [absorb](Self::absorb) those of partitions.
+    /// Creates lists without hits, to [absorb](Self::absorb) those of partitions.
     pub fn empty_lists(&self) -> HitLists {
         HitLists::new(self.pieces.len(), self.evalues_decide)
     }
 
-    /// Whether the lists have a list for each chunk of this block.
+    /// Returns whether there is a list for each chunk of this block.
     pub fn fits(&self, lists: &HitLists) -> bool {
         lists.lists.len() == self.pieces.len()
     }
 
-    /// Number of ungapped extensions of each query that became segments, according to these lists.
-    /// BLAST+ does not count those of chunks of long batches, which have counters of their own
-    /// (`CBlastPrelimSearch::Run`, prelim_stage.cpp).
+    /// Returns for each query the number of ungapped extensions that became segments, according to
+    /// these lists. BLAST+ does not count those of chunks of long batches, which have counters of
+    /// their own (`CBlastPrelimSearch::Run`, prelim_stage.cpp).
     pub fn extensions(&self, lists: &HitLists) -> Vec<u64> {
         let mut extensions = vec![0; self.queries.len()];
         let counted = self.pieces.iter().zip(&lists.extensions).filter(|(piece, _)| !piece.chunked);
@@ -84,18 +84,19 @@ impl Merger {
         lists.absorb(part, self.prune_to());
     }
 
-    /// Length to which lists may be cut at any time; `None` if the selection needs all hits.
+    /// Returns the length to which lists may be cut at any time; `None` if the selection needs all
+    /// hits.
     pub(crate) fn prune_to(&self) -> Option<usize> {
         (self.filter == HspFilter::Collect).then_some(self.capacity)
     }
 
-    /// Drops hits that cannot be selected from the lists of a partition: all but the best of each
-    /// list, and those worse than `cut`.
+    /// Drops hits that cannot be selected from the lists of a partition. Keeps only the best hits
+    /// of each list, and none that is worse than `cut`.
     pub fn prune(&self, lists: &mut HitLists, cut: &Cut) {
         let Some(capacity) = self.prune_to() else { return };
         let cuts = cut.worst.iter().copied().chain(std::iter::repeat(None));
         for (list, worst) in lists.lists.iter_mut().zip(cuts) {
-            // Together with the hits behind the cut they are more than a list can hold.
+            // Together with the hits that are merged already, they exceed the capacity of a list.
             if self.evalues_decide && (worst.is_some() || list.len() > capacity) {
                 hitlist::order_of_full(list);
             }
@@ -106,11 +107,11 @@ impl Merger {
         }
     }
 
-    /// The cut after the hits that are merged up to now.
+    /// Computes the cut after the hits that are merged up to now.
     pub fn cut(&self, lists: &HitLists) -> Cut {
         let Some(capacity) = self.prune_to() else { return Cut::default() };
         let worst = |list: &Vec<PrelimHit>| {
-            // The key of a hit in a list that is full.
+            // BLAST+ sorts the HSPs of a full list anew, which changes the key of a hit.
             let key = |hit: &PrelimHit| {
                 let mut hit = [hit.clone()];
                 hitlist::order_of_full(&mut hit);
@@ -124,9 +125,9 @@ impl Merger {
         Cut { worst: lists.lists.iter().map(worst).collect() }
     }
 
-    /// Each query's preliminary hits in the order of the traceback, from the merged lists of the
-    /// whole database. The order is the best first (ORDER-H), or by OID without composition
-    /// adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
+    /// Returns the preliminary hits of each query in the order of the traceback, from the merged
+    /// lists of the whole database. The best hit comes first (ORDER-H). Without composition
+    /// adjustment the hits come by OID (`BlastHSPStreamNew`, blast_hspstream.c).
     pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
         let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries.len()];
         let found = lists.found.into_iter().chain(std::iter::repeat(0));
@@ -154,7 +155,7 @@ impl Merger {
         queries
     }
 
-    /// Start of a chunk in the contexts that are searched.
+    /// Returns the start of a chunk in the contexts that are searched.
     fn starts(&self, piece: &Piece) -> Starts {
         let WrittenQuery { length, contexts } = self.queries[piece.query];
         match contexts {
@@ -185,7 +186,8 @@ impl Merger {
         }
     }
 
-    /// The hits of a chunk that are kept in the whole database, in ascending OID order.
+    /// Selects the hits of a chunk that are kept in the whole database. Returns them in ascending
+    /// OID order.
     fn select(&self, piece: &Piece, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
         hits.sort_unstable_by_key(|hit| hit.oid);
         let written = self.queries[piece.query];
@@ -233,7 +235,7 @@ fn in_query(hits: &mut [PrelimHit], parts: &[FramePart]) {
     }
 }
 
-/// The queries of a block; their lengths follow from their chunks.
+/// Creates the queries of a block. Their lengths follow from their chunks.
 fn written(pieces: &[Piece], queries: usize, params: &Params) -> Vec<WrittenQuery> {
     let mut lengths = vec![0; queries];
     for piece in pieces {

@@ -1,4 +1,4 @@
-//! Which hits of a query are kept, and in which order; the same for all programs.
+//! Selection and order of the hits of a query, the same for all programs.
 //!
 //! [`Merger::absorb`] merges the preliminary lists of partitions. The result of [`Merger::choose`]
 //! for a whole database does not depend on its partitions. [`Selector`] selects among the

@@ -15,19 +15,20 @@ use crate::query::Query;
 
 /// Number of letters that neighbouring chunks of queries and segments of subjects share.
 const OVERLAP: u32 = 100;
-/// The same of chunks of queries that are translated (`SplitQuery_GetOverlapChunkSize`).
+/// Number of bases that neighbouring chunks of a translated query share
+/// (`SplitQuery_GetOverlapChunkSize`).
 const TRANSLATED_OVERLAP: u32 = 297;
-/// Letters of a codon, and frames of a strand.
+/// Number of letters in a codon; also the number of frames of a strand.
 const CODON: u32 = 3;
-/// HSPs may be joined if their diagonals differ by less than this.
+/// Distance of diagonals below which HSPs may be joined.
 const CLOSE_DIAGONALS: i64 = 10;
 
-/// Number of letters that neighbouring chunks of queries share.
+/// Returns the number of letters that neighbouring chunks of queries share.
 fn overlap(rule: ChunkRule) -> u64 {
     u64::from(if rule.is_translated { TRANSLATED_OVERLAP } else { OVERLAP })
 }
 
-/// The part of a frame of a query in a chunk.
+/// The part of a query's frame that lies in a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FramePart {
     /// Number of the frame of the whole query.
@@ -58,29 +59,30 @@ impl FramePart {
 pub(crate) struct Piece {
     /// Number of the query.
     pub query: usize,
-    /// Range in the query.
+    /// Range of letters in the query.
     pub range: Range<u32>,
     /// Whether the batch is searched in chunks, even if this query is not cut.
     pub chunked: bool,
-    /// Number of the chunk in the block, or of the batch if that is not cut: BLAST+ searches these
-    /// parts together.
+    /// Number of the chunk in the block, or of the batch if that is not cut. BLAST+ searches parts
+    /// with the same number together.
     pub search: usize,
     /// The effective search space of each context. BLAST+ numbers the queries of a chunk anew, but
     /// not the spaces: they are those of the first queries of the batch
     /// (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
     pub spaces: Vec<i64>,
-    /// Its masks on the plus strand, relative to its start, for nucleotides that are searched in
-    /// chunks.
+    /// Masks of the part on the plus strand, counted from the start of the part. Only for
+    /// nucleotides that are searched in chunks.
     pub masks: Option<Vec<Range<u32>>>,
-    /// Average length of the contexts that are searched together, in residues, if HSPs of proteins
+    /// Average length, in residues, of the contexts that are searched together, if HSPs of proteins
     /// are linked; otherwise 0.
     pub average_length: i32,
-    /// What its batch decides about linked HSPs without gaps, if they are linked with even gaps.
+    /// Properties of the batch for linking ungapped HSPs, if they are linked with even gaps.
     pub even_linking: Option<EvenLinking>,
 }
 
 impl Piece {
-    /// Lengths of the frames of the part, in residues; 0 for those that are not searched.
+    /// Iterates over the lengths of the frames of the part, in residues; 0 for frames that are not
+    /// searched.
     pub fn frame_lengths(&self, queries: &[&Query]) -> impl Iterator<Item = usize> {
         let query = queries[self.query];
         (0..).zip(&query.contexts).map(move |(number, context)| match context.frame {
@@ -90,8 +92,8 @@ impl Piece {
         })
     }
 
-    /// The range in a strand of a query of `length` letters; positions on the minus strand count
-    /// from the other end.
+    /// Returns the range of the part in a strand of a query of `length` letters. Positions on the
+    /// minus strand count from the other end.
     pub fn part_of(&self, length: u32, strand: u8) -> Range<u32> {
         match strand {
             0 => self.range.clone(),
@@ -100,13 +102,13 @@ impl Piece {
     }
 }
 
-/// The masks of a query that apply to a part of it, relative to its start. `from` is the start of
-/// the query in its record (`-query_loc`).
+/// Returns the masks of a query that apply to a part of it, counted from the start of the part.
+/// `from` is the start of the query in its record (`-query_loc`).
 ///
-/// BLAST+ makes each mask one letter longer, except those that end with the part, and drops one
-/// that starts with its last letter. (`TMaskedQueryRegions::RestrictToSeqInt` takes ends after the
-/// last letter for last letters, and the other way round.) Positions of masks count in the record,
-/// but BLAST+ compares them with positions of the part in the query
+/// BLAST+ makes each mask one letter longer, except those that end with the part. It drops a mask
+/// that starts with the last letter of the part. (`TMaskedQueryRegions::RestrictToSeqInt` takes
+/// ends after the last letter for last letters, and the other way round.) Positions of masks count
+/// in the record, but BLAST+ compares them with positions of the part in the query
 /// (`x_ComputeQueryIndicesForChunks`, split_query_cxx.cpp).
 pub(crate) fn masks_of_piece(
     masks: &[Range<u32>],
@@ -123,8 +125,8 @@ pub(crate) fn masks_of_piece(
         .collect()
 }
 
-/// Cuts one batch of queries of the given lengths, chunk by chunk, if there is a rule for that.
-/// `spaces` returns the search spaces of a query.
+/// Cuts a batch of queries of the given lengths into chunks. Without a rule, or if the batch is
+/// short, each query is one part. `spaces` returns the search spaces of a query.
 pub(crate) fn split(
     lengths: &[u32],
     rule: Option<ChunkRule>,
@@ -175,7 +177,7 @@ pub(crate) fn split(
     pieces
 }
 
-/// The chunks of the concatenated letters of a batch.
+/// Computes the chunks of the concatenated letters of a batch.
 fn chunk_ranges(total: u64, chunks: u64, rule: ChunkRule) -> Vec<Range<u64>> {
     let overlap = overlap(rule);
     let mut size = rule.size;
@@ -198,22 +200,22 @@ fn chunk_ranges(total: u64, chunks: u64, rule: ChunkRule) -> Vec<Range<u64>> {
     ranges
 }
 
-/// Start of a query's next part in each context that is searched, on the minus strand counted from
-/// the other end.
+/// Starts of a query's next part, one for each context that is searched. On the minus strand they
+/// count from the other end.
 #[derive(Clone, Debug)]
 pub(super) struct Starts {
     by_context: Vec<Option<Start>>,
-    /// Letters of a context that neighbouring parts share.
+    /// Number of letters of a context that neighbouring parts share.
     overlap: u32,
 }
 
 impl Starts {
-    /// The start of a part of a protein, which counts as plus.
+    /// Creates the start of a part of a protein, which counts as the plus strand.
     pub fn of_protein(piece: &Piece) -> Starts {
         Starts { by_context: vec![Some(Start::Plus(piece.range.start))], overlap: OVERLAP }
     }
 
-    /// The starts of a part of a nucleotide query of `length` bases.
+    /// Creates the starts of a part of a nucleotide query of `length` bases.
     pub fn of_strands(piece: &Piece, length: u32, strands: Strands) -> Starts {
         let plus = Start::Plus(piece.part_of(length, 0).start);
         let minus = Start::Minus(piece.part_of(length, 1).start);
@@ -224,7 +226,7 @@ impl Starts {
         Starts { by_context, overlap: OVERLAP }
     }
 
-    /// The starts of a part of a translated query of `length` bases.
+    /// Creates the starts of a part of a translated query of `length` bases.
     pub fn of_frames(piece: &Piece, length: u32, strands: Strands) -> Starts {
         let mut by_context = vec![None; FRAMES.len()];
         for (number, frame) in (0..).zip(FRAMES) {
@@ -243,7 +245,7 @@ impl Starts {
         start.unwrap_or(Start::Plus(0))
     }
 
-    /// Whether BLAST+ notices that the query is cut.
+    /// Returns whether BLAST+ notices that the query is cut.
     fn is_cut(&self) -> bool {
         let is_later = |start: &Start| match start {
             Start::Plus(start) | Start::Minus(start) => *start > 0,
@@ -279,9 +281,9 @@ pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: &Starts) -
     merged
 }
 
-/// Joins the HSPs of one subject: those that meet in the overlap become one. On the minus strand
-/// the next part is before the others. But BLAST+ looks for HSPs of these near its start, not near
-/// its end, so that they hardly ever meet.
+/// Joins the HSPs of one subject. HSPs that meet in the overlap become one. On the minus strand the
+/// next part lies before the earlier ones. But BLAST+ looks for HSPs of the earlier parts near the
+/// start of the next part, not near its end. So HSPs hardly ever meet.
 fn join(mut old: PrelimHit, new: PrelimHit, starts: &Starts) -> PrelimHit {
     let meet = MeetingHsps {
         reaches: |hsp: &PrelimHsp| match starts.start_for(hsp) {
@@ -305,8 +307,9 @@ fn join(mut old: PrelimHit, new: PrelimHit, starts: &Starts) -> PrelimHit {
     old
 }
 
-/// Joins the HSPs of a segment of a subject that starts at `start` to those of the segments before.
-/// Those that meet in the overlap become one; ungapped ones only if they are on the same diagonal.
+/// Joins the HSPs of a segment of a subject that starts at `start` to those of the earlier
+/// segments. HSPs that meet in the overlap become one; ungapped HSPs only if they are on the same
+/// diagonal.
 pub(crate) fn join_subject_chunks(
     old: Vec<PrelimHsp>,
     new: Vec<PrelimHsp>,
@@ -324,14 +327,15 @@ pub(crate) fn join_subject_chunks(
     joined(old, new, Some(meet), together)
 }
 
-/// Selects the HSPs that may meet those of another chunk: of earlier chunks those that reach the
-/// next one, of that those that begin in the overlap.
+/// Conditions for HSPs that may meet HSPs of another chunk. `reaches` accepts HSPs of earlier
+/// chunks that reach the next chunk. `begins` accepts HSPs of the next chunk that begin in the
+/// overlap.
 struct MeetingHsps<A, B> {
     reaches: A,
     begins: B,
 }
 
-/// Joins both lists. The result is in ORDER-S, with HSPs that meet as one.
+/// Joins both lists. The result is in ORDER-S. HSPs that meet become one.
 fn joined(
     mut old: Vec<PrelimHsp>,
     mut new: Vec<PrelimHsp>,
@@ -358,8 +362,8 @@ fn joined(
     old
 }
 
-/// Moves the HSPs that `wanted` accepts to the front by swapping each with the first that it
-/// rejected. Returns the number of accepted HSPs.
+/// Moves the HSPs that `wanted` accepts to the front by swapping each with the first rejected HSP.
+/// Returns the number of accepted HSPs.
 fn to_front(hsps: &mut [PrelimHsp], wanted: impl Fn(&PrelimHsp) -> bool) -> usize {
     let mut count = 0;
     for i in 0..hsps.len() {
@@ -371,14 +375,15 @@ fn to_front(hsps: &mut [PrelimHsp], wanted: impl Fn(&PrelimHsp) -> bool) -> usiz
     count
 }
 
-/// Whether one HSP ends near the diagonal on which another begins.
+/// Returns whether one HSP ends near the diagonal on which another begins.
 fn are_near(first: &PrelimHsp, second: &PrelimHsp) -> bool {
     let end_diagonal = i64::from(first.q_end) - i64::from(first.s_end);
     let start_diagonal = i64::from(second.q_start) - i64::from(second.s_start);
     (end_diagonal - start_diagonal).abs() < CLOSE_DIAGONALS
 }
 
-/// Makes `left` the union of both if they have the same context and frame, and touch.
+/// Makes `left` the union of both HSPs if they have the same context and frame, and touch. Returns
+/// whether it did so.
 fn unite(left: &mut PrelimHsp, right: &PrelimHsp) -> bool {
     if (left.context, left.frame) != (right.context, right.frame) {
         return false;

@@ -10,12 +10,12 @@ use crate::hits::{Candidate, HitKey, PrelimHit, SubjectHit};
 use crate::order::order_r;
 use crate::params::{HspFilter, Method, Params};
 
-/// A preliminary e-value may exceed the inclusion threshold by this factor before its hit is not
-/// aligned any more (`EVALUE_STRETCH`).
+/// Factor by which a preliminary e-value may exceed the inclusion threshold before its hit is no
+/// longer aligned (`EVALUE_STRETCH`).
 const STRETCH: f64 = 5.0;
 
-/// Length P of the preliminary list of a query: the number of subjects that go into the traceback
-/// (`GetPrelimHitlistSize`, `hspfilter_collector.c`).
+/// Returns the length P of the preliminary list of a query: the number of subjects that go into the
+/// traceback (`GetPrelimHitlistSize`, `hspfilter_collector.c`).
 pub fn preliminary_capacity(params: &Params) -> usize {
     let wanted = params.common().hitlist_size;
     if params.common().ungapped {
@@ -29,18 +29,20 @@ pub fn preliminary_capacity(params: &Params) -> usize {
     }
 }
 
-/// Number of subjects of a query that are kept.
+/// Returns the number of subjects of a query that are kept.
 fn final_capacity(params: &Params) -> usize {
     let common = params.common();
     if common.keeps_preliminary { preliminary_capacity(params) } else { common.hitlist_size }
 }
 
-/// Collects the candidates of one batch of queries, as BLAST+ cuts its input into batches.
+/// The selection of hits among the candidates of one batch of queries, as BLAST+ cuts its input
+/// into batches.
 ///
-/// Candidates may be computed in any order; [`Selector::replay`] processes them in BLAST+'s. Unless
-/// that is [by subject](Selector::by_subject) they may also be offered one by one. Then the order
-/// is query by query, within a query that of [`Merger::choose`](super::Merger::choose). Only
-/// candidates that [`Selector::wants`] at that moment may be offered.
+/// Candidates may be computed in any order; [`Selector::replay`] processes them in BLAST+'s order.
+/// Unless that order is [by subject](Selector::by_subject), candidates may also be offered one by
+/// one. Then they come query by query, and within a query in the order of
+/// [`Merger::choose`](super::Merger::choose). A candidate may be offered only if
+/// [`Selector::wants`] its e-value at that moment.
 #[derive(Debug)]
 pub struct Selector {
     /// Whether candidates pass through result heaps: with composition adjustment or Smith–Waterman.
@@ -56,7 +58,8 @@ pub struct Selector {
 struct QueryHits {
     query: WrittenQuery,
     kept: BinaryHeap<Record>,
-    /// Whether there were more candidates; only those that are kept are offered here.
+    /// Whether the query had more candidates than are kept. Only those that are kept are offered
+    /// here.
     overflowed: bool,
 }
 
@@ -130,20 +133,20 @@ impl Selector {
         }
     }
 
-    /// Whether the hits of all queries are processed by ascending OID: without composition
+    /// Returns whether the hits of all queries are processed by ascending OID. Without composition
     /// adjustment BLAST+ does not sort them by score (`BlastHSPStreamNew`, `blast_hspstream.c`).
     pub fn by_subject(&self) -> bool {
         self.by_subject
     }
 
-    /// Number of queries, from the first on, whose hits are all wanted: all of them, or all but the
-    /// last, which ends when each query has enough.
+    /// Returns the number of queries, from the first on, whose hits are all wanted. They are all
+    /// queries, or with result heaps all but the last, which ends when each query has enough hits.
     pub fn unconditional(&self) -> usize {
         self.queries.len().saturating_sub(usize::from(self.heaps))
     }
 
     /// Processes the candidates of all `chosen` preliminary hits of the batch in BLAST+'s order.
-    /// Candidates are addressed by query and index; `None` for hits that are not aligned.
+    /// `candidates` has the shape of `chosen`, with `None` for hits that are not aligned.
     pub fn replay(
         &mut self,
         chosen: &[Vec<PrelimHit>],
@@ -154,7 +157,7 @@ impl Selector {
         };
         let mut order: Vec<(usize, usize)> = chosen.iter().enumerate().flat_map(of_query).collect();
         if self.by_subject {
-            // Of the hits to one subject BLAST+ reads the last query's first
+            // BLAST+ reads the hits to one subject from the last query to the first
             // (`BlastHSPStreamRead`).
             order.sort_by_key(|&(query, place)| (chosen[query][place].oid, Reverse(query)));
         }
@@ -167,9 +170,9 @@ impl Selector {
         }
     }
 
-    /// Whether the next hit, with this preliminary e-value, must be aligned. It need not be once
-    /// every query of the batch has enough hits below the inclusion threshold, and the preliminary
-    /// e-value is far above it.
+    /// Returns whether the next hit, with this preliminary e-value, must be aligned. It need not be
+    /// aligned if its e-value is far above the inclusion threshold, and every query of the batch
+    /// has enough hits below that.
     pub fn wants(&self, prelim_evalue: f64) -> bool {
         let full = |query: &QueryHits| {
             query.kept.len() >= self.rules.hitlist_size
@@ -204,14 +207,14 @@ impl Selector {
         }
     }
 
-    /// Whether each query has more hits than are kept. A selector that gets only the kept ones must
-    /// be [informed](Selector::overflow): it changes their order.
+    /// Returns for each query whether it has more hits than are kept. A selector that gets only the
+    /// kept hits must be [informed](Selector::overflow), as this changes the order of the hits.
     pub fn overflowing(&self) -> Vec<bool> {
         let limit = self.rules.hitlist_size;
         self.queries.iter().map(|query| query.overflowed || query.kept.len() > limit).collect()
     }
 
-    /// Declares that the candidates of this query are those kept out of more.
+    /// Declares that the query had more candidates than are kept, and that only those are offered.
     ///
     /// # Panics
     /// If there is no such query.
@@ -219,13 +222,14 @@ impl Selector {
         self.queries[query].overflowed = true;
     }
 
-    /// The final hits of every query.
+    /// Returns the final hits of every query.
     pub fn finish(self) -> Vec<Vec<SubjectHit>> {
         let (rules, unreported) = (self.rules, self.unreported);
         let finish = |query: QueryHits| {
             let hits = query.kept.into_iter().map(|record| record.hit).collect();
             let mut hits = rules.finish(hits, query.query, query.overflowed);
-            // BLAST+ leaves them out of the list that it formats (`BlastHitList2SeqAlign_OMF`).
+            // BLAST+ leaves unreported subjects out of the list that it formats
+            // (`BlastHitList2SeqAlign_OMF`).
             hits.retain(|hit| !unreported.contains(&hit.oid));
             hits
         };
@@ -242,7 +246,8 @@ impl QueryHits {
         self.kept.peek().is_some_and(|worst| order_r(&worst.key, key) == Ordering::Greater)
     }
 
-    /// `BlastCompo_HeapWouldInsert`, `compo_heap.c`.
+    /// Returns whether the heap accepts a hit with this key (`BlastCompo_HeapWouldInsert`,
+    /// `compo_heap.c`).
     fn would_accept(&self, key: &HitKey, rules: &Rules) -> bool {
         self.kept.len() < rules.hitlist_size
             || key.evalue <= rules.inclusion
@@ -250,7 +255,8 @@ impl QueryHits {
             || self.is_worse_than(key)
     }
 
-    /// `BlastCompo_HeapInsert`, `compo_heap.c`.
+    /// Inserts a hit into the heap, or drops it or the worst one (`BlastCompo_HeapInsert`,
+    /// `compo_heap.c`).
     fn insert(&mut self, record: Record, rules: &Rules) {
         let grows = record.key.evalue <= rules.inclusion && self.worst_evalue() <= rules.inclusion;
         if self.kept.len() < rules.hitlist_size || grows {

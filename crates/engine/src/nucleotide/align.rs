@@ -17,7 +17,8 @@ use crate::scores::ScoreRows;
 use crate::subjects::{PlacedLetters, SubjectLetters};
 use crate::xdrop::GapCosts;
 
-/// Number of subject letters near the HSPs that are decoded at once.
+/// Greatest length, in letters, of a range around the HSPs that is aligned without the rest of the
+/// subject.
 const SHORT: u32 = 6000;
 
 /// Parameters of the traceback that all queries and subjects share.
@@ -28,7 +29,7 @@ pub(crate) struct Traceback {
     scores: ScoreRows,
 }
 
-/// A query ready to be aligned.
+/// A query prepared for the traceback.
 #[derive(Debug)]
 pub(crate) struct Aligner<'a> {
     params: &'a NucleotideParams,
@@ -52,7 +53,7 @@ impl QueryStatistics {
     }
 }
 
-/// The work space of an aligning thread.
+/// Work space of a thread that aligns.
 #[derive(Debug)]
 pub(crate) struct AlignScratch {
     traceback: traceback::Scratch,
@@ -60,7 +61,7 @@ pub(crate) struct AlignScratch {
 }
 
 impl AlignScratch {
-    /// Creates an empty work space for these instructions.
+    /// Creates an empty work space for a kernel.
     pub fn new(kernel: Kernel) -> AlignScratch {
         AlignScratch {
             traceback: traceback::Scratch::new(kernel),
@@ -70,13 +71,13 @@ impl AlignScratch {
 }
 
 impl Traceback {
-    /// Prepares a search of a database with these totals.
+    /// Prepares the traceback of a search of a database with these totals.
     pub fn new(params: &NucleotideParams, totals: &DatabaseTotals) -> Traceback {
         let scores = ScoreRows::of_blastna(&params.scoring.scores);
         Traceback { params: params.clone(), totals: *totals, scores }
     }
 
-    /// Prepares a query for alignment, with the parameters of its batch.
+    /// Prepares a query for alignment, with the traceback parameters of its batch.
     pub fn aligner(&self, query: &Query, finals: TracebackContext) -> Aligner<'_> {
         let (params, limits) = (&self.params, self.limits(query, finals.mean_length));
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
@@ -94,7 +95,7 @@ impl Traceback {
         QueryStatistics(limits.map(|limits| limits.map(|limits| limits.statistics)).collect())
     }
 
-    /// The limits of the contexts that are searched.
+    /// Computes the limits of each context; `None` for a context without statistics.
     fn limits(&self, query: &Query, mean_length: i32) -> Vec<Option<ContextLimits>> {
         let limits = |context: &crate::query::Context| {
             let (length, karlin) = (context.letters.len() as u32, context.karlin?);
@@ -108,7 +109,7 @@ impl Traceback {
         let params = &self.params;
         let scoring = &params.scoring;
         let gaps = match params.common.ungapped {
-            // In this case any costs are allowed, even those that overflow in extensions.
+            // An ungapped search accepts any gap costs, even those that overflow in extensions.
             true => GapCosts { open: 0, extend: 0 },
             false => GapCosts { open: scoring.gap_open, extend: scoring.gap_extend },
         };
@@ -128,7 +129,7 @@ impl Traceback {
 }
 
 impl Aligner<'_> {
-    /// Aligns the query and one subject.
+    /// Aligns the query with one subject, from its preliminary HSPs.
     pub fn align(
         &self,
         subject: &dyn SubjectLetters,
@@ -149,7 +150,7 @@ impl Aligner<'_> {
         };
         if !self.params.common.ungapped {
             if self.params.sum_stats {
-                // As in BLAST+, without sets with small gaps.
+                // As in BLAST+, the traceback forms no linked sets with small gaps.
                 linking::link(&mut alignments, limits::even_gaps(None), |context| {
                     let linking = self.limits[usize::from(context)].as_ref()?.linking?;
                     Some(linking.pair_statistics(subject.length()))
@@ -164,8 +165,9 @@ impl Aligner<'_> {
         Candidate::new(hit.oid, key, alignments)
     }
 
-    /// Aligns with the part of the subject near the HSPs. That suffices if no path reaches the ends
-    /// of the part; otherwise returns `None`.
+    /// Aligns the query with only a short range of the subject around the HSPs, in a greedy search
+    /// with linear gap costs. Returns `None` in other searches, if the range is long, or if a path
+    /// reaches one of its ends.
     fn align_near(
         &self,
         subject: &dyn SubjectLetters,
@@ -195,7 +197,7 @@ impl Aligner<'_> {
         (!scratch.take_met_subject_end()).then_some(alignments)
     }
 
-    /// Aligns in all of the subject that alignments from the HSPs can read.
+    /// Aligns the query with all ranges of the subject that alignments from the HSPs can read.
     fn align_within_reach(
         &self,
         subject: &dyn SubjectLetters,

@@ -1,7 +1,7 @@
 //! Properties of a batch on which the result of each of its queries depends.
 //!
-//! * The table with all their words, and the memory of diagonals: [`Indexing`].
-//! * The least lambda, which sets the X-drops of all.
+//! * The lookup table of the words of all queries, and the memory of diagonals: [`Indexing`].
+//! * The least lambda, which sets the X-drops of all queries.
 //! * The letters next to a query: an ungapped extension by groups of four bases does not stop at
 //!   the end of the query.
 
@@ -17,17 +17,17 @@ use crate::lists::Piece;
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 
-/// Contexts of a query: its strands.
+/// Number of contexts of a query: one for each strand.
 pub(super) const STRANDS: u8 = 2;
 
-/// Properties of the batch in which BLAST+ searches these chunks of queries. The chunks may be a
-/// run of those in the batch.
+/// Properties of the batch in which BLAST+ searches some chunks of queries. These chunks are the
+/// whole batch, or consecutive chunks of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BatchContext {
     pub(super) indexing: Indexing,
     /// Preliminary X-drop of gapped extensions.
     pub(super) x_drop: i32,
-    /// Present with sum statistics.
+    /// Parameters of sum statistics; `None` without sum statistics.
     pub(super) linking: Option<Linking>,
     /// The neighbouring letters before the first chunk.
     pub(super) before: Neighbours,
@@ -38,20 +38,21 @@ pub(crate) struct BatchContext {
 /// Parameters of sum statistics that depend on the whole batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Linking {
-    /// Mean length of its contexts.
+    /// Mean length of the contexts of the batch.
     pub mean_length: i32,
-    /// The least score that keeps an ungapped HSP of any of its contexts.
+    /// Least score of an ungapped HSP that is kept in some context of the batch; 0 without such
+    /// contexts.
     pub least_cutoff: i32,
 }
 
 impl BatchContext {
-    /// Whether there are neighbouring letters.
+    /// Returns whether there are neighbouring letters.
     #[cfg(test)]
     pub fn has_neighbours(&self) -> bool {
         [&self.before, &self.after].iter().any(|side| side.more || !side.letters.is_empty())
     }
 
-    /// The properties of a complete batch.
+    /// Computes the properties of a complete batch.
     pub fn for_batch(
         queries: &[&Query],
         pieces: &[Piece],
@@ -78,8 +79,8 @@ impl BatchContext {
         }
     }
 
-    /// The same properties for a run of the queries, with at most `reach` neighbouring letters on
-    /// each side.
+    /// Computes the properties for the chunks `range` of the batch, with at most `reach`
+    /// neighbouring letters on each side. `pieces` has all chunks of the batch.
     pub fn for_run(
         &self,
         queries: &[&Query],
@@ -153,7 +154,7 @@ impl Linking {
     }
 }
 
-/// The mean length of concatenated contexts, with a sentinel between two.
+/// Computes the mean length of concatenated contexts. The sentinel between two contexts counts.
 fn mean_length(lengths: impl Iterator<Item = usize>) -> i32 {
     let lengths: Vec<usize> = lengths.collect();
     let Some((last, others)) = lengths.split_last() else { return 0 };
@@ -161,8 +162,9 @@ fn mean_length(lengths: impl Iterator<Item = usize>) -> i32 {
     ((before + last) / lengths.len()) as i32
 }
 
-/// The last letters of a neighbouring context. Their positions count from the end of the letters
-/// before the run.
+/// Creates the entry for the last `length` letters of a neighbouring context before the run.
+/// `start` counts from the end of the letters before the run, regions count from the first of the
+/// letters.
 fn other(
     reading: &Reading,
     length: u32,
@@ -172,7 +174,7 @@ fn other(
 ) -> NeighbourContext {
     let whole = reading.letters.len() as u32;
     let limits = reading.karlin.map(|karlin| {
-        // Neither limit depends on the lengths of others.
+        // Neither limit depends on the lengths of other contexts.
         let limits = ContextLimits::new(whole, &karlin, space, 0, (params, totals));
         Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped }
     });
@@ -186,10 +188,10 @@ fn strands() -> Range<u8> {
     0..STRANDS
 }
 
-/// Parameters that the traceback takes from all queries of a batch.
+/// Parameters of the traceback that depend on all queries of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TracebackContext {
-    /// X-drop of gapped extensions.
+    /// Final X-drop of gapped extensions, in raw score units.
     pub x_drop: i32,
     /// Mean length of the contexts, with sum statistics; otherwise 0.
     pub mean_length: i32,

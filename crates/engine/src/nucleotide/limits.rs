@@ -10,30 +10,30 @@ use crate::query::QueryRules;
 
 const LN_2: f64 = std::f64::consts::LN_2;
 
-/// E-value of an ungapped search's cut-off (`CUTOFF_E_BLASTN`).
+/// E-value from which the cut-off of an ungapped search is computed (`CUTOFF_E_BLASTN`).
 const UNGAPPED_EVALUE: f64 = 0.05;
-/// E-value, in one subject, of an HSP that may be linked to others.
+/// E-value in one subject from which the cut-off of HSPs that may be linked is computed.
 const LINKED_EVALUE: f64 = 1.0;
 
 /// Limits and statistics of one context.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ContextLimits {
-    /// Ungapped X-drop, raw.
+    /// X-drop of ungapped extensions, in raw score units.
     pub x_drop: i32,
     /// Least score of an ungapped HSP that is kept.
     pub cutoff_ungapped: i32,
     /// Least score of a gapped HSP that is kept.
     pub cutoff_gapped: i32,
-    /// Converts scores to e-values and bit scores.
+    /// Statistics for e-values and bit scores.
     pub statistics: Statistics,
-    /// Present with sum statistics.
+    /// Parameters of linked sets; `None` without sum statistics.
     pub linking: Option<Linking>,
 }
 
 /// Parameters for e-values of linked sets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Linking {
-    /// Number of letters of the context, and the length adjustment.
+    /// Number of letters of the context; `adjustment` is its length adjustment.
     length: i32,
     adjustment: i32,
     lambda: f64,
@@ -41,18 +41,19 @@ pub(super) struct Linking {
     search_space: i64,
 }
 
-/// Converts the scores of a context to bit scores and e-values.
+/// Statistics that convert the scores of a context to bit scores and e-values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Statistics {
     block: KarlinParameters,
     search_space: f64,
-    /// E-values are those of the next lower even score.
+    /// Whether an e-value is computed from the next lower even score.
     even_scores: bool,
 }
 
 impl ContextLimits {
-    /// Limits of a context of `length` letters with these ungapped statistics. With sum statistics
-    /// they also depend on the mean length of the contexts searched together.
+    /// Computes the limits of a context of `length` letters from its ungapped statistics. With sum
+    /// statistics they also depend on `mean_length`, the mean length of the contexts that are
+    /// searched together.
     pub fn new(
         length: u32,
         karlin: &KarlinParameters,
@@ -100,13 +101,15 @@ impl ContextLimits {
     }
 }
 
-/// How HSPs are linked. In BLAST+ chains of blastn with gaps of any length have no cut-off.
+/// Creates the rules for linking HSPs. In BLAST+ chains of blastn with gaps of any length have no
+/// cut-off.
 pub(super) fn even_gaps(small_cutoff: Option<i32>) -> EvenGaps {
     EvenGaps { small_cutoff, large_cutoff: 0, translates_query: false }
 }
 
 impl Linking {
-    /// Statistics for linked HSPs of this context in a subject of `subject_length` bases.
+    /// Returns the statistics for linked HSPs of this context in a subject of `subject_length`
+    /// bases.
     pub fn pair_statistics(&self, subject_length: u32) -> PairStatistics {
         let &Linking { length, adjustment, lambda, log_k, search_space } = self;
         let lengths = [length, subject_length as i32];
@@ -116,25 +119,25 @@ impl Linking {
 }
 
 impl Statistics {
-    /// The e-value of a score. BLAST+ rounds odd scores down for it, but not for bits
-    /// (`Blast_HSPListGetEvalues`, blast_hits.c).
+    /// Computes the e-value of a score. Where `even_scores` is set, BLAST+ rounds odd scores down
+    /// for e-values, but not for bit scores (`Blast_HSPListGetEvalues`, blast_hits.c).
     pub fn evalue(&self, score: i32) -> f64 {
         let score = if self.even_scores { score & !1 } else { score };
         self.block.evalue(score, self.search_space)
     }
 
-    /// E-value and bit score.
+    /// Computes the e-value and the bit score of a score.
     pub fn evaluate(&self, score: i32) -> Evaluation {
         Evaluation { evalue: self.evalue(score), bit_score: self.block.bit_score(score) }
     }
 }
 
-/// The Karlin-Altschul parameters for e-values.
+/// Returns the Karlin-Altschul parameters for e-values, gapped ones unless the search is ungapped.
 fn block(karlin: &KarlinParameters, params: &NucleotideParams) -> KarlinParameters {
     if params.common.ungapped { *karlin } else { params.scoring.gapped_parameters(karlin).0 }
 }
 
-/// The cut-off of an ungapped search, from the mean length of the subjects.
+/// Computes the cut-off of an ungapped search from the mean length of the subjects.
 fn ungapped_cutoff(
     length: u32,
     karlin: &KarlinParameters,
@@ -146,14 +149,15 @@ fn ungapped_cutoff(
     karlin.cutoff_score(UNGAPPED_EVALUE * decay, mean.min(2 * i64::from(length)) * mean)
 }
 
-/// The cut-off of HSPs that may be linked, from the mean lengths of queries and subjects.
+/// Computes the cut-off of HSPs that may be linked, from the mean lengths of contexts and subjects.
 fn linked_cutoff(block: &KarlinParameters, mean_length: i32, totals: &DatabaseTotals) -> i32 {
     let subject = totals.mean_length;
     let space = i64::from(mean_length).min(subject) * subject;
     block.cutoff_score(LINKED_EVALUE * gap_decay_divisor(DECAY, 1), space)
 }
 
-/// Gapped X-drops, preliminary and final, raw, from the ungapped statistics of all contexts.
+/// Computes the preliminary and the final X-drop of gapped extensions, in raw score units, from the
+/// ungapped statistics of all contexts.
 pub(super) fn gapped_x_drops<'a>(
     contexts: impl IntoIterator<Item = &'a KarlinParameters>,
     params: &NucleotideParams,
@@ -167,7 +171,7 @@ pub(super) fn gapped_x_drops<'a>(
     (preliminary, limit_x_drop(truncate_to_i32(last.max(f64::from(preliminary)))))
 }
 
-/// Limits a raw X-drop such that sums with scores fit 32 bits; the largest X-drop never stops an
+/// Limits a raw X-drop so that its sums with scores fit 32 bits. The largest X-drop never stops an
 /// extension.
 fn limit_x_drop(x_drop: i32) -> i32 {
     const MOST: i32 = 1 << 29;

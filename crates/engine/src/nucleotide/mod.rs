@@ -1,5 +1,7 @@
-//! Searches of nucleotides with nucleotides, both strands of a query: seeds, greedy extension or
-//! dynamic programming.
+//! Searches of nucleotide queries, on both strands, against nucleotide subjects.
+//!
+//! The stages are: seeds and their ungapped extension, gapped extension (greedy or by dynamic
+//! programming), and traceback.
 
 mod align;
 mod batch_context;

@@ -1,5 +1,6 @@
-//! Divides a subject into the parts that are searched one after another: overlapping segments of a
-//! long one, and the ranges between hard masks (`s_GetNextSubjectChunk`, `blast_engine.c`).
+//! Divides a subject into parts that are searched one after another (`s_GetNextSubjectChunk`,
+//! `blast_engine.c`): the overlapping segments of a long subject, and the ranges between hard
+//! masks.
 
 use std::ops::Range;
 
@@ -9,20 +10,20 @@ use crate::subjects::Masks;
 const CHUNK: u32 = 5_000_000;
 /// Number of bases that two neighbouring segments share.
 const OVERLAP: u32 = 100;
-/// Parts start at whole bytes.
+/// Number of bases in a byte of a packed subject. A part starts at a whole byte.
 const IN_BYTE: u32 = 4;
 
-/// A part of a subject.
+/// A range of a subject that is searched on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Its range of bases.
+    /// Range of bases in the subject.
     pub range: Range<u32>,
-    /// Ranges in which words are searched, if the database has masks. They do not cover the whole
-    /// part, or start later.
+    /// Unmasked ranges in which words are searched, counted from the start of the part; `None` if
+    /// the database has no masks.
     pub regions: Option<Vec<Range<u32>>>,
 }
 
-/// The parts of a subject of `length` bases.
+/// Divides a subject of `length` bases into the parts that are searched one after another.
 pub(super) fn parts(length: u32, masks: Masks<'_>) -> Vec<Part> {
     let whole = 0..length;
     match masks {
@@ -37,8 +38,8 @@ pub(super) fn parts(length: u32, masks: Masks<'_>) -> Vec<Part> {
     }
 }
 
-/// The segments of a range. Each starts at a whole byte and comes with the number of extra bases in
-/// that byte before the range.
+/// Divides a range into segments that start at whole bytes. Yields each segment with the number of
+/// its bases (0 to 3) before the range.
 fn chunks(stretch: Range<u32>) -> impl Iterator<Item = (Range<u32>, u32)> {
     let mut next = Some(stretch.start);
     std::iter::from_fn(move || {
@@ -51,16 +52,17 @@ fn chunks(stretch: Range<u32>) -> impl Iterator<Item = (Range<u32>, u32)> {
     })
 }
 
-/// The ranges between masks, which ascend by their starts. Where two masks overlap, the end comes
-/// before the start.
+/// Returns the ranges between masks that ascend by their starts. Between two masks that overlap,
+/// the returned range ends before its start.
 fn between(stretches: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
     let starts = std::iter::once(0).chain(stretches.iter().map(|stretch| stretch.end));
     let ends = stretches.iter().map(|stretch| stretch.start).chain([length]);
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// The parts with unmasked ranges. Each part takes them from the last one that began in the part
-/// before; earlier ones are left out even if they reach into the overlap.
+/// Divides a subject into parts with their unmasked ranges. As in BLAST+, the ranges of a part
+/// begin with the last range of the part before. Earlier ranges are left out even if they reach
+/// into the overlap.
 fn soft_masked_parts(unmasked: &[Range<u32>], whole: Range<u32>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut from = 0;
@@ -79,7 +81,7 @@ fn soft_masked_parts(unmasked: &[Range<u32>], whole: Range<u32>) -> Vec<Part> {
     parts
 }
 
-/// A part between hard masks. Its first `lead` bases are not searched.
+/// Creates a part between hard masks, whose first `lead` bases are not searched.
 fn hard_masked_part(range: Range<u32>, lead: u32) -> Part {
     let meant = lead..range.end - range.start;
     Part { range, regions: Some(std::iter::once(meant).collect()) }

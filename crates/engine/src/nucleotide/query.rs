@@ -14,8 +14,8 @@ use crate::lists;
 use crate::params::{CommonParams, NucleotideParams, Strands};
 use crate::query::{Context, Query, QueryInput, QueryRules};
 
-/// Masks at most this many letters apart are joined if there are repeats (`REPEAT_MASK_LINK_VALUE`,
-/// repeats_filter.hpp).
+/// Greatest distance, in letters, of masks that are joined if the query has repeats
+/// (`REPEAT_MASK_LINK_VALUE`, repeats_filter.hpp).
 const REPEAT_LINK: u32 = 5;
 
 impl QueryRules for NucleotideParams {
@@ -23,7 +23,7 @@ impl QueryRules for NucleotideParams {
         &self.common
     }
 
-    /// Both strands. One that is not searched has no letters but keeps its number.
+    /// Returns both strands. A strand that is not searched has no letters but keeps its number.
     fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
         let plus = match self.strands {
             Strands::Minus => Vec::new(),
@@ -63,7 +63,7 @@ impl QueryRules for NucleotideParams {
 
     fn length_model(&self, karlin: &KarlinParameters) -> AlignmentLengthModel {
         let (block, alpha, beta) = if !self.scoring.has_statistics {
-            // BLAST+ first looks for α and β in its table of known scores
+            // These scores are not in the table of known scores in which BLAST+ looks up α and β
             // (`Blast_GetNuclAlphaBeta`, blast_stat.c).
             (*karlin, 0.0, 0.0)
         } else if self.common.ungapped {
@@ -81,8 +81,8 @@ impl QueryRules for NucleotideParams {
 }
 
 impl NucleotideParams {
-    /// The masked ranges of the plus strand: DUST and, on request, lower case and repeats; or those
-    /// of WindowMasker alone.
+    /// Returns the masked ranges of the plus strand. They are those of DUST and, on request, lower
+    /// case and repeats; or those of WindowMasker alone.
     fn masks_of(&self, input: &QueryInput) -> Vec<Range<u32>> {
         let QueryInput { letters, lower_case, repeats } = input;
         if let Some(masks) = self.window_masked(letters) {
@@ -101,9 +101,9 @@ impl NucleotideParams {
 }
 
 impl NucleotideParams {
-    /// The masked ranges of a chunk of a query, on the plus strand, relative to its start. BLAST+
-    /// masks a chunk anew, in addition to the masks of the whole query (`Blast_FindDustFilterLoc`
-    /// of the queries of a chunk, dust_filter.cpp).
+    /// Returns the masked ranges of a chunk of a query, on the plus strand, counted from the start
+    /// of the chunk. BLAST+ masks a chunk anew, in addition to the masks of the whole query
+    /// (`Blast_FindDustFilterLoc` for the queries of a chunk, dust_filter.cpp).
     pub(crate) fn masks_of_piece(&self, query: &Query, piece: &Range<u32>) -> Vec<Range<u32>> {
         let length = query.length;
         let of = |context: &'_ Context, range: Range<u32>| {
@@ -123,22 +123,22 @@ impl NucleotideParams {
         })
     }
 
-    /// The ranges that WindowMasker masks, if it is used. They replace all others
-    /// (`Blast_FindWindowMaskerLoc`, winmask_filter.cpp).
+    /// Returns the ranges that WindowMasker masks; `None` if it is not used. They replace all other
+    /// masks (`Blast_FindWindowMaskerLoc`, winmask_filter.cpp).
     fn window_masked(&self, letters: &[u8]) -> Option<Vec<Range<u32>>> {
         let masker = self.window_masker.as_ref()?;
         Some(match self.strands {
             Strands::Plus | Strands::Both => windowmasker::mask(letters, &masker.counts),
-            // If only the minus strand is searched, BLAST+ masks that strand, but takes the
-            // positions as those of the plus strand.
+            // If only the minus strand is searched, BLAST+ masks that strand, but uses the
+            // positions as positions of the plus strand.
             Strands::Minus => {
                 windowmasker::mask(&blastna::reverse_complement(letters), &masker.counts)
             }
         })
     }
 
-    /// The DUST ranges of the plus strand. If only the minus strand is searched, DUST reads that
-    /// one, which changes the ends of ranges.
+    /// Returns the DUST ranges of the plus strand. If only the minus strand is searched, DUST reads
+    /// the minus strand, which changes the ends of ranges.
     fn dusted(&self, letters: &[u8]) -> Vec<Range<u32>> {
         let Some(dust) = &self.dust else { return Vec::new() };
         match self.strands {
@@ -151,7 +151,7 @@ impl NucleotideParams {
     }
 }
 
-/// Converts ranges to positions on the opposite strand.
+/// Converts ranges of a strand of `length` letters to positions on the opposite strand.
 pub(super) fn mirrored(intervals: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
     intervals.iter().rev().map(|interval| length - interval.end..length - interval.start).collect()
 }

@@ -12,29 +12,29 @@ use crate::lists::Piece;
 use crate::params::{NucleotideParams, Template, TemplateKind};
 use crate::query::{Query, QueryRules as _};
 
-/// A strand of a chunk of a query.
+/// A strand of a chunk of a query, with its letters, statistics and unmasked ranges.
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
-    /// Start of the chunk in the strand.
+    /// Start of the chunk in the strand of the whole query.
     pub offset: u32,
     /// Blastna letters for scoring; empty if the strand is not searched.
     pub letters: Cow<'a, [u8]>,
-    /// Its letters without masks.
+    /// Letters of the strand without masks.
     pub unmasked: &'a [u8],
-    /// Its ungapped statistics; `None` if it cannot have hits.
+    /// Ungapped statistics of the strand; `None` if it cannot have hits.
     pub karlin: Option<KarlinParameters>,
-    /// Unmasked ranges, by which BLAST+ chooses the lookup table before it knows the statistics
-    /// (`BLAST_MainSetUp`, blast_setup.c).
+    /// Unmasked ranges, counted from the start of the chunk. BLAST+ chooses the lookup table by
+    /// them before it knows the statistics (`BLAST_MainSetUp`, blast_setup.c).
     pub regions: Vec<Range<u32>>,
 }
 
 impl Reading<'_> {
-    /// Ranges where words are indexed: none without statistics.
+    /// Returns the ranges where words are indexed; none if the strand has no statistics.
     pub fn indexed_regions(&self) -> &[Range<u32>] {
         if self.karlin.is_some() { &self.regions } else { &[] }
     }
 
-    /// Prepares a strand, by number, of a chunk.
+    /// Prepares strand number `context` of a chunk.
     pub fn new<'a>(
         query: &'a Query,
         piece: &Piece,
@@ -58,7 +58,8 @@ impl Reading<'_> {
     }
 }
 
-/// The letters for scoring of a strand of a chunk; empty if it is not searched.
+/// Returns the letters for scoring of strand number `context` of a chunk; empty if the strand is
+/// not searched.
 pub(super) fn letters<'a>(
     query: &'a Query,
     piece: &Piece,
@@ -79,14 +80,15 @@ pub(super) fn letters<'a>(
     }
 }
 
-/// The masks of a strand of a chunk that has its own masks.
+/// Returns the masks of strand number `context` of a chunk; `None` if the chunk has no masks of its
+/// own.
 fn masks(piece: &Piece, context: u8) -> Option<Cow<'_, [Range<u32>]>> {
     let plus = piece.masks.as_deref()?;
     let length = piece.range.end - piece.range.start;
     Some(if context == 0 { Cow::Borrowed(plus) } else { Cow::Owned(mirrored(plus, length)) })
 }
 
-/// The rules for finding seeds.
+/// Converts the parameters of a search to its rules for finding seeds.
 pub(super) fn seed_rules(params: &NucleotideParams) -> SeedRules {
     let template = params.template.map(|Template { kind, length }| seeds::Template {
         weight: params.word_size,

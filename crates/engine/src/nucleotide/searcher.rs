@@ -15,10 +15,10 @@ use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::subjects::Subjects;
 
-/// A group of chunks of a block of queries prepared for the search, shared by all threads.
+/// Some consecutive chunks of a block of queries, prepared for the search. All threads share them.
 #[derive(Debug)]
 pub(crate) struct NucleotideSearcher {
-    /// The sets that BLAST+ searches together: batches, or chunks of long queries.
+    /// Sets of chunks that BLAST+ searches together: a batch, or one chunk of a long batch.
     chunks: Vec<Chunk>,
     merger: Merger,
 }
@@ -39,8 +39,8 @@ pub(crate) struct SearchScratch {
 }
 
 impl NucleotideSearcher {
-    /// Prepares the chunks `range` of a block of queries. `batch_contexts` has the batches by
-    /// [`Piece::search`].
+    /// Prepares the chunks with the numbers `range` of a block of queries. `batch_contexts` has the
+    /// properties of each batch, indexed by [`Piece::search`].
     pub fn new(
         queries: &[Query],
         (pieces, range): (&[Piece], Range<usize>),
@@ -94,7 +94,7 @@ impl NucleotideSearcher {
         lists
     }
 
-    /// Merges hit lists of several partitions.
+    /// Returns the merger for hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         &self.merger
     }

@@ -1,5 +1,6 @@
-//! The gapped stage: from the ungapped segments of a subject to its preliminary hits. It extends
-//! with gaps, removes HSPs with common ends, and joins the segments of long subjects.
+//! The gapped stage computes the preliminary hits of a subject from its ungapped segments. It
+//! extends the segments with gaps, removes HSPs with common ends, and joins the HSPs of the
+//! segments of a long subject.
 
 mod extending;
 
@@ -27,16 +28,16 @@ use crate::scores::ScoreRows;
 use crate::subjects::Masks;
 use crate::xdrop::GapCosts;
 
-/// A strand of a chunk of a query.
+/// A strand of a chunk of a query, as the gapped stage needs it.
 #[derive(Clone, Debug)]
 pub(super) struct Strand {
     /// Number of the chunk in the block.
     pub piece: usize,
-    /// Its context number within the query.
+    /// Number of the strand's context in the query.
     pub context: u8,
     /// Start of the chunk in the context of the whole query.
     pub offset: u32,
-    /// Blastna letters for scoring; empty if it is not searched.
+    /// Blastna letters for scoring; empty if the strand is not searched.
     pub letters: Vec<u8>,
     /// Letters without masks, for counting identities.
     pub unmasked: Vec<u8>,
@@ -44,23 +45,23 @@ pub(super) struct Strand {
     pub limits: Option<ContextLimits>,
 }
 
-/// A strand in the form that extensions read.
+/// Letters of a strand in the form that the method of extension reads.
 #[derive(Debug)]
 enum ExtensionQuery {
     Greedy(Packing),
     Dynamic(QueryLetters),
 }
 
-/// How segments are extended.
+/// A method of extending ungapped segments.
 #[derive(Debug)]
 enum Method {
-    /// Without gaps: segments are HSPs.
+    /// No extension: the ungapped segments are the HSPs.
     Ungapped(Reevaluation),
     Greedy(greedy::Extender),
     Dynamic(Extender),
 }
 
-/// The gapped stage for queries that are searched together.
+/// The gapped stage for chunks of queries that BLAST+ searches together.
 #[derive(Debug)]
 pub(super) struct Stage {
     strands: Vec<Strand>,
@@ -69,7 +70,8 @@ pub(super) struct Stage {
     separation: u32,
     subject_besthit: bool,
     evalue: f64,
-    /// With sum statistics, the cut-off of sets with small gaps, if there is one.
+    /// Cut-off of linked sets with small gaps. The outer `None` stands for a search without sum
+    /// statistics, the inner one for a search without such sets.
     linking: Option<Option<i32>>,
 }
 
@@ -85,7 +87,8 @@ pub(super) struct StageScratch {
     gapped: GappedScratch,
     apart: DistantSegments,
     greedy: GreedyScratch,
-    /// For each extended segment the number of its chunk. BLAST+ forms its batches by them.
+    /// Number of the chunk of each extended segment. BLAST+ derives the size of its next batch from
+    /// their number.
     pub extended: Vec<usize>,
     /// Hits in the subject, with the number of their chunk.
     pub hits: Vec<(usize, PrelimHit)>,
@@ -132,9 +135,11 @@ impl Stage {
         }
     }
 
-    /// Searches a subject. `find` finds segments in a part of it. `letters` returns its true
-    /// letters in some ranges, or `None` to drop its hits. Leaves the hits and the extended
-    /// segments in the scratch.
+    /// Searches a subject. Leaves its hits, and the chunks of its extended segments, in the
+    /// scratch.
+    ///
+    /// `find` finds the ungapped segments in a part of the subject. `letters` returns the true
+    /// letters of the subject in some ranges, or `None` to drop its hits.
     pub fn subject<'s>(
         &self,
         subject: Subject<'_>,
@@ -159,8 +164,8 @@ impl Stage {
         self.finish((oid, bases.length()), lists, scratch);
     }
 
-    /// Scores ungapped HSPs again with the true letters of their subject. Such searches have no
-    /// chunks.
+    /// Scores ungapped HSPs again on the true letters of their subject. A search without gaps does
+    /// not cut queries into chunks.
     fn reevaluate<'s>(
         &self,
         rules: &Reevaluation,
@@ -177,7 +182,8 @@ impl Stage {
             return;
         }
         let Some(subject) = letters(&mask::combine(reached)) else {
-            // `BLAST_SEQSRC_EXCLUDED` in `Blast_HSPListReevaluateUngapped`, blast_hits.c.
+            // The subject is excluded: `BLAST_SEQSRC_EXCLUDED` in
+            // `Blast_HSPListReevaluateUngapped`, blast_hits.c.
             lists.iter_mut().for_each(|(_, hsps)| hsps.clear());
             return;
         };
@@ -193,7 +199,7 @@ impl Stage {
         }
     }
 
-    /// Adds the HSPs of a part of the subject that starts at `start` to the lists of the chunks.
+    /// Moves the HSPs of a part of the subject that starts at `start` to the lists of their chunks.
     fn collect(
         &self,
         start: u32,
@@ -222,7 +228,7 @@ impl Stage {
                     lists[at].1 = join_subject_chunks(old, hsps, start, gapped);
                     at
                 }
-                // Equal items stay in order.
+                // The chunk has no HSPs yet. The lists stay sorted by chunk.
                 Err(at) => {
                     lists.insert(at, (number, hsps));
                     at
@@ -244,8 +250,8 @@ impl Stage {
         &self.strands[2 * (piece as usize - first) + usize::from(context)]
     }
 
-    /// Computes e-values of the HSPs of a chunk, singly or in linked sets, and drops those above
-    /// the limit.
+    /// Computes the e-values of the HSPs of a chunk, singly or in linked sets. Drops HSPs above the
+    /// e-value limit.
     fn evaluate(&self, piece: u32, hsps: &mut Vec<PrelimHsp>, s_len: u32) {
         for hsp in hsps.iter_mut() {
             if let Some(limits) = &self.strand(piece, hsp.context).limits {

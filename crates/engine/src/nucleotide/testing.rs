@@ -4,20 +4,20 @@ use fleetblast_seq::nucleotide::blastna;
 
 use crate::scores::{NEVER, ScoreRows};
 
-/// Bases after the packed ones, as those that follow a segment of a long subject, or a range between
-/// masks: 40, the most that are read at a time and more.
+/// Bases after the packed ones, like those after a segment of a long subject: more than are read at
+/// a time. Each base follows each other one.
 const FOLLOWING: [u8; 40] = {
     let mut bases = [0; 40];
     let mut at = 0;
     while at < bases.len() {
-        // Each base, next to each other one.
         bases[at] = [3, 2, 0, 1, 3, 0, 2, 1, 1, 0][at % 10];
         at += 1;
     }
     bases
 };
 
-/// Packs bases; ambiguous ones become an arbitrary base. Bases that are none of the sequence follow.
+/// Packs blastna letters, four bases a byte. An ambiguous letter becomes an arbitrary base. Other
+/// bases follow.
 pub(crate) fn packed(letters: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; (letters.len() + FOLLOWING.len()).div_ceil(4)];
     for (at, letter) in letters.iter().chain(&FOLLOWING).enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn packed(letters: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Scores between the blastna codes (`BlastScoreBlkNuclMatrixCreate`, `blast_stat.c`).
+/// Creates the scores between the blastna codes (`BlastScoreBlkNuclMatrixCreate`, `blast_stat.c`).
 pub(super) fn scores(reward: i32, penalty: i32) -> ScoreRows {
     let mut rows = vec![[NEVER; 32]; blastna::SIZE];
     for (a, row) in (0u8..15).zip(&mut rows) {

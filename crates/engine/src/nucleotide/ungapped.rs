@@ -1,5 +1,6 @@
-//! Ungapped searches: HSPs are scored again on the true letters of their subject before hits are
-//! selected, and alignments are these HSPs (`Blast_HSPListReevaluateUngapped`, `blast_hits.c`).
+//! Searches without gaps. The engine scores HSPs again on the true letters of their subject before
+//! it selects hits (`Blast_HSPListReevaluateUngapped`, `blast_hits.c`). These HSPs are the
+//! alignments.
 
 use crate::filters;
 use crate::hits::PrelimHsp;
@@ -8,24 +9,24 @@ use crate::params::NucleotideParams;
 use crate::rescoring;
 use crate::scores::ScoreRows;
 
-/// Limits that an ungapped HSP must reach on the true letters.
+/// Scores, and the limits that an ungapped HSP must reach on the true letters of its subject.
 #[derive(Debug)]
 pub(super) struct Reevaluation {
     scores: ScoreRows,
-    /// `-perc_identity`.
+    /// Least percentage of identical columns (`-perc_identity`).
     perc_identity: f64,
-    /// `-qcov_hsp_perc`.
+    /// Least percentage of the query that an HSP covers (`-qcov_hsp_perc`).
     coverage: f64,
 }
 
-/// A context of a query that is not cut into chunks.
+/// Letters and cut-off of a query's context. The query is not cut into chunks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Letters<'a> {
     /// Blastna letters for scoring, masked ones as N.
     pub scored: &'a [u8],
     /// Letters without masks, for counting identities.
     pub unmasked: &'a [u8],
-    /// Least score of an HSP.
+    /// Least score of an HSP that is kept.
     pub cutoff: i32,
 }
 
@@ -62,7 +63,7 @@ impl Reevaluation {
         })
     }
 
-    /// Whether an HSP covers enough of a query of `length` letters.
+    /// Returns whether an HSP covers enough of a query of `length` letters.
     pub fn is_wide(&self, hsp: &PrelimHsp, length: usize) -> bool {
         filters::query_coverage(hsp.q_start, hsp.q_end, length as u32) >= self.coverage
     }

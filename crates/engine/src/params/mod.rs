@@ -15,30 +15,31 @@ pub use protein::{
     CompositionMode, HspLinking, ProteinParams, QueryTranslation, SubjectTranslation,
 };
 
-/// Residues in a chunk of a long batch of proteins.
+/// Number of residues in a chunk of a long batch of proteins.
 const PROTEIN_CHUNK: u64 = 10_000;
-/// Residues in a chunk of a long batch of proteins that are compared with translations.
+/// Number of residues in a chunk of a long batch of proteins that are searched in translated
+/// subjects.
 const TRANSLATED_SUBJECT_CHUNK: u64 = 20_000;
-/// Bases in a chunk of a long query that is translated.
+/// Number of bases in a chunk of a long query that is translated.
 const TRANSLATED_CHUNK: u64 = 10_002;
 
 /// Default of `-inclusion_ethresh` (`PSI_INCLUSION_ETHRESH`, blast_options.h).
 pub const INCLUSION_EVALUE: f64 = 0.002;
 
-/// How long batches of queries are cut into chunks.
+/// Rule by which long batches of queries are cut into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkRule {
-    /// Letters of a chunk.
+    /// Number of letters of a chunk.
     pub size: u64,
-    /// Whether queries are translated. Then only single queries are cut, and chunks keep their
-    /// size, so that their frames are those of the query.
+    /// Whether queries are translated. Then only a batch of one query is cut, and chunks keep their
+    /// size, so that their frames are frames of the query.
     pub is_translated: bool,
 }
 
-/// How preliminary hits become alignments.
+/// Method that computes alignments from preliminary hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// Unchanged: ungapped search.
+    /// No alignment: an ungapped search keeps its HSPs.
     Ungapped,
     /// Gapped alignment from the same seeds with the same scores.
     Plain,
@@ -51,15 +52,15 @@ pub(crate) enum Method {
 /// Filter of preliminary and final HSPs of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum HspFilter {
-    /// The best subjects by e-value.
+    /// No filter: the best subjects by e-value are kept.
     Collect,
-    /// `-culling_limit N`, N > 0.
+    /// Culling with this limit, above 0 (`-culling_limit`).
     Culling(u32),
-    /// `-best_hit_overhang` and `-best_hit_score_edge`.
+    /// Best-hit filter (`-best_hit_overhang` and `-best_hit_score_edge`).
     BestHit {
-        /// Allowed overhang as a share of the length.
+        /// Allowed overhang as a share of the HSP's length.
         overhang: f64,
-        /// Score edge.
+        /// Margin of the score per residue, as a share of it.
         edge: f64,
     },
 }
@@ -68,13 +69,13 @@ pub enum HspFilter {
 #[expect(clippy::large_enum_variant, reason = "a job has one")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Params {
-    /// Proteins.
+    /// Comparison of proteins or of translated nucleotides.
     Protein(ProteinParams),
-    /// Nucleotides.
+    /// Comparison of nucleotides.
     Nucleotide(NucleotideParams),
 }
 
-/// Parameters of any kind of search.
+/// Parameters that all kinds of search have.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CommonParams {
     /// The release of BLAST+ whose rules apply.
@@ -86,39 +87,41 @@ pub struct CommonParams {
     pub xdrop_gapped_bits: f64,
     /// Final gapped X-drop in bits.
     pub xdrop_final_bits: f64,
-    /// Score in bits from which an ungapped HSP starts a gapped extension.
+    /// Least score in bits of an ungapped HSP that starts a gapped extension.
     pub gap_trigger_bits: f64,
-    /// `-evalue`, E0.
+    /// Largest e-value of a hit (`-evalue`), E0 in the rules.
     pub evalue: f64,
-    /// `-ungapped`.
+    /// Whether the search is ungapped (`-ungapped`).
     pub ungapped: bool,
-    /// Number of subjects kept for each query, H.
+    /// Number of subjects kept for each query, H in the rules.
     pub hitlist_size: usize,
-    /// Whether as many subjects are kept as the preliminary list holds, for the matrices of
-    /// psiblast; its reports show H of them (`CBlastTracebackSearch::Run`, traceback_stage.cpp).
+    /// Whether the traceback keeps as many subjects as the preliminary list, for the matrices of
+    /// psiblast. Reports of psiblast show H of them (`CBlastTracebackSearch::Run`,
+    /// traceback_stage.cpp).
     pub keeps_preliminary: bool,
-    /// `-max_hsps`.
+    /// Maximum number of HSPs for each subject (`-max_hsps`).
     pub max_hsps: Option<usize>,
-    /// `-qcov_hsp_perc`, 0 for none.
+    /// Least coverage of the query by an HSP, in per cent (`-qcov_hsp_perc`); 0 for none.
     pub qcov_hsp_perc: f64,
-    /// `-subject_besthit`.
+    /// Whether HSPs are dropped whose query range lies in that of a better HSP of the same subject
+    /// (`-subject_besthit`).
     pub subject_besthit: bool,
-    /// The filter of HSPs.
+    /// Filter of HSPs that replaces the plain list of best subjects.
     pub filter: HspFilter,
-    /// Whether masks keep letters out of the look-up table only.
+    /// Whether masks keep letters out of the lookup table only, and not out of alignments.
     pub soft_masking: bool,
     /// Whether lower-case query letters are masked.
     pub lcase_masking: bool,
-    /// Start of the queries in their records (`-query_loc`), from 0.
+    /// Start of the queries in their records, from 0 (`-query_loc`).
     pub query_from: u32,
-    /// `-searchsp`, when given and not 0: replaces the search space.
+    /// Search space that replaces the computed one (`-searchsp`, if given and not 0).
     pub search_space: Option<i64>,
-    /// All hits with an e-value up to this one are kept (`-inclusion_ethresh`).
+    /// E-value up to which all hits are kept (`-inclusion_ethresh`).
     pub inclusion_evalue: f64,
 }
 
 impl Params {
-    /// Parameters of any kind of search.
+    /// Returns the parameters that all kinds of search have.
     pub fn common(&self) -> &CommonParams {
         match self {
             Params::Protein(params) => &params.common,
@@ -126,7 +129,7 @@ impl Params {
         }
     }
 
-    /// The same search for queries that start at this position of their records.
+    /// Returns the parameters for queries that start at this position of their records.
     #[must_use]
     pub fn of_queries_from(mut self, start: u32) -> Params {
         match &mut self {
@@ -136,7 +139,7 @@ impl Params {
         self
     }
 
-    /// The pattern that seeds alignments, if there is one.
+    /// Returns the pattern that seeds alignments, if there is one.
     pub fn pattern(&self) -> Option<&Pattern> {
         match self {
             Params::Protein(params) => params.pattern.as_ref().map(|search| &search.pattern),
@@ -144,7 +147,8 @@ impl Params {
         }
     }
 
-    /// The counts by which queries are masked (`-window_masker_db`), if there are some.
+    /// Returns the counts by which WindowMasker masks queries (`-window_masker_db`), if there are
+    /// any.
     pub fn window_masker(&self) -> Option<&WindowMasker> {
         match self {
             Params::Protein(_) => None,
@@ -152,11 +156,11 @@ impl Params {
         }
     }
 
-    /// The search for repeats to be masked in the queries first: the database as typed
-    /// (`-filtering_db`), and how to search it. `None` if no repeats are masked.
+    /// Returns the search that finds repeats in the queries, so that they can be masked first: the
+    /// database as typed (`-filtering_db`), and the parameters. `None` if no repeats are masked.
     ///
     /// # Errors
-    /// None, as long as the statistics of its scores are known.
+    /// If the statistics of its scores are unknown. They are built in.
     pub fn repeat_search(&self) -> Result<Option<(&str, Params)>, NucleotideScoringError> {
         let Params::Nucleotide(params) = self else { return Ok(None) };
         let Some(database) = &params.repeats else { return Ok(None) };
@@ -165,12 +169,12 @@ impl Params {
         Ok(Some((database, Params::Nucleotide(search))))
     }
 
-    /// Whether two word hits on neighbouring diagonals count as a pair (`-off_diagonal_range`).
+    /// Returns whether two seeds on neighbouring diagonals count as a pair (`-off_diagonal_range`).
     pub fn pairs_diagonals(&self) -> bool {
         matches!(self, Params::Nucleotide(params) if params.off_diagonal_range > 0)
     }
 
-    /// How preliminary hits become alignments.
+    /// Returns the method that computes alignments from preliminary hits.
     pub(crate) fn method(&self) -> Method {
         match self {
             Params::Protein(params) => params.method(),
@@ -179,10 +183,10 @@ impl Params {
         }
     }
 
-    /// Whether e-values may differ from the order of scores. Linked HSPs have the e-value of their
-    /// set. Without gaps each strand has its own statistics, which differ by rounding. Then the
-    /// order of a subject's HSPs depends on how many subjects are found (`Blast_HitListUpdate`,
-    /// blast_hits.c).
+    /// Returns whether the order of e-values may differ from the order of scores. Linked HSPs have
+    /// the e-value of their linked set. In an ungapped search of nucleotides each strand has its
+    /// own statistics, which differ by rounding. Then the order of a subject's HSPs depends on the
+    /// number of subjects with hits (`Blast_HitListUpdate`, blast_hits.c).
     pub fn evalues_decide(&self) -> bool {
         match self {
             Params::Protein(params) => params.linking.is_some(),
@@ -190,12 +194,12 @@ impl Params {
         }
     }
 
-    /// Whether nucleotide queries are translated.
+    /// Returns whether nucleotide queries are translated.
     pub fn translates_queries(&self) -> bool {
         matches!(self, Params::Protein(params) if params.query_translation.is_some())
     }
 
-    /// How nucleotide subjects become proteins, if they do.
+    /// Returns the rule for translating subjects, if they are translated.
     pub fn subject_translation(&self) -> Option<&SubjectTranslation> {
         match self {
             Params::Protein(params) => params.subject_translation.as_ref(),
@@ -203,8 +207,8 @@ impl Params {
         }
     }
 
-    /// The totals of the database on the scale of its letters that are compared: of residues if it
-    /// is translated (`BLAST_GapAlignSetUp`, blast_setup.c).
+    /// Converts the totals of the database to the letters that are compared: residues, three bases
+    /// each, if subjects are translated (`BLAST_GapAlignSetUp`, blast_setup.c).
     pub(crate) fn compared_totals(&self, totals: DatabaseTotals) -> DatabaseTotals {
         if self.subject_translation().is_none() {
             return totals;
@@ -218,7 +222,7 @@ impl Params {
         }
     }
 
-    /// The strands of nucleotide queries that are searched; both of proteins.
+    /// Returns the strands of nucleotide queries that are searched; [`Strands::Both`] for proteins.
     pub(crate) fn strands(&self) -> Strands {
         match self {
             Params::Protein(params) => {
@@ -228,7 +232,7 @@ impl Params {
         }
     }
 
-    /// How long batches of queries are cut, if they are.
+    /// Returns the rule by which long batches of queries are cut, if they are cut.
     pub(crate) fn chunk(&self) -> Option<ChunkRule> {
         let (size, is_translated) = match self {
             Params::Protein(params) if params.query_translation.is_some() => {
@@ -244,23 +248,23 @@ impl Params {
         Some(ChunkRule { size, is_translated })
     }
 
-    /// Whether alignments are scored by the composition of both sequences, so that preliminary
-    /// scores say little.
+    /// Returns whether the composition of both sequences adjusts the scores of alignments, so that
+    /// preliminary scores say little.
     pub(crate) fn is_adjusted(&self) -> bool {
         matches!(self, Params::Protein(params) if params.composition != CompositionMode::Off)
     }
 }
 
-/// Totals of the whole (filtered) database, whatever part of it is searched here.
+/// Totals of the whole (filtered) database, not of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DatabaseTotals {
     /// Residues, or `-dbsize`.
     pub residues: i64,
-    /// The same for effective search spaces, which ignore a negative `-dbsize`
+    /// Residues for effective search spaces, which ignore a negative `-dbsize`
     /// (`BLAST_CalcEffLengths`, blast_setup.c).
     pub space_residues: i64,
-    /// Whether there are no residues, so that there is no search space. Of one or two bases it has
-    /// one, though their translations have no residues (`BLAST_CalcEffLengths`).
+    /// Whether the database has no letters, and therefore no search space. A database of one or two
+    /// bases has a search space, though its translations have no residues (`BLAST_CalcEffLengths`).
     pub is_empty: bool,
     /// Number of sequences.
     pub sequences: i64,

@@ -10,91 +10,92 @@ use fleetblast_stats::release::Release;
 
 use super::{CommonParams, HspFilter, INCLUSION_EVALUE};
 
-/// Which strands of a query are searched (`-strand`).
+/// Strands of a query that are searched (`-strand`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Strands {
-    /// Both.
+    /// Both strands.
     Both,
-    /// As written.
+    /// The query as written.
     Plus,
-    /// Its reverse complement.
+    /// The reverse complement of the query.
     Minus,
 }
 
 /// A pattern of positions that must match in a discontiguous word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
-    /// Which pattern of this length.
+    /// Kind of the pattern, among those of this length.
     pub kind: TemplateKind,
-    /// Positions from the first that must match to the last: 16, 18 or 21.
+    /// Number of positions from the first one that must match to the last one: 16, 18 or 21.
     pub length: u32,
 }
 
-/// Which patterns of a length are used (`-template_type`).
+/// Kind of the patterns of a length (`-template_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TemplateKind {
-    /// The one for coding sequences.
+    /// The pattern for coding sequences.
     Coding,
-    /// The one that finds most.
+    /// The pattern that finds most hits.
     Optimal,
-    /// Both.
+    /// Both patterns.
     Both,
 }
 
-/// Masks queries by the frequency of their parts in a genome.
+/// Data of WindowMasker, which masks the parts of queries that are frequent in a genome.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WindowMasker {
-    /// Counts of the units.
+    /// Counts of the genome's units (short words).
     pub counts: Arc<Counts>,
-    /// Its name in reports.
+    /// Name that reports show.
     pub name: String,
 }
 
 /// Parameters of a search of nucleotides with nucleotides.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NucleotideParams {
-    /// Parameters of any kind of search.
+    /// Parameters that all kinds of search have.
     pub common: CommonParams,
     /// Scores, gap costs and their statistical parameters.
     pub scoring: NucleotideScoring,
     /// Number of bases that must match in a word.
     pub word_size: u32,
-    /// Discontiguous words.
+    /// Pattern of discontiguous words; `None` for contiguous words.
     pub template: Option<Template>,
     /// Two-hit window in bases, 0 for one-hit mode.
     pub window: i32,
-    /// The other hit of two may be this many diagonals away.
+    /// Maximum distance, in diagonals, of two seeds that count as a pair.
     pub off_diagonal_range: i32,
     /// Whether extensions are greedy; otherwise they use dynamic programming.
     pub greedy: bool,
     /// An HSP within another is dropped only if their diagonals differ by less than this.
     pub diagonal_separation: i32,
-    /// `-min_raw_gapped_score`: replaces the cut-off that follows from the e-value.
+    /// Least score, which replaces the cut-off that follows from the e-value
+    /// (`-min_raw_gapped_score`).
     pub least_score: Option<i32>,
-    /// `-perc_identity`, 0 for none.
+    /// Least percentage of identities (`-perc_identity`), 0 for none.
     pub percent_identity: f64,
-    /// Whether HSPs that follow each other share an e-value (`-sum_stats`).
+    /// Whether HSPs that follow each other are linked, and share an e-value (`-sum_stats`).
     pub sum_stats: bool,
-    /// DUST of the queries.
+    /// Parameters of DUST, which masks the queries.
     pub dust: Option<DustParams>,
-    /// WindowMasker instead of all other masks of the queries.
+    /// WindowMasker, which replaces all other masks of the queries.
     pub window_masker: Option<WindowMasker>,
-    /// Name of the database of repeats whose matches are masked as well (`-filtering_db`). The
-    /// caller that reads the queries searches them.
+    /// Name of the database of repeats (`-filtering_db`). The parts of queries that are similar to
+    /// repeats are masked, too. The caller that reads the queries searches this database.
     pub repeats: Option<String>,
-    /// Which strands are searched.
+    /// Strands of the queries that are searched.
     pub strands: Strands,
     /// Number of letters in a chunk of a long batch of queries (rules of blastn, 6.1).
     pub chunk: u32,
 }
 
 impl NucleotideParams {
-    /// The defaults of a release's `blastn -task megablast` with a scoring system.
+    /// Returns the defaults of a release's `blastn -task megablast` with a scoring system.
     pub fn megablast(release: &'static Release, scoring: NucleotideScoring) -> NucleotideParams {
         let common = CommonParams {
             release,
-            // No default; the drop follows from the cut-off (`SetMBInitialWordOptionsDefaults` does
-            // not set it).
+            // There is no default, as the drop follows from the cut-off
+            // (`SetMBInitialWordOptionsDefaults` does not set it).
             xdrop_ungapped_bits: 0.0,
             xdrop_gapped_bits: 25.0,
             xdrop_final_bits: 100.0,
@@ -133,7 +134,7 @@ impl NucleotideParams {
         }
     }
 
-    /// The defaults of `blastn -task blastn`.
+    /// Returns the defaults of `blastn -task blastn`.
     pub fn blastn(release: &'static Release, scoring: NucleotideScoring) -> NucleotideParams {
         let mut params = NucleotideParams::megablast(release, scoring);
         params.common.xdrop_ungapped_bits = 20.0;
@@ -147,11 +148,11 @@ impl NucleotideParams {
         }
     }
 
-    /// Parameters for finding repeats in queries (`s_CreateRepeatsSearchOptions`,
+    /// Returns the parameters for finding repeats in queries (`s_CreateRepeatsSearchOptions`,
     /// repeats_filter_cxx.cpp).
     ///
     /// # Errors
-    /// None, as long as the statistics of its scores are known.
+    /// If the statistics of its scores are unknown. They are built in.
     pub fn repeats(release: &'static Release) -> Result<NucleotideParams, NucleotideScoringError> {
         let scoring = NucleotideScoring::new(1, -1, 2, 1)?;
         let mut params = NucleotideParams::blastn(release, scoring);
@@ -160,7 +161,7 @@ impl NucleotideParams {
         Ok(NucleotideParams { least_score: Some(26), dust: None, ..params })
     }
 
-    /// The defaults of `blastn -task dc-megablast`.
+    /// Returns the defaults of `blastn -task dc-megablast`.
     pub fn discontiguous(
         release: &'static Release,
         scoring: NucleotideScoring,

@@ -22,7 +22,7 @@ pub enum CompositionMode {
     Always,
 }
 
-/// How nucleotide queries become proteins.
+/// Translation of nucleotide queries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueryTranslation {
     /// The genetic code (`-query_gencode`).
@@ -31,16 +31,17 @@ pub struct QueryTranslation {
     pub strands: Strands,
 }
 
-/// How nucleotide subjects become proteins.
+/// Translation of nucleotide subjects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubjectTranslation {
-    /// The genetic code of the search.
+    /// The genetic code that the search uses.
     pub code: GeneticCode,
-    /// The genetic code of reports (`-db_gencode`).
+    /// The genetic code that reports use (`-db_gencode`).
     pub shown: GeneticCode,
 }
 
-/// How HSPs of a subject that follow each other share an e-value (`-sum_stats`).
+/// Linking of HSPs of a subject that follow each other. Linked HSPs share an e-value
+/// (`-sum_stats`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HspLinking {
     /// Longest intron between two HSPs in nucleotides (`-max_intron_length`), 0 for BLAST+'s
@@ -51,11 +52,11 @@ pub struct HspLinking {
 /// Parameters of a protein search, built from the options of the command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProteinParams {
-    /// Parameters of any kind of search.
+    /// Parameters that all kinds of search have.
     pub common: CommonParams,
     /// Matrix, gap costs and their statistical parameters.
     pub scoring: ScoringSystem,
-    /// Gapped λ of the PSSM with which a search begins.
+    /// Gapped λ of the PSSM with which the search starts; `None` without a PSSM.
     pub start_lambda: Option<f64>,
     /// Letters per word; long words are of a compressed alphabet
     /// ([`Release::compressed_alphabet_min_word_size`]).
@@ -64,25 +65,25 @@ pub struct ProteinParams {
     pub threshold: f64,
     /// Two-hit window A in residues, 0 for one-hit mode.
     pub window: i32,
-    /// Whether extensions are first tried with few positions for gaps, where that may suffice
+    /// Whether extensions first try gaps at few positions only, where that may suffice
     /// (`restricted_align`, blast_parameters.c).
     pub restricted: bool,
     /// Composition-based statistics.
     pub composition: CompositionMode,
-    /// Unified p-values (`-comp_based_stats 2u`).
+    /// Whether p-values are unified (`-comp_based_stats 2u`).
     pub unified_p: bool,
-    /// `-use_sw_tback`.
+    /// Whether the Smith–Waterman algorithm computes alignments (`-use_sw_tback`).
     pub smith_waterman: bool,
-    /// SEG of the queries.
+    /// Parameters of SEG, which masks the queries.
     pub seg: Option<SegParams>,
     /// Whether finite-size statistics (Spouge) apply. `-searchsp` disables them; then plain
     /// Karlin–Altschul e-values apply.
     pub finite_size: bool,
-    /// Translates the queries; `None` if they are proteins.
+    /// Translation of the queries; `None` if they are proteins.
     pub query_translation: Option<QueryTranslation>,
-    /// Translates the subjects; `None` if they are proteins.
+    /// Translation of the subjects; `None` if they are proteins.
     pub subject_translation: Option<SubjectTranslation>,
-    /// Links HSPs; `None` if each has an e-value of its own.
+    /// Linking of HSPs; `None` if each HSP has an e-value of its own.
     pub linking: Option<HspLinking>,
     /// The pattern that seeds alignments, if there is one. Then statistics must be set accordingly,
     /// and matrices must not be adjusted.
@@ -90,7 +91,7 @@ pub struct ProteinParams {
 }
 
 impl ProteinParams {
-    /// The defaults of a release's `blastp` with a scoring system.
+    /// Returns the defaults of a release's `blastp` with a scoring system.
     pub fn blastp(release: &'static Release, scoring: ScoringSystem) -> ProteinParams {
         let common = CommonParams {
             release,
@@ -132,12 +133,12 @@ impl ProteinParams {
         }
     }
 
-    /// The defaults of a release's `psiblast`.
+    /// Returns the defaults of a release's `psiblast`.
     pub fn psiblast(release: &'static Release, scoring: ScoringSystem) -> ProteinParams {
         ProteinParams { restricted: false, ..ProteinParams::blastp(release, scoring) }
     }
 
-    /// The defaults of a release's `blastx`, which translates queries by a genetic code.
+    /// Returns the defaults of a release's `blastx`, which translates queries by a genetic code.
     pub fn blastx(
         release: &'static Release,
         scoring: ScoringSystem,
@@ -152,7 +153,7 @@ impl ProteinParams {
         }
     }
 
-    /// The defaults of a release's `tblastn`, which translates subjects.
+    /// Returns the defaults of a release's `tblastn`, which translates subjects.
     pub fn tblastn(
         release: &'static Release,
         scoring: ScoringSystem,
@@ -167,8 +168,8 @@ impl ProteinParams {
         }
     }
 
-    /// The defaults of a release's `tblastx`, which translates queries and subjects, and has no
-    /// gaps.
+    /// Returns the defaults of a release's `tblastx`, which translates queries and subjects, and is
+    /// ungapped.
     pub fn tblastx(
         release: &'static Release,
         scoring: ScoringSystem,
@@ -190,12 +191,12 @@ impl ProteinParams {
         }
     }
 
-    /// λ that converts gapped X-drops from bits to scores.
+    /// Returns the λ that converts gapped X-drops from bits to scores.
     pub(crate) fn gapped_lambda(&self) -> f64 {
         self.start_lambda.unwrap_or(self.scoring.gapped_statistics.lambda)
     }
 
-    /// How preliminary hits become alignments.
+    /// Returns the method that computes alignments from preliminary hits.
     pub(crate) fn method(&self) -> Method {
         if self.common.ungapped {
             Method::Ungapped

@@ -6,12 +6,12 @@ use crate::scores::{NEVER, RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
 use crate::xdrop::traced::push;
 
-/// Alignments stay within this many diagonals of the main one, as far as the ends of both ranges
-/// allow.
+/// Maximum distance of an alignment from the main diagonal, unless the ends of both ranges are
+/// farther apart.
 const BAND: i64 = 5;
 
-/// A cell: the score of the best alignment that ends here, and of the best one whose gap in the
-/// subject continues to the next row.
+/// A cell of the dynamic programming matrix: the score of the best alignment that ends here, and of
+/// the best alignment whose gap in the subject continues to the next row.
 #[derive(Clone, Copy)]
 struct Cell {
     best: i32,
@@ -19,13 +19,13 @@ struct Cell {
     step: Step,
 }
 
-/// How a cell was reached, and which gaps continue from it.
+/// Type of a cell's last column, and whether the gaps that leave the cell were open before.
 #[derive(Clone, Copy)]
 struct Step {
     op: EditOp,
-    /// Whether the gap in the query that leaves to the right was open before.
+    /// Whether the gap in the query that continues to the right was open before.
     extends_right: bool,
-    /// Whether the gap in the subject that leaves downwards was open before.
+    /// Whether the gap in the subject that continues downwards was open before.
     extends_down: bool,
 }
 
@@ -33,8 +33,8 @@ const OPENED: Step = Step { op: EditOp::GapInQuery, extends_right: false, extend
 const DEAD: Cell = Cell { best: NEVER, gap: NEVER, step: OPENED };
 
 /// Appends the columns of the alignment of all of `query` with all of `subject`. Among equal scores
-/// a pair is preferred to a gap in the query, and that to one in the subject. Extending a gap is
-/// preferred to opening one.
+/// it prefers a pair to a gap in the query, and a gap in the query to a gap in the subject. It
+/// prefers extending a gap to opening one.
 pub(super) fn align(
     query: &[RowNumber],
     subject: &[u8],
@@ -94,11 +94,12 @@ fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts)
     cells
 }
 
-/// Computes a cell from its three neighbours. `right` is the best alignment that ends with a gap in
-/// the query, here and then in the next column; [`NEVER`] in the first cell of a row.
+/// Computes a cell from its three neighbours. `right` is the score of the best alignment that ends
+/// in this cell with a gap in the query. It is [`NEVER`] in the first cell of a row. It is updated
+/// for the next column.
 ///
-/// As in BLAST+, no gap is opened after another one, even if that scored more; except in the first
-/// row, and in the first cell of a row, which has nothing to the left.
+/// As in BLAST+, no gap opens directly after another one, even if that would score more. Exceptions
+/// are the first row, and the first cell of each row, which has no left neighbour.
 fn cell(pair: i32, down: i32, right: &mut i32, (first_gap, extend): (i32, i32)) -> Cell {
     let is_first = *right == NEVER;
     let best = pair.max(down).max(*right);
@@ -127,7 +128,7 @@ mod tests {
     use fleetblast_stats::release::Release;
     use fleetblast_stats::scoring::ScoringSystem;
 
-    /// Numbers of letters of query and subject in the columns.
+    /// Returns the numbers of letters of query and subject in the columns.
     fn lengths(edits: &[Edit]) -> (usize, usize) {
         let len =
             |gap| edits.iter().filter(move |edit| edit.op != gap).map(|edit| edit.len as usize);

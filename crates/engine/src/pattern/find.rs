@@ -5,21 +5,21 @@ use std::ops::Range;
 
 use super::{ANY, MAX_POSITIONS, Place};
 
-/// Positions in a word of a very long pattern, at most (`PHI_BITS_PACKED_PER_WORD`).
+/// Maximum number of positions in a word of a very long pattern (`PHI_BITS_PACKED_PER_WORD`).
 const WORD: usize = 30;
-/// Occurrences in a sequence, at most (`PHI_MAX_HIT`; each uses two entries).
+/// Maximum number of occurrences in a sequence (`PHI_MAX_HIT`; each occurrence uses two entries).
 const MAX_OCCURRENCES: usize = 10_000;
-/// Number of words of 64 bits that hold a bit for each position.
+/// Number of 64-bit words that hold a bit for each position.
 const LANES: usize = MAX_POSITIONS.div_ceil(64);
 
 type Bits = [u64; LANES];
 
-/// Finds a pattern.
+/// A method that finds the occurrences of a pattern.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Finder {
-    /// Tries every fixed-length pattern that the pattern stands for.
+    /// Search for all fixed-length patterns that the pattern stands for.
     Variants(Variants),
-    /// Used if there are too many of these: searches words with wildcards between them.
+    /// Search for words with wildcards between them, if there are too many fixed-length patterns.
     Words(Words),
 }
 
@@ -42,9 +42,9 @@ impl Finder {
     }
 }
 
-/// Expands a pattern to patterns of fixed length, in the order of BLAST+: one letter for the first
-/// variable wildcard, then none, then more and more. Returns `None` if they have too many positions
-/// (`s_ExpandPattern`, phi_lookup.c).
+/// Expands a pattern to patterns of fixed length, in the order of BLAST+: the first variable
+/// wildcard stands for one letter, then for none, then for more and more. Returns `None` if the
+/// patterns have too many positions (`s_ExpandPattern`, phi_lookup.c).
 fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
     let (mut done, mut open, mut total) = (Vec::new(), vec![places.to_vec()], 0);
     while let Some(pattern) = open.pop() {
@@ -60,7 +60,7 @@ fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
             done.push(pattern.iter().map(|place| place.set()).collect());
             continue;
         };
-        // Each of them has at least that many positions.
+        // A lower limit of the number of positions of all patterns.
         if total + open.len() + most > MAX_POSITIONS {
             return None;
         }
@@ -75,7 +75,7 @@ fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
 }
 
 impl Place {
-    /// The letters that match here; none for a wildcard of variable length.
+    /// Returns the set of letters that match here. It is empty for a wildcard of variable length.
     pub fn set(self) -> u32 {
         match self {
             Place::Letter(set) => set,
@@ -88,12 +88,12 @@ impl Place {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Variants {
     patterns: Vec<Vec<u32>>,
-    /// Bits of the first and of the last position of each pattern.
+    /// Bit of the first position of each pattern. `last` has the bits of their last positions.
     first: Bits,
     last: Bits,
-    /// For each letter, bits of the positions that it matches.
+    /// For each letter code, the bits of the positions that it matches.
     of_letter: Vec<Bits>,
-    /// Number of words in use.
+    /// Number of 64-bit words in use.
     lanes: usize,
 }
 
@@ -139,7 +139,7 @@ impl Variants {
         found
     }
 
-    /// The length of the first pattern that ends.
+    /// Returns the length of the first pattern that ends at the current letter.
     fn first_ending(&self, state: &Bits) -> Option<u32> {
         let mut bit = 0;
         self.patterns.iter().find_map(|pattern| {
@@ -149,13 +149,13 @@ impl Variants {
         })
     }
 
-    /// The first pattern that matches the letters of an occurrence.
+    /// Returns the first pattern that matches the letters of an occurrence.
     pub fn matching(&self, letters: &[u8]) -> Option<&[u32]> {
         self.patterns.iter().map(Vec::as_slice).find(|pattern| matches_sets(pattern, letters))
     }
 }
 
-/// Whether each letter is in the corresponding set.
+/// Returns whether each letter is in the corresponding set.
 fn matches_sets(sets: &[u32], letters: &[u8]) -> bool {
     sets.len() == letters.len()
         && sets.iter().zip(letters).all(|(set, &letter)| set >> (letter & 31) & 1 != 0)
@@ -164,9 +164,9 @@ fn matches_sets(sets: &[u32], letters: &[u8]) -> bool {
 /// A pattern too long to be expanded to patterns of fixed length.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Words {
-    /// Words, and how many letters may follow each before the next.
+    /// Words, each with the maximum number of letters between it and the next word.
     pub words: Vec<(Vec<u32>, usize)>,
-    /// Index of the word that is searched first.
+    /// Index of the least probable word, which is searched first.
     rarest: usize,
 }
 
@@ -199,7 +199,7 @@ impl Words {
         Some(Words { words, rarest })
     }
 
-    /// Start positions of a word within a range.
+    /// Returns the start positions of a word within a range.
     fn starts(&self, word: usize, letters: &[u8], within: Range<usize>) -> Vec<usize> {
         let sets = &self.words[word].0;
         let within = within.start.min(letters.len())..within.end.min(letters.len());
@@ -240,7 +240,8 @@ impl Words {
             .collect()
     }
 
-    /// The ends of the words in an occurrence, for the first combination that fills it.
+    /// Returns the ends of the words in an occurrence, for the first combination of words that
+    /// fills it.
     pub fn ends(&self, letters: &[u8]) -> Option<Vec<usize>> {
         let mut ends = vec![self.words[0].0.len()];
         self.fill(letters, &mut ends).then_some(ends)

@@ -9,7 +9,8 @@ use crate::scores::{RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
 use crate::xdrop::traced::push;
 
-/// An occurrence in the query, as rows, and one in a subject.
+/// An occurrence in the query and an occurrence in a subject, to be aligned. `rows` are the score
+/// rows of `letters`.
 pub(crate) struct Pair<'a> {
     pub letters: &'a [u8],
     pub rows: &'a [RowNumber],
@@ -19,7 +20,7 @@ pub(crate) struct Pair<'a> {
 }
 
 impl Pattern {
-    /// Appends the columns of two occurrences.
+    /// Appends the alignment columns of two occurrences.
     pub(crate) fn append_columns(&self, pair: &Pair, edits: &mut Vec<Edit>) {
         let runs = match &self.finder {
             Finder::Variants(variants) => fixed(variants, pair),
@@ -42,7 +43,8 @@ impl Pattern {
     }
 }
 
-/// Numbers of letters of both, run by run, for patterns of fixed length.
+/// Divides both occurrences of a pattern of fixed length into runs of positions. Returns the
+/// numbers of letters of each run, in query and subject.
 fn fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
     let mut rests = [variants.matching(pair.letters)?, variants.matching(pair.subject)?];
     let mut runs = Vec::new();
@@ -58,11 +60,12 @@ fn fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
     Some(runs)
 }
 
-/// Numbers of letters of both, run by run, for a very long pattern.
+/// Divides both occurrences of a very long pattern into runs of positions. Returns the numbers of
+/// letters of each run, in query and subject.
 fn long(places: &[Place], words: &Words, pair: &Pair) -> Option<Vec<[usize; 2]>> {
     let ends = [words.ends(pair.letters)?, words.ends(pair.subject)?];
     let length = |word: usize| words.words[word].0.len();
-    // Number of letters that each wildcard of variable length takes.
+    // Number of letters that the variable wildcard before a word takes, in query and subject.
     let taken = |word: usize| [0, 1].map(|of| ends[of][word] - ends[of][word - 1] - length(word));
     let (mut runs, mut wild, mut word, mut left) = (Vec::new(), [0, 0], 0, length(0));
     for place in places {
@@ -82,7 +85,7 @@ fn long(places: &[Place], words: &Words, pair: &Pair) -> Option<Vec<[usize; 2]>>
             }
         }
         left -= 1;
-        // A word that got too long was cut; go on with the next.
+        // A word that got too long was cut. The next word follows without a wildcard.
         if left == 0 && word + 1 < words.words.len() && words.words[word].1 == 0 {
             word += 1;
             left = length(word);

@@ -17,24 +17,25 @@ use thiserror::Error;
 
 use self::find::Finder;
 
-/// Positions of a pattern, and characters of its text, at most (`PHI_MAX_PATTERN_LENGTH`).
+/// Maximum number of positions of a pattern (`PHI_MAX_PATTERN_LENGTH`). Its text must be shorter
+/// than this.
 const MAX_POSITIONS: usize = 330;
-/// The set of all letters.
+/// The set of all letters, as bits.
 const ANY: u32 = (1 << fleetblast_seq::alphabet::SIZE) - 1;
 
 /// A position of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Place {
-    /// One letter of a set, given by the bits of the codes.
+    /// One letter of a set. Bit `c` of the number stands for code `c`.
     Letter(u32),
-    /// From none to this many letters of any kind.
+    /// From none to this many letters of any kind: a wildcard of variable length.
     Some(usize),
 }
 
 /// A pattern of letters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pattern {
-    /// The text.
+    /// The text as the user wrote it.
     typed: String,
     places: Vec<Place>,
     /// Least number of letters in an occurrence.
@@ -56,7 +57,7 @@ pub enum PatternError {
     /// There are too many positions.
     #[error("Pattern too long")]
     TooManyPlaces,
-    /// A set contains something else than letters.
+    /// A set contains a character that is no letter.
     #[error("pattern description has a non-alphabeticcharacter inside a bracket")]
     NoLetter,
     /// A bracket, brace or parenthesis is not closed or has invalid contents. BLAST+ then reads
@@ -69,35 +70,36 @@ pub enum PatternError {
 }
 
 impl PatternError {
-    /// Whether BLAST+ reports the error too, instead of crashing or searching for something else.
+    /// Returns whether BLAST+ reports the error too, instead of crashing or searching for another
+    /// pattern.
     pub fn is_reported(&self) -> bool {
         !matches!(self, PatternError::Malformed { .. })
     }
 }
 
 impl Pattern {
-    /// The text as the user wrote it.
+    /// Returns the text as the user wrote it.
     pub fn typed(&self) -> &str {
         &self.typed
     }
 
-    /// The text as reports show it.
+    /// Returns the text as reports show it.
     pub fn shown(&self) -> String {
         self.typed.to_ascii_uppercase()
     }
 
-    /// Probability of an occurrence at a position of a random sequence.
+    /// Returns the probability of an occurrence at a position of a random sequence.
     pub fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// Least number of letters in an occurrence.
+    /// Returns the least number of letters in an occurrence.
     pub fn least_length(&self) -> usize {
         self.least
     }
 
-    /// Finds the occurrences in a sequence of NCBIstdaa codes: one for each end position, unless
-    /// the pattern is very long.
+    /// Finds the occurrences in a sequence of NCBIstdaa codes. Unless the pattern is very long,
+    /// there is one occurrence for each end position.
     pub fn occurrences(&self, letters: &[u8]) -> Vec<Range<u32>> {
         self.finder.find(letters)
     }
@@ -110,6 +112,6 @@ pub struct PatternSearch {
     pub pattern: Pattern,
     /// The statistics.
     pub statistics: PatternStatistics,
-    /// Scoring system of later iterations, which do without the pattern.
+    /// Scoring system of later iterations, which do not use the pattern.
     pub next: Box<ScoringSystem>,
 }

@@ -6,7 +6,7 @@ use fleetblast_stats::frequencies::background_frequencies;
 use super::find::Finder;
 use super::{ANY, MAX_POSITIONS, Pattern, PatternError, Place};
 
-/// State of the parser.
+/// State of the parser of a pattern.
 struct Reading<'a> {
     text: &'a [u8],
     at: usize,
@@ -20,7 +20,7 @@ impl Pattern {
     /// Parses a pattern in PROSITE syntax, in upper or lower case.
     ///
     /// # Errors
-    /// A text that is too long or malformed.
+    /// If the text is too long or malformed.
     ///
     /// ```
     /// use fleetblast_engine::pattern::Pattern;
@@ -86,7 +86,7 @@ impl Reading<'_> {
         PatternError::Malformed { at: self.at + 1 }
     }
 
-    /// The code of a letter. Other characters become a gap, which no sequence contains.
+    /// Returns the code of a letter. Other characters become a gap, which no sequence contains.
     fn code(&self, letter: u8) -> Result<usize, PatternError> {
         if !letter.is_ascii() {
             return Err(PatternError::Malformed { at: self.at });
@@ -94,7 +94,7 @@ impl Reading<'_> {
         Ok(usize::from(alphabet::encode(letter).unwrap_or_default()))
     }
 
-    /// Reads text in parentheses, if there is any here.
+    /// Reads the text in parentheses at the current position, if there is any.
     fn parentheses(&mut self) -> Result<Option<&str>, PatternError> {
         if self.text.get(self.at) != Some(&b'(') {
             return Ok(None);
@@ -105,7 +105,8 @@ impl Reading<'_> {
         Ok(Some(std::str::from_utf8(&rest[..end]).unwrap_or_default()))
     }
 
-    /// Reads a wildcard of variable length, such as `x(2,5)`, if there is one.
+    /// Reads the range of a wildcard of variable length, such as `(2,5)` in `x(2,5)`. Returns
+    /// whether there is one.
     fn variable(&mut self) -> Result<bool, PatternError> {
         let before = self.at;
         let malformed = self.malformed();
@@ -131,7 +132,7 @@ impl Reading<'_> {
         Ok(true)
     }
 
-    /// Reads the letters of a set up to its bracket.
+    /// Reads the letters of a set up to its bracket. Returns the set and its probability.
     fn set(&mut self) -> Result<(u32, f64), PatternError> {
         let (mut set, mut probability) = (0, 0.0);
         loop {
@@ -147,7 +148,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads excluded letters up to a brace; returns all others.
+    /// Reads excluded letters up to a brace. Returns the set of all other letters and its
+    /// probability.
     fn others(&mut self) -> Result<(u32, f64), PatternError> {
         let (mut set, mut probability) = (ANY, 1.0);
         loop {
@@ -163,7 +165,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds positions that match a set of letters, as often as the number in parentheses says.
+    /// Adds positions that match a set of letters. A number in parentheses says how many; the
+    /// default is one.
     fn add_positions(&mut self, set: u32, probability: f64) -> Result<(), PatternError> {
         let malformed = self.malformed();
         let count = match self.parentheses()? {
@@ -175,7 +178,7 @@ impl Reading<'_> {
             }
             None => 1,
         };
-        // BLAST+ then writes beyond its array.
+        // With more positions BLAST+ writes beyond its array.
         if self.places.len().saturating_add(count) > MAX_POSITIONS {
             return Err(PatternError::Malformed { at: self.at });
         }
@@ -188,8 +191,8 @@ impl Reading<'_> {
     }
 }
 
-/// Removes wildcards of variable length at either end; at the start also those behind wildcards of
-/// fixed length.
+/// Removes wildcards of variable length at either end. At the start it also removes those that
+/// follow wildcards of fixed length.
 fn fixed_ends(mut places: Vec<Place>) -> Vec<Place> {
     while let Some(Place::Some(_)) = places.last() {
         places.pop();

@@ -10,7 +10,7 @@ fn found(pattern: &str, text: &str) -> Vec<(u32, u32)> {
     pattern.occurrences(&codes(text)).into_iter().map(|place| (place.start, place.end)).collect()
 }
 
-/// From the oracle: `psiblast -phi_pattern` prints probability and least length.
+/// Checks values from the oracle: `psiblast -phi_pattern` prints probability and least length.
 #[test]
 fn patterns_are_read() {
     let pattern = Pattern::parse(" [AG]-x(4)-G-K-[ST].").unwrap();

@@ -23,7 +23,8 @@ impl Pattern {
         found
     }
 
-    /// Reason why a query cannot be searched (`Blast_SetPHIPatternInfo`, blast_setup.c).
+    /// Returns the reason why a query cannot be searched, if there is one
+    /// (`Blast_SetPHIPatternInfo`, blast_setup.c).
     pub fn unsearchable_reason(&self, query: &Query) -> Option<String> {
         let found = self.occurrences_in(query);
         let shown = self.shown();

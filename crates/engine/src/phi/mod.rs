@@ -15,8 +15,8 @@ use crate::order::order_h;
 pub(crate) use self::searcher::{PatternSearcher, Scratch as SearchScratch};
 pub(crate) use self::traceback::{Aligner, QueryStatistics, Scratch as AlignScratch, Traceback};
 
-/// Splits the hits of a query by the `count` occurrences that the alignments contain. Each part is
-/// sorted by its own scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).
+/// Splits the hits of a query into `count` lists, by the occurrence that each alignment contains.
+/// Each list is sorted by its own scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).
 pub fn split(hits: &[SubjectHit], count: usize) -> Vec<Vec<SubjectHit>> {
     let part = |number: usize| {
         let of = |hit: &SubjectHit| {
@@ -25,7 +25,7 @@ pub fn split(hits: &[SubjectHit], count: usize) -> Vec<Vec<SubjectHit>> {
             (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
         };
         let mut part: Vec<SubjectHit> = hits.iter().filter_map(of).collect();
-        // E-values fall as scores rise.
+        // Scores alone decide, since e-values fall as scores rise.
         let key = |hit: &SubjectHit| crate::hits::HitKey {
             evalue: 0.0,
             score: hit.alignments[0].score,

@@ -63,7 +63,7 @@ impl PatternSearcher {
         }
     }
 
-    /// Merges hit lists of several partitions.
+    /// Returns the merger of the hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         &self.merger
     }
@@ -117,8 +117,9 @@ impl PatternSearcher {
                 if left.score + right.score < cutoff {
                     continue;
                 }
-                // BLAST+ counts the left end from one letter further on, if there is a letter
-                // before, and the right end from the last letter of the pattern.
+                // As in BLAST+, the start is one letter too far to the right if there is a letter
+                // before the pattern in both sequences. The end counts from the last letter of the
+                // pattern.
                 let start = |seed: u32, other: u32, used: usize| match (seed, other) {
                     (0, _) | (_, 0) => seed,
                     _ => seed - used as u32 + 1,

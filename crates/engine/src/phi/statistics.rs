@@ -7,7 +7,7 @@ use crate::pattern::PatternSearch;
 use crate::query::Query;
 
 impl PatternSearch {
-    /// Sets the statistics of a query.
+    /// Sets the statistics of a query as the pattern requires.
     pub(crate) fn with_statistics(&self, mut query: Query, totals: &DatabaseTotals) -> Query {
         let least = self.pattern.least_length();
         for context in &mut query.contexts {
@@ -18,7 +18,7 @@ impl PatternSearch {
         query
     }
 
-    /// Least score that keeps an alignment, not counting the letters of the pattern
+    /// Returns the least score of alignments that are kept, not counting the letters of the pattern
     /// (`s_PhiBlastCutoffScore`, blast_parameters.c).
     pub(super) fn cutoff(&self, evalue: f64, query: &Query, occurrences: &[Range<u32>]) -> i32 {
         let space = query.first().search_space as f64;
@@ -37,8 +37,8 @@ impl PatternSearch {
         low
     }
 
-    /// Effective number of occurrences in the query: those that begin near each other count as one
-    /// (`PhiBlastGetEffectiveNumberOfPatterns`, blast_hits.c).
+    /// Returns the effective number of occurrences in the query. Occurrences that begin near each
+    /// other count as one (`PhiBlastGetEffectiveNumberOfPatterns`, blast_hits.c).
     pub(super) fn effective(&self, occurrences: &[Range<u32>]) -> f64 {
         let (mut count, mut last) = (0, None);
         for place in occurrences {

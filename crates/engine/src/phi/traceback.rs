@@ -1,4 +1,4 @@
-//! From preliminary hits to alignments (`PHIGappedAlignmentWithTraceback`, phi_gapalign.c;
+//! Computes alignments from preliminary hits (`PHIGappedAlignmentWithTraceback`, phi_gapalign.c;
 //! `s_PHITracebackFromHSPList`, blast_traceback.c). The letters of the pattern do not count in the
 //! score.
 
@@ -19,7 +19,8 @@ use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use crate::xdrop::traced::{DpScratch, align_forward, push};
 use crate::xdrop::{Extent, GapCosts, Scheme};
 
-/// A subject in both directions, each followed by a letter that is read but never aligned.
+/// The letters of a subject in both directions. A sentinel follows them, which is read but never
+/// aligned.
 #[derive(Debug, Default)]
 pub(super) struct Letters {
     forwards: Vec<u8>,
@@ -59,8 +60,8 @@ impl Seeds {
         Seeds { letters, rows, reversed_rows, occurrences }
     }
 
-    /// Extends two occurrences to the left and to the right. `edits` receives the columns of both
-    /// sides, outwards from the pattern.
+    /// Extends a pair of occurrences to the left and to the right. `left` and `right` receive the
+    /// columns, outwards from the pattern.
     pub fn beside(
         &self,
         of_query: &Range<u32>,
@@ -88,7 +89,7 @@ pub(crate) struct Traceback {
     x_drop: i32,
     /// Largest e-value that is reported.
     limit: f64,
-    /// Occurrences in the whole database.
+    /// Number of occurrences in the whole database.
     pub occurrences: u64,
 }
 
@@ -108,14 +109,14 @@ pub(crate) struct QueryStatistics<'a> {
 }
 
 impl QueryStatistics<'_> {
-    /// E-value of a score.
+    /// Returns the e-value of a score.
     pub fn evalue(&self, score: i32) -> f64 {
-        // BLAST+ counts in 32 bits.
+        // BLAST+ holds this count in 32 bits.
         let in_database = f64::from(self.traceback.occurrences as i32);
         self.traceback.search.statistics.evalue(score, [self.effective, in_database])
     }
 
-    /// Bit score of a score.
+    /// Returns the bit score of a score.
     pub fn bits(&self, score: i32) -> f64 {
         self.traceback.search.statistics.bit_score(score)
     }
@@ -171,7 +172,7 @@ impl Traceback {
 }
 
 impl Aligner<'_> {
-    /// Aligns the query with a subject. `hit` is a preliminary hit of this query in it.
+    /// Aligns the query with a subject. `hit` is the preliminary hit of the query in this subject.
     pub fn align(&self, subject: &[u8], hit: &PrelimHit, scratch: &mut Scratch) -> Candidate {
         let (statistics, traceback) = (&self.statistics, self.statistics.traceback);
         let places = traceback.search.pattern.occurrences(subject);

@@ -7,28 +7,31 @@ use crate::lists::linking::PairStatistics;
 use crate::lists::linking::uneven::UnevenGaps;
 use crate::params::{DatabaseTotals, HspLinking, ProteinParams};
 
-/// E-value, before the correction for sets, from which HSPs that are linked are of use
+/// E-value up to which an HSP may be linked, before the correction for linked sets
 /// (`BlastHitSavingParametersUpdate`, blast_parameters.c).
 const LINKED_EVALUE: f64 = 1.0;
 
-/// How HSPs are linked.
+/// Rule by which HSPs are linked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LinkingRule {
-    /// With the same limits of gaps in both sequences; they depend on the batch and the subject.
+    /// Even gaps: the limits are the same in both sequences, and depend on the batch and the
+    /// subject.
     Even,
-    /// With introns.
+    /// Uneven gaps, which may be introns.
     Uneven(UnevenGaps),
 }
 
 impl HspLinking {
-    /// Whether gapped HSPs are linked: a short intron has no room for a residue.
+    /// Returns whether gapped HSPs are linked. They are not if the longest intron has no room for a
+    /// residue.
     pub fn links_gapped(self) -> bool {
         UnevenGaps::gapped(self.max_intron_length, false).is_some()
     }
 }
 
 impl ProteinParams {
-    /// How HSPs are linked, if they are (`BlastHitSavingParametersNew`, blast_parameters.c).
+    /// Returns the rule by which HSPs are linked, if they are linked
+    /// (`BlastHitSavingParametersNew`, blast_parameters.c).
     pub(crate) fn linking_rule(&self) -> Option<LinkingRule> {
         let max_intron_length = self.linking?.max_intron_length;
         let translates_query = self.query_translation.is_some();
@@ -41,7 +44,7 @@ impl ProteinParams {
         Some(gaps.filter(|_| !is_both).map_or(LinkingRule::Even, LinkingRule::Uneven))
     }
 
-    /// The same for gapped alignments.
+    /// Returns the limits of gaps between gapped HSPs, if those are linked.
     pub(crate) fn linked_gaps(&self) -> Option<UnevenGaps> {
         match self.linking_rule()? {
             LinkingRule::Uneven(gaps) if !self.common.ungapped => Some(gaps),
@@ -49,8 +52,8 @@ impl ProteinParams {
         }
     }
 
-    /// The least score of gapped HSPs that may be linked. `average_length` is that of the contexts
-    /// that are searched together. `None` if HSPs are not linked.
+    /// Returns the least score of gapped HSPs that may be linked, or `None` if HSPs are not linked.
+    /// `average_length` is the average length of the contexts that are searched together.
     pub(crate) fn linked_cutoff(
         &self,
         gapped: &KarlinParameters,
@@ -58,7 +61,7 @@ impl ProteinParams {
         totals: &DatabaseTotals,
     ) -> Option<i32> {
         let gaps = self.linked_gaps()?;
-        // The average where there are no finite-size statistics (`BLAST_GapAlignSetUp`,
+        // The mean length, where there are no finite-size statistics (`BLAST_GapAlignSetUp`,
         // blast_setup.c).
         let subject = match self.finite_size {
             true => i64::from(totals.min_length),
@@ -69,8 +72,8 @@ impl ProteinParams {
     }
 }
 
-/// Statistics for linked HSPs of a context and a subject of these lengths, in residues, less these
-/// adjustments.
+/// Returns statistics for linked HSPs of a context and a subject. `lengths` are their lengths in
+/// residues, which `adjustments` shorten.
 pub(crate) fn pair_statistics(
     karlin: &KarlinParameters,
     lengths: [usize; 2],

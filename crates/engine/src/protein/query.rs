@@ -1,5 +1,5 @@
-//! Reads queries of protein searches, translates them if they are nucleotides, masks them and
-//! computes their statistics (rules 2).
+//! Prepares queries of protein searches: translates nucleotides, masks residues and computes
+//! statistics (rules 2).
 
 use std::ops::Range;
 
@@ -49,7 +49,8 @@ impl QueryRules for ProteinParams {
 
     fn ungapped(&self, letters: &[u8]) -> Option<KarlinParameters> {
         let karlin = karlin::ungapped_parameters(letters, &self.scoring.scores)?;
-        // The smaller λ is the more careful one (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
+        // BLAST+ uses the smaller λ, which is more careful (`Blast_ScoreBlkKbpUngappedCalc`,
+        // blast_stat.c).
         let is_ideal = self.query_translation.is_some()
             && karlin.lambda >= self.scoring.ideal_parameters.lambda;
         Some(if is_ideal { self.scoring.ideal_parameters } else { karlin })
@@ -80,13 +81,13 @@ impl QueryRules for ProteinParams {
     }
 }
 
-/// Replaces residues that the matrices do not contain.
+/// Replaces `O`, which the matrices do not contain, by `X`.
 fn searchable(residues: &[u8]) -> Vec<u8> {
     residues.iter().map(|&code| if code == alphabet::O { alphabet::X } else { code }).collect()
 }
 
-/// The six frames of a nucleotide query of blastna codes. Those of a strand that is not searched
-/// have no residues.
+/// Translates a nucleotide query of blastna codes in six frames. Frames of a strand that is not
+/// searched have no residues.
 fn frames(
     bases: &[u8],
     translation: &QueryTranslation,
@@ -107,8 +108,8 @@ fn frames(
 }
 
 /// Converts lower-case ranges of a query of `length` letters to ranges of a frame of `count`
-/// residues: those with any lower-case letter but at the ends, where BLAST+ counts as
-/// `UseProteinCoords` (blast_setup_cxx.cpp) does.
+/// residues. A range contains each residue that has a lower-case letter. At the ends of the frame,
+/// the ranges are those of `UseProteinCoords` (blast_setup_cxx.cpp).
 pub(super) fn lower_case_in(
     frame: Frame,
     lower_case: &[Range<u32>],
@@ -134,7 +135,7 @@ pub(super) fn lower_case_in(
     }
 }
 
-/// The masked ranges of a query: SEG and, on request, lower case.
+/// Returns the masked ranges of a query: SEG and, on request, lower case.
 pub(super) fn masks(
     residues: &[u8],
     lower_case: &[Range<u32>],

@@ -1,4 +1,4 @@
-//! Subjects aligned with the query: the letter of each of them at each position of the query.
+//! Subjects aligned with the query: the letter of each subject at each position of the query.
 
 use fleetblast_seq::alphabet;
 
@@ -14,33 +14,33 @@ pub struct Cell(u8);
 
 impl Cell {
     const ALIGNED: u8 = 0x80;
-    /// No letter.
+    /// A cell without a letter.
     pub const NONE: Cell = Cell(GAP);
 
-    /// An aligned letter, or [`GAP`].
+    /// Creates a cell with an aligned letter, or with [`GAP`].
     pub fn aligned(letter: u8) -> Cell {
         Cell(letter & !Self::ALIGNED | Self::ALIGNED)
     }
 
-    /// A letter that is known, but does not count as aligned.
+    /// Creates a cell with a letter that is known, but does not count as aligned.
     pub fn unaligned(letter: u8) -> Cell {
         Cell(letter & !Self::ALIGNED)
     }
 
-    /// The letter; [`GAP`] if there is none.
+    /// Returns the letter; [`GAP`] if there is none.
     #[inline]
     pub fn letter(self) -> u8 {
         self.0 & !Self::ALIGNED
     }
 
-    /// Whether the sequence is aligned at the position.
+    /// Returns whether the sequence is aligned at the position.
     #[inline]
     pub fn is_aligned(self) -> bool {
         self.0 & Self::ALIGNED != 0
     }
 }
 
-/// A sequence, by position of the query.
+/// The cells of a sequence, by position of the query.
 pub type Row = Vec<Cell>;
 
 /// Sequences aligned with the query, which is the first of them.
@@ -64,8 +64,8 @@ impl QueryAlignment {
         QueryAlignment { rows }
     }
 
-    /// Adds a subject by some of its alignments. At each position the first alignment that covers
-    /// it counts. `letters` has the subject's residues from the start of an alignment on.
+    /// Adds a subject by some of its alignments. Where they overlap, the first one counts. The
+    /// slice of each alignment holds the subject's residues from the start of the alignment on.
     pub fn add<'a>(&mut self, alignments: impl IntoIterator<Item = (&'a Alignment, &'a [u8])>) {
         let mut row = vec![Cell::NONE; self.rows[0].len()];
         for (alignment, letters) in alignments {
@@ -74,7 +74,7 @@ impl QueryAlignment {
         self.rows.push(row);
     }
 
-    /// The sequences, the query first.
+    /// Returns the sequences, the query first.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -83,12 +83,12 @@ impl QueryAlignment {
         &mut self.rows
     }
 
-    /// The letters of the query.
+    /// Returns the letters of the query.
     pub(super) fn query(&self) -> Vec<u8> {
         self.rows[0].iter().map(|cell| cell.letter()).collect()
     }
 
-    /// The query's letter; [`GAP`] if the query does not count.
+    /// Returns the query's letter at a position; [`GAP`] if the query is excluded.
     pub(super) fn query_letter(&self, position: usize) -> u8 {
         self.rows[0][position].letter()
     }
@@ -98,7 +98,7 @@ impl QueryAlignment {
         self.rows[0].fill(Cell::NONE);
     }
 
-    /// Number of positions of the query.
+    /// Returns the number of positions of the query.
     pub(super) fn columns(&self) -> usize {
         self.rows[0].len()
     }
@@ -132,7 +132,8 @@ impl QueryAlignment {
     }
 }
 
-/// Writes one alignment to a row. BLAST+ leaves `O` of a database unchanged, and so does this.
+/// Writes one alignment to the cells of a row that are not aligned yet. Like BLAST+, it keeps `O`
+/// of a database.
 fn align_to_row(alignment: &Alignment, letters: &[u8], row: &mut [Cell]) {
     let mut position = alignment.query.start as usize;
     let mut letters = letters.iter();

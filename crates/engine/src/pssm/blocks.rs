@@ -5,15 +5,15 @@ use fleetblast_seq::alphabet::X;
 
 use super::alignment::{GAP, QueryAlignment, Row};
 
-/// For each position the first and last column of its block.
+/// The block of each position: its first and last column, and its size.
 #[derive(Debug)]
 pub(super) struct Blocks {
     /// First column; -1 where no sequence but the query is aligned.
     pub left: Vec<i32>,
     /// Last column; the number of columns where no sequence but the query is aligned.
     pub right: Vec<i32>,
-    /// Number of columns, without those where the query has an `X`; 2 more than the query where no
-    /// other sequence is aligned.
+    /// Number of columns, without those where the query has an `X`. Where no other sequence is
+    /// aligned, this is 2 more than the length of the query.
     pub sizes: Vec<u32>,
 }
 
@@ -67,7 +67,7 @@ impl Blocks {
         let unknown = query.iter().enumerate().filter(|&(_, &letter)| letter == X);
         for (x, _) in unknown {
             for position in (0..query.len()).filter(|&position| query[position] != X) {
-                // Without a first column BLAST+ takes -1 for a large number.
+                // Where there is no first column, BLAST+ reads its -1 as a large number.
                 let holds = if position < x {
                     self.right[position] >= x as i32
                 } else {

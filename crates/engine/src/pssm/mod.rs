@@ -1,10 +1,10 @@
 //! Position-specific scoring matrices (PSSMs): from the hits of an iteration to the matrix of the
 //! next (rules of psiblast, 3 and 4).
 //!
-//! The included subjects are aligned with the query ([`alignment`]), and copies of others are
-//! removed (`purge`). Each sequence gets a weight in each column (`weights`). The weights become
-//! frequencies of letters (`ratios`), and these become scores (`scores`). Intermediate results by
-//! column are kept for reports ([`Observed`]).
+//! The included subjects are aligned with the query ([`alignment`]), and copies of other sequences
+//! are removed (`purge`). Each sequence gets a weight in each column (`weights`). The weights
+//! become frequencies of letters (`ratios`), and these become scores (`scores`). Intermediate
+//! results by column are kept for reports ([`Observed`]).
 
 pub mod alignment;
 mod blocks;
@@ -28,14 +28,14 @@ use self::blocks::Blocks;
 use self::ratios::Pseudocounts;
 use self::weights::Weights;
 
-/// Probabilities up to this value count as 0.
+/// Limit up to which probabilities count as 0.
 pub(crate) const EPSILON: f64 = 0.0001;
 
 /// A number for each NCBIstdaa code.
 pub type ByCode = [f64; SIZE];
 
-/// Scores of each position of a query against each letter, and the frequencies that they are made
-/// from.
+/// A position-specific scoring matrix: scores of each position of a query against each letter, and
+/// the frequencies from which they are computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pssm {
     /// The letters of the query, NCBIstdaa.
@@ -59,7 +59,7 @@ pub struct Pssm {
 pub struct Observed {
     /// Weighted shares of the letters.
     pub weighted: Vec<ByCode>,
-    /// Information in bits.
+    /// Information of the column in bits.
     pub information: Vec<f64>,
     /// Weight of observed letters (not gaps) relative to pseudocounts.
     pub gapless: Vec<f64>,
@@ -72,14 +72,14 @@ pub struct Observed {
 }
 
 impl Pssm {
-    /// Creates a PSSM with nothing but statistics, for reports; it cannot be used for a search.
+    /// Creates a PSSM for reports that has nothing but statistics. It cannot be used for a search.
     pub fn of_statistics(ungapped: KarlinParameters, gapped: KarlinParameters) -> Pssm {
         let (query, scores, frequencies) = (Vec::new(), Vec::new(), Vec::new());
         Pssm { query, scores, frequencies, ungapped, gapped, observed: None }
     }
 }
 
-/// Reason why there is no matrix. The text is that of BLAST+.
+/// Reason why a PSSM cannot be computed. The text is that of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PssmError {
     /// Chance alignments would score above 0.
@@ -105,18 +105,18 @@ pub enum PssmError {
     GapInQuery,
 }
 
-/// Computes matrices for searches with a scoring system.
+/// A maker of PSSMs for searches with a scoring system.
 #[derive(Clone, Debug)]
 pub struct PssmMaker {
     scoring: ScoringSystem,
     data: MatrixFrequencies,
     standard: ByCode,
     pseudocounts: Pseudocounts,
-    /// Unit of scores in bits where scores come from the matrix alone.
+    /// Number of score units in a bit, where scores come from the matrix alone.
     bit_scale: f64,
 }
 
-/// Differences between alignments of an iteration and one that the user provides.
+/// Rules that differ between alignments of an iteration and alignments that the user provides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlignmentRules {
     /// Whether columns without aligned sequences are allowed.
@@ -128,8 +128,8 @@ pub struct AlignmentRules {
 }
 
 impl PssmMaker {
-    /// Creates a maker with this pseudocount, or 0 to choose it for each column. Returns `None` if
-    /// the matrix has no frequency data (IDENTITY).
+    /// Creates a maker with this pseudocount; 0 chooses the pseudocount of each column. Returns
+    /// `None` if the matrix has no frequency data (IDENTITY).
     pub fn new(scoring: &ScoringSystem, pseudocount: i32) -> Option<Self> {
         let data = MatrixFrequencies::for_matrix(scoring.name)?;
         Some(PssmMaker {
@@ -141,10 +141,10 @@ impl PssmMaker {
         })
     }
 
-    /// Computes the matrix of an alignment.
+    /// Computes the PSSM of an alignment.
     ///
     /// # Errors
-    /// If the alignment is not suitable.
+    /// If BLAST+ refuses the alignment, or if it gives no valid matrix.
     pub fn make(
         &self,
         mut alignment: QueryAlignment,
@@ -188,7 +188,7 @@ impl PssmMaker {
         Ok(Pssm { observed: Some(observed), ..pssm })
     }
 
-    /// Computes the matrix of given frequencies, with its scores.
+    /// Computes the PSSM of given frequencies.
     ///
     /// # Errors
     /// If the frequencies give no valid matrix.
@@ -202,14 +202,14 @@ impl PssmMaker {
         Ok(Pssm { query, scores, frequencies, ungapped, gapped, observed: None })
     }
 
-    /// Parameters of gapped alignments, derived from the ungapped ones.
+    /// Returns the parameters of gapped alignments, derived from the ungapped ones.
     pub(crate) fn gapped(&self, ungapped: &KarlinParameters) -> KarlinParameters {
         let standard = self.scoring.gapped_statistics.karlin_parameters();
         let k = ungapped.k * standard.k / self.scoring.ideal_parameters.k;
         KarlinParameters { k, log_k: k.ln(), ..standard }
     }
 
-    /// Information of a column in bits.
+    /// Returns the information of a column in bits.
     fn information(&self, frequencies: &ByCode) -> f64 {
         let mut sum = 0.0;
         for (&frequency, &standard) in frequencies.iter().zip(&self.standard) {

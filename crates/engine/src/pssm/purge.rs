@@ -11,15 +11,16 @@ use fleetblast_seq::alphabet::X;
 
 use super::alignment::{Cell, QueryAlignment, Row};
 
-/// From this share of identical pairs on a sequence is redundant.
+/// Least share of identical pairs that makes a sequence redundant.
 const NEAR_IDENTICAL: f64 = 0.94;
-/// The same for comparison with the query itself.
+/// Least share of identical pairs that makes a sequence redundant with the query.
 const IDENTICAL: f64 = 1.0;
 
 /// A sequence, and its aligned range.
 struct Sequence {
     row: Row,
-    /// The aligned range if there is just one; empty if there is none.
+    /// The aligned range if there is just one, an empty range if there is none, and `None` if there
+    /// are several.
     stretch: Option<Range<usize>>,
 }
 
@@ -39,15 +40,16 @@ impl Sequence {
     }
 }
 
-/// The aligned range; `None` if there are several.
+/// Returns the aligned range of a row: an empty range if there is none, `None` if there are
+/// several.
 fn stretch(row: &Row) -> Option<Range<usize>> {
     let Some(start) = row.iter().position(|cell| cell.is_aligned()) else { return Some(0..0) };
     let end = row.iter().rposition(|cell| cell.is_aligned()).map_or(start, |last| last + 1);
     row[start..end].iter().all(|cell| cell.is_aligned()).then_some(start..end)
 }
 
-/// Removes copies of the query, and then copies of each other: the second of two is removed, and
-/// neighbouring pairs are compared first.
+/// Removes copies of the query, and then copies among the other sequences. The second sequence of a
+/// pair loses the regions that are alike. Neighbouring sequences are compared first.
 pub(super) fn purge(alignment: &mut QueryAlignment) {
     let rows = std::mem::take(alignment.rows_mut());
     let mut rows = rows.into_iter();
@@ -78,12 +80,12 @@ pub(super) fn purge(alignment: &mut QueryAlignment) {
     *alignment.rows_mut() = std::iter::once(query).chain(kept).collect();
 }
 
-/// A quick test that finds most pairs different: returns true if the second certainly loses no
-/// region.
+/// Tests quickly whether two sequences certainly differ, so that the second loses no region. It
+/// finds most pairs that differ.
 fn certainly_different(one: &Sequence, other: &Sequence) -> bool {
     let (Some(a), Some(b)) = (&one.stretch, &other.stretch) else { return false };
     if a.end < b.start || b.end < a.start {
-        // They do not touch, and no pair is identical.
+        // The ranges do not touch, so no pair is identical.
         return true;
     }
     let both = a.start.min(b.start)..a.end.max(b.end);
@@ -107,19 +109,19 @@ struct Region {
 }
 
 impl Region {
-    /// The region, if its pairs are alike.
+    /// Returns the range of the region, if its pairs are alike.
     fn alike(&self, limit: f64) -> Option<Range<usize>> {
         let alike = self.counted > 0 && self.identical as f64 / self.counted as f64 >= limit;
         alike.then(|| self.start..self.start + self.counted + self.unknown)
     }
 }
 
-/// The regions that the second of two sequences loses. The query counts as nowhere aligned, so that
-/// regions are those of the other.
+/// Returns the regions that the second of two sequences loses. The first one counts as nowhere
+/// aligned if it is the query, so that only the second one limits regions.
 fn alike(one: &Row, other: &Sequence, is_query: bool, limit: f64) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    // BLAST+ counts from the start on; after a position where neither is aligned, from the next
-    // pair without an `X` on.
+    // As in BLAST+, the first region starts at the first position. A later region starts at the
+    // first pair without an `X` after a position where neither sequence is aligned.
     let mut region = Some(Region::default());
     for (position, (&one, &other)) in one.iter().zip(&other.row).enumerate() {
         if (!one.is_aligned() || is_query) && !other.is_aligned() {

@@ -1,5 +1,5 @@
-//! From weighted shares to estimated frequencies: computes the number of observations of a column
-//! and the weight of the matrix relative to them (`_PSIComputeFreqRatios`, blast_psi_priv.c).
+//! Estimates frequencies from weighted shares: computes the number of observations of a column and
+//! the weight of the matrix relative to them (`_PSIComputeFreqRatios`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, X};
 use fleetblast_stats::frequencies::{AMINO_ACID_CODES, AMINO_ACID_COUNT};
@@ -10,21 +10,20 @@ use super::blocks::Blocks;
 use super::weights::{KINDS, Weights};
 use super::{ByCode, EPSILON, PssmMaker};
 
-/// Largest number of observations in the table.
+/// Number of entries in the table of expected letters. It limits the number of observations.
 const MAX_OBSERVATIONS: usize = 400;
-/// From this number on pseudocounts count as infinite.
+/// Number from which on pseudocounts count as infinite.
 const INFINITE: f64 = 1_000_000.0;
-/// Replaces infinite pseudocounts: such a column has no observations and this number of
-/// pseudocounts.
+/// Number of pseudocounts that replaces an infinite number. Such a column has no observations.
 const NOTHING_SEEN: f64 = 30.0;
-/// Constant of the entropy method.
+/// Constants of the entropy method: this one, `NUMERATOR` and `EXPONENT`.
 const MULTIPLIER: f64 = 500.0;
 const NUMERATOR: f64 = 0.0457;
 const EXPONENT: f64 = 0.8;
 /// Pseudocounts of the entropy method that keep frequencies above 0.
 const INITIAL: f64 = 5.5;
 
-/// Computes the weight of the matrix relative to the observations.
+/// The weight of the matrix relative to the observations.
 #[derive(Clone, Debug)]
 pub(super) struct Pseudocounts {
     background: [f64; AMINO_ACID_COUNT],
@@ -50,7 +49,7 @@ impl Pseudocounts {
         }
     }
 
-    /// Estimated frequencies of each column, and the pseudocounts used for them.
+    /// Returns the estimated frequencies of each column, and the pseudocounts used for them.
     pub fn frequencies(
         &self,
         alignment: &QueryAlignment,
@@ -76,8 +75,8 @@ impl Pseudocounts {
         (0..alignment.columns()).map(column).unzip()
     }
 
-    /// Number of observations of a column, less one, from the numbers of different letters in the
-    /// better half of its block.
+    /// Returns the number of observations of a column, less one. It follows from the numbers of
+    /// different letters in the more diverse half of the columns of its block.
     fn observations(&self, blocks: &Blocks, weights: &Weights, position: usize) -> f64 {
         let (left, right) = (blocks.left[position], blocks.right[position]);
         if left < 0 || right as usize >= blocks.left.len() {
@@ -100,7 +99,8 @@ impl Pseudocounts {
         (observed.min(f64::from(weights.weighed[position])) - 1.0).max(0.0)
     }
 
-    /// The pseudocounts for a column: the less its letters differ from the background, the more.
+    /// Returns the pseudocounts for a column. They are high if its letters are close to the
+    /// background.
     fn of_column(&self, shares: &ByCode, observations: f64) -> f64 {
         let mut letters = [0.0; AMINO_ACID_COUNT];
         let mut sum = 0.0;
@@ -123,7 +123,7 @@ impl Pseudocounts {
 }
 
 impl PssmMaker {
-    /// Frequencies of a column, from its observations and from the matrix.
+    /// Returns the frequencies of a column, from its observations and from the matrix.
     fn estimate(&self, shares: &ByCode, observations: f64, pseudocounts: f64) -> ByCode {
         std::array::from_fn(|code| {
             if self.standard[code] <= EPSILON {

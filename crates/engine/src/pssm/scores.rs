@@ -1,4 +1,4 @@
-//! From estimated frequencies to scores, scaled such that chance alignments score as with the
+//! Computes scores from estimated frequencies, scaled such that chance alignments score as with the
 //! matrix (`_PSIConvertFreqRatiosToPSSM`, `_PSIScaleMatrix`, blast_psi_priv.c).
 
 use fleetblast_seq::alphabet::{SIZE, STOP, X, is_standard};
@@ -11,32 +11,33 @@ use super::{ByCode, EPSILON, PssmError, PssmMaker};
 /// Scores by position and code.
 pub(crate) type Positions = Vec<[i32; SIZE]>;
 
-/// Factor of scores before rounding to whole numbers.
+/// Scale of fine scores. They are this many times as large as final scores, and rounded to whole
+/// numbers.
 pub(crate) const FINE: f64 = 200.0;
-/// First step away from a factor of 1.
+/// First step in the search for the factor, away from 1.
 const FIRST_STEP: f64 = 0.05;
-/// Number of bisection steps for the factor.
+/// Number of bisection steps in the search for the factor.
 const HALVINGS: u32 = 10;
 
-/// The nearest whole number, halves away from zero (`BLAST_Nint`, ncbi_math.c).
+/// Returns the nearest whole number, halves away from zero (`BLAST_Nint`, ncbi_math.c).
 pub(crate) fn nearest(x: f64) -> i32 {
     (x + if x >= 0.0 { 0.5 } else { -0.5 }) as i32
 }
 
-/// Multiplies scores by a factor.
+/// Converts scores by a function and rounds them. [`SENTINEL_SCORE`] is not converted.
 pub(crate) fn times(scores: &[[i32; SIZE]], factor: impl Fn(i32) -> f64) -> Positions {
     let one =
         |score: i32| if score == SENTINEL_SCORE { SENTINEL_SCORE } else { nearest(factor(score)) };
     scores.iter().map(|row| row.map(one)).collect()
 }
 
-/// A [fine](FINE) score times a factor, not rounded.
+/// Converts a [fine](FINE) score to its final size times a factor, without rounding.
 fn scaled(score: i32, factor: f64) -> f64 {
     factor * f64::from(score) / FINE
 }
 
-/// The scores of a background letter with any position whose letter is known, and their
-/// probabilities, in the order in which BLAST+ adds these up.
+/// The scores of background letters against the positions whose letter is known, with their
+/// probabilities. They are in the order in which BLAST+ adds the probabilities up.
 struct Chance {
     scores: Vec<(i32, f64)>,
     lowest: i32,
@@ -44,8 +45,8 @@ struct Chance {
 }
 
 impl Chance {
-    /// Passes the probability of each whole score to a function. `at` converts scores and must be
-    /// monotonic. Returns `None` without scores.
+    /// Passes the probability of each whole score to a function, and returns its result. `at`
+    /// converts scores and must be monotonic. Returns `None` if there are no scores.
     fn with_distribution<T>(
         &self,
         at: impl Fn(i32) -> i32,
@@ -65,7 +66,7 @@ impl Chance {
 }
 
 impl PssmMaker {
-    /// The scores of frequencies, and their parameters.
+    /// Computes the scores of these frequencies, and their ungapped parameters.
     pub(super) fn scores(
         &self,
         query: &[u8],
@@ -118,7 +119,7 @@ impl PssmMaker {
         Chance { lowest, highest, scores }
     }
 
-    /// Scores at [`FINE`] times their final size.
+    /// Computes scores at [`FINE`] times their final size.
     pub(crate) fn fine_scores(&self, query: &[u8], frequencies: &[ByCode]) -> Positions {
         query.iter().zip(frequencies).map(|(&letter, column)| self.fine(letter, column)).collect()
     }
@@ -131,7 +132,7 @@ impl PssmMaker {
             if standard > EPSILON { frequencies[code] / standard } else { 0.0 }
         };
         if (0..SIZE).all(|code| ratio(code) == 0.0) {
-            // Without data: the matrix, unrounded.
+            // Without data the scores are those of the matrix, unrounded.
             return self.data.frequency_ratios[usize::from(letter)].map(|ratio| match ratio {
                 0.0 => SENTINEL_SCORE,
                 ratio => nearest(FINE * self.bit_scale * ratio.ln() / std::f64::consts::LN_2),
@@ -149,7 +150,7 @@ impl PssmMaker {
         })
     }
 
-    /// Parameters of ungapped scores (`_PSIUpdateLambdaK`).
+    /// Computes the parameters of ungapped alignments with these scores (`_PSIUpdateLambdaK`).
     pub(crate) fn parameters(
         &self,
         query: &[u8],

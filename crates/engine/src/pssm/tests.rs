@@ -11,7 +11,7 @@ fn maker(pseudocount: i32) -> PssmMaker {
     PssmMaker::new(&scoring, pseudocount).expect("a matrix with frequencies")
 }
 
-/// A row of letters, gaps (`-`) and positions without alignment (`.`).
+/// Creates a row from letters, gaps (`-`) and positions without alignment (`.`).
 fn row(text: &str) -> Row {
     let cell = |letter: u8| match letter {
         b'.' => Cell::NONE,
@@ -24,12 +24,12 @@ fn rows(texts: &[&str]) -> QueryAlignment {
     QueryAlignment::of_rows(texts.iter().map(|text| row(text)).collect())
 }
 
-/// 15 significant digits.
+/// Formats a number with 15 significant digits.
 fn digits(value: f64) -> String {
     format!("{value:.14e}")
 }
 
-/// The alignment of the oracle's `psiblast -in_msa`.
+/// The alignment that the oracle reads by `psiblast -in_msa`.
 const TYPED: [&str; 5] = [
     "MKVLAWGDEFHIRNPQSTYC",
     "MKILAWGDEFHLRNPQSTFC",
@@ -38,7 +38,7 @@ const TYPED: [&str; 5] = [
     "MKVLAWGDEFHIRNPQSTYC",
 ];
 
-// `psiblast -in_msa TYPED -num_iterations 1 -out_pssm FILE -out_ascii_pssm FILE`.
+// Values from `psiblast -in_msa TYPED -num_iterations 1 -out_pssm FILE -out_ascii_pssm FILE`.
 #[test]
 fn the_matrix_of_a_typed_alignment() {
     let rules = AlignmentRules { bare_columns: true, observes: true, ..AlignmentRules::default() };

@@ -1,15 +1,15 @@
-//! Converts a multiple alignment from the user to one with one of its sequences as the query
-//! (`CPsiBlastInputClustalW`, msa_pssm_input.cpp).
+//! Converts a multiple alignment of the user to an alignment that has one of its sequences as the
+//! query (`CPsiBlastInputClustalW`, msa_pssm_input.cpp).
 
 use fleetblast_seq::alphabet::{U, X, encode};
 use thiserror::Error;
 
 use super::alignment::{Cell, GAP, QueryAlignment, Row};
 
-/// A gap of at least this length counts as not aligned.
+/// Length from which on a gap counts as not aligned.
 const LONG_GAP: usize = 10;
 
-/// Reason why no sequence can be the query.
+/// Reason why the chosen row cannot be the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TypedError {
     /// The row does not exist. The text is that of BLAST+.
@@ -18,19 +18,19 @@ pub enum TypedError {
     /// The row has only gaps. The text is that of BLAST+.
     #[error("Query length provided by IPssmInputData is 0")]
     Empty,
-    /// The row contains a character that no query can have.
+    /// The row contains a `*`, which no query can have.
     #[error("sequence {0} of the alignment, which is to be the query, has a '*'")]
     Stop(usize),
-    /// BLAST+ takes the first row that begins with the query's letters for the query, and writes
-    /// beyond its end if that row is longer.
+    /// Another row begins with the query's letters and is longer. BLAST+ takes the first such row
+    /// for the query, and writes beyond the query's end.
     #[error(
         "sequence {0} of the alignment begins with the letters of the query, which is another one, and goes on"
     )]
     Longer(usize),
 }
 
-/// Aligns the sequences with that of row `master`, from 0. A column has a letter or `-`; lower-case
-/// letters of the query do not count as aligned.
+/// Aligns all sequences with the sequence of row `master` (from 0), which is the query. A column
+/// has a letter or `-`. Lower-case letters of the query do not count as aligned.
 ///
 /// # Errors
 /// If the row cannot be the query.
@@ -61,7 +61,7 @@ pub fn align_rows(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, Typed
     Ok(QueryAlignment::of_rows(laid))
 }
 
-/// The letters of a row, NCBIstdaa.
+/// Returns the letters of a row as NCBIstdaa codes.
 fn letters(row: &[u8]) -> impl Iterator<Item = u8> {
     row.iter().filter(|&&letter| letter != b'-').map(|&letter| code(letter))
 }
@@ -70,7 +70,8 @@ fn code(letter: u8) -> u8 {
     encode(letter.to_ascii_uppercase()).unwrap_or(X)
 }
 
-/// Whether the letters of a row begin with a query; an `X` may replace a `U`.
+/// Returns whether the letters of a row begin with the query. An `X` of the query may stand for a
+/// `U` of the row.
 fn begins_with(row: &[u8], query: &[u8]) -> bool {
     let mut letters = letters(row);
     query.iter().all(|&code| {
@@ -78,8 +79,8 @@ fn begins_with(row: &[u8], query: &[u8]) -> bool {
     })
 }
 
-/// The letters of a row in these columns. Before its start, after its end, and in long gaps it is
-/// not aligned.
+/// Returns the cells of a row in these columns. The row is not aligned before its start, after its
+/// end, and in long gaps.
 fn lay_row(row: &[u8], columns: &[usize]) -> Row {
     let cell = |&column: &usize| match row[column] {
         b'-' => Cell::aligned(GAP),
@@ -105,7 +106,8 @@ mod tests {
 
     use super::*;
 
-    /// Aligned letters unchanged, others in lower case, dots for positions without alignment.
+    /// Formats the aligned rows: aligned letters unchanged, others in lower case, dots for
+    /// positions without alignment.
     fn shown(rows: &[&str], master: usize) -> Vec<String> {
         let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
         let letter = |cell: &Cell| match (cell.is_aligned(), decode(cell.letter()) as char) {

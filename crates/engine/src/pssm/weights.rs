@@ -7,19 +7,19 @@ use super::alignment::{GAP, QueryAlignment};
 use super::blocks::Blocks;
 use super::{ByCode, EPSILON, PssmError};
 
-/// Number of different letters that are distinguished.
+/// Maximum number of different letters in a column.
 pub(super) const KINDS: usize = 20;
 
 /// Weighted statistics of each column.
 #[derive(Debug)]
 pub(super) struct Weights {
-    /// Weighted shares of the letters, among which the share of gaps is distributed.
+    /// Weighted shares of the letters. The share of gaps is distributed among the letters.
     pub shares: Vec<ByCode>,
     /// Total weight of the sequences with a letter in the column.
     pub gapless: Vec<f64>,
     /// Sum of the numbers of different letters, including gaps, in the columns of the block.
     pub sigma: Vec<f64>,
-    /// Number of columns of the block by their number of different letters.
+    /// Number of columns of the block, by their number of different letters.
     pub kinds: Vec<[u32; KINDS + 1]>,
     /// Number of aligned sequences.
     pub matching: Vec<u32>,
@@ -116,7 +116,7 @@ impl Weights {
         }
     }
 
-    /// The columns with weights in which the query has a known letter.
+    /// Returns the columns with weights in which the query has a known letter.
     fn seen<'a>(
         &'a self,
         alignment: &'a QueryAlignment,
@@ -149,12 +149,12 @@ impl Weights {
     }
 }
 
-/// The weights of the sequences `aligned`, from the columns of a block.
+/// Computes the weights of the sequences `aligned` from the columns of a block.
 fn weigh(columns: &Columns, aligned: &[usize], (left, right): (i32, i32)) -> Block {
     let mut block = Block { weights: Vec::new(), sigma: 0, kinds: [0; KINDS + 1] };
     let mut sums = vec![0.0; aligned.len()];
     let mut distinct = false;
-    // BLAST+ reads no block that begins before the query.
+    // Like BLAST+, reads no columns of a block that begins before the query.
     let range = u32::try_from(left).ok().zip(u32::try_from(right).ok());
     for column in range.map_or(0..0, |(left, right)| left as usize..right as usize + 1) {
         let letters = columns.column(column);

@@ -1,6 +1,6 @@
 //! All steps from queries to final alignments, compared with BLAST+.
 //!
-//! `tests/golden.tsv` holds the output of BLAST+ 2.12.0 under the command that made it, to be run
+//! `tests/golden.tsv` holds commands and, below each, its output by BLAST+ 2.12.0. The commands run
 //! in `tests/`. All sequences are synthetic: mutated copies, repeats, low complexity, unusual
 //! letters.
 
@@ -18,7 +18,7 @@ use crate::params::{CompositionMode, HspFilter, ProteinParams};
 use crate::query::QueryInput;
 use crate::subjects::Subjects;
 
-/// Name and letters.
+/// Name and letters of a sequence.
 type Record = (String, Vec<u8>);
 
 struct Database(Vec<Vec<u8>>);
@@ -69,7 +69,7 @@ fn defaults() -> ProteinParams {
     )
 }
 
-/// The parameters of a command line that begins after `-outfmt '...'`.
+/// Parses the options of a command line, which follow `-outfmt '...'`.
 fn parse(options: &str) -> ProteinParams {
     let mut params = defaults();
     let mut words = options.split_whitespace();
@@ -161,7 +161,7 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
     selector.finish()
 }
 
-/// The columns of an alignment in the form of BLAST+'s `btop`.
+/// Formats the columns of an alignment like BLAST+'s `btop`.
 fn btop(query: &[u8], subject: &[u8], alignment: &Alignment) -> String {
     let mut q = query[alignment.query.start as usize..].iter();
     let mut s = subject[alignment.subject.start as usize..].iter();
@@ -187,7 +187,7 @@ fn btop(query: &[u8], subject: &[u8], alignment: &Alignment) -> String {
     text
 }
 
-/// An e-value as tabular output prints it.
+/// Formats an e-value like tabular output.
 fn evalue_text(evalue: f64) -> String {
     match evalue {
         e if e < 1e-180 => "0.0".to_owned(),

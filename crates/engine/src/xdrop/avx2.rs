@@ -8,7 +8,7 @@ use super::{Extent, Record, Scheme};
 use crate::kernel::Avx2;
 use crate::scores::RowNumber;
 
-/// [`window::extend`] with AVX2.
+/// Runs [`window::extend`] with AVX2.
 pub(super) fn extend<R: Record>(
     proof: Avx2,
     query: &[RowNumber],
@@ -32,7 +32,7 @@ pub(super) fn extend<R: Record>(
     unsafe { inner(proof, query, subject, scheme, window, record) }
 }
 
-/// [`window::moved_up`] with AVX2.
+/// Runs [`window::moved_up`] with AVX2.
 #[inline(always)]
 pub(crate) fn moved_up<const BY: usize>(proof: Avx2, chunk: &Chunk, below: &Chunk) -> Chunk {
     window::moved_up::<Halves, BY>(proof, chunk, below)
@@ -44,7 +44,7 @@ struct Halves(__m256i, __m256i);
 
 impl Lanes for Halves {
     type Proof = Avx2;
-    /// All bits of each selected lane are set.
+    /// A chunk in which all bits of each selected lane are set.
     type Mask = Halves;
 
     #[inline(always)]
@@ -133,7 +133,7 @@ impl Lanes for Halves {
     fn up<const BY: usize>(self, below: Self) -> Self {
         // SAFETY: the lanes are proof that the CPU has the instructions.
         unsafe {
-            // Each 16 bytes take the last bytes of those before.
+            // Each group of 16 bytes takes the last bytes of the group before it.
             let before = Halves(
                 _mm256_permute2x128_si256::<0x21>(below.1, self.0),
                 _mm256_permute2x128_si256::<0x21>(self.0, self.1),

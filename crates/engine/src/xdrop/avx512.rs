@@ -8,7 +8,7 @@ use super::{Extent, Record, Scheme};
 use crate::kernel::Avx512;
 use crate::scores::RowNumber;
 
-/// [`window::extend`] with AVX-512.
+/// Runs [`window::extend`] with AVX-512.
 pub(super) fn extend<R: Record>(
     proof: Avx512,
     query: &[RowNumber],
@@ -32,7 +32,7 @@ pub(super) fn extend<R: Record>(
     unsafe { inner(proof, query, subject, scheme, window, record) }
 }
 
-/// [`window::moved_up`] with AVX-512.
+/// Runs [`window::moved_up`] with AVX-512.
 #[inline(always)]
 pub(crate) fn moved_up<const BY: usize>(proof: Avx512, chunk: &Chunk, below: &Chunk) -> Chunk {
     window::moved_up::<Zmm, BY>(proof, chunk, below)

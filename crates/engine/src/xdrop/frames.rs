@@ -2,26 +2,26 @@
 //! numbers and a narrow window suffice (`Blast_SemiGappedAlign` and `s_BlastAlignPackedNucl`,
 //! `blast_gapalign.c`).
 //!
-//! Rows are letters of one sequence (here the query, for nucleotides the subject), columns the
-//! letters of the other, lanes are diagonals. The frame of lanes advances by one column from row to
-//! row, so that a diagonal stays in its lane. A gap in the subject comes from the lane above in the
-//! row before. A gap in the query comes from lanes below in the same row; it is a running maximum,
-//! computed in steps of doubling length.
+//! Rows are letters of one sequence: the query of proteins, the subject of nucleotides. Columns are
+//! letters of the other sequence, and lanes are diagonals. The lanes of a row form a frame. The
+//! frame advances by one column from row to row, so that a diagonal stays in its lane. A gap in the
+//! subject comes from the lane above in the row before. A gap in the query comes from lanes below
+//! in the same row. It is a running maximum, computed in steps of doubling length.
 //!
 //! * **Bytes.** A cell is kept only if it is at most the X-drop below the best score. So a byte
 //!   suffices, relative to a base that moves along with the best score. A dropped cell is
-//!   [`NEVER`]; a gap below the floor is as good as dropped, since the floor only rises and a gap
+//!   [`NEVER`]. A gap below the floor is as good as dropped, since the floor only rises and a gap
 //!   only loses. For the same reason the gaps that the scalar code leaves in dropped cells have no
 //!   effect.
 //! * **Order.** The best score includes the cells to the left in the same row. In most rows no cell
 //!   exceeds it. In the other rows each new maximum is processed in turn, and the cells to its
 //!   right are compared with the new floor.
-//! * **Window.** It has no bounds but those of the frame. When the first or the last lane becomes
-//!   live, the row is repeated in a shifted frame. If no frame is wide enough, the scalar code must
-//!   do the extension. Columns beyond the end of the subject hold sentinels: nothing pairs with
-//!   them, and a gap that runs into them never comes back.
-//! * **First row.** One limit of BLAST+'s window has an effect: it does not compute the pair after
-//!   the last cell of the row before (`Blast_SemiGappedAlign`, blast_gapalign.c).
+//! * **Window.** Only the frame bounds the window. When the first or the last lane becomes live,
+//!   the row is repeated in a shifted frame. If no frame is wide enough, the scalar code must do
+//!   the extension. Columns beyond the end of the subject hold sentinels. Nothing pairs with them,
+//!   and a gap that runs into them never comes back.
+//! * **First row.** One limit of BLAST+'s window has an effect: BLAST+ does not compute the pair
+//!   after the last cell of the first row (`Blast_SemiGappedAlign`, blast_gapalign.c).
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -34,9 +34,9 @@ use crate::scores::{RowNumber, ScoreRows};
 /// Number of bytes before and after the subject that a row of vectors may read.
 pub(crate) const MARGIN: usize = 128;
 
-/// The rows of an extension.
+/// The row numbers of one sequence, in the order of an extension.
 pub(crate) trait Rows: Copy {
-    /// The row after `taken` others; `None` after the last.
+    /// Returns the number of the row that follows `taken` rows; `None` after the last one.
     fn number(&self, taken: usize) -> Option<RowNumber>;
 }
 
@@ -70,23 +70,23 @@ pub(crate) struct ExtensionCosts {
     pub x_drop: i32,
 }
 
-/// Number of diagonals in the frame.
+/// Number of lanes in the frame, one for each diagonal.
 pub(super) const LANES: usize = 128;
 /// Number of lanes in a section. Shifts within a register do not cross sections.
 pub(super) const SECTION: usize = 16;
 /// The score of a dropped cell.
 pub(super) const NEVER: i8 = i8::MIN;
-/// Lane of the start's diagonal at first.
+/// Lane of the start's diagonal before the frame shifts.
 const CENTRE: usize = 54;
 /// Longest gap in the query that a row considers in every lane.
 const LONGEST_GAP: i32 = 2 * SECTION as i32;
-/// Shifting the frame helps only if at least this many lanes are free.
+/// Least number of free lanes with which shifting the frame helps.
 const LEAST_ROOM: u32 = 4;
 
-// A frame with residues in it may extend beyond them by less than the margin.
+// A frame that contains residues extends beyond them by less than the margin.
 const _: () = assert!(LANES <= MARGIN);
 
-/// Bytes of the lanes.
+/// One byte for each lane.
 pub(super) type Cells = [i8; LANES];
 
 /// Parameters that extensions with the same scores and costs share.
@@ -95,34 +95,35 @@ pub(crate) struct Frames {
     /// Scores by row and subject residue code.
     scores: Vec<[i8; 32]>,
     costs: ExtensionCosts,
-    /// The byte that stands for a score of zero at first.
+    /// Byte that stands for a score of zero before the base moves.
     zero: i8,
-    /// When the best score exceeds this byte, the base moves.
+    /// Byte above which a best score makes the base move.
     highest: i8,
-    /// The row before the first query residue.
+    /// Cells of the row before the first query residue.
     first: Cells,
-    /// The same cells less the cost of opening a gap in the subject.
+    /// The cells of `first`, less the cost of opening a gap in the subject.
     first_gaps: Cells,
-    /// Cost by which a gap in the query reaches a lane, counted from the start of the section,
-    /// before the gap is opened.
+    /// Cost of opening a gap in the query from each lane, less the cost of extending it from the
+    /// start of the section to this lane.
     opening: Cells,
-    /// The same after the gap has reached the lane.
+    /// Cost of extending a gap in the query from the start of the section to each lane, less the
+    /// cost of one residue.
     arriving: Cells,
 }
 
 impl Frames {
-    /// Prepares extensions over subjects with this sentinel. Returns `None` if bytes do not suffice
-    /// for the scores and costs.
+    /// Prepares extensions over subjects between sentinels of this code. Returns `None` if bytes do
+    /// not suffice for the scores and costs.
     pub(crate) fn new(scores: &ScoreRows, costs: ExtensionCosts, sentinel: u8) -> Option<Frames> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let (never, most) =
             (i32::from(NEVER), scores.all().iter().flatten().copied().max()?.max(0));
         // `lowest` is the lowest floor. A dropped cell stays below it even after the best pair, and
-        // with gap costs counted from the start of a section. A cell kept although the floor rose
-        // above it stays above `NEVER` when the base moves.
+        // even with gap costs counted from the start of a section. The floor may rise above a kept
+        // cell. Such a cell stays above `NEVER` when the base moves.
         let lowest = never + 1 + most.max(extend);
         let zero = lowest + x_drop;
-        // In the row that brings the best score here, no score exceeds a byte, not even with the
+        // In the row that raises the best score to this, every score fits in a byte, even with the
         // gap costs of a section added.
         let highest = i32::from(i8::MAX) - most - SECTION as i32 * extend;
         let fits = zero <= highest
@@ -151,8 +152,8 @@ impl Frames {
     }
 }
 
-/// The row before the first query residue, and the same less the cost of opening a gap in the
-/// subject.
+/// Creates the row before the first query residue, and the same row less the cost of opening a gap
+/// in the subject. `zero` is the byte for a score of zero.
 fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
     let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
@@ -163,7 +164,7 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
         opened[lane] = clipped(zero + score - costs.open_extend);
         last = lane;
     }
-    // The pair after the last cell is not computed.
+    // BLAST+ does not compute the pair after the last cell.
     cells[last] = NEVER;
     [cells, opened]
 }
@@ -185,23 +186,23 @@ pub(super) trait Row: Copy {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
-    /// Bits of the lanes that are greater than those of the other row.
+    /// Returns the bits of the lanes that are greater than the lanes of the other row.
     fn above(self, other: Self) -> u128;
     /// Drops the lanes below `floor`. Returns the row and the bits of the lanes that were kept.
     fn keep(self, floor: Self) -> (Self, u128);
     /// Drops all lanes but these.
     fn select(self, lanes: u128) -> Self;
-    /// Each lane's byte moves `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
+    /// Moves each byte `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
     fn up<const BY: usize>(self) -> Self;
-    /// Each lane's byte moves one lane down; [`NEVER`] enters.
+    /// Moves each byte one lane down; [`NEVER`] enters.
     fn down(self) -> Self;
     /// Copies the last byte of each section to all its lanes.
     fn spread_ends(self) -> Self;
-    /// Each lane's byte moves `BY` (1 or 2) sections up; [`NEVER`] enters.
+    /// Moves each byte `BY` (1 or 2) sections up; [`NEVER`] enters.
     fn sections_up<const BY: usize>(self) -> Self;
 }
 
-/// Extends in two directions at once, as each alone waits for its own results most of the time.
+/// Extends in two directions at once, because a single extension mostly waits for its own results.
 /// Sentinels fill the margin in the direction of extension. The result is `None` for a direction
 /// whose window does not fit the frame.
 #[inline(always)]
@@ -230,7 +231,7 @@ pub(super) fn run<R: Row, Q: Rows>(
 struct Costs<R> {
     open_extend: R,
     extend: R,
-    /// See [`Frames`].
+    /// The costs [`Frames::opening`] and [`Frames::arriving`].
     opening: R,
     arriving: R,
     /// Cost of extending a gap through a section.
@@ -250,8 +251,8 @@ impl<R: Row> Costs<R> {
         }
     }
 
-    /// Score of each lane by a gap in the query, from scores without one. Opening costs no less
-    /// than extending, so a gap is never opened from another gap.
+    /// Returns the score of each lane after a gap in the query, from scores without such gaps.
+    /// Opening costs no less than extending, so that a gap never opens from another gap.
     #[inline(always)]
     fn across(&self, scores: R) -> R {
         // Costs count from the start of the section, so the running maximum needs no subtractions.
@@ -271,17 +272,17 @@ impl<R: Row> Costs<R> {
 struct Extension<'a, R: Row, Q> {
     proof: R::Proof,
     direction: Direction<'a, Q>,
-    /// Number of query residues that were used.
+    /// Number of query residues used.
     taken: usize,
     /// Index in the subject's bytes of the residue that the first lane pairs next.
     position: usize,
     scores: R,
-    /// Scores after a gap in the subject that goes on.
+    /// Scores after a gap in the subject that may continue.
     gaps: R,
-    /// The best score, and the least score that is not dropped, in all lanes.
+    /// The best score in all lanes. `floor` is the least score that is not dropped, in all lanes.
     best: R,
     floor: R,
-    /// The best score as a byte, and the score that a byte of 0 stands for.
+    /// The best score as a byte. `base` is the score for which a byte of 0 stands.
     top: i8,
     base: i32,
     extent: Extent,
@@ -317,7 +318,7 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         (!self.strayed).then_some(self.extent)
     }
 
-    /// Uses the next query residue, or shifts the frame, or ends.
+    /// Processes the next query residue, or shifts the frame, or ends the extension.
     #[inline(always)]
     fn step(&mut self, frames: &Frames, costs: &Costs<R>) {
         let number = self.direction.query.number(self.taken);
@@ -349,8 +350,8 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         }
     }
 
-    /// Completes a row in which the best score rises. `lanes` are those not below the floor of the
-    /// row before, `records` those above its best score.
+    /// Completes a row in which the best score rises. `lanes` are the lanes that are not below the
+    /// floor of the row before. `records` are the lanes above the best score of that row.
     #[inline(always)]
     fn record(&mut self, frames: &Frames, scores: R, gaps: R, lanes: u128, records: u128) {
         let cells = scores.store();
@@ -397,7 +398,8 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         }
     }
 
-    /// Moves the frame so that the lanes which the next row brings alive come to its middle.
+    /// Shifts the frame so that `lanes`, which the next row makes live, come to its middle. Ends
+    /// the extension if too few lanes are free.
     #[inline(always)]
     fn shift(&mut self, lanes: u128) {
         let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
@@ -408,20 +410,21 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
             return;
         }
         let by = below as isize - (room / 2) as isize;
-        // Not beyond the margin, as a live lane stands for a column of the subject.
+        // The position stays within the margin, because a live lane stands for a column of the
+        // subject.
         self.position = self.position.wrapping_add_signed(by);
         self.scores = R::load(self.proof, &shifted(&self.scores.store(), by));
         self.gaps = R::load(self.proof, &shifted(&self.gaps.store(), by));
     }
 }
 
-/// The first or the last lane is among them.
+/// Returns whether the first or the last lane is among these.
 #[inline(always)]
 fn at_edge(lanes: u128) -> bool {
     lanes & (1 | 1 << (LANES - 1)) != 0
 }
 
-/// The cells shifted `by` lanes down, or up if negative.
+/// Returns the cells shifted `by` lanes down, or up if `by` is negative.
 fn shifted(cells: &Cells, by: isize) -> Cells {
     let mut out = [NEVER; LANES];
     let distance = by.unsigned_abs();

@@ -28,7 +28,7 @@ struct Row {
     first: usize,
 }
 
-/// How each cell was reached, for all rows of an extension.
+/// The steps by which cells were reached, for all rows of an extension.
 #[derive(Debug, Default)]
 struct Trace {
     steps: Vec<u8>,
@@ -54,12 +54,12 @@ pub(crate) struct Traced {
     pub edits: Vec<Edit>,
 }
 
-/// Both sequences in both directions, each followed by one residue that is read but never aligned.
+/// Both sequences in both directions. A residue that is read but never aligned follows the subject.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sequences<'a> {
     /// Rows of the query, forwards.
     pub query: &'a [RowNumber],
-    /// The same, last one first.
+    /// Rows of the query, last one first.
     pub query_back: &'a [RowNumber],
     /// Subject, forwards, with a closing sentinel.
     pub subject: &'a [u8],
@@ -83,8 +83,8 @@ pub(crate) fn align_from(
     traced.expect("these extensions always end")
 }
 
-/// Aligns as [`align_from`] does; `None` if BLAST+ would read a residue beyond an end of the
-/// subject on the way.
+/// Aligns as [`align_from`] does. Returns `None` if BLAST+ would read a residue beyond an end of
+/// the subject.
 pub(crate) fn align_within(
     sequences: &Sequences<'_>,
     q_seed: usize,
@@ -98,7 +98,8 @@ pub(crate) fn align_within(
     align_by(sequences, (q_seed, s_seed), scheme.gaps, scratch, extend)
 }
 
-/// Aligns from a pair of residues by these extensions; `None` if one of them fails.
+/// Aligns from a pair of residues by `extend` in both directions. Returns `None` if an extension
+/// fails.
 fn align_by(
     sequences: &Sequences<'_>,
     (q_seed, s_seed): (usize, usize),
@@ -121,8 +122,9 @@ fn align_by(
     Some(traced)
 }
 
-/// Joins two halves to an alignment; the left one has the seed at its start. Both have their edits
-/// from the end back to the start. The edits of the right half are appended to `left_edits`.
+/// Joins two halves to an alignment. The left half starts with the seed. The edits of both halves
+/// run from their end back to their start. Appends the edits of the right half to those of the left
+/// half.
 pub(crate) fn joined(
     (q_seed, s_seed): (usize, usize),
     [left, right]: [Extent; 2],
@@ -148,7 +150,7 @@ pub(crate) fn joined(
 }
 
 /// Aligns forwards only, from the first residue of both slices. `subject` ends with one residue
-/// that is not aligned. Appends the columns to `edits` in order.
+/// that is not aligned. Replaces `edits` by the columns, in order.
 pub(crate) fn align_forward(
     query: &[RowNumber],
     subject: &[u8],
@@ -186,7 +188,7 @@ fn cut_end_gaps(traced: &mut Traced, edits: &[Edit], gaps: GapCosts) -> std::ops
     from..to
 }
 
-/// Appends columns.
+/// Appends `len` columns of type `op`.
 pub(crate) fn push(edits: &mut Vec<Edit>, op: EditOp, len: u32) {
     match edits.last_mut() {
         Some(last) if last.op == op => last.len += len,
@@ -207,8 +209,8 @@ impl DpScratch {
         }
     }
 
-    /// The best alignment of a prefix of `query` with a prefix of `subject`, whose last residue is
-    /// not aligned. Leaves its trace.
+    /// Finds the best alignment of a prefix of `query` with a prefix of `subject`, whose last
+    /// residue is not aligned. Records its trace.
     fn extend(&mut self, query: &[RowNumber], subject: &[u8], scheme: &Scheme<'_>) -> Extent {
         if query.is_empty() || subject.len() == 1 {
             return Extent::default();
@@ -218,7 +220,8 @@ impl DpScratch {
             .unwrap_or_else(|| cells.extend(query, subject, scheme, trace).0)
     }
 
-    /// The same extension; `None` if a row reads the last residue of `subject`.
+    /// Extends as [`DpScratch::extend`] does. Returns `None` if a row reads the last residue of
+    /// `subject`.
     fn extend_within(
         &mut self,
         query: &[RowNumber],
@@ -256,7 +259,7 @@ impl Record for Trace {
 }
 
 impl Trace {
-    /// Appends the columns from the end of an alignment back to its start.
+    /// Replaces `edits` by the columns of an alignment, from its end back to its start.
     fn back(&self, extent: Extent, edits: &mut Vec<Edit>) {
         edits.clear();
         let (mut a, mut b) = (extent.query, extent.subject);

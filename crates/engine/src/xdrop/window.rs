@@ -1,14 +1,15 @@
-//! Rows of an extension in vectors: the same results as the scalar rows.
+//! Rows of an extension in vectors, with the same results as the scalar rows.
 //!
 //! A row is computed in chunks of columns. Scores from above or along the diagonal depend on the
 //! row before only. Scores along the row are a running maximum, with gap costs counted from the
-//! first column. Within a chunk it is computed in steps of doubling length; one number is passed
-//! from chunk to chunk.
+//! first column. Within a chunk this maximum is computed in steps of doubling length. One number is
+//! passed from chunk to chunk.
 //!
-//! Whole chunks are computed, although the scalar window may end within one. A cell that the scalar
-//! code skips has no live neighbour that leads to it. So it is dropped here, with one exception
-//! ([`Window::start`]). Gaps that leave a dropped cell are below the floor, and stay so, since the
-//! best score only rises. Steps to and from such cells may differ, but no alignment uses them.
+//! Whole chunks are computed, although the scalar window may end within a chunk. A cell that the
+//! scalar code skips has no live neighbour that leads to it. So it is dropped here, with one
+//! exception ([`Window::start`]). Gaps that leave a dropped cell are below the floor, and stay so,
+//! since the best score only rises. Steps to and from such cells may differ, but no alignment uses
+//! them.
 
 use super::{
     EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT, NEVER,
@@ -43,17 +44,17 @@ pub(super) trait Lanes: Copy {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
-    /// The lanes that are greater than those of the other chunk.
+    /// Selects the lanes that are greater than the lanes of the other chunk.
     fn above(self, other: Self) -> Self::Mask;
-    /// Replaces the selected lanes by those of the other chunk.
+    /// Replaces the selected lanes by the lanes of the other chunk.
     fn replace(self, chosen: Self::Mask, other: Self) -> Self;
     /// Converts a mask to bits, the first lane in the lowest.
     fn bits(mask: Self::Mask) -> u16;
-    /// Each lane moves `BY` (1, 2, 4 or 8) lanes up; the last ones of `below` enter.
+    /// Moves each lane `BY` (1, 2, 4 or 8) lanes up; the last lanes of `below` enter.
     fn up<const BY: usize>(self, below: Self) -> Self;
     /// Copies the last lane to all lanes.
     fn spread_last(self) -> Self;
-    /// Converts the lanes to bytes; none is above 127.
+    /// Converts the lanes, which are at most 127, to bytes.
     fn narrow_to(self, bytes: &mut [u8; LANES]);
 }
 
@@ -70,15 +71,16 @@ pub(super) fn moved_up<L: Lanes, const BY: usize>(
 /// Parameters that all rows of an extension share.
 struct Rules<'a, L: Lanes> {
     proof: L::Proof,
-    /// The residues, followed by one that is not aligned.
+    /// Residues of the subject, followed by one that is not aligned.
     subject: &'a [u8],
     /// The residues after the last full chunk.
     tail: [u8; LANES],
     open_extend: i32,
     extend: i32,
     x_drop: i32,
-    /// The costs in all lanes: of the gap from the chunk's start to each lane, and of opening a gap
-    /// without its length.
+    /// Costs in all lanes. This is the cost of a gap's first residue, and `residue` the cost of
+    /// each further one. `way` is the cost of a gap from the chunk's start to each lane, `chunk`
+    /// that of a gap through the chunk. `opening` is the cost of opening a gap, without its length.
     first_residue: L,
     residue: L,
     way: L,
@@ -109,14 +111,15 @@ impl<'a, L: Lanes> Rules<'a, L> {
         }
     }
 
-    /// The residues that the cells of a chunk pair on the diagonal to the next column.
+    /// Returns the residues with which the cells of a chunk pair on the diagonal to the next
+    /// column.
     #[inline(always)]
     fn letters(&self, chunk: usize) -> &[u8; LANES] {
         self.subject[chunk * LANES..].first_chunk().unwrap_or(&self.tail)
     }
 
-    /// The least scores that are not dropped. There is one column for each residue, and one before
-    /// the first.
+    /// Returns the least score of each lane that is not dropped. There is one column for each
+    /// residue, and one before the first.
     #[inline(always)]
     fn floor(&self, chunk: usize, top: i32) -> L {
         let floor = top - self.x_drop;
@@ -133,19 +136,19 @@ impl<'a, L: Lanes> Rules<'a, L> {
 #[repr(align(64))]
 struct Cells(Chunk);
 
-/// The last row.
+/// Cells of the last row.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     /// Best score of an alignment that ends in a column.
     best: Vec<Cells>,
-    /// Best score of one that goes on with a gap in the subject.
+    /// Best score of an alignment whose gap in the subject continues to the next row.
     gaps: Vec<Cells>,
-    /// First of the chunks that the next row starts from.
+    /// First chunk with live cells for the next row. `end` is one past the last such chunk.
     first: usize,
     end: usize,
 }
 
-/// See [`extend`](super::extend).
+/// Implements [`extend`](super::extend) with these lanes.
 #[inline(always)]
 pub(super) fn extend<L: Lanes, R: Record>(
     proof: L::Proof,
@@ -173,8 +176,8 @@ pub(super) fn extend<L: Lanes, R: Record>(
 }
 
 impl Window {
-    /// The row before the first query residue: a gap from the start. In the row after it BLAST+
-    /// does not compute the pair after the last of its cells.
+    /// Computes the row before the first query residue, which is a gap from the start. In the row
+    /// after it BLAST+ does not compute the pair after the last cell of this row.
     #[inline(always)]
     fn start<L: Lanes>(&mut self, rules: &Rules<'_, L>, record: &mut impl Record) {
         self.best.clear();
@@ -195,8 +198,9 @@ impl Window {
         record.start(column);
     }
 
-    /// Advances by a query residue with these scores. Records the steps to the columns from the
-    /// first chunk on. `top` is the best score up to now. Returns the column that last raised it.
+    /// Computes the row of the next query residue, which has these scores. Records the steps to the
+    /// columns from the first chunk on. `top` is the best score up to now. Returns the column that
+    /// last raised it.
     #[inline(always)]
     fn advance<L: Lanes>(
         &mut self,
@@ -263,7 +267,7 @@ impl Window {
     }
 }
 
-/// The maximum of each lane and those below it.
+/// Returns the maximum of each lane and the lanes below it.
 #[inline(always)]
 fn running_maximum<L: Lanes>(proof: L::Proof, scores: L) -> L {
     let dropped = L::splat(proof, NEVER);

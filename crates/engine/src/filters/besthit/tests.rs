@@ -1,6 +1,6 @@
 use super::*;
 
-/// The list of BLAST+; every entry is examined. It is the reference.
+/// The list of BLAST+, which examines every entry, as the reference.
 struct Naive<'a> {
     items: &'a [Item],
     overhang: f64,

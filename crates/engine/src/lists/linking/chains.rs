@@ -9,10 +9,10 @@ use super::{Method, Trimmed};
 /// The best chain that begins with an HSP.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Chain {
-    /// The next HSP: one before it in the list.
+    /// Index of the next HSP. It is before this HSP in the list.
     pub next: Option<usize>,
     pub count: u32,
-    /// Sum of the scores, less the cut-off for each.
+    /// Sum of the scores, less the cut-off for each HSP.
     pub sum: i32,
     pub normalised: f64,
 }
@@ -22,8 +22,9 @@ pub(super) struct Chain {
 /// A chain stays the best one until one of its HSPs is removed, as removing makes no other chain
 /// better. So only the chains through removed HSPs are searched again.
 ///
-/// An HSP with a sum of 0 or less makes a chain worse, and does not become the next one of another
-/// HSP. But BLAST+ keeps one whose sum falls so low later, as its search begins with that sum.
+/// An HSP with a sum of 0 or less makes a chain worse, and does not become the next HSP of another
+/// one. But BLAST+ keeps a next HSP whose sum falls so low later, as the search begins with that
+/// sum.
 #[derive(Debug)]
 pub(super) struct Chains<'a> {
     method: Method,
@@ -31,13 +32,15 @@ pub(super) struct Chains<'a> {
     chains: Vec<Chain>,
     /// The starts of the remaining HSPs, with the sums of their chains.
     points: Points,
-    /// For each HSP those whose best chain continues, or once continued, with it.
+    /// For each HSP, the HSPs whose best chain continues, or once continued, with it.
     before: Vec<Vec<usize>>,
-    /// The HSPs whose chains must be searched again, and a mark for each.
+    /// The HSPs whose chains must be searched again.
     stale: BinaryHeap<Reverse<usize>>,
+    /// A mark for each HSP in `stale`, and for each removed HSP.
     is_stale: Vec<bool>,
-    /// The HSPs that have been removed, and those among them since the last update.
+    /// A mark for each removed HSP.
     is_removed: Vec<bool>,
+    /// The HSPs that have been removed since the last update.
     removed: Vec<usize>,
 }
 
@@ -59,23 +62,23 @@ impl<'a> Chains<'a> {
         chains
     }
 
-    /// The first HSP of the best of all chains; among equal ones the first in the query. Chains
-    /// through HSPs that have been removed count until the next update.
+    /// Returns the first HSP of the best of all chains; among equal chains the one that is first in
+    /// the query. Chains through HSPs that have been removed count until the next update.
     pub fn best(&self) -> Option<usize> {
         self.points.highest()
     }
 
-    /// The chain that begins with an HSP.
+    /// Returns the chain that begins with an HSP.
     pub fn chain(&self, place: usize) -> &Chain {
         &self.chains[place]
     }
 
-    /// The HSPs of a chain.
+    /// Iterates over the HSPs of a chain.
     pub fn members(&self, first: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(first), |&place| self.chains[place].next)
     }
 
-    /// Whether no HSP of a chain has been removed.
+    /// Returns whether no HSP of a chain has been removed.
     pub fn is_whole(&self, first: usize) -> bool {
         self.members(first).all(|place| !self.is_removed[place])
     }
@@ -90,7 +93,7 @@ impl<'a> Chains<'a> {
         self.removed.extend(places);
     }
 
-    /// Searches the chains through removed HSPs again.
+    /// Searches again for the chains through removed HSPs.
     pub fn update(&mut self) {
         for place in std::mem::take(&mut self.removed) {
             self.mark_before(place);
@@ -116,7 +119,7 @@ impl<'a> Chains<'a> {
         });
     }
 
-    /// Searches the best chain that begins with an HSP.
+    /// Searches for the best chain that begins with an HSP.
     fn search(&mut self, place: usize) {
         let hsp = &self.hsps[place];
         let mut next = None;
@@ -144,7 +147,7 @@ impl<'a> Chains<'a> {
 }
 
 impl Method {
-    /// The region of the HSPs that may follow one in a chain.
+    /// Returns the region of the HSPs that may follow one in a chain.
     fn followers(self, hsp: &Trimmed, place: usize) -> Region {
         let after = [hsp.q_end, hsp.s_end];
         let last = match self.is_near {

@@ -5,26 +5,25 @@ use serde::{Deserialize, Serialize};
 
 use super::{DECAY, EvenGaps, SMALL_SHARE, WINDOW};
 
-/// A share of one, so that the logarithm of what is divided by it exists
-/// (`CalculateLinkHSPCutoffs`).
+/// Summand that keeps a divisor from being 0 (`CalculateLinkHSPCutoffs`).
 const EPSILON: f64 = 1e-9;
 /// Larger than any score, and small enough that sums of such numbers fit 32 bits.
 const MOST_CUTOFF: i32 = 1 << 20;
 
-/// What a batch of queries without gaps decides about even gaps.
+/// Properties of a batch in an ungapped search by which HSPs are linked with even gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EvenLinking {
     /// The ungapped statistics with the smallest λ of all contexts.
     pub karlin: KarlinParameters,
     /// Average length of the contexts, in residues.
     pub average_length: i32,
-    /// Least score of an ungapped HSP of all contexts.
+    /// Least score of an ungapped HSP that is kept in some context.
     pub least_cutoff: i32,
 }
 
 impl EvenLinking {
-    /// The gaps in a subject of `subject_len` residues, in a database of `residues` residues
-    /// (`CalculateLinkHSPCutoffs`, blast_parameters.c).
+    /// Computes the rules for linking HSPs in a subject of `subject_len` residues, in a database of
+    /// `residues` residues (`CalculateLinkHSPCutoffs`, blast_parameters.c).
     pub(crate) fn gaps(
         &self,
         subject_len: usize,
@@ -48,7 +47,7 @@ impl EvenLinking {
             score.clamp(-MOST_CUTOFF, MOST_CUTOFF)
         };
         let window = i64::from(WINDOW).pow(2);
-        // Small gaps are of use if both sequences are long.
+        // Chains with small gaps are formed only if both sequences are long.
         if space <= 8 * window {
             return EvenGaps { small_cutoff: None, large_cutoff: cutoff(x), translates_query };
         }

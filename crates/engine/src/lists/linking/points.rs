@@ -1,13 +1,13 @@
-//! Finds the point with the highest value in a rectangle; values change.
+//! Finds the point with the highest value in a rectangle, while values change.
 //!
-//! A k-d tree of all points, made once. Each node has the highest value below it and the rectangle
-//! around its points, so that a query skips most nodes.
+//! The points are in a k-d tree, which is built once. Each node has the highest value below it and
+//! the rectangle around its points, so that a query skips most nodes.
 
 use std::ops::Range;
 
-/// Number of points in a leaf, at most.
+/// Greatest number of points in a leaf.
 const LEAF: usize = 8;
-/// Less than any value.
+/// Value of a point without a score, less than any other value.
 const NONE: Value = Value(i64::MIN);
 
 /// A score and the number of a point; among equal scores a larger number gives a higher value.
@@ -24,11 +24,11 @@ impl Value {
     }
 }
 
-/// Positions in both sequences.
+/// A position in each of the two sequences.
 type Point = [i32; 2];
 
-/// A region: the points beyond `after` in both directions, but not beyond `last`, with numbers
-/// below `numbers`.
+/// A rectangle: the points beyond `after` in both sequences, but not beyond `last`, whose numbers
+/// are below `numbers`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
     pub after: Point,
@@ -55,16 +55,18 @@ struct Node {
 
 const EMPTY: Node = Node { low: [i32::MAX; 2], high: [i32::MIN; 2], highest: NONE };
 
-/// The points, by their numbers.
+/// Points with values, addressed by their numbers.
 #[derive(Debug)]
 pub(super) struct Points {
     points: Vec<Point>,
     values: Vec<Value>,
-    /// The root is number 1; the children of node `n` are `2n` and `2n + 1`.
+    /// Nodes of the tree. The root is number 1; the children of node `n` are `2n` and `2n + 1`.
     nodes: Vec<Node>,
-    /// Numbers of points, grouped by leaf, and the range of each leaf.
+    /// Numbers of points, grouped by leaf.
     order: Vec<usize>,
+    /// The range of each leaf in `order`.
     leaves: Vec<Range<usize>>,
+    /// For each point, the number of the node that is its leaf.
     leaf_of: Vec<usize>,
 }
 
@@ -85,7 +87,8 @@ impl Points {
         all
     }
 
-    /// Divides the points of a node among its children, and computes the rectangles.
+    /// Divides the points of a node among its children, and computes the rectangles of all nodes
+    /// below.
     fn split(&mut self, node: usize, range: Range<usize>, axis: usize) {
         let part = &mut self.order[range.clone()];
         for &number in part.iter() {
@@ -124,19 +127,19 @@ impl Points {
         }
     }
 
-    /// The point with the highest value of all.
+    /// Returns the point with the highest value of all.
     pub fn highest(&self) -> Option<usize> {
         self.nodes[1].highest.number()
     }
 
-    /// The point with the highest value in a region.
+    /// Returns the point with the highest value in a region.
     pub fn highest_in(&self, region: &Region) -> Option<usize> {
         self.highest_above(NONE, region)
     }
 
-    /// The same, if its score is positive.
+    /// Returns the point with the highest value in a region, if its score is positive.
     pub fn highest_positive_in(&self, region: &Region) -> Option<usize> {
-        // The last value whose score is not positive.
+        // The highest value whose score is not positive.
         self.highest_above(Value::new(0, u32::MAX as usize), region)
     }
 

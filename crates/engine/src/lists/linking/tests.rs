@@ -14,7 +14,7 @@ fn gaps(small_cutoff: Option<i32>) -> EvenGaps {
     EvenGaps { small_cutoff, large_cutoff: 0, translates_query: false }
 }
 
-/// The e-value of the set of each HSP, and the number of its HSPs.
+/// Returns for each HSP the e-value of its set, and the number of HSPs in the set.
 fn linked_sets(hsps: &[Run], gaps: EvenGaps) -> Vec<(f64, u32)> {
     let mut numbers: Vec<usize> = (0..hsps.len()).collect();
     numbers.sort_by_key(|&number| {
@@ -73,7 +73,7 @@ fn hsp(q: u32, s: u32, length: u32) -> Run {
     Run { q, s, length, set: (0.0, 1) }
 }
 
-// The first of the copies is in a set that begins before it, the other one is alone.
+// The first of the equal HSPs is in a set that begins before it, the other one is alone.
 #[test]
 fn copies_are_in_the_order_of_their_sets() {
     for of_set_first in [true, false] {
@@ -93,7 +93,7 @@ fn what_follows_in_both_is_one_set() {
     assert_eq!(counts(gaps(None)), [3, 3, 3, 1]);
     let made = linked_sets(&hsps, gaps(None));
     assert!(made[0].0 == made[1].0 && made[0].0 < made[3].0);
-    // None is near another one.
+    // No HSP is near another one.
     assert_eq!(counts(gaps(Some(13))), [3, 3, 3, 1]);
     let near = [hsp(0, 200, 22), hsp(30, 240, 20), hsp(60, 9000, 20)];
     let made = linked_sets(&near, gaps(Some(13)));
@@ -114,7 +114,7 @@ fn sets_are_those_of_chains_looked_for_anew_for_each() {
         let mut hsps: Vec<Run> = (0..all)
             .map(|_| hsp(random.u32(..span), random.u32(..span), random.u32(3..33)))
             .collect();
-        // Ties: copies, and others that begin or end alike.
+        // Ties: equal HSPs, and HSPs that begin or end at the same position.
         for _ in 0..random.u8(..20) {
             let old = hsps[random.usize(..all)];
             hsps.push(hsp(old.q, old.s + random.u32(..3), old.length));
@@ -126,8 +126,9 @@ fn sets_are_those_of_chains_looked_for_anew_for_each() {
     assert!(linked > 1000, "{linked}");
 }
 
-/// The sets by the literal rule of BLAST+, as the reference: all chains are searched again unless
-/// the best ones of both methods are whole, and that from the sum of the present next HSP on.
+/// Forms the sets by the literal rule of BLAST+, as the reference. All chains are searched again
+/// unless the best chains of both methods are whole. A search begins with the sum of the present
+/// next HSP.
 fn sets_one_by_one(hsps: &[Run], gaps: EvenGaps) -> Vec<(f64, u32)> {
     let mut numbers: Vec<usize> = (0..hsps.len()).collect();
     numbers.sort_by_key(|&number| {
@@ -170,8 +171,8 @@ fn sets_one_by_one(hsps: &[Run], gaps: EvenGaps) -> Vec<(f64, u32)> {
     linked
 }
 
-/// The best chain from each HSP on; among equal ones the one whose next HSP is the nearest. `old`
-/// are the chains before.
+/// Finds the best chain from each HSP on; among equal chains the one whose next HSP is the nearest.
+/// `old` has the chains of the search before.
 fn chains_one_by_one(
     method: Method,
     hsps: &[Trimmed],
@@ -232,7 +233,7 @@ fn link_unevenly(mut hsps: Vec<Run>, max_intron_length: i32) -> Vec<Run> {
 
 #[test]
 fn introns_of_the_query_are_bridged_up_to_their_limit() {
-    // The third is 100 residues further in the query than the second.
+    // The third HSP starts 100 residues after the end of the second in the query.
     let hsps = || vec![hsp(0, 0, 60), hsp(90, 62, 50), hsp(240, 115, 40)];
     let counts = |length| -> Vec<u32> {
         link_unevenly(hsps(), length).iter().map(|hsp| hsp.set.1).collect()

@@ -1,8 +1,8 @@
-//! Links HSPs whose gaps may be longer in one sequence, by an intron, than in the other
+//! Links HSPs if a gap may be longer in one sequence than in the other, by an intron
 //! (`s_BlastUnevenGapLinkHSPs`, link_hsps.c).
 //!
-//! Beginning with the best HSP, each set takes the HSP, or the set, with which its e-value becomes
-//! lowest, as long as it becomes lower.
+//! Sets grow from the best HSP on. Each set takes the HSP, or the set, that lowers its e-value
+//! most, until none lowers it.
 
 use fleetblast_stats::sums::{LinkedSet, gap_decay_divisor};
 
@@ -41,8 +41,8 @@ struct Link {
 }
 
 impl UnevenGaps {
-    /// Creates the gaps of gapped HSPs for `-max_intron_length`, 0 for the default. Returns `None`
-    /// for an intron without room for a residue: then nothing is linked.
+    /// Creates the limits for gapped HSPs from `-max_intron_length`, 0 for the default. Returns
+    /// `None` for an intron without room for a residue; then nothing is linked.
     pub fn gapped(max_intron_length: i32, translates_query: bool) -> Option<UnevenGaps> {
         let intron = match max_intron_length {
             0 => DEFAULT_INTRON,
@@ -52,18 +52,19 @@ impl UnevenGaps {
         (intron > 0).then_some(gaps)
     }
 
-    /// The same for ungapped HSPs, which have no default. With `None` gaps are even.
+    /// Creates the limits for ungapped HSPs, which have no default intron. With `None` gaps are
+    /// even.
     pub fn ungapped(max_intron_length: i32, translates_query: bool) -> Option<UnevenGaps> {
         let intron = residues(max_intron_length);
         (intron > 0).then_some(UnevenGaps { intron, translates_query, decay: super::DECAY })
     }
 
-    /// The divisor of e-values of single HSPs where others are linked.
+    /// Returns the divisor of the e-value of a single HSP in a search that links HSPs.
     pub fn single_divisor(self) -> f64 {
         gap_decay_divisor(self.decay, 1)
     }
 
-    /// Longest gaps in the query and in the subject.
+    /// Returns the longest gaps in the query and in the subject.
     fn longest(self) -> [i32; 2] {
         match self.translates_query {
             true => [self.intron, GAP],
@@ -71,19 +72,21 @@ impl UnevenGaps {
         }
     }
 
-    /// Numbers of positions in query and subject at which the next HSP may start. The intron is
-    /// always one of the subject here, even if the query is translated (`s_SumHSPEvalue`).
+    /// Returns the numbers of positions in query and subject at which the next HSP may start. The
+    /// intron is always one of the subject here, even if the query is translated
+    /// (`s_SumHSPEvalue`).
     fn positions(self) -> [i32; 2] {
         [GAP, self.intron].map(|gap| gap + OVERLAP + 1)
     }
 }
 
-/// Whole codons of an intron without its ends, two letters.
+/// Returns the number of whole codons in an intron without two letters for its ends.
 fn residues(max_intron_length: i32) -> i32 {
     (max_intron_length - 2) / 3
 }
 
-/// Links HSPs in ORDER-S that have e-values of their own. `statistics` are those of a context.
+/// Links HSPs in ORDER-S that have e-values of their own. `statistics` returns the statistics of a
+/// context.
 pub(crate) fn link<T: Linkable>(
     hsps: &mut [T],
     gaps: UnevenGaps,
@@ -124,7 +127,7 @@ impl Link {
 struct Sets {
     links: Vec<Link>,
     gaps: UnevenGaps,
-    /// Their numbers by start in the query, then in the subject.
+    /// Indexes of the links by start in the query, then in the subject.
     by_start: Vec<usize>,
 }
 
@@ -149,8 +152,8 @@ impl Sets {
         }
     }
 
-    /// Finds the HSP that lowers the e-value of a set most if its set is added, and the new
-    /// e-value.
+    /// Finds the HSP whose set lowers the e-value of the set `head` most if it is added. Also
+    /// returns the new e-value.
     fn best_partner(
         &self,
         head: usize,
@@ -169,7 +172,7 @@ impl Sets {
             if i64::from(other.bounds.q_start) >= end {
                 break;
             }
-            // Only the first HSP within reach stands for its set.
+            // Only the first HSP within reach represents its set.
             let stands = |previous| q_end(previous) < leftmost;
             if q_end(number) < leftmost || !other.previous.is_none_or(stands) {
                 continue;
@@ -187,8 +190,8 @@ impl Sets {
         best
     }
 
-    /// Whether the HSPs of both sets follow each other in both sequences, with gaps and overlaps
-    /// that are short enough (`s_LinkedHSPSetsAdmissible`).
+    /// Returns whether the HSPs of both sets follow each other in both sequences, with short enough
+    /// gaps and overlaps (`s_LinkedHSPSetsAdmissible`).
     fn may_join(&self, head: usize, other: usize) -> bool {
         let other = self.head_of(other);
         if head == other {
@@ -226,12 +229,13 @@ impl Sets {
         std::iter::successors(Some(number), previous).last().unwrap_or(number)
     }
 
-    /// The HSPs of a set from this one on, by start in the query.
+    /// Iterates over the HSPs of a set from this one on, by start in the query.
     fn set_of(&self, head: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(head), |&number| self.links[number].next)
     }
 
-    /// The HSPs of two sets by start in the query; of equal ones those of the second set first.
+    /// Returns the HSPs of two sets by start in the query. Among equal starts the HSPs of the
+    /// second set come first.
     fn merged(&self, first: usize, second: usize) -> Vec<usize> {
         let (first, second) = (self.set_of(first), self.set_of(second));
         let marked = second.map(|number| (number, 0)).chain(first.map(|number| (number, 1)));

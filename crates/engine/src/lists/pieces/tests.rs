@@ -69,7 +69,7 @@ fn boundaries_fall_on_the_concatenation() {
     assert_eq!(pieces[2], piece(1, 4_951..15_000, 0, 1));
 }
 
-/// An ungapped HSP.
+/// Creates an ungapped HSP.
 fn hsp(context: u8, score: i32, q: Range<u32>, s_start: u32) -> PrelimHsp {
     PrelimHsp {
         score,
@@ -101,8 +101,8 @@ fn pieces_of_the_plus_strand_meet() {
     let starts = [Some(Start::Plus(900)), Some(Start::Minus(0))];
     let (old, new) = (hsp(0, 300, 700..1000, 0), hsp(0, 400, 900..1300, 200));
     assert_eq!(merged(old, new, starts), [700..1300]);
-    // BLAST+ does not notice that a query is cut if only its minus strand is searched up to its
-    // end.
+    // BLAST+ does not notice the cut if only the minus strand is searched and the next part ends
+    // with the query.
     let starts = [None, Some(Start::Minus(0))];
     assert_eq!(merged(old, new, starts), [900..1300, 700..1000]);
 }

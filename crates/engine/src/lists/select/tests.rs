@@ -43,7 +43,7 @@ fn alignment(score: i32, evalue: f64, query: std::ops::Range<u32>) -> Alignment 
     }
 }
 
-/// A candidate of one alignment whose scaled score is 32 times `score`, plus `rest`.
+/// Creates a candidate with one alignment, whose scaled score is 32 times `score`, plus `rest`.
 fn candidate(oid: u32, evalue: f64, score: i32, rest: i32) -> Candidate {
     Candidate {
         oid,
@@ -85,7 +85,7 @@ fn by_subject_a_query_may_be_stopped_while_another_goes_on() {
         selector.replay(&chosen, chosen.iter().map(of).collect());
         selector.finish().iter().map(|hits| oids(hits)).collect::<Vec<_>>()
     };
-    // Subject 9 comes last and is not wanted any more, as both queries have enough.
+    // Subject 9 comes last and is no longer wanted, as both queries have enough hits.
     assert_eq!(found(true), [[1], [2]]);
     assert_eq!(found(false), [[9], [9]]);
 }

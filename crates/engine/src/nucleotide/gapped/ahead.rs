@@ -1,4 +1,4 @@
-//! Gapped extensions ahead of their turn, many side by side.
+//! Extends many segments side by side, ahead of their turn.
 //!
 //! A segment is not extended if an HSP of an earlier segment contains it. So only segments that no
 //! earlier one can contain are extended ahead. Their results are used when their turn comes.
@@ -23,7 +23,7 @@ const BITS: usize = 128 * SEGMENTS;
 const DIAGONALS: i64 = 64;
 
 /// A filter for segments that are far from all earlier ones: on other strands or distant diagonals.
-/// It may miss some of them.
+/// It may miss some of these segments.
 #[derive(Debug, Default)]
 pub(crate) struct DistantSegments(Vec<u64>);
 
@@ -58,14 +58,14 @@ impl DistantSegments {
 }
 
 impl Extender {
-    /// Whether many segments can be extended side by side.
+    /// Returns whether many segments can be extended side by side.
     #[cfg(target_arch = "x86_64")]
     pub fn looks_ahead(&self) -> bool {
         self.lanes.is_some()
     }
 
-    /// Extends segments of the subject, each with its query. Returns `None` for a segment that must
-    /// be extended singly.
+    /// Extends segments of the subject side by side, each with its query. The result is `None` for
+    /// a segment that must be extended singly.
     #[cfg(target_arch = "x86_64")]
     pub fn extend_all(
         &self,
@@ -141,13 +141,13 @@ impl Extender {
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Extender {
-    /// Whether many segments can be extended side by side.
+    /// Returns whether many segments can be extended side by side.
     pub fn looks_ahead(&self) -> bool {
         false
     }
 
-    /// Extends segments of the subject, each with its query. Returns `None` for a segment that must
-    /// be extended singly.
+    /// Extends segments of the subject side by side, each with its query. The result is `None` for
+    /// a segment that must be extended singly.
     pub fn extend_all(
         &self,
         segments: &[(&QueryLetters, Segment)],

@@ -1,15 +1,15 @@
-//! Score-only extensions side by side ([`super::side_by_side`]): one byte lane for each. While one
-//! extension waits for its own results, the others go on.
+//! Parameters of extensions side by side without traceback ([`super::side_by_side`]), one byte lane
+//! for each. While one extension waits for its own results, the others go on.
 //!
 //! Each lane follows its own band of diagonals, cell by cell in BLAST+'s order, with the best score
-//! and the floor at that moment. After some rows all lanes are examined. Lanes that have ended take
-//! the next extension; a band whose live cells come near its end is moved. An extension whose live
-//! cells leave its band in between cannot be done here. When no extension waits any more and few
-//! lanes are busy, these go on in [`super::narrow`].
+//! and the floor at that moment. After some rows all lanes are examined. A lane that has ended
+//! takes the next extension. A band whose live cells come near its end is moved. An extension whose
+//! live cells leave its band in between is unsuitable for lanes. When no extension waits any more
+//! and few lanes are busy, these go on in [`super::narrow`].
 //!
 //! Scores are looked up by the bits in which letter and base differ, as all matches and all
-//! mismatches score the same. Positions after the last base or the last letter score as an N does.
-//! That never raises the best score, and no result depends on it.
+//! mismatches score the same. Against a base, a position after the last base or the last letter
+//! scores as an N does. That never raises the best score, and no result depends on it.
 
 use super::UNKNOWN;
 use super::narrow::Progress;
@@ -24,13 +24,13 @@ use crate::xdrop::frames::{Direction, ExtensionCosts};
 pub(super) const BAND: usize = 48;
 /// Number of rows between two examinations of the lanes.
 pub(super) const ROWS: usize = 16;
-/// Cell of the start's diagonal at first.
+/// Cell of the start's diagonal before the band moves.
 pub(super) const CENTRE: usize = 22;
-/// A band moves by this many cells if as many at one end have live cells and as many at the other
-/// end are dropped.
+/// Number of cells by which a band moves. It moves if some of this many cells at one end are live,
+/// and none of this many at the other end.
 pub(super) const BAND_SHIFT: usize = 6;
-/// Stands for a base after the last one. No letter of a lane equals it, so that no pair scores above
-/// 0.
+/// Code of each base after the last one. No letter of a lane has it, so that no pair with it scores
+/// above 0.
 pub(super) const PAST_END: u8 = 12;
 
 const _: () = assert!(LANES == SIZE && BAND + ROWS == SIZE);
@@ -42,9 +42,9 @@ pub(super) struct Lanes {
     /// Scores by the bits in which letter and base differ.
     pub pairs: Table,
     pub costs: ExtensionCosts,
-    /// The byte that stands for a score of zero at first.
+    /// Byte that stands for a score of zero before the base moves.
     pub zero: i8,
-    /// A best score above this byte moves the base.
+    /// Byte above which a best score moves the base.
     pub highest: i8,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Lanes {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task<'a> {
     pub direction: Direction<'a, Bases<'a>>,
-    /// At most the X-drop of the search.
+    /// X-drop of the extension, at most that of the search.
     pub x_drop: i32,
 }
 
@@ -60,9 +60,9 @@ pub(super) struct Task<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum LaneResult {
     Complete(Extent),
-    /// Unfinished: it goes on from here.
+    /// The extension must go on from this state.
     Unfinished(Box<Progress>),
-    /// It cannot be done in lanes.
+    /// The extension cannot be done in lanes.
     Unsuitable,
 }
 
@@ -108,7 +108,7 @@ impl Lanes {
         })
     }
 
-    /// Cost of a gap of `length` letters.
+    /// Returns the cost of a gap of `length` letters.
     pub fn gap(&self, length: usize) -> i32 {
         match length {
             0 => 0,

@@ -42,7 +42,7 @@ use crate::xdrop::frames::{self, ExtensionCosts, Frames};
 use crate::xdrop::frames::{Direction, MARGIN};
 use crate::xdrop::{Extent, GapCosts};
 
-/// Fewer segments are extended singly, which is faster.
+/// Least number of segments that are extended side by side. Fewer segments are faster singly.
 pub(crate) const MIN_SEGMENTS_FOR_LANES: usize = 16;
 
 /// Bases in a byte of a packed sequence.
@@ -60,8 +60,8 @@ pub(crate) struct Extension {
     pub s_seed: u32,
 }
 
-/// A segment without gaps to be extended. Positions count from the start of the query's context and
-/// of the segment of the subject.
+/// An ungapped segment to be extended. Query positions count from the start of the context, subject
+/// positions from the start of the part of the subject that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub score: i32,
@@ -78,14 +78,14 @@ pub(crate) struct Segment {
 pub(crate) struct QueryLetters {
     /// Blastna letters, with [`MARGIN`] sentinels before and after them.
     forward: Vec<u8>,
-    /// The same letters, reversed.
+    /// The letters and sentinels in reverse order.
     backward: Vec<u8>,
-    /// Whether all are bases or unknown.
+    /// Whether every letter is a base or N.
     plain: bool,
 }
 
 impl QueryLetters {
-    /// Creates them from the blastna letters of a whole context.
+    /// Creates both directions from the blastna letters of a whole context.
     pub fn new(letters: &[u8]) -> QueryLetters {
         let margin = [blastna::SENTINEL; MARGIN];
         let forward = [&margin[..], letters, &margin].concat();
@@ -99,7 +99,7 @@ impl QueryLetters {
     }
 }
 
-/// Extends segments with gaps; the same for a whole search.
+/// Parameters for extending segments with gaps, the same for a whole search.
 #[derive(Debug)]
 pub(crate) struct Extender {
     /// Scores of each base against each letter of a query.
@@ -107,11 +107,11 @@ pub(crate) struct Extender {
     gaps: GapCosts,
     x_drop: i32,
     kernel: Kernel,
-    /// Parameters by X-drop. The X-drop of a segment is its score, but at most that of the search
-    /// and at least the cost of a gap.
+    /// Parameters of extensions with vectors, indexed by X-drop. The X-drop of a segment is its
+    /// score, but at most that of the search and at least the cost of a gap.
     #[cfg(target_arch = "x86_64")]
     vectors: Vec<Vectors>,
-    /// For many extensions at once; `None` if lanes do not suffice.
+    /// Parameters of extensions side by side; `None` if byte lanes do not suffice.
     #[cfg(target_arch = "x86_64")]
     lanes: Option<Lanes>,
 }
@@ -141,7 +141,7 @@ impl Extender {
         }
     }
 
-    /// Extends a segment in both directions. `subject` is a segment of a long subject, or a whole
+    /// Extends a segment in both directions. `subject` is a whole subject, or a segment of a long
     /// one.
     pub fn extend(
         &self,
@@ -155,13 +155,13 @@ impl Extender {
         start.extension(self.extend_both_ways(query, subject, start.at, x_drop, scratch))
     }
 
-    /// X-drop of a segment: its score, but at most that of the search and at least the cost of a
-    /// gap.
+    /// Returns the X-drop of a segment: its score, but at most the X-drop of the search and at
+    /// least the cost of a gap.
     fn x_drop_of(&self, segment: &Segment) -> i32 {
         self.x_drop.min(segment.score).max(self.gaps.open + self.gaps.extend)
     }
 
-    /// The best extensions to the left and to the right of a position between letters.
+    /// Finds the best extensions to the left and to the right of a position between letters.
     fn extend_both_ways(
         &self,
         query: &QueryLetters,
@@ -225,7 +225,7 @@ impl Extender {
 /// The starting point of a segment's extensions.
 #[derive(Clone, Copy, Debug)]
 struct Start {
-    /// Position from which the alignment will start.
+    /// Position from which the alignment will start, in the query and in the subject.
     q_seed: u32,
     s_seed: u32,
     /// A pair of positions between letters, one in the query and one in the subject.
@@ -256,7 +256,7 @@ impl Start {
     }
 }
 
-/// The directions to the left and to the right of a position between letters.
+/// Returns the directions to the left and to the right of a position between letters.
 fn directions<'a>(
     query: &'a QueryLetters,
     subject: Packed<'a>,
@@ -275,15 +275,15 @@ fn directions<'a>(
 #[derive(Debug)]
 struct Vectors {
     narrow: Option<Narrow>,
-    /// For windows that do not fit the narrow frame.
+    /// Parameters for windows that do not fit the narrow frame.
     wide: Option<Frames>,
 }
 
-/// Prepares the parameters by X-drop.
+/// Prepares the parameters of extensions with vectors, indexed by X-drop.
 #[cfg(target_arch = "x86_64")]
 fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Vec<Vectors> {
     let open_extend = gaps.open + gaps.extend;
-    // Larger ones do not fit a byte.
+    // Larger X-drops do not fit a byte.
     let most = x_drop.max(open_extend).min(i32::from(i8::MAX));
     if kernel == Kernel::Portable {
         return Vec::new();
@@ -299,7 +299,7 @@ fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> V
     (0..=most).map(of).collect()
 }
 
-/// Prepares the parameters of lanes.
+/// Prepares the parameters of extensions side by side.
 #[cfg(target_arch = "x86_64")]
 fn lanes(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Option<Lanes> {
     let open_extend = gaps.open + gaps.extend;
@@ -308,20 +308,22 @@ fn lanes(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Opt
     if kernel == Kernel::Portable { None } else { Lanes::new(scores, costs) }
 }
 
-/// Position from which the alignment will start: within the first subject byte of the seed whose
-/// bases all match, if the segment is long enough.
+/// Returns the position from which the alignment will start. It is 3 bases after the start of the
+/// seed if the segment reaches 8 bases beyond that start. There it lies within the first subject
+/// byte of the seed whose bases all match. Otherwise it is the start of the seed.
 fn seed(segment: &Segment) -> (u32, u32) {
     let within = if segment.s_start + segment.length >= segment.s_seed + 8 { 3 } else { 0 };
     (segment.q_seed + within, segment.s_seed + within)
 }
 
-/// The starting point of the extensions: the next byte of the subject, unless that is beyond an
-/// end.
+/// Returns the starting point of the extensions: the start of the next subject byte. If that is
+/// beyond an end of a sequence, the starting point is one byte earlier.
 fn start(q_seed: u32, s_seed: u32, q_len: u32, s_len: u32) -> (u32, u32) {
     let on = IN_BYTE - s_seed % IN_BYTE;
     let (q, s) = (q_seed + on, s_seed + on);
     if q > q_len || s > s_len {
-        // The seed lies within a context, so the query position cannot be before its first letter.
+        // The query position stays within the context of the seed: it is not before the first
+        // letter.
         return (q.saturating_sub(IN_BYTE), s - IN_BYTE);
     }
     (q, s)

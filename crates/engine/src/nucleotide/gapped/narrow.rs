@@ -1,4 +1,5 @@
-//! Score-only extensions whose window fits 64 diagonals: a row of cells in one register of bytes.
+//! Extends without traceback if the window fits 64 diagonals. A row of cells is in one register of
+//! bytes.
 //!
 //! Cells, lanes and the moving frame are those of [`crate::xdrop::frames`], which handles wider
 //! windows. Only the best score is updated in another way. Between nucleotides it rises in most
@@ -6,8 +7,8 @@
 //!
 //! * Only pairs raise the best score, and their scores are known before those of gaps in the query,
 //!   which take longest. A running maximum over the pairs gives the best score before each cell in
-//!   BLAST+'s order. From it follows the floor of each lane.
-//! * The base of the bytes moves after a fixed number of rows, in which no score can leave the
+//!   BLAST+'s order. The floor of each lane follows from it.
+//! * The base of the bytes moves after a fixed number of rows. In these rows no score can leave the
 //!   range of a byte.
 
 use fleetblast_seq::nucleotide::blastna;
@@ -18,15 +19,15 @@ use crate::scores::ScoreRows;
 use crate::xdrop::Extent;
 use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN, Rows};
 
-/// Lane of the start's diagonal at first.
+/// Lane of the start's diagonal before the frame moves.
 const CENTRE: usize = 26;
 /// Longest gap in the query that a row considers in every lane.
 const LONGEST_GAP: i32 = 2 * SECTION as i32;
-/// Shifting the frame helps only if at least this many lanes are free.
+/// Least number of free lanes with which shifting the frame helps.
 pub(super) const LEAST_ROOM: u32 = 4;
-/// With fewer rows between two moves of the base this method is too slow.
+/// Least number of rows between two moves of the base. With fewer rows this method is too slow.
 pub(super) const FEWEST_ROWS: i32 = 8;
-/// The first and the last lane.
+/// Mask of the first and the last lane.
 const EDGES: u64 = 1 | 1 << (LANES - 1);
 
 // A frame with letters in it may extend beyond them by less than the margin.
@@ -35,21 +36,22 @@ const _: () = assert!(LANES <= MARGIN);
 /// Parameters that extensions with the same scores and costs share.
 #[derive(Clone, Debug)]
 pub(super) struct Narrow {
-    /// Scores by base of the subject.
+    /// Scores of each subject base against each query letter.
     scores: [Table; 4],
     costs: ExtensionCosts,
-    /// The byte that stands for a score of zero at first.
+    /// Byte that stands for a score of zero before the base moves.
     zero: i8,
-    /// Number of rows until the base moves.
+    /// Number of rows between two moves of the base.
     rows: u32,
     /// The row before the first base.
     first: Cells,
-    /// The same cells less the cost of opening a gap downwards.
+    /// The cells of `first`, less the cost of opening a gap downwards.
     first_gaps: Cells,
-    /// Cost by which a gap in the query reaches a lane, counted from the start of the section,
-    /// before the gap is opened.
+    /// For each lane, the cost of opening a gap in the query, less the cost of extending one. The
+    /// extension runs from the start of the section to the lane.
     opening: Cells,
-    /// The same after the gap has reached the lane.
+    /// For each lane, the cost of extending a gap in the query to this lane, counted as in
+    /// `opening`.
     arriving: Cells,
 }
 
@@ -61,8 +63,8 @@ impl Narrow {
         let (never, highest) = (i32::from(NEVER), i32::from(i8::MAX));
         let tables = [0, 1, 2, 3].map(|base| scores.row(base));
         let most = tables.iter().flat_map(|row| &row[..16]).copied().max()?.max(1);
-        // `zero` is the lowest floor such that a dropped cell stays below it even after the best
-        // pair. A cell kept although the floor rose above it stays above `NEVER` when the base
+        // The lowest floor is `zero` less the X-drop. A dropped cell stays below it even after the
+        // best pair. A cell kept although the floor rose above it stays above `NEVER` when the base
         // moves.
         let zero = never + 1 + most.max(extend) + x_drop;
         // Neither the rise of scores, nor a score plus the cost of a section, may exceed a byte.
@@ -95,7 +97,8 @@ impl Narrow {
     }
 }
 
-/// The row before the first base, and the same less the cost of opening a gap downwards.
+/// Computes the row before the first base, and the same cells less the cost of opening a gap
+/// downwards.
 fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
     let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
@@ -111,8 +114,8 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     [cells, opened]
 }
 
-/// Two extensions from their start. Sentinels fill the margin in the direction of extension. The
-/// result is `None` for a direction whose window does not fit the frame.
+/// A computation of two extensions from their start. Sentinels fill the margin in the direction of
+/// extension. The result is `None` for a direction whose window does not fit the frame.
 pub(super) struct Start<'a> {
     pub narrow: &'a Narrow,
     pub directions: [Direction<'a, Bases<'a>>; 2],
@@ -130,7 +133,7 @@ impl Computation for Start<'_> {
     }
 }
 
-/// Two extensions that go on from a saved state.
+/// A computation of two extensions that go on from saved states.
 pub(super) struct ResumedExtensions<'a> {
     pub narrow: &'a Narrow,
     pub directions: [Direction<'a, Bases<'a>>; 2],
@@ -149,7 +152,7 @@ impl Computation for ResumedExtensions<'_> {
     }
 }
 
-/// Extends two at once, as each alone waits for its own results most of the time.
+/// Computes two extensions at once. Each alone would wait for its own results most of the time.
 #[inline(always)]
 fn run<R: Row>(narrow: &Narrow, extensions: [Extension<'_, R>; 2]) -> [Option<Extent>; 2] {
     let [mut left, mut right] = extensions;
@@ -170,27 +173,28 @@ fn run<R: Row>(narrow: &Narrow, extensions: [Extension<'_, R>; 2]) -> [Option<Ex
 /// Saved state of an extension.
 #[derive(Clone, Debug)]
 pub(super) struct Progress {
-    /// For each lane, the score relative to the best one; the least number for dropped cells.
+    /// For each lane, the score relative to the best one; the least number for a dropped cell.
     pub scores: [i16; LANES],
-    /// The same for gaps downwards that go on.
+    /// For each lane, the score after a gap downwards that goes on, relative to the best score.
     pub gaps: [i16; LANES],
     pub best: i32,
     /// Number of bases that were used.
     pub taken: usize,
     /// Index of the query letter that the first lane pairs next.
     pub position: usize,
-    /// Number of bases up to the best score, and the index of the query letter after it.
+    /// Number of bases up to the best score; `best_position` is the index of the query letter after
+    /// it.
     pub best_taken: usize,
     pub best_position: usize,
 }
 
-/// Costs in all lanes.
+/// Gap costs and X-drop, copied to all lanes.
 struct Costs<R> {
     zero: R,
     x_drop: R,
     open_extend: R,
     extend: R,
-    /// See [`Narrow`].
+    /// Costs by lane, as in [`Narrow`].
     opening: R,
     arriving: R,
     /// Cost of extending a gap through a section.
@@ -212,8 +216,8 @@ impl<R: Row> Costs<R> {
         }
     }
 
-    /// Score of each lane by a gap in the query, from scores without one. Opening costs no less
-    /// than extending, so a gap is never opened from another gap.
+    /// Returns the score of each lane by a gap in the query, from scores without such a gap.
+    /// Opening costs no less than extending, so a gap is never opened from another gap.
     #[inline(always)]
     fn across(&self, scores: R) -> R {
         // Costs count from the start of the section, so the running maximum needs no subtractions.
@@ -236,16 +240,17 @@ struct Extension<'a, R: Row> {
     scores: R,
     /// Scores after a gap downwards that goes on.
     gaps: R,
-    /// The best score in all lanes.
+    /// The best score, copied to all lanes.
     best: R,
     /// Score that a byte of 0 stands for.
     base: i32,
     /// Number of rows until the base moves.
     rows: u32,
-    /// Number of bases up to the best score, and the index of the query letter after it.
+    /// Number of bases up to the best score; `best_position` is the index of the query letter after
+    /// it.
     best_taken: usize,
     best_position: usize,
-    /// Whether there are live cells and more bases.
+    /// Whether some cells are alive and some bases are left.
     alive: bool,
     /// Whether the frame was too narrow.
     strayed: bool,
@@ -301,7 +306,8 @@ impl<'a, R: Row> Extension<'a, R> {
         })
     }
 
-    /// Uses the next base, or shifts the frame, or ends.
+    /// Computes the row of the next base. If live cells reach an edge of the frame, shifts the
+    /// frame instead. Ends the extension if no cell is alive or no base is left.
     #[inline(always)]
     fn step(&mut self, narrow: &Narrow, costs: &Costs<R>) {
         let number = self.direction.query.number(self.taken);
@@ -339,7 +345,8 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Moves the base to the best score, and subtracts the difference from all scores.
+    /// Moves the base to the best score, so that scores fit a byte: subtracts the difference from
+    /// all scores and adds it to `base`.
     #[inline(always)]
     fn move_base(&mut self, narrow: &Narrow, costs: &Costs<R>) {
         let by = self.best.minus(costs.zero);
@@ -350,8 +357,8 @@ impl<'a, R: Row> Extension<'a, R> {
         self.rows = narrow.rows;
     }
 
-    /// Ends if no lane is alive. Otherwise centres the frame on the lanes that the next row will
-    /// make live.
+    /// Ends the extension if no lane is alive. Otherwise centres the frame on the lanes that the
+    /// next row will make live.
     #[inline(always)]
     fn end_or_shift(&mut self, lanes: u64) {
         let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
@@ -360,7 +367,7 @@ impl<'a, R: Row> Extension<'a, R> {
         self.alive = lanes != 0 && !self.strayed;
         if self.alive {
             let by = below as isize - (room / 2) as isize;
-            // It stays within the margin, as a live lane has a letter of the query.
+            // The position stays within the margin, as a live lane has a letter of the query.
             self.position = self.position.wrapping_add_signed(by);
             self.scores = R::load(self.proof, &shifted(&self.scores.store(), by));
             self.gaps = R::load(self.proof, &shifted(&self.gaps.store(), by));
@@ -368,7 +375,7 @@ impl<'a, R: Row> Extension<'a, R> {
     }
 }
 
-/// The cells shifted `by` lanes down, or up if negative.
+/// Returns the cells shifted by `by` lanes down, or up if `by` is negative.
 #[cold]
 fn shifted(cells: &Cells, by: isize) -> Cells {
     let mut out = [NEVER; LANES];

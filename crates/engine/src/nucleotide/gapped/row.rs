@@ -12,7 +12,7 @@ pub(super) const SECTION: usize = 16;
 /// The score of a dropped cell.
 pub(super) const NEVER: i8 = i8::MIN;
 
-/// Bytes of the lanes.
+/// A byte for each lane.
 pub(super) type Cells = [i8; LANES];
 /// Scores of a base against each letter of a query.
 pub(super) type Table = [i8; 16];
@@ -36,48 +36,48 @@ pub(super) trait Row: Copy {
         self.store_to(&mut cells);
         cells
     }
-    /// Looks up the scores of letters, which are below 16.
+    /// Looks up the scores of letters. The codes of the letters are below 16.
     fn look_up(proof: Self::Proof, table: &Table, letters: &[u8; LANES]) -> Self;
-    /// Looks up scores by the bits in which the letters of two rows differ; they are below 16.
+    /// Looks up scores by the bits in which the letters of two rows differ. The codes are below 16.
     fn differing(self, other: Self, table: &Table) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
-    /// Bits of the lanes that are greater than those of the other row.
+    /// Returns a bit for each lane, set if the lane is greater than the same lane of `other`.
     fn above(self, other: Self) -> u64;
-    /// Bits of the lanes that are equal to those of the other row.
+    /// Returns a bit for each lane, set if the lane is equal to the same lane of `other`.
     fn equal(self, other: Self) -> u64;
-    /// The lanes of `other` where those of `high` are greater than those of `low`.
+    /// Takes the lanes of `other` where `high` is greater than `low`, and its own lanes elsewhere.
     fn where_above(self, high: Self, low: Self, other: Self) -> Self;
-    /// Drops the lanes below those of `floor`. Returns the row and the bits of the lanes that were
-    /// kept.
+    /// Drops each lane that is below the same lane of `floor`. Returns the row, and a bit for each
+    /// lane that was kept.
     fn keep(self, floor: Self) -> (Self, u64);
-    /// Each lane's byte moves `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
+    /// Moves the byte of each lane `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
     fn up<const BY: usize>(self) -> Self;
-    /// Each lane's byte moves one lane down; the first of `above` enters.
+    /// Moves the byte of each lane one lane down; the first byte of `above` enters.
     fn down_from(self, above: Self) -> Self;
     /// Copies the last byte of each section to all its lanes.
     fn spread_ends(self) -> Self;
-    /// Each lane's byte moves `BY` (1 or 2) sections up; the last of `below` enter.
+    /// Moves the byte of each lane `BY` (1 or 2) sections up; the last sections of `below` enter.
     fn sections_up_from<const BY: usize>(self, below: Self) -> Self;
     /// Copies the last section to all sections.
     fn spread_last(self) -> Self;
-    /// [`NEVER`] in all lanes.
+    /// Returns [`NEVER`] in all lanes.
     fn never(self) -> Self;
 
-    /// Each lane's byte moves one lane down; [`NEVER`] enters.
+    /// Moves the byte of each lane one lane down; [`NEVER`] enters.
     #[inline(always)]
     fn down(self) -> Self {
         self.down_from(self.never())
     }
 
-    /// Each lane's byte moves `BY` (1 or 2) sections up; [`NEVER`] enters.
+    /// Moves the byte of each lane `BY` (1 or 2) sections up; [`NEVER`] enters.
     #[inline(always)]
     fn sections_up<const BY: usize>(self) -> Self {
         self.sections_up_from::<BY>(self.never())
     }
 
-    /// The maximum of each lane and those below it in its section.
+    /// Returns the maximum of each lane and the lanes below it in its section.
     #[inline(always)]
     fn running_maximum(self) -> Self {
         let two = self.max(self.up::<1>());
@@ -86,8 +86,8 @@ pub(super) trait Row: Copy {
         eight.max(eight.up::<8>())
     }
 
-    /// The maximum of each lane and all those below it, and the maximum of the whole row in all
-    /// lanes.
+    /// Returns the maximum of each lane and all lanes below it. Also returns the maximum of the
+    /// whole row, in all lanes.
     #[inline(always)]
     fn running_maximum_of_all(self) -> (Self, Self) {
         let within = self.running_maximum();
@@ -100,13 +100,15 @@ pub(super) trait Row: Copy {
 
 /// A computation with rows, generic over the instructions.
 pub(super) trait Computation {
-    /// Its result.
+    /// Result of the computation.
     type Output;
-    /// Runs it. Must be inlined, so that it is compiled for the instructions.
+    /// Runs the computation. It must be inlined, so that it is compiled for the kernel's
+    /// instructions.
     fn run<R: Row>(self, proof: R::Proof) -> Self::Output;
 }
 
-/// Runs a computation with these instructions; returns `None` without vectors.
+/// Runs a computation with the instructions of a kernel. Returns `None` for the portable kernel,
+/// which has no vectors.
 pub(super) fn perform<W: Computation>(kernel: Kernel, work: W) -> Option<W::Output> {
     match kernel {
         Kernel::Avx512(proof) => Some(avx512::perform(proof, work)),

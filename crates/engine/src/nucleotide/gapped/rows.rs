@@ -5,7 +5,7 @@ use fleetblast_seq::nucleotide::Packed;
 use crate::scores::RowNumber;
 use crate::xdrop::frames::Rows;
 
-/// The bases from a position on, or those before it, the nearest first.
+/// The bases from a position on, or the bases before it, with the nearest one first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bases<'a> {
     bytes: &'a [u8],
@@ -17,25 +17,25 @@ pub(super) struct Bases<'a> {
 }
 
 impl<'a> Bases<'a> {
-    /// The bases from a position on.
+    /// Creates a reader of the bases from a position on.
     pub fn forward(subject: Packed<'a>, start: u32) -> Self {
         let count = subject.length().saturating_sub(start);
         Bases { bytes: subject.bytes(), first: start, count, step: 1 }
     }
 
-    /// The bases before a position.
+    /// Creates a reader of the bases before a position, the nearest first.
     pub fn backward(subject: Packed<'a>, start: u32) -> Self {
         let first = start.wrapping_sub(1);
         Bases { bytes: subject.bytes(), first, count: start, step: u32::MAX }
     }
 
-    /// Number of bases.
+    /// Returns the number of bases.
     pub fn count(self) -> usize {
         self.count as usize
     }
 
-    /// Sixteen bases after the first `taken` ones, the first in the lowest two bits; arbitrary
-    /// after the last base.
+    /// Returns sixteen bases after the first `taken` ones, the first in the lowest two bits. Bases
+    /// after the last one are arbitrary.
     #[inline(always)]
     pub fn word(self, taken: usize) -> u32 {
         let taken = taken as u32;

@@ -1,10 +1,10 @@
-//! Rows cell by cell, with a window of live columns: the reference for vectors, and the code for
-//! CPUs without them.
+//! Extends cell by cell, with a window of live columns. This is the reference for vectors, and the
+//! code for CPUs without them.
 
 use crate::scores::{ScoreRow, ScoreRows};
 use crate::xdrop::{Extent, GapCosts, NEVER};
 
-/// A column of the last row.
+/// A cell of the last row, one for each column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
     /// Best score of an alignment that ends here.
@@ -31,8 +31,8 @@ struct Window {
     best: Extent,
 }
 
-/// The best extension over a prefix of the query's `letters` (never all of them) and a prefix of
-/// the subject's `bases`.
+/// Finds the best extension over a prefix of the query's `letters` and a prefix of the subject's
+/// `bases`. The last of the letters, a sentinel, is never part of it.
 pub(super) fn extend(
     letters: &[u8],
     bases: impl Iterator<Item = u8>,

@@ -7,7 +7,7 @@ use super::transpose::{SIZE, transpose};
 use crate::xdrop::Extent;
 use crate::xdrop::frames::Direction;
 
-/// Fewer busy lanes are slower than single extensions.
+/// Least number of busy lanes. With fewer, single extensions are faster.
 const MIN_LANES: usize = 12;
 /// A computation of extensions; the results have the order of the tasks.
 pub(super) struct SideBySide<'a> {
@@ -46,20 +46,21 @@ impl Computation for SideBySide<'_> {
 /// State of the busy lanes; the memory is reused.
 #[derive(Debug)]
 pub(super) struct BusyLanes {
-    /// Scores, by cell of the band.
+    /// Scores of all lanes, by cell of the band.
     scores: [Cells; BAND],
-    /// Scores after a gap downwards that goes on. The last entry belongs to no cell and stays
-    /// dropped.
+    /// Scores of all lanes after a gap downwards that goes on, by cell of the band. The last entry
+    /// belongs to no cell and stays dropped.
     gaps: [Cells; BAND + 1],
     best: Cells,
     x_drop: Cells,
-    /// Letters that the cells of the next rows pair, from the first cell on.
+    /// For each position from that of the first cell on, the query letter of each lane.
     letters: [[u8; LANES]; SIZE],
     bases: [[u8; LANES]; ROWS],
-    /// The row of the last block in which the best score last rose, or -1, and its cell.
+    /// Row, among the last [`ROWS`] rows, in which the best score last rose; -1 if it did not rise.
     best_row: Cells,
+    /// Cell in which the best score last rose.
     best_cell: Cells,
-    /// The same as `letters`, by lane.
+    /// The letters of `letters`, by lane.
     windows: [[u8; SIZE]; LANES],
     states: [LaneState; LANES],
 }
@@ -67,15 +68,16 @@ pub(super) struct BusyLanes {
 /// State of the extension in a lane.
 #[derive(Clone, Copy, Debug, Default)]
 struct LaneState {
-    /// Number of its task.
+    /// Number of the extension's task.
     task: usize,
-    /// Index of the letter that the first cell pairs next.
+    /// Index of the query letter that the first cell pairs next.
     position: usize,
     /// Number of bases that were used.
     taken: usize,
     /// Score that a byte of 0 stands for.
     base: i32,
-    /// Number of bases up to the best score, and the index of the letter after it.
+    /// Number of bases up to the best score; `best_position` is the index of the query letter after
+    /// it.
     best_taken: usize,
     best_position: usize,
 }
@@ -97,18 +99,20 @@ impl Default for BusyLanes {
     }
 }
 
-/// Bits of the lanes with live cells after some rows.
+/// Bits of the lanes with live cells after [`ROWS`] rows.
 #[derive(Clone, Copy, Debug, Default)]
 struct LiveLanes {
-    /// In any cell, in the first cells, in the last cells.
+    /// Lanes with a live cell.
     any: u64,
+    /// Lanes with a live cell among the first [`BAND_SHIFT`] cells.
     low: u64,
+    /// Lanes with a live cell among the last [`BAND_SHIFT`] cells.
     high: u64,
-    /// In the first or the last cell of any row.
+    /// Lanes in which the first or the last cell was live in some row.
     strayed: u64,
 }
 
-/// Indexes of the set bits.
+/// Iterates over the indexes of the set bits.
 fn set(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let next = (bits != 0).then(|| bits.trailing_zeros() as usize);
@@ -149,7 +153,7 @@ impl BusyLanes {
         fresh
     }
 
-    /// Fills the row before the first base in these lanes.
+    /// Fills the row before the first base in the lanes `fresh`.
     #[inline(always)]
     fn start(&mut self, lanes: &Lanes, fresh: u64) {
         let fresh = spread(fresh);
@@ -157,8 +161,8 @@ impl BusyLanes {
         for cell in 0..BAND {
             let score = |length| zero - lanes.gap(length);
             let length = cell.wrapping_sub(CENTRE);
-            // The least X-drops that keep the cell alive: for its gap and for its score. BLAST+
-            // does not compute the pair after the last cell.
+            // The least X-drops with which the score and the gap of the cell are kept. The score
+            // needs the next cell as well: BLAST+ does not compute the pair after the last cell.
             let [(score, needed), (gap, gap_needed)] = if cell < CENTRE {
                 [(i32::from(NEVER), 0); 2]
             } else {
@@ -200,7 +204,7 @@ impl BusyLanes {
         }
     }
 
-    /// Computes a block of rows.
+    /// Computes the next [`ROWS`] rows in all lanes. Returns the lanes with live cells.
     #[inline(always)]
     fn block<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes) -> LiveLanes {
         let costs = lanes.costs;
@@ -251,7 +255,8 @@ impl BusyLanes {
         alive
     }
 
-    /// Examines busy lanes after a block of rows. Returns those that have ended.
+    /// Examines busy lanes after [`ROWS`] rows and stores the results of extensions that have
+    /// ended. Returns the lanes that have become free.
     #[inline(always)]
     fn examine(
         &mut self,
@@ -288,7 +293,8 @@ impl BusyLanes {
         ended
     }
 
-    /// Moves bands, and the bases of bytes, where needed.
+    /// Moves the bands whose live cells come near an end. Moves the bases of the bytes if a score
+    /// comes near the highest byte.
     #[inline(always)]
     fn recentre<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes, alive: LiveLanes, busy: u64) {
         let (to_low, to_high) = (alive.high & !alive.low & busy, alive.low & !alive.high & busy);
@@ -323,7 +329,7 @@ impl BusyLanes {
             for cells in self.scores.iter_mut().chain(&mut self.gaps) {
                 R::load(proof, cells).minus(by).store_to(cells);
             }
-            // The best score may stay above zero: a byte cannot hold every difference.
+            // The differences saturate, so a best score may stay above zero.
             self.best = best.minus(by).store();
             let by = by.store();
             set(busy).for_each(|lane| self.states[lane].base += i32::from(by[lane]));

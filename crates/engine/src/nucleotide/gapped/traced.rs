@@ -1,5 +1,5 @@
-//! Extensions with traceback (`ALIGN_EX`, `blast_gapalign.c`) whose window fits 128 diagonals: a
-//! row of cells in registers of bytes.
+//! Extends with traceback (`ALIGN_EX`, `blast_gapalign.c`) if the window fits 128 diagonals. A row
+//! of cells is in registers of bytes.
 //!
 //! Rows are letters of the query, columns those of the subject. The method is that of
 //! [`super::narrow`]. In addition each row records how its cells were reached, one bit for each
@@ -16,11 +16,11 @@ use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN};
 use crate::xdrop::traced::push;
 use crate::xdrop::{Extent, GapCosts};
 
-/// Lane of the start's diagonal at first.
+/// Lane of the start's diagonal before the frame moves.
 const CENTRE: usize = 60;
 /// Longest gap in the query that a row considers in every lane.
 const LONGEST_GAP: i32 = 4 * SECTION as i32;
-/// The first and the last lane.
+/// Mask of the first and the last lane.
 const EDGES: u128 = 1 | 1 << (LANES - 1);
 
 // A frame with letters in it may extend beyond them by less than the margin.
@@ -32,40 +32,41 @@ pub(crate) type TracedDirection<'a> = Direction<'a, &'a [RowNumber]>;
 /// Traceback parameters, shared by all extensions with the same scores and gap costs.
 #[derive(Clone, Debug)]
 pub(crate) struct Tracer {
-    /// Scores of each row's letter against each letter.
+    /// Scores of each query letter against each subject letter.
     scores: [Table; 16],
     costs: ExtensionCosts,
-    /// The byte that stands for a score of zero at first.
+    /// Byte that stands for a score of zero before the base moves.
     zero: i8,
-    /// Number of rows until the base moves.
+    /// Number of rows between two moves of the base.
     rows: u32,
-    /// The row before the query's first letter, and the same less the cost of opening a gap in the
-    /// subject.
+    /// The row before the query's first letter.
     first: [Cells; 2],
+    /// The cells of `first`, less the cost of opening a gap in the subject.
     first_gaps: [Cells; 2],
-    /// Cost by which a gap in the query reaches a lane, counted from the start of the section,
-    /// before the gap is opened.
+    /// For each lane, the cost of opening a gap in the query, less the cost of extending one. The
+    /// extension runs from the start of the section to the lane.
     opening: Cells,
-    /// The same after the gap has reached the lane.
+    /// For each lane, the cost of extending a gap in the query to this lane, counted as in
+    /// `opening`.
     arriving: Cells,
 }
 
-/// How the cells of a row were reached, one bit for each lane.
+/// Steps by which the cells of a row were reached, one bit for each lane.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     /// Column of the first lane.
     column: isize,
-    /// By a gap in the subject, unless `from_left` is set.
+    /// Cells that were reached by a gap in the subject, unless their bit in `from_left` is set.
     from_above: u128,
-    /// By a gap in the query.
+    /// Cells that were reached by a gap in the query.
     from_left: u128,
-    /// A gap in the subject that leaves the cell opens there.
+    /// Cells in which a gap in the subject opens, if one leaves the cell.
     opens_down: u128,
-    /// A gap in the query that leaves the cell opens there.
+    /// Cells in which a gap in the query opens, if one leaves the cell.
     opens_across: u128,
 }
 
-/// How the cells of an extension were reached, by row.
+/// Steps by which the cells of an extension were reached, row by row.
 #[derive(Debug, Default)]
 pub(crate) struct Trail(Vec<Steps>);
 
@@ -119,8 +120,8 @@ impl Tracer {
     }
 }
 
-/// The row before the query's first letter, and the same less the cost of opening a gap in the
-/// subject.
+/// Computes the row before the query's first letter, and the same cells less the cost of opening a
+/// gap in the subject.
 fn first_row(zero: i32, costs: ExtensionCosts) -> [[Cells; 2]; 2] {
     let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
     let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
@@ -141,7 +142,8 @@ fn halves(cells: [i8; LANES]) -> [Cells; 2] {
     [halves[0], halves[1]]
 }
 
-/// Two extensions at once, as each alone waits for its own results most of the time.
+/// A computation of two extensions at once. Each alone would wait for its own results most of the
+/// time.
 struct Trace<'a> {
     tracer: &'a Tracer,
     directions: [TracedDirection<'a>; 2],
@@ -174,13 +176,13 @@ impl Computation for Trace<'_> {
     }
 }
 
-/// Costs in all lanes.
+/// Gap costs and X-drop, copied to all lanes.
 struct Costs<R> {
     zero: Twin<R>,
     x_drop: Twin<R>,
     open_extend: Twin<R>,
     extend: Twin<R>,
-    /// See [`Tracer`].
+    /// Costs by lane, as in [`Tracer`].
     opening: Twin<R>,
     arriving: Twin<R>,
     /// Cost of extending a gap through a section.
@@ -202,8 +204,8 @@ impl<R: Row> Costs<R> {
         }
     }
 
-    /// Score of each lane by a gap in the query, from scores without one. Opening costs no less
-    /// than extending, so a gap is never opened from another gap.
+    /// Returns the score of each lane by a gap in the query, from scores without such a gap.
+    /// Opening costs no less than extending, so a gap is never opened from another gap.
     #[inline(always)]
     fn across(&self, scores: Twin<R>) -> Twin<R> {
         // Costs count from the start of the section, so the running maximum needs no subtractions.
@@ -226,16 +228,17 @@ struct Extension<'a, R: Row> {
     scores: Twin<R>,
     /// Scores after a gap in the subject that goes on.
     gaps: Twin<R>,
-    /// The best score in all lanes.
+    /// The best score, copied to all lanes.
     best: Twin<R>,
     /// Score that a byte of 0 stands for.
     base: i32,
     /// Number of rows until the base moves.
     rows: u32,
-    /// Number of letters up to the best score, and the index of the subject letter after it.
+    /// Number of query letters up to the best score; `best_position` is the index of the subject
+    /// letter after it.
     best_taken: usize,
     best_position: usize,
-    /// Whether there are live cells and more letters.
+    /// Whether some cells are alive and some letters are left.
     alive: bool,
     /// Whether the frame was too narrow.
     strayed: bool,
@@ -270,7 +273,8 @@ impl<'a, R: Row> Extension<'a, R> {
         })
     }
 
-    /// Uses the next letter of the query, or shifts the frame, or ends.
+    /// Computes the row of the next query letter. If live cells reach an edge of the frame, shifts
+    /// the frame instead. Ends the extension if no cell is alive or no letter is left.
     #[inline(always)]
     fn step(&mut self, tracer: &Tracer, costs: &Costs<R>, trail: &mut Trail) {
         let number = self.direction.query.get(self.taken);
@@ -318,8 +322,8 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Makes the best score the zero of all scores, which have few bits: subtracts it from them and
-    /// adds it to `base`.
+    /// Moves the base to the best score, so that scores fit a byte: subtracts the difference from
+    /// all scores and adds it to `base`.
     #[inline(always)]
     fn move_base(&mut self, tracer: &Tracer, costs: &Costs<R>) {
         let by = self.best.minus(costs.zero);
@@ -330,8 +334,8 @@ impl<'a, R: Row> Extension<'a, R> {
         self.rows = tracer.rows;
     }
 
-    /// Ends if no lane is alive. Otherwise centres the frame on the lanes that the next row will
-    /// make live.
+    /// Ends the extension if no lane is alive. Otherwise centres the frame on the lanes that the
+    /// next row will make live.
     #[inline(always)]
     fn end_or_shift(&mut self, lanes: u128) {
         let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
@@ -340,7 +344,7 @@ impl<'a, R: Row> Extension<'a, R> {
         self.alive = lanes != 0 && !self.strayed;
         if self.alive {
             let by = below as isize - (room / 2) as isize;
-            // It stays within the margin, as a live lane has a letter of the subject.
+            // The position stays within the margin, as a live lane has a letter of the subject.
             self.position = self.position.wrapping_add_signed(by);
             self.scores = Twin::load(self.proof, &shifted(&self.scores.store(), by));
             self.gaps = Twin::load(self.proof, &shifted(&self.gaps.store(), by));
@@ -348,7 +352,7 @@ impl<'a, R: Row> Extension<'a, R> {
     }
 }
 
-/// The cells shifted `by` lanes down, or up if negative.
+/// Returns the cells shifted by `by` lanes down, or up if `by` is negative.
 #[cold]
 fn shifted(cells: &[Cells; 2], by: isize) -> [Cells; 2] {
     let cells = cells.as_flattened();
@@ -363,7 +367,7 @@ fn shifted(cells: &[Cells; 2], by: isize) -> [Cells; 2] {
 }
 
 impl Trail {
-    /// Appends the columns of the alignment, from its end back to its start.
+    /// Replaces `edits` by the columns of the alignment, from its end back to its start.
     pub fn back(&self, extent: Extent, edits: &mut Vec<crate::hits::Edit>) {
         edits.clear();
         let (mut row, mut column) = (extent.query, extent.subject);

@@ -1,4 +1,4 @@
-//! Transposes bytes from one row for each lane to one row for each position.
+//! Transposes bytes: from one row for each lane to one row for each position.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -8,7 +8,7 @@ pub(super) const SIZE: usize = 64;
 /// Number of bytes in a register.
 const TILE: usize = 16;
 
-/// Transposes a matrix.
+/// Transposes a matrix of bytes.
 pub(super) fn transpose(from: &[[u8; SIZE]; SIZE], to: &mut [[u8; SIZE]; SIZE]) {
     for row in (0..SIZE).step_by(TILE) {
         for column in (0..SIZE).step_by(TILE) {

@@ -1,6 +1,6 @@
 //! Rows of 128 lanes, as two rows of 64.
 //!
-//! No closures: they would not be compiled for the instructions.
+//! There are no closures, since they would not be compiled for the kernel's instructions.
 
 use super::row::{self, Cells, Row, Table};
 
@@ -33,7 +33,7 @@ impl<R: Row> Twin<R> {
         [self.0[0].store(), self.0[1].store()]
     }
 
-    /// Looks up the scores of letters, which are below 16.
+    /// Looks up the scores of letters. The codes of the letters are below 16.
     #[inline(always)]
     pub fn look_up(proof: R::Proof, table: &Table, letters: &[u8; LANES]) -> Self {
         let (halves, _) = letters.as_chunks();
@@ -55,20 +55,20 @@ impl<R: Row> Twin<R> {
         Twin([self.0[0].max(other.0[0]), self.0[1].max(other.0[1])])
     }
 
-    /// Bits of the lanes that are greater than those of the other row.
+    /// Returns a bit for each lane, set if the lane is greater than the same lane of `other`.
     #[inline(always)]
     pub fn above(self, other: Self) -> u128 {
         joined([self.0[0].above(other.0[0]), self.0[1].above(other.0[1])])
     }
 
-    /// Bits of the lanes that are equal to those of the other row.
+    /// Returns a bit for each lane, set if the lane is equal to the same lane of `other`.
     #[inline(always)]
     pub fn equal(self, other: Self) -> u128 {
         joined([self.0[0].equal(other.0[0]), self.0[1].equal(other.0[1])])
     }
 
-    /// Drops the lanes below those of `floor`. Returns the row and the bits of the lanes that were
-    /// kept.
+    /// Drops each lane that is below the same lane of `floor`. Returns the row, and a bit for each
+    /// lane that was kept.
     #[inline(always)]
     pub fn keep(self, floor: Self) -> (Self, u128) {
         let [(low, low_lanes), (high, high_lanes)] =
@@ -76,14 +76,15 @@ impl<R: Row> Twin<R> {
         (Twin([low, high]), joined([low_lanes, high_lanes]))
     }
 
-    /// Each lane's byte moves one lane down. Here and in the other shifts dropped cells enter.
+    /// Moves the byte of each lane one lane down. Dropped cells enter, here and in the other
+    /// shifts.
     #[inline(always)]
     pub fn down(self) -> Self {
         let [low, high] = self.0;
         Twin([low.down_from(high), high.down()])
     }
 
-    /// Each lane's byte moves one lane up in its section.
+    /// Moves the byte of each lane one lane up within its section.
     #[inline(always)]
     pub fn up(self) -> Self {
         Twin([self.0[0].up::<1>(), self.0[1].up::<1>()])
@@ -95,21 +96,21 @@ impl<R: Row> Twin<R> {
         Twin([self.0[0].spread_ends(), self.0[1].spread_ends()])
     }
 
-    /// Each lane's byte moves `BY` (1 or 2) sections up.
+    /// Moves the byte of each lane `BY` (1 or 2) sections up.
     #[inline(always)]
     pub fn sections_up<const BY: usize>(self) -> Self {
         let [low, high] = self.0;
         Twin([low.sections_up::<BY>(), high.sections_up_from::<BY>(low)])
     }
 
-    /// The maximum of each lane and those below it in its section.
+    /// Returns the maximum of each lane and the lanes below it in its section.
     #[inline(always)]
     pub fn running_maximum(self) -> Self {
         Twin([self.0[0].running_maximum(), self.0[1].running_maximum()])
     }
 
-    /// The maximum of each lane and all those below it, and the maximum of the whole row in all
-    /// lanes.
+    /// Returns the maximum of each lane and all lanes below it. Also returns the maximum of the
+    /// whole row, in all lanes.
     #[inline(always)]
     pub fn running_maximum_of_all(self) -> (Self, Self) {
         let (low, lowest) = self.0[0].running_maximum_of_all();

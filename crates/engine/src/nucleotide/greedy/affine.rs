@@ -5,14 +5,14 @@ use super::pairs::Walk;
 use super::{BestEnd, NOWHERE, Run, Scoring, divide_up, push};
 use crate::hits::{Edit, EditOp};
 
-/// How far a diagonal reaches at a distance, by the last step of its path.
+/// Reach of a diagonal at a distance, in subject positions, by the last step of its path.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// Ends with a pair; [`NOWHERE`] also if the cell was dropped.
+    /// Reach of paths that end with a pair; [`NOWHERE`] also if the cell was dropped.
     pair: i32,
-    /// Ends with a gap in the subject.
+    /// Reach of paths that end with a gap in the subject.
     gap_in_subject: i32,
-    /// Ends with a gap in the query.
+    /// Reach of paths that end with a gap in the query.
     gap_in_query: i32,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Rows {
     steps: Steps,
 }
 
-/// The rows from which a distance is reached, as indexes.
+/// Indexes of the rows from which a distance is reached, by the kind of step.
 #[derive(Clone, Copy, Debug, Default)]
 struct SourceRows {
     mismatch: Option<usize>,
@@ -46,7 +46,7 @@ struct SourceRows {
     extend: Option<usize>,
 }
 
-/// For each kind of step the first row that has not been its source yet.
+/// For each kind of step, the index of the first row that has not been its source yet.
 #[derive(Debug, Default)]
 struct Cursors {
     mismatch: usize,
@@ -55,7 +55,7 @@ struct Cursors {
 }
 
 impl Cursors {
-    /// The next distance that can be reached, and its source rows.
+    /// Returns the next distance that can be reached, and its source rows.
     fn advance(&mut self, rows: &[Row], steps: &Steps) -> Option<(i32, SourceRows)> {
         let to = |row: usize, step| rows.get(row).map(|row| row.distance + step);
         let mismatch = to(self.mismatch, steps.mismatch);
@@ -82,7 +82,7 @@ struct Steps {
     mismatch: i32,
     /// The first base of a gap.
     open: i32,
-    /// Each further one.
+    /// Each further base of a gap.
     extend: i32,
     common: i32,
 }
@@ -97,7 +97,7 @@ impl Steps {
     }
 }
 
-/// Greatest common divisor.
+/// Returns the greatest common divisor.
 fn divisor(a: i32, b: i32) -> i32 {
     if b == 0 { a.abs() } else { divisor(b, a % b) }
 }
@@ -172,8 +172,8 @@ impl Rows {
         found
     }
 
-    /// The best score up to a distance, 0 below the first. `behind` counts the rows up to the last
-    /// distance asked for. Distances must not decrease from call to call.
+    /// Returns the best score up to a distance; 0 before the first row. `behind` counts the rows up
+    /// to the distance of the last call. Distances must not decrease from call to call.
     fn best_before(&self, distance: i32, behind: &mut usize) -> i32 {
         while self.rows.get(*behind).is_some_and(|row| row.distance <= distance) {
             *behind += 1;
@@ -194,7 +194,8 @@ impl Rows {
         range.high = range.most.map_or(range.high, |most| range.high.min(most));
     }
 
-    /// The cell before its run of pairs, and the start of that run in the subject.
+    /// Returns the cell of a diagonal without its run of pairs, and the start of that run in the
+    /// subject.
     fn arrive(&self, sources: &SourceRows, diagonal: i32) -> (Cell, i32) {
         let &SourceRows { mismatch, open, extend } = sources;
         let pair = |diagonal| self.cell_in(open, diagonal).map_or(NOWHERE, |c| c.pair);
@@ -210,8 +211,8 @@ impl Rows {
         (Cell { pair: NOWHERE, gap_in_subject, gap_in_query }, from)
     }
 
-    /// Computes the cells of a distance. Returns the end of its largest extent, and leaves in
-    /// `range` the diagonals that continue.
+    /// Computes the cells of a distance. Returns the query and subject positions of the largest
+    /// extent. Leaves in `range` the diagonals that continue.
     fn next<const BACK: bool>(
         &mut self,
         walk: &Walk<'_, BACK>,
@@ -276,8 +277,8 @@ impl Rows {
         push(edits, EditOp::Substitution, self.cells[0].pair);
     }
 
-    /// The step before a run of pairs (or before a mismatch at its start), and the end of that step
-    /// in the subject.
+    /// Returns the step before a run of pairs (or before a mismatch at its start), and the subject
+    /// position where this step ends. Lowers `distance` if the step is a mismatch.
     fn before_pairs(&self, distance: &mut i32, diagonal: i32) -> (EditOp, i32) {
         let cell = self.cell(*distance, diagonal);
         let (gap_in_subject, gap_in_query) =
@@ -293,7 +294,8 @@ impl Rows {
         }
     }
 
-    /// The step before a base opposite a gap. `aside` is the diagonal from which the gap came.
+    /// Returns the step before a base opposite a gap, and lowers `distance`. `aside` is the
+    /// diagonal from which the gap came.
     fn before_gap(&self, distance: &mut i32, aside: i32, op: EditOp) -> EditOp {
         let longer = self.cell(*distance - self.steps.extend, aside).map_or(NOWHERE, |cell| {
             if op == EditOp::GapInSubject { cell.gap_in_subject } else { cell.gap_in_query }

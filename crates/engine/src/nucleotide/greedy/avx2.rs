@@ -7,7 +7,7 @@ use super::rows::Portable;
 use super::{BestEnd, Scoring};
 use crate::kernel::Avx2;
 
-/// [`Rows::extend`] with AVX2.
+/// Runs [`Rows::extend`], compiled for AVX2.
 pub(super) fn extend<const BACK: bool>(
     _: Avx2,
     rows: &mut Rows,

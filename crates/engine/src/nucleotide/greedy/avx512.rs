@@ -20,7 +20,7 @@ const AT_ONCE: i32 = 16;
 const IN_BYTE: i64 = 4;
 /// Number of bytes in a register.
 const BYTES: i64 = 64;
-/// Words that begin before this base of a register lie completely in it.
+/// A word that begins before this base of a register lies completely in the register.
 const SEEN: i32 = (BYTES * IN_BYTE) as i32 - AT_ONCE;
 
 /// Proof of AVX-512CD in addition to AVX-512BW.
@@ -34,7 +34,7 @@ impl Proof {
     }
 }
 
-/// [`Rows::extend`] with AVX-512.
+/// Runs [`Rows::extend`] with AVX-512.
 pub(super) fn extend<const BACK: bool>(
     proof: Proof,
     rows: &mut Rows,
@@ -116,7 +116,8 @@ fn make<const BACK: bool>(
         if goes_on == 0 {
             *cells = Chunk::NOWHERE;
         } else {
-            // Half of (extent plus diagonal), and half of (extent minus diagonal).
+            // The least positions in the query and in the subject: half of the extent, plus or
+            // minus the diagonal.
             let last = first + LANES as i32 - 1;
             let reach =
                 [(least_extent + first) >> 1, (least_extent - last) >> 1].map(|at| at.max(0));
@@ -161,13 +162,13 @@ fn lengthen(longest: &mut Run, longer: u16, query: __m512i, subject: __m512i, ru
     }
 }
 
-/// Runs of equal bases, and the room that there was for them.
+/// Lengths of runs of equal bases, and the greatest lengths that the ends of the sequences allow.
 struct MeasuredRuns {
     run: __m512i,
     room: __m512i,
 }
 
-/// Finds runs of equal bases.
+/// The sequences in which runs of equal bases are measured.
 struct Runs<'a, const BACK: bool> {
     query: Words<'a, BACK>,
     subject: Words<'a, BACK>,
@@ -180,8 +181,8 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
         Runs { query: Words::new(&walk.query), subject: Words::new(&walk.subject) }
     }
 
-    /// The runs from these positions on, in the lanes that continue. `reach` has the least position
-    /// of them in the query and in the subject.
+    /// Measures the runs from these positions on, in the lanes that continue. `reach` has the least
+    /// of these positions in the query and in the subject.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn find(
@@ -213,9 +214,9 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
         MeasuredRuns { run, room }
     }
 
-    /// Number of equal bases from these positions on, at most [`AT_ONCE`], not limited by the ends;
-    /// and the lanes for which it is known. Each caller has its own copy, as only code with one
-    /// caller is inlined.
+    /// Counts the equal bases from these positions on, at most [`AT_ONCE`], not limited by the
+    /// ends. Also returns the lanes for which the count is known. `NARROW` gives each caller its
+    /// own copy, as only code with one caller is inlined.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn equal<const NARROW: bool>(
@@ -246,12 +247,12 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
     }
 }
 
-/// One of the sequences.
+/// One of the sequences, read in words of [`AT_ONCE`] bases.
 struct Words<'a, const BACK: bool> {
     bytes: &'a [u8],
     ambiguous: Option<&'a [u8]>,
-    /// Index in the bytes of the base at position zero, with which the word there begins; a
-    /// backward word ends with it.
+    /// Index of the base at position zero among the bases of `bytes`. The word of this position
+    /// begins with this base, or ends with it if read backwards.
     start: i64,
     length: __m512i,
 }
@@ -264,7 +265,7 @@ impl<'a, const BACK: bool> Words<'a, BACK> {
         Words { bytes, ambiguous, start: start as i64, length: _mm512_set1_epi32(length) }
     }
 
-    /// Loads the bases at positions from this one on, or backward from it.
+    /// Loads the bases from position `reach` on, or backwards from it.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn window(&self, reach: i32) -> Window<BACK> {
@@ -289,9 +290,9 @@ impl<'a, const BACK: bool> Words<'a, BACK> {
 
 /// Part of a sequence, held in a register.
 struct Window<const BACK: bool> {
-    /// Index of its first byte.
+    /// Index of the window's first byte.
     at: usize,
-    /// Index in it of the first base of the word of position zero.
+    /// Index, in the window, of the first base of the word of position zero.
     start: __m512i,
     bases: __m512i,
 }
@@ -313,7 +314,7 @@ impl<const BACK: bool> Window<BACK> {
 /// Locations of words in a window.
 struct Places {
     first: __m512i,
-    /// Number of bits before them in a word of the window.
+    /// Number of bits before each word in the word of the window where it begins.
     shift: __m512i,
 }
 
@@ -331,7 +332,7 @@ impl Places {
     }
 }
 
-/// Words of 16 bases from a byte on; zeros beyond the last byte.
+/// Loads words of 16 bases from the byte `at` on; zeros beyond the last byte.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512cd")]
 fn words(bytes: &[u8], at: usize) -> __m512i {
@@ -348,7 +349,7 @@ fn lanes() -> __m512i {
     _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
-/// The order of bytes that reverses each word.
+/// Returns the order of bytes that reverses each word.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512cd")]
 fn swapped() -> __m512i {

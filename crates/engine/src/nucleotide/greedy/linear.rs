@@ -7,15 +7,15 @@ use super::rules::{Next, Rules};
 use super::{BestEnd, NOWHERE, Run, Scoring, push};
 use crate::hits::{Edit, EditOp};
 
-/// Memory of at most this many chunks is kept when they are no longer needed.
+/// Greatest number of chunks in memory before rows that are no longer needed are dropped.
 const MAX_KEPT_CHUNKS: usize = 256;
 
 /// Location of the cells of a row.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// Index of its first chunk among all chunks.
+    /// Index of the row's first chunk among all chunks.
     at: usize,
-    /// For each diagonal, the number of its first chunk.
+    /// Number of the row's first chunk, as in [`chunk_of`].
     first: i32,
     chunks: usize,
 }
@@ -27,7 +27,7 @@ pub(super) struct Rows {
     cells: Vec<Chunk>,
     /// The rows that are kept.
     rows: Vec<Place>,
-    /// Best score by number of differences, at most.
+    /// Best score with at most this many differences, indexed by the number of differences.
     best: Vec<i32>,
     /// Whether some path of the last extension reached the end of the subject. Otherwise a longer
     /// subject gives the same result.
@@ -36,7 +36,8 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Extends from the start of both sequences. Scores and X-drop are in units in which the reward
-    /// is even. `keeps` keeps all rows for a traceback; otherwise the longest run is determined.
+    /// is even. With `keeps`, all rows are kept for a traceback. Otherwise the longest run is
+    /// determined.
     #[inline(always)]
     pub fn extend<const BACK: bool, S: Stepper>(
         &mut self,
@@ -103,7 +104,8 @@ impl Rows {
         }
     }
 
-    /// Continues from a narrow row, which need not begin at the start of a chunk.
+    /// Stores a narrow row in chunks, to continue from it. The row need not begin at the start of a
+    /// chunk.
     #[cold]
     fn widen(&mut self, front: &Front, row: &Narrow) {
         let first = chunk_of(front.low);
@@ -119,7 +121,7 @@ impl Rows {
         }
     }
 
-    /// The first row, of one cell.
+    /// Stores the first row, which has one cell.
     fn start(&mut self, run: i32, score: i32) {
         self.cells.clear();
         self.cells.resize(2 * PAD + 1, Chunk::NOWHERE);
@@ -166,8 +168,9 @@ impl Rows {
         self.rows[last].at = PAD;
     }
 
-    /// Drops the cells next to the diagonals that continue, and extends the range by one on each
-    /// side. At the end of a sequence it also drops the outermost of them, as BLAST+ does.
+    /// Extends the range of diagonals by one on each side. A side on which a path has reached the
+    /// end of a sequence stays as it is. If there is such a side, the cells at both ends of the
+    /// range and beyond are dropped, as in BLAST+.
     #[inline(always)]
     fn close(&mut self, front: &mut Front) {
         if !front.subject_end && !front.query_end {
@@ -187,7 +190,7 @@ impl Rows {
         }
     }
 
-    /// The cell of a diagonal in a row that is kept.
+    /// Returns the cell of a diagonal in a row that is kept.
     fn cell(&mut self, row: usize, diagonal: i32) -> &mut i32 {
         let Place { at, first, .. } = self.rows[row];
         let lanes = self.cells.as_mut_slice();

@@ -1,10 +1,10 @@
 //! Greedy extension. It computes how far each diagonal reaches with a number of differences,
 //! instead of scores (`greedy_align.c`; Zhang et al., J Comput Biol 7:203).
 //!
-//! An extension runs in one direction from a start, which belongs to the right one. Positions count
-//! outwards from there. The diagonal of a pair is its query position minus its subject position.
-//! Without gap costs ([`linear`]) a difference is a mismatch or a base opposite a gap. With gap
-//! costs ([`affine`]) each kind of difference has its own distance.
+//! An extension runs in one direction from a start. The start belongs to the extension to the
+//! right. Positions count outwards from the start. The diagonal of a pair is its query position
+//! minus its subject position. Without gap costs ([`linear`]) a difference is a mismatch or a base
+//! opposite a gap. With gap costs ([`affine`]) each kind of difference has its own distance.
 
 mod affine;
 #[cfg(target_arch = "x86_64")]
@@ -34,27 +34,27 @@ const NOWHERE: i32 = -2;
 /// An X-drop that never stops an extension, with room for additions.
 const NEVER: i32 = i32::MAX / 2;
 
-/// Stands for an X-drop beyond the range of an `int`.
+/// Value of an X-drop beyond the range of an `int`.
 const TOO_LARGE: i32 = i32::MIN;
 
 /// Scores of pairs and costs of gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scoring {
-    /// Score of equal bases.
+    /// Score of two equal bases.
     pub reward: i32,
-    /// Score of different ones, below zero.
+    /// Score of two different bases, below zero.
     pub penalty: i32,
-    /// If both costs are 0, a base opposite a gap costs `reward / 2 - penalty`.
+    /// Costs of gaps. If both are 0, a base opposite a gap costs `reward / 2 - penalty`.
     pub gaps: GapCosts,
 }
 
 impl Scoring {
-    /// Whether the cost of gaps follows from the scores of pairs.
+    /// Returns whether the cost of gaps follows from the scores of pairs.
     pub fn is_linear(&self) -> bool {
         self.gaps == GapCosts { open: 0, extend: 0 }
     }
 
-    /// Scores, costs and an X-drop in units in which the reward is even.
+    /// Converts the scores and costs, and an X-drop, to units in which the reward is even.
     fn even(&self, x_drop: i32) -> (Scoring, i32) {
         let by = if self.reward % 2 == 0 { 1 } else { 2 };
         let Scoring { reward, penalty, gaps } = *self;
@@ -80,12 +80,12 @@ struct Run {
 struct BestEnd {
     /// Number of differences; with gap costs the score.
     value: i32,
-    /// Its distance.
+    /// Distance of the row in which the extension ends best.
     distance: i32,
     query: i32,
     subject: i32,
-    /// The first of the longest runs, whether or not the best path contains it. Not set if columns
-    /// are requested.
+    /// The first of the longest runs, whether or not the best path contains it. Not determined if
+    /// columns are requested.
     longest: Run,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct Traced {
     pub edits: Vec<Edit>,
 }
 
-/// Extends alignments; the same for a whole search.
+/// Parameters of greedy extensions, the same for a whole search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extender {
     scoring: Scoring,
@@ -170,7 +170,7 @@ impl Extender {
         Traced { score, bounds, edits }
     }
 
-    /// Extends in one direction; appends the columns to `edits`, the last one first.
+    /// Extends in one direction. Appends the columns to `edits`, the last one first.
     fn extend_one_way<const BACK: bool>(
         &self,
         walk: &Walk<'_, BACK>,
@@ -195,7 +195,8 @@ impl Extender {
         found
     }
 
-    /// Extends with the kernel.
+    /// Extends in one direction without gap costs, with the code of the kernel. `keeps` keeps all
+    /// rows for a traceback.
     fn linear<const BACK: bool>(
         &self,
         rows: &mut linear::Rows,
@@ -220,7 +221,7 @@ impl Extender {
         rows.extend(rows::Portable, walk, scoring, x_drop, keeps)
     }
 
-    /// The score of both directions together, and the box.
+    /// Returns the score of both directions together, and the box.
     fn join(&self, left: &BestEnd, right: &BestEnd, q: u32, s: u32) -> (i32, Bounds) {
         let scoring = &self.scoring;
         let value = left.value + right.value;
@@ -242,8 +243,8 @@ impl Extender {
     }
 }
 
-/// The start of an extension's longest run, and half of the length within the box. A run that
-/// starts at the end of the box or beyond does not count.
+/// Returns the start of an extension's longest run, and half of the run's length within the box. A
+/// run that starts at the end of the box or beyond does not count.
 fn seed(found: &BestEnd) -> Run {
     let Run { query, subject, length } = found.longest;
     let room = (found.query - query).min(found.subject - subject);
@@ -253,7 +254,7 @@ fn seed(found: &BestEnd) -> Run {
     Run { query, subject, length: room.min(length) / 2 }
 }
 
-/// Appends columns; `len` may be 0.
+/// Appends `len` equal columns; none if `len` is 0.
 fn push(edits: &mut Vec<Edit>, op: EditOp, len: i32) {
     if len <= 0 {
         return;
@@ -264,7 +265,7 @@ fn push(edits: &mut Vec<Edit>, op: EditOp, len: i32) {
     }
 }
 
-/// Quotient, rounded up.
+/// Divides two numbers and rounds up.
 fn divide_up(value: i32, by: i32) -> i32 {
     -(-value).div_euclid(by)
 }

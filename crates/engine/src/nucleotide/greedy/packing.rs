@@ -7,9 +7,10 @@ use fleetblast_seq::nucleotide::blastna;
 use super::pairs::Bases;
 use crate::ranges::RangeSet;
 
-/// Bases in a byte.
+/// Number of bases in a byte.
 const IN_BYTE: usize = 4;
-/// Bytes of padding around the bases, so that a whole word can be read at any base.
+/// Number of bytes of padding on each side of the bases, so that a whole word can be read at any
+/// base.
 const PAD: usize = 8;
 /// Number of letters that are packed together.
 const BLOCK: usize = 1 << 10;
@@ -22,12 +23,12 @@ pub(crate) struct Packing {
     ambiguous: Vec<u8>,
     any_ambiguous: bool,
     length: usize,
-    /// Numbers of the packed blocks.
+    /// Numbers of the groups of [`BLOCK`] letters that are packed.
     packed: RangeSet,
 }
 
 impl Packing {
-    /// Packs all letters (blastna).
+    /// Packs all letters (blastna) of a sequence.
     pub fn whole(letters: &[u8]) -> Packing {
         let mut packing = Packing::default();
         packing.start(letters.len());
@@ -49,8 +50,8 @@ impl Packing {
         self.packed.clear();
     }
 
-    /// Packs the letters of a range of the sequence, as far as they are not packed yet. `letters`
-    /// are those of the range.
+    /// Packs the letters of a range of the sequence, if they are not packed yet. `letters` are
+    /// those of the whole sequence.
     pub fn pack(&mut self, letters: &[u8], part: Range<usize>) {
         let Packing { bytes, ambiguous, any_ambiguous, packed, .. } = self;
         packed.add(part.start / BLOCK..part.end.div_ceil(BLOCK), |blocks| {
@@ -61,12 +62,12 @@ impl Packing {
         });
     }
 
-    /// The whole sequence, which must be packed.
+    /// Returns the whole sequence, which must be packed.
     pub fn all(&self) -> Bases<'_> {
         self.part(0..self.length)
     }
 
-    /// A range of the sequence, which must be packed.
+    /// Returns a range of the sequence, which must be packed.
     pub fn part(&self, part: Range<usize>) -> Bases<'_> {
         Bases {
             bytes: &self.bytes,

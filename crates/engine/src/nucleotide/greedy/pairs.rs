@@ -5,24 +5,24 @@
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
-/// Number of valid bases in a packed word, wherever in its first byte they begin.
+/// Number of bases that are valid in a packed word, wherever in its first byte they begin.
 const IN_WORD: u32 = 29;
-/// Bases in a byte.
+/// Number of bases in a byte.
 const IN_BYTE: usize = 4;
 
 /// Bases with two bits each, the first in the high bits of a byte, and separate bits for ambiguity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bases<'a> {
     pub(super) bytes: &'a [u8],
-    /// As many bytes, with bits set at ambiguous bases; `None` if there are none.
+    /// Bits of the same layout as `bytes`, set at ambiguous bases; `None` if there are none.
     pub(super) ambiguous: Option<&'a [u8]>,
-    /// Index in the bytes of the first base.
+    /// Index of the first base among the bases of `bytes`.
     pub(super) first: usize,
     pub(super) length: usize,
 }
 
 impl<'a> Bases<'a> {
-    /// Bases of a database; none counts as ambiguous.
+    /// Creates the bases of a database subject; none of them counts as ambiguous.
     pub fn of_database(bases: Packed<'a>) -> Bases<'a> {
         let length = bases.length() as usize;
         Bases { bytes: bases.bytes(), ambiguous: None, first: 0, length }
@@ -34,14 +34,15 @@ impl<'a> Bases<'a> {
 pub(super) struct OutwardBases<'a, const BACK: bool> {
     pub bytes: &'a [u8],
     pub ambiguous: Option<&'a [u8]>,
-    /// Index in the bytes of the base at position zero. Meaningless if there is no base.
+    /// Index of the base at position zero among the bases of `bytes`. Meaningless if there is no
+    /// base.
     pub start: usize,
     /// Number of bases that may be read.
     pub length: i32,
 }
 
 impl<'a, const BACK: bool> OutwardBases<'a, BACK> {
-    /// Reads from before the base at `at`, or backwards from there.
+    /// Creates the bases from `at` on, or those before `at` in reverse order.
     fn new(bases: Bases<'a>, at: usize) -> Self {
         let Bases { bytes, ambiguous, first, length } = bases;
         assert!(at <= length && first + length <= IN_BYTE * bytes.len());
@@ -53,8 +54,8 @@ impl<'a, const BACK: bool> OutwardBases<'a, BACK> {
         OutwardBases { bytes, ambiguous, start, length: length as i32 }
     }
 
-    /// Two bits a base from an existing position on: the first base in the highest bits, or
-    /// backwards in the lowest.
+    /// Returns the bases from an existing position on, two bits each. The first base is in the
+    /// highest bits, or in the lowest bits if the sequence is read backwards.
     #[inline(always)]
     fn word(&self, bytes: &[u8], position: usize) -> u64 {
         if BACK {
@@ -77,7 +78,7 @@ impl<'a, const BACK: bool> OutwardBases<'a, BACK> {
     }
 }
 
-/// Eight bytes from `at` on; zeros beyond the last byte.
+/// Reads eight bytes from `at` on; zeros beyond the last byte.
 #[inline(always)]
 fn word_from(bytes: &[u8], at: usize) -> u64 {
     match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
@@ -93,7 +94,7 @@ fn last_word(rest: &[u8]) -> u64 {
     u64::from_be_bytes(word)
 }
 
-/// Eight bytes up to and with `at`; zeros before the first byte.
+/// Reads the eight bytes that end with the byte `at`; zeros before the first byte.
 #[inline(always)]
 fn word_to(bytes: &[u8], at: usize) -> u64 {
     let head = &bytes[..=at];
@@ -118,7 +119,8 @@ pub(super) struct Walk<'a, const BACK: bool> {
 }
 
 impl<'a, const BACK: bool> Walk<'a, BACK> {
-    /// Reads from before the pair at these positions, or backwards from there.
+    /// Creates the sequences from the pair at these positions on, or those before it in reverse
+    /// order.
     pub fn new(query: Bases<'a>, subject: Bases<'a>, q: u32, s: u32) -> Self {
         Walk {
             query: OutwardBases::new(query, q as usize),
@@ -126,8 +128,8 @@ impl<'a, const BACK: bool> Walk<'a, BACK> {
         }
     }
 
-    /// Length of the run of equal bases from these positions on, if the first `taken` are known to
-    /// be equal. Returns zero if a position is beyond an end.
+    /// Returns the length of the run of equal bases from these positions on. The first `taken`
+    /// bases are known to be equal. Returns zero if a position is beyond an end.
     #[inline(always)]
     pub fn run(&self, query: i32, subject: i32, mut taken: i32) -> i32 {
         let limit = (self.query.length - query).min(self.subject.length - subject);
@@ -154,7 +156,7 @@ pub(crate) struct Letters<'a> {
 }
 
 impl Letters<'_> {
-    /// Length of the run of equal letters from these positions on.
+    /// Returns the length of the run of equal letters from these positions on.
     #[inline]
     pub fn run(&self, query: i32, subject: i32) -> i32 {
         let (Some(mut q), Some(mut s)) =
@@ -178,7 +180,7 @@ impl Letters<'_> {
     }
 }
 
-/// Bytes that are set where the letters differ, or where the query's is ambiguous.
+/// Returns bytes that are not 0 where the letters differ, or where the query letter is ambiguous.
 #[inline(always)]
 fn different(query: [u8; 16], subject: [u8; 16]) -> u128 {
     const NO_BASE: u128 = u128::from_le_bytes([!(blastna::BASES - 1); 16]);

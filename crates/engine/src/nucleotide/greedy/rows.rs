@@ -1,4 +1,5 @@
-//! Rows of cells for vectors: chunks of diagonals; a diagonal has the same lane in all rows.
+//! Rows of cells for vectors. A row consists of chunks of diagonals. A diagonal has the same lane
+//! in all rows.
 
 use super::pairs::Walk;
 use super::rules::Rules;
@@ -6,13 +7,13 @@ use super::{BestEnd, NOWHERE, Run};
 
 /// Number of diagonals in a chunk.
 pub(super) const LANES: usize = 16;
-/// Number of chunks around a row that contain [`NOWHERE`]. A row may have one chunk more on each
+/// Number of chunks of [`NOWHERE`] on each side of a row. A row may have one chunk more on each
 /// side than the row before, and reads one more.
 pub(super) const PAD: usize = 2;
-/// Lane of diagonal zero, such that a narrow row needs a single chunk.
+/// Lane of diagonal zero. With it a narrow row needs only one chunk.
 pub(super) const ZERO: i32 = LANES as i32 / 2;
 
-/// How far neighbouring diagonals reach, in positions of the subject.
+/// Reach of neighbouring diagonals, in positions of the subject.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Chunk(pub [i32; LANES]);
@@ -22,18 +23,18 @@ impl Chunk {
     pub const NOWHERE: Chunk = Chunk([NOWHERE; LANES]);
 }
 
-/// Number of the chunk of a diagonal.
+/// Returns the number of the chunk of a diagonal.
 pub(super) fn chunk_of(diagonal: i32) -> i32 {
     (diagonal + ZERO).div_euclid(LANES as i32)
 }
 
-/// The first diagonal of a chunk.
+/// Returns the first diagonal of a chunk.
 pub(super) fn first_of(chunk: i32) -> i32 {
     chunk * LANES as i32 - ZERO
 }
 
-/// The largest extent of a row (query and subject together), and its first diagonal; zero if there
-/// is none.
+/// The largest extent of a row (query and subject together), and the first diagonal with this
+/// extent. Both are zero if no diagonal continues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Furthest {
     pub extent: i32,
@@ -55,7 +56,7 @@ pub(super) struct Front {
 pub(super) type Choice = u32;
 
 impl Front {
-    /// No continuing diagonal has been found yet.
+    /// Value of `low` before a diagonal that continues is found.
     const NONE: i32 = i32::MAX;
 
     /// Computes a row between the lowest and the highest diagonal, and then limits these to the
@@ -77,9 +78,9 @@ impl Front {
         furthest
     }
 
-    /// Updates the range with a chunk of the row: the lanes that continue, and those that have
-    /// reached an end. A path at the subject's end is the last of the low diagonals. A path at the
-    /// query's end is not one of the high ones, unless others follow.
+    /// Updates the range with a chunk of the row: the lanes that continue, and the lanes whose
+    /// paths have reached an end. The range begins after the last path at the subject's end. It
+    /// ends before a path at the query's end, unless other diagonals follow that path.
     #[inline(always)]
     pub fn update(&mut self, first: i32, goes_on: Choice, query_end: Choice, subject_end: Choice) {
         if goes_on == 0 {
@@ -123,13 +124,13 @@ pub(super) struct Path {
 
 /// A row of few diagonals.
 pub(super) struct Narrow {
-    /// Its first diagonal.
+    /// First diagonal of the row.
     pub first: i32,
     pub cells: Chunk,
 }
 
 impl BestEnd {
-    /// Makes the furthest end of a row the best one.
+    /// Replaces the best end by the furthest end of the row with this distance.
     #[inline(always)]
     pub fn replace(&mut self, distance: i32, furthest: Furthest) {
         self.value = distance;
@@ -139,9 +140,9 @@ impl BestEnd {
     }
 }
 
-/// Computes rows.
+/// Code that computes rows for a kernel.
 pub(super) trait Stepper: Copy {
-    /// Whether it has separate code for narrow rows.
+    /// Whether there is separate code for narrow rows.
     const NARROW: bool = false;
 
     /// Computes a row. Updates `front` with the diagonals that continue, and `longest` if there is
@@ -155,7 +156,7 @@ pub(super) trait Stepper: Copy {
     ) -> Furthest;
 
     /// Computes rows as long as they are narrow and no path comes near an end of a sequence.
-    /// Returns whether no diagonal continues; otherwise `row` is the last row.
+    /// Returns true if no diagonal continues; otherwise `row` is the last row.
     fn narrow<const BACK: bool>(
         self,
         _walk: &Walk<'_, BACK>,
@@ -168,7 +169,7 @@ pub(super) trait Stepper: Copy {
     }
 }
 
-/// Plain Rust, vectorised as the compiler can.
+/// A stepper in plain Rust, which the compiler vectorises as it can.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Portable;
 
@@ -216,7 +217,8 @@ impl Stepper for Portable {
     }
 }
 
-/// How far each diagonal gets with one more difference, and the lanes that continue.
+/// Computes how far each diagonal of a chunk gets with one more difference, and the lanes that
+/// continue. `near` has the same chunk of the row before, between its neighbours.
 #[inline(always)]
 fn arrivals(near: &[Chunk], first: i32, least: i32) -> ([i32; LANES], Choice) {
     let [Chunk(left), Chunk(here), Chunk(right)] = near else { return ([0; LANES], 0) };

@@ -5,12 +5,12 @@ use super::{Scoring, divide_up};
 
 /// Constants of an extension.
 pub(super) struct Rules {
-    /// Score of a base on a path.
+    /// Score of each base on a path: half of the reward.
     half: i32,
     /// Cost of a difference.
     cost: i32,
     x_drop: i32,
-    /// A cell is compared with the best score of this many fewer differences.
+    /// Number of rows from a cell back to the row whose best score limits it.
     back: usize,
 }
 
@@ -20,28 +20,29 @@ impl Rules {
         Rules { half, cost, x_drop, back: ((x_drop + half) / cost + 1) as usize }
     }
 
-    /// The least extent (query and subject together) that is followed.
+    /// Returns the least extent (query and subject together) that is followed in the next row.
     #[inline(always)]
     pub fn least_extent(&self, best: &[i32]) -> i32 {
         let before = best.len().checked_sub(self.back).map_or(0, |at| best[at]);
         divide_up(before + self.cost * best.len() as i32 - self.x_drop, self.half)
     }
 
-    /// The score of a path of this extent with `distance` differences.
+    /// Returns the score of a path of this extent with `distance` differences.
     #[inline(always)]
     pub fn score(&self, extent: i32, distance: i32) -> i32 {
         extent * self.half - distance * self.cost
     }
 
-    /// Whether the result is final, whatever this row and all later ones contain. It is if paths
-    /// reach the end of the query before three things can happen: a path scores as much as the best
-    /// one, a run becomes longer than the longest, or a path reaches the end of the subject.
+    /// Returns whether the result is final, whatever this row and all later ones contain. It is
+    /// final if paths reach the end of the query before any of three events. A path scores as much
+    /// as the best one; a run becomes longer than the longest; or a path reaches the end of the
+    /// subject.
     ///
-    /// The n-th row after this one has no diagonal below `low - n`; there the query's end is at an
-    /// extent that is larger by n. Its least extent, and the extent needed to be the best, are
-    /// larger by `n * cost / half`, which is more than 2 n. So a condition that holds for this row
-    /// holds for those after it. Paths beyond the end of the query, which may arise between two
-    /// others, gain 2 with each row, and score less each time.
+    /// The n-th row after this one has no diagonal below `low - n`. On that diagonal the query ends
+    /// at an extent that is larger by n. The least extent of that row, and the extent needed to be
+    /// the best, are larger by `n * cost / half`, which is more than 2 n. So a condition that holds
+    /// for this row holds for those after it. Paths beyond the end of the query, which may arise
+    /// between two others, gain 2 with each row, and score less each time.
     pub fn is_settled<const BACK: bool>(&self, walk: &Walk<'_, BACK>, next: &Next) -> bool {
         let &Next { distance, low, best, before, least, run } = next;
         // The largest extent on any diagonal within the query.
@@ -59,7 +60,7 @@ impl Rules {
 /// State before a row is computed.
 pub(super) struct Next {
     pub distance: i32,
-    /// Its lowest diagonal.
+    /// Lowest diagonal of the row.
     pub low: i32,
     /// The best score up to now.
     pub best: i32,

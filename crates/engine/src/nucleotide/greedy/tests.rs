@@ -189,7 +189,8 @@ fn with_all_kernels<const BACK: bool>(
     first
 }
 
-/// Score of the columns, and the number of letters that they cover.
+/// Returns twice the score of the columns, and the numbers of query and subject letters that they
+/// cover.
 fn columns(query: &[u8], subject: &[u8], edits: &[Edit], scoring: &Scoring) -> (i32, usize, usize) {
     let (mut q, mut s, mut twice) = (0, 0, 0);
     for edit in edits {
@@ -302,7 +303,7 @@ fn the_largest_x_drop_gives_nothing_up() {
             // Nothing but the first run continues.
             let (found, _) = with_all_kernels(&walk, scoring, -i32::MAX, &mut scratch);
             assert_eq!((found.distance, found.query), (0, found.longest.length), "{scoring:?}");
-            // Kernels agree.
+            // Only the agreement of the kernels is checked.
             with_all_kernels(&walk, scoring, -3, &mut scratch);
         }
     }
@@ -343,7 +344,7 @@ fn bases_of_a_database_extend_like_letters() {
         if round % 2 == 0 {
             random.blur(&mut query, 25);
         }
-        // The subject without anything around it.
+        // No bytes surround the subject.
         let bytes = packed(&subject);
         let bases = Bases::of_database(Packed::new(&bytes, subject.len() as u32));
         let (query, letters) = (Packing::whole(&query), Packing::whole(&subject));

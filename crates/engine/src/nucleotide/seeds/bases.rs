@@ -23,8 +23,8 @@ fn last_window(bytes: &[u8], first: usize) -> u64 {
 /// Number of bases on each side of a word that [`Flanks`] holds.
 pub(super) const FLANK: usize = 8;
 
-/// The bases next to a word, on both sides. Beyond the ends of the sequence they are arbitrary.
-/// Therefore they can only prove that a pair cannot match, never that it does.
+/// The bases next to a word, on both sides. Beyond the ends of the sequence they are arbitrary. So
+/// they can only prove that a pair of words cannot match, never that it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flanks(pub u32);
 
@@ -41,7 +41,7 @@ impl Flanks {
         Flanks(left << 16 | right)
     }
 
-    /// Whether `extra` more bases may match next to two equal words.
+    /// Returns whether at least `extra` bases in all may match next to two equal words.
     #[inline]
     pub fn may_match(self, other: Flanks, extra: u32) -> bool {
         let differences = self.0 ^ other.0;
@@ -69,13 +69,13 @@ impl Bits {
         self.0[at / 64] |= 1 << (at % 64);
     }
 
-    /// Whether a bit is set. Bits beyond the last one are not.
+    /// Returns whether a bit is set; false for bits beyond the last one.
     #[inline]
     pub fn has(&self, at: usize) -> bool {
         self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
-    /// Positions of the set bits, ascending.
+    /// Iterates over the positions of the set bits, ascending.
     pub fn places(&self) -> impl Iterator<Item = u32> {
         (0..).step_by(64).zip(&self.0).flat_map(|(start, &word)| {
             let mut left = word;
@@ -96,13 +96,13 @@ impl Bits {
         (bits >> (at % 64)) as u64
     }
 
-    /// Whether all of the `count` bits from `at` on are set. `count` is below 64.
+    /// Returns whether all of the `count` bits from `at` on are set. `count` is 1 to 63.
     #[inline]
     pub fn has_all(&self, at: usize, count: u32) -> bool {
         (!self.from(at)) << (64 - count) == 0
     }
 
-    /// The bits in words of 64, the first in the lowest bit.
+    /// Returns the bits in words of 64, the first in the lowest bit.
     #[inline]
     pub fn words(&self) -> &[u64] {
         &self.0

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::SeedRules;
 
-/// Lookup tables of BLAST+.
+/// A kind of lookup table of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TableKind {
-    /// Small table, for short queries. The matches of a word come by ascending query position. Of
-    /// an ambiguity code next to the word only two bits are compared. A seed is always looked up
+    /// Small table, for short queries. It yields the matches of a word by ascending query position.
+    /// It compares only two bits of an ambiguity code next to the word. Every seed is looked up
     /// again.
     Small,
-    /// Standard table. Its matches have the order of the small table's.
+    /// Standard table. It yields matches in the order of the small table.
     Standard,
-    /// Megablast table. Its matches come by descending query position.
+    /// Megablast table. It yields matches by descending query position.
     Megablast,
 }
 
@@ -26,11 +26,11 @@ pub(super) struct TableChoice {
     pub kind: TableKind,
     /// Number of bases that an indexed word spans.
     pub span: u32,
-    /// Whether a small table may overflow, which happens if many of its words are equal.
+    /// Whether the small table may overflow, as it does if many words are equal.
     pub may_overflow: bool,
 }
 
-/// Positions and overflow cells of the small table are below this limit.
+/// Query positions and overflow cells of the small table must be below this limit.
 const SMALL_LIMIT: i64 = 32768;
 
 impl TableChoice {
@@ -47,13 +47,13 @@ impl TableChoice {
         if kind == TableKind::Small && (entries >= SMALL_LIMIT - 1 || last >= SMALL_LIMIT) {
             kind = TableKind::Standard;
         }
-        // At most every other word needs a cell for its end.
+        // Two or more equal words need one more cell, for their end.
         let most_cells = entries.max(0) + entries.max(0) / 2;
         let may_overflow = kind == TableKind::Small && most_cells + 2 >= SMALL_LIMIT;
         TableChoice { kind, span, may_overflow }
     }
 
-    /// The kind of table, given the number of overflow cells that a small table would need.
+    /// Returns the kind of table, given the number of overflow cells that a small table would need.
     pub fn with_overflow(self, cells: usize) -> TableKind {
         if self.kind == TableKind::Small && cells as i64 + 2 >= SMALL_LIMIT {
             return TableKind::Standard;
@@ -62,7 +62,8 @@ impl TableChoice {
     }
 }
 
-/// TableKind and width of a table by word size and approximate number of words.
+/// Returns the kind of table and the width of its words in bases, given the word size and the
+/// approximate number of words.
 fn by_entries(word_size: u32, entries: i64) -> (TableKind, u32) {
     use TableKind::{Megablast, Small};
     let below = |steps: &[(i64, TableKind, u32)], otherwise: (TableKind, u32)| {

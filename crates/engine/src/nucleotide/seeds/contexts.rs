@@ -5,53 +5,53 @@ use std::ops::Range;
 use fleetblast_seq::nucleotide::blastna::SENTINEL;
 use serde::{Deserialize, Serialize};
 
-/// With more letters than this BLAST+ keeps its diagonals in a hash.
+/// Number of letters above which BLAST+ keeps the state of diagonals in a hash.
 const LONG: u32 = 8000;
 
-/// Concatenated contexts of a batch, of a chunk of it, or of a run of its queries. A sentinel
-/// stands before, between and after them. Letters of neighbouring contexts may surround them.
+/// Concatenated contexts of a batch, of a chunk of it, or of some of its queries. A sentinel stands
+/// before, between and after them. Letters of neighbouring contexts may surround them.
 ///
-/// The first context starts at 0, or after the neighbours before it. The next one starts after the
-/// sentinel that follows, or at the same position if the context is empty.
+/// The first context starts at 0, or after the neighbours before it. A context starts after the
+/// sentinel that ends the context before it. After an empty context it starts at the same position.
 #[derive(Clone, Debug)]
 pub(crate) struct Contexts {
     letters: Vec<u8>,
     spans: Vec<Span>,
     bounds: Bounds,
-    /// Whether the batch goes on before and after these letters.
+    /// Whether the batch goes on before the known letters, and after them.
     more: (bool, bool),
-    /// Number of contexts of neighbours before the first context that is searched.
+    /// Number of neighbouring contexts before the first context that is searched.
     others: usize,
 }
 
 /// Letters of other contexts on one side of the contexts that are searched, with their sentinels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Neighbours {
-    /// The nearest letters, in sequence order. Letters before a context end with its sentinel;
-    /// letters after it begin after its sentinel.
+    /// The nearest letters, in sequence order. Letters before the contexts end with a sentinel;
+    /// letters after them begin after their last sentinel.
     pub letters: Vec<u8>,
     /// Whether the batch goes on beyond these letters.
     pub more: bool,
-    /// Neighbouring contexts before. Their words may be the first of two hits; their segments are
-    /// dropped.
+    /// Neighbouring contexts before the contexts that are searched. Their words may be the first of
+    /// two hits. Segments in them are dropped.
     pub others: Vec<NeighbourContext>,
 }
 
 /// A neighbouring context, or the end of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NeighbourContext {
-    /// Its start among the letters.
+    /// Start of the context among the neighbouring letters.
     pub start: u32,
-    /// Its number of letters.
+    /// Number of letters.
     pub length: u32,
     /// Ranges of the letters where words may be indexed.
     pub regions: Vec<Range<u32>>,
-    /// Its score limits, if the context is valid.
+    /// Score limits of the context; `None` if it is not valid.
     pub limits: Option<Limits>,
 }
 
 impl Neighbours {
-    /// Appends letters until there are `most`; then notes whether more were left.
+    /// Appends letters until there are `most`. Sets `more` if some are left.
     pub fn extend_to<'a>(&mut self, letters: impl Iterator<Item = &'a u8>, most: usize) {
         for &letter in letters {
             if self.letters.len() == most {
@@ -63,19 +63,19 @@ impl Neighbours {
     }
 }
 
-/// Whether BLAST+ uses the hash of diagonals for contexts that end at `end`. If the last context is
-/// empty, the sentinel before it counts as well.
+/// Returns whether BLAST+ uses the hash of diagonals for contexts that end at `end`. If the last
+/// context is empty, the sentinel before it counts as well.
 pub(super) fn are_long(end: u32) -> bool {
     end > LONG
 }
 
-/// Bounds that hold for the limits of every valid context. With them most seeds are rejected
-/// without finding their context.
+/// Bounds of the score limits of all valid contexts. Most seeds fail these bounds, so that their
+/// context need not be found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// The X-drop, if it is the same for all contexts.
     pub x_drop: Option<i32>,
-    /// The lowest of each limit.
+    /// The lowest X-drop and the lowest cut-off.
     pub lowest: Limits,
 }
 
@@ -89,14 +89,14 @@ struct Span {
 /// Score limits of ungapped extensions in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
-    /// An extension stops when its score has fallen by more than this.
+    /// Greatest drop of the score that does not stop an extension.
     pub x_drop: i32,
     /// The least score of a segment that is kept.
     pub cutoff: i32,
 }
 
 impl Limits {
-    /// From this score on an approximate extension is repeated exactly.
+    /// Returns the least score of an approximate extension that is repeated exactly.
     pub fn reduced_cutoff(&self) -> i32 {
         (0.8 * f64::from(self.cutoff)) as i32
     }
@@ -116,8 +116,8 @@ impl Bounds {
 }
 
 impl Contexts {
-    /// Concatenates contexts. Each has its blastna codes, empty for a strand that is not searched,
-    /// and its limits if it is valid.
+    /// Concatenates contexts. An item has the blastna codes of a context (empty for a strand that
+    /// is not searched), and the score limits of the context if it is valid.
     pub fn new<'a>(contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>) -> Contexts {
         let nothing = Neighbours::default();
         Contexts::with_neighbours(&nothing, contexts, &nothing)
@@ -154,59 +154,61 @@ impl Contexts {
         Contexts { letters, spans, bounds, more: (before.more, after.more), others }
     }
 
-    /// Bounds that hold for the limits of every context.
+    /// Returns bounds of the score limits of all contexts.
     pub(super) fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// Number of letters between the first sentinel and the last one.
+    /// Returns the number of letters between the first sentinel and the last one.
     pub fn length(&self) -> u32 {
         (self.letters.len() as u32).saturating_sub(2)
     }
 
-    /// The letters from position 0 on, ending with a sentinel.
+    /// Returns the letters from position 0 on, ending with a sentinel.
     pub fn letters(&self) -> &[u8] {
         &self.letters[1..]
     }
 
-    /// Whether the batch goes on before and after the known letters.
+    /// Returns whether the batch goes on before the known letters, and after them.
     pub(super) fn more(&self) -> (bool, bool) {
         self.more
     }
 
-    /// The context of a position, not counting neighbours; `None` if a neighbour is there.
+    /// Returns the number of the context at a position, not counting neighbours; `None` within a
+    /// neighbour.
     pub fn own(&self, place: u32) -> Option<usize> {
         self.context_at(place).checked_sub(self.others)
     }
 
-    /// Start of a context, not counting neighbours.
+    /// Returns the start of a context, whose number does not count neighbours.
     pub fn own_start(&self, context: usize) -> u32 {
         self.start(self.others + context)
     }
 
-    /// Number of the context of a position: the last one that starts there or before. The position
-    /// just after a context belongs to it.
+    /// Returns the number of the context of a position, counting neighbours: the last context that
+    /// starts there or before. The position just after a context belongs to it.
     pub fn context_at(&self, place: u32) -> usize {
         self.spans.partition_point(|span| span.offset <= place).saturating_sub(1)
     }
 
-    /// Start of a context.
+    /// Returns the start of a context, whose number counts neighbours.
     pub fn start(&self, context: usize) -> u32 {
         self.spans[context].offset
     }
 
-    /// End of a context.
+    /// Returns the end of a context, whose number counts neighbours.
     pub fn end(&self, context: usize) -> u32 {
         let span = &self.spans[context];
         span.offset + span.length
     }
 
-    /// The limits of a context, if it is valid.
+    /// Returns the score limits of a context, whose number counts neighbours; `None` if it is not
+    /// valid.
     pub fn limits(&self, context: usize) -> Option<Limits> {
         self.spans[context].limits
     }
 
-    /// The lower two bits of each letter, four letters a byte, the first in the high bits.
+    /// Packs the lower two bits of each letter, four letters a byte, the first in the high bits.
     pub(super) fn packed(&self) -> Vec<u8> {
         let pack = |four: &[u8]| {
             let bits = |(i, &code): (usize, &u8)| (code & 3) << (6 - 2 * i);

@@ -1,8 +1,8 @@
 //! The state of diagonals during the search of a subject.
 //!
 //! BLAST+ keeps this state from subject to subject. It shifts positions of the subject by an origin
-//! that grows by the length of each subject plus the window. All state of earlier subjects thus
-//! ends at least `window` before the origin. Therefore it holds
+//! that grows by the length of each subject plus the window. So all state of earlier subjects ends
+//! at least `window` before the origin. This state therefore holds
 //!
 //! * no explored range that reaches into the subject,
 //! * no first hit within the window of any hit, nor on a nearby diagonal (it would have to end
@@ -14,13 +14,14 @@
 //! cells. Here results of BLAST+ can depend on earlier subjects. An outdated cell is reused for
 //! another diagonal; if there is none, a new cell is put in front of its bucket. With a window of 0
 //! a cell is outdated once its explored range ends less than a word after the present seed. Such a
-//! cell could still reject a seed that starts before that end. Which of *several* outdated cells is
-//! reused depends on their order, and so on the number of cells that earlier subjects left. For a
-//! difference there must be three diagonals equal modulo 512 with seeds within about one word size.
-//! Then one more seed must follow at the same position on the diagonal that lost its cell; the
-//! explored range is extended once more. (With several threads it depends in BLAST+ on which
-//! subjects a thread gets.) Here each subject starts without cells, as the first subject of a
-//! search does in BLAST+.
+//! cell could still reject a seed that starts before that end.
+//!
+//! If *several* cells are outdated, their order decides which one is reused. The order depends on
+//! the number of cells that earlier subjects left. A difference needs three diagonals that are
+//! equal modulo 512, with seeds within about one word size. Then one more seed must follow at the
+//! same position on the diagonal that lost its cell, so that the explored range is extended once
+//! more. (With several threads, BLAST+'s result also depends on which subjects a thread gets.) Here
+//! each subject starts without cells, as the first subject of a search does in BLAST+.
 //!
 //! With a window of at least the word size no information is lost: a cell is outdated only when no
 //! seed can need it any more.
@@ -36,12 +37,13 @@ pub(super) struct DiagonalState {
     pub length: i32,
 }
 
-/// Stores the state of diagonals. A diagonal is the subject position minus the query position.
+/// Storage of the state of diagonals. A diagonal is the subject position minus the query position.
 pub(super) trait Diagonals {
-    /// Position 0 of the subject, in stored coordinates.
+    /// Returns the stored coordinate of position 0 of the subject.
     fn origin(&self) -> i32;
 
-    /// The state of a diagonal. A diagonal without state has its last hit long ago.
+    /// Returns the state of a diagonal. A diagonal without state counts as one with its last hit
+    /// long ago.
     fn get(&self, diagonal: i32) -> DiagonalState;
 
     /// Stores the state after a seed that starts at `at`. A state that ends more than `stale`
@@ -54,9 +56,10 @@ pub(super) trait Diagonals {
 /// same time.
 #[derive(Debug, Default)]
 pub(super) struct DirectDiagonals {
-    /// `last`, with `saved` in the lowest bit.
+    /// `last` of each entry, with `saved` in the lowest bit.
     lasts: Vec<u32>,
-    /// Lengths of hits, modulo 256 as in BLAST+. Empty in one-hit mode, which does not need them.
+    /// Lengths of hits, modulo 256 as in BLAST+. Empty if one hit is enough, as they are not needed
+    /// then.
     lengths: Vec<u8>,
     /// Number of entries in use, less one.
     mask: usize,
@@ -152,8 +155,8 @@ impl HashedDiagonals {
         self.origin = window;
     }
 
-    /// The bucket of a diagonal. BLAST+ multiplies by a number that is 1 modulo the number of
-    /// buckets.
+    /// Returns the bucket of a diagonal. BLAST+ also multiplies by a number that is 1 modulo the
+    /// number of buckets.
     #[inline]
     fn bucket(diagonal: i32) -> usize {
         diagonal as u32 as usize % BUCKETS

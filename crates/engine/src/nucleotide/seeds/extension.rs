@@ -10,27 +10,27 @@ use super::quads::PackedQuads;
 use super::short::{ShortContexts, SubjectFlanks};
 use super::sides::{PairOrder, RUN, SideExtension, ToTheLeft, ToTheRight, differences, one_side};
 
-/// Seeds of at least this many bases are first extended four bases at a time.
+/// Least length, in bases, of seeds that are first extended four bases at a time.
 pub(super) const LONG_WORD: u32 = 11;
 
-/// Only at a sentinel does a score fall by as much as this.
+/// Drop of a score that occurs only at a sentinel.
 const SENTINEL_DROP: i32 = 1 << 29;
 
-/// Extends seeds without gaps.
+/// Parameters and query data for extending seeds without gaps.
 #[derive(Debug)]
 pub(super) struct Extender {
-    /// Scores by the code of the query and the base of the subject.
+    /// Scores by the blastna code of the query and the base of the subject.
     matrix: [[i32; 4]; 16],
-    /// The reward of two equal bases and the penalty of two different ones (positive and negative),
-    /// if the matrix has no other scores for bases.
+    /// Reward (positive) of two equal bases and penalty (negative) of two different ones. `None` if
+    /// the matrix has other scores for bases.
     simple: Option<(i32, i32)>,
-    /// Which letters are single bases (not ambiguous).
+    /// A bit for each letter, set if the letter is a single base (not ambiguous).
     plain: Bits,
     /// Scores of four pairs of bases, by the bits that differ.
     four_scores: [i32; 256],
-    /// For seeds that are first extended four bases at a time.
+    /// Groups of four query letters, if seeds are first extended by them.
     quads: Option<PackedQuads>,
-    /// For short contexts, where bases are compared singly and only equality counts.
+    /// Screen for seeds in short contexts, if bases are compared singly and only equality counts.
     short: Option<ShortContexts>,
 }
 
@@ -41,19 +41,20 @@ pub(super) struct Extension {
     pub s_start: u32,
     pub length: u32,
     pub score: i32,
-    /// Whether it reached the end of the known neighbouring letters and might have gone on.
+    /// Whether the extension reached the end of the known neighbouring letters and might have gone
+    /// on.
     pub strayed: bool,
 }
 
 /// An extension that looked at a bounded number of pairs.
 enum Bounded {
-    /// It ended within them.
+    /// The extension ended within these pairs.
     Complete(Extension),
-    /// It may go on beyond them.
+    /// The extension may go on beyond these pairs.
     Incomplete,
 }
 
-/// Pairs of bases, or groups of four, on one side of a seed.
+/// The best extension to one side of a seed, in pairs of bases or in groups of four pairs.
 struct Groups {
     /// Number of pairs or groups up to the best score.
     best: u32,
@@ -69,7 +70,7 @@ impl Groups {
 }
 
 impl Extender {
-    /// Creates an extender; with `four_at_a_time` seeds are first extended by groups of four bases.
+    /// Creates an extender. With `four_at_a_time` it first extends seeds by groups of four bases.
     pub fn new(contexts: &Contexts, rules: &SeedRules, four_at_a_time: bool) -> Extender {
         let matrix = rules.matrix.map(|row| [row[0], row[1], row[2], row[3]]);
         let (equal, other) = (rules.reward, rules.penalty);
@@ -94,8 +95,9 @@ impl Extender {
         }
     }
 
-    /// Prepares the rejection of seeds at a subject position that must score less than `least`. It
-    /// works for some of the seeds with this X-drop, if all contexts have the same.
+    /// Prepares to reject seeds at a subject position that cannot score `least`. Returns `None` if
+    /// there is no screen for short contexts, if contexts differ in their X-drops (`x_drop` is
+    /// `None`), or near the ends of the subject.
     #[inline(always)]
     pub fn prepare_screen<'a>(
         &'a self,
@@ -109,13 +111,13 @@ impl Extender {
         short.prepare_screen(query, subject, at, least)
     }
 
-    /// Groups of four letters, if seeds are first extended by them.
+    /// Returns the groups of four query letters, if seeds are first extended by them.
     pub fn quads(&self) -> Option<&PackedQuads> {
         self.quads.as_ref()
     }
 
-    /// Extends a seed, which is known to match up to `match_end` of the subject. `is_high` says for
-    /// which scores an approximate extension is repeated exactly.
+    /// Extends a seed, which is known to match up to `match_end` of the subject. `is_high` returns
+    /// whether an approximate extension with a score is repeated exactly.
     #[inline(always)]
     pub fn extend(
         &self,
@@ -165,7 +167,7 @@ impl Extender {
         let right_strayed = contexts.more().1 && !ended && known < most;
 
         let s_start = s - 4 * left;
-        // Without a gain to the right, one base counts nevertheless.
+        // If nothing is gained to the right, BLAST+ still counts one base.
         let length = 4 * left + (4 * right).max(1);
         Extension {
             q_start: q - 4 * left,
@@ -176,7 +178,8 @@ impl Extender {
         }
     }
 
-    /// The best groups from the first on. A group is given as the bits that differ.
+    /// Finds the number of groups with the best total score, counted from the first group. A group
+    /// is given as the bits that differ.
     #[inline]
     fn best_groups(&self, groups: impl Iterator<Item = u8>, x_drop: i32) -> Groups {
         let (mut score, mut sum, mut best) = (0, 0, 0);
@@ -194,7 +197,7 @@ impl Extender {
         Groups { best, score, ended: false }
     }
 
-    /// Extends base by base. To the right the total score must not fall below 0, either.
+    /// Extends base by base. To the right the extension also ends if the total score falls below 0.
     fn exact(
         &self,
         (contexts, query): (&Contexts, &[u8]),
@@ -225,14 +228,14 @@ impl Extender {
             s_start: s - left,
             length: left + right,
             score: left_score + right_score,
-            // It stops at the sentinel of its context, unless that begins before what is known of
-            // it.
+            // The extension ends at the sentinel before its context, unless the known letters begin
+            // within this context.
             strayed: contexts.more().0 && !ended && q < s,
         }
     }
 
-    /// Bits for those of the [`RUN`] pairs from a position on that differ, the first pair in the
-    /// highest two bits. Returns `None` if some letters are not single bases.
+    /// Compares the [`RUN`] pairs from a position on. Returns bits that are set where pairs differ,
+    /// the first pair in the highest two bits. Returns `None` if some letters are not single bases.
     #[inline(always)]
     fn differences(&self, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> Option<u64> {
         let bits = differences(window(query, q as usize), window(subject.bytes(), s as usize));
@@ -282,9 +285,9 @@ impl Extender {
         })
     }
 
-    /// The best pairs from the first on. `one` scores a pair. `run` returns which of the next
-    /// [`RUN`] pairs differ, if all are single bases. `limit` maps the score gained so far to the
-    /// drop that ends the extension.
+    /// Extends to one side, over at most `most` pairs. `one` scores a pair. `run` returns which of
+    /// the next [`RUN`] pairs differ, if all letters are single bases. `limit` maps the score
+    /// gained so far to the drop that ends the extension.
     #[inline]
     fn best<W: PairOrder>(
         &self,
@@ -322,8 +325,8 @@ impl Extender {
     }
 }
 
-/// The drop that ends an extension to the right. The score must not fall below 0 for both sides
-/// together either.
+/// Returns the drop that ends an extension to the right. The total score of both sides must not
+/// fall below 0 either.
 #[inline(always)]
 fn right_limit(x_drop: i32, left_score: i32, score: i32) -> i32 {
     if score > 0 { x_drop.min(left_score + score) } else { x_drop }

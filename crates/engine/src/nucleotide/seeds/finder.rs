@@ -1,4 +1,4 @@
-//! From subject positions whose words occur in the queries to ungapped segments.
+//! Finds the ungapped segments of a subject from the positions whose words occur in the queries.
 
 use fleetblast_seq::nucleotide::Packed;
 
@@ -13,12 +13,12 @@ use super::{Seeds, Segment};
 /// Number of words whose query positions are looked up together.
 const WORDS_AT_ONCE: usize = 32;
 
-/// The search of one subject.
+/// State of the search of one subject.
 pub(super) struct Finder<'a, D> {
     pub seeds: &'a Seeds,
     pub contexts: &'a Contexts,
     pub subject: Packed<'a>,
-    /// The window of two hits, limited to what the subject needs.
+    /// Greatest distance of two hits, in bases, limited to distances that the subject can have.
     pub window: i32,
     /// The end of the subject, or of the unmasked range that is searched.
     pub end: u32,
@@ -44,7 +44,7 @@ impl<D: Diagonals> Finder<'_, D> {
         cell: impl Fn(&Gathered, u64) -> usize + Copy,
     ) {
         let seeds = self.seeds;
-        // Plain: the indexed word is the whole seed, and one hit is enough.
+        // Plain: an indexed word is a whole seed, and one hit is enough.
         let is_plain = seeds.words.extra == 0 && seeds.window == 0;
         let mut waiting = WaitingSeeds { seeds: [[0; 2]; SIDE_BY_SIDE], count: 0 };
         while places.start < places.end {
@@ -58,8 +58,8 @@ impl<D: Diagonals> Finder<'_, D> {
                 cell,
             );
             for hits in hits.chunks(WORDS_AT_ONCE) {
-                // The query positions of a word lie far apart in memory. So first read all entries
-                // that say where and how many.
+                // The query positions of different words lie far apart in memory. So the positions
+                // of many words are located before the first is processed.
                 let mut places: [&[u32]; WORDS_AT_ONCE] = [&[]; WORDS_AT_ONCE];
                 for (places, hit) in places.iter_mut().zip(hits) {
                     *places = seeds.tables[hit.table as usize].places(hit);
@@ -76,7 +76,7 @@ impl<D: Diagonals> Finder<'_, D> {
         self.process_waiting(&mut waiting);
     }
 
-    /// Processes the matches of a subject word.
+    /// Processes the matches of a subject word at query positions.
     #[inline(always)]
     fn pairs(&mut self, table: &Table, at: u32, places: &[u32]) {
         for &place in places {
@@ -86,8 +86,8 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// Processes the matches of a subject word where words are seeds and one hit is enough. Some
-    /// are left in `waiting`.
+    /// Processes the matches of a subject word if an indexed word is a whole seed and one hit is
+    /// enough. Some matches may stay in `waiting`.
     #[inline(always)]
     fn plain_pairs(&mut self, places: &[u32], at: u32, waiting: &mut WaitingSeeds) {
         let (seeds, bounds) = (self.seeds, self.contexts.bounds());
@@ -129,11 +129,11 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// Processes one match of an indexed word: query and subject position.
+    /// Processes the match of an indexed word at a query and a subject position.
     fn pair(&mut self, q: u32, s: u32) {
         let diagonal = s as i32 - q as i32;
         let known = self.diagonals.get(diagonal);
-        // The seed would not start later.
+        // The seed does not start later than its word, so it starts in the explored range.
         if s as i32 + self.diagonals.origin() < known.last {
             return;
         }
@@ -143,8 +143,8 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// Does what [`Finder::pair`] does where words are seeds and one hit is enough. `is_too_weak`
-    /// says that the extension cannot reach the least useful score.
+    /// Does what [`Finder::pair`] does, if an indexed word is a whole seed and one hit is enough.
+    /// `is_too_weak` means that the extension cannot reach the least useful score.
     #[inline(always)]
     fn plain_pair(&mut self, q: u32, s: u32, is_too_weak: bool) {
         let diagonal = s as i32 - q as i32;
@@ -164,7 +164,8 @@ impl<D: Diagonals> Finder<'_, D> {
         self.diagonals.put(diagonal, known, at, range + 1);
     }
 
-    /// Processes a seed.
+    /// Processes a seed at a query and a subject position. Extends it, or stores it as a first hit.
+    /// `known` is the state of its diagonal.
     fn seed(&mut self, (q, s): (u32, u32), diagonal: i32, known: DiagonalState) {
         let (window, words) = (self.window, &self.seeds.words);
         let length = words.length as i32;
@@ -200,9 +201,9 @@ impl<D: Diagonals> Finder<'_, D> {
         self.diagonals.put(diagonal, known, at, window + range + 1);
     }
 
-    /// Whether unknown letters before a seed may decide its fate: a row of words, each close enough
-    /// to the next; or a single one, if few letters are known. `is_far` says that no known hit is
-    /// close enough.
+    /// Returns whether unknown letters before a seed may decide whether it is extended. They may if
+    /// a row of words, each close enough to the next, leads back to them. If few letters are known,
+    /// a single word is enough. `is_far` means that no known hit is close enough.
     fn follows_unknown(&self, (q, s): (u32, u32), is_far: bool) -> bool {
         let (seeds, first) = (self.seeds, self.contexts.own_start(0));
         let near = first..first.saturating_add(seeds.window as u32);
@@ -230,8 +231,8 @@ impl<D: Diagonals> Finder<'_, D> {
         q < s
     }
 
-    /// Whether a nearby diagonal has a hit that makes a seed together with the hit from `at` to
-    /// `end`.
+    /// Returns whether a diagonal at most `range` away has a hit that makes a seed together with
+    /// the hit from `at` to `end`.
     fn has_hit_nearby(&self, diagonal: i32, at: i32, end: i32, range: i32) -> bool {
         let length = self.seeds.words.length as i32;
         let (from, until) = (at + length - self.window, end - 2 * length);
@@ -247,7 +248,8 @@ impl<D: Diagonals> Finder<'_, D> {
         })
     }
 
-    /// Extends a seed. Returns its segment if that reaches the cut-off, or with `whatever` always.
+    /// Extends a seed. Returns its segment if the score reaches the cut-off, or if `whatever` is
+    /// set.
     #[inline(always)]
     fn extend(&mut self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
         let bounds = self.contexts.bounds();

@@ -27,9 +27,9 @@ pub(crate) struct Indexing {
 impl Indexing {
     /// Derives the properties from the letters and unmasked regions of the contexts.
     ///
-    /// The regions are those of `BLAST_ComplementMaskLocations`, in order. For a context that is
-    /// masked from start to end they include an empty one. It matters, as it counts by -1 when the
-    /// table is chosen. So do the regions of a context without statistics, such as one of `N`.
+    /// The regions are those of `BLAST_ComplementMaskLocations`, in order. For a completely masked
+    /// context they include an empty region, which counts as -1 letters in the choice of the table.
+    /// The regions of a context without statistics, such as one of `N`, count as well.
     pub fn new<'a>(
         contexts: impl Iterator<Item = (&'a [u8], &'a [Range<u32>])> + Clone,
         rules: &SeedRules,
@@ -55,7 +55,7 @@ impl Indexing {
         Indexing { kind, span: choice.span, long: are_long(end), in_groups }
     }
 
-    /// Whether neighbouring contexts can change the results.
+    /// Returns whether neighbouring contexts can change the results.
     pub fn depends_on_neighbours(self) -> bool {
         self.in_groups
     }

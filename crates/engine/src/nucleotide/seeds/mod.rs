@@ -1,5 +1,4 @@
-//! Seeds of nucleotide searches and their ungapped extensions: from queries and a packed subject to
-//! ungapped segments.
+//! Finds the seeds of nucleotide queries in a packed subject and extends them to ungapped segments.
 //!
 //! Facts are from `na_ungapped.c`, `blast_nalookup.c`, `blast_nascan.c` and `blast_extend.c` of
 //! BLAST+ 2.12.0. The steps:
@@ -7,8 +6,8 @@
 //! 1. Find the subject positions, a stride apart, whose word occurs in a query ([`scan`],
 //!    [`table`]).
 //! 2. Keep the matches whose flanks complete the word size within unmasked letters ([`words`]).
-//! 3. Compare with the state of the diagonal: is the range new, or the match the second hit
-//!    ([`diagonals`])?
+//! 3. Compare each match with the state of its diagonal ([`diagonals`]). Drop it if its range is
+//!    explored. If two hits are needed, store a first hit.
 //! 4. Extend without gaps; keep the segment if its score reaches the cut-off ([`extension`]).
 //!
 //! Results do not depend on earlier subjects. [`diagonals`] explains what that means for BLAST+.
@@ -62,16 +61,18 @@ use crate::kernel::Kernel;
 /// Rules for finding seeds, the same for a whole search.
 #[derive(Clone, Debug)]
 pub(crate) struct SeedRules {
-    /// Number of bases that match in a seed, at least 4; with a template, its weight.
+    /// Number of bases that match in a seed, at least 4; with a template, the weight of the
+    /// template.
     pub word_size: u32,
-    /// The positions that must match, for discontiguous megablast.
+    /// Positions that must match in discontiguous megablast; `None` in other searches.
     pub template: Option<Template>,
-    /// Two hits on a diagonal within this many bases make a seed; 0 if one hit is enough.
+    /// Greatest distance, in bases, of two hits on a diagonal that make a seed; 0 if one hit is
+    /// enough.
     pub window: i32,
-    /// The first hit may be this many diagonals away.
+    /// Greatest distance, in diagonals, of the first hit from the second (`-off_diagonal_range`).
     pub off_diagonal_range: i32,
-    /// Whether masks of the queries are soft, so that seeds must lie outside of them. Hard masks
-    /// need no check.
+    /// Whether the masks of the queries are soft, so that seeds must lie outside of them. Hard
+    /// masks need no check.
     pub checks_masks: bool,
     /// Score of two equal bases.
     pub reward: i32,
@@ -81,8 +82,8 @@ pub(crate) struct SeedRules {
     pub matrix: [[i32; 16]; 16],
 }
 
-/// An ungapped segment. Query positions are those of the concatenated contexts; subject positions
-/// are those of the segment that is searched.
+/// An ungapped segment of query and subject. Query positions count in the concatenated contexts,
+/// subject positions in the part of the subject that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     /// Start in the queries.
@@ -91,16 +92,18 @@ pub(crate) struct Segment {
     pub s_start: u32,
     /// Number of bases.
     pub length: u32,
-    /// Score. It is from the approximate extension if that was below the reduced cut-off.
+    /// Score of the exact extension, or of the approximate one if that was below the reduced
+    /// cut-off.
     pub score: i32,
-    /// Start of its seed in the queries.
+    /// Start of the seed in the queries.
     pub q_seed: u32,
-    /// Start of its seed in the subject.
+    /// Start of the seed in the subject.
     pub s_seed: u32,
 }
 
 impl SeedRules {
-    /// The mask of selected positions of each table. The table of contiguous words selects all.
+    /// Returns for each lookup table the mask of the positions that must match; `None` for the
+    /// table of contiguous words.
     fn masks(&self) -> Vec<Option<u64>> {
         match self.template {
             None => vec![None],
@@ -110,18 +113,19 @@ impl SeedRules {
 }
 
 impl Segment {
-    /// Sort key of segments. Segments with equal keys stay in the order in which they were found.
+    /// Returns the sort key of a segment. Segments with equal keys stay in the order in which they
+    /// were found.
     fn order(&self) -> (Reverse<i32>, u32, Reverse<u32>, u32) {
         (Reverse(self.score), self.s_start, Reverse(self.length), self.q_start)
     }
 }
 
-/// The index of the queries, made once and shared by all threads.
+/// The index of the queries. It is made once, and all threads share it.
 #[derive(Debug)]
 pub(crate) struct Seeds {
     window: i32,
     off_diagonal_range: i32,
-    /// Whether BLAST+ uses the hash of diagonals, given the contexts and their neighbours.
+    /// Whether BLAST+ keeps the diagonals of these contexts and their neighbours in a hash.
     long: bool,
     words: Words,
     /// One table for each template, or the table of contiguous words.
@@ -141,8 +145,8 @@ pub(crate) struct Scratch {
 impl Seeds {
     /// Indexes the unmasked regions of the contexts.
     ///
-    /// `regions` are those of the valid contexts in concatenated coordinates, in order, as
-    /// `BLAST_ComplementMaskLocations` makes them.
+    /// `regions` are the unmasked regions of the valid contexts in concatenated coordinates, in
+    /// order, as `BLAST_ComplementMaskLocations` makes them.
     pub fn new(
         contexts: &Contexts,
         regions: &[Range<u32>],
@@ -166,13 +170,13 @@ impl Seeds {
         }
     }
 
-    /// Finds the ungapped segments of a subject or of a segment of it. They are sorted by score,
-    /// descending; start in the subject; length, descending; start in the queries.
+    /// Finds the ungapped segments of a part of a subject and leaves them in `out`. They are sorted
+    /// by descending score, start in the subject, descending length, and start in the queries.
     ///
     /// `contexts` are those of [`Seeds::new`]. `regions` are the unmasked ranges of the subject,
-    /// ascending, if the database has masks (even if none applies: seeds then start a little
-    /// later). Returns whether an extension might have gone on beyond the known neighbouring
-    /// letters.
+    /// ascending, if the database has masks. With such ranges seeds start a little later, even if
+    /// nothing is masked. Returns whether an extension might have gone on beyond the known
+    /// neighbouring letters.
     pub fn search(
         &self,
         contexts: &Contexts,
@@ -197,8 +201,8 @@ impl Seeds {
         strayed
     }
 
-    /// The window, limited to the distance that hits of a subject can have: [`DirectDiagonals`] has
-    /// room for it.
+    /// Limits the window to the greatest distance of two hits in a subject, so that
+    /// [`DirectDiagonals`] has room for it.
     fn window_within(&self, subject_length: u32) -> i32 {
         let beside = self.off_diagonal_range.max(0).unsigned_abs();
         let longest = subject_length.saturating_add(beside).saturating_add(self.words.length);
@@ -216,7 +220,7 @@ impl Seeds {
     ) -> bool {
         let whole = 0..subject.length();
         let (regions, lead) = match regions {
-            // Words reach to the left by `extra`, but not into a mask.
+            // A seed begins up to `extra` bases before its indexed word, but not within a mask.
             Some(regions) => (regions, self.words.extra),
             None => (std::slice::from_ref(&whole), 0),
         };

@@ -1,4 +1,4 @@
-//! Screens eight seeds at a time by ungapped extension over groups of four bases.
+//! Screens eight seeds at a time with AVX-512, by ungapped extension over groups of four bases.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -11,12 +11,12 @@ use crate::kernel::Avx512;
 /// Number of seeds in a register.
 const LANES: usize = 8;
 
-/// Number of groups on each side that are read, one byte of a lane for each.
+/// Number of groups that are read on each side of a seed, one byte of a lane for each.
 const GROUPS: usize = 8;
-/// The same in bases.
+/// Number of bases in these groups.
 const REACH: u64 = 4 * GROUPS as u64;
 
-/// The groups of four letters of the queries.
+/// The query letters from each position on, in groups of four.
 #[derive(Clone, Copy)]
 pub(super) struct Groups<'a> {
     /// Four rows of `stride` bytes; a row has the groups of positions with the same remainder
@@ -37,9 +37,9 @@ impl Groups<'_> {
     }
 }
 
-/// Returns a bit for each seed that is too weak
-/// ([`PackedQuads::screen`](super::quads::PackedQuads::screen)). `scores` are those of groups by
-/// the number of different bases.
+/// Returns a bit for each seed that is too weak, the first seed in the lowest bit
+/// ([`PackedQuads::screen`](super::quads::PackedQuads::screen)). `groups` also has the score of a
+/// group by its number of different bases.
 pub(super) fn screen(
     _: Avx512,
     groups: (Groups<'_>, [i8; 5]),
@@ -57,7 +57,8 @@ pub(super) fn screen(
         let too_weak = unsafe { eight_seeds(groups, &lanes, subject, goal) };
         found |= u64::from(too_weak) << (LANES * number);
     }
-    // The last register is filled up with position 0, before which there are no groups.
+    // Lanes without a seed have position 0. No groups come before it, so that these lanes are never
+    // too weak.
     found
 }
 
@@ -68,7 +69,7 @@ struct SideExtension {
     scores: __m512i,
     best: __m512i,
     sum: __m512i,
-    /// The lanes whose scores have not fallen too far.
+    /// The lanes whose scores have not fallen by more than the X-drop.
     goes_on: u8,
 }
 
@@ -152,7 +153,7 @@ impl SideExtension {
     }
 }
 
-/// The score of each group as a byte, given the bits that differ.
+/// Returns the score of each group as a byte, given the bits that differ.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn group_scores(bits: __m512i, scores: [i8; 5]) -> __m512i {

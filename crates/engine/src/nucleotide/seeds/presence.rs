@@ -6,18 +6,22 @@ use std::arch::x86_64::*;
 use super::bases::Bits;
 use crate::kernel::Avx512;
 
-/// Number of positions in a register; also the number of bytes in which they and their words lie.
+/// Number of positions in a register.
 const LANES: usize = 16;
+/// Number of bytes that hold these positions.
 const STEP: usize = LANES / 4;
+/// Number of bytes that hold the words of these positions.
 const REACH: usize = 8;
 
-/// The widest words, in bases, that fit a lane at any offset within a byte.
+/// The widest words, in bases, that fit a lane of 32 bits at any offset within a byte.
 pub(super) const WIDEST: u32 = 13;
 
-/// Finds the positions whose words of `width` bases (at most [`WIDEST`]) are present. It looks at
-/// consecutive positions from `at` on, at most `most` of them and as far as there is room. Position
-/// `at` is at the start of the first of `bytes`. Returns how many positions were examined, perhaps
-/// none, and how many were found.
+/// Finds the positions whose words of `width` bases (at most [`WIDEST`]) are in `present`, and
+/// writes them to `found`.
+///
+/// Examines at most `most` consecutive positions from `at` on, as far as `bytes` and `found` have
+/// room. `bytes` begins with position `at`. Returns the number of positions that were examined
+/// (perhaps 0), and the number that were found.
 pub(super) fn find(
     _: Avx512,
     (present, width): (&Bits, u32),
@@ -41,7 +45,8 @@ unsafe fn inner<'a>(
     at: u32,
     found: &mut [u32],
 ) -> (usize, usize) {
-    // The four positions in a byte share the four bytes from it on, the first in the high bits.
+    // The four positions in a byte read the same four bytes, from that byte on, the first byte in
+    // the high bits.
     let of_byte = |byte: i32| _mm_set1_epi32(byte * 0x0101_0101 + 0x0001_0203);
     let mut bytes = _mm512_castsi128_si512(of_byte(0));
     bytes = _mm512_inserti32x4::<1>(bytes, of_byte(1));

@@ -1,4 +1,5 @@
-//! Groups of four query letters from each position on, and the seeds that they prove too weak.
+//! Groups of four query letters from each position on, and a screen that rejects weak seeds by
+//! these groups.
 
 use fleetblast_seq::nucleotide::Packed;
 
@@ -9,8 +10,8 @@ use super::screen_goal::ScreenGoal;
 use crate::kernel::Kernel;
 
 /// The four letters from each position on, packed as BLAST+ packs them. The upper bits of ambiguity
-/// codes and sentinels spill into the letter before. Groups four positions apart are adjacent, as
-/// the packed bytes of a subject are.
+/// codes and sentinels spill into the letter before. Groups of positions four apart are adjacent,
+/// like the packed bytes of a subject.
 #[derive(Debug)]
 pub(super) struct PackedQuads {
     bytes: Vec<u8>,
@@ -18,7 +19,8 @@ pub(super) struct PackedQuads {
     stride: usize,
     /// Number of letters in all contexts.
     length: u32,
-    /// Scores of four pairs of bases by the number of pairs that differ, if they fit.
+    /// Scores of four pairs of bases, by the number of pairs that differ; `None` if they do not fit
+    /// a byte.
     scores: Option<[i8; 5]>,
 }
 
@@ -42,23 +44,23 @@ impl PackedQuads {
         PackedQuads { bytes, stride, length: contexts.length(), scores }
     }
 
-    /// The groups before a position, the nearest one last.
+    /// Returns the groups before a position, the nearest one last.
     #[inline]
     pub fn before(&self, place: u32) -> &[u8] {
         let (row, column) = (place as usize % 4, place as usize / 4);
         &self.bytes[row * self.stride..][..column]
     }
 
-    /// The groups from a position on. Beyond the last letters they are arbitrary.
+    /// Returns the groups from a position on. Beyond the last letters they are arbitrary.
     #[inline]
     pub fn from(&self, place: u32) -> &[u8] {
         let (row, column) = (place as usize % 4, place as usize / 4);
         &self.bytes[row * self.stride..][..self.stride][column..]
     }
 
-    /// Returns a bit for each seed that scores too little, whatever follows the groups nearby; the
-    /// first seed in the lowest bit. Seeds are query and subject positions, at most
-    /// [`SIDE_BY_SIDE`](super::screen_goal::SIDE_BY_SIDE).
+    /// Returns a bit for each seed that cannot reach the goal, as the groups nearby prove; the
+    /// first seed in the lowest bit. A seed is a query position and a subject position. There are
+    /// at most [`SIDE_BY_SIDE`](super::screen_goal::SIDE_BY_SIDE) seeds.
     #[inline]
     pub fn screen(
         &self,
@@ -87,7 +89,7 @@ mod tests {
     use crate::testing::RandomSequences;
     use fastrand::Rng;
 
-    /// The best score of groups from the first one on, if the groups suffice to know it.
+    /// Returns the best score of groups from the first one on, if the groups suffice to know it.
     fn best(groups: &[i32], x_drop: i32) -> Option<i32> {
         let (mut best, mut sum) = (0, 0);
         for &score in groups {
@@ -101,7 +103,7 @@ mod tests {
         None
     }
 
-    /// The score of a seed, if eight groups to each side suffice to know it.
+    /// Returns the score of a seed, if eight groups on each side suffice to know it.
     fn score(letters: &[u8], subject: &[u8], [q, s]: [usize; 2], x_drop: i32) -> Option<i32> {
         let pad = s.wrapping_neg() % 4;
         let (q, s) = (q + pad, s + pad);

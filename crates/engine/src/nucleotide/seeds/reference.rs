@@ -1,4 +1,5 @@
-//! The literal rules of BLAST+, with single bases, maps and lists. Slow, for comparison in tests.
+//! Finds segments by the literal rules of BLAST+, with single bases, maps and lists. The code is
+//! slow; tests compare other code with it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +14,7 @@ use super::{SeedRules, Segment, TemplateKind};
 use memory::Cell;
 pub(super) use memory::Memory;
 
-/// The queries, indexed.
+/// The queries with an index of their words.
 pub(super) struct Reference<'a> {
     contexts: &'a Contexts,
     rules: &'a SeedRules,
@@ -22,7 +23,7 @@ pub(super) struct Reference<'a> {
     length: usize,
     patterns: Vec<Vec<bool>>,
     tables: Vec<HashMap<Vec<u8>, Vec<usize>>>,
-    /// How often the rarer cases occurred.
+    /// Number of times that each of the rarer cases occurred.
     pub events: RefCell<BTreeMap<&'static str, usize>>,
 }
 
@@ -98,7 +99,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Finds the segments of a subject, given base by base.
+    /// Finds the segments of a subject, which has one base a byte.
     pub fn search(
         &self,
         subject: &[u8],
@@ -179,14 +180,15 @@ impl Run<'_> {
         self.seed(q - left, s - left);
     }
 
-    /// Whether the lookup table has the word of the subject at this query position.
+    /// Returns whether the lookup table has the word of the subject at this query position.
     fn good(&self, q: usize, s: usize) -> bool {
         let of = self.of;
         let there = word(&self.subject[s..s + of.span], &of.patterns[0]);
         of.tables[0].get(&there).is_some_and(|list| list.contains(&q))
     }
 
-    /// The type of a word (0, 1 or 2), its start after moving, and the distance that its end moved.
+    /// Returns the type of a seed: 0 if it is masked, 1 for one word, 2 for two words. Moves its
+    /// start to the right, out of masks, and sets `extended` to the distance that its end moved.
     fn kind_of_word(
         &self,
         q_off: &mut usize,

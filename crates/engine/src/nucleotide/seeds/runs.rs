@@ -1,24 +1,24 @@
-//! Sorts words by runs of cells, so that the writes to one run stay in cache.
+//! Sorts words by runs of consecutive cells, so that the writes to one run stay in cache.
 
 use std::ops::Range;
 
-/// Binary logarithm of the number of runs, at most: the part of the table that one run writes fits
+/// Binary logarithm of the greatest number of runs. The part of the table that one run writes fits
 /// the nearest caches.
 const RUNS_BITS: u32 = 10;
-/// Binary logarithm of the cells in a run, at least: one machine word of presence bits.
+/// Binary logarithm of the least number of cells in a run: one machine word of presence bits.
 const LEAST_BITS: u32 = 6;
 /// A word of the queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Its cell.
+    /// Number of the word's cell in the lookup table.
     pub cell: u32,
-    /// Its position.
+    /// Position of the word in the queries.
     pub place: u32,
 }
 
-/// Calls back for each run, in ascending order, with its range of cells and its words in their
-/// order. Cell numbers have `bits` bits. At most `most` words are sorted together, unless one run
-/// has more. The iterator of words must yield the same words each time.
+/// Calls `take` for each run, in ascending order, with the cells of the run and with its words in
+/// the order of `words`. Cell numbers have `bits` bits. At most `most` words are sorted together,
+/// unless one run has more. The iterator of words must yield the same words each time.
 pub(super) fn of_words<Words: Iterator<Item = Word>>(
     bits: u32,
     most: usize,
@@ -46,7 +46,7 @@ pub(super) fn of_words<Words: Iterator<Item = Word>>(
     }
 }
 
-/// How many of the next runs, at least one, are sorted together.
+/// Returns the number of next runs, at least one, that are sorted together.
 fn together(counts: &[usize], most: usize) -> usize {
     let mut words = 0;
     let fits = |count: &&usize| {
@@ -56,7 +56,8 @@ fn together(counts: &[usize], most: usize) -> usize {
     counts.iter().take_while(fits).count().max(1)
 }
 
-/// Sorts the words that are in runs with these counts; the words of a run stay in order.
+/// Sorts words by run into `sorted`; the words of a run stay in order. `counts` has the number of
+/// words of each run. Words of other runs are skipped.
 fn sort(
     sorted: &mut Vec<Word>,
     words: impl Iterator<Item = Word>,

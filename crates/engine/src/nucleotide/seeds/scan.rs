@@ -20,8 +20,8 @@ pub(super) const AT_ONCE: usize = 1024;
 
 /// Positions of a part of a subject that passed each step of the scan.
 ///
-/// No step has branches that depend on the bases: every position is written, and the count advances
-/// only if it passed. So the CPU reads memory for many positions at the same time.
+/// No step has branches that depend on the bases. A step writes every position, and advances the
+/// count only if the position passed. So the CPU reads memory for many positions at the same time.
 #[derive(Debug)]
 pub(super) struct Candidates {
     places: Box<[u32; AT_ONCE]>,
@@ -35,8 +35,8 @@ impl Default for Candidates {
 }
 
 impl Candidates {
-    /// Scans the next positions. Returns the query words found there that may be part of seeds.
-    /// `cell` gathers the bits that a template selects.
+    /// Scans the next positions and removes them from `places`. Returns the matches of query words
+    /// that may be part of seeds. `cell` gathers the bits that a template selects.
     #[inline(always)]
     pub fn next(
         &mut self,
@@ -63,7 +63,8 @@ impl Candidates {
         &self.hits[..count]
     }
 
-    /// Reads the slots of words that are all in one table.
+    /// Reads the slots of the first `count` positions, whose words are all in the only table.
+    /// Returns the number of slots.
     #[inline(always)]
     fn slots_of(&mut self, table: &Table, bytes: &[u8], count: usize) -> usize {
         for (hit, &at) in self.hits.iter_mut().zip(&self.places[..count]) {
@@ -72,7 +73,8 @@ impl Candidates {
         count
     }
 
-    /// Reads the slots of words that are in at least one of the tables.
+    /// Reads the slots of the first `count` positions, whose words are in at least one of the
+    /// tables. Returns the number of slots.
     #[inline(always)]
     fn slots(&mut self, tables: &[Table], bytes: &[u8], count: usize) -> usize {
         let mut found = 0;
@@ -88,7 +90,7 @@ impl Candidates {
         found
     }
 
-    /// Finds the next positions whose words are in one of the tables.
+    /// Finds the next positions whose words are in one of the tables. Returns their number.
     #[inline(always)]
     fn present(
         &mut self,
@@ -117,8 +119,8 @@ impl Candidates {
         }
     }
 
-    /// Examines the next positions with vectors, if they are consecutive and the CPU has the
-    /// instructions.
+    /// Finds the next positions with vectors and returns their number. Returns `None` if the
+    /// positions are not consecutive, or if the kernel has no such instructions.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     fn side_by_side(
@@ -160,7 +162,7 @@ impl Candidates {
         if places.start > start { count } else { self.gather_any(bytes, places, has) }
     }
 
-    /// Scans positions four bases apart, as long as enough bytes follow.
+    /// Scans positions `STRIDE` bases apart, from a whole byte on, as long as eight bytes are left.
     #[inline(always)]
     fn gather_aligned<const STRIDE: usize>(
         &mut self,

@@ -1,8 +1,9 @@
-//! Screens seeds in short contexts, such as primers: their ends are near on both sides. The number
-//! of equal bases alone proves most pairs too weak.
+//! Screens seeds in short contexts, such as primers. Both ends of such a context are near, so the
+//! number of equal bases alone proves most seeds too weak.
 //!
-//! The diagonal of such a pair needs no update either. Any pair that the update would reject lies
-//! in the same context, with the same flanking bases.
+//! A seed that is too weak does not update the state of its diagonal. The update could only reject
+//! later seeds that lie in the same context and have the same flanking bases. The screen rejects
+//! these seeds as well.
 
 use fleetblast_seq::nucleotide::Packed;
 use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
@@ -11,13 +12,14 @@ use super::bases::window;
 use super::contexts::Contexts;
 use super::sides::{RUN, differences};
 
-/// No sentinel is near, or an ambiguous letter comes before it.
+/// Value of a distance if no sentinel is near, or if an ambiguous letter comes before it.
 const FAR: u8 = u8::MAX;
 
 /// Distances from each position to the ends of its context.
 #[derive(Debug)]
 pub(super) struct ShortContexts {
-    /// Number of bases before a position, and from it on; below [`RUN`], or [`FAR`].
+    /// Number of bases before each position, and from it on, up to a sentinel; below [`RUN`], or
+    /// [`FAR`].
     ends: Vec<[u8; 2]>,
     /// Score of two equal bases.
     equal: i32,
@@ -35,7 +37,7 @@ pub(super) struct SubjectFlanks<'a> {
 }
 
 impl ShortContexts {
-    /// Returns `None` if no position is near both ends of its context.
+    /// Measures the distances. Returns `None` if no position is near both ends of its context.
     pub fn new(contexts: &Contexts, equal: i32) -> Option<ShortContexts> {
         let letters = contexts.letters();
         let mut ends = vec![[FAR; 2]; letters.len()];
@@ -58,8 +60,8 @@ impl ShortContexts {
         ends.iter().any(|end| end[0] != FAR).then_some(ShortContexts { ends, equal })
     }
 
-    /// Prepares the rejection of pairs at a subject position that score less than `least`. Returns
-    /// `None` near the ends of the subject.
+    /// Prepares to reject seeds at a subject position that score less than `least`. Returns `None`
+    /// near the ends of the subject.
     #[inline(always)]
     pub fn prepare_screen<'a>(
         &'a self,
@@ -77,7 +79,7 @@ impl ShortContexts {
     }
 }
 
-/// Counts one more letter towards a sentinel.
+/// Returns the distance to a sentinel after one more letter; `bases` is the distance before it.
 fn next(bases: u8, code: u8) -> u8 {
     match code {
         SENTINEL => 0,
@@ -87,7 +89,7 @@ fn next(bases: u8, code: u8) -> u8 {
 }
 
 impl SubjectFlanks<'_> {
-    /// Whether the pair with this query position cannot reach the least score.
+    /// Returns whether the seed at this query position cannot reach the least score.
     #[inline(always)]
     pub fn is_too_weak(&self, place: u32) -> bool {
         let [left, right] = self.ends[place as usize];

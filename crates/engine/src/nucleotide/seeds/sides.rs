@@ -10,7 +10,7 @@ pub(super) struct SideExtension {
     pub score: i32,
     /// Number of pairs up to the best score.
     pub best: u32,
-    /// Sum of the scores after these.
+    /// Sum of the scores after the best score.
     sum: i32,
 }
 
@@ -27,7 +27,7 @@ impl SideExtension {
     }
 
     /// Adds pairs from `at` on up to the last mismatch, and moves `at` behind it. Returns true if
-    /// the score fell too far at one of them. `differences` has bits at mismatches.
+    /// the score fell too far at a mismatch. `differences` has bits at mismatches.
     #[inline(always)]
     pub fn add_run<W: PairOrder>(
         &mut self,
@@ -65,16 +65,16 @@ pub(super) fn differences(one: u64, other: u64) -> u64 {
 
 /// The order of pairs in the bits of a window, two bits each.
 pub(super) trait PairOrder {
-    /// Number of equal pairs before the first mismatch.
+    /// Returns the number of equal pairs before the first mismatch.
     fn equal_pairs(differences: u64) -> u32;
-    /// The differences beyond the pair that follows `pairs` others.
+    /// Removes the first `pairs` pairs and the pair that follows them from the differences.
     fn beyond(differences: u64, pairs: u32) -> u64;
 }
 
-/// The first pair is in the lowest bits.
+/// Order of an extension to the left: the first pair is in the lowest bits.
 pub(super) struct ToTheLeft;
 
-/// The first pair is in the highest bits.
+/// Order of an extension to the right: the first pair is in the highest bits.
 pub(super) struct ToTheRight;
 
 impl PairOrder for ToTheLeft {
@@ -101,8 +101,9 @@ impl PairOrder for ToTheRight {
     }
 }
 
-/// The best pairs to one side and their score, if the extension ends within [`RUN`] pairs. `pairs`
-/// limits their number, where a sentinel is near. `differences` has bits at mismatches.
+/// Extends to one side. Returns the number of pairs up to the best score, and this score; `None` if
+/// the extension does not end within [`RUN`] pairs. `pairs` is below [`RUN`] if a sentinel follows
+/// that number of pairs. `differences` has bits at mismatches.
 #[inline(always)]
 pub(super) fn one_side<W: PairOrder>(
     (differences, pairs): (u64, u32),

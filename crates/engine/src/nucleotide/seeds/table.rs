@@ -6,12 +6,13 @@ use super::bases::{Bits, Flanks, window};
 use super::runs::{self, Word};
 use super::words::Words;
 
-/// Cells with the positions of words. The number of a cell is the word itself.
+/// A lookup table: a cell for each possible word, with the positions of the word in the queries.
+/// The number of a cell is the word itself.
 ///
-/// One bit for each cell says whether it is in use; so little memory is read for most of a subject.
-/// The number of used cells before it, counted from these bits, is the index of its slot. The slot
-/// holds the query position itself if there is just one, as for most words. Flanking bases are
-/// compared with the queries, which are small at two bits a base.
+/// One bit for each cell says whether the cell is in use. So a scan reads little memory for most of
+/// a subject. The number of used cells before a cell, counted from these bits, is the index of its
+/// slot. A slot holds the query position itself if there is just one, as for most words. Flanking
+/// bases are compared with the queries, which are small at two bits a base.
 #[derive(Debug)]
 pub(super) struct Table {
     numbering: Numbering,
@@ -21,7 +22,7 @@ pub(super) struct Table {
 #[derive(Debug)]
 struct Cells {
     present: Bits,
-    /// Number of used cells before each 64 cells.
+    /// Number of used cells before each group of 64 cells.
     before: Vec<u32>,
     /// For each used cell its only position, or [`SEVERAL`] plus the index of its positions in
     /// `several`.
@@ -30,14 +31,14 @@ struct Cells {
     several: Vec<u32>,
 }
 
-/// Marks a cell with several positions.
+/// Bit of a slot that marks a cell with several positions.
 const SEVERAL: u32 = 1 << 31;
 
-/// Number of words that are sorted together while a table is made. It limits the memory for
-/// genomes.
+/// Greatest number of words that are sorted together while a table is made. It limits the memory
+/// for genomes.
 const SORTED_AT_ONCE: usize = 1 << 22;
 
-/// How words are numbered.
+/// A rule that gives each word the number of its cell.
 #[derive(Debug)]
 pub(super) enum Numbering {
     /// Consecutive bases; the lowest `shift` bits do not belong to the word.
@@ -46,11 +47,11 @@ pub(super) enum Numbering {
     Template(Box<Gathered>),
 }
 
-/// The bits that a mask selects, gathered next to each other.
+/// Tables for gathering the bits that a mask selects next to each other.
 #[derive(Debug)]
 pub(super) struct Gathered {
     mask: u64,
-    /// The contribution of each nine bits of the bases.
+    /// Gathered bits of each group of nine bits of the bases, by the value of the group.
     parts: [[u32; 512]; 5],
 }
 
@@ -68,12 +69,12 @@ impl Gathered {
         Gathered { mask, parts: chunks }
     }
 
-    /// The bits that the mask selects.
+    /// Returns the mask, with bits set for the selected bases.
     pub fn mask(&self) -> u64 {
         self.mask
     }
 
-    /// Offset of a chunk in the bases.
+    /// Returns the offset of a group of nine bits in the bases.
     fn shift(chunk: usize) -> u32 {
         55 - 9 * chunk as u32
     }
@@ -85,7 +86,7 @@ impl Gathered {
     }
 }
 
-/// Gathers the bits that a mask selects.
+/// Gathers the bits that a mask selects among nine bits.
 fn close_up(bits: u32, mask: u32) -> u32 {
     let places = (0..9).filter(|place| mask >> place & 1 != 0);
     (0..).zip(places).map(|(to, from)| (bits >> from & 1) << to).sum()
@@ -101,20 +102,21 @@ impl Numbering {
     }
 }
 
-/// A query word at a position of a subject.
+/// A match: a word at a position of a subject that occurs in the queries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hit {
-    /// The position in the subject.
+    /// Position in the subject.
     pub at: u32,
-    /// The number of the table.
+    /// Number of the lookup table.
     pub table: u32,
-    /// The slot of the word's cell.
+    /// Slot of the word's cell.
     pub slot: u32,
 }
 
 impl Table {
-    /// Creates a table of the words at these positions, which are below 2^31. `mask` is that of a
-    /// template. The positions of a word ascend or descend.
+    /// Creates a table of the query words of `span` bases at the positions `places`, which are
+    /// below 2^31. `mask` is that of a template. `descending` sets the order of the positions of a
+    /// word.
     ///
     /// Words are first sorted by runs of cells, so that all writes to a run stay in the nearest
     /// caches.
@@ -144,40 +146,41 @@ impl Table {
         Table { numbering, cells }
     }
 
-    /// The cells in use.
+    /// Returns a bit for each cell, set if the cell is in use.
     pub fn present(&self) -> &Bits {
         &self.cells.present
     }
 
-    /// How words are numbered.
+    /// Returns the rule by which words are numbered.
     pub fn numbering(&self) -> &Numbering {
         &self.numbering
     }
 
-    /// Whether the word at the start of these bases occurs in the queries.
+    /// Returns whether the word at the start of these bases occurs in the queries.
     #[inline(always)]
     pub fn has(&self, bases: u64) -> bool {
         self.cells.present.has(self.numbering.cell(bases))
     }
 
-    /// Whether two windows of bases start with the same word.
+    /// Returns whether two windows of bases start with the same word.
     pub fn same(&self, one: u64, other: u64) -> bool {
         self.numbering.cell(one) == self.numbering.cell(other)
     }
 
-    /// The slot of the word at the start of these bases, which must occur in the queries.
+    /// Returns the slot of the word at the start of these bases. The word must occur in the
+    /// queries.
     #[inline(always)]
     pub fn slot(&self, bases: u64) -> u32 {
         self.cells.slots[self.cells.rank(self.numbering.cell(bases))]
     }
 
-    /// Whether the word of a subject may be part of a seed.
+    /// Returns whether a match may be part of a seed.
     #[inline(always)]
     pub fn may_be_in_seed(&self, hit: Hit, subject: &[u8], words: &Words) -> bool {
         hit.slot & SEVERAL != 0 || self.may_match(hit.slot, subject, hit.at, words)
     }
 
-    /// The query positions of a subject word.
+    /// Returns the query positions of a match.
     #[inline]
     pub fn places<'a>(&'a self, hit: &'a Hit) -> &'a [u32] {
         if hit.slot & SEVERAL == 0 {
@@ -187,7 +190,8 @@ impl Table {
         &several[start + 1..][..several[start] as usize]
     }
 
-    /// Whether the flanks of the same word in the queries and in a subject allow for a seed.
+    /// Returns whether the flanks of equal words, at query position `place` and subject position
+    /// `at`, allow for a seed.
     #[inline(always)]
     pub fn may_match(&self, place: u32, subject: &[u8], at: u32, words: &Words) -> bool {
         if words.extra == 0 {
@@ -197,8 +201,8 @@ impl Table {
         flanks(&words.query, place).may_match(flanks(subject, at), words.extra)
     }
 
-    /// Number of overflow cells in BLAST+'s small table: the positions of each word with more than
-    /// one, and an end for each such word.
+    /// Returns the number of overflow cells in BLAST+'s small table. Each word with several
+    /// positions needs a cell for each of them, and one for their end.
     pub fn overflow(&self) -> usize {
         self.cells.several.len()
     }
@@ -228,8 +232,8 @@ impl Cells {
         }
     }
 
-    /// Makes room for cells with several positions, from this slot on. Meanwhile a slot counts the
-    /// positions of its cell.
+    /// Makes room for cells with several positions, from slot number `first` on. Meanwhile a slot
+    /// counts the positions of its cell.
     fn make_room(&mut self, first: usize, words: &[Word]) {
         for word in words {
             let rank = self.rank(word.cell as usize);
@@ -245,7 +249,7 @@ impl Cells {
         }
     }
 
-    /// Stores a word in its prepared cell. A cell with several positions counts those it has.
+    /// Stores a word in its prepared cell. A cell with several positions counts the stored ones.
     fn place(&mut self, word: &Word) {
         let rank = self.rank(word.cell as usize);
         let slot = &mut self.slots[rank];
@@ -259,7 +263,7 @@ impl Cells {
         self.several[start + count as usize] = word.place;
     }
 
-    /// Number of used cells before this one.
+    /// Returns the number of used cells before a cell.
     #[inline(always)]
     fn rank(&self, cell: usize) -> usize {
         let below = self.present.words()[cell / 64] & ((1 << (cell % 64)) - 1);

@@ -7,11 +7,11 @@ pub(crate) struct Template {
     pub weight: u32,
     /// Length in positions, 16, 18 or 21.
     pub length: u32,
-    /// The template, or both.
+    /// The coding template, the optimal template, or both.
     pub kind: TemplateKind,
 }
 
-/// Kinds of templates.
+/// A kind of template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TemplateKind {
     /// For coding sequences: the third position of a codon matters less.
@@ -23,10 +23,11 @@ pub(crate) enum TemplateKind {
 }
 
 impl Template {
-    /// A mask of the selected bases for each template, the first base in the highest bits.
+    /// Returns a mask of the selected bases for each template, two bits a base, the first base in
+    /// the highest bits.
     ///
     /// # Panics
-    /// If there is no such template.
+    /// If no template has this weight and length.
     pub(super) fn masks(self) -> Vec<u64> {
         match self.kind {
             TemplateKind::Coding => vec![mask(self.pattern(0))],
@@ -35,7 +36,8 @@ impl Template {
         }
     }
 
-    /// The coding template, or the optimal one.
+    /// Returns the pattern of the coding template (`kind` 0) or of the optimal one (`kind` 1). It
+    /// has a `1` for each position that must match.
     fn pattern(self, kind: usize) -> &'static [u8] {
         let both: [&[u8]; 2] = match (self.weight, self.length) {
             (11, 16) => [b"1101101101101101", b"1110010110110111"],

@@ -1,4 +1,4 @@
-//! The fast search agrees with the literal one.
+//! Tests that the fast search finds the same segments as the search by BLAST+'s literal rules.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -27,7 +27,7 @@ impl Case {
     }
 }
 
-/// How these contexts are indexed.
+/// Derives how these contexts are indexed.
 fn indexing(
     contexts: &Contexts,
     count: usize,
@@ -45,7 +45,7 @@ fn indexing(
     Indexing::new(all.iter().map(|(letters, regions)| (*letters, &regions[..])), rules)
 }
 
-/// Character of the random sequences.
+/// Character of random sequences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SequenceStyle {
     Plain,
@@ -67,7 +67,7 @@ fn bases(random: &mut Rng, length: usize, look: SequenceStyle) -> Vec<u8> {
     all
 }
 
-/// Changes one base of `one_of`.
+/// Replaces about one base of `one_of` by a random base.
 fn mutate(random: &mut Rng, bases: &mut [u8], one_of: u64) {
     for base in bases {
         if random.u64(..one_of) == 0 {
@@ -124,7 +124,7 @@ fn case(random: &mut Rng, length: usize, look: SequenceStyle) -> (Case, Vec<u8>)
     case_of(random, length, length, look, rules)
 }
 
-/// Creates contexts of at most `longest` letters, with about `length` letters together.
+/// Creates contexts of at most `longest` letters each, with about `length` letters together.
 fn case_of(
     random: &mut Rng,
     length: usize,
@@ -184,7 +184,7 @@ fn unmasked(random: &mut Rng, length: usize) -> Option<Vec<Range<u32>>> {
     Some(vec![cuts[0]..cuts[1], cuts[2]..cuts[3]])
 }
 
-/// Counts of the cases that occurred in a test.
+/// Number of times that each case occurred in a test.
 type Events = BTreeMap<&'static str, usize>;
 
 /// Creates a subject that resembles a source.
@@ -196,7 +196,8 @@ fn subject(random: &mut Rng, source: &[u8]) -> Vec<u8> {
     subject
 }
 
-/// Searches some subjects of a case with both implementations.
+/// Searches some subjects of a case with each kernel and by the literal rules, and compares
+/// results.
 fn compare(
     random: &mut Rng,
     case: &Case,
@@ -259,7 +260,7 @@ fn primers_agree() {
     for round in 0..120 {
         let word_size = random.u32(4..9);
         let rules = SeedRules { word_size, template: None, window: 0, ..rules(&mut random) };
-        // The diagonals of the longer ones are kept in a hash.
+        // The diagonals of the longer queries are kept in a hash.
         let length = [400, 9000][usize::from(round % 12 == 0)];
         let (case, source) = case_of(&mut random, length, 45, SequenceStyle::Plain, rules);
         let source = &source[..1500.min(source.len())];
@@ -299,8 +300,8 @@ fn colliding_diagonals_agree() {
     assert_happened(&events, &["segment", "lost cell"]);
 }
 
-/// Searches subjects with and without state from the subjects before. Returns their number, and how
-/// many differed.
+/// Searches subjects with and without the state that earlier subjects left. Returns the number of
+/// subjects, and the number of those with different results.
 fn history(
     random: &mut Rng,
     rounds: usize,
@@ -337,7 +338,7 @@ fn subjects_before_matter_only_where_diagonals_collide() {
     let mut random = Rng::with_seed(4);
     assert_eq!(history(&mut random, 10, SequenceStyle::Plain, 40, (11, 8300)).1, 0);
     assert_eq!(history(&mut random, 20, SequenceStyle::Copies, 40, (11, 8300)).1, 0);
-    // With this window cells are lost; random sequences do not show it.
+    // With a window of 0 cells are lost, but random sequences do not show it.
     for cells_are_lost in [(7, 20_000), (8, 40_000)] {
         assert_eq!(history(&mut random, 10, SequenceStyle::Plain, 0, cells_are_lost).1, 0);
     }

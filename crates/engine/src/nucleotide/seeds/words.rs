@@ -10,8 +10,8 @@ use super::bases::{Bits, window};
 use super::choice::TableKind;
 use super::contexts::Contexts;
 
-/// The positions of all indexed words: without ambiguity codes, in regions of at least the word
-/// size.
+/// Returns the start positions of all indexed words. These are the words of `span` letters without
+/// ambiguity codes, in regions of at least `word_size` letters.
 pub(super) fn places(
     contexts: &Contexts,
     regions: &[Range<u32>],
@@ -35,7 +35,7 @@ pub(super) fn places(
     places
 }
 
-/// The query words, to complete and check seeds.
+/// The indexed words of the queries, by which matches are completed to seeds and checked.
 #[derive(Debug)]
 pub(super) struct Words {
     /// Number of bases from the start of a seed to its end.
@@ -48,25 +48,25 @@ pub(super) struct Words {
     pub query: Vec<u8>,
     /// Start positions of indexed words.
     indexed: Bits,
-    /// Whether only two bits of a letter are compared, within a context.
+    /// Whether only the lower two bits of a letter are compared, as in BLAST+'s small table.
     two_bits: bool,
-    /// Whether seeds must lie in indexed words.
+    /// Whether all bases of a seed must lie in indexed words.
     checks: bool,
 }
 
-/// Result of checking a seed.
+/// Result of the check of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CheckedSeed {
-    /// The seed starts this many bases later.
+    /// Number of bases by which the start of the seed moves to the right.
     pub shift: u32,
-    /// Its end is known to be this many bases later.
+    /// Number of bases by which the known match reaches beyond the end of the unmoved seed.
     pub extended: u32,
-    /// Whether another whole word follows it.
+    /// Whether another whole word follows the seed.
     pub double: bool,
 }
 
 impl Words {
-    /// Stores the words at these positions.
+    /// Stores the words that start at the positions `indexed`.
     pub fn new(
         indexed: Bits,
         query: Vec<u8>,
@@ -86,8 +86,9 @@ impl Words {
         }
     }
 
-    /// Number of bases from the start of the seed to the indexed word, if enough flanking bases
-    /// match. `end` is the end of the subject or of its unmasked range.
+    /// Returns the number of bases from the start of the seed to its indexed word, which is at
+    /// `(q, s)`. Returns `None` if too few flanking bases match. `end` is the end of the subject or
+    /// of its unmasked range.
     pub fn seed_start(
         &self,
         contexts: &Contexts,
@@ -111,8 +112,9 @@ impl Words {
         (0..missing).all(|i| matches(q + i, s + i)).then_some(left)
     }
 
-    /// Checks that the bases of a seed lie in indexed words, and moves it to the right until they
-    /// do. On request also looks for a whole word that follows.
+    /// Checks that all bases of a seed lie in indexed words, and moves the seed to the right until
+    /// they do. Returns `None` if they never do. With `for_double`, also checks whether another
+    /// whole word follows.
     pub fn check(
         &self,
         contexts: &Contexts,
@@ -171,12 +173,12 @@ impl Words {
         checked
     }
 
-    /// Whether an indexed word starts at a query position.
+    /// Returns whether an indexed word starts at a query position.
     pub fn starts_at(&self, q: u32) -> bool {
         self.indexed.has(q as usize)
     }
 
-    /// Whether the subject word at `s` is indexed at query position `q`.
+    /// Returns whether the indexed word at query position `q` equals the subject word at `s`.
     #[inline]
     fn is_indexed(&self, subject: Packed<'_>, q: u32, s: u32) -> bool {
         let same = || {

@@ -1,4 +1,5 @@
-//! Extends the segments of a part of a subject in order, and many of them ahead of their turn.
+//! Extends the ungapped segments of a part of a subject in order. Vector code extends many of them
+//! ahead of their turn.
 
 use fleetblast_seq::frame::{self, Frame};
 use fleetblast_seq::nucleotide::Packed;
@@ -42,7 +43,9 @@ impl Stage {
         scratch.touched.clear();
     }
 
-    /// The strand of a segment and the segment relative to it, if the strand can have hits.
+    /// Returns the number of the strand of a segment, and the segment with query positions in this
+    /// strand. Returns `None` for a segment in neighbouring letters or in a strand that cannot have
+    /// hits.
     fn local(&self, contexts: &Contexts, segment: &Segment) -> Option<(usize, gapped::Segment)> {
         let number = contexts.own(segment.q_start)?;
         self.strands[number].limits.as_ref()?;
@@ -58,8 +61,9 @@ impl Stage {
         Some((number, segment))
     }
 
-    /// Extends many segments side by side that earlier HSPs do not contain. Yields ascending
-    /// numbers of segments and their extensions.
+    /// Extends side by side the segments that no earlier HSP or segment can contain. Returns their
+    /// indexes, ascending, with their extensions. An extension is `None` if the segment must be
+    /// extended singly.
     fn extend_ahead(
         &self,
         part: Packed<'_>,
@@ -92,7 +96,7 @@ impl Stage {
         numbers.into_iter().zip(found).collect()
     }
 
-    /// Extends a segment, unless an earlier HSP contains it. `early` is its extension if that was
+    /// Extends a segment, unless an earlier HSP contains it. `early` is the extension if it was
     /// computed ahead of its turn.
     fn extend_in_turn(
         &self,
@@ -121,9 +125,9 @@ impl Stage {
         }
     }
 
-    /// Whether a segment would be extended from a position after its context. A segment that is
-    /// kept whatever its score may have entered its context across the end. From there BLAST+ goes
-    /// back to that end at most, which yields no HSP.
+    /// Returns whether a segment would be extended from a position after its context. A segment
+    /// that is kept whatever its score may have entered its context across the end. BLAST+ then
+    /// extends back to that end at most, which yields no HSP.
     fn is_beyond(&self, number: usize, segment: &gapped::Segment) -> bool {
         let from = match self.method {
             Method::Greedy(_) => segment.q_start + segment.length / 2,

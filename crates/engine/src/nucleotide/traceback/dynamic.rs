@@ -1,4 +1,4 @@
-//! Alignments by dynamic programming, with bytes where they suffice, otherwise with wider numbers.
+//! Aligns by dynamic programming, with bytes where they suffice, otherwise with wider numbers.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ pub(crate) struct Vectors {
 }
 
 impl Vectors {
-    /// Prepares them for these scores of blastna codes.
+    /// Prepares the parameters for these scores of blastna codes.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> Vectors {
         Vectors {
@@ -53,8 +53,8 @@ impl DynamicScratch {
     }
 }
 
-/// Aligns a query with the letters of the window, both ways from a pair. The query is given as
-/// rows, forwards and backwards.
+/// Aligns a query with the letters of the window, in both directions from the pair `start`. `rows`
+/// has the score rows of the query, forwards and backwards.
 pub(super) fn align(
     traceback: &Traceback,
     kernel: Kernel,
@@ -66,7 +66,7 @@ pub(super) fn align(
     if let Some(traced) = in_bytes(traceback, kernel, rows, window, start, scratch) {
         return traced;
     }
-    // With one sentinel.
+    // The letters of the window and one sentinel.
     let letters = MARGIN..MARGIN + window.length() + 1;
     let sequences = Sequences {
         query: rows[0],

@@ -1,13 +1,13 @@
 //! Removes alignments that begin or end at the same pair as a better one
-//! (`Blast_HSPListPurgeHSPsWithCommonEndpoints`, `blast_hits.c`). The part beyond the better one
-//! may be kept.
+//! (`Blast_HSPListPurgeHSPsWithCommonEndpoints`, `blast_hits.c`). The part that extends beyond the
+//! better one may be kept.
 
 use std::cmp::Ordering;
 
 use super::Hsp;
 use crate::hits::{Edit, EditOp};
 
-/// First starts are compared, then ends.
+/// The end of alignments that is compared: first the starts, then the ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EndPoint {
     Begin,
@@ -23,7 +23,7 @@ impl EndPoint {
         }
     }
 
-    /// Orders by end point, the best HSP of each group first.
+    /// Compares two HSPs by end point. Of HSPs with the same end point, the best one comes first.
     fn order(self, a: &Hsp, b: &Hsp) -> Ordering {
         let wide = |hsp: &Hsp| match self {
             EndPoint::Begin => (hsp.bounds.q_end, hsp.bounds.s_end),
@@ -35,7 +35,7 @@ impl EndPoint {
             .then(wide(b).cmp(&wide(a)))
     }
 
-    /// Whether an HSP extends beyond another one with the same end point.
+    /// Returns whether an HSP extends beyond another one with the same end point.
     fn reaches_beyond(self, hsp: &Hsp, other: &Hsp) -> bool {
         match self {
             EndPoint::Begin => hsp.bounds.q_end > other.bounds.q_end,
@@ -59,8 +59,8 @@ pub(super) fn purge(hsps: &mut Vec<Hsp>) {
     }
 }
 
-/// Does the same, but keeps the parts that extend beyond the best HSP. They follow all others,
-/// whose number is returned.
+/// Does the same as [`purge`], but keeps the parts that extend beyond the best HSP. These parts
+/// follow all other HSPs, whose number is returned.
 pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
     let mut cut_off = Vec::new();
     for side in [EndPoint::Begin, EndPoint::End] {
@@ -72,7 +72,7 @@ pub(super) fn purge_keeping_tails(hsps: &mut Vec<Hsp>) -> usize {
             }
             None
         });
-        // BLAST+ puts each before those that it set aside earlier.
+        // BLAST+ puts each part before the parts that it cut off earlier.
         tails.reverse();
         tails.append(&mut cut_off);
         cut_off = tails;
@@ -98,8 +98,9 @@ fn group(hsps: &mut Vec<Hsp>, side: EndPoint, mut rest: impl FnMut(Hsp, &Hsp) ->
     *hsps = kept;
 }
 
-/// Cuts an alignment after the first column that is beyond a position in both sequences; a gap is
-/// cut as a whole. Without such a column it stays unchanged.
+/// Cuts an alignment after the first column that reaches or passes a position in both sequences. A
+/// gap is not divided. Keeps the columns after the cut for a common begin, and those before it for
+/// a common end. Without such a column the alignment stays unchanged.
 fn cut(hsp: &mut Hsp, q_cut: u32, s_cut: u32, side: EndPoint) {
     let (q_cut, s_cut) = (
         i64::from(q_cut) - i64::from(hsp.bounds.q_start),

@@ -1,4 +1,5 @@
-//! Final alignments of a query in a subject (`Blast_TracebackFromHSPList`, `blast_traceback.c`).
+//! Computes the final alignments of a query with a subject (`Blast_TracebackFromHSPList`,
+//! `blast_traceback.c`).
 
 mod dynamic;
 mod endpoints;
@@ -45,9 +46,9 @@ pub(crate) struct Traceback {
     pub vectors: Vectors,
     /// Final X-drop.
     pub x_drop: i32,
-    /// `-perc_identity`.
+    /// Least percentage of identical columns (`-perc_identity`).
     pub perc_identity: f64,
-    /// HSPs that are at least this many diagonals apart never contain each other; 0 for no limit.
+    /// Least distance, in diagonals, of HSPs that never contain each other; 0 for no such limit.
     pub separation: u32,
 }
 
@@ -60,22 +61,22 @@ pub(crate) struct Context {
     unmasked: Arc<[u8]>,
     /// The scored letters, packed.
     packed: Packing,
-    /// The rows of the scored letters, and the same backwards. Made on demand, as those of a genome
-    /// are large.
+    /// Score rows of the scored letters, forwards and backwards. They are made on demand, since
+    /// those of a genome are large.
     rows: OnceLock<[Vec<RowNumber>; 2]>,
     /// Least score of an alignment.
     cutoff: i32,
 }
 
 impl Context {
-    /// Prepares a whole context from its letters for scoring and for counting, and its gapped
-    /// cut-off.
+    /// Prepares a whole context. `scored` are the letters for scoring, `unmasked` those for
+    /// counting identities. `cutoff` is the gapped cut-off.
     pub fn new(scored: Arc<[u8]>, unmasked: Arc<[u8]>, cutoff: i32) -> Context {
         let packed = Packing::whole(&scored);
         Context { scored, unmasked, packed, rows: OnceLock::new(), cutoff }
     }
 
-    /// The rows of the scored letters, and the same backwards.
+    /// Returns the score rows of the scored letters, forwards and backwards.
     fn rows(&self) -> [&[RowNumber]; 2] {
         let rows = self.rows.get_or_init(|| {
             let rows = rows_of_letters(&self.scored);
@@ -107,7 +108,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Creates an empty work space for these instructions.
+    /// Creates an empty work space for a kernel.
     pub fn new(kernel: Kernel) -> Scratch {
         Scratch {
             kernel,
@@ -119,7 +120,7 @@ impl Scratch {
         }
     }
 
-    /// Whether a longer subject might have changed a greedy alignment since the last call.
+    /// Returns whether a longer subject might have changed a greedy alignment since the last call.
     pub fn take_met_subject_end(&mut self) -> bool {
         std::mem::take(&mut self.greedy.met_subject_end)
     }
@@ -152,9 +153,11 @@ impl order::Hsp for Hsp {
 }
 
 impl Traceback {
-    /// Aligns a query's contexts with a subject, from preliminary HSPs in ORDER-S. The subject is
-    /// in blastna letters, at least within the [`reach`] of the HSPs. `evaluate` returns the bit
-    /// score and e-value of a score in a context. The alignments are in ORDER-S.
+    /// Aligns the contexts of a query with a subject, from preliminary HSPs in ORDER-S. Returns the
+    /// alignments in ORDER-S.
+    ///
+    /// The subject is in blastna letters, at least within the [`reach`] of the HSPs. `evaluate`
+    /// returns the bit score and e-value of a score in a context.
     pub fn align(
         &self,
         contexts: &[Context],
@@ -189,7 +192,7 @@ impl Traceback {
         made.into_iter().map(|hsp| finished(hsp, &evaluate)).collect()
     }
 
-    /// Aligns all HSPs that no earlier alignment contains.
+    /// Aligns the HSPs that no earlier alignment contains.
     fn trace(
         &self,
         contexts: &[Context],
@@ -208,8 +211,8 @@ impl Traceback {
             }
             let start = start::revised(&context.scored, subject, prelim, &self.scores);
             let Some((q_start, s_start)) = start else { continue };
-            // If the only pair of true letters is the last one, the alignment would start after it:
-            // nothing scores more than 0 there.
+            // If the only pair of true letters is the last one, the start lies after it. Nothing
+            // scores more than 0 there.
             let is_beyond =
                 q_start as usize >= context.scored.len() || s_start as usize >= subject.len();
             let hsp = match self.aligner {
@@ -277,7 +280,8 @@ impl Traceback {
         Hsp { context: prelim.context, score: traced.score, bounds, edits: traced.edits }
     }
 
-    /// Whether enough columns are identical. Letters are compared without masks, ambiguous or not.
+    /// Returns whether enough columns are identical. Letters are compared without masks, ambiguous
+    /// or not.
     fn is_similar(&self, bounds: Bounds, edits: &[Edit], query: &[u8], subject: &[u8]) -> bool {
         // Every alignment passes; skip the count.
         if self.perc_identity <= 0.0 {
@@ -303,7 +307,7 @@ impl Traceback {
     }
 }
 
-/// Moves a box to positions in the whole subject.
+/// Converts a box to positions in the whole subject, given the start of the part that it counts in.
 fn moved(bounds: Bounds, by: u32) -> Bounds {
     Bounds { s_start: bounds.s_start + by, s_end: bounds.s_end + by, ..bounds }
 }

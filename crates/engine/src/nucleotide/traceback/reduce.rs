@@ -1,14 +1,15 @@
-//! Reduces the gaps of greedy alignments (`s_ReduceGaps`, `blast_gapalign.c`). Runs of pairs grow
-//! over neighbouring gaps; short runs between gaps of different kinds are removed. Scores play no
-//! role.
+//! Reduces the gaps of greedy alignments (`s_ReduceGaps`, `blast_gapalign.c`). Long runs of pairs
+//! grow over neighbouring gaps. Two gaps of different kinds become shorter if only a short run of
+//! pairs lies between them. Scores play no role.
 
 use crate::hits::{Edit, EditOp};
 use crate::order::Bounds;
 
-/// Runs of at least this many pairs grow. As many columns may be rearranged between two gaps.
+/// Least number of pairs in a run that grows. Two gaps and the run between them are rearranged only
+/// if they have fewer columns than this.
 const LONG: u32 = 12;
 
-/// The aligned letters, and those before them.
+/// Both sequences, and the bounds of the alignment in them.
 #[derive(Clone, Copy)]
 struct Letters<'a> {
     query: &'a [u8],
@@ -17,8 +18,8 @@ struct Letters<'a> {
 }
 
 impl Letters<'_> {
-    /// Whether two letters, counted from the start of the alignment, are equal. Letters beyond a
-    /// sequence are not.
+    /// Returns whether two letters exist and are equal. Positions count from the start of the
+    /// alignment.
     fn equal(&self, q: i64, s: i64) -> bool {
         let at = |letters: &[u8], start: u32, at: i64| {
             usize::try_from(i64::from(start) + at).ok().and_then(|at| letters.get(at).copied())
@@ -27,14 +28,14 @@ impl Letters<'_> {
         letter.is_some() && letter == at(self.subject, self.bounds.s_start, s)
     }
 
-    /// Number of equal pairs before a position on the diagonal, from the query's first aligned
-    /// letter on.
+    /// Counts the equal pairs on the diagonal before a position, back to the first aligned query
+    /// letter at most.
     fn equal_before(&self, q: i64, s: i64) -> u32 {
         (1..=q).take_while(|i| self.equal(q - i, s - i)).count() as u32
     }
 
-    /// Number of equal pairs from a position on. The last letters are excluded; returns true if
-    /// they were reached.
+    /// Counts the equal pairs on the diagonal from a position on. The last aligned letters do not
+    /// count. Also returns whether they were reached.
     fn equal_after(&self, q: i64, s: i64) -> (u32, bool) {
         let Bounds { q_start, q_end, s_start, s_end } = self.bounds;
         let room = (i64::from(q_end - q_start) - q).min(i64::from(s_end - s_start) - s) - 1;
@@ -74,7 +75,7 @@ fn grow_runs(edits: &mut [Edit], letters: &Letters) {
                 if grow_left(edits, at, before).is_some() {
                     grow_right(edits, at, after);
                 }
-                // BLAST+ is one letter before the position if it reached the end.
+                // If the end was reached, BLAST+ continues one letter before this position.
                 let on = i64::from(after) - i64::from(at_end);
                 (q, s) = (q + on, s + on);
             }
@@ -105,13 +106,13 @@ impl MissingLetters {
         self.query <= 0 && self.subject <= 0
     }
 
-    /// The rest of the last edit that was taken, as pairs.
+    /// Returns the rest of the last edit that was taken, as pairs.
     fn rest(self) -> Edit {
         let len = -self.query.max(self.subject);
         Edit { op: EditOp::Substitution, len: len as u32 }
     }
 
-    /// The gap between that rest and the grown run.
+    /// Returns the gap between the rest of the last edit and the grown run.
     fn gap(self) -> Edit {
         let more = self.query - self.subject;
         let op = if more > 0 { EditOp::GapInQuery } else { EditOp::GapInSubject };
@@ -119,7 +120,8 @@ impl MissingLetters {
     }
 }
 
-/// Extends a run of aligned pairs to the left by `by` pairs; returns `None` if there are fewer.
+/// Extends the run of pairs number `at` to the left by `by` pairs. Returns `None` if there are too
+/// few letters.
 fn grow_left(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     if by == 0 {
         return Some(());
@@ -139,7 +141,8 @@ fn grow_left(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     Some(())
 }
 
-/// Extends a run by `by` pairs to the right; returns `None` if there are not as many.
+/// Extends the run of pairs number `at` to the right by `by` pairs. Returns `None` if there are too
+/// few letters.
 fn grow_right(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
     if by == 0 {
         return Some(());
@@ -189,7 +192,9 @@ fn rebuild(edits: &mut Vec<Edit>) {
     *edits = kept;
 }
 
-/// Removes short runs of pairs between gaps of different kinds where other pairs are as good.
+/// Shortens two gaps of different kinds with a short run of pairs between them. Both gaps lose the
+/// same length, and the run moves to another diagonal, if the pairs there are as good. If all three
+/// have one column, they always become one run.
 fn drop_short_runs(edits: &mut [Edit], letters: &Letters) {
     let (mut q, mut s) = (0, 0);
     for at in 0..edits.len() {
@@ -213,7 +218,8 @@ fn drop_short_runs(edits: &mut [Edit], letters: &Letters) {
             edits[at - 2].len -= less;
             edits[at - 1].len += less;
             edits[at].len -= less;
-            // The other gap ends earlier by the number of columns by which the pairs begin earlier.
+            // The earlier gap has become shorter, and the pairs longer. So only this position
+            // changes.
             match edit.op {
                 EditOp::GapInSubject => q += i64::from(less),
                 _ => s += i64::from(less),
@@ -226,7 +232,7 @@ fn drop_short_runs(edits: &mut [Edit], letters: &Letters) {
     }
 }
 
-/// Whether the pairs on the diagonal `less` columns away are about as good as those of the run
+/// Returns whether the pairs on the diagonal `less` columns away are about as good as the run
 /// between two gaps. The run starts at `(q, s)`; `op` is the kind of the later gap.
 fn is_as_good(letters: &Letters, (q, s): (i64, i64), op: EditOp, middle: u32, less: u32) -> bool {
     let count = |q: i64, s: i64, len: u32| {

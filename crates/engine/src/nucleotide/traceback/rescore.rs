@@ -39,14 +39,13 @@ struct Place {
     edit: usize,
 }
 
-/// A range of an alignment.
+/// A range of columns of an alignment, with its score.
 #[derive(Clone, Copy, Debug)]
 struct ColumnRange {
     from: Place,
-    /// Its end, with the number of the edit that it ends in.
+    /// End of the range, with the number of the edit in which it ends.
     to: Place,
-    /// Number of columns of that edit, counted from its start or, if the range starts in it, from
-    /// there.
+    /// Number of columns of that edit that belong to the range.
     columns: u32,
     score: i32,
 }
@@ -68,7 +67,7 @@ pub(super) fn rescore(
         lengthen(&mut best, &mut hsp.edits, query, subject, scoring.reward);
     }
     hsp.score = best.score;
-    // Its start can be after its end if only the lengthening raised the score to the cut-off.
+    // The start can be after the end if only the lengthening raised the score to the cut-off.
     if best.score < cutoff || best.to.q < best.from.q || best.to.s < best.from.s {
         return false;
     }
@@ -87,7 +86,8 @@ pub(super) fn rescore(
     true
 }
 
-/// Finds the best range. Removes the columns before it from the edit that it begins in.
+/// Finds the best range of an alignment. Removes the columns before the range from the edit in
+/// which it begins.
 fn best_range(
     hsp: &mut Hsp,
     query: &[u8],
@@ -130,8 +130,8 @@ fn best_range(
     best
 }
 
-/// Advances by some pairs, only the last of them may lower the sum, or by a whole gap. Returns the
-/// number of columns.
+/// Advances by a run of equal pairs, by one other pair, or by a whole gap. Adds the score to `sum`.
+/// Returns the number of columns.
 #[inline(always)]
 fn step(
     edit: Edit,

@@ -6,26 +6,27 @@ use std::ops::Range;
 use crate::hits::PrelimHsp;
 use crate::scores::ScoreRows;
 
-/// A start stays where it is if it lies in a run of more letters than this.
+/// Length of a run of equal letters above which a start in the run keeps its place.
 const RUN: i32 = 10;
-/// A start that is moved goes into a run of more letters than this, if there is one.
+/// Length of a run of equal letters above which a moved start goes into the first such run.
 const LONG_RUN: i32 = 15;
-/// Number of letters in the window in which an unknown start is sought.
+/// Number of pairs in the window by which an unknown start is chosen.
 const WINDOW: usize = 11;
 
-/// Subjects of at least this length are aligned only near the start.
+/// Least length, in letters, of a subject that is aligned only near the start.
 const LONG_SUBJECT: u32 = 90_000;
 /// Estimated largest total length of gaps.
 const MAX_TOTAL_GAPS: u32 = 3000;
 
-/// Limit, in letters, for aligning in a part of the subject: how far the query may extend beyond a
-/// preliminary HSP, and how much more of the subject is read. If the ends are further away,
-/// extensions often run through the whole part until they have fallen by the X-drop.
+/// Greatest number of letters by which the query may extend beyond a preliminary HSP in
+/// [`near_hsps`]. If the ends are further away, extensions often run through the whole part until
+/// they have fallen by the X-drop.
 const FAR: u32 = 192;
+/// Number of further subject letters on each side in [`near_hsps`].
 const SLACK: u32 = 64;
 
-/// The start of an HSP's alignment in the query and in the subject; `None` drops the HSP. A
-/// preliminary start at the very first pair means that it is unknown.
+/// Returns the start of an HSP's alignment in the query and in the subject; `None` drops the HSP. A
+/// preliminary start at the very first pair of letters means that the start is unknown.
 pub(super) fn revised(
     query: &[u8],
     subject: &[u8],
@@ -42,15 +43,15 @@ pub(super) fn revised(
     Some(((i64::from(hsp.q_seed) + by) as u32, (i64::from(hsp.s_seed) + by) as u32))
 }
 
-/// Whether two letters exist and are equal, ambiguous or not.
+/// Returns whether two letters exist and are equal, ambiguous or not.
 fn is_equal(query: &[u8], subject: &[u8], q: i64, s: i64) -> bool {
     let at =
         |letters: &[u8], at: i64| usize::try_from(at).ok().and_then(|at| letters.get(at).copied());
     at(query, q).is_some_and(|letter| at(subject, s) == Some(letter))
 }
 
-/// Whether the start lies in a long enough run of equal letters. BLAST+ counts the letters at the
-/// start twice, and one not at all.
+/// Returns whether the start lies in a long enough run of equal letters. BLAST+ counts the letters
+/// at the start twice, but begins to count at -1.
 fn in_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> bool {
     let (q, s) = (i64::from(hsp.q_seed), i64::from(hsp.s_seed));
     let right =
@@ -60,8 +61,8 @@ fn in_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> bool {
     right.map(|_| ()).chain(left.map(|_| ())).take(RUN as usize + 2).count() as i32 > RUN + 1
 }
 
-/// Distance from the start to the middle of the longest run of equal letters on its diagonal, or of
-/// the first long one.
+/// Returns the distance from the start to the middle of a run of equal letters on its diagonal: the
+/// longest run, or the first one longer than [`LONG_RUN`].
 fn longest_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> Option<i64> {
     let [q_seed, s_seed, q_start, s_start, q_end, s_end] =
         [hsp.q_seed, hsp.s_seed, hsp.q_start, hsp.s_start, hsp.q_end, hsp.s_end].map(i64::from);
@@ -89,8 +90,9 @@ fn longest_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> Option<i64> {
     best.1
 }
 
-/// The end of the window with the best score on the diagonal of the HSP's begin, or else the middle
-/// of the window at its end.
+/// Returns the middle of a short HSP. Of a longer one, returns the last pair of the window with the
+/// best score on the diagonal of the HSP's start. If no window scores above 0, returns the middle
+/// of the window at the HSP's end, if that scores above 0.
 fn best_window(
     query: &[u8],
     subject: &[u8],
@@ -122,7 +124,7 @@ fn best_window(
     (last.iter().sum::<i32>() > 0).then_some((hsp.q_end - half, hsp.s_end - half))
 }
 
-/// The part of a subject that may be aligned from a start.
+/// Returns the range of a subject in which an alignment from a start may lie.
 pub(super) fn near(q_start: u32, q_len: u32, s_start: u32, s_len: u32) -> Range<u32> {
     if s_len < LONG_SUBJECT {
         return 0..s_len;
@@ -131,7 +133,7 @@ pub(super) fn near(q_start: u32, q_len: u32, s_start: u32, s_len: u32) -> Range<
     start..s_len.min(s_start + (q_len - q_start) + MAX_TOTAL_GAPS)
 }
 
-/// The range of a subject that contains all letters that alignments from an HSP can read.
+/// Returns the range of a subject that contains all letters that alignments from an HSP can read.
 pub(crate) fn reach(q_len: u32, hsp: &PrelimHsp, s_len: u32) -> Range<u32> {
     if s_len < LONG_SUBJECT {
         return 0..s_len;
@@ -146,8 +148,8 @@ pub(crate) fn reach(q_len: u32, hsp: &PrelimHsp, s_len: u32) -> Range<u32> {
     within(start).min(hsp.s_start)..within(end).max(hsp.s_end)
 }
 
-/// The part of a subject that contains most alignments from these HSPs: around them, as far as the
-/// query extends beyond them and a little more. Returns `None` if that is far.
+/// Returns the range of a subject that contains most alignments from these HSPs. It reaches as far
+/// around them as the query does, and a little further. Returns `None` if the query reaches far.
 pub(crate) fn near_hsps(q_len: u32, hsps: &[PrelimHsp], s_len: u32) -> Option<Range<u32>> {
     let mut near: Option<Range<u32>> = None;
     for hsp in hsps {

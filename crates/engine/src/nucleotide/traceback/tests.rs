@@ -30,7 +30,7 @@ fn traceback(
     }
 }
 
-/// A preliminary HSP that consists of a run of pairs.
+/// Creates a preliminary HSP that consists of a run of pairs.
 fn run(q: u32, s: u32, length: u32) -> PrelimHsp {
     PrelimHsp {
         score: length as i32,
@@ -51,7 +51,7 @@ fn evaluate(_: u8, _: i32) -> Evaluation {
     Evaluation { evalue: 0.0, bit_score: 0.0 }
 }
 
-/// The columns as BLAST+ prints them in `btop`.
+/// Formats the columns of an alignment as BLAST+ prints them in `btop`.
 fn btop(query: &[u8], subject: &[u8], alignment: &Alignment) -> String {
     let mut text = String::new();
     let (mut q, mut s) = (alignment.query.start as usize, alignment.subject.start as usize);
@@ -79,8 +79,8 @@ fn btop(query: &[u8], subject: &[u8], alignment: &Alignment) -> String {
     text + &equal.to_string()
 }
 
-/// Query, subject (after `ACGTTG`), a run of pairs in both, its length, and the alignment of
-/// `blastn` 2.12.0: score and columns.
+/// A test case: query; subject, without its first letters `ACGTTG`; a run of pairs (start in the
+/// query, start in the subject, length); score and columns of the alignment of `blastn` 2.12.0.
 type Case = (&'static str, &'static str, (u32, u32, u32), i32, &'static str);
 
 fn check(traceback: &Traceback, cases: &[Case]) {
@@ -214,8 +214,8 @@ fn alignments_score_what_their_columns_do() {
                     s += if edit.op == EditOp::GapInSubject { 0 } else { len };
                 }
                 assert_eq!((q, s), (made.query.end as usize, made.subject.end as usize));
-                // At a start that is no pair two gaps may become one; greedy alignments are scored
-                // after that.
+                // If the start is no pair, the gaps on its two sides may become one, which costs
+                // less. The score of a greedy alignment already includes that.
                 let saved = twice / 2 - made.score;
                 let joined = kind.aligner == Aligner::Dynamic && saved == gaps.open;
                 assert!(saved == 0 || joined, "{kind:?} {saved}");
@@ -243,7 +243,7 @@ fn what_reaches_beyond_a_common_begin_or_end_is_kept() {
     assert_eq!(hsps[0], best);
     let rest = [(Substitution, 5), (GapInQuery, 2), (Substitution, 15)];
     assert_eq!(hsps[1], hsp((30, 50), (30, 52), 15, &rest));
-    // At the end: the alignment stops where the better one starts.
+    // At the end, the alignment stops where the better one starts.
     let better = hsp((40, 50), (42, 52), 30, &[(Substitution, 10)]);
     let mut hsps = vec![longer.clone(), better.clone()];
     assert_eq!(endpoints::purge_keeping_tails(&mut hsps), 1);

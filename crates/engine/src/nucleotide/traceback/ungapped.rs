@@ -1,4 +1,4 @@
-//! Alignments of ungapped searches: the HSPs themselves.
+//! Makes the alignments of ungapped searches, which are the HSPs themselves.
 
 use super::{Evaluation, Traceback, finished};
 use crate::hits::{Alignment, Edit, EditOp, PrelimHsp};
@@ -14,7 +14,7 @@ impl Traceback {
             let bounds = hsp.bounds();
             let edits = vec![pairs(bounds)];
             let made = super::Hsp { context: hsp.context, score: hsp.score, bounds, edits };
-            // Some HSPs of its linked set may have been dropped.
+            // Keep these values: some HSPs of the linked set may have been dropped.
             let (evalue, linked) = (hsp.evalue, hsp.linked);
             Alignment { evalue, linked, ..finished(made, &evaluate) }
         });
@@ -22,7 +22,7 @@ impl Traceback {
     }
 }
 
-/// The columns of an ungapped alignment.
+/// Returns the columns of an ungapped alignment.
 fn pairs(bounds: Bounds) -> Edit {
     Edit { op: EditOp::Substitution, len: bounds.q_end - bounds.q_start }
 }

@@ -16,7 +16,7 @@ pub(super) struct SubjectWindow {
     /// Number of letters of the subject.
     length: usize,
     copied: RangeSet,
-    /// The present window.
+    /// Range of the present window in the subject.
     range: Option<Range<usize>>,
 }
 
@@ -56,17 +56,17 @@ impl SubjectWindow {
         self.range = Some(range);
     }
 
-    /// Number of letters in the window.
+    /// Returns the number of letters in the window.
     pub fn length(&self) -> usize {
         self.range.as_ref().map_or(0, Range::len)
     }
 
-    /// The letters in the window, with [`MARGIN`] sentinels before and after them.
+    /// Returns the letters in the window, with [`MARGIN`] sentinels before and after them.
     pub fn forward(&self) -> &[u8] {
         self.forward.fenced()
     }
 
-    /// The same letters, the last one first.
+    /// Returns the same letters and sentinels in reverse order.
     pub fn backward(&self) -> &[u8] {
         self.backward.fenced()
     }
@@ -98,14 +98,14 @@ impl Strip {
         }
     }
 
-    /// Stores the letters of a part.
+    /// Stores the letters of a part. Returns their place.
     fn place(&mut self, part: Range<usize>, letters: &[u8]) -> &mut [u8] {
         let place = &mut self.letters[part.start + MARGIN..part.end + MARGIN];
         place.copy_from_slice(letters);
         place
     }
 
-    /// The ranges of both fences of a part.
+    /// Returns the ranges of both fences of a part.
     fn fences(part: &Range<usize>) -> [Range<usize>; 2] {
         [part.start, part.end + MARGIN].map(|start| start..start + MARGIN)
     }
@@ -126,7 +126,7 @@ impl Strip {
         }
     }
 
-    /// The fenced part and its fences.
+    /// Returns the fenced part with its fences.
     fn fenced(&self) -> &[u8] {
         let part = self.fenced.as_ref().map(|fenced| &fenced.part);
         part.map_or(&[], |part| &self.letters[part.start..part.end + 2 * MARGIN])

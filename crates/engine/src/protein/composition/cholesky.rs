@@ -12,9 +12,9 @@ pub(super) type Half = [f64; HALF];
 /// registers.
 #[derive(Clone, Debug)]
 pub(super) struct System {
-    /// D; then the reciprocal of its square root.
+    /// D. After factoring, the reciprocal of its square root.
     pub diagonal: Half,
-    /// Bᵀ: row k holds column k of B. After factoring, the same of the factor.
+    /// Bᵀ: row k holds column k of B. After factoring, it holds the same block of the factor.
     pub across: [Half; HALF],
     /// C, lower triangle; the upper one is zero. After factoring, the transpose of its factor, an
     /// upper triangle.
@@ -23,7 +23,7 @@ pub(super) struct System {
     pivots: Half,
 }
 
-/// a -= scale·b.
+/// Subtracts scale·b from a.
 #[inline(always)]
 fn subtract(a: &mut Half, scale: f64, b: &Half) {
     for (a, b) in a.iter_mut().zip(b) {
@@ -31,7 +31,7 @@ fn subtract(a: &mut Half, scale: f64, b: &Half) {
     }
 }
 
-/// Σ a·b, in four lanes.
+/// Computes Σ a·b in four lanes.
 #[inline(always)]
 fn dot(a: &Half, b: &Half) -> f64 {
     let mut sums = [0.0; 4];
@@ -44,7 +44,7 @@ fn dot(a: &Half, b: &Half) -> f64 {
 }
 
 impl System {
-    /// A system of zeros.
+    /// Creates a system of zeros.
     pub(super) fn new() -> Self {
         Self {
             diagonal: [0.0; HALF],
@@ -123,7 +123,7 @@ mod tests {
 
     const SIZE: usize = 2 * HALF;
 
-    /// A well-conditioned system, and its dense matrix.
+    /// Creates a well-conditioned system, and its dense matrix.
     fn example() -> (System, [[f64; SIZE]; SIZE]) {
         let mut system = System::new();
         let mut random = fastrand::Rng::with_seed(1);

@@ -10,7 +10,7 @@ const LEAST_MANTISSA: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
 /// 1.5·2⁵²: adding it puts a small integer into the lowest bits.
 const SHIFTER: f64 = 6_755_399_441_055_744.0;
 
-/// Coefficients 2/3, 2/5, ... of the series of 2 artanh after the first.
+/// Coefficients 2/3, 2/5, ... of the series of 2 artanh, without its first coefficient.
 const SERIES: [f64; 10] = {
     let mut series = [0.0; 10];
     let mut term = 0;
@@ -21,8 +21,8 @@ const SERIES: [f64; 10] = {
     series
 };
 
-/// ln of a positive normal number, within two units in the last place. It has no branches, so that
-/// a loop over it can be vectorised.
+/// Computes the ln of a positive normal number, within two units in the last place. It has no
+/// branches, so that a loop over it can be vectorised.
 #[inline(always)]
 pub(super) fn ln_of_normal(x: f64) -> f64 {
     let above = x.to_bits().wrapping_sub(LEAST_MANTISSA) as i64;
@@ -42,7 +42,7 @@ pub(super) fn ln_of_normal(x: f64) -> f64 {
     exponent * LN_2_HIGH + (2.0 * s + (s * series + exponent * LN_2_LOW))
 }
 
-/// Writes ln(x·factor) of each x to `out`. The three have the same length.
+/// Writes ln(x·factor) of each x to `out`. The three slices have the same length.
 #[inline(always)]
 pub(super) fn ln_of_products(x: &[f64], factor: &[f64], out: &mut [f64]) {
     let mut least = f64::INFINITY;

@@ -49,7 +49,7 @@ pub struct Composition {
     pub true_residues: usize,
 }
 
-/// The composition of a sequence of NCBIstdaa codes (`Blast_ReadAaComposition`,
+/// Returns the composition of a sequence of NCBIstdaa codes (`Blast_ReadAaComposition`,
 /// composition_adjustment.c).
 pub fn composition_of(residues: &[u8]) -> Composition {
     let mut counts = [0_usize; 256];
@@ -68,13 +68,13 @@ pub fn composition_of(residues: &[u8]) -> Composition {
 }
 
 impl Composition {
-    /// Shares of the true residues.
+    /// Returns the shares of the true residues.
     fn letters(&self) -> Letters {
         AMINO_ACID_CODES.map(|code| self.probabilities[code])
     }
 
-    /// Shares of the true residues drawn towards a background that counts for 20 observations
-    /// (`Blast_ApplyPseudocounts`, composition_adjustment.c).
+    /// Returns the shares of the true residues, drawn towards a background that counts for 20
+    /// observations (`Blast_ApplyPseudocounts`, composition_adjustment.c).
     fn with_pseudocounts(&self, background: &Letters) -> Letters {
         let observed = self.letters();
         let sum: f64 = observed.iter().sum();
@@ -86,7 +86,7 @@ impl Composition {
     }
 }
 
-/// Arrays of an adjustment, reused.
+/// Arrays of an adjustment, which later adjustments reuse.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     kernel: Kernel,
@@ -106,13 +106,13 @@ impl Workspace {
         }
     }
 
-    /// A table of probabilities of scores.
+    /// Returns the table of probabilities of scores.
     pub fn table(&mut self) -> &mut Vec<f64> {
         &mut self.score_probabilities
     }
 }
 
-/// Adjusts the matrix of a scoring system to pairs of compositions.
+/// Data for adjusting the matrix of a scoring system to pairs of compositions.
 #[derive(Clone, Debug)]
 pub struct Adjuster {
     plain: ScoreMatrix,
@@ -120,10 +120,10 @@ pub struct Adjuster {
     lambda: f64,
     /// The matrix at the scale of the results, computed from the frequency ratios.
     start: ScoreMatrix,
-    /// Smallest and largest score of `start` in the columns of the true residues, both counted from
-    /// 0.
+    /// Smallest score of `start` in the columns of the true residues, at most 0, and the largest
+    /// one, at least 0.
     start_range: (i32, i32),
-    /// ln of the frequency ratios, [`NEVER`] where the ratio is 0.
+    /// ln of the frequency ratios, [`SENTINEL_SCORE`] where the ratio is 0.
     log_ratios: Real,
     joint: Start,
     /// Row and column sums of the joint probabilities.
@@ -163,7 +163,8 @@ impl Adjuster {
         })
     }
 
-    /// Adjusts for unified p-values (`-comp_based_stats 2u`): scaling may then also raise scores.
+    /// Sets up the adjuster for unified p-values (`-comp_based_stats 2u`). Scaling may then also
+    /// raise scores.
     #[must_use]
     pub fn with_unified_p_values(self) -> Self {
         Self { unified: true, ..self }
@@ -203,9 +204,9 @@ impl Adjuster {
         Some(Adjustment::Scaled)
     }
 
-    /// Computes the matrix from joint probabilities that have the compositions of the two sequences
-    /// and are nearest to the original ones (`Blast_CompositionMatrixAdj`,
-    /// composition_adjustment.c). Returns false if they were not found.
+    /// Computes the matrix from the joint probabilities that have the compositions of the two
+    /// sequences and are nearest to the original ones (`Blast_CompositionMatrixAdj`,
+    /// composition_adjustment.c). Returns false if the computation does not find them.
     fn optimize(
         &self,
         query: &Composition,
@@ -245,7 +246,7 @@ impl Adjuster {
         self.keep_stop(out);
     }
 
-    /// Keeps the scores of stops from the original matrix.
+    /// Copies the scores of stops from the original matrix.
     fn keep_stop(&self, out: &mut ScoreMatrix) {
         let stop = usize::from(alphabet::STOP);
         out[stop] = self.start[stop];
@@ -255,7 +256,7 @@ impl Adjuster {
     }
 }
 
-/// ln of a ratio, [`NEVER`] of 0.
+/// Returns the ln of a ratio, [`SENTINEL_SCORE`] for a ratio of 0.
 fn log_or_never(ratio: f64) -> f64 {
     if ratio == 0.0 { f64::from(SENTINEL_SCORE) } else { ratio.ln() }
 }

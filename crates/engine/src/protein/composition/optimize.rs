@@ -1,12 +1,13 @@
-//! The joint probabilities nearest to given ones that have given marginals and a given relative
-//! entropy.
+//! Finds the joint probabilities that are nearest to given ones and have given marginals and a
+//! given relative entropy.
 //!
-//! Minimises Σ x ln(x/q) over the 20 × 20 joint probabilities x, with q those of the original
-//! matrix. The constraints are 20 column sums, 19 row sums (the last follows), and Σ x ln(x/(r c))
-//! = 0.44. The method is Newton's on the Lagrangian (`Blast_OptimizeTargetFrequencies`,
-//! optimize_target_freq.c). D, the second derivative of the Lagrangian, is diagonal, so that a step
-//! costs one system of 40 unknowns. Sums run in lanes, and quotients use reciprocals. That changes
-//! results by about 1e-15, far too little to show in rounded scores.
+//! Minimises Σ x ln(x/q) over the 20 × 20 joint probabilities x, where q are the joint
+//! probabilities of the original matrix. The constraints are 20 column sums, 19 row sums (the last
+//! follows), and Σ x ln(x/(r c)) = 0.44. The method is Newton's on the Lagrangian
+//! (`Blast_OptimizeTargetFrequencies`, optimize_target_freq.c). D, the second derivative of the
+//! Lagrangian, is diagonal, so that a step costs one system of 40 unknowns. Sums run in lanes, and
+//! quotients use reciprocals. That changes results by about 1e-15, far too little to show in
+//! rounded scores.
 
 use fleetblast_stats::frequencies::{AMINO_ACID_COUNT, JointProbabilities};
 
@@ -25,11 +26,11 @@ const STEP: f64 = 0.95;
 
 /// Number of lanes of a long sum.
 const LANES: usize = 4;
-/// Index of the relative entropy in the second half of the constraints, after the rows but the
-/// first.
+/// Index of the relative entropy in the second half of the constraints, after the rows from the
+/// second on.
 const ENTROPY: usize = HALF - 1;
 
-/// 400 numbers, regardless of rows and columns.
+/// The 400 numbers of a matrix in groups of lanes, regardless of rows and columns.
 type Lanes<'a> = &'a [[f64; LANES]];
 
 /// The constraints, or numbers that belong to them: columns, then rows from the second on, then the
@@ -68,11 +69,11 @@ pub(super) struct Optimizer {
     scores: JointProbabilities,
     /// ln(x/(r c)): the scores of the iterate, at λ = 1.
     pub(super) new_scores: JointProbabilities,
-    /// Residual of x; then its step.
+    /// Residuals of x, and later the Newton step of x.
     step: JointProbabilities,
     /// D⁻¹.
     inverse: JointProbabilities,
-    /// Products with D⁻¹.
+    /// Products of D⁻¹ with the gradient of the entropy, and later with the residuals of x.
     product: JointProbabilities,
     /// Lagrange multipliers.
     multipliers: Constraints,
@@ -89,13 +90,13 @@ fn lanes_mut(cells: &mut JointProbabilities) -> &mut [[f64; LANES]] {
     cells.as_flattened_mut().as_chunks_mut().0
 }
 
-/// The sum over the lanes.
+/// Returns the sum over the lanes.
 #[inline(always)]
 fn total(sums: [f64; LANES]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// Σ a·b.
+/// Computes Σ a·b.
 #[inline(always)]
 fn dot(a: &JointProbabilities, b: &JointProbabilities) -> f64 {
     let mut sums = [0.0; LANES];
@@ -107,7 +108,7 @@ fn dot(a: &JointProbabilities, b: &JointProbabilities) -> f64 {
     total(sums)
 }
 
-/// Column sums, row sums but the first, and 0.
+/// Returns the column sums, the row sums except the first, and 0.
 #[inline(always)]
 fn sums(cells: &JointProbabilities) -> Constraints {
     let mut sums = Constraints { columns: [0.0; HALF], others: [0.0; HALF] };
@@ -186,7 +187,8 @@ impl Optimizer {
         }
     }
 
-    /// Residuals of the constraints; those of x, the gradient of the Lagrangian, go to `step`.
+    /// Computes the residuals of the constraints. Writes the residuals of x, the gradient of the
+    /// Lagrangian, to `step`.
     #[inline(always)]
     fn residuals(&mut self, rows: &Letters, columns: &Letters) -> Constraints {
         let eta = self.multipliers.others[ENTROPY];

@@ -1,8 +1,8 @@
 //! Scales the scores of a PSSM to the composition of a subject (`s_ScalePosMatrix`, blast_kappa.c;
 //! `s_ScalePSSM`, composition_adjustment.c).
 //!
-//! The scores are computed anew from the frequencies of the PSSM, without the factor by which it
-//! was stretched.
+//! The scores are computed anew from the frequencies of the PSSM, without the factor that scaled
+//! the PSSM.
 
 use fleetblast_seq::alphabet::{self, SIZE, is_standard};
 use fleetblast_stats::frequencies::{AMINO_ACID_CODES, MatrixFrequencies, background_frequencies};
@@ -15,13 +15,13 @@ use super::{Composition, log_or_never, scale, scores};
 use crate::pssm::scores::{FINE, Positions, nearest, times};
 use crate::pssm::{EPSILON, Pssm, PssmMaker};
 
-/// Scales the scores of one query's positions.
+/// Data for scaling the scores of one query's positions.
 #[derive(Clone, Debug)]
 pub struct PositionAdjuster {
     /// Scores at the scale of the results.
     start: Positions,
     start_range: (i32, i32),
-    /// Logarithms of frequency ratios; [`NEVER`] where the ratio is 0.
+    /// Logarithms of frequency ratios; [`SENTINEL_SCORE`] where the ratio is 0.
     log_ratios: Vec<[f64; SIZE]>,
     /// λ of background residues per unit of the scaled scores.
     lambda: f64,
@@ -30,10 +30,10 @@ pub struct PositionAdjuster {
 }
 
 impl PositionAdjuster {
-    /// Creates an adjuster for results `scale` times as large as plain scores. `letters` are those
-    /// of the query as it is searched.
+    /// Creates an adjuster for results `factor` times as large as plain scores. `letters` are the
+    /// letters of the query as it is searched.
     ///
-    /// Returns `None` if there are no parameters.
+    /// Returns `None` if the scores have no ungapped parameters, or the matrix no frequency data.
     pub fn new(
         maker: &PssmMaker,
         scoring: &ScoringSystem,
@@ -44,8 +44,7 @@ impl PositionAdjuster {
         let fine = maker.fine_scores(letters, &pssm.frequencies);
         let mut whole = times(&fine, |score| f64::from(score) / FINE);
         for (row, frequencies) in whole.iter_mut().zip(&pssm.frequencies) {
-            // BLAST+ takes a residue that cannot occur here as one that scores 0, except in columns
-            // without data.
+            // In BLAST+ a residue that cannot occur here scores 0, except in columns without data.
             if frequencies.iter().any(|&frequency| frequency != 0.0) {
                 row.iter_mut()
                     .filter(|score| **score == SENTINEL_SCORE)
@@ -94,8 +93,8 @@ impl PositionAdjuster {
         true
     }
 
-    /// λ of the subject's residues over the λ that the scores were made for; negative if it does
-    /// not exist.
+    /// Returns the λ of the subject's residues divided by the λ of the scores. Negative if the
+    /// subject's λ does not exist.
     fn ratio(&self, shares: &[f64; SIZE], table: &mut Vec<f64>) -> f64 {
         let (low, high) = self.start_range;
         table.clear();
@@ -127,7 +126,8 @@ const CODES_ASCENDING: [usize; 20] = {
     codes
 };
 
-/// Logarithms of the frequency ratios of each position, or of its residue where there are no data.
+/// Returns the logarithms of the frequency ratios of each position, or of its residue where there
+/// are no data.
 fn log_ratios(scoring: &ScoringSystem, pssm: &Pssm, letters: &[u8]) -> Option<Vec<[f64; SIZE]>> {
     let matrix = MatrixFrequencies::for_matrix(scoring.name)?.frequency_ratios;
     let standard = background_frequencies();

@@ -6,16 +6,16 @@ use fleetblast_stats::unified::{CompositionPvalues, SMALLEST_LAMBDA};
 
 use super::{Composition, Letters};
 
-/// Relative accuracy of λ; accuracy of the equation that it solves; maximum number of evaluations
-/// (composition_adjustment.c).
+/// Relative accuracy of λ. `FUNCTION_TOLERANCE` is the accuracy of the equation that λ solves.
+/// `EVALUATIONS` is the maximum number of evaluations (composition_adjustment.c).
 const LAMBDA_TOLERANCE: f64 = 1.0e-7;
 const FUNCTION_TOLERANCE: f64 = 1.0e-5;
 const EVALUATIONS: u32 = 100;
-/// e^-1 with the digits of composition_adjustment.c.
+/// First value of x = e^-λ: e^-1 with the digits of composition_adjustment.c.
 const START: f64 = 0.367879441171;
 
-/// Computes p-values of pairs of compositions from the λ that BLOSUM62 has for them, whatever the
-/// matrix of the search.
+/// Data for p-values of pairs of compositions. They follow from the λ that BLOSUM62 has for a pair,
+/// whatever the matrix of the search.
 #[derive(Clone, Debug)]
 pub struct PairPvalues {
     scores: [[i32; AMINO_ACID_COUNT]; AMINO_ACID_COUNT],
@@ -23,7 +23,7 @@ pub struct PairPvalues {
 }
 
 impl PairPvalues {
-    /// Creates it with the scores of BLOSUM62.
+    /// Creates the data from the scores of BLOSUM62.
     pub fn new() -> Self {
         let all = matrix::matrix_scores("BLOSUM62").expect("BLOSUM62 is built in");
         Self {
@@ -32,8 +32,8 @@ impl PairPvalues {
         }
     }
 
-    /// Probability that two compositions fit each other as badly as these do. A small λ gives a
-    /// small p-value.
+    /// Returns the probability that two compositions fit each other as badly as these do. A small λ
+    /// gives a small p-value.
     pub fn p_value(&self, query: &Composition, subject: &Composition) -> f64 {
         let lambda = self.lambda(&query.letters(), &subject.letters());
         self.distribution.p_value(lambda.unwrap_or(SMALLEST_LAMBDA))
@@ -50,8 +50,9 @@ impl PairPvalues {
         }
     }
 
-    /// Positive root of Σ p q e^(λ s) = 1, found in x = e^-λ by Newton's method within a shrinking
-    /// interval (`Blast_CalcLambdaFullPrecision`, composition_adjustment.c).
+    /// Finds the positive root of Σ p q e^(λ s) = 1 in x = e^-λ by Newton's method within a
+    /// shrinking interval (`Blast_CalcLambdaFullPrecision`, composition_adjustment.c). Returns
+    /// `None` if there is no root or it is not found.
     fn lambda(&self, query: &Letters, subject: &Letters) -> Option<f64> {
         let (mut highest, mut average) = (i32::MIN, 0.0);
         self.pairs(query, subject, |p, score| {
@@ -88,7 +89,7 @@ impl PairPvalues {
             }
             let change = -f / slope;
             let next = x + change;
-            // Once a Newton step was done the test for progress stays on, even after bisections.
+            // Once a Newton step was taken, the test for progress stays on, even after bisections.
             let stalled = had_newton && f.abs() > 0.9 * previous.abs();
             previous = f;
             if stalled || slope >= 0.0 || next <= left || next >= right {

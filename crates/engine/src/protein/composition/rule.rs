@@ -6,18 +6,19 @@ use super::Letters;
 
 /// Distance of query and subject above which adjusting the matrix may mislead.
 const FAR_APART: f64 = 0.16;
-/// Ratio of lengths from which this applies.
+/// Ratio of lengths above which adjusting the matrix may mislead.
 const LENGTH_RATIO: f64 = 3.0;
-/// Angle between the deviations of query and subject from the background, in degrees.
+/// Angle between the deviations of query and subject from the background, in degrees, above which
+/// adjusting the matrix may mislead.
 const ANGLE: f64 = 70.0;
 /// π with the digits of compo_mode_condition.c.
 const PI: f64 = 3.1415926543;
-/// A sequence longer than this is of low complexity if its two most frequent residues are more than
-/// 40 % of it.
+/// Length above which a sequence is of low complexity if its two most frequent residues are more
+/// than 40 % of it.
 const SHORT: usize = 50;
 const TWO_RESIDUES: f64 = 0.4;
 
-/// The kinds of adjustment.
+/// Kind of adjustment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// Scale the original matrix.
@@ -41,7 +42,7 @@ pub(super) fn choose(
     }
 }
 
-/// Tests all conditions for scaling, the cheap ones first.
+/// Chooses scaling if all conditions for it hold. Tests the cheap conditions first.
 fn conditional(
     query: &Letters,
     subject: &Letters,
@@ -60,7 +61,7 @@ fn conditional(
     if scale { Rule::Scale } else { Rule::RelativeEntropy }
 }
 
-/// Whether a large part of a sequence of this length consists of two residues.
+/// Returns whether a large part of a sequence of this length consists of two residues.
 fn is_of_two_residues(composition: &Letters, length: usize) -> bool {
     let (mut most, mut second) = (0.0, 0.0);
     for &share in composition {
@@ -73,8 +74,8 @@ fn is_of_two_residues(composition: &Letters, length: usize) -> bool {
     length > SHORT && most + second > TWO_RESIDUES
 }
 
-/// Square root of the Jensen–Shannon divergence (`Blast_GetRelativeEntropy`,
-/// composition_adjustment.c).
+/// Computes the square root of the Jensen–Shannon divergence of two compositions
+/// (`Blast_GetRelativeEntropy`, composition_adjustment.c).
 fn distance(a: &Letters, b: &Letters) -> f64 {
     let mut sum = 0.0_f64;
     for (&a, &b) in a.iter().zip(b) {
@@ -85,11 +86,12 @@ fn distance(a: &Letters, b: &Letters) -> f64 {
             }
         }
     }
-    // Rounding can make it negative.
+    // Rounding can make the sum negative.
     sum.max(0.0).sqrt()
 }
 
-/// The angle at the background, in degrees; NaN if it is undefined.
+/// Computes the angle of query and subject at the background, in degrees; NaN if it is undefined.
+/// `apart` is the distance of query and subject.
 fn angle(query: &Letters, subject: &Letters, background: &Letters, apart: f64) -> f64 {
     let to_subject = distance(subject, background);
     let to_query = distance(query, background);
@@ -104,7 +106,7 @@ fn angle(query: &Letters, subject: &Letters, background: &Letters, apart: f64) -
 mod tests {
     use super::*;
 
-    /// A composition of equal shares of some letters.
+    /// Creates a composition of equal shares of some letters.
     fn equal(letters: &[usize]) -> Letters {
         let mut composition = [0.0; 20];
         for &letter in letters {

@@ -1,11 +1,12 @@
-//! How much a matrix must be scaled to fit two compositions.
+//! Computes the factor by which a matrix must be scaled to fit two compositions.
 
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::frequencies::AMINO_ACID_CODES;
 use fleetblast_stats::lattice::ScoreDistribution;
 use fleetblast_stats::matrix::{SENTINEL_SCORE, ScoreMatrix};
 
-/// Smallest and largest score in the columns of the true residues, at most and at least 0.
+/// Returns the smallest score in the columns of the true residues, at most 0, and the largest one,
+/// at least 0.
 pub(super) fn score_range(scores: &[[i32; SIZE]]) -> (i32, i32) {
     let true_columns = scores.iter().flat_map(|row| AMINO_ACID_CODES.map(|code| row[code]));
     true_columns
@@ -13,9 +14,11 @@ pub(super) fn score_range(scores: &[[i32; SIZE]]) -> (i32, i32) {
         .fold((0, 0), |(low, high), score| (low.min(score), high.max(score)))
 }
 
-/// λ of two compositions over the λ that `scores` was made for; negative if it does not exist.
+/// Returns the λ of two compositions divided by `lambda`, for which `scores` was made. Negative if
+/// the λ of the compositions does not exist.
 ///
-/// `range` is [`score_range`]; `table` is scratch space for the distribution of scores.
+/// `low` and `high` are the [`score_range`]. `table` is scratch memory for the distribution of
+/// scores.
 pub(super) fn ratio(
     scores: &ScoreMatrix,
     (low, high): (i32, i32),

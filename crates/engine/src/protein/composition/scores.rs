@@ -1,4 +1,4 @@
-//! Converts frequencies to scores, and rounds these.
+//! Converts frequencies to scores, and rounds the scores.
 
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{AMINO_ACID_CODES, JointProbabilities};
@@ -15,7 +15,7 @@ pub(super) const LARGEST_X_SCORE: f64 = -1.0;
 /// Codes that stand for one of two residues: `B`, `Z` and `J`, with those residues.
 const AMBIGUOUS: [(usize, usize, usize); 3] = [(2, 4, 13), (23, 5, 15), (27, 9, 11)];
 
-/// Scores at a given λ from the logarithms of frequency ratios. [`NEVER`] stays.
+/// Computes scores at a given λ from the logarithms of frequency ratios. [`SENTINEL_SCORE`] stays.
 pub(super) fn at_lambda(log_ratios: &Real, lambda: f64) -> Real {
     let never = f64::from(SENTINEL_SCORE);
     log_ratios.map(|row| row.map(|log| if log == never { never } else { log / lambda }))
@@ -33,8 +33,8 @@ fn spread(letters: &Letters) -> [f64; SIZE] {
     all
 }
 
-/// Scores at λ of joint probabilities with the given row and column sums, from these and the
-/// logarithms of their ratios (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its
+/// Computes the scores at λ of joint probabilities with the given row and column sums. `logs` are
+/// the logarithms of their ratios (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its
 /// rounding).
 pub(super) fn of_joint(
     joint: &JointProbabilities,
@@ -73,8 +73,8 @@ pub(super) fn of_joint(
     set_averages(out, &rows, &columns);
 }
 
-/// Scores of `B`, `Z` and `J` in a row of joint probabilities over NCBIstdaa with the given sum of
-/// the row.
+/// Sets the scores of `B`, `Z` and `J` in one row. `values` are the joint probabilities of the row
+/// over NCBIstdaa, and `row_sum` is the sum of the row.
 fn set_ambiguous_columns(
     values: &[f64; SIZE],
     row_sum: f64,
@@ -88,13 +88,14 @@ fn set_ambiguous_columns(
     }
 }
 
-/// Index of a true residue's code among the letters.
+/// Returns the index of a true residue's code among the letters.
 fn place(code: usize) -> usize {
     AMINO_ACID_CODES.iter().position(|&known| known == code).unwrap_or_default()
 }
 
-/// Sets the scores of `X` to averages over true residues, at most -1; then those of `U` to `C`'s
-/// and of `O` to `X`'s (`s_SetXUOScores`, composition_adjustment.c). Shares are over NCBIstdaa.
+/// Sets the scores of `X` to averages over true residues, at most -1. Then sets the scores of `U`
+/// to those of `C`, and of `O` to those of `X` (`s_SetXUOScores`, composition_adjustment.c). `rows`
+/// and `columns` are shares over NCBIstdaa.
 pub(super) fn set_averages(real: &mut Real, rows: &[f64; SIZE], columns: &[f64; SIZE]) {
     let x = usize::from(alphabet::X);
     let mut pair = 0.0;
@@ -117,27 +118,27 @@ pub(super) fn set_averages(real: &mut Real, rows: &[f64; SIZE], columns: &[f64; 
     }
 }
 
-/// The codes of the true residues, ascending: the order in which averages are summed.
+/// Returns the codes of the true residues, ascending: the order in which averages are summed.
 fn true_codes() -> impl Iterator<Item = usize> {
     (0..SIZE).filter(|&code| alphabet::is_standard(code as u8))
 }
 
-/// Average score of a row over the true residues.
+/// Returns the average score of a row over the true residues.
 fn row_average(real: &Real, row: usize, columns: &[f64; SIZE]) -> f64 {
     average(&real[row], columns)
 }
 
-/// Average of a row of scores over the true residues.
+/// Returns the average of a row of scores over the true residues.
 pub(super) fn average(row: &[f64; SIZE], columns: &[f64; SIZE]) -> f64 {
     true_codes().fold(0.0, |sum, column| sum + row[column] * columns[column])
 }
 
-/// Average score of a column over the true residues.
+/// Returns the average score of a column over the true residues.
 fn column_average(real: &Real, column: usize, rows: &[f64; SIZE]) -> f64 {
     true_codes().fold(0.0, |sum, row| sum + real[row][column] * rows[row])
 }
 
-/// Rounds to the nearest integer, halves away from zero.
+/// Rounds scores to the nearest integers, halves away from zero.
 pub(super) fn round(real: &Real, out: &mut ScoreMatrix) {
     for (out, real) in out.iter_mut().flatten().zip(real.iter().flatten()) {
         *out = (real + 0.5_f64.copysign(*real)) as i32;

@@ -1,5 +1,5 @@
-//! Compares adjusted matrices with the oracle: cells from its library, scores and e-values from its
-//! reports.
+//! Compares adjusted matrices with the oracle: cells with those of its library, scores and e-values
+//! with those of its reports.
 
 use fastrand::Rng;
 use fleetblast_seq::alphabet::encode;
@@ -39,7 +39,7 @@ fn adjust(
     Some((made?, out))
 }
 
-/// Sum of all scores that are not [`NEVER`].
+/// Returns the sum of all scores above [`SENTINEL_SCORE`].
 fn checksum(scores: &ScoreMatrix) -> i32 {
     scores.iter().flatten().filter(|&&score| score > SENTINEL_SCORE).sum()
 }
@@ -48,8 +48,8 @@ const QUERY: &str = "MKVLAAGIVGLLLAQPSWERTYHKLCNDEFGHIKLMNPQRSTVWY";
 const GLYCINE_RICH: &str = "GGSGGASSGDUKKKLEEXWWYPPAAGGSSGGSG";
 const CHARGED: &str = "KKKKEEEEDDDDRRRRNNNNQQQQSSSS";
 
-// `Blast_AdjustScores` of the oracle's libblast.so, called through Python's ctypes: rule, row of A,
-// sum of the finite cells.
+// Values from `Blast_AdjustScores` of the oracle's libblast.so, called through Python's ctypes:
+// rule, row of A, sum of the finite cells.
 #[test]
 fn matrices_are_those_of_the_oracle() {
     use CompositionMode::{Always, Conditional, Scale};
@@ -87,7 +87,7 @@ fn matrices_are_those_of_the_oracle() {
     }
 }
 
-// The same with the compositional test on, as `2u` does.
+// Values from the same function with the compositional test on, as for `2u`.
 #[test]
 fn unified_p_values_let_scaling_raise_scores() {
     let adjuster = Adjuster::new(&blosum62(), 32.0).unwrap().with_unified_p_values();
@@ -102,7 +102,7 @@ fn unified_p_values_let_scaling_raise_scores() {
     }
 }
 
-/// Best score of a local alignment with affine gap costs.
+/// Returns the best score of a local alignment with affine gap costs.
 fn smith_waterman(
     query: &[u8],
     subject: &[u8],
@@ -127,8 +127,8 @@ fn smith_waterman(
     best
 }
 
-// `blastp -query Q -subject S -comp_based_stats N -evalue 1000 -outfmt '6 score evalue'`; the
-// database has 222 residues.
+// Values from `blastp -query Q -subject S -comp_based_stats N -evalue 1000 -outfmt '6 score
+// evalue'`; the database has 222 residues.
 #[test]
 fn scores_and_e_values_are_those_of_reports() {
     use CompositionMode::{Always, Conditional, Scale};

@@ -4,8 +4,8 @@ use super::Letters;
 use super::optimize::{Optimizer, Start};
 use crate::kernel::Kernel;
 
-/// [`Optimizer::iterate`] with the instructions of a kernel. All kernels give the same numbers to
-/// the last bit.
+/// Runs [`Optimizer::iterate`] with the instructions of a kernel. All kernels give the same numbers
+/// to the last bit.
 pub(super) fn optimize(
     kernel: Kernel,
     optimizer: &mut Optimizer,
@@ -28,8 +28,8 @@ mod x86 {
     use super::{Letters, Optimizer, Start};
     use crate::kernel::Avx2;
 
-    /// With AVX2: a sum has four lanes, one register. Fused operations are off, as they round
-    /// differently.
+    /// Runs [`Optimizer::iterate`] with AVX2, where the four lanes of a sum are one register. Fused
+    /// operations are off, as they round differently.
     pub(super) fn avx2(
         _: Avx2,
         optimizer: &mut Optimizer,

@@ -7,17 +7,17 @@ use fleetblast_seq::frame::Frame;
 
 use crate::subjects::Masks;
 
-/// Longest part of a subject that is searched at a time, in residues (`MAX_DBSEQ_LEN`).
+/// Maximum length of a part of a subject that is searched at a time, in residues (`MAX_DBSEQ_LEN`).
 const MAX_PART: usize = 5_000_000;
-/// Residues that neighbouring chunks of a long part share (`DBSEQ_CHUNK_OVERLAP`).
+/// Number of residues that neighbouring segments of a long part share (`DBSEQ_CHUNK_OVERLAP`).
 const OVERLAP: usize = 100;
 
-/// A subject, or one of its frames.
+/// A protein subject, or one frame of a translated subject.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SubjectFrame<'a> {
-    /// The subject.
+    /// OID of the subject.
     pub oid: u32,
-    /// Its frame.
+    /// Frame of the subject.
     pub frame: Frame,
     /// Length of the subject for statistics, in residues.
     pub subject_len: usize,
@@ -27,25 +27,25 @@ pub(super) struct SubjectFrame<'a> {
     pub masks: Masks<'a>,
 }
 
-/// A part of a subject that is searched separately: all of one of its frames, the range between two
-/// hard masks, or a chunk of a long range.
+/// A part of a subject that is searched separately: a whole frame, the range between two hard
+/// masks, or a segment of a long range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
-    /// The subject.
+    /// OID of the subject.
     pub oid: u32,
-    /// The frame in which it is read.
+    /// Frame of the subject.
     pub frame: Frame,
     /// Length of the whole subject for statistics, in residues.
     pub subject_len: usize,
     /// Start of the part in the frame.
     pub start: u32,
-    /// Whether it begins within the part before, so that HSPs of both may be joined.
+    /// Whether the part begins within the part before, so that HSPs of both may be joined.
     pub overlaps: bool,
     /// The residues in which words are searched.
     pub residues: &'a [u8],
-    /// Extensions to the right end here at the latest.
+    /// Offset in the part at which extensions to the right end at the latest.
     pub reach: usize,
-    /// Soft masks, at positions of the frame.
+    /// Soft masks, as ranges of the frame.
     masks: &'a [Range<u32>],
 }
 
@@ -57,11 +57,11 @@ impl<'a> Part<'a> {
         Part { oid, frame, subject_len, start: 0, overlaps: false, residues, reach, masks }
     }
 
-    /// A range of the residues of this part.
+    /// Returns the part for a range of the residues of this part.
     fn range(&self, range: Range<usize>) -> Part<'a> {
         let (reach, start) = (range.len(), self.start + range.start as u32);
         let end = start + range.len() as u32;
-        // Ranges of masks ascend; those that end before are of no use.
+        // Masks ascend. Those that end before the range are left out.
         let first = self.masks.partition_point(|mask| mask.end < start);
         let last = self.masks.partition_point(|mask| mask.start < end).max(first);
         Part {
@@ -73,17 +73,17 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Whether it has soft masks.
+    /// Returns whether the part has soft masks.
     pub fn has_masks(&self) -> bool {
         !self.masks.is_empty()
     }
 
-    /// Whether the word at `start` is looked up, in one-hit or two-hit mode.
+    /// Returns whether the word at `start` is looked up, in one-hit or two-hit mode.
     ///
-    /// No soft mask may touch it. There is an exception if the residues before the first mask are
-    /// too few for a word. Then BLAST+ looks up the word at the start all the same, or, in one-hit
-    /// mode, no word of the whole subject (`s_BlastAaWordFinder_TwoHit` and `_OneHit`,
-    /// `aa_ungapped.c`).
+    /// No soft mask may touch the word. There is an exception if the residues before the first mask
+    /// are too few for a word. In two-hit mode BLAST+ then looks up the word at the start all the
+    /// same. In one-hit mode it then looks up no word of the whole subject
+    /// (`s_BlastAaWordFinder_TwoHit` and `_OneHit`, `aa_ungapped.c`).
     #[inline]
     pub fn allows(&self, start: usize, word_size: usize, one_hit: bool) -> bool {
         let Some(first) = self.masks.first() else { return true };
@@ -100,7 +100,7 @@ impl<'a> Part<'a> {
 /// Subjects that are scanned together.
 #[derive(Debug, Default)]
 pub(super) struct SubjectBlock<'a> {
-    /// Their parts, in order.
+    /// Parts of the subjects, in order.
     pub parts: Vec<Part<'a>>,
     /// The residues of each part.
     pub residues: Vec<&'a [u8]>,
@@ -109,7 +109,8 @@ pub(super) struct SubjectBlock<'a> {
 }
 
 impl<'a> SubjectBlock<'a> {
-    /// Adds a subject, or one of its frames. Parts that are too short for a word are dropped.
+    /// Adds a subject, or one of its frames. Drops parts between hard masks that are too short for
+    /// a word.
     pub fn push(&mut self, subject: SubjectFrame<'a>, word_size: usize) {
         let stretches = match subject.masks {
             Masks::Soft(stretches) => return self.add(Part::whole(subject, stretches)),
@@ -141,7 +142,7 @@ impl<'a> SubjectBlock<'a> {
         self.size = 0;
     }
 
-    /// Adds a part, a long one in chunks.
+    /// Adds a part. Cuts a long part into segments.
     fn add(&mut self, part: Part<'a>) {
         let len = part.residues.len();
         if len <= MAX_PART {
@@ -188,7 +189,7 @@ mod tests {
         assert!(!block.parts[1].allows(50, 3, false) && block.parts[1].allows(110, 3, false));
     }
 
-    /// The starts of the words that are looked up in 12 residues.
+    /// Returns the starts of the words that are looked up in 12 residues.
     fn allowed(masks: &[Range<u32>], word_size: usize, one_hit: bool) -> Vec<usize> {
         let subject = Part::whole(protein(0, &[0; 12], Masks::None), masks);
         (0..=12 - word_size).filter(|&start| subject.allows(start, word_size, one_hit)).collect()
@@ -211,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Start, end and reach of each part of 20 residues, in positions of the subject.
+    /// Returns the start, end and reach of each part of 20 residues, as positions of the subject.
     fn parts(masks: &[Range<u32>]) -> Vec<(usize, usize, usize)> {
         let residues = [1; 20];
         let mut block = SubjectBlock::default();

@@ -1,5 +1,5 @@
-//! Contexts: the queries, or the chunks of long queries, that the word finder searches (rules 2.3,
-//! 3.3, 5.1).
+//! The contexts of queries, or of chunks of long queries, that the preliminary search uses (rules
+//! 2.3, 3.3, 5.1).
 
 use std::ops::Range;
 
@@ -17,23 +17,24 @@ use crate::query::{self, Query, QueryRules, concatenated_length};
 use crate::scores::{RowNumber, rows_of_letters};
 
 const LN_2: f64 = std::f64::consts::LN_2;
-/// E-value, in an average subject, of the least ungapped HSP where either queries or subjects are
-/// translated (`CUTOFF_E_BLASTX`, `CUTOFF_E_TBLASTN`). That of other searches is never the limit.
+/// Largest e-value, in an average subject, of an ungapped HSP that is kept if either queries or
+/// subjects are translated (`CUTOFF_E_BLASTX`, `CUTOFF_E_TBLASTN`). Other searches have no such
+/// limit.
 const TRANSLATED_UNGAPPED_EVALUE: f64 = 1.0;
 
-/// A context of a query, or of a chunk of one, with its thresholds.
+/// A context of a query, or of a chunk of a query, with its thresholds.
 #[derive(Clone, Debug)]
 pub(super) struct PieceContext {
     /// Number of the chunk in the block.
     pub piece: usize,
-    /// Its context number within the chunk.
+    /// Number of the context within the chunk.
     pub number: u8,
-    /// Its context number within the whole query.
+    /// Number of the context within the whole query.
     pub whole: u8,
     /// Start of the chunk in the context of the whole query.
     pub offset: u32,
-    /// Number of the first context that HSPs of this one can be contained in, or linked to: its
-    /// own, or that of the first frame of its strand.
+    /// Number of the first context of the strand: `number` itself, or the first frame of its
+    /// strand. HSPs can be contained in, or linked to, HSPs of the same strand only.
     pub strand: u8,
     /// Residues, followed by a sentinel.
     letters: Vec<u8>,
@@ -51,22 +52,22 @@ pub(super) struct PieceContext {
     pub cutoff_gapped: i32,
     /// Ungapped statistics.
     pub karlin: KarlinParameters,
-    /// Gapped statistics, with and without the correction for finite size.
+    /// Gapped statistics without the correction for finite size, which `gumbel` has.
     pub gapped: KarlinParameters,
     pub gumbel: GumbelParameters,
-    /// Whether words match by their score alone, as with a PSSM. Otherwise equal words match too.
+    /// Whether words match by their score alone, as with a PSSM. Otherwise equal words match, too.
     pub by_score: bool,
-    /// Effective search space of a whole query: the present one, unless its batch is searched in
-    /// chunks.
+    /// Effective search space. If the batch is searched in chunks, it may be that of another query
+    /// ([`Piece::spaces`]).
     pub search_space: i64,
     /// Length adjustment.
     pub length_adjustment: i32,
-    /// What the batch decides about even gaps.
+    /// Parameters for linking with even gaps, which the batch determines.
     pub even_linking: Option<EvenLinking>,
 }
 
 impl PieceContext {
-    /// The contexts of a chunk, except those that cannot be searched (rules 1.4).
+    /// Creates the contexts of a chunk, except those that cannot be searched (rules 1.4).
     pub fn of_piece(
         queries: &[Query],
         number: usize,
@@ -110,7 +111,7 @@ impl PieceContext {
             true => params.length_adjustment(residues.len(), &karlin, totals),
             false => context.length_adjustment,
         };
-        // The trigger for gapped extension still uses the statistics of the letters.
+        // Even with a PSSM, the trigger for gapped extensions uses the statistics of the letters.
         let trigger = ungapped_trigger(residues.len(), &karlin, params, totals);
         let (karlin, gapped) = match pssm {
             Some(pssm) => (pssm.ungapped, pssm.gapped),
@@ -155,7 +156,7 @@ impl PieceContext {
         })
     }
 
-    /// Scores the residues by position: with the rows from `first` on.
+    /// Sets the score rows of the residues: one for each position, from `first` on.
     pub fn score_by_position(&mut self, first: RowNumber) {
         let len = self.len() as RowNumber;
         self.rows = (first..first + len).chain([RowNumber::from(alphabet::SENTINEL)]).collect();
@@ -190,34 +191,34 @@ impl PieceContext {
         }
     }
 
-    /// Number of residues.
+    /// Returns the number of residues.
     pub fn len(&self) -> usize {
         self.letters.len() - 1
     }
 
-    /// The residues.
+    /// Returns the residues.
     pub fn residues(&self) -> &[u8] {
         &self.letters[..self.len()]
     }
 
-    /// The residues, followed by the sentinel.
+    /// Returns the residues, followed by the sentinel.
     pub fn residues_with_end(&self) -> &[u8] {
         &self.letters
     }
 
-    /// The row numbers of the residues.
+    /// Returns the row numbers of the residues.
     pub fn rows(&self) -> &[RowNumber] {
         &self.rows[..self.len()]
     }
 
-    /// The row numbers of the residues and of the sentinel.
+    /// Returns the row numbers of the residues and of the sentinel.
     pub fn rows_with_end(&self) -> &[RowNumber] {
         &self.rows
     }
 }
 
-/// Residues with a sentinel, their row numbers with the sentinel's, and their row numbers
-/// backwards.
+/// Returns the residues with a sentinel, their row numbers with that of the sentinel, and their row
+/// numbers backwards without it.
 fn laid_out(residues: &[u8]) -> (Vec<u8>, Vec<RowNumber>, Vec<RowNumber>) {
     let letters = [residues, &[alphabet::SENTINEL]].concat();
     let rows = rows_of_letters(&letters);
@@ -225,7 +226,8 @@ fn laid_out(residues: &[u8]) -> (Vec<u8>, Vec<RowNumber>, Vec<RowNumber>) {
     (letters, rows, reversed)
 }
 
-/// Masks and statistics of a context of a chunk, which BLAST+ treats as a query of its own.
+/// Computes the residues, masks and statistics of a context of a chunk, which BLAST+ treats as a
+/// query of its own.
 fn piece_masks(
     query: &Query,
     piece: &Piece,
@@ -245,8 +247,8 @@ fn piece_masks(
     Some((residues, masks, karlin))
 }
 
-/// What a batch of whole queries decides about even gaps; `None` if HSPs are not linked so, or the
-/// batch cannot have any.
+/// Computes the parameters for linking with even gaps, which a batch of whole queries determines.
+/// Returns `None` if HSPs are not linked in this way, or if no context has statistics.
 pub(crate) fn even_linking(
     queries: &[&Query],
     params: &ProteinParams,
@@ -258,7 +260,7 @@ pub(crate) fn even_linking(
     let contexts = || queries.iter().flat_map(|query| &query.contexts);
     let (length, count) = concatenated_length(contexts().map(|context| context.letters.len()));
     let searched = || contexts().filter_map(|context| Some((context.karlin?, context)));
-    // Of equal ones the first.
+    // The least λ; among equal ones the first.
     let karlin = searched().map(|(karlin, _)| karlin);
     let karlin =
         karlin.reduce(|least, other| if other.lambda < least.lambda { other } else { least });
@@ -273,8 +275,8 @@ pub(crate) fn even_linking(
     })
 }
 
-/// The score from which an ungapped HSP of a context of `len` residues is extended with gaps, or
-/// kept in an ungapped search, unless the e-value limit is lower
+/// Returns the least score of an ungapped HSP that is extended with gaps, or kept in an ungapped
+/// search. `len` is the length of its context in residues. The e-value limit may lower this score
 /// (`BlastInitialWordParametersUpdate`, blast_parameters.c).
 fn ungapped_trigger(
     len: usize,
@@ -295,8 +297,8 @@ fn ungapped_trigger(
     trigger.min(karlin.cutoff_score(TRANSLATED_UNGAPPED_EVALUE * decay, space))
 }
 
-/// The least score of an HSP in any context of a batch of whole queries, if HSPs are linked.
-/// `average_length` is that of their contexts.
+/// Returns the least score of an HSP in any context of a batch of whole queries, if HSPs are
+/// linked. `average_length` is the average length of these contexts.
 pub(crate) fn least_cutoff(
     queries: &[&Query],
     average_length: i32,
@@ -316,7 +318,7 @@ pub(crate) fn least_cutoff(
     cutoffs.min().unwrap_or(linked)
 }
 
-/// The least score that reaches the preliminary e-value limit.
+/// Returns the least score that reaches the preliminary e-value limit.
 fn cutoff_score(
     len: u32,
     (karlin, gapped, gumbel): (&KarlinParameters, &KarlinParameters, &GumbelParameters),
@@ -333,7 +335,7 @@ fn cutoff_score(
     gumbel.cutoff_score(evalue_limit(params), len as i32, totals.min_length, totals.residues)
 }
 
-/// The largest preliminary e-value that is kept (rules 5.1).
+/// Returns the largest preliminary e-value that is kept (rules 5.1).
 pub(super) fn evalue_limit(params: &ProteinParams) -> f64 {
     let adjusted =
         matches!(params.composition, CompositionMode::Conditional | CompositionMode::Always);

@@ -1,8 +1,8 @@
-//! Estimates which of the two scans is faster for some contexts.
+//! Estimates whether the dense filter or the sparse scan is faster for some contexts.
 //!
-//! The dense filter compares all pairs; the sparse scan pays for each word hit, and most for pairs
-//! of hits on a diagonal. Their number depends on the word threshold: with that of blastp there are
-//! about three times as many hits as with that of tblastn.
+//! The dense filter compares all pairs of residues. The sparse scan pays for each seed, and most
+//! for pairs of seeds on a diagonal. The number of seeds depends on the word threshold: with that
+//! of blastp there are about three times as many as with that of tblastn.
 
 use fleetblast_stats::frequencies;
 
@@ -11,15 +11,15 @@ use super::words::{self, WordRule};
 use crate::kernel::Kernel;
 use crate::scores::{RowNumber, ScoreRows};
 
-/// Nanoseconds of the sparse scan, for each subject residue, for each hit and for each pair of hits
-/// within the window, which is extended.
+/// Nanoseconds of the sparse scan for each subject residue. `HIT_NS` is the time for each seed.
+/// `PAIR_NS` is the time for each pair of seeds within the window, which is extended.
 const RESIDUE_NS: f64 = 5.0;
 const HIT_NS: f64 = 1.5;
 const PAIR_NS: f64 = 80.0;
-/// Number of words whose hits are estimated.
+/// Approximate number of words in the sample from which the number of seeds is estimated.
 const SAMPLE: usize = 200;
 
-/// Whether the dense filter is likely to be faster for the contexts than the sparse scan in
+/// Returns whether the dense filter is likely to be faster for the contexts than the sparse scan in
 /// `groups` groups.
 pub(super) fn dense_is_faster(
     contexts: &[&PieceContext],
@@ -31,7 +31,7 @@ pub(super) fn dense_is_faster(
     let residues: usize = contexts.iter().map(|context| context.len()).sum();
     let dense = residues as f64 / pairs_per_ns(kernel);
     let fixed = groups as f64 * RESIDUE_NS;
-    // With a window of 0 each hit is extended. Few residues need no estimate of the hits.
+    // With a window of 0 each seed is extended. Few residues need no estimate of the seeds.
     if window == 0 || dense < fixed {
         return true;
     }
@@ -40,7 +40,7 @@ pub(super) fn dense_is_faster(
     dense < fixed + hits * HIT_NS + pairs * PAIR_NS
 }
 
-/// Number of pairs of residues that the dense filter compares in a nanosecond.
+/// Returns the number of pairs of residues that the dense filter compares in a nanosecond.
 fn pairs_per_ns(kernel: Kernel) -> f64 {
     match kernel {
         #[cfg(target_arch = "x86_64")]
@@ -51,7 +51,7 @@ fn pairs_per_ns(kernel: Kernel) -> f64 {
     }
 }
 
-/// Expected number of words of the contexts that match a random word.
+/// Returns the expected number of words of the contexts that match a random word.
 fn expected_hits(contexts: &[&PieceContext], rule: &WordRule, scores: &ScoreRows) -> f64 {
     let frequencies = frequencies::background_frequencies();
     let starts = || {
@@ -68,9 +68,9 @@ fn expected_hits(contexts: &[&PieceContext], rule: &WordRule, scores: &ScoreRows
     hits.sum::<f64>() * step as f64
 }
 
-/// Probability that a random word scores at least `threshold` against these rows.
+/// Returns the probability that a random word scores at least `threshold` against these rows.
 fn probability(rows: &[RowNumber], threshold: i32, scores: &ScoreRows, frequencies: &[f64]) -> f64 {
-    // Scores and the probabilities to have them so far.
+    // Possible scores of the rows up to here, with their probabilities.
     let mut sums = vec![(0, 1.0)];
     for &row in rows {
         let mut next: Vec<(i32, f64)> = Vec::new();

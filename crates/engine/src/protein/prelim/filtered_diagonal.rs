@@ -2,25 +2,25 @@
 //! rises of their scores.
 //!
 //! Let Z be the running score of a diagonal, floored at zero, and T the filter's threshold. An HSP
-//! ends where Z is T or more: after a rise to T, and before the next fall below it. The filter
+//! ends where Z is T or more: after a rise to T, and before the next fall below T. The filter
 //! detects all rises. But after its bytes saturate, Z is higher than they show until it is zero
-//! again; in this case the next zero replaces the next fall.
+//! again. In this case the next zero replaces the next fall.
 //!
-//! **After a rise** hits matter up to the fall, since an HSP does not end before its second hit. A
-//! zero also serves as a limit. An extension to the left that starts after a zero does not cross
+//! **After a rise** seeds matter up to the fall, since an HSP does not end before its second seed.
+//! A zero also serves as a limit. An extension to the left that starts after a zero does not cross
 //! it: scores that end at a zero have a sum of at most zero, and only a higher sum is taken. Z
 //! itself is not known here, but before the rise it was at most T − 1. That bounds it from there
 //! on.
 //!
-//! **Before a rise** hits matter from the first one after a gap on. A gap is a run of pairs at
-//! which no word matches and which is as long as the window. Some pairs of it after the first
-//! `word_size` − 1 sum to −`x_drop` or less. An extension that starts before the gap ends in it. So
-//! it is no HSP that reaches the rise, and it covers no hit after the gap. The first hit after the
-//! gap is treated as on a new diagonal: earlier hits are more than the window away, and no
-//! extension covers it.
+//! **Before a rise** seeds matter from the first one after a gap on. A gap is a run of pairs at
+//! which no word matches and which is as long as the window. Some pairs of the gap after the first
+//! `word_size` − 1 sum to −`x_drop` or less. An extension that starts before the gap ends in the
+//! gap. So it is no HSP that reaches the rise, and it covers no seed after the gap. The first seed
+//! after the gap is treated as on a new diagonal: earlier seeds are more than the window away, and
+//! no extension covers it.
 //!
-//! If there is no gap, the start of the diagonal, or the range scanned for an earlier rise,
-//! replaces it.
+//! If there is no gap, the start of the diagonal, or the end of the range scanned for an earlier
+//! rise, replaces it.
 
 #[cfg(test)]
 mod tests;
@@ -41,10 +41,10 @@ pub(super) struct FilteredDiagonal<'a> {
     part: &'a Part<'a>,
     rule: &'a DiagonalRule<'a>,
     word_rule: &'a WordRule,
-    /// Start of the diagonal in the context and in the part.
+    /// Start of the diagonal in the context. `s` is its start in the part.
     q: usize,
     s: usize,
-    /// The row numbers and the residues of its pairs.
+    /// Row numbers of its pairs. `query` and `subject` are the residues of its pairs.
     rows: &'a [RowNumber],
     query: &'a [u8],
     subject: &'a [u8],
@@ -52,7 +52,8 @@ pub(super) struct FilteredDiagonal<'a> {
     limits: &'a [Limit],
 }
 
-/// A word along a diagonal whose score reaches its limit, so that it may match.
+/// A word on a diagonal whose score `sum` reaches its limit, so that it may be a seed. `at` is its
+/// offset on the diagonal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordHit {
     at: usize,
@@ -60,8 +61,8 @@ pub(super) struct WordHit {
 }
 
 impl<'a> FilteredDiagonal<'a> {
-    /// Creates a diagonal, given as query offset minus subject offset. `limits` are those of all
-    /// words of the context.
+    /// Creates a diagonal, given as query offset minus subject offset. `limits` are the limits of
+    /// all words of the context.
     pub fn new(
         context: &'a PieceContext,
         limits: &'a [Limit],
@@ -108,7 +109,7 @@ impl<'a> FilteredDiagonal<'a> {
         }
     }
 
-    /// [`FilteredDiagonal::scan`] for words of `W` residues.
+    /// Does the work of [`FilteredDiagonal::scan`] for words of `W` residues.
     fn scan_words<const W: usize>(
         &self,
         rises: impl Iterator<Item = usize>,
@@ -133,8 +134,8 @@ impl<'a> FilteredDiagonal<'a> {
         }
     }
 
-    /// Collects the hits up to a rise, the last one first, back to the last gap or to `floor`.
-    /// Returns the end of that range.
+    /// Collects the possible seeds up to a rise, the last one first, back to the last gap or to
+    /// `floor`. Returns the start of that range.
     // Not inlined, because only then there are enough registers.
     #[inline(never)]
     fn before<const W: usize>(&self, rise: usize, floor: usize, hits: &mut Vec<WordHit>) -> usize {
@@ -142,9 +143,10 @@ impl<'a> FilteredDiagonal<'a> {
         let last = last.min(rise);
         let (gap, x_drop) = (self.rule.window.max(1) as usize, self.context.x_drop);
         let mut start = last + 1;
-        // The scores of the pairs from here on.
+        // Scores of the pairs of the word that starts here.
         let mut word: [i32; W] = from_fn(|k| if k + 1 < W { self.pair(last + 1 + k) } else { 0 });
-        // The lowest sum of pairs from here on, and the last position from which one is low enough.
+        // `low` is the lowest sum of pairs from here on. `barrier` is the last position from which
+        // such a sum is low enough.
         let (mut low, mut barrier) = (0, None);
         for i in (floor..=last).rev() {
             let pair = self.pair(i);
@@ -167,8 +169,8 @@ impl<'a> FilteredDiagonal<'a> {
         floor
     }
 
-    /// Processes the hits after a rise up to the next fall. Returns the position after it, or the
-    /// diagonal's end.
+    /// Processes the seeds after a rise up to the next fall. Returns the position after the fall,
+    /// or the end of the diagonal.
     #[inline(never)]
     fn after<const W: usize>(
         &self,
@@ -182,7 +184,7 @@ impl<'a> FilteredDiagonal<'a> {
             return len;
         }
         let mut word: [i32; W] = from_fn(|k| self.pair(rise + k));
-        // The upper bound of Z, and whether the filter's score fell after the rise.
+        // The upper bound of Z, and whether the filter's bytes may have saturated.
         let mut bound = threshold - 1 + word[0];
         let mut saturated = false;
         for at in rise + 1..=len - W {
@@ -193,7 +195,7 @@ impl<'a> FilteredDiagonal<'a> {
                 self.process_hit(WordHit { at, sum }, state, found);
             }
             saturated |= bound > dense::MAX_CUTOFF;
-            // The filter's profile has bytes.
+            // The filter's profile has bytes, so it adds at least −128.
             bound += word[0].max(i32::from(i8::MIN));
             if bound <= 0 || bound < threshold && !saturated {
                 return at + 1;
@@ -202,7 +204,7 @@ impl<'a> FilteredDiagonal<'a> {
         len
     }
 
-    /// Processes a possible hit, unless it does not match or is masked.
+    /// Processes a possible seed, unless it does not match or is masked.
     #[inline]
     fn process_hit(
         &self,
@@ -221,7 +223,7 @@ impl<'a> FilteredDiagonal<'a> {
         }
     }
 
-    /// The score of a pair.
+    /// Returns the score of a pair.
     #[inline]
     fn pair(&self, i: usize) -> i32 {
         self.rule.scores.score(self.rows[i], self.subject[i])

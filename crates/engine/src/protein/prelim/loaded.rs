@@ -7,28 +7,28 @@ use fleetblast_seq::alphabet;
 use super::block::Part;
 use super::gapped::MARGIN;
 
-/// In subjects of at least this length, in residues, extensions are limited.
+/// Least length, in residues, of a part of a subject in which extensions are limited.
 pub(super) const LONG_SUBJECT: usize = 90_000;
 
-/// The parts of a block that were loaded. Many queries may have hits in the same one. Of long parts
-/// only what is around an extension is loaded.
+/// The loaded parts of a block. They stay loaded, because many queries may have HSPs in the same
+/// part. Of a long part only the range around an extension is loaded.
 #[derive(Debug, Default)]
 pub(super) struct LoadedSubjects {
     /// Residues of all parts, each between margins of sentinels.
     whole: BothWays,
-    /// By number, the place of each part.
+    /// Place of each part in `whole`, by the number of the part.
     places: Vec<Option<Range<usize>>>,
     /// Place of the part that was loaded last.
     current: Range<usize>,
-    /// A range of a long part.
+    /// The range of a long part around the current extension.
     around: BothWays,
 }
 
-/// Residues between margins of sentinels.
+/// Residues in both directions, between margins of sentinels.
 #[derive(Debug, Default)]
 struct BothWays {
     forward: Vec<u8>,
-    /// For each range of `forward` that was added, the same backwards.
+    /// Each range that was added to `forward`, backwards.
     backward: Vec<u8>,
 }
 
@@ -37,12 +37,12 @@ struct BothWays {
 pub(super) struct LoadedSubject<'a> {
     /// Residues between margins of sentinels.
     pub forward: &'a [u8],
-    /// The same, backwards.
+    /// The same residues and margins, backwards.
     pub backward: &'a [u8],
 }
 
 impl LoadedSubjects {
-    /// Forgets the parts of other blocks.
+    /// Removes all parts before another block is searched.
     pub fn clear(&mut self) {
         self.whole.clear();
         self.places.clear();
@@ -61,7 +61,8 @@ impl LoadedSubjects {
         self.current = self.places[number].get_or_insert_with(|| whole.add(part.residues)).clone();
     }
 
-    /// At least this range of the part that was loaded last, and its start in the part.
+    /// Returns at least this range of the part that was loaded last, and the start of the returned
+    /// residues in the part.
     pub fn around(&mut self, part: &Part, range: Range<usize>) -> (LoadedSubject<'_>, usize) {
         if !is_long(part) {
             return (self.whole.range(self.current.clone()), 0);
@@ -72,7 +73,7 @@ impl LoadedSubjects {
     }
 }
 
-/// Whether extensions in a part are limited, so that they need not all of it.
+/// Returns whether extensions in a part are limited, so that they do not need all of it.
 fn is_long(part: &Part) -> bool {
     part.residues.len() >= LONG_SUBJECT
 }
@@ -83,7 +84,7 @@ impl BothWays {
         self.backward.clear();
     }
 
-    /// Adds residues; returns their place, with the margins.
+    /// Adds residues. Returns their place, including the margins.
     fn add(&mut self, residues: &[u8]) -> Range<usize> {
         let margin = [alphabet::SENTINEL; MARGIN];
         let start = self.forward.len();
@@ -101,7 +102,7 @@ impl BothWays {
 }
 
 impl LoadedSubject<'_> {
-    /// Number of residues.
+    /// Returns the number of residues.
     pub fn len(self) -> usize {
         self.forward.len() - 2 * MARGIN
     }

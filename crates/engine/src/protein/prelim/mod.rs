@@ -1,7 +1,7 @@
-//! The preliminary search: words, ungapped and score-only gapped extensions (rules 4 and 5).
+//! The preliminary search: seeds, ungapped and score-only gapped extensions (rules 4 and 5).
 //!
-//! [`ProteinSearcher`] holds what is fixed for a block of queries, so that all threads share it. It
-//! searches any range of OIDs.
+//! [`ProteinSearcher`] holds the data of a block of queries, which all threads share. It searches
+//! any range of OIDs.
 
 mod block;
 mod context;

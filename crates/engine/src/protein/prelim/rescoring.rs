@@ -1,4 +1,4 @@
-//! Ungapped HSPs of translated subjects are scored again on the true letters
+//! Scores ungapped HSPs of translated subjects again on the true letters
 //! (`Blast_HSPListReevaluateUngapped`, blast_hits.c).
 
 use fleetblast_seq::mask;
@@ -11,19 +11,19 @@ use crate::rescoring::best_range;
 use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
 
-/// A subject whose HSPs are completed.
+/// A subject whose preliminary HSPs are completed.
 pub(super) struct Subject<'a> {
     pub subjects: &'a dyn Subjects,
     pub oid: u32,
     /// Length for statistics, in residues.
     pub length: usize,
-    /// Translates it, if it consists of nucleotides.
+    /// Genetic code that translates the subject; `None` for a protein.
     pub code: Option<&'a GeneticCode>,
 }
 
 impl Subject<'_> {
-    /// Scores HSPs again, and drops those that fall below their cut-off. Those of proteins do not
-    /// change. `context_of` returns the context with a number.
+    /// Scores HSPs again on the true letters, and drops those that fall below their cut-off. HSPs
+    /// of protein subjects do not change. `context_of` returns the context with a number.
     pub fn rescore<'c>(
         &self,
         hsps: &mut Vec<PrelimHsp>,
@@ -32,7 +32,7 @@ impl Subject<'_> {
     ) {
         let Some(code) = self.code.filter(|_| !hsps.is_empty()) else { return };
         if self.subjects.is_excluded(self.oid) {
-            // `BLAST_SEQSRC_EXCLUDED`.
+            // BLAST+ returns `BLAST_SEQSRC_EXCLUDED` for this subject.
             hsps.clear();
             return;
         }

@@ -24,28 +24,28 @@ use crate::query::Query;
 use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
 
-/// Number of query residues that are scanned together; more do not fit the cache.
+/// Maximum number of query residues that are scanned together. More do not fit the cache.
 const GROUP_RESIDUES: usize = 16_000;
-/// Contexts whose cut-offs differ by more than this are filtered separately.
+/// Largest difference between the cut-offs of contexts that are filtered together.
 const GROUP_CUTOFF_SPREAD: i32 = 3;
 /// Number of subject residues that are filtered together, so that they and the profile fit the
 /// cache.
 const BLOCK_RESIDUES: usize = 64 * 1024;
-/// The filter is faster if fewer lanes than this reach the cut-off by chance, for each pair of
-/// average sequences.
+/// Number of lanes that reach the cut-off by chance, for each pair of average sequences. With fewer
+/// lanes the filter is faster.
 const MAX_CHANCE_LANES: f64 = 0.5;
 /// Number of residue pairs of two average sequences, for that estimate.
 const AVERAGE_PAIR: f64 = 350.0 * 350.0;
 
-/// Longer than any sequence, and small enough that offsets can be added. Larger windows have the
-/// same effect.
+/// Largest window. It is longer than any sequence, so that larger windows have the same effect. It
+/// is small enough that offsets can be added.
 const MOST_WINDOW: i32 = 1 << 30;
 
 /// A block of queries prepared for the search, shared by all threads.
 #[derive(Debug)]
 pub struct ProteinSearcher {
     contexts: Vec<PieceContext>,
-    /// The words of each context.
+    /// Limits of the words of each context.
     words: Vec<Vec<Limit>>,
     dense: Vec<dense::Group>,
     sparse: Vec<sparse::Group>,
@@ -53,7 +53,7 @@ pub struct ProteinSearcher {
     word: WordRule,
     window: i32,
     gapped: GappedStage,
-    /// Translates the subjects, if they are nucleotides.
+    /// Genetic code that translates the subjects; `None` for proteins.
     code: Option<GeneticCode>,
     merger: Merger,
 }
@@ -65,7 +65,7 @@ pub struct ProteinScratch {
     candidates: Vec<Candidate>,
     hits: Vec<WordHit>,
     found: Vec<BlockHsp>,
-    /// With the number of their contexts.
+    /// Ungapped HSPs, each with the number of its context.
     ungapped: Vec<(u32, UngappedHsp)>,
     scan: ScanScratch,
     gapped: GappedScratch,
@@ -163,14 +163,14 @@ impl ProteinSearcher {
         }
     }
 
-    /// Whether the dense filter is faster than the sparse scan for these contexts.
+    /// Returns whether the dense filter is faster than the sparse scan for these contexts.
     fn dense_is_faster(&self, members: &[usize], kernel: Kernel) -> bool {
         let contexts: Vec<&PieceContext> = members.iter().map(|&i| &self.contexts[i]).collect();
         let groups = chunks(members, &self.contexts, i32::MAX).len();
         cost::dense_is_faster(&contexts, groups, (&self.word, self.window), &self.scores, kernel)
     }
 
-    /// Whether the dense filter loses none of a context's HSPs and few of its candidates are due to
+    /// Returns whether the dense filter loses no HSP of a context and lets few diagonals pass by
     /// chance.
     fn filterable(&self, context: &PieceContext) -> bool {
         // A word that matches by its score has a pair above 0.
@@ -180,7 +180,7 @@ impl ProteinSearcher {
         sums && chance_lanes(context) < MAX_CHANCE_LANES
     }
 
-    /// Searches the subjects with these OIDs, which ascend: a range or a selection.
+    /// Searches the subjects with these OIDs, which must ascend: a range or a selection.
     pub fn search(
         &self,
         subjects: &dyn Subjects,
@@ -237,7 +237,7 @@ impl ProteinSearcher {
         }
     }
 
-    /// Searches a few subjects.
+    /// Searches the subjects of a block.
     fn search_block(
         &self,
         subjects: &dyn Subjects,
@@ -328,7 +328,7 @@ impl ProteinSearcher {
         scratch.found = found;
     }
 
-    /// The contexts of the strand of a context.
+    /// Returns the contexts of the strand of a context.
     fn strand_contexts(&self, context: u32) -> &[PieceContext] {
         let own = &self.contexts[context as usize];
         let key = |context: &PieceContext| (context.piece, context.strand);
@@ -338,14 +338,14 @@ impl ProteinSearcher {
         &self.contexts[start..end]
     }
 
-    /// Merges hit lists of several partitions.
+    /// Returns the merger of the hit lists of several partitions.
     pub fn merger(&self) -> &Merger {
         &self.merger
     }
 }
 
-/// The score rows of the contexts: those of the matrix, followed by those of the positions of
-/// queries that have a PSSM.
+/// Returns the score rows of the contexts: those of the matrix, followed by those of the positions
+/// of queries that have a PSSM. Sets the row numbers of the contexts of these queries.
 ///
 /// # Panics
 /// If a query with a PSSM is searched in chunks.
@@ -365,13 +365,15 @@ fn rows(
     scores
 }
 
-/// Expected number of lanes that reach the cut-off by chance, between average sequences.
+/// Returns the expected number of lanes that reach the cut-off by chance, between average
+/// sequences.
 fn chance_lanes(context: &PieceContext) -> f64 {
     let karlin = &context.karlin;
     karlin.k * AVERAGE_PAIR * (-karlin.lambda * f64::from(context.cutoff_ungapped)).exp()
 }
 
-/// Divides `members`, given by ascending cut-off, into runs that are scanned together.
+/// Divides `members`, given by ascending cut-off, into runs that are scanned together. In a run the
+/// cut-offs differ by at most `spread`.
 fn chunks(members: &[usize], contexts: &[PieceContext], spread: i32) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut residues = 0;

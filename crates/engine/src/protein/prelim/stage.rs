@@ -1,5 +1,5 @@
-//! From the ungapped HSPs of a query in a subject to its preliminary hit (rules 5.3–5.7; facts from
-//! `BLAST_GetGappedScore` in `blast_gapalign.c`).
+//! Computes the preliminary hit of a query in a subject from its ungapped HSPs (rules 5.3–5.7;
+//! facts from `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
 use std::mem;
 
@@ -30,7 +30,7 @@ const START_WINDOW: usize = 11;
 const RESTRICTED_SHARE: f64 = 0.68;
 /// Largest e-value with which approximate extensions are used.
 const RESTRICTED_MAX_EVALUE: f64 = 10.0;
-/// The limit of extensions in long subjects: the query's length plus this many residues.
+/// Number of residues by which an extension in a long subject may exceed the rest of the query.
 const LONG_SUBJECT_GAPS: usize = 3_000;
 
 /// Scratch memory of the gapped stage, one per thread.
@@ -41,9 +41,9 @@ pub(super) struct GappedScratch {
     row: LastRow,
     window: Window,
     tree: ContainmentTree,
-    /// HSPs in the part in progress.
+    /// HSPs in the current part of the subject.
     hsps: Vec<PrelimHsp>,
-    /// HSPs of a strand in earlier parts of a frame of the subject.
+    /// HSPs of a strand in earlier parts of the current frame of the subject.
     gathered: Vec<PrelimHsp>,
     /// HSPs of a strand in earlier frames of the subject.
     of_frames: Vec<PrelimHsp>,
@@ -52,13 +52,13 @@ pub(super) struct GappedScratch {
 }
 
 impl GappedScratch {
-    /// Completes the HSPs of a strand in a frame of the subject.
+    /// Ends a frame of the subject: adds its HSPs of a strand to those of earlier frames.
     pub fn finish_frame(&mut self) {
         self.of_frames.append(&mut self.gathered);
     }
 
-    /// The preliminary hit of a chunk in a subject, from the HSPs of all its contexts; `None` if
-    /// none is left.
+    /// Creates the preliminary hit of a chunk in a subject, from the HSPs of all its contexts.
+    /// Returns `None` if no HSP is left.
     pub fn hit(&mut self, oid: u32) -> Option<PrelimHit> {
         if self.finished.is_empty() {
             return None;
@@ -74,9 +74,10 @@ impl GappedScratch {
 /// Parameters of the gapped stage.
 #[derive(Debug)]
 pub(super) struct GappedStage {
-    /// Extends in vectors; `None` if they are off or impossible.
+    /// Extensions in vectors of small numbers; `None` if vectors are off or small numbers do not
+    /// suffice.
     extender: Option<Extender>,
-    /// Extends if `extender` cannot; `None` if vectors are off.
+    /// Extensions in vectors of larger numbers, if `extender` cannot; `None` if vectors are off.
     wide: Option<Wide>,
     costs: ExtensionCosts,
     restricted: bool,
@@ -86,13 +87,14 @@ pub(super) struct GappedStage {
     linking: Option<LinkingRule>,
     translates: Translates,
     evalue_limit: f64,
-    /// `-qcov_hsp_perc`; here only for ungapped searches, which have no later stage.
+    /// Least coverage of the query (`-qcov_hsp_perc`). It counts here for ungapped searches only,
+    /// which have no later stage.
     qcov_hsp_perc: f64,
     db_residues: i64,
     stored_residues: i64,
 }
 
-/// Which sequences are translations.
+/// Flags of the sequences that are translated.
 #[derive(Clone, Copy, Debug)]
 struct Translates {
     query: bool,
@@ -109,7 +111,7 @@ impl GappedStage {
         kernel: Option<Kernel>,
     ) -> GappedStage {
         let scoring = &params.scoring;
-        // Without gaps their costs may be any numbers.
+        // An ungapped search does not use gap costs, which may be any numbers.
         let (gap_open, extend) = match params.common.ungapped {
             true => (0, 1),
             false => (scoring.gap_open, scoring.gap_extend),
@@ -139,17 +141,17 @@ impl GappedStage {
         }
     }
 
-    /// Length for statistics of a translated subject of this many bases, in residues: that of its
-    /// last frame, or, where HSPs are linked, a third.
+    /// Returns the length of a translated subject of this many bases for statistics, in residues.
+    /// It is the length of the last frame or, where HSPs are linked, a third of the bases.
     pub fn translated_length(&self, bases: u32) -> usize {
         let first = if self.linking.is_some() { 0 } else { 2 };
         bases.saturating_sub(first) as usize / 3
     }
 
-    /// Finds the HSPs of a strand in the loaded part of a subject. Adds them to those of earlier
+    /// Finds the HSPs of a strand in the loaded part of a subject. Adds them to the HSPs of earlier
     /// parts (rules 5.3–5.7; `Blast_HSPListsMerge` in `blast_hits.c`, which joins nothing if parts
-    /// do not overlap). `ungapped` has the number of each HSP's context among `contexts`. It is
-    /// in the order of [`UngappedHsp::order`], and not empty.
+    /// do not overlap). `ungapped` holds the ungapped HSPs, each with the index of its context in
+    /// `contexts`. It is in the order of [`UngappedHsp::order`], and not empty.
     pub fn extend(
         &self,
         part: &Part,
@@ -187,15 +189,15 @@ impl GappedStage {
             scratch.gathered.sort_by(order::order_s);
         }
         if self.subject_besthit {
-            // Contexts are not compared with each other, so that no length matters.
+            // Only HSPs of one context are compared, so that no length matters.
             let written = WrittenQuery { length: 0, contexts: QueryContexts::Protein };
             filters::subject_best_hit(&mut scratch.gathered, written);
         }
     }
 
-    /// Completes the HSPs of a strand in all parts of a subject: links them, drops insignificant
-    /// ones, and, without gaps, scores the rest on the true letters of the subject. `contexts` are
-    /// those of the strand.
+    /// Completes the HSPs of a strand in all parts of a subject: links them and drops insignificant
+    /// ones. An ungapped search also scores the rest on the true letters of the subject. `contexts`
+    /// are the contexts of the strand.
     pub fn finish_strand(
         &self,
         contexts: &[PieceContext],
@@ -208,7 +210,7 @@ impl GappedStage {
             own.expect("HSPs are of these contexts")
         };
         let hsps = &mut scratch.of_frames;
-        // Those of a frame are in this order.
+        // The HSPs of each frame are in this order already.
         hsps.sort_by(order::order_s);
         self.evaluate(hsps, subject.length, context_of);
         if self.ungapped {
@@ -260,7 +262,7 @@ impl GappedStage {
                 let gaps = batch.gaps(subject_len, self.stored_residues, self.translates.query);
                 even::link(hsps, gaps, |number| {
                     let context = context_of(number);
-                    // BLAST+ takes a third of the adjustment, though it is one of residues.
+                    // BLAST+ divides the adjustment by three, although it is in residues.
                     let scale = if self.translates.subject { 3 } else { 1 };
                     Some(pair_statistics(context, context.length_adjustment / scale))
                 });
@@ -269,12 +271,12 @@ impl GappedStage {
         hsps.retain(|hsp| hsp.evalue <= self.evalue_limit);
     }
 
-    /// The statistics of a context in this search.
+    /// Returns the statistics of a context that this search uses.
     fn karlin(&self, context: &PieceContext) -> KarlinParameters {
         if self.ungapped { context.karlin } else { context.gapped }
     }
 
-    /// The e-value of a single HSP.
+    /// Returns the e-value of a single HSP.
     fn evalue(&self, context: &PieceContext, score: i32, subject_len: usize) -> f64 {
         let evalue = if self.karlin_evalues {
             self.karlin(context).evalue(score, context.search_space as f64)
@@ -289,7 +291,7 @@ impl GappedStage {
         };
         match self.linking {
             Some(LinkingRule::Uneven(gaps)) => evalue / gaps.single_divisor(),
-            // Of even gaps each HSP gets the e-value of its set.
+            // With even gaps each HSP gets the e-value of its linked set.
             Some(LinkingRule::Even) | None => evalue,
         }
     }
@@ -314,8 +316,8 @@ impl GappedStage {
         self.pass(part, inputs, scratch, None);
     }
 
-    /// One pass over the ungapped HSPs, approximate if `too_low` is given. Then false means that
-    /// an approximate score was inconclusive and the pass must be repeated exactly.
+    /// Extends the ungapped HSPs in one pass, approximately if `too_low` is given. Returns false if
+    /// an approximate score was inconclusive. Then the pass must be repeated exactly.
     fn pass(
         &self,
         part: &Part,
@@ -364,7 +366,7 @@ impl GappedStage {
         let GappedScratch { loaded, cells, row, window, .. } = scratch;
         let (loaded, from) = loaded.around(part, s + 1 - left_len..s + 1 + right_len);
         let directions = directions(context, loaded, q, s - from);
-        // Vectors extend as far as the sentinels around what is loaded.
+        // Extensions in vectors end only at the sentinels around the loaded range.
         let whole = left_len == s + 1 - from && from + loaded.len() == s + 1 + right_len;
         let extents = match &self.extender {
             Some(extender) if whole && !restricted => extender.extend(directions, row),
@@ -416,7 +418,7 @@ fn ungapped_hit(hsp: &UngappedHsp, context: u8) -> PrelimHsp {
     }
 }
 
-/// The two directions from the pair (`q`, `s`), which belongs to the first one.
+/// Returns the two directions from the pair (`q`, `s`). The pair belongs to the first direction.
 fn directions<'a>(
     context: &'a PieceContext,
     subject: LoadedSubject<'a>,
@@ -434,7 +436,8 @@ fn directions<'a>(
     [left, right]
 }
 
-/// Start of the gapped extension of an ungapped HSP: the middle of its best window (rules 5.4).
+/// Returns the start of the gapped extension of an ungapped HSP: the middle of its best window
+/// (rules 5.4).
 fn start_point(
     hsp: &UngappedHsp,
     context: &PieceContext,
@@ -443,7 +446,7 @@ fn start_point(
 ) -> (usize, usize) {
     let (q, s) = (hsp.q_start as usize, hsp.s_start as usize);
     // BLAST+ takes a length below 0 for a large number: it adds up the first window and finds no
-    // other.
+    // other window.
     let len = usize::try_from(hsp.len).unwrap_or(START_WINDOW + 1);
     if len <= START_WINDOW {
         return (q + len / 2, s + len / 2);

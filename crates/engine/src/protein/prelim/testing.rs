@@ -33,13 +33,13 @@ pub(super) fn related(random: &mut Rng, len: usize) -> (Vec<u8>, Vec<u8>) {
     (query, subject)
 }
 
-/// Statistics of the standard scoring system.
+/// Returns the statistics of the standard scoring system.
 pub(in crate::protein::prelim) fn gumbel() -> GumbelParameters {
     let scoring = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None);
     GumbelParameters::new(&scoring.expect("a known matrix"))
 }
 
-/// The kernels that this machine can run.
+/// Returns the kernels that this machine can run.
 pub(crate) fn kernels() -> Vec<Kernel> {
     Kernel::available().collect()
 }

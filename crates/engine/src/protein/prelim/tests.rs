@@ -1,4 +1,5 @@
-//! The filters lose nothing with any instructions and options, and partitions merge to the whole.
+//! Tests that the filters lose nothing with any instructions and options, and that the results of
+//! partitions merge to those of the whole database.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -53,8 +54,8 @@ fn params(matrix: &str) -> ProteinParams {
     )
 }
 
-/// Queries and subjects, some of them related, and statistics of a database of `db_length`
-/// residues.
+/// Draws queries and subjects, some of them related. Also returns statistics of a database of
+/// `db_length` residues.
 fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotals) {
     let mut random = Rng::with_seed(seed);
     let (mut queries, mut subjects) = (Vec::new(), Vec::new());
@@ -130,7 +131,7 @@ fn filters_lose_nothing() {
 fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
     let (mut queries, mut subjects) = (Vec::new(), Vec::new());
     for len in 4..12 {
-        // No word but that of X matches; the pair beyond it is left out as well.
+        // No word but that of X matches. The pair beyond it is left out as well.
         let sides = |side: u8, beyond: u8| {
             let letters = [&vec![side; len][..], b"XXX", &[beyond], &vec![side; len]].concat();
             letters.into_iter().filter_map(alphabet::encode).collect::<Vec<u8>>()
@@ -163,7 +164,7 @@ fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
     assert!(found > 20, "{found} hits are too few to show anything");
 }
 
-/// Up to three ranges of a sequence, in order.
+/// Draws up to three ranges of a sequence, in order.
 fn stretches(random: &mut Rng, len: usize) -> Vec<Range<u32>> {
     let mut stretches: Vec<Range<u32>> = Vec::new();
     for _ in 0..random.u64(..4) {
@@ -196,7 +197,7 @@ fn filters_lose_nothing_between_hard_masks() {
             }
             for hit in unfiltered.iter().flatten() {
                 let (masks, len) = (&data.1.1[hit.oid as usize], data.1.0[hit.oid as usize].len());
-                // Words are searched in a single mask that reaches the end.
+                // BLAST+ searches words in a single mask that reaches the end.
                 let open = masks.first().is_some_and(|mask| mask.end as usize == len);
                 let apart = hit.hsps.iter().all(|hsp| {
                     masks.iter().all(|mask| mask.end <= hsp.s_start || hsp.s_end <= mask.start)
@@ -239,7 +240,7 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
     assert_eq!(together, apart);
 }
 
-/// Options that change words, cut-offs and extensions.
+/// Returns options that change words, cut-offs and extensions.
 fn changes() -> Vec<fn(&mut ProteinParams)> {
     vec![
         |_| {},

@@ -10,30 +10,30 @@ use fleetblast_seq::translation::{FRAMES, GeneticCode};
 use super::block::{SubjectBlock, SubjectFrame};
 use crate::subjects::Masks;
 
-/// Bases of a codon.
+/// Number of bases of a codon.
 const CODON: u32 = 3;
-/// Bases that a subject needs beyond the codons of a word to be searched
+/// Number of bases that a subject needs, beyond the codons of a word, to be searched
 /// (`s_GetMinimumSubjSeqLen`).
 const SPARE_BASES: usize = 2;
 
 /// Translations of subjects that are scanned together.
 #[derive(Debug, Default)]
 pub(super) struct Translations {
-    /// Bases of the subject in progress.
+    /// Bases of the current subject.
     bases: Vec<u8>,
     /// The residues of all frames.
     residues: Vec<u8>,
     frames: Vec<Translation>,
 }
 
-/// A subject in one of its frames.
+/// The translation of a subject in one of its frames.
 #[derive(Debug)]
 struct Translation {
     oid: u32,
     frame: Frame,
     /// Number of bases of the subject.
     length: u32,
-    /// Place of the residues.
+    /// Range of its residues in the residues of all frames.
     range: Range<usize>,
     masks: FrameMasks,
 }
@@ -47,7 +47,7 @@ enum FrameMasks {
 }
 
 impl Translations {
-    /// Translates a subject, unless it is too short for a word.
+    /// Translates a subject in six frames, unless it is too short for a word.
     pub fn push(
         &mut self,
         oid: u32,
@@ -70,13 +70,13 @@ impl Translations {
         }
     }
 
-    /// Number of residues.
+    /// Returns the number of residues of all frames.
     pub fn size(&self) -> usize {
         self.residues.len()
     }
 
-    /// The frames for a search. `length` converts the number of bases of a subject to its length
-    /// for statistics, in residues.
+    /// Returns the frames as a block of subjects. `length` converts the number of bases of a
+    /// subject to its length for statistics, in residues.
     pub fn block(&self, word_size: usize, length: impl Fn(u32) -> usize) -> SubjectBlock<'_> {
         let mut block = SubjectBlock::default();
         for translation in &self.frames {
@@ -101,7 +101,7 @@ impl Translations {
 }
 
 impl FrameMasks {
-    /// Converts masks of `bases` bases to those of a frame of `residues` residues.
+    /// Converts the masks of a subject of `bases` bases to masks of a frame of `residues` residues.
     fn new(masks: Masks<'_>, bases: u32, frame: Frame, residues: u32) -> FrameMasks {
         match masks {
             Masks::None => FrameMasks::None,
@@ -111,8 +111,8 @@ impl FrameMasks {
     }
 }
 
-/// The masks of a frame. BLAST+ divides the ends of the ranges between them by three, and counts
-/// those of the minus strand from the end of its first frame, whatever the frame.
+/// Returns the masks of a frame. BLAST+ divides the ends of the ranges between the masks by three.
+/// On the minus strand it counts them from the end of the strand's first frame, whatever the frame.
 fn in_frame(masks: &[Range<u32>], bases: u32, frame: Frame, residues: u32) -> Vec<Range<u32>> {
     let starts = masks.iter().map(|mask| mask.end.min(bases));
     let ends = masks.iter().map(|mask| mask.start.min(bases));

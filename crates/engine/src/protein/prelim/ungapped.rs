@@ -1,4 +1,4 @@
-//! From word hits to ungapped HSPs on one diagonal (rules 4.3, 4.4; facts from `aa_ungapped.c`).
+//! Extends seeds to ungapped HSPs on one diagonal (rules 4.3, 4.4; facts from `aa_ungapped.c`).
 
 use super::block::Part;
 use super::context::PieceContext;
@@ -15,20 +15,21 @@ pub(super) struct UngappedHsp {
 }
 
 impl UngappedHsp {
-    /// Sort key of rules 5.2: score descending, subject start, length descending, context, query
-    /// start.
+    /// Returns the sort key of rules 5.2: score descending, subject start, length descending,
+    /// context, query start.
     pub fn order(&self, context: u32) -> (i32, u32, std::cmp::Reverse<i32>, u32, u32) {
         (-self.score, self.s_start, std::cmp::Reverse(self.len), context, self.q_start)
     }
 
-    /// Its end in the query and in the subject; before its start if its length is below 0.
+    /// Returns the end in the query and in the subject. It is before the start if the length is
+    /// below 0.
     pub fn ends(&self) -> (u32, u32) {
         let end = |start: u32| start.saturating_add_signed(self.len);
         (end(self.q_start), end(self.s_start))
     }
 }
 
-/// The diagonal rule, the same for all diagonals of a search.
+/// The rule for pairing and extending seeds, the same for all diagonals of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DiagonalRule<'a> {
     pub scores: &'a ScoreRows,
@@ -40,24 +41,25 @@ pub(super) struct DiagonalRule<'a> {
 /// State of a diagonal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Diagonal {
-    /// Subject offset of the last hit, or the end of the range that an extension covers.
+    /// Subject offset of the last seed, or the end of the range that an extension covers.
     pub last: i32,
     /// Whether `last` comes from an extension.
     pub extended: bool,
 }
 
 impl Diagonal {
-    /// The state of a diagonal without hits, in a search with the given window.
+    /// Returns the state of a diagonal without seeds, in a search with the given window.
     pub fn fresh(window: i32) -> Diagonal {
         Diagonal { last: -window.max(1), extended: false }
     }
 }
 
-/// A sum of scores along a diagonal, and the best one so far.
+/// A sum of scores along a diagonal, and the best sum so far.
 ///
-/// A new best sum comes at random, and branches on it would be mispredicted. So each sum and its
-/// length are one number, and the best one is a maximum: the sum is in the upper half, and in the
-/// lower one a number that falls by one with each score. Of equal sums the shortest is the best.
+/// A new best sum comes at random, and branches on it would be mispredicted. So a sum and its
+/// number of scores are one number, and the best sum is a maximum of such numbers. The upper half
+/// holds the sum. The lower half falls by one with each score, so that the shortest of equal sums
+/// is the best.
 #[derive(Clone, Copy, Debug)]
 struct RunningSum {
     current: i64,
@@ -68,7 +70,7 @@ impl RunningSum {
     /// Number of bits of the lower half.
     const SHIFT: u32 = u32::BITS;
 
-    /// A sum without scores.
+    /// Creates a sum that starts at `from`, without scores.
     #[inline]
     fn new(from: i32) -> RunningSum {
         let current = i64::from(from) << Self::SHIFT | i64::from(u32::MAX);
@@ -82,20 +84,20 @@ impl RunningSum {
         self.best = self.best.max(self.current);
     }
 
-    /// Whether the sum is `x_drop` or more below the best one.
+    /// Returns whether the sum is `x_drop` or more below the best one.
     #[inline]
     fn has_fallen(self, x_drop: i32) -> bool {
-        // The lower half of the best is not lower, so that nothing is carried.
+        // The lower half of `best` is at least that of `current`, so that nothing is carried.
         self.best - self.current >= i64::from(x_drop) << Self::SHIFT
     }
 
-    /// Whether the sum is 0 or less.
+    /// Returns whether the sum is 0 or less.
     #[inline]
     fn is_spent(self) -> bool {
         self.current < 1 << Self::SHIFT
     }
 
-    /// The best sum, and its number of scores.
+    /// Returns the best sum and its number of scores.
     #[inline]
     fn best(self) -> (i32, usize) {
         let len = u32::MAX - self.best as u32;
@@ -104,22 +106,22 @@ impl RunningSum {
 }
 
 impl DiagonalRule<'_> {
-    /// The same rule for a subject of `len` residues. The window is limited to the distance that
-    /// its hits can have, as a table of diagonals must have room for the window.
+    /// Returns the rule for a subject of `len` residues. It limits the window to the largest
+    /// distance between seeds, as a table of diagonals must have room for the window.
     pub fn within(&self, len: usize) -> Self {
         let longest = i32::try_from(len + self.word_size).unwrap_or(i32::MAX);
         DiagonalRule { window: self.window.min(longest), ..*self }
     }
 
-    /// Whether the last hit of a diagonal is too far from the subject offset `at` for a pair, so
-    /// that a hit there only replaces it.
+    /// Returns whether the last seed of a diagonal is too far from the subject offset `at` for a
+    /// pair. A seed there then only replaces the last one.
     #[inline]
     pub fn begins_anew(&self, state: &Diagonal, at: i32) -> bool {
         self.window > 0 && !state.extended && at - state.last >= self.window
     }
 
-    /// Processes the word hit at query offset `q` and subject offset `s`. Returns an HSP if it
-    /// reaches the cut-off.
+    /// Processes the seed at query offset `q` and subject offset `s`. Returns an HSP if it reaches
+    /// the cut-off.
     #[inline]
     pub fn hit(
         &self,
@@ -153,7 +155,7 @@ impl DiagonalRule<'_> {
             return None;
         }
         if distance > q as i32 {
-            // The earlier hit belonged to another query on the same diagonal of the look-up table.
+            // The earlier seed belonged to another query on the same diagonal of the look-up table.
             state.last = at;
             return None;
         }
@@ -173,8 +175,8 @@ impl DiagonalRule<'_> {
         self.scores.score(q, s)
     }
 
-    /// Best score and length to the left from the pair (`q`, `s`) on, both inclusive; `(q, s)` may
-    /// be before the start.
+    /// Extends to the left over the pairs before query offset `q` and subject offset `s`, which are
+    /// not included. The sum starts at `from`. Returns the best sum and its number of pairs.
     fn left(
         &self,
         context: &PieceContext,
@@ -197,8 +199,8 @@ impl DiagonalRule<'_> {
         sum.best()
     }
 
-    /// Best score, its length and the subject offset at which the extension to the right from (`q`,
-    /// `s`) stopped.
+    /// Extends to the right from the pair (`q`, `s`) on. The sum starts at `from`. Returns the best
+    /// sum, its number of pairs, and the subject offset at which the extension stopped.
     fn right(
         &self,
         context: &PieceContext,
@@ -223,8 +225,8 @@ impl DiagonalRule<'_> {
         (score, len, stop)
     }
 
-    /// Two-hit extension. `left_end` is the subject offset after the first word. Returns the HSP
-    /// and the end of the right extension, if there was one.
+    /// Extends a pair of seeds. `left_end` is the subject offset after the first word. Returns the
+    /// HSP, and the subject offset at which the extension to the right stopped, if there was one.
     fn two_hit(
         &self,
         context: &PieceContext,
@@ -255,7 +257,8 @@ impl DiagonalRule<'_> {
         (hsp, stop)
     }
 
-    /// One-hit extension. Returns the HSP and the end of the right extension.
+    /// Extends a single seed. Returns the HSP, and the subject offset at which the extension to the
+    /// right stopped.
     fn one_hit(
         &self,
         context: &PieceContext,

@@ -15,24 +15,24 @@ use crate::scores::{RowNumber, ScoreRows};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordRule {
     pub size: usize,
-    /// Truncated T; with 0 only equal words match.
+    /// Threshold T, truncated. With 0 only equal words match.
     pub threshold: i32,
 }
 
 /// Least score of a subject word that matches the word at an offset of a context, or one of the two
 /// special limits below.
 pub(super) type Limit = i16;
-/// The limit where no word starts: at the end of the context or in a mask.
+/// Limit where no word starts: at the end of the context or in a mask.
 const NEVER_MATCHES: Limit = Limit::MAX;
-/// The limit of a word whose own score is below the threshold. So the same word also matches,
+/// Limit of a word that scores less than the threshold with itself. The same word also matches,
 /// whatever its score.
 const OR_EQUAL: Limit = Limit::MIN;
 
 impl WordRule {
-    /// The words of a context, one entry for each offset.
+    /// Returns the limit of the word at each offset of a context.
     pub fn limits(&self, context: &PieceContext, scores: &ScoreRows) -> Vec<Limit> {
         let mut limits = vec![NEVER_MATCHES; context.len()];
-        // Any word scores more than the least limit.
+        // The special limits are outside the range of thresholds.
         let range = (i32::from(OR_EQUAL) + 1, i32::from(NEVER_MATCHES));
         let threshold = self.threshold.clamp(range.0, range.1) as Limit;
         for start in word_starts(context, self.size) {
@@ -48,15 +48,15 @@ impl WordRule {
         limits
     }
 
-    /// Whether a subject word with the score `sum`, which is at least `limit`, matches; `equal`
-    /// compares the two words.
+    /// Returns whether a subject word matches. `sum` is its score, which is at least `limit`.
+    /// `equal` compares the two words.
     #[inline]
     pub fn matches(&self, limit: Limit, sum: i32, equal: impl FnOnce() -> bool) -> bool {
         limit > OR_EQUAL || self.threshold != 0 && sum >= self.threshold || equal()
     }
 }
 
-/// The offsets of a context at which a word may start.
+/// Returns the offsets of a context at which a word may start.
 pub(super) fn word_starts(context: &PieceContext, size: usize) -> impl Iterator<Item = usize> {
     context.regions.iter().flat_map(move |region| {
         let (start, end) = (region.start as usize, region.end as usize);
@@ -64,14 +64,14 @@ pub(super) fn word_starts(context: &PieceContext, size: usize) -> impl Iterator<
     })
 }
 
-/// Whether some word of a context scores nothing with itself at any of its positions, as `XXX`.
-/// From such a word the one-hit extension goes on to both sides and leaves out the pairs between.
-/// So the score of the HSP is no sum along the diagonal.
+/// Returns whether some word of a context scores nothing with itself at any of its positions, such
+/// as `XXX`. A one-hit extension from such a word continues on both sides, and leaves out the pairs
+/// between. So the score of the HSP is no sum along the diagonal.
 pub(super) fn has_scoreless_word(context: &PieceContext, size: usize, scores: &ScoreRows) -> bool {
     word_starts(context, size).any(|at| own_scores(context, at, size, scores).all(|own| own <= 0))
 }
 
-/// Scores of each position of the word at an offset of a context with its own residue.
+/// Returns the score of each position of the word at an offset of a context with its own residue.
 fn own_scores(
     context: &PieceContext,
     start: usize,
@@ -83,13 +83,14 @@ fn own_scores(
     rows.iter().zip(letters).map(|(&row, &letter)| scores.score(row, letter))
 }
 
-/// Letter groups of the compressed alphabets, by word size 6 and 7 (`blast_aalookup.c`).
+/// Letter groups of the compressed alphabet for words of 6 letters. `GROUPS_7` is for words of 7
+/// letters (`blast_aalookup.c`).
 const GROUPS_6: &str = "ST IJV LM KR EQZ A G BD P N F Y H C W";
 const GROUPS_7: &str = "IJLMV AST BDENZ KQR G FY P H C W";
-/// Compressed scores are scaled by this and rounded.
+/// Factor of compressed scores before they are rounded.
 const COMPRESSED_SCALE: f64 = 100.0;
 
-/// The digit of a residue that no word contains.
+/// Digit of a residue that no word contains.
 const NO_DIGIT: u8 = u8::MAX;
 
 /// The letters of words in the look-up table, and their scores against query letters.
@@ -100,9 +101,10 @@ pub(super) struct Alphabet {
     radix: usize,
     /// Score of each row of the query against each digit.
     scores: Vec<[i32; SIZE]>,
-    /// For each row the scores and digits of letters that words may contain, the best first.
+    /// For each row of the query, the scores and digits of letters that words may contain, the best
+    /// first.
     ranked: Vec<Vec<(i32, usize)>>,
-    /// Scaled and truncated T.
+    /// Threshold T, scaled and truncated.
     threshold: i32,
 }
 
@@ -176,18 +178,18 @@ impl Alphabet {
         alphabet
     }
 
-    /// Whether words may contain the digit. They never contain the sentinel, which is a digit of
-    /// the standard alphabet.
+    /// Returns whether words may contain the digit. They never contain the sentinel, which is a
+    /// digit of the standard alphabet.
     fn usable(&self, digit: usize) -> bool {
         self.radix != SIZE || digit != alphabet::SENTINEL as usize
     }
 
-    /// Number of different digits.
+    /// Returns the number of different digits.
     pub fn radix(&self) -> usize {
         self.radix
     }
 
-    /// The digit of a residue code.
+    /// Returns the digit of a residue code, if words may contain the residue.
     #[inline]
     pub fn digit(&self, code: u8) -> Option<usize> {
         Some(self.digits[usize::from(code)]).filter(|&digit| digit != NO_DIGIT).map(usize::from)
@@ -197,7 +199,7 @@ impl Alphabet {
     fn write_digits(&self, residues: &[u8], digits: &mut Vec<u8>) {
         digits.clear();
         if self.radix == SIZE {
-            // The codes themselves, except for one: the compiler makes vectors of it.
+            // The digits are the codes, except for one: the compiler makes vectors of it.
             let digit = |&code: &u8| if code == alphabet::SENTINEL { NO_DIGIT } else { code };
             digits.extend(residues.iter().map(digit));
         } else {
@@ -205,18 +207,18 @@ impl Alphabet {
         }
     }
 
-    /// Score of a row against a digit, within 16 bits.
+    /// Returns the score of a row against a digit, limited to 16 bits.
     pub fn score(&self, row: RowNumber, digit: usize) -> i16 {
         self.scores[row as usize][digit].clamp(SENTINEL_SCORE, i32::from(i16::MAX)) as i16
     }
 
-    /// Score that a matching word must reach; with 0 only equal words match.
+    /// Returns the score that a matching word must reach. With 0 only equal words match.
     pub fn threshold(&self) -> i32 {
         self.threshold
     }
 
-    /// Calls `emit` with the number of each table word that starts with the digit `first` and
-    /// matches the query word.
+    /// Calls `emit` with the number of each word that starts with the digit `first` and matches the
+    /// query word.
     pub fn matches(&self, first: usize, query: QueryWord, mut emit: impl FnMut(usize)) {
         // Without a threshold only equal words match, except for query words that match by score
         // alone.
@@ -243,8 +245,8 @@ impl Alphabet {
         }
     }
 
-    /// Extends the word `prefix` by digits that can still reach the score `needed`; `best` is the
-    /// highest score that `rows` can add.
+    /// Extends the word `prefix` by digits that can still reach the score `needed`. `best` is the
+    /// highest score that `rows` can add. Calls `emit` with each complete word.
     fn neighbours(
         &self,
         rows: &[RowNumber],
@@ -269,7 +271,7 @@ impl Alphabet {
 /// A word of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueryWord<'a> {
-    /// Its residues.
+    /// Residues of the word.
     pub letters: &'a [u8],
     /// Row numbers of its positions.
     pub rows: &'a [RowNumber],
@@ -285,7 +287,7 @@ pub(super) struct Words {
     pub size: usize,
     /// The concatenated contexts, with a sentinel after each.
     pub residues: Vec<u8>,
-    /// Their row numbers.
+    /// Row numbers of the residues.
     pub rows: Vec<RowNumber>,
     /// Start positions of words, ascending.
     pub starts: Vec<u32>,
@@ -294,21 +296,21 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// The word at a position.
+    /// Returns the word at a position.
     pub fn word_at(&self, position: u32) -> QueryWord<'_> {
         let places = position as usize..position as usize + self.size;
         let (letters, rows) = (&self.residues[places.clone()], &self.rows[places]);
         QueryWord { letters, rows, by_score: self.by_score }
     }
 
-    /// Number of different words. The digits of a word's number are those of its letters, the first
-    /// one the highest.
+    /// Returns the number of different words. Words are numbered by the digits of their letters,
+    /// the first digit being the highest.
     pub fn different(&self) -> usize {
         self.alphabet.radix().pow(self.size as u32)
     }
 
-    /// Writes the number of the word at each offset of a subject; [`Words::different`] where there
-    /// is none, because a residue has no digit.
+    /// Writes the number of the word at each offset of a subject. Where a residue has no digit,
+    /// there is no word, and the number is [`Words::different`].
     pub fn numbers(&self, subject: &[u8], digits: &mut Vec<u8>, numbers: &mut Vec<u32>) {
         self.alphabet.write_digits(subject, digits);
         match self.size {
@@ -321,7 +323,7 @@ impl Words {
         }
     }
 
-    /// [`Words::numbers`] for words of `SIZE` letters.
+    /// Does the work of [`Words::numbers`] for words of `SIZE` letters.
     fn numbers_of<const SIZE: usize>(&self, digits: &[u8], numbers: &mut Vec<u32>) {
         let (radix, none) = (self.alphabet.radix as u32, self.different() as u32);
         let number = |word: &[u8]| {

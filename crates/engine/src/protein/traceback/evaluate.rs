@@ -1,4 +1,4 @@
-//! From scaled alignments to e-values and reported scores (rules 1.6, 6.5).
+//! Computes e-values and reported scores of scaled alignments (rules 1.6, 6.5).
 
 use fleetblast_seq::frame::Frame;
 use fleetblast_stats::gumbel::GumbelParameters;
@@ -15,13 +15,13 @@ use crate::protein::linking;
 use crate::pssm::scores::nearest;
 use crate::query::{Context, Query};
 
-/// Converts scores to e-values.
+/// Statistics that convert scores to e-values.
 #[derive(Clone, Copy, Debug)]
 pub struct Significance {
     gumbel: GumbelParameters,
     /// Gapped statistics in raw units.
     karlin: KarlinParameters,
-    /// The same in scaled units.
+    /// Gapped statistics in scaled units.
     scaled: KarlinParameters,
     scale: f64,
     residues: i64,
@@ -45,7 +45,7 @@ impl Significance {
         }
     }
 
-    /// The same with the gapped statistics of a PSSM, in raw units.
+    /// Returns the same statistics with the gapped parameters of a PSSM, in raw units.
     #[must_use]
     pub fn with(&self, karlin: KarlinParameters) -> Self {
         Significance {
@@ -56,12 +56,12 @@ impl Significance {
         }
     }
 
-    /// E-value of a scaled score.
+    /// Returns the e-value of a scaled score.
     pub fn evalue(&self, score: i32, query: &TracebackContext, subject_len: usize) -> f64 {
         self.evalue_of(score, (query.residues.len(), query.search_space), subject_len)
     }
 
-    /// E-value of a scaled score for a query, given its length and search space.
+    /// Returns the e-value of a scaled score for a query, given its length and search space.
     fn evalue_of(
         &self,
         score: i32,
@@ -75,18 +75,18 @@ impl Significance {
         self.gumbel.evalue(score, self.scale, m, n, self.residues)
     }
 
-    /// E-value of a scaled score by the search space alone. The Smith–Waterman pass uses it to
-    /// decide whether to go on.
+    /// Returns the e-value of a scaled score that follows from the search space alone. The
+    /// Smith–Waterman pass uses it to decide whether to continue.
     pub fn local_evalue(&self, score: i32, query: &TracebackContext) -> f64 {
         self.scaled.evalue(score, query.search_space as f64)
     }
 
-    /// Bit score of a raw score.
+    /// Returns the bit score of a raw score.
     pub fn bits(&self, score: i32) -> f64 {
         self.karlin.bit_score(score)
     }
 
-    /// Statistics for linked alignments, with scores in scaled units.
+    /// Returns the statistics for linked alignments, with scores in scaled units.
     pub(super) fn linked(&self, context: &TracebackContext, subject_len: usize) -> PairStatistics {
         let lengths = [context.residues.len(), subject_len];
         let adjustments = [context.length_adjustment; 2];
@@ -140,27 +140,27 @@ pub struct QueryStatistics<'a> {
 }
 
 impl QueryStatistics<'_> {
-    /// Number of units of a scaled score, from which e-values follow, in one unit of a reported
-    /// score.
+    /// Returns the number of units of a scaled score in one unit of a reported score. E-values
+    /// follow from scaled scores.
     pub fn scale(&self) -> i32 {
         self.significance.scale as i32
     }
 
-    /// E-value of a scaled score in a context.
+    /// Returns the e-value of a scaled score in a context.
     pub fn evalue(&self, context: u8, score: i32, subject_len: usize) -> f64 {
         let context = self.contexts[usize::from(context)];
         self.significance.evalue_of(score, context, subject_len)
     }
 
-    /// Bit score of a reported score.
+    /// Returns the bit score of a reported score.
     pub fn bits(&self, score: i32) -> f64 {
         self.significance.bits(score)
     }
 }
 
 impl Traceback {
-    /// Score statistics of a query. They do not apply if e-values are combined with those of
-    /// compositions.
+    /// Returns the score statistics of a query. They do not apply if e-values are combined with
+    /// p-values of compositions.
     pub fn statistics(&self, query: &Query) -> QueryStatistics<'_> {
         let context = |context: &Context| (context.letters.len(), context.search_space);
         QueryStatistics {
@@ -169,8 +169,8 @@ impl Traceback {
         }
     }
 
-    /// Sorts scaled alignments, drops those inside a better one and insignificant ones, and rounds
-    /// the scores of the rest.
+    /// Sorts scaled alignments. Drops those inside a better one and insignificant ones. Rounds the
+    /// scores of the rest.
     pub(super) fn evaluate(
         &self,
         query: &TracebackQuery,
@@ -211,7 +211,8 @@ impl Traceback {
         Candidate::new(oid, key, alignments)
     }
 
-    /// The e-value, combined with the p-value of the two compositions if the search asks for that.
+    /// Returns the e-value, combined with the p-value of the two compositions if the search asks
+    /// for that.
     fn united(
         &self,
         evalue: f64,
@@ -229,8 +230,8 @@ impl Traceback {
         unified::combine_pvalues(evalue, pair_p, factor)
     }
 
-    /// The alignment with its reported scores. The bit score follows from the rounded score, the
-    /// e-value does not.
+    /// Returns the alignment with its reported scores. The bit score follows from the rounded
+    /// score, the e-value does not.
     fn report(&self, query: &TracebackContext, scored: Scored) -> Alignment {
         let Scored { alignment: scaled, evalue, linked } = scored;
         let score = nearest(f64::from(scaled.score) / f64::from(self.scale));
@@ -252,8 +253,8 @@ impl Traceback {
     }
 }
 
-/// Drops every alignment that lies in an earlier one of its context and frame of at least its
-/// score. The list is in ORDER-S.
+/// Drops every alignment that lies in an earlier one of its context and frame. The list is in
+/// ORDER-S, so that the earlier one has at least its score.
 fn drop_contained(alignments: &mut Vec<Scaled>) {
     let mut kept: Vec<Scaled> = Vec::with_capacity(alignments.len());
     for alignment in alignments.drain(..) {

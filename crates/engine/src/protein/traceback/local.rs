@@ -1,6 +1,6 @@
-//! Smith–Waterman passes without traceback (rules 6.6): the best local score and its end, and the
-//! corresponding start. Among ties the first cell reached wins, so the order of the loops is part
-//! of the contract (`smith_waterman.c`).
+//! Smith–Waterman passes without traceback (rules 6.6). They find the best local score and its end,
+//! and the corresponding start. Among ties the first cell reached wins, so the order of the loops
+//! is part of the contract (`smith_waterman.c`).
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ impl LocalScratch {
     }
 }
 
-/// A local score and the first cell that reached it.
+/// A local score, and the first cell that reached it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peak {
     pub score: i32,
@@ -32,7 +32,7 @@ pub(super) struct Peak {
     pub subject: usize,
 }
 
-/// Cells that may no longer be aligned: for each query row, closed ranges of subject columns.
+/// Cells that may no longer be aligned: closed ranges of subject columns for each query row.
 #[derive(Debug, Default)]
 pub(super) struct Forbidden {
     rows: Vec<Vec<(usize, usize)>>,
@@ -40,14 +40,14 @@ pub(super) struct Forbidden {
 }
 
 impl Forbidden {
-    /// Allows all cells, for a query of the given length.
+    /// Allows all cells of a query of the given length.
     pub fn clear(&mut self, query_len: usize) {
         self.rows.iter_mut().for_each(Vec::clear);
         self.rows.resize_with(query_len.max(self.rows.len()), Vec::new);
         self.used = false;
     }
 
-    /// Forbids the cells of an alignment. The end of the query range is exclusive, that of the
+    /// Forbids the cells of an alignment. The end of the query range is exclusive, the end of the
     /// subject range inclusive.
     pub fn push(&mut self, query: Range<usize>, subject: Range<usize>) {
         for row in &mut self.rows[query] {
@@ -62,7 +62,7 @@ impl Forbidden {
 }
 
 impl LocalScratch {
-    /// Best local score of the whole sequences, and its end.
+    /// Finds the best local score of the whole sequences, and its end.
     pub fn best_end(
         &mut self,
         query: &[RowNumber],
@@ -76,7 +76,7 @@ impl LocalScratch {
         self.pass(rows, |i| i, scheme, forbidden, i32::MAX)
     }
 
-    /// The start of the alignment that ends at `end`.
+    /// Finds the start of the alignment that ends at `end`.
     pub fn start_of(
         &mut self,
         query: &[RowNumber],
@@ -91,8 +91,8 @@ impl LocalScratch {
         self.pass(rows, |i| end.subject - i, scheme, forbidden, end.score)
     }
 
-    /// One pass over rows and columns, in the order of `rows` and of the letters, until `enough` is
-    /// reached. `place` converts columns to subject offsets and back.
+    /// Runs one pass over rows and columns, in the order of `rows` and of the letters, until the
+    /// score `enough` is reached. `place` converts columns to subject offsets and back.
     fn pass(
         &mut self,
         rows: impl Iterator<Item = (usize, RowNumber)>,
@@ -120,7 +120,7 @@ impl LocalScratch {
     }
 }
 
-/// The columns of a closed range of subject offsets, limited to the first `columns`.
+/// Returns the columns of a closed range of subject offsets, limited to the first `columns`.
 fn columns_of(
     &(start, end): &(usize, usize),
     columns: usize,

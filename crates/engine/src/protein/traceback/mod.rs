@@ -1,4 +1,4 @@
-//! The traceback stage: from selected preliminary hits to final alignments (rules 6, 7).
+//! The traceback stage: computes final alignments from selected preliminary hits (rules 6, 7).
 //!
 //! [`Traceback::align`] converts one preliminary hit to a [`Candidate`]. The result depends only on
 //! the query, the subject and the parameters. So candidates can be made in any order, on any thread
@@ -57,17 +57,17 @@ const NEAR_IDENTICAL_BITS: f64 = 1.74;
 pub struct Traceback {
     method: Method,
     mode: CompositionMode,
-    /// Present if `mode` requires adjusted matrices.
+    /// Adjuster of matrices, if `mode` requires adjusted matrices.
     adjuster: Option<Adjuster>,
     pair_pvalues: Option<PairPvalues>,
     significance: Significance,
     scoring: ScoringSystem,
     plain: ScoreRows,
-    /// In scaled units.
+    /// Gap costs in scaled units.
     gaps: GapCosts,
-    /// In scaled units.
+    /// X-drop in scaled units.
     x_drop: i32,
-    /// 1, or [`ADJUSTED_SCALE`].
+    /// Number of scaled units in a raw unit: 1, or [`ADJUSTED_SCALE`].
     scale: i32,
     /// λ per scaled unit.
     lambda: f64,
@@ -75,16 +75,16 @@ pub struct Traceback {
     /// identical.
     near_identical: f64,
     segments: Segments,
-    /// How HSPs are linked, if they are.
+    /// Limits of gaps between linked HSPs; `None` if HSPs are not linked.
     linked_gaps: Option<UnevenGaps>,
-    /// Translates the subjects, if they are nucleotides.
+    /// Genetic code that translates the subjects; `None` for proteins.
     code: Option<GeneticCode>,
 }
 
 /// A query prepared for the traceback.
 #[derive(Clone, Debug)]
 pub struct TracebackQuery {
-    /// Its contexts, by number.
+    /// Contexts of the query, by number.
     contexts: Vec<TracebackContext>,
     /// Least score of an alignment, in scaled units.
     least_score: i32,
@@ -93,23 +93,23 @@ pub struct TracebackQuery {
 /// A context of a query, prepared for the traceback.
 #[derive(Clone, Debug)]
 pub struct TracebackContext {
-    /// Its context number.
+    /// Number of the context.
     number: u8,
     /// Residues for scoring, with C in place of U.
     residues: Vec<u8>,
-    /// Their row numbers, and the same backwards.
+    /// Row numbers of the residues. `reversed_rows` has them backwards.
     rows: Vec<RowNumber>,
     reversed_rows: Vec<RowNumber>,
-    /// The same with U.
+    /// Residues for scoring, with U.
     letters: Arc<[u8]>,
-    /// That of the whole context, if it is no translation.
+    /// Composition of the whole context; `None` for a translation.
     composition: Option<Composition>,
     /// Ungapped statistics; a context without them has no hits.
     karlin: Option<fleetblast_stats::karlin::KarlinParameters>,
     significance: Significance,
-    /// Scores by position, if the query has a PSSM; otherwise rows are those of letters.
+    /// Scores by position, if the query has a PSSM. Otherwise row numbers are those of letters.
     plain: Option<ScoreRows>,
-    /// Scales them to the composition of subjects, if requested.
+    /// Data for scaling the PSSM to the composition of subjects, if requested.
     positions: Option<PositionAdjuster>,
     search_space: i64,
     length_adjustment: i32,
@@ -126,7 +126,7 @@ pub struct TracebackScratch {
     padded: ScoreRows,
     positions: Positions,
     workspace: Workspace,
-    /// One for each strand of the translated sequence.
+    /// Alignments of each strand of the translated sequence.
     trees: [ContainmentTree; 2],
 }
 
@@ -269,8 +269,8 @@ impl Traceback {
         }
     }
 
-    /// The scaling of a PSSM to the composition of subjects. It also gives the statistics of
-    /// Smith–Waterman alignments that are not scaled.
+    /// Creates the data for scaling a PSSM to the composition of subjects. They also give the
+    /// statistics of Smith–Waterman alignments that are not scaled.
     fn positions(&self, pssm: &Pssm, letters: &[u8]) -> Option<PositionAdjuster> {
         if !matches!(self.method, Method::Redo | Method::SmithWaterman) {
             return None;
@@ -279,13 +279,13 @@ impl Traceback {
         PositionAdjuster::new(&maker, &self.scoring, pssm, letters, f64::from(self.scale))
     }
 
-    /// The scores of a context without adjustment.
+    /// Returns the scores of a context without adjustment.
     fn plain_scores<'a>(&'a self, query: &'a TracebackContext) -> &'a ScoreRows {
         query.plain.as_ref().unwrap_or(&self.plain)
     }
 
-    /// Aligns a query with a subject. `hit` is a preliminary hit of this query in it, its HSPs in
-    /// ORDER-S.
+    /// Aligns a query with a subject. `hit` is the preliminary hit of the query in this subject,
+    /// with HSPs in ORDER-S.
     pub fn align(
         &self,
         query: &TracebackQuery,
@@ -325,8 +325,8 @@ impl Traceback {
         }
     }
 
-    /// Length of a subject for the statistics of alignments. Without linked alignments BLAST+
-    /// counts the bases of a translated subject.
+    /// Returns the length of a subject for the statistics of alignments. Without linked alignments
+    /// BLAST+ counts the bases of a translated subject.
     fn length(&self, subject: &SubjectResidues<'_>) -> usize {
         match self.linked_gaps {
             Some(_) => subject.linked_length(),
@@ -339,14 +339,14 @@ impl Traceback {
     }
 }
 
-/// Raw final gapped X-drop (rules 3.3).
+/// Returns the raw final gapped X-drop (rules 3.3).
 fn final_x_drop(params: &ProteinParams) -> i32 {
     let lambda = params.gapped_lambda();
     let preliminary = truncate_to_i32(params.common.xdrop_gapped_bits * LN_2 / lambda);
     truncate_to_i32((params.common.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)))
 }
 
-/// The hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).
+/// Converts the hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).
 fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
     let bits = |hsp: &crate::hits::PrelimHsp| {
         let karlin = query.contexts[usize::from(hsp.context)].karlin;
@@ -366,7 +366,7 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
         occurrence: 0,
         adjustment: Adjustment::None,
     };
-    // They keep their order, which depends on how many subjects are found.
+    // The HSPs keep their order, which depends on the number of subjects with hits.
     let alignments = hit.hsps.iter().map(alignment).collect();
     Candidate::new(hit.oid, HitKey::of_prelim(hit), alignments)
 }

@@ -12,8 +12,8 @@ const WORD: usize = 8;
 /// Mask of a word, five bits for each letter.
 const WORD_MASK: u64 = (1 << (5 * WORD)) - 1;
 
-/// The words of a query that begin at these positions. The last word of the query has no entry of
-/// its own, as in BLAST+: it counts as 0.
+/// Returns the words of a query that begin at these positions. The last word of the query counts as
+/// 0, because it has no entry in BLAST+.
 fn words_at(query: &[u8], positions: Range<usize>) -> Vec<u64> {
     let count = (query.len() + 1).saturating_sub(WORD);
     let word_at = |at: usize| match at > 0 && at + 1 == count {
@@ -27,7 +27,7 @@ fn word(letters: &[u8]) -> u64 {
     letters.iter().fold(0, |hash, &letter| (hash << 5) + u64::from(letter))
 }
 
-/// Length of an extension, and its number of identities.
+/// Length of an extension in query and subject, and its number of identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reach {
     query: usize,
@@ -35,8 +35,9 @@ struct Reach {
     identical: usize,
 }
 
-/// Whether the parts aligned by `hsp` are nearly identical: more than this share of their residues.
-/// `query` has C in place of U; words are those of the unchanged `letters`.
+/// Returns whether the parts that `hsp` aligns are nearly identical: whether more than `share` of
+/// their residues are identical. `query` has C in place of U. Words are those of `letters`, the
+/// unchanged query.
 pub(super) fn nearly_identical(
     query: &[u8],
     letters: &[u8],
@@ -66,8 +67,8 @@ pub(super) fn nearly_identical(
     enough(identical + identical_by_words(q, &words, s))
 }
 
-/// Extends to the right over equal residues, and over up to seven mismatches or a gap of up to
-/// seven if two equal pairs follow.
+/// Extends to the right over equal residues. Skips up to seven mismatches, or a gap of up to seven
+/// residues, if two equal pairs follow.
 fn reach_right(q: &[u8], s: &[u8]) -> Reach {
     let (mut p, mut r, mut identical) = (0, 0, 0);
     while p < q.len() && r < s.len() {
@@ -88,8 +89,8 @@ fn reach_right(q: &[u8], s: &[u8]) -> Reach {
     Reach { query: p, subject: r, identical }
 }
 
-/// Mirror image of [`reach_right`], from the ends, except that the first residue of either sequence
-/// is never included.
+/// Extends to the left from the ends, as a mirror image of [`reach_right`]. The first residue of
+/// either sequence is never included.
 fn reach_left(q: &[u8], s: &[u8]) -> Reach {
     // Positions are one more than those of the residues, so that "none left" is 0.
     let (mut p, mut r, mut identical) = (q.len(), s.len(), 0);
@@ -118,8 +119,8 @@ fn first_pair(
     shifts.into_iter().find(|&(dq, ds)| matches(dq, ds))
 }
 
-/// Identities around common words of eight. `words` are the query's words from the first residue of
-/// `q` on.
+/// Counts identities around common words of eight letters. `words` are the query's words from the
+/// first residue of `q` on.
 fn identical_by_words(q: &[u8], words: &[u64], s: &[u8]) -> usize {
     if q.len() < WORD || s.len() < WORD {
         return 0;
@@ -218,8 +219,8 @@ mod tests {
     fn words_find_identities_behind_long_differences() {
         let q = sequence(1000);
         let mut s = q.clone();
-        // Eight changes in a row stop the extensions from either end: only words reach the residues
-        // between.
+        // Eight changes in a row stop the extensions from either end. Only words reach the residues
+        // between them.
         s[100..108].fill(27);
         s[800..808].fill(27);
         let all = hsp((0, 1000), (0, 1000));

@@ -13,7 +13,7 @@ use crate::order::{Bounds, Hsp, InContext, common_endpoints, order_s};
 /// Length of the window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;
 
-/// Subjects of at least this length are aligned only near the seed (`AdjustSubjectRange`,
+/// Least length of a subject that is aligned only near the seed (`AdjustSubjectRange`,
 /// `blast_gapalign.c`).
 const LONG_SUBJECT: usize = 90_000;
 /// Estimated largest total length of gaps.
@@ -52,9 +52,9 @@ impl Traceback {
         Candidate::new(hit.oid, key, alignments)
     }
 
-    /// Aligns the HSPs of a hit, and returns the alignments and BLAST+'s length of the subject for
-    /// their e-values. Frames of a translated subject are read in parts, unless `whole` asks for
-    /// all of them: then `None` says that an alignment reaches the end of a part.
+    /// Aligns the HSPs of a hit. Returns the alignments, and BLAST+'s length of the subject for
+    /// their e-values. It reads whole frames of a translated subject if `whole`, and otherwise
+    /// parts of frames. Returns `None` if an alignment reaches the end of such a part.
     fn plain_alignments(
         &self,
         query: &TracebackQuery,
@@ -125,9 +125,9 @@ impl Traceback {
         }
     }
 
-    /// The start of the alignment: the seed of the preliminary one, unless that is the very first
-    /// pair, which also means "unknown" (`BlastGetOffsetsForGappedAlignment`, `blast_gapalign.c`).
-    /// `None` drops the HSP.
+    /// Returns the start of the alignment: the seed of the preliminary HSP, unless that is the very
+    /// first pair, which also means "unknown" (`BlastGetOffsetsForGappedAlignment`,
+    /// `blast_gapalign.c`). Returns `None` if the HSP is dropped.
     fn seed(
         &self,
         query: &TracebackContext,
@@ -169,9 +169,9 @@ impl Traceback {
         (last.iter().sum::<i32>() > 0).then_some((q_end - window / 2, s_end - window / 2))
     }
 
-    /// Aligns from a pair of residues within a range of the loaded subject, where the positions of
-    /// the result count. `None` if there is a fence at the ends of the range, and the alignment
-    /// reaches it.
+    /// Aligns from a pair of residues within a range of the loaded subject. Subject positions of
+    /// the result are relative to the start of this range. Returns `None` if `is_fenced` and the
+    /// alignment reaches an end of the range.
     fn plain_alignment(
         &self,
         query: &TracebackContext,
@@ -198,8 +198,8 @@ impl Traceback {
     }
 }
 
-/// The alignment in a context and a frame, whose positions in the subject count from `shift` on;
-/// its statistics are not known yet.
+/// Creates the alignment of a context and a frame, without statistics. Subject positions of
+/// `traced` are relative to `shift`.
 fn aligned((context, frame): (u8, Frame), traced: Traced, shift: u32) -> Alignment {
     let Bounds { q_start, q_end, s_start, s_end } = traced.bounds;
     Alignment {
@@ -218,9 +218,9 @@ fn aligned((context, frame): (u8, Frame), traced: Traced, shift: u32) -> Alignme
     }
 }
 
-/// Number of the strand of an HSP in a translated sequence. Frames of a strand are compared as if
-/// they began at the same base (`s_GetQueryStrandOffset` and `s_HSPIsContained`, blast_itree.c); a
-/// protein has the first strand only.
+/// Returns the number of the strand of an HSP in a translated sequence. Frames of a strand are
+/// compared as if they began at the same base (`s_GetQueryStrandOffset` and `s_HSPIsContained`,
+/// blast_itree.c). A protein has the first strand only.
 fn strand_of(hsp: &impl InContext, frame: Frame) -> usize {
     match frame.strand() {
         Some(strand) => usize::from(strand == Strand::Minus),
@@ -228,7 +228,7 @@ fn strand_of(hsp: &impl InContext, frame: Frame) -> usize {
     }
 }
 
-/// The part of the subject that may be aligned.
+/// Returns the range of the subject that may be aligned.
 fn near_seed(q_seed: usize, q_len: usize, s_seed: usize, s_len: usize) -> (usize, usize) {
     if s_len < LONG_SUBJECT {
         return (0, s_len);

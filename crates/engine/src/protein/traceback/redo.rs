@@ -17,15 +17,16 @@ use crate::order::{Bounds, Hsp};
 use crate::protein::composition::composition_of;
 use crate::subjects::View;
 
-/// An HSP is redundant if an alignment exceeds it by this many bits.
+/// Number of bits by which an alignment must exceed an HSP to make it redundant.
 const CONTAINED_BITS: f64 = 2.0;
 
-/// Shortest subject range of nearly identical sequences, unless the query is shorter.
+/// Least length of the subject range of nearly identical sequences, unless the query is shorter.
 const NEAR_IDENTICAL_LENGTH: i64 = 50;
 
 impl Traceback {
-    /// Alignments in scaled units, by context, those of a context latest first, and the p-value of
-    /// the compositions if one was computed.
+    /// Aligns the HSPs of a hit again. Returns the alignments in scaled units, by context, the
+    /// latest alignment of a context first. Also returns the p-value of the compositions if it was
+    /// computed.
     pub(super) fn redo(
         &self,
         query: &TracebackQuery,
@@ -91,7 +92,7 @@ impl Traceback {
         }
     }
 
-    /// A quick test whether an HSP can be one of nearly identical sequences.
+    /// Tests quickly whether an HSP can be one of nearly identical sequences.
     pub(super) fn maybe_near_identical(&self, query: &TracebackContext, hsp: &PrelimHsp) -> bool {
         let q_span = i64::from(hsp.q_end) - i64::from(hsp.q_start);
         let s_span = i64::from(hsp.s_end) - i64::from(hsp.s_start);
@@ -103,7 +104,7 @@ impl Traceback {
         density >= cutoff
     }
 
-    /// Whether a much better alignment already covers an HSP.
+    /// Returns whether a much better alignment already covers an HSP.
     fn is_covered(&self, hsp: &PrelimHsp, accepted: &[Scaled]) -> bool {
         let enough = f64::from(hsp.score * self.scale) + CONTAINED_BITS * LN_2 / self.lambda;
         let (bounds, strand) = (hsp.bounds(), hsp.frame.strand());
@@ -111,8 +112,8 @@ impl Traceback {
         accepted.iter().any(|a| covers(a) && enough <= f64::from(a.score))
     }
 
-    /// Computes the matrix of a range of the query, for an HSP in it and in the subject as it was
-    /// prepared; without adjustment, the plain matrix. Returns `None` if there is nothing to align.
+    /// Computes the matrix for an HSP, from a range of the query and the loaded subject. Without
+    /// adjustment it is the plain matrix. Returns `None` if there is nothing to align.
     pub(super) fn adjust(
         &self,
         (query, range): (&TracebackContext, &Range<usize>),
@@ -157,7 +158,7 @@ impl Traceback {
         Some(rule)
     }
 
-    /// Aligns an HSP anew within a window, in which its positions in the subject count.
+    /// Aligns an HSP again within a window. Subject positions of `hsp` are relative to the window.
     fn realign(
         &self,
         (query, window): (&TracebackContext, &Window),
@@ -187,8 +188,8 @@ impl Traceback {
         Scaled { context, frame, score, bounds, edits: traced.edits, adjustment }
     }
 
-    /// Loads the subject: masked, unless its first HSP shows that it is nearly identical to the
-    /// range of the query. Returns false if it was masked and nothing was found.
+    /// Loads the subject. Masks it, unless its first HSP shows that it is nearly identical to the
+    /// range of the query. Returns false if there was nothing to mask.
     pub(super) fn prepare(
         &self,
         (query, range): (&TracebackContext, &Range<usize>),
@@ -200,25 +201,25 @@ impl Traceback {
         let from = range.start as u32;
         let placed =
             PrelimHsp { q_start: first.q_start - from, q_end: first.q_end - from, ..*first };
-        // Not the words of the range: BLAST+ looks up positions in the range as if they were
-        // positions in the query (`s_TestNearIdentical`, blast_kappa.c).
+        // The words are those of the whole query: BLAST+ looks up positions in the range as if they
+        // were positions in the query (`s_TestNearIdentical`, blast_kappa.c).
         let (residues, letters) = (&query.residues[range.clone()], &query.letters);
         let share = self.near_identical;
         if near && near::nearly_identical(residues, letters, subject, &placed, share) {
             scratch.subject.load(subject);
             true
         } else {
-            // Windows of a frame differ from query to query.
+            // Windows of a frame differ from query to query, so they are not cached.
             let known = (view.frame == Frame::Protein).then_some(&self.segments);
             scratch.subject.load_masked(view, subject, known)
         }
     }
 }
 
-/// Puts a new alignment before the accepted ones, unless one of at least its score has an end in
-/// common with it. The new alignment replaces all others that have. If the accepted ones were made
-/// with different matrices, ends on the same diagonal inside the other box suffice to refuse the
-/// new one.
+/// Inserts a new alignment before the accepted ones. It is refused if an accepted one of at least
+/// its score shares a start or an end with it. Otherwise it replaces all accepted ones that share a
+/// start or an end with it. Accepted ones that were made with different matrices also refuse it if
+/// one of its ends lies in their box, on the diagonal of the same end.
 fn insert_distinct(new: Scaled, accepted: &mut Vec<Scaled>, same_matrix: bool) {
     let conflict = |old: &Scaled| {
         if old.frame != new.frame {
@@ -240,8 +241,8 @@ fn shares_end(a: &Bounds, b: &Bounds) -> bool {
     (a.q_start, a.s_start) == (b.q_start, b.s_start) || (a.q_end, a.s_end) == (b.q_end, b.s_end)
 }
 
-/// Whether an end of `new` lies in the closed box of `old`, on the diagonal of the same end of
-/// `old`.
+/// Returns whether an end of `new` lies in the closed box of `old`, on the diagonal of the same end
+/// of `old`.
 fn has_similar_end(new: &Bounds, old: &Bounds) -> bool {
     let inside = |q: u32, s: u32| {
         (old.q_start..=old.q_end).contains(&q) && (old.s_start..=old.s_end).contains(&s)

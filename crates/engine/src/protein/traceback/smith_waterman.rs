@@ -1,5 +1,5 @@
-//! Optimal local alignments in place of those of the X-drop heuristic (`-use_sw_tback`, rules 6.6,
-//! `redo_alignment.c`).
+//! Optimal local alignments, which replace those of the X-drop heuristic (`-use_sw_tback`, rules
+//! 6.6, `redo_alignment.c`).
 
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;
@@ -11,22 +11,23 @@ use crate::order::Bounds;
 use crate::params::CompositionMode;
 use crate::subjects::View;
 
-/// Number of attempts with a doubled X-drop, if the dynamic programming misses the score.
+/// Maximum number of attempts to reach the score by dynamic programming. Each further attempt
+/// doubles the X-drop.
 const TRIES: i32 = 3;
 
 /// The alignments of a subject.
 #[derive(Default)]
 pub(super) struct LocalAlignments {
-    /// Latest first.
+    /// Alignments in scaled units, the latest first.
     pub alignments: Vec<Scaled>,
-    /// Key of the first alignment by the e-value of the search space; `None` if it is not
-    /// significant, or if alignments are linked.
+    /// Key of the first alignment, with the e-value that follows from the search space alone.
+    /// `None` if it is not significant, or if alignments are linked.
     pub first: Option<HitKey>,
     pub pair_p: Option<f64>,
 }
 
 impl Traceback {
-    /// All significant local alignments.
+    /// Finds all significant local alignments of a hit.
     pub(super) fn smith_waterman(
         &self,
         query: &TracebackQuery,
@@ -47,7 +48,8 @@ impl Traceback {
         found
     }
 
-    /// The local alignments of a window; only the best one if there was just one preliminary HSP.
+    /// Finds the local alignments of a window. It finds only the best one if there was just one
+    /// preliminary HSP.
     fn align_window(
         &self,
         (query, window): (&TracebackContext, &Window),
@@ -98,7 +100,8 @@ impl Traceback {
     }
 }
 
-/// The alignment from `start` to `end`, positions in the window. `subject` is the window.
+/// Computes the alignment from `start` to `end`, which are positions in the window. `subject` holds
+/// the residues of the window.
 fn trace(
     (query, window): (&TracebackContext, &Window),
     adjustment: Adjustment,

@@ -1,4 +1,4 @@
-//! The subject of a hit as residues: those of a protein, or translations of nucleotides.
+//! The subject of a hit as residues: the residues of a protein, or translations of nucleotides.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use fleetblast_seq::translation::GeneticCode;
 
 use crate::subjects::SubjectLetters;
 
-/// Bases of a codon.
+/// Number of bases of a codon.
 const CODON: usize = 3;
 
 /// The residues of a subject.
@@ -20,7 +20,7 @@ pub(super) enum SubjectResidues<'a> {
 }
 
 impl<'a> SubjectResidues<'a> {
-    /// The residues of a subject, translated if there is a genetic code.
+    /// Creates the residues of a subject, which is translated if there is a genetic code.
     pub fn new(subject: &'a dyn SubjectLetters, code: Option<&'a GeneticCode>) -> Self {
         match code {
             Some(code) => SubjectResidues::Translated(subject, code),
@@ -28,7 +28,7 @@ impl<'a> SubjectResidues<'a> {
         }
     }
 
-    /// Number of letters as stored: residues of a protein, bases of nucleotides.
+    /// Returns the number of letters as stored: residues of a protein, bases of nucleotides.
     pub fn stored_length(&self) -> usize {
         match self {
             SubjectResidues::Protein(residues) => residues.len(),
@@ -36,23 +36,23 @@ impl<'a> SubjectResidues<'a> {
         }
     }
 
-    /// Length for the statistics of linked alignments, in residues.
+    /// Returns the length for the statistics of linked alignments, in residues.
     pub fn linked_length(&self) -> usize {
         let stored = self.stored_length();
         if self.is_translated() { stored / CODON } else { stored }
     }
 
-    /// Number of residues of a frame.
+    /// Returns the number of residues of a frame.
     pub fn length(&self, frame: Frame) -> usize {
         frame.length(self.stored_length() as u32) as usize
     }
 
-    /// Whether the subject is translated.
+    /// Returns whether the subject is translated.
     pub fn is_translated(&self) -> bool {
         matches!(self, SubjectResidues::Translated(..))
     }
 
-    /// The residues of a range of a frame.
+    /// Returns the residues of a range of a frame.
     ///
     /// # Panics
     /// If the frame is shorter.
@@ -82,18 +82,18 @@ pub(super) struct TranslatedParts {
 }
 
 impl TranslatedParts {
-    /// Bases around an alignment that are translated with it.
+    /// Number of bases around an alignment that are translated with it.
     const MARGIN: u32 = 99;
-    /// The part ends with the subject if at most this number of bases is left.
+    /// Number of bases: if at most this many are left, the part ends with the subject.
     const REST: u32 = 21;
 
-    /// Creates a list without a part.
+    /// Creates a list without parts.
     pub fn new(bases: u32, whole: bool) -> TranslatedParts {
         TranslatedParts { bases, whole, parts: Vec::new() }
     }
 
-    /// The part of a frame of `length` residues that is translated for an alignment with this range
-    /// of the subject.
+    /// Returns the part of a frame of `length` residues that is translated for an alignment with
+    /// this range of the subject.
     pub fn part(&mut self, frame: Frame, length: u32, aligned: Range<u32>) -> Range<u32> {
         if self.whole {
             return 0..length;

@@ -1,4 +1,4 @@
-//! The subject in progress, in both directions, with or without its low-complexity segments.
+//! The current subject in both directions, with or without masks of its low-complexity ranges.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,15 +9,15 @@ use fleetblast_seq::seg::{Masker, SegParams};
 
 use crate::subjects::View;
 
-/// Number of parts of the table of segments, so that threads seldom wait for the same one.
+/// Number of shards of the cache. There are many, so that threads seldom wait for the same one.
 const SHARDS: usize = 64;
-/// Number of subjects in a part. When it is full, it is emptied.
+/// Maximum number of subjects in a shard. A full shard is emptied.
 const MAX_SUBJECTS: usize = 16 * 1024;
 
-/// The low-complexity segments of a subject; `None` if there are none.
+/// The low-complexity ranges of a subject; `None` if there are none.
 type MaskedRanges = Option<Arc<[Range<u32>]>>;
 
-/// Cache of low-complexity segments of aligned subjects. They are the same for all queries, and
+/// Cache of low-complexity ranges of aligned subjects. They are the same for all queries, and
 /// finding them takes longer than many an alignment.
 #[derive(Debug)]
 pub(super) struct Segments([Mutex<HashMap<View, MaskedRanges>>; SHARDS]);
@@ -28,7 +28,8 @@ impl Segments {
         Segments(std::array::from_fn(|_| Mutex::default()))
     }
 
-    /// The segments of a subject; `find` computes them if they are unknown.
+    /// Returns the low-complexity ranges of a subject. `find` computes them if they are not in the
+    /// cache.
     fn get_or_find(&self, view: View, find: impl FnOnce() -> Vec<Range<u32>>) -> MaskedRanges {
         let shard = &self.0[view.oid as usize % SHARDS];
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,8 +74,8 @@ impl Subject {
         self.reverse();
     }
 
-    /// Copies a subject and masks its low-complexity segments. Returns true if there were any.
-    /// `known` caches those of earlier subjects.
+    /// Copies a subject and masks its low-complexity ranges. Returns true if there were any.
+    /// `known` caches the ranges of earlier subjects.
     pub fn load_masked(&mut self, view: View, residues: &[u8], known: Option<&Segments>) -> bool {
         self.load(residues);
         let mut find = || self.masker.mask(residues);
@@ -97,17 +98,17 @@ impl Subject {
         self.backwards.push(SENTINEL);
     }
 
-    /// The residues.
+    /// Returns the residues.
     pub fn residues(&self) -> &[u8] {
         &self.forwards[..self.forwards.len() - 1]
     }
 
-    /// The residues and the closing sentinel.
+    /// Returns the residues and the closing sentinel.
     pub fn forwards(&self) -> &[u8] {
         &self.forwards
     }
 
-    /// The residues from last to first, and the closing sentinel.
+    /// Returns the residues from last to first, and the closing sentinel.
     pub fn backwards(&self) -> &[u8] {
         &self.backwards
     }

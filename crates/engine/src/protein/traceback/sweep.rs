@@ -1,8 +1,8 @@
 //! Rows of a Smith–Waterman pass, several columns at a time.
 //!
 //! The vertical and diagonal moves of a row depend on the row before only. Horizontally, each
-//! column takes the best of the gaps that were opened to the left of it. Within a chunk of columns
-//! it is found in steps of doubling length; from chunk to chunk a single number is passed on.
+//! column takes the best of the gaps that opened to the left of it. Within a chunk of columns this
+//! maximum is found in steps of doubling length. From chunk to chunk a single number is passed on.
 
 use crate::kernel::Kernel;
 use crate::scores::{NEVER, RowNumber, ScoreRow, ScoreRows};
@@ -17,9 +17,9 @@ pub(super) struct Sweep {
     columns: usize,
     /// Best score of each column.
     best: Vec<Chunk>,
-    /// The best of each column with an open gap in the subject.
+    /// Best score of each column with an open gap in the subject.
     gaps: Vec<Chunk>,
-    /// By row number, its scores with the columns; empty for rows not used yet.
+    /// Scores of each row with the columns, by row number; empty for rows not used yet.
     pairs: Vec<Vec<Chunk>>,
     /// The scores of a row in which some columns are forbidden.
     barred: Vec<Chunk>,
@@ -42,9 +42,9 @@ impl Sweep {
         self.pairs.iter_mut().for_each(Vec::clear);
     }
 
-    /// Advances by the query's row with this number. Returns its best score. `letters` are the
-    /// residues of the columns, the same in each row. No alignment uses the columns in the
-    /// half-open ranges `forbidden`.
+    /// Computes the next row, for the query residue with this row number. Returns its best score.
+    /// `letters` are the residues of the columns, the same in each row. No alignment uses the
+    /// columns in the half-open ranges `forbidden`.
     pub fn row(
         &mut self,
         number: RowNumber,
@@ -80,7 +80,7 @@ impl Sweep {
         }
     }
 
-    /// The first column of the last row with this score.
+    /// Returns the first column of the last row with this score.
     pub fn column_of(&self, score: i32) -> Option<usize> {
         self.best.as_flattened()[..self.columns].iter().position(|&best| best == score)
     }
@@ -96,11 +96,11 @@ fn fill_pairs(pairs: &mut Vec<Chunk>, letters: &[u8], scores: &ScoreRow) {
 
 /// Operations that differ between instruction sets; the compiler vectorises the rest.
 trait Lanes: Copy {
-    /// Each lane moves `BY` (1, 2, 4 or 8) lanes up; the last ones of `below` enter.
+    /// Moves each lane `BY` (1, 2, 4 or 8) lanes up; the last lanes of `below` enter.
     fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk;
 }
 
-/// Plain Rust.
+/// Operations in plain Rust.
 #[derive(Clone, Copy)]
 struct Plain;
 
@@ -135,7 +135,7 @@ impl Row<'_> {
                 zip(lanes.up::<1>(*best, before), *pairs, |score, pair| (score + pair).max(0));
             before = *best;
             let without = zip(moved, down, i32::max);
-            // Opening costs no less than extending, so a gap is never opened from another gap.
+            // Opening costs no less than extending, so a gap never opens from another gap.
             let mut across = lanes.up::<1>(without.map(|score| score - opened), [NEVER; LANES]);
             across = doubled::<L, 1>(lanes, across, extend);
             across = doubled::<L, 2>(lanes, across, extend);
@@ -158,7 +158,7 @@ fn zip(a: Chunk, b: Chunk, f: impl Fn(i32, i32) -> i32) -> Chunk {
     std::array::from_fn(|i| f(a[i], b[i]))
 }
 
-/// The maximum of each lane and of a gap that reaches it from `BY` lanes before.
+/// Returns the maximum of each lane and of a gap that reaches it from `BY` lanes before.
 #[inline(always)]
 fn doubled<L: Lanes, const BY: usize>(lanes: L, across: Chunk, extend: i32) -> Chunk {
     let longer = lanes.up::<BY>(across, [NEVER; LANES]).map(|score| score - BY as i32 * extend);
@@ -174,7 +174,7 @@ mod x86 {
     use crate::kernel::{Avx2, Avx512};
     use crate::xdrop;
 
-    /// [`Row::advance`] with AVX-512.
+    /// Runs [`Row::advance`] with AVX-512.
     pub(super) fn avx512(proof: Avx512, row: Row) -> i32 {
         #[target_feature(enable = "avx512bw")]
         fn inner(proof: Avx512, row: Row) -> i32 {
@@ -184,7 +184,7 @@ mod x86 {
         unsafe { inner(proof, row) }
     }
 
-    /// [`Row::advance`] with AVX2.
+    /// Runs [`Row::advance`] with AVX2.
     pub(super) fn avx2(proof: Avx2, row: Row) -> i32 {
         #[target_feature(enable = "avx2")]
         fn inner(proof: Avx2, row: Row) -> i32 {
@@ -219,7 +219,7 @@ mod tests {
     use fastrand::Rng;
     use fleetblast_stats::scoring::ScoringSystem;
 
-    /// The definition: each cell from its three neighbours.
+    /// Computes the table by its definition: each cell from its three neighbours.
     fn table(
         query: &[u8],
         subject: &[u8],

@@ -1,5 +1,5 @@
-//! The parts of two sequences that are aligned again together: proteins as a whole, of a translated
-//! sequence windows around the HSPs (`s_WindowsFromAligns`, redo_alignment.c).
+//! The parts of two sequences that are aligned again together: whole proteins, or windows around
+//! the HSPs of a translated sequence (`s_WindowsFromAligns`, redo_alignment.c).
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use super::TracebackContext;
 use crate::hits::PrelimHsp;
 use crate::order::order_s;
 
-/// Residues of a frame around an HSP that are aligned with it (`kWindowBorder`).
+/// Number of residues of a frame around an HSP that are aligned with it (`kWindowBorder`).
 const BORDER: usize = 200;
-/// Residues next to a stop that do not count for the composition (`kCompositionMargin`).
+/// Number of residues next to a stop that do not count for the composition (`kCompositionMargin`).
 const MARGIN: usize = 20;
 
 /// HSPs that are aligned again within ranges of their context and of the subject.
@@ -24,13 +24,13 @@ pub(super) struct Window {
     pub frame: Frame,
     /// Range of the frame.
     pub subject: Range<usize>,
-    /// In ORDER-S, never empty.
+    /// HSPs in ORDER-S; never empty.
     pub hsps: Vec<PrelimHsp>,
 }
 
 impl Window {
-    /// Joins the next window by position, unless a gap lies between the two. Proteins are never
-    /// divided, so that only the ranges of the translated sequence can differ.
+    /// Joins the next window by position. Returns it as an error if a gap lies between the two.
+    /// Proteins are never divided, so that only the ranges of the translated sequence can differ.
     fn join(&mut self, next: Window) -> Result<(), Window> {
         let touches = |range: &Range<usize>, next: &Range<usize>| range.end >= next.start;
         if self.frame != next.frame
@@ -46,8 +46,8 @@ impl Window {
     }
 }
 
-/// The windows of a context, by position. `hsps` are those of all contexts, in ORDER-S;
-/// `subject_length` is the length of a frame of the subject.
+/// Returns the windows of a context, by position. `hsps` holds the HSPs of all contexts, in
+/// ORDER-S. `subject_length` returns the length of a frame of the subject.
 pub(super) fn of_context(
     context: &TracebackContext,
     hsps: &[PrelimHsp],
@@ -90,8 +90,8 @@ pub(super) fn of_context(
     joined
 }
 
-/// The range of a translation whose composition counts for an HSP in the range `aligned`: all of
-/// the window up to the next stops, less a margin (`Blast_GetCompositionRange`,
+/// Returns the range of a translation whose composition counts for an HSP in the range `aligned`.
+/// It is the window up to the next stops, less a margin (`Blast_GetCompositionRange`,
 /// redo_alignment.c).
 pub(super) fn composed_range(
     residues: &[u8],

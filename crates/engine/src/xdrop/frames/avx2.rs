@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 use super::{Cells, Direction, Extent, Frames, LANES, Row, Rows, run};
 use crate::kernel::Avx2;
 
-/// [`run`] with AVX2.
+/// Calls [`run`] with AVX2.
 pub(crate) fn extend<Q: Rows>(
     proof: Avx2,
     frames: &Frames,
@@ -24,19 +24,19 @@ pub(crate) fn extend<Q: Rows>(
     unsafe { inner(proof, frames, directions) }
 }
 
-/// A row in four registers. That there is one is proof of the instructions.
+/// A row in four registers. Its existence proves that the CPU has the instructions.
 #[derive(Clone, Copy)]
 struct Quarters([__m256i; 4]);
 
 impl Quarters {
-    /// A register of [`super::NEVER`].
+    /// Returns a register of [`super::NEVER`].
     #[inline(always)]
     fn never(self) -> __m256i {
         // SAFETY: the row is proof that the CPU has the instructions.
         unsafe { _mm256_set1_epi8(i8::MIN) }
     }
 
-    /// The highest bit of each byte.
+    /// Returns the highest bit of each byte.
     #[inline(always)]
     fn bits(self, lanes: [__m256i; 4]) -> u128 {
         // SAFETY: the row is proof that the CPU has the instructions.
@@ -67,8 +67,8 @@ impl Row for Quarters {
         let mut out = [0; LANES];
         let (quarters, _) = out.as_chunks_mut::<32>();
         for (quarter, lanes) in quarters.iter_mut().zip(self.0) {
-            // SAFETY: by the proof the CPU has the instructions; each quarter holds 32 bytes, the
-            // store needs no alignment.
+            // SAFETY: the row is proof that the CPU has the instructions; each quarter holds 32
+            // bytes, the store needs no alignment.
             unsafe { _mm256_storeu_si256(quarter.as_mut_ptr().cast(), lanes) };
         }
         out
@@ -86,8 +86,8 @@ impl Row for Quarters {
             let (first, second) = (half(0), half(16));
             Quarters(each(|i| {
                 let codes = _mm256_loadu_si256(quarters[i].as_ptr().cast());
-                // The shuffle looks at the low four bits; the blend at the highest, where bit 4 is
-                // moved to.
+                // The shuffle uses the low four bits. The blend uses the highest bit, to which bit
+                // 4 is shifted.
                 let upper = _mm256_slli_epi16::<3>(codes);
                 _mm256_blendv_epi8(
                     _mm256_shuffle_epi8(first, codes),
@@ -135,7 +135,8 @@ impl Row for Quarters {
     fn select(self, lanes: u128) -> Self {
         // SAFETY: the row is proof that the CPU has the instructions.
         Quarters(each(|i| unsafe {
-            // For each lane, the byte of the mask with its bit, and that bit.
+            // For each lane, the number of the mask's byte that has its bit, and that bit in the
+            // byte.
             let byte = _mm256_setr_epi64x(0, ONES, 2 * ONES, 3 * ONES);
             let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
             let mask = _mm256_set1_epi32((lanes >> (32 * i)) as i32);
@@ -163,7 +164,7 @@ impl Row for Quarters {
         let above = [self.0[1], self.0[2], self.0[3], self.never()];
         // SAFETY: the row is proof that the CPU has the instructions.
         Quarters(each(|i| unsafe {
-            // Each section takes the first byte of the next one.
+            // Each section takes the first byte of the next section.
             let next = _mm256_permute2x128_si256::<0x21>(self.0[i], above[i]);
             _mm256_alignr_epi8::<1>(next, self.0[i])
         }))

@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 use super::{Cells, Direction, Extent, Frames, LANES, Row, Rows, run};
 use crate::kernel::Avx512;
 
-/// [`run`] with AVX-512BW.
+/// Calls [`run`] with AVX-512BW.
 pub(crate) fn extend<Q: Rows>(
     proof: Avx512,
     frames: &Frames,
@@ -29,7 +29,7 @@ pub(crate) fn extend<Q: Rows>(
 struct Halves([__m512i; 2]);
 
 impl Halves {
-    /// A register of [`super::NEVER`].
+    /// Returns a register of [`super::NEVER`].
     #[inline(always)]
     fn never(self) -> __m512i {
         // SAFETY: the row is proof that the CPU has the instructions.
@@ -60,8 +60,8 @@ impl Row for Halves {
         let mut out = [0; LANES];
         let (halves, _) = out.as_chunks_mut::<64>();
         for (half, lanes) in halves.iter_mut().zip(self.0) {
-            // SAFETY: by the proof the CPU has the instructions; each half holds 64 bytes, the
-            // store needs no alignment.
+            // SAFETY: the row is proof that the CPU has the instructions; each half holds 64 bytes,
+            // the store needs no alignment.
             unsafe { _mm512_storeu_si512(half.as_mut_ptr().cast(), lanes) };
         }
         out
@@ -79,7 +79,7 @@ impl Row for Halves {
             let (first, second) = (half(0), half(16));
             let look = |codes: &[u8; 64]| {
                 let codes = _mm512_loadu_si512(codes.as_ptr().cast());
-                // The shuffle looks at the low four bits.
+                // The shuffle uses the low four bits.
                 let low = _mm512_shuffle_epi8(first, codes);
                 let upper = _mm512_test_epi8_mask(codes, _mm512_set1_epi8(16));
                 _mm512_mask_shuffle_epi8(low, upper, second, codes)
@@ -147,7 +147,7 @@ impl Row for Halves {
     fn down(self) -> Self {
         // SAFETY: the row is proof that the CPU has the instructions.
         let down = |half, above| unsafe {
-            // Each section takes the first byte of the next one.
+            // Each section takes the first byte of the next section.
             _mm512_alignr_epi8::<1>(_mm512_alignr_epi64::<2>(above, half), half)
         };
         Halves([down(self.0[0], self.0[1]), down(self.0[1], self.never())])

@@ -10,17 +10,17 @@ use crate::scores::RowNumber;
 struct Cell {
     /// Best score of an alignment ending here.
     best: i32,
-    /// Best score of one that goes on with a gap in the subject.
+    /// Best score of an alignment whose gap in the subject continues to the next row.
     gap: i32,
 }
 
-/// The last row.
+/// Cells of the last row.
 #[derive(Debug, Default)]
 pub(super) struct Cells(Vec<Cell>);
 
 impl Cells {
-    /// See [`DpScratch::extend`](super::DpScratch::extend); neither sequence is empty. Also returns
-    /// whether a row reads the last residue of `subject`.
+    /// Extends as [`DpScratch::extend`](super::DpScratch::extend) does. Neither sequence may be
+    /// empty. Also returns whether a row reads the last residue of `subject`.
     pub fn extend(
         &mut self,
         query: &[RowNumber],
@@ -64,7 +64,8 @@ impl Cells {
         (extent, reads_last)
     }
 
-    /// The row before the first query residue: a gap from the start. Returns the number of cells.
+    /// Computes the row before the first query residue, which is a gap from the start. Returns the
+    /// number of its cells.
     fn first_row(
         &mut self,
         columns: usize,
@@ -127,13 +128,13 @@ struct RowPass<'a> {
     first: usize,
     /// Last live column.
     last: usize,
-    /// Score of going on with a gap in the query.
+    /// Best score of an alignment whose gap in the query continues to the next column.
     gap_row: i32,
 }
 
 impl RowPass<'_> {
-    /// `cells`, `subject` and `trace` begin at column `self.first`; `subject` with the residue
-    /// after it.
+    /// Computes the row. `cells`, `subject` and `trace` begin at column `self.first`; `subject`
+    /// begins with the residue after that column.
     #[inline]
     fn run(&mut self, cells: &mut [Cell], subject: &[u8], trace: &mut [u8]) {
         let start = self.first;

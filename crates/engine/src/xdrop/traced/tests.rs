@@ -69,7 +69,7 @@ fn an_alignment_within_a_part_is_that_of_the_whole() {
     assert!(within > 50 && beyond > 50, "{within}, {beyond}");
 }
 
-/// Score of the columns of an alignment, and the box that they cover.
+/// Returns the score of the columns of an alignment, and their ends in both sequences.
 fn rescore(q: &[u8], s: &[u8], traced: &Traced, scheme: &Scheme<'_>) -> (i32, usize, usize) {
     let (mut i, mut j) = (traced.bounds.q_start as usize, traced.bounds.s_start as usize);
     let mut score = 0;
@@ -92,7 +92,8 @@ fn rescore(q: &[u8], s: &[u8], traced: &Traced, scheme: &Scheme<'_>) -> (i32, us
     (score, i, j)
 }
 
-/// Best score of an alignment of prefixes, by the plain recurrence over the whole matrix.
+/// Returns the best score of an alignment of prefixes, by the plain recurrence over the whole
+/// matrix.
 fn best_prefixes(q: &[u8], s: &[u8], scheme: &Scheme<'_>) -> i32 {
     let GapCosts { open, extend } = scheme.gaps;
     let width = s.len() + 1;
@@ -227,8 +228,8 @@ fn gaps_at_the_ends_are_taken_off_again() {
     assert_eq!(traced.bounds, Bounds { q_start: 5, q_end: 17, s_start: 8, s_end: 21 });
 }
 
-/// Two sequences with a common but mutated range and gaps, or of few letters. The last residue of
-/// the second is not aligned.
+/// Draws two sequences with a common but mutated range and gaps. Some consist of few letters. The
+/// last residue of the second is not aligned.
 fn pair(random: &mut Rng) -> (Vec<u8>, Vec<u8>) {
     let len = random.usize(1..=250);
     let mut query = random.protein(len);
@@ -255,7 +256,8 @@ fn pair(random: &mut Rng) -> (Vec<u8>, Vec<u8>) {
     (query, subject)
 }
 
-/// Compares extents and columns with those of the scalar rows. Returns the number of edits.
+/// Compares the extents and columns of all kernels with those of the scalar rows. Returns the
+/// number of edits.
 fn check(query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> usize {
     let mut scalar = DpScratch::new(Kernel::Portable);
     let mut expected = Vec::new();

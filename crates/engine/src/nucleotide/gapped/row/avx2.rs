@@ -21,7 +21,7 @@ pub(super) fn perform<W: Computation>(proof: Avx2, work: W) -> W::Output {
 struct Halves(__m256i, __m256i);
 
 impl Halves {
-    /// The highest bit of each byte.
+    /// Returns the highest bit of each byte.
     #[inline(always)]
     fn bits(self) -> u64 {
         // SAFETY: the row is proof that the CPU has the instructions.

@@ -1,5 +1,5 @@
-//! Rows of at most as many diagonals as a register has lanes. Each row fills one register, whatever
-//! its diagonals.
+//! Computes rows of at most as many diagonals as a register has lanes. Each row fills one register,
+//! whatever its diagonals.
 
 use std::arch::x86_64::*;
 
@@ -9,7 +9,7 @@ use crate::nucleotide::greedy::pairs::Walk;
 use crate::nucleotide::greedy::rows::{Front, Furthest, LANES, Narrow, Path};
 use crate::nucleotide::greedy::rules::Rules;
 
-/// Computes rows as long as they are narrow; see the trait `Stepper`.
+/// Computes rows as long as they are narrow, as the trait `Stepper` describes.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512cd")]
 pub(super) fn rows<const BACK: bool>(
@@ -39,7 +39,7 @@ pub(super) fn rows<const BACK: bool>(
             first += by;
             diagonals = _mm512_add_epi32(_mm512_set1_epi32(first), lanes());
         }
-        // A mismatch advances the furthest path by two.
+        // A mismatch advances the extent of the furthest path by two.
         let furthest = path.before + 2 + 2 * AT_ONCE;
         if (furthest + high) / 2 >= walk.query.length || (furthest - low) / 2 >= walk.subject.length
         {
@@ -93,8 +93,8 @@ pub(super) fn rows<const BACK: bool>(
     finished
 }
 
-/// Completes the runs of some lanes, `seen` in part. Returns `None` if one reaches an end of a
-/// sequence.
+/// Measures the whole runs of some lanes. For the lanes `seen`, the first [`AT_ONCE`] bases are
+/// known to be equal. Returns `None` if a run reaches an end of a sequence.
 #[cold]
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512cd")]

@@ -11,7 +11,7 @@ pub(in super::super) struct Cell {
     pub length: i32,
 }
 
-/// Where the state of diagonals is stored.
+/// Storage of the state of diagonals.
 #[derive(Clone, Debug)]
 pub(in super::super) enum Memory {
     /// The complete state of every diagonal of the present subject.

@@ -6,12 +6,13 @@ use std::arch::x86_64::*;
 use super::{Advance, SLACK, Steps};
 use crate::kernel::Avx2;
 
-/// Number of registers for scores. The others of the sixteen hold maxima and temporary values.
+/// Maximum number of registers for scores. The other four of the sixteen hold maxima and temporary
+/// values.
 pub(super) const MAX_ELEMENTS: usize = 12;
 /// Number of lanes per register.
 pub(super) const LANES: usize = 32;
 
-/// See [`super::Stepper::advance`].
+/// Implements [`super::Stepper::advance`] with AVX2.
 pub(super) fn advance(
     _: Avx2,
     elements: usize,
@@ -26,7 +27,7 @@ pub(super) fn advance(
     }
 }
 
-/// [`advance`] with the scores in `E` registers.
+/// Does the work of [`advance`] with the scores in `E` registers.
 #[target_feature(enable = "avx2")]
 fn run<const E: usize>(
     steps: &Steps,

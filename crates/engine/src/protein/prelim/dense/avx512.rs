@@ -2,10 +2,11 @@
 //!
 //! A step is one addition for each element and one instruction that records whether a lane was at
 //! the threshold. The best instruction depends on the ports of the processor ([`ThresholdTest`]).
-//! Intrinsics have two drawbacks. The compiler moves masks through general registers in each step.
-//! And it does not keep a row's address far enough ahead: a row whose address comes straight from a
-//! load costs two cycles of ten on Zen 5. So eight codes are loaded eight steps early. Hence the
-//! assembly.
+//!
+//! This is assembly, because intrinsics have two drawbacks. The compiler moves masks through
+//! general registers in each step. And it does not compute a row's address early enough: a row
+//! whose address comes straight from a load costs two cycles of ten on Zen 5. The assembly loads
+//! eight codes eight steps early.
 #![allow(unsafe_code)]
 
 use std::arch::asm;
@@ -14,20 +15,20 @@ use std::arch::x86_64::{__cpuid, _mm512_set1_epi8};
 use super::{Advance, CODES, SLACK, Steps, UNROLLED};
 use crate::kernel::Avx512;
 
-/// Number of registers for scores.
+/// Maximum number of registers for scores.
 pub(super) const MAX_ELEMENTS: usize = 16;
 /// Number of lanes per register.
 pub(super) const LANES: usize = 64;
 
-/// How lanes at the threshold are detected.
+/// Method that detects lanes at the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThresholdTest {
-    /// By comparing into mask registers. Intel's processors do saturating additions and maxima of
+    /// Comparisons into mask registers. Intel's processors do saturating additions and maxima of
     /// 512 bits on one port only, comparisons on the other. So an addition and a comparison
     /// together take one cycle.
     Comparison,
-    /// By maxima. AMD's processors from Zen 4 on do saturating additions and comparisons on the
-    /// same two pipes, maxima on all four. So an addition and a maximum together take as long as an
+    /// Maxima. AMD's processors from Zen 4 on do saturating additions and comparisons on the same
+    /// two pipes, maxima on all four. So an addition and a maximum together take as long as an
     /// addition.
     Maximum,
 }
@@ -46,7 +47,7 @@ impl ThresholdTest {
     }
 }
 
-/// See [`super::Stepper::advance`].
+/// Implements [`super::Stepper::advance`] with AVX-512BW.
 pub(super) fn advance(
     _: Avx512,
     watch: ThresholdTest,
@@ -63,8 +64,8 @@ pub(super) fn advance(
     assert!(before.len() == elements * LANES && after.len() == elements * LANES);
     assert!(steps.codes.len() >= count + SLACK && steps.entering.len() >= count + SLACK);
     assert!(leaving.len() >= count + SLACK);
-    // SAFETY: the proof says that the CPU has the instructions; what the
-    // assembly reads and writes lies in the slices, which are as long as asserted.
+    // SAFETY: the proof says that the CPU has the instructions; the assembly reads and writes only
+    // within the slices, which are as long as asserted.
     let (left, below) = unsafe {
         match watch {
             ThresholdTest::Comparison => compare(elements, steps, before, after, leaving),
@@ -74,9 +75,9 @@ pub(super) fn advance(
     Advance { steps: count - left, reached: below != u64::MAX }
 }
 
-/// The instructions around, in, and between the steps: one line for each element, the last one
-/// first, before those of the first element. Registers and offsets count the elements. Six masks or
-/// maxima are used in rotation, so that none waits for the one before.
+/// The instructions before, in, and after the steps. There is one line for each element, from the
+/// last element to the first. Numbers of registers and offsets follow the elements. Six masks or
+/// maxima are used in rotation, so that no instruction waits for the previous one.
 macro_rules! lines {
     (load $place:literal $($element:literal $below:literal $turn:literal,)*) => {
         concat!($("vmovdqu64 zmm", $element, ", [{", $place, "} + 64 * ", $element, "]\n",)*
@@ -119,7 +120,8 @@ macro_rules! lines {
     };
 }
 
-/// The steps with `$count` elements; `$last` is the last, and the others except the first follow.
+/// Runs the steps with `$count` elements. `$last` is the number of the last element. The lines of
+/// all elements except the first follow.
 macro_rules! assembly {
     (
         $watch:ident $count:literal $last:literal ($($element:tt)*)
@@ -145,8 +147,8 @@ macro_rules! assembly {
             "imul {row}, {row}, {stride}",
             "add {row}, {profile}",
             // The leaving score is in the first lane. Each other lane's byte moves to the lane
-            // before it; the entering byte goes to the last. First quarters of 16 bytes move by
-            // one, then bytes.
+            // before it, and the entering byte goes to the last lane. First quarters of 16 bytes
+            // move by one, then bytes.
             "vpbroadcastq zmm29, [{entering} + {t}]",
             concat!("vmovd dword ptr [{leaving} + {t}], xmm", $last),
             concat!("valignq zmm30, zmm29, zmm", $last, ", 2"),
@@ -175,7 +177,7 @@ macro_rules! assembly {
             profile = in(reg) $steps.profile.as_ptr(),
             before = in(reg) $before.as_mut_ptr(),
             after = in(reg) $after.as_mut_ptr(),
-            // From minus the number of steps up to zero.
+            // Counts from minus the number of steps up to zero.
             t = inout(reg) (end as isize).wrapping_neg() => left,
             code_bits = const CODES - 1,
             stride = const $count * LANES,
@@ -211,16 +213,15 @@ macro_rules! pick {
     };
 }
 
-/// Defines a function that runs the steps. It returns the number of steps left, and the lanes that
-/// stayed below the threshold in all elements since the examination before the last.
+/// Defines a function that runs the steps. The function returns the number of steps left, and the
+/// lanes that stayed below the threshold in all elements since the last test but one.
 macro_rules! function {
     ($watch:ident) => {
         /// # Safety
         /// The CPU must have AVX-512BW. The number of steps must be positive and a multiple of
-        /// those between examinations, which are a multiple of [`UNROLLED`]. There must be
-        /// [`SLACK`] more codes, entering and leaving scores than steps. There must be [`LANES`]
-        /// scores for each element in `before` and `after` and, for each of [`CODES`] codes, in the
-        /// profile.
+        /// `steps.test_every`, which must be a multiple of [`UNROLLED`]. There must be [`SLACK`]
+        /// more codes, entering and leaving scores than steps. There must be [`LANES`] scores for
+        /// each element in `before` and `after` and, for each of [`CODES`] codes, in the profile.
         #[target_feature(enable = "avx512bw")]
         unsafe fn $watch(
             elements: usize,

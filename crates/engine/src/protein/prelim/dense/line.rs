@@ -10,7 +10,7 @@ const PAD: usize = 2;
 #[derive(Debug, Default)]
 pub(super) struct Line {
     codes: Vec<u8>,
-    /// Start of each subject.
+    /// Start of each subject in `codes`.
     starts: Vec<usize>,
 }
 
@@ -28,17 +28,18 @@ impl Line {
         self.codes.resize(len + SLACK, RESET);
     }
 
-    /// Number of codes, a multiple of [`TEST_EVERY`].
+    /// Returns the number of codes, a multiple of [`TEST_EVERY`].
     pub fn len(&self) -> usize {
         self.codes.len() - SLACK
     }
 
-    /// The codes, and [`SLACK`] more.
+    /// Returns the codes, followed by [`SLACK`] more.
     pub fn codes(&self) -> &[u8] {
         &self.codes
     }
 
-    /// The subject with a residue at this offset of the line, and the offset in the subject.
+    /// Returns the number of the subject that has a residue at this offset of the line, and the
+    /// offset in the subject.
     pub fn subject(&self, offset: usize) -> (usize, usize) {
         let index = self.starts.partition_point(|&start| start <= offset) - 1;
         (index, offset - self.starts[index])

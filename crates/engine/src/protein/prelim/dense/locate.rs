@@ -17,9 +17,9 @@ pub(super) fn portable<const N: usize>(
     });
 }
 
-/// [`portable`], generic over the lanes and compiled once for each instruction set. `next` moves
-/// bytes to the lane before; the given one enters the last. `rises` returns the lanes that go from
-/// below the threshold to it, the first in the lowest bit.
+/// Does the work of [`portable`] for `N` lanes. It is compiled once for each instruction set.
+/// `next` moves each byte to the lane before it; the given byte enters the last lane. `rises`
+/// returns the lanes that go from below the threshold to it, the first in the lowest bit.
 #[inline(always)]
 fn run<const N: usize>(
     steps: &Steps,
@@ -52,8 +52,8 @@ pub(super) use x86::{avx2, avx512};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    //! The same with instructions that not every CPU has. Only the comparisons are intrinsics: the
-    //! compiler would do them byte by byte.
+    //! Locates rises with instructions that not every CPU has. The comparisons are intrinsics,
+    //! because the compiler would do them byte by byte.
     #![allow(unsafe_code)]
 
     use std::arch::x86_64::*;
@@ -61,7 +61,7 @@ mod x86 {
     use super::{Steps, next_lanes, run};
     use crate::kernel::{Avx2, Avx512};
 
-    /// [`super::portable`] with AVX-512BW.
+    /// Does the work of [`super::portable`] with AVX-512BW.
     pub(in super::super) fn avx512(
         _: Avx512,
         steps: &Steps,
@@ -94,7 +94,7 @@ mod x86 {
         unsafe { inner(steps, before, found) }
     }
 
-    /// [`super::portable`] with AVX2.
+    /// Does the work of [`super::portable`] with AVX2.
     pub(in super::super) fn avx2(
         _: Avx2,
         steps: &Steps,

@@ -1,27 +1,26 @@
 //! The dense filter: finds where the ungapped score of a diagonal rises to the cut-off, for many
 //! query positions at a time.
 //!
-//! One signed byte per query position holds the running score of the diagonal that is passing
-//! there. It is biased by −128, so that saturating addition keeps it at zero or above at no cost.
-//! The contexts of a group are concatenated on a line, with resetting pads between them. The line
-//! is cut into pieces whose scores stay in registers, in the striped layout of Farrar
+//! One signed byte per query position holds the running score of the diagonal that is passing the
+//! position. It is biased by −128, so that saturating addition keeps it at zero or above at no
+//! cost. The contexts of a group are concatenated on a line, with resetting pads between them. The
+//! line is cut into pieces whose scores stay in registers, in the striped layout of Farrar
 //! (Bioinformatics 2007). Lane l, element e holds position e + (lanes − 1 − l) · elements. So a
 //! step along all diagonals moves each element's vector to the next element, and bytes move between
 //! lanes once per subject residue. Scores that leave the end of a piece are stored and enter the
-//! next one. The subjects of a block are concatenated as well, with pads between them, so that the
-//! steps go on from one to the next.
+//! next piece. The subjects of a block are concatenated as well, with pads between them, so that
+//! the steps continue from one subject to the next.
 //!
-//! **Lossless.** An ungapped HSP of rules 4.4 covers a contiguous range of one diagonal, and its
-//! score is the sum of the scores there, whatever words, X-drops, windows or masks led to it. Masks
-//! and words only remove HSPs. (Exception: one-hit extensions from words of X alone leave out
-//! pairs; contexts with such words are not filtered in that mode.) The diagonal's running score,
-//! floored at zero, is at least that sum when the range ends. This requires that no profile entry
-//! is rounded down and that the cut-off is at most 255 ([`Group::new`] refuses other cases). So a
-//! diagonal that stays below the group's least cut-off has no HSP. Near the rises of the other
-//! diagonals the exact rules run ([`super::filtered_diagonal`]).
+//! **Lossless.** An ungapped HSP of rules 4.4 covers a contiguous range of one diagonal. Its score
+//! is the sum of the scores there, whatever words, X-drops, windows or masks led to it. Masks and
+//! words only remove HSPs. (Exception: one-hit extensions from words of X alone leave out pairs;
+//! contexts with such words are not filtered in that mode.) When the range ends, the diagonal's
+//! running score, floored at zero, is at least that sum. This requires that no profile entry is
+//! rounded down and that the cut-off is at most 255 ([`Group::new`] refuses other cases). So a
+//! diagonal that stays below the group's least cut-off has no HSP. On the other diagonals the exact
+//! rules run near the rises ([`super::filtered_diagonal`]).
 
-/// Calls a function that is generic over the number of vectors in a piece, for one of these
-/// numbers.
+/// Calls a function that is generic over the number of vectors in a piece, with the given number.
 macro_rules! with_elements {
     ($elements:expr, [$($number:literal)*], $run:ident $arguments:tt) => {
         match $elements {
@@ -56,19 +55,19 @@ use crate::scores::{RowNumber, ScoreRows};
 const PAD: usize = 2;
 /// Largest cut-off that a byte can represent.
 pub(in crate::protein::prelim) const MAX_CUTOFF: i32 = 255;
-/// The byte of a score of zero.
+/// Byte that stands for a score of zero.
 const FLOOR: i8 = i8::MIN;
-/// Subject residues between two tests whether a diagonal reached the cut-off.
+/// Number of subject residues between two tests whether a diagonal reached the cut-off.
 const TEST_EVERY: usize = 32;
-/// The number of steps is a multiple of this.
+/// Divisor of the number of steps, so that loops over steps can be unrolled.
 const UNROLLED: usize = 8;
-/// Bytes beyond those of the last step that a kernel may read and write.
+/// Number of bytes beyond those of the last step that a kernel may read and write.
 const SLACK: usize = 16;
-/// Number of positions in a piece at most, for any kernel.
+/// Maximum number of positions in a piece, for any kernel.
 const MOST_POSITIONS: usize = 1024;
 /// Number of residue codes in a profile, including unused ones.
 const CODES: usize = 32;
-/// An unused code: it lowers all scores by 128.
+/// An unused code, which lowers all scores by 128.
 const RESET: u8 = 31;
 /// Alignment of the profile in bytes: a cache line.
 const ALIGNMENT: usize = 64;
@@ -101,11 +100,11 @@ pub(in crate::protein::prelim) struct Group {
     stepper: Stepper,
 }
 
-/// Consecutive positions of the line.
+/// The scores of consecutive positions of the line.
 #[derive(Debug)]
 struct Piece {
-    /// Their scores: by residue code, element and lane, after a few bytes of padding for the
-    /// alignment.
+    /// Scores by residue code, element and lane, after some bytes of padding. `aligned` is the
+    /// number of these bytes.
     profile: Vec<i8>,
     aligned: usize,
 }
@@ -114,10 +113,12 @@ struct Piece {
 #[derive(Debug, Default)]
 pub(in crate::protein::prelim) struct FilterScratch {
     line: Line,
-    /// Scores that enter the piece before each step along the line, and those that leave it.
+    /// Scores that enter the piece before each step along the line. `leaving` has the scores that
+    /// leave it.
     entering: Vec<i8>,
     leaving: Vec<i8>,
-    /// Scores of a piece before and after some steps, and while these are repeated.
+    /// States of a piece: the scores before and after some steps, and two for repeating these
+    /// steps.
     states: Box<[Scores; 4]>,
 }
 
@@ -133,7 +134,7 @@ impl Default for Scores {
     }
 }
 
-/// Steps of the residues of the subjects over a piece.
+/// Steps over a piece, one for each residue of the subjects.
 #[derive(Clone, Copy)]
 struct Steps<'a> {
     /// Scores of the piece.
@@ -143,19 +144,19 @@ struct Steps<'a> {
     /// Number of steps between two tests whether a diagonal reached the threshold, a multiple of
     /// [`UNROLLED`].
     test_every: usize,
-    /// The letter code of the subject at each step, and [`SLACK`] codes more.
+    /// Letter code of the subject at each step, and [`SLACK`] codes more.
     codes: &'a [u8],
     /// Scores that enter before each step, and [`SLACK`] more.
     entering: &'a [i8],
-    /// A diagonal is a candidate from this byte on.
+    /// Byte of the least score that makes a diagonal a candidate.
     threshold: i8,
-    /// Whether a diagonal that rises to the threshold is below the byte of a score of 128 after
-    /// that step.
+    /// Whether the byte of a diagonal is still negative after the step that raises it to the
+    /// threshold. The score is then below 128.
     rises_are_negative: bool,
 }
 
 impl<'a> Steps<'a> {
-    /// A range of the steps.
+    /// Returns a range of the steps.
     fn range(&self, range: Range<usize>) -> Steps<'a> {
         Steps {
             count: range.len(),
@@ -171,13 +172,12 @@ impl<'a> Steps<'a> {
 struct Advance {
     /// Number of steps that were run.
     steps: usize,
-    /// Whether a diagonal was at the threshold after the last test but one.
+    /// Whether a diagonal was at the threshold between the last two tests.
     reached: bool,
 }
 
 impl Group {
-    /// Lays out the contexts `members`. Returns `None` if the filter would not be lossless for
-    /// them.
+    /// Lays out the contexts `members`. Returns `None` if the filter could lose HSPs of them.
     pub fn new(
         contexts: &[PieceContext],
         members: &[usize],
@@ -187,7 +187,7 @@ impl Group {
         Group::with(contexts, members, scores, Stepper::for_kernel(kernel))
     }
 
-    /// [`Group::new`] with a variant of the filter.
+    /// Does the work of [`Group::new`] with a variant of the filter.
     fn with(
         contexts: &[PieceContext],
         members: &[usize],
@@ -216,7 +216,7 @@ impl Group {
         Some(Group { members: placed, pieces, elements, cutoff, highest, stepper })
     }
 
-    /// Least score of a candidate.
+    /// Returns the least score of a candidate.
     pub fn cutoff(&self) -> i32 {
         self.cutoff
     }
@@ -240,7 +240,7 @@ impl Group {
         candidates.sort_unstable();
     }
 
-    /// Runs the subjects over a piece.
+    /// Runs the subjects over one piece, and collects its candidates.
     fn pass(&self, number: usize, scratch: &mut FilterScratch, candidates: &mut Vec<Candidate>) {
         let FilterScratch { line, entering, leaving, states } = scratch;
         let positions = self.stepper.lanes() * self.elements;
@@ -275,8 +275,8 @@ impl Group {
         }
     }
 
-    /// The diagonal that passes a position of the contexts' line at an offset of the subjects'
-    /// line; `None` for a pad.
+    /// Returns the diagonal that passes a position of the contexts' line at an offset of the
+    /// subjects' line. Returns `None` if no context begins before the position.
     fn candidate(&self, line: &Line, position: usize, offset: usize) -> Option<Candidate> {
         let place = self.members.partition_point(|&(_, start)| start <= position).checked_sub(1)?;
         let (context, start) = self.members[place];
@@ -291,7 +291,7 @@ impl Group {
 }
 
 impl Piece {
-    /// Creates the profile of `rows`; `None` resets.
+    /// Creates the profile of `rows`. A position of `None` resets the score.
     fn new(rows: &[Option<RowNumber>], elements: usize, lanes: usize, scores: &ScoreRows) -> Piece {
         let row = elements * lanes;
         let mut profile = vec![i8::MIN; CODES * row + ALIGNMENT];

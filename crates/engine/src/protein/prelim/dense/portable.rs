@@ -4,10 +4,11 @@ use super::{Advance, CODES, Steps};
 
 /// Number of lanes per vector.
 pub(super) const LANES: usize = 16;
-/// Number of vectors per piece: those of the sixteen registers of x86-64 that nothing else needs.
+/// Maximum number of vectors per piece: as many of the sixteen registers of x86-64 as nothing else
+/// needs.
 pub(super) const MAX_ELEMENTS: usize = 11;
 
-/// See [`super::Stepper::advance`].
+/// Implements [`super::Stepper::advance`] in plain Rust.
 pub(super) fn advance(
     elements: usize,
     steps: &Steps,
@@ -18,7 +19,7 @@ pub(super) fn advance(
     with_elements!(elements, [1 2 3 4 5 6 7 8 9 10 11], run(steps, before, after, leaving))
 }
 
-/// [`advance`] with `E` vectors of scores.
+/// Does the work of [`advance`] with `E` vectors of scores.
 fn run<const E: usize>(
     steps: &Steps,
     before: &mut [i8],
@@ -44,11 +45,12 @@ fn run<const E: usize>(
     Advance { steps: at, reached }
 }
 
-/// Runs a few steps. Returns true if a score was at the threshold on the way.
+/// Runs a few steps. Returns true if a score was at the threshold after any of them.
 ///
 /// The oldest vector instructions of x86-64 have no maximum of signed bytes. The unsigned maximum
-/// works for scores below 128, whose bytes are negative; higher scores appear lowest there. With
-/// `NEGATIVE` a rise is visible before scores get that high. Otherwise comparisons are used.
+/// works for scores below 128, whose bytes are negative. Bytes of higher scores are the lowest
+/// unsigned ones. With `NEGATIVE` a rise is visible before scores get that high. Otherwise
+/// comparisons are used.
 #[inline(always)]
 fn few<const E: usize, const NEGATIVE: bool>(
     steps: &Steps,
@@ -81,7 +83,7 @@ fn few<const E: usize, const NEGATIVE: bool>(
     highest.iter().any(|&highest| highest >= least)
 }
 
-/// Moves each lane's byte to the lane before it; `entering` goes to the last.
+/// Moves each lane's byte to the lane before it; `entering` goes to the last lane.
 #[inline(always)]
 pub(super) fn next_lanes<const N: usize>(scores: [i8; N], entering: i8) -> [i8; N] {
     let mut out = [entering; N];
@@ -89,7 +91,7 @@ pub(super) fn next_lanes<const N: usize>(scores: [i8; N], entering: i8) -> [i8; 
     out
 }
 
-/// Saturating sums.
+/// Adds bytes with saturation.
 #[inline(always)]
 pub(super) fn add<const N: usize>(a: [i8; N], b: &[i8; N]) -> [i8; N] {
     let mut out = a;

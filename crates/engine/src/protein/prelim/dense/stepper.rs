@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
 
-/// A variant of the filter; all give the same results.
+/// A variant of the filter. All variants give the same results.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stepper {
     #[cfg(target_arch = "x86_64")]
@@ -31,7 +31,7 @@ impl Stepper {
         }
     }
 
-    /// Number of lanes of a vector.
+    /// Returns the number of lanes of a vector.
     pub fn lanes(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -42,8 +42,8 @@ impl Stepper {
         }
     }
 
-    /// The largest number of vectors whose scores stay in registers, or at least in the nearest
-    /// cache.
+    /// Returns the maximum number of vectors whose scores stay in registers, or at least in the
+    /// nearest cache.
     pub fn most_elements(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -55,10 +55,11 @@ impl Stepper {
     }
 
     /// Runs steps until a diagonal was at the threshold, which is tested every
-    /// [`Steps::test_every`] steps. Stores the scores that leave the piece before each step.
+    /// [`Steps::test_every`] steps. Writes the scores that leave the piece before each step to
+    /// `leaving`.
     ///
-    /// `before` holds the scores before the steps; at the end, those before the last `test_every`
-    /// steps that were run. `after` receives those after them.
+    /// `before` holds the scores before the steps. On return it holds the scores before the last
+    /// `test_every` steps that were run, and `after` the scores after them.
     pub fn advance(
         self,
         steps: &Steps,
@@ -78,11 +79,11 @@ impl Stepper {
         }
     }
 
-    /// Repeats some steps and returns where diagonals rise to the threshold: the position in the
-    /// piece and the step.
+    /// Repeats some steps. Calls `found` with the position in the piece and the step of each rise
+    /// to the threshold.
     ///
-    /// The first of the two states holds the scores before the steps; both are overwritten.
-    /// `leaving` stays as [`Stepper::advance`] left it.
+    /// The first of the two states holds the scores before the steps. Both states are overwritten.
+    /// `leaving` keeps its contents from [`Stepper::advance`].
     pub fn locate(
         self,
         steps: &Steps,
@@ -90,8 +91,8 @@ impl Stepper {
         leaving: &mut [i8],
         mut found: impl FnMut(usize, usize),
     ) {
-        // Examining every score takes several times as long as a step, so first narrow down the
-        // range.
+        // Examining every score takes several times as long as a step, so the range is first
+        // narrowed down.
         let mut at = 0;
         while at < steps.count {
             let rest = Steps { test_every: UNROLLED, ..steps.range(at..steps.count) };

@@ -1,4 +1,4 @@
-//! All variants agree with the definition.
+//! Tests that all variants of the filter agree with its definition.
 
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -12,7 +12,7 @@ use crate::protein::prelim::testing::kernels;
 use crate::testing::RandomSequences;
 use fastrand::Rng;
 
-/// The rises to the cut-off in a subject, straight from the definition.
+/// Finds the rises to the cut-off in a subject, straight from the definition.
 fn passing(
     group: &Group,
     index: usize,
@@ -40,7 +40,7 @@ fn passing(
     passing
 }
 
-/// The variants that this machine can run.
+/// Returns the variants that this machine can run.
 fn steppers() -> Vec<Stepper> {
     let mut steppers: Vec<Stepper> = kernels().into_iter().map(Stepper::for_kernel).collect();
     #[cfg(target_arch = "x86_64")]

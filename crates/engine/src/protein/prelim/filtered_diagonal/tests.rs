@@ -1,4 +1,4 @@
-//! Scanning near the rises finds the same HSPs as scanning whole diagonals.
+//! Tests that scanning near the rises finds the same HSPs as scanning whole diagonals.
 
 use fleetblast_seq::frame::Frame;
 use fleetblast_stats::release::Release;
@@ -11,7 +11,7 @@ use crate::subjects::Masks;
 use crate::testing::RandomSequences;
 use fastrand::Rng;
 
-/// A protein in which some ranges repeat a few residues.
+/// Draws a protein in which some ranges repeat a few residues.
 fn sequence(random: &mut Rng) -> Vec<u8> {
     let mut sequence = random.protein(1);
     for _ in 0..random.u64(..12) {
@@ -23,7 +23,8 @@ fn sequence(random: &mut Rng) -> Vec<u8> {
     sequence
 }
 
-/// The second sequence copies ranges of the first one, so that some diagonals have enough hits.
+/// Draws two sequences. The second one copies ranges of the first one, so that some diagonals have
+/// enough seeds.
 fn pair(random: &mut Rng) -> (Vec<u8>, Vec<u8>) {
     let (query, mut subject) = (sequence(random), sequence(random));
     for _ in 0..random.u64(..6) {
@@ -35,7 +36,7 @@ fn pair(random: &mut Rng) -> (Vec<u8>, Vec<u8>) {
     (query, subject)
 }
 
-/// The rises of the filter's score on a diagonal, as offsets in the part.
+/// Finds the rises of the filter's score on a diagonal, as offsets in the part.
 fn rises(stretch: &FilteredDiagonal, threshold: i32) -> Vec<usize> {
     let mut score = 0;
     let mut rises = Vec::new();
@@ -49,7 +50,7 @@ fn rises(stretch: &FilteredDiagonal, threshold: i32) -> Vec<usize> {
     rises
 }
 
-/// The HSPs of a whole diagonal, processing each hit from its start to its end.
+/// Finds the HSPs of a whole diagonal, processing each seed from its start to its end.
 fn whole(stretch: &FilteredDiagonal) -> Vec<UngappedHsp> {
     let mut found = Vec::new();
     let mut state = Diagonal::fresh(stretch.rule.window);

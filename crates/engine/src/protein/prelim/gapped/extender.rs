@@ -38,9 +38,8 @@ impl Extender {
         }
     }
 
-    /// Extends in two directions, to the end of the subject, which is surrounded by sentinels.
-    /// Returns `None` for a direction whose window or score gets too large. `row` is scratch
-    /// memory.
+    /// Extends in two directions, to the end of the subject, which has sentinels around it. Returns
+    /// `None` for a direction whose window or score gets too large. `row` is scratch memory.
     pub fn extend(&self, directions: [Direction; 2], row: &mut LastRow) -> [Option<Extent>; 2] {
         match self {
             #[cfg(target_arch = "x86_64")]

@@ -3,8 +3,8 @@
 //!
 //! An extension runs in one direction from a start pair. The caller passes both sequences in the
 //! direction of the extension, so that one function serves left and right. The scalar code here
-//! works for any scores and costs. [`Extender`] does the same with vectors, where small numbers and
-//! maybe a narrow window suffice, and [`Wide`] where they do not.
+//! works for any scores and costs. [`Extender`] does the same with vectors of small numbers, where
+//! these and maybe a narrow window suffice. [`Wide`] does it with vectors where they do not.
 
 mod extender;
 mod rows;
@@ -20,13 +20,14 @@ pub(super) use self::wide::Wide;
 pub(super) use crate::xdrop::Extent;
 pub(super) use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN};
 
-/// Stands for minus infinity; adding a few scores to it does not overflow.
+/// Score that stands for minus infinity. Adding a few scores to it does not overflow.
 pub(super) const MIN_SCORE: i32 = i32::MIN / 2;
 
-/// In the restricted variant gaps start only at multiples of this number of residues.
+/// Number of residues: in the restricted variant gaps start only at its multiples.
 const RESTRICTED_STEP: usize = 10;
 
-/// One column of the DP: best score ending here, and best score ending in a gap in the subject.
+/// A column of the dynamic programming: the best score that ends here, and the best score that ends
+/// in a gap in the subject.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
     best: i32,
@@ -73,8 +74,8 @@ pub(super) fn extend_restricted(
     })
 }
 
-/// The common code of both variants: initial row, rows until the window is empty, growth of the
-/// window to the right.
+/// Runs the code that both variants share: the initial row, rows until the window is empty, and
+/// growth of the window to the right.
 ///
 /// `row` computes one row. It returns the last live column and the row's gap score for the growth.
 #[inline(always)]
@@ -144,7 +145,7 @@ fn grow(
     }
 }
 
-/// One row with gaps anywhere.
+/// Computes one row with gaps anywhere.
 #[inline(always)]
 fn full_row(
     a: usize,
@@ -190,7 +191,8 @@ fn full_row(
     (last, gap_row)
 }
 
-/// One row of the restricted variant. `GAP_ROW`: a gap in the query may start in this row.
+/// Computes one row of the restricted variant. With `GAP_ROW` a gap in the query may start in this
+/// row.
 #[inline(always)]
 fn restricted_row<const GAP_ROW: bool>(
     a: usize,

@@ -5,10 +5,10 @@
 //!   one. A cell that the scalar code skips has no live neighbour that leads to it, so it is
 //!   dropped here. The one exception is the first row: BLAST+ does not compute the pair after its
 //!   last cell (`Blast_SemiGappedAlign`, blast_gapalign.c). Columns beyond the end of the subject
-//!   hold sentinels: nothing pairs with them, and a gap that runs into them never comes back.
+//!   hold sentinels. Nothing pairs with them, and a gap that runs into them never comes back.
 //! * **Gaps** may leave dropped cells as well. They are below the floor, and stay so, since the
-//!   best score only rises. Opening a gap costs no less than extending one, so a gap is never
-//!   opened from another gap in the same direction.
+//!   best score only rises. Opening a gap costs no less than extending one, so a gap never opens
+//!   from another gap in the same direction.
 //! * **Order.** The best score includes the cells to the left in the same row. Only in rows where
 //!   it rises are cells examined one by one.
 
@@ -22,8 +22,8 @@ use fleetblast_seq::alphabet::SENTINEL;
 const CHUNK: usize = 16;
 /// The score of a dropped cell.
 const NEVER: i16 = i16::MIN;
-/// Largest allowed score, cost and X-drop. Best scores stay as far from the end of a number's
-/// range.
+/// Largest allowed score, cost and X-drop. Best scores stay at least this much below the largest
+/// 16-bit number.
 const LARGEST: i32 = 4096;
 
 // Columns of the last chunk may be beyond the end of the subject.
@@ -39,15 +39,16 @@ pub(in crate::protein::prelim) struct Rows {
     x_drop: i16,
 }
 
-/// A part of a row.
+/// The columns of a row that are computed together.
 type Chunk = [i16; CHUNK];
 
-/// The last row of an extension: scratch memory.
+/// Scratch memory with the last row of an extension.
 #[derive(Debug, Default)]
 pub(in crate::protein::prelim) struct LastRow {
-    /// Best score of an alignment that ends in a column; the index is the column's number plus one.
+    /// Best score of an alignment that ends in a column. The index is the number of the column plus
+    /// one.
     best: Vec<i16>,
-    /// Best score of one that goes on with a gap in the subject.
+    /// Best score of an alignment whose gap in the subject continues to the next row.
     gaps: Vec<Chunk>,
     /// Scores of the row in progress.
     scores: Vec<Chunk>,
@@ -70,7 +71,7 @@ impl Rows {
         })
     }
 
-    /// Extends to the end of the subject, which is surrounded by sentinels. Returns `None` if the
+    /// Extends to the end of the subject, which has sentinels around it. Returns `None` if the
     /// score is too high.
     pub fn extend(&self, direction: Direction, row: &mut LastRow) -> Option<Extent> {
         let Direction { query, subject, at } = direction;
@@ -114,7 +115,8 @@ impl Rows {
 }
 
 impl LastRow {
-    /// The row before the first query residue: a gap from the start. Returns its chunks.
+    /// Computes the row before the first query residue, which is a gap from the start. Returns its
+    /// chunks.
     fn start(&mut self, rows: &Rows, columns: usize) -> Range<usize> {
         self.best.clear();
         self.gaps.clear();
@@ -127,7 +129,7 @@ impl LastRow {
         0..end.div_ceil(CHUNK)
     }
 
-    /// Adds dropped columns up to this chunk.
+    /// Adds dropped columns, so that there is room for the chunks before `end`.
     #[inline]
     fn reserve(&mut self, end: usize) {
         if self.gaps.len() < end {
@@ -149,7 +151,8 @@ impl LastRow {
         }
     }
 
-    /// Computes scores of columns by pairs and by gaps in the subject. Returns the highest.
+    /// Computes the scores of columns after pairs and after gaps in the subject. Returns the
+    /// highest.
     #[inline]
     fn add_pairs(&mut self, window: Range<usize>) -> i16 {
         let mut highest = [NEVER; CHUNK];
@@ -164,8 +167,8 @@ impl LastRow {
         highest_of(&highest)
     }
 
-    /// Adds scores of columns by gaps in the query. Returns the gap score after the last column.
-    /// Gaps below the floor may be left out.
+    /// Adds the scores of columns after gaps in the query. Returns the gap score after the last
+    /// column. May leave out gaps below the floor.
     #[inline]
     fn add_gaps(&mut self, rows: &Rows, window: Range<usize>, floor: i16) -> i32 {
         let (open_extend, extend) = (i32::from(rows.open_extend), i32::from(rows.extend));
@@ -201,7 +204,8 @@ impl LastRow {
         }
     }
 
-    /// Drops scores one by one, as the best score rises from `top`. Returns it and its column.
+    /// Drops scores one by one, as the best score rises from `top`. Returns the best score and its
+    /// column.
     fn keep_rising(&mut self, rows: &Rows, window: Range<usize>, top: i16) -> (i16, usize) {
         let (mut top, mut top_at) = (top, 0);
         let start = window.start * CHUNK;
@@ -215,7 +219,7 @@ impl LastRow {
         (top, top_at)
     }
 
-    /// Computes gaps in the subject that go on to the next row.
+    /// Computes the gaps in the subject that continue to the next row.
     #[inline]
     fn open_gaps(&mut self, rows: &Rows, window: Range<usize>) {
         for (gaps, scores) in self.gaps[window.clone()].iter_mut().zip(&self.scores[window]) {
@@ -240,7 +244,7 @@ impl LastRow {
         column
     }
 
-    /// The chunks of the window that are live in the next row.
+    /// Returns the chunks of the window that are live in the next row.
     #[inline]
     fn live(&self, window: Range<usize>, columns: usize) -> Range<usize> {
         let Range { mut start, mut end } = window;

@@ -1,4 +1,4 @@
-//! Vector extensions equal those of the scalar code, for all instruction sets.
+//! Tests that vector extensions equal those of the scalar code, for all instruction sets.
 
 use super::*;
 use crate::kernel::Kernel;
@@ -11,7 +11,7 @@ use fleetblast_seq::alphabet::{self, SENTINEL};
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
-/// Scores of a matrix, and its gap costs with an X-drop of `bits` bits.
+/// Returns the scores of a matrix, and its gap costs with an X-drop of `bits` bits.
 fn scheme(matrix: &str, bits: f64) -> (ScoreRows, ExtensionCosts) {
     let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
     let open_extend = scoring.gap_open + scoring.gap_extend;
@@ -65,7 +65,7 @@ fn check(pairs: &[Pair; 2], scores: &ScoreRows, costs: ExtensionCosts) -> usize 
     strayed
 }
 
-/// Starts a pair of sequences at random positions.
+/// Cuts the starts off a pair of sequences, at random positions.
 fn cut(random: &mut Rng, (mut query, mut subject): (Vec<u8>, Vec<u8>)) -> (Vec<u8>, Vec<u8>) {
     query.drain(..random.usize(..=query.len()));
     subject.drain(..random.usize(..=subject.len()));
@@ -92,7 +92,7 @@ fn related_sequences() {
     assert!(strayed < 20, "{strayed}");
 }
 
-/// Each position of the queries has a row of its own, as with a PSSM.
+/// Checks queries whose positions have rows of their own, as with a PSSM.
 #[test]
 fn rows_by_position() {
     let mut random = Rng::with_seed(17);

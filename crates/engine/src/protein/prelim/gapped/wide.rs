@@ -25,7 +25,7 @@ impl Wide {
     }
 
     /// Extends over at most `len` residues of the subject. `window` is scratch memory. Returns
-    /// `None` without vectors.
+    /// `None` if the kernel has no vector instructions.
     pub(in crate::protein::prelim) fn extend(
         &self,
         direction: Direction,

@@ -1,4 +1,4 @@
-//! The diagonal table: the last hit of each diagonal (rules 4.3).
+//! The diagonal table: the last seed of each diagonal (rules 4.3).
 
 use super::hits::Hits;
 use super::position::Position;
@@ -8,20 +8,22 @@ use crate::protein::prelim::ungapped::Diagonal;
 #[derive(Debug, Default)]
 pub(super) struct Diagonals {
     table: Vec<Entry>,
-    /// Added to subject offsets, so that entries of earlier subjects look long past.
+    /// Number added to subject offsets, so that entries of earlier subjects are too far away for a
+    /// pair.
     base: i32,
-    /// Hits after this offset follow no entry that earlier subjects left.
+    /// Largest offset that entries of earlier subjects can affect.
     end: i32,
 }
 
-/// State of a diagonal in four bytes, in halves of residues: one residue less than the offset from
-/// which a hit only replaces the last one. That offset is a window after the last hit; or, a half
-/// less, the end of an extension.
+/// State of a diagonal in four bytes, in half residues. It depends on the subject offset from which
+/// on a seed only replaces the last seed. After a seed, that offset is a window later, and the
+/// entry is one residue less. After an extension, it is the end of the extension, and the entry is
+/// one residue and a half less.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry(i32);
 
 impl Entry {
-    /// The entry for a state.
+    /// Creates the entry for a state.
     fn new(state: Diagonal, window: i32) -> Entry {
         match state.extended || window == 0 {
             true => Entry(2 * (state.last - 1) - 1),
@@ -29,7 +31,7 @@ impl Entry {
         }
     }
 
-    /// The state.
+    /// Returns the state.
     fn state(self, window: i32) -> Diagonal {
         match self.0 & 1 {
             1 => Diagonal { last: (self.0 + 1) / 2 + 1, extended: window > 0 },
@@ -37,8 +39,8 @@ impl Entry {
         }
     }
 
-    /// The entry after `pair` changed the state. Offsets of the subject are `base` less than those
-    /// of entries.
+    /// Returns the entry after `pair` changed the state. Subject offsets of the state are `base`
+    /// less than those of entries.
     // Not inlined, because only then the loop over the hits has enough registers.
     #[inline(never)]
     fn after_pair(self, (base, window): (i32, i32), pair: impl FnOnce(&mut Diagonal)) -> Entry {
@@ -50,9 +52,10 @@ impl Entry {
     }
 }
 
-/// The table while a part of a subject is searched.
+/// The diagonal table while a part of a subject is searched.
 pub(super) struct PartDiagonals<'a> {
-    /// As many entries as there are different diagonals at a time, a power of two.
+    /// One entry for each diagonal that exists at the same time. The number of entries is a power
+    /// of two.
     table: &'a mut [Entry],
     base: i32,
     /// Two-hit window, 0 for one-hit mode.
@@ -61,13 +64,13 @@ pub(super) struct PartDiagonals<'a> {
 }
 
 impl Diagonals {
-    /// Number of diagonals in the table of queries with `query_len` positions.
+    /// Returns the number of diagonals in the table of queries with `query_len` positions.
     pub fn count(query_len: usize, window: i32) -> usize {
         (query_len + window.max(1) as usize).next_power_of_two()
     }
 
-    /// Begins a part of a subject of `subject_len` residues: makes the table large enough, and all
-    /// its entries outdated.
+    /// Prepares the table for a part of a subject of `subject_len` residues. It makes the table
+    /// large enough, and all its entries outdated.
     pub fn begin(
         &mut self,
         query_len: usize,
@@ -84,7 +87,7 @@ impl Diagonals {
             self.table.resize(len, Entry::default());
         }
         self.base = self.end + 1;
-        // A later hit is a window after the last one of this part, whatever its own window.
+        // A later seed is a window after the last seed of this part, whatever its own window.
         self.end = self.base.saturating_add(subject_len as i32).saturating_add(window);
         let table = &mut self.table[..len];
         PartDiagonals { table, base: self.base, window, word_size: word_size as i32 }
@@ -92,13 +95,13 @@ impl Diagonals {
 }
 
 impl PartDiagonals<'_> {
-    /// The mask of the diagonals' numbers.
+    /// Returns the mask of the diagonals' numbers.
     pub fn mask(&self) -> u32 {
         self.table.len() as u32 - 1
     }
 
-    /// Processes the hits. Calls `pair` with the query position and the subject offset of each hit
-    /// that may follow another, and the state of its diagonal.
+    /// Processes seeds. Calls `pair` for each seed that may form a pair with an earlier seed. It
+    /// gets the query position, the subject offset and the state of the diagonal.
     pub fn process<P: Position>(
         &mut self,
         hits: &Hits<P>,
@@ -110,7 +113,7 @@ impl PartDiagonals<'_> {
         }
     }
 
-    /// [`PartDiagonals::process`] in one-hit mode or in two-hit mode.
+    /// Does the work of [`PartDiagonals::process`] in one-hit mode or in two-hit mode.
     #[inline(never)]
     fn process_hits<P: Position, const ONE_HIT: bool>(
         &mut self,
@@ -121,14 +124,14 @@ impl PartDiagonals<'_> {
         let mask = self.mask();
         let (diagonals, offsets) = hits.parts();
         let first = 2 * (base + hits.first() as i32);
-        // What is added to a hit's offset.
+        // Difference between the entry after a seed and the seed's offset.
         let anew = 2 * (window - 1);
         let distances = (window - self.word_size).max(0) as u32;
         for (diagonal, &offset) in diagonals.iter().zip(offsets) {
             let at = first + 2 * i32::from(offset);
             let entry = &mut self.table[diagonal.number() as usize];
             let ahead = entry.0 - at;
-            // Half of an even number; an odd or negative one becomes large.
+            // This halves an even number. An odd or a negative number becomes large.
             let is_pair = match ONE_HIT {
                 true => ahead < -1,
                 false => (ahead.rotate_right(1) as u32) < distances,
@@ -139,7 +142,7 @@ impl PartDiagonals<'_> {
                 *entry =
                     entry.after_pair((base, window), |state| pair(position, s as usize, state));
             } else {
-                // The others are words that overlap, or are in the range of an extension.
+                // Other seeds overlap the last one, or are in the range of an extension.
                 entry.0 = if ahead < -1 { at + anew } else { entry.0 };
             }
         }

@@ -2,9 +2,9 @@
 //!
 //! A table of all matching words costs one look-up for each subject word. But filling it takes
 //! seconds if many words match each query word (long words of the standard alphabet). In that case
-//! the query's rows of scores are at first added up for each subject word, until that has taken as
-//! long as filling the table would. Small databases, and small partitions on many ranks, never pay
-//! for such a table.
+//! the scan starts without a table: for each subject word it adds up the query's rows of scores. It
+//! does so until that has taken as long as filling the table would. Small databases, and small
+//! partitions on many ranks, never pay for such a table.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,21 +16,21 @@ use super::table::{self, Table};
 use crate::kernel::Kernel;
 use crate::protein::prelim::words::Words;
 
-/// A table that takes no more nanoseconds to fill is used from the start.
+/// Longest time, in nanoseconds, to fill a table that is used from the start.
 const NO_TIME: u64 = 20_000_000;
-/// Offsets whose words are numbered at a time.
+/// Number of offsets whose words are numbered at a time.
 const STRETCH: usize = 512;
 
-/// The words of a group, in one of two forms.
+/// The words of a group, which are looked up by rows or by a table.
 #[derive(Debug)]
 pub(super) struct Lookup<P> {
     words: Words,
     table: OnceLock<Table<P>>,
-    /// What is used until the table is due; `None` if that is from the start.
+    /// Rows that are used until the table is due; `None` if it is due from the start.
     rows: Option<RowScan>,
 }
 
-/// Look-ups by rows.
+/// Look-ups by rows, with the time that they take.
 #[derive(Debug)]
 struct RowScan {
     rows: Rows,
@@ -51,8 +51,8 @@ pub(super) struct LookupScratch<P> {
 }
 
 impl<P: Position> Lookup<P> {
-    /// Prepares look-ups by rows with the instructions of a kernel, later by a table; by a table
-    /// from the start without a kernel, or if it is filled in no time.
+    /// Prepares look-ups by rows with the instructions of a kernel, and later by a table. Without a
+    /// kernel, or if filling takes little time, the table is used from the start.
     pub fn new(words: Words, kernel: Option<Kernel>) -> Lookup<P> {
         let slow = kernel.map(|kernel| (kernel, table::filling_cost(&words)));
         match slow.filter(|&(_, cost)| cost > NO_TIME) {
@@ -68,9 +68,9 @@ impl<P: Position> Lookup<P> {
         Lookup { words, table: OnceLock::new(), rows: Some(rows) }
     }
 
-    /// Finds the hits of a subject, some at a time, for a table of diagonals with the mask `mask`.
+    /// Finds the seeds of a subject, some at a time, for a table of diagonals with the mask `mask`.
     /// Calls `found` with them. `allows` returns whether the word at an offset is looked up;
-    /// without it all are.
+    /// without it all words are.
     pub fn word_hits(
         &self,
         subject: &[u8],
@@ -83,8 +83,8 @@ impl<P: Position> Lookup<P> {
         let LookupScratch { digits, numbers, positions, hits } = scratch;
         for start in (0..subject.len()).step_by(STRETCH) {
             let end = subject.len().min(start + STRETCH + self.words.size - 1);
-            // Not once for the whole subject, which can be long: as soon as another thread has
-            // filled the table this one uses it.
+            // The form is chosen for each range, since a subject can be long: this thread uses the
+            // table as soon as another one has filled it.
             let form = self.form_for(end - start);
             let longest = match form {
                 Form::Table(table) => table.longest(),
@@ -108,8 +108,8 @@ impl<P: Position> Lookup<P> {
         }
     }
 
-    /// How the words of a stretch of this many residues are looked up. The thread that spends the
-    /// last of the filling cost fills the table; meanwhile the others go on with rows.
+    /// Returns how the words of a range of this many residues are looked up. The thread that spends
+    /// the last of the filling cost fills the table. Meanwhile the others continue with rows.
     fn form_for(&self, residues: usize) -> Form<'_, P> {
         let is_due = |scan: &RowScan| self.table.get().is_some() || scan.spend(residues);
         match &self.rows {
@@ -118,7 +118,7 @@ impl<P: Position> Lookup<P> {
         }
     }
 
-    /// The table, if it exists or is due for this many residues.
+    /// Returns the table, if it exists or is due for this many residues.
     #[cfg(test)]
     pub fn table_for(&self, residues: usize) -> Option<&Table<P>> {
         match self.form_for(residues) {
@@ -128,7 +128,7 @@ impl<P: Position> Lookup<P> {
     }
 }
 
-/// How words are looked up.
+/// Form in which words are looked up.
 #[derive(Clone, Copy)]
 enum Form<'a, P> {
     Table(&'a Table<P>),
@@ -136,7 +136,7 @@ enum Form<'a, P> {
 }
 
 impl RowScan {
-    /// Counts what a stretch of `residues` residues costs. Returns true if that is the last of the
+    /// Counts the cost of a range of `residues` residues. Returns true when the total exceeds the
     /// filling cost, which happens once.
     fn spend(&self, residues: usize) -> bool {
         let cost = self.rows.cost(self.kernel, residues);
@@ -144,9 +144,9 @@ impl RowScan {
         before <= self.filling_cost && before.saturating_add(cost) > self.filling_cost
     }
 
-    /// Adds the hits of the words with these numbers until there are enough; `none` is the number
-    /// of no word. The first word is at the offset `start`. Returns the number of words whose hits
-    /// were added.
+    /// Adds the seeds of the words with these numbers until there are enough. `none` is the number
+    /// that stands for no word. The first word is at the offset `start`. Returns the number of
+    /// words whose seeds were added.
     fn add_hits<P: Position>(
         &self,
         (numbers, none): (&[u32], u32),

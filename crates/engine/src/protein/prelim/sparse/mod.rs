@@ -1,7 +1,7 @@
-//! The sparse scan: finds word matches and keeps a diagonal table (rules 4.1–4.3).
+//! The sparse scan: finds seeds and keeps a table of diagonals (rules 4.1–4.3).
 //!
-//! It is used if the dense filter would let too much pass (small cut-offs) or if word hits are rare
-//! (high word thresholds, long words of the compressed alphabet); see [`super::cost`].
+//! It is used if too many diagonals would pass the dense filter (small cut-offs), or if seeds are
+//! rare (high word thresholds, long words of the compressed alphabet); see [`super::cost`].
 
 mod diagonals;
 mod hits;
@@ -34,7 +34,7 @@ pub(super) struct Group {
     words: GroupWords,
 }
 
-/// The words of a group, by the size of its positions.
+/// Look-up of the words of a group, with positions of two or of four bytes.
 #[derive(Debug)]
 enum GroupWords {
     Short(Lookup<u16>),
@@ -50,8 +50,8 @@ pub(super) struct ScanScratch {
 }
 
 impl Group {
-    /// Indexes the words of the contexts `members`, to be looked up with the instructions of a
-    /// kernel, or only by a table.
+    /// Indexes the words of the contexts `members`. They are looked up with the instructions of a
+    /// kernel, or by a table alone.
     pub fn new(
         contexts: &[PieceContext],
         members: &[usize],
@@ -106,7 +106,7 @@ impl Group {
         }
     }
 
-    /// [`Group::scan`] with the words.
+    /// Does the work of [`Group::scan`] with one size of positions.
     fn scan_words<P: Position>(
         &self,
         lookup: &Lookup<P>,

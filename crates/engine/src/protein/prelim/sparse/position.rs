@@ -2,20 +2,20 @@
 
 use std::fmt::Debug;
 
-/// A position in the concatenated contexts of a group. Two bytes suffice for nearly all groups, and
-/// then the look-up table and the hits take half of the cache.
+/// A position in the concatenated contexts of a group. Two bytes suffice for nearly all groups.
+/// Then the look-up table and the seeds take half as much of the cache.
 pub(super) trait Position: Copy + Debug + Default {
     /// Number of different positions.
     const COUNT: usize;
 
-    /// The position with this number.
+    /// Creates the position with this number.
     fn new(position: u32) -> Self;
 
-    /// Its number.
+    /// Returns the number of the position.
     fn number(self) -> u32;
 
-    /// The number of the diagonal of a position and a subject offset, in a table with this mask, of
-    /// at most [`Position::COUNT`] diagonals.
+    /// Returns the number of the diagonal of a position and a subject offset. The table of
+    /// diagonals has this mask and at most [`Position::COUNT`] diagonals.
     fn diagonal(self, offset: u32, mask: u32) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! Finds the positions whose sums reach their limits.
+//! Finds the query positions where sums of scores reach their limits.
 
 use crate::kernel::Kernel;
 
@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 pub(super) const LANES: usize = 32;
 
 /// Calls `found` with the positions where the sum of the rows reaches the limit, ascending. All
-/// have the same length, a multiple of [`LANES`].
+/// slices have the same length, a multiple of [`LANES`].
 pub(super) fn reached<const SIZE: usize>(
     kernel: Kernel,
     rows: [&[i16]; SIZE],
@@ -20,7 +20,7 @@ pub(super) fn reached<const SIZE: usize>(
     }
 }
 
-/// Plain Rust.
+/// Does the work of [`reached`] in plain Rust.
 fn portable<const SIZE: usize>(rows: [&[i16]; SIZE], limits: &[i16], mut found: impl FnMut(usize)) {
     for (at, limits) in limits.chunks_exact(LANES).enumerate() {
         let mut sums = [0i16; LANES];
@@ -46,8 +46,8 @@ mod x86 {
     use super::LANES;
     use crate::kernel::Avx2;
 
-    /// With AVX2. The loads are the bottleneck, most of them across two cache lines: wider vectors
-    /// gain nothing.
+    /// Does the work of [`reached`] with AVX2. Wider vectors gain nothing, because the loads are
+    /// the bottleneck, most of them across two cache lines.
     pub(super) fn avx2<const SIZE: usize>(
         _: Avx2,
         rows: [&[i16]; SIZE],
@@ -61,7 +61,7 @@ mod x86 {
             mut found: impl FnMut(usize),
         ) {
             for at in (0..limits.len()).step_by(LANES) {
-                // SAFETY: the slices have as many scores, a multiple of 32; the loads need no
+                // SAFETY: all slices have the same length, a multiple of 32; the loads need no
                 // alignment.
                 let load = |row: &[i16], half: usize| unsafe {
                     _mm256_loadu_si256(row.as_ptr().add(at + 16 * half).cast())

@@ -5,25 +5,26 @@ use super::reached::{LANES, reached};
 use crate::kernel::Kernel;
 use crate::protein::prelim::words::Words;
 
-/// The score of no word. Words have at most seven letters, each with at most about 1,200 (the
-/// compressed alphabet's tryptophan).
+/// A score that no word reaches. Words have at most seven letters, each with at most about 1,200
+/// (the compressed alphabet's tryptophan).
 const NO_WORD: i16 = i16::MAX;
 
 /// Rows of scores, and the score that a word must reach at each position.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// By letter, then position; each row has room for the lanes of the last word.
+    /// Scores by letter, then position. Each row has room for the lanes of the last word.
     scores: Vec<i16>,
     /// Length of a row.
     stride: usize,
     /// Number of letters of a word.
     size: usize,
-    /// By position: the least score of a word that may match. With the threshold it certainly
-    /// matches; below, the two words must be equal.
+    /// Least score of a subject word that may match, by position. A word with at least `threshold`
+    /// certainly matches. Below that, the two words must be equal.
     limits: Vec<i16>,
-    /// A word with this score certainly matches.
+    /// Score from which on a word certainly matches.
     threshold: i16,
-    /// The query's digits, for testing equality. A residue without a digit is in no word.
+    /// Digits of the query's residues, for testing equality. A residue without a digit is in no
+    /// word.
     digits: Vec<Option<u8>>,
     /// Whether words match by their score alone.
     by_score: bool,
@@ -62,7 +63,7 @@ impl Rows {
         rows
     }
 
-    /// The least score of a word that may match the one at a position.
+    /// Returns the least score of a word that may match the word at a position.
     fn limit(&self, position: usize) -> i16 {
         let own = self.digits[position..position + self.size].iter().copied();
         let own: Option<Vec<u8>> = own.collect();
@@ -73,7 +74,7 @@ impl Rows {
         own.map_or(NO_WORD, least)
     }
 
-    /// Score of a word at a position.
+    /// Returns the score of a word at a position.
     fn score(&self, word: &[u8], position: usize) -> i16 {
         let letters = word.iter().enumerate();
         letters
@@ -81,13 +82,13 @@ impl Rows {
             .fold(0, i16::saturating_add)
     }
 
-    /// Estimated nanoseconds for a subject of `residues` residues.
+    /// Returns the estimated nanoseconds for a subject of `residues` residues.
     pub fn cost(&self, kernel: Kernel, residues: usize) -> u64 {
         let scores_per_ns = if kernel.avx2().is_some() { 45 } else { 20 };
         (residues * (self.limits.len() * self.size / scores_per_ns + 1)) as u64
     }
 
-    /// Calls `hit` with each position whose word matches the subject's word with this number,
+    /// Calls `hit` with each query position whose word matches the subject word with this number,
     /// ascending.
     pub fn matches(&self, kernel: Kernel, word: usize, hit: impl FnMut(u32)) {
         match self.size {
@@ -115,7 +116,7 @@ impl Rows {
         reached(kernel, rows, &self.limits, found);
     }
 
-    /// The digits of a word.
+    /// Returns the digits of the word with this number.
     fn letters<const SIZE: usize>(&self, word: usize) -> [u8; SIZE] {
         let radix = self.scores.len() / self.stride;
         let (mut letters, mut rest) = ([0; SIZE], word);
@@ -126,7 +127,7 @@ impl Rows {
         letters
     }
 
-    /// Whether the word at a position has the same letters.
+    /// Returns whether the word at a position has the same letters.
     fn equal(&self, word: &[u8], position: usize) -> bool {
         let own = &self.digits[position..position + word.len()];
         word.iter().zip(own).all(|(&digit, own)| *own == Some(digit))

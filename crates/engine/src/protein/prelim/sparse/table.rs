@@ -5,34 +5,35 @@ use super::hits::{Hits, STRIDE};
 use super::position::Position;
 use crate::protein::prelim::words::Words;
 
-/// One of this many different words is sampled to estimate the number of matches.
+/// Step of the sample of different words from which the number of matches is estimated.
 const SAMPLE: usize = 64;
-/// Nanoseconds for each word of the alphabet: to clear it and to add it up.
+/// Nanoseconds for each word of the alphabet: to clear its count and to add it up.
 const WORD_NS: u64 = 2;
 /// Nanoseconds for each match, which is found twice: for counting and for writing.
 const MATCH_NS: u64 = 40;
-/// With more matches the table is never filled: neither memory nor 32-bit numbers would suffice.
+/// Largest number of matches in a table. With more, neither memory nor 32-bit numbers would
+/// suffice.
 const MAX_MATCHES: u64 = 1 << 31;
 
-/// Positions by word.
+/// Query positions by the words that match there.
 #[derive(Debug)]
 pub(super) struct Table<P> {
-    /// For each word the start of its positions, which is the end of those of the word before; for
-    /// the number after the last word there are none.
+    /// Start of the positions of each word, where those of the word before end. The number after
+    /// the last word has no positions.
     starts: Vec<u32>,
     /// The positions, and [`STRIDE`] more.
     positions: Vec<P>,
     longest: usize,
 }
 
-/// Positions, sorted by the residues of the words there.
+/// Returns the start positions of words, sorted by the residues of the words.
 fn sorted(words: &Words) -> Vec<u32> {
     let mut starts = words.starts.clone();
     starts.sort_unstable_by_key(|&position| (words.word_at(position), position));
     starts
 }
 
-/// Runs of positions of equal words.
+/// Returns the runs of positions that have equal words.
 fn runs<'a>(words: &'a Words, sorted: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
     sorted.chunk_by(|&a, &b| words.word_at(a) == words.word_at(b))
 }
@@ -47,7 +48,7 @@ fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &
     }
 }
 
-/// Estimated nanoseconds to fill a table, from a sample of the words.
+/// Estimates the nanoseconds to fill a table, from a sample of the words.
 pub(super) fn filling_cost(words: &Words) -> u64 {
     let mut matches = 0;
     let sorted = sorted(words);
@@ -61,11 +62,11 @@ pub(super) fn filling_cost(words: &Words) -> u64 {
 }
 
 impl<P: Position> Table<P> {
-    /// Finds all matching words.
+    /// Creates a table of all matching words.
     pub fn new(words: &Words) -> Table<P> {
         let sorted = sorted(words);
         let runs: Vec<&[u32]> = runs(words, &sorted).collect();
-        // One for the number that is no word, and its end.
+        // One more for the number that stands for no word, and one for its end.
         let mut starts = vec![0u32; words.different() + 2];
         for_each_match(words, &runs, |word, run| starts[word] += run.len() as u32);
         let mut sum = 0;
@@ -75,7 +76,7 @@ impl<P: Position> Table<P> {
         }
         let mut positions = vec![P::default(); sum as usize + STRIDE];
         for_each_match(words, &runs, |word, run| {
-            // These are the ends of what is left to fill, from the last position down.
+            // Each start is the end of the room that is left to fill, from the last position down.
             for &position in run {
                 starts[word] -= 1;
                 positions[starts[word] as usize] = P::new(position);
@@ -86,13 +87,13 @@ impl<P: Position> Table<P> {
         Table { starts, positions, longest }
     }
 
-    /// Number of positions that a word matches at most.
+    /// Returns the maximum number of positions that a word matches.
     pub fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Adds the hits of the words with these numbers until there are enough. The first word is at
-    /// the offset `start`. Returns the number of words whose hits were added.
+    /// Adds the seeds of the words with these numbers until there are enough. The first word is at
+    /// the offset `start`. Returns the number of words whose seeds were added.
     // Not inlined, because only then there are enough registers.
     #[inline(never)]
     pub fn add_hits(&self, numbers: &[u32], start: usize, hits: &mut Hits<P>) -> usize {

@@ -1,4 +1,4 @@
-//! Rows and table give the same matches.
+//! Tests that rows and table give the same matches, and that the scan finds all HSPs.
 
 use fleetblast_seq::frame::Frame;
 use fleetblast_stats::release::Release;
@@ -15,7 +15,7 @@ use crate::subjects::Masks;
 use crate::testing::RandomSequences;
 use fastrand::Rng;
 
-/// All matches of a subject's words, in order.
+/// Returns all matches of a subject's words, in order: subject offset and query position.
 fn matches(lookup: &Lookup<u16>, subject: &[u8]) -> Vec<(usize, u32)> {
     let mut matches = Vec::new();
     let mask = u16::MAX.into();
@@ -31,7 +31,7 @@ fn matches(lookup: &Lookup<u16>, subject: &[u8]) -> Vec<(usize, u32)> {
     matches
 }
 
-/// The lookup of a query with some ranges left out.
+/// Creates the look-up of a query with some ranges left out.
 fn lookup(
     matrix: &str,
     (size, threshold): (usize, f64),
@@ -94,7 +94,7 @@ fn rows_find_what_the_table_finds() {
     assert!(found > 1000, "{found} matches are too few to show anything");
 }
 
-/// The HSPs of each context in a part, from all diagonals one after the other.
+/// Finds the HSPs of each context in a part, one diagonal after the other.
 fn reference(
     contexts: &[PieceContext],
     rule: &DiagonalRule,
