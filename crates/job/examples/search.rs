@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(search(database, queries, BufWriter::new(io::stdout()))?)
 }
 
-/// Searches with the defaults of `blastp`.
+/// Searches `database` with the queries of the FASTA file `queries` and the defaults of `blastp`.
+/// Writes one line for each alignment to `out`.
 pub fn search(database: &str, queries: &str, mut out: impl Write + Send) -> Result<(), Error> {
     let plan = Plan::blastp(database, queries);
     visit_hits(&plan, |query| {

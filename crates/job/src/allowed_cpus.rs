@@ -1,6 +1,7 @@
 //! The CPUs that a process may run on.
 
-/// Returns the list of CPUs (`0-3,8`) in a `/proc/PID/status`.
+/// Returns the list of allowed CPUs, such as `0-3,8`, from the text of a `/proc/PID/status`; `None`
+/// if the text has no such list.
 pub fn allowed_cpus(status: &str) -> Option<&str> {
     Some(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim())
 }

@@ -2,55 +2,58 @@
 
 use fleetblast_mpi::is_first_process;
 
-/// Receives the progress and the messages of a job, for a person or a log. The threads of a job
+/// Receiver of the progress and the messages of a job, for a person or a log. The threads of a job
 /// share it.
 ///
-/// No method can fail or change the job. An audience that shows no progress only implements
-/// [`print_line`](Self::print_line).
+/// No method can fail or change the job. An audience that shows no progress implements only
+/// [`program`](Self::program) and [`print_line`](Self::print_line).
 pub trait Audience: Send + Sync {
-    /// Returns the command name of the program, with which warnings and errors begin.
+    /// Returns the command name of the program, which warnings and errors state in brackets.
     fn program(&self) -> &str;
 
-    /// Prints a line without its end. Lines may come at any time, also after the end.
+    /// Prints a line, given without its line end. The job may print lines at any time, also after
+    /// [`finish`](Self::finish).
     fn print_line(&self, line: &[u8]);
 
-    /// The database has been opened; the time of the search starts now.
+    /// Notifies the audience that the database is open. The time of the search starts now.
     fn begin_search(&self) {}
 
-    /// Whether anybody sees the progress. If not, callers may omit
+    /// Returns whether anybody sees the progress. If not, callers may omit
     /// [`set_query_count`](Self::set_query_count) and [`show_note`](Self::show_note).
     fn is_watching(&self) -> bool {
         false
     }
 
-    /// Sets the total number of queries, if it is known. The progress may be shown from now on.
+    /// Sets the total number of queries; `None` if it is unknown. The audience may show the
+    /// progress from now on.
     fn set_query_count(&self, _queries: Option<u64>) {}
 
     /// Counts queries that an earlier run finished.
     fn skip_queries(&self, _queries: u64) {}
 
-    /// Work on a block with this number of queries begins.
+    /// Notifies the audience that work on a block with this number of queries begins.
     fn open_block(&self, _block: u32, _queries: u64) {}
 
-    /// The only block in progress begins a stage with this number of steps.
+    /// Notifies the audience that a stage with this number of steps begins in the only open block.
+    /// Jobs on ranks call [`set_block_share`](Self::set_block_share) instead.
     fn begin_stage(&self, _stage: Stage, _steps: u64) {}
 
-    /// Counts finished steps of the stage.
+    /// Counts further finished steps of the current stage.
     fn add_steps(&self, _more: u64) {}
 
-    /// At least this share of a block, from 0 to 1, is finished.
+    /// Sets the finished share of a block, from 0 to 1. The true share may be larger.
     fn set_block_share(&self, _block: u32, _share: f64) {}
 
-    /// The report of a block is finished.
+    /// Notifies the audience that a block and its report are finished.
     fn close_block(&self, _block: u32) {}
 
     /// Shows a note after the progress, until the next note.
     fn show_note(&self, _text: String) {}
 
-    /// The job is finished.
+    /// Notifies the audience that the job is finished.
     fn finish(&self) {}
 
-    /// The job ends early; the next message, if any, gives the reason.
+    /// Notifies the audience that the job ends early. The next message, if any, gives the reason.
     fn abort(&self) {}
 
     /// Prints a message.
@@ -58,12 +61,12 @@ pub trait Audience: Send + Sync {
         self.print_line(message.as_bytes());
     }
 
-    /// Prints a warning like BLAST+, about something that only this rank knows.
+    /// Prints a warning in the form of BLAST+, about something that only this rank knows.
     fn warn_from_rank(&self, text: &[u8]) {
         self.print_line(&[b"Warning: [", self.program().as_bytes(), b"] ", text].concat());
     }
 
-    /// Prints a warning like BLAST+. If all ranks have the same warning, only the first one prints
+    /// Prints a warning in the form of BLAST+ that all ranks may give. Only the first rank prints
     /// it.
     fn warn(&self, text: &str) {
         if is_first_process() {
@@ -71,7 +74,8 @@ pub trait Audience: Send + Sync {
         }
     }
 
-    /// Prints an error that does not end the search, like BLAST+, on one rank only.
+    /// Prints an error that does not end the search, in the form of BLAST+. Only the first rank
+    /// prints it.
     fn print_error(&self, text: &str) {
         if is_first_process() {
             self.print_message(&format!("Error: [{}] {text}", self.program()));
@@ -79,7 +83,7 @@ pub trait Audience: Send + Sync {
     }
 }
 
-/// Ignores all messages.
+/// Audience that ignores the progress and all messages.
 pub(crate) struct SilentAudience;
 
 impl Audience for SilentAudience {
@@ -102,7 +106,8 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Approximate share of the block's time that has passed before and after the stage.
+    /// Returns the approximate shares of a block's time that have passed at the start and at the
+    /// end of this stage.
     fn span(self) -> (f64, f64) {
         match self {
             Stage::Search => (0.0, 0.75),

@@ -1,16 +1,17 @@
-//! Cleanups before a process ends in the middle of its work: for lack of memory, or because a
-//! mapped file has changed. Both can happen anywhere, under any lock.
+//! Cleanups that run before a process ends in the middle of its work: for lack of memory, because a
+//! mapped file has changed, or after an error on ranks. This can happen at any point of the
+//! program, and under any lock.
 //!
-//! An allocator or a panic hook ends the process then. These can only use static data: hence the
-//! static here. The program decides what they print and how they end the process; only the job
-//! knows its unfinished files.
+//! An allocator or a panic hook may end the process. They can use only static data, so the list of
+//! cleanups is a static. The program decides which message is printed and how the process ends;
+//! only the job knows its unfinished files.
 
 use std::sync::{Mutex, PoisonError};
 
 /// The registered cleanups with their numbers. The last one runs first.
 static CLEANUPS: Mutex<Vec<(u64, Cleanup)>> = Mutex::new(Vec::new());
 
-/// Number of cleanups that need no further memory.
+/// Number of cleanups that the list can hold before it needs more memory.
 const INITIAL_CAPACITY: usize = 64;
 
 type Cleanup = Box<dyn Fn() + Send>;
@@ -26,10 +27,10 @@ impl Drop for CleanupGuard {
     }
 }
 
-/// Registers a cleanup that runs if the process ends in the middle of its work. It must not wait
-/// for a lock.
+/// Registers a cleanup that runs if the process ends in the middle of its work. The cleanup must
+/// not wait for a lock.
 pub fn register_cleanup(cleanup: impl Fn() + Send + 'static) -> CleanupGuard {
-    // Allocates before it locks: without memory under the lock, no cleanup could run.
+    // Allocates before it locks: if memory ran out while the lock is held, no cleanup could run.
     let (cleanup, mut room): (Cleanup, Vec<(u64, Cleanup)>) =
         (Box::new(cleanup), Vec::with_capacity(INITIAL_CAPACITY));
     let mut cleanups = CLEANUPS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,7 +42,8 @@ pub fn register_cleanup(cleanup: impl Fn() + Send + 'static) -> CleanupGuard {
     CleanupGuard(number)
 }
 
-/// Runs all cleanups. Does not wait for a lock.
+/// Runs all cleanups, the last registered one first. Does not wait for the lock of the list: if
+/// another thread holds it, no cleanup runs.
 pub fn run_all() {
     if let Ok(cleanups) = CLEANUPS.try_lock() {
         cleanups.iter().rev().for_each(|(_, cleanup)| cleanup());

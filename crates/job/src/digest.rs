@@ -11,13 +11,13 @@ pub fn checksum(value: &impl Serialize) -> String {
     format!("{:032x}", digest.finish())
 }
 
-/// Computes the fingerprint of several values.
+/// Hasher for the fingerprint of several values.
 #[derive(Default)]
 pub struct Digest(Xxh3);
 
 impl Digest {
-    /// Adds a value, encoded without names of types and fields so that other versions can compare
-    /// fingerprints. Its parts must have a defined order: no hash maps.
+    /// Adds a value. It is encoded without names of types and fields, so that other versions can
+    /// compare fingerprints. It must contain no hash maps, because their order is undefined.
     pub fn add(&mut self, value: &impl Serialize) {
         self.0.update(&encode_for_fingerprint(value));
     }

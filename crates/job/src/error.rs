@@ -18,58 +18,60 @@ pub mod exit {
     pub const MEMORY: u8 = 4;
     /// Output could not be written.
     pub const OUTPUT: u8 = 6;
-    /// A database that is not damaged for sure: `EX_DATAERR` of `sysexits.h`. Not of BLAST+.
+    /// `dbcheck` found a database doubtful, but not damaged for sure: `EX_DATAERR` of `sysexits.h`.
+    /// BLAST+ has no such code.
     pub const DOUBTFUL: u8 = 65;
-    /// Ended early by SIGTERM or SIGUSR1, and to be resumed: `EX_TEMPFAIL` of `sysexits.h`. Not of
-    /// BLAST+.
+    /// A signal such as SIGTERM or SIGUSR1 ended the job early, and it can be resumed:
+    /// `EX_TEMPFAIL` of `sysexits.h`. BLAST+ has no such code.
     pub const DRAINED: u8 = 75;
-    /// The code that a shell shows for a program ended by SIGPIPE, as BLAST+ is when its output is
-    /// closed.
+    /// The output was closed: the code that a shell shows for a program that SIGPIPE ended. SIGPIPE
+    /// also ends BLAST+.
     pub const CLOSED_PIPE: u8 = 141;
-    /// Anything else.
+    /// Any other error.
     pub const UNKNOWN: u8 = 255;
 }
 
-/// Advice for a process that gets no more memory or threads.
+/// Advice for a process that cannot get more memory or threads.
 pub const ADVICE: &str =
     "allow the process more memory and threads (ulimit -v, -u), or take fewer -num_threads";
 
-/// BLAST+'s error without queries or subjects.
+/// BLAST+'s message for an input without queries or subjects.
 pub const NO_SEQUENCES: &str = "Empty CBlastQueryVector";
 
-/// What ended a run, as far as the program acts on it.
+/// The cause of an error, as far as the program handles causes differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErrorKind {
-    /// The message says it.
+    /// A cause that only the message describes.
     Described,
     /// There is no database of the given name and kind.
     MissingDatabase,
-    /// A partner, which this thread waited for, ended without a message.
+    /// Another thread or process, for which this thread waited, ended without a message.
     PartnerEnded,
-    /// Another rank or site reports it, or nobody reads the report any more. There is no message.
+    /// The error has no message: another rank or site reports the cause, or nobody reads the report
+    /// any more.
     ReportedElsewhere,
 }
 
-/// A run that ends with a message on standard error.
+/// An error that ends a run, with a message for standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error {
     /// Exit code of the process.
     pub exit_code: u8,
-    /// What ended the run.
+    /// The cause of the error.
     pub kind: ErrorKind,
-    /// The message, possibly of several lines, without the last line end. Empty if the end is
+    /// The message, possibly of several lines, without the last line end. Empty if the error is
     /// [silent](Error::silent).
     pub message: String,
 }
 
 impl Error {
-    /// Creates an error with any message and exit code.
+    /// Creates an error with this message and exit code.
     pub fn new(exit_code: u8, message: impl Into<String>) -> Self {
         Self { exit_code, kind: ErrorKind::Described, message: message.into() }
     }
 
-    /// Creates the error that another rank or site has sent. One without a message is
-    /// [silent](Error::silent).
+    /// Creates the error that another rank or site has sent. It is [silent](Error::silent) if the
+    /// message is empty.
     pub fn received(exit_code: u8, message: impl Into<String>) -> Self {
         let message = message.into();
         match message.is_empty() {
@@ -78,7 +80,8 @@ impl Error {
         }
     }
 
-    /// Creates the error of a thread whose partner ended without a message.
+    /// Creates the error of a thread that waited for another thread or process, which ended without
+    /// a message.
     pub fn partner_ended() -> Self {
         let error = Self::new(exit::UNKNOWN, "the other site has ended");
         Self { kind: ErrorKind::PartnerEnded, ..error }
@@ -90,12 +93,12 @@ impl Error {
         Self { exit_code, kind: ErrorKind::ReportedElsewhere, message: String::new() }
     }
 
-    /// Whether the error has no message.
+    /// Returns whether the error has no message.
     pub fn is_silent(&self) -> bool {
         self.kind == ErrorKind::ReportedElsewhere
     }
 
-    /// Adds the rank and host that have the error to its message, if it has one.
+    /// Adds `place`, the rank and host of the error, to the message, if there is one.
     #[must_use]
     pub fn with_place(mut self, place: &str) -> Self {
         if !self.is_silent() {
@@ -111,14 +114,14 @@ impl Error {
         Self::new(exit::INPUT, message)
     }
 
-    /// Creates BLAST+'s error for options that allow no PSSM.
+    /// Creates BLAST+'s error for options with which it cannot make a PSSM.
     pub fn pssm_options(what: impl fmt::Display) -> Self {
         let message =
             format!("BLAST options error: IPssmInputData returns invalid PSIBlastOptions: {what}");
         Self::new(exit::INPUT, message)
     }
 
-    /// Creates the error for a file of an option that cannot be opened.
+    /// Creates the error for a file that cannot be opened. `option` names the file's option.
     pub fn inaccessible(option: &str, path: &str) -> Self {
         let path = if path.is_empty() { String::new() } else { format!(":  `{path}'") };
         let message = format!(
@@ -127,7 +130,8 @@ impl Error {
         Self::new(exit::INPUT, message)
     }
 
-    /// Creates the same error, or another one if the process has too many open files.
+    /// Creates the error for a file that cannot be opened, as [`inaccessible`](Self::inaccessible).
+    /// If too many files are open, the message says so and gives advice.
     pub fn cannot_open(option: &str, path: &str, error: &io::Error) -> Self {
         match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE) => {
@@ -137,7 +141,7 @@ impl Error {
         }
     }
 
-    /// Creates the error for a query file that is not FASTA.
+    /// Creates the error for queries that cannot be read, such as a file that is not FASTA.
     pub fn query(what: impl fmt::Display) -> Self {
         Self::new(exit::INPUT, format!("BLAST query error: {what}"))
     }
@@ -147,12 +151,13 @@ impl Error {
         Self::new(exit::DATABASE, format!("BLAST Database error: {what}"))
     }
 
-    /// Creates the error for a search that cannot be done.
+    /// Creates the error for a search that the engine cannot do.
     pub fn engine(what: impl fmt::Display) -> Self {
         Self::new(exit::ENGINE, format!("BLAST engine error: {what}"))
     }
 
-    /// Creates the same error in the words of a warning.
+    /// Creates the error for a search that the engine cannot do, with BLAST+'s word `Warning:` in
+    /// the message.
     pub fn warning(what: impl fmt::Display) -> Self {
         Self::engine(format_args!("Warning: {what} "))
     }
@@ -167,7 +172,8 @@ impl Error {
         Self::memory(format_args!("{what}; {ADVICE}"))
     }
 
-    /// Creates the error for something that the system refuses, with advice.
+    /// Creates the error for a file, memory or a thread that the system refuses, with advice.
+    /// `wanted` describes the failed action.
     pub fn refused(wanted: impl fmt::Display, error: &io::Error) -> Self {
         let message = match error.raw_os_error() {
             Some(libc::EMFILE) => format!(
@@ -191,20 +197,22 @@ impl Error {
         Self::silent(exit::CLOSED_PIPE)
     }
 
-    /// Creates the error for a feature of BLAST+ that FleetBLAST lacks; names the program as typed.
+    /// Creates the error for a feature of BLAST+ that FleetBLAST does not support. The message
+    /// advises to run NCBI's program; `program` is its name as typed.
     pub fn unsupported(program: &str, what: impl fmt::Display) -> Self {
         let error = Self::not_yet(what);
         Self { message: format!("{}; run NCBI {program} instead", error.message), ..error }
     }
 
-    /// Creates the error for a feature that FleetBLAST does not support in a case.
+    /// Creates the error for a feature that FleetBLAST does not support, without advice to run
+    /// NCBI's program.
     pub fn not_yet(what: impl fmt::Display) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         Self::new(exit::INPUT, format!("FleetBLAST {version} does not support {what} yet"))
     }
 
-    /// Returns the error; or, if an input file has changed, an error that says so: changed bytes
-    /// may cause errors of many kinds.
+    /// Returns this error, or an error about a changed file if a mapped input file has changed.
+    /// Changed bytes may cause errors of many kinds.
     #[must_use]
     pub fn or_changed_files(self) -> Self {
         let Err(changed) = check_mapped_files() else { return self };
@@ -223,7 +231,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Converts an error of writing a report, with BLAST+'s words. A closed pipe ends the run silently.
+/// Converts an error of writing a report to BLAST+'s error. A closed pipe becomes a silent error.
 pub fn output_error(error: &std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::BrokenPipe => Error::closed_output(),
@@ -231,16 +239,17 @@ pub fn output_error(error: &std::io::Error) -> Error {
     }
 }
 
-/// BLAST+ does not expect a range or an environment variable that is no number. It reports an
-/// unhandled exception, with its source line.
+/// Converts the error for a range or an environment variable that is no number. BLAST+ does not
+/// expect it, and reports an unhandled exception with its source line.
 impl From<ValueParseError> for Error {
     fn from(error: ValueParseError) -> Self {
         Self::new(exit::UNKNOWN, format!("Error: {}", error.exception()))
     }
 }
 
-/// Converts an error of the database: BLAST+'s words if it has some, then file and offset. A file
-/// that has changed while it was read replaces any other error, because it may have caused it.
+/// Converts an error of the database. The message has BLAST+'s words, if BLAST+ reports the error,
+/// then file and offset. If a mapped file has changed, that error replaces any other, because the
+/// change may have caused it.
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
         let mut message = error.stderr_line();

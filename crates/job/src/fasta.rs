@@ -14,14 +14,14 @@ use crate::error::{Error, exit};
 use crate::plan::Source;
 use crate::standard;
 
-/// Names of sequences longer than this are cut to [`CUT_NAME_LENGTH`] bytes in messages
-/// (`blast_setup_cxx.cpp`).
+/// Length in bytes above which the name of a sequence is cut to [`CUT_NAME_LENGTH`] bytes in
+/// messages (`blast_setup_cxx.cpp`).
 const MAX_NAME_LENGTH: usize = 35;
-/// See [`MAX_NAME_LENGTH`].
+/// Number of bytes to which names longer than [`MAX_NAME_LENGTH`] are cut.
 const CUT_NAME_LENGTH: usize = 25;
 
-/// Opens a file or standard input. Also returns the version of a file. Of several ranks that read
-/// it, the first one prints the warnings.
+/// Opens a file or standard input. Also returns the version of a file; `None` for other inputs.
+/// Only the first rank prints the warnings.
 pub fn open_input<'a>(
     source: &Source,
     audience: &'a dyn Audience,
@@ -34,7 +34,8 @@ pub fn open_input<'a>(
         .map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
-/// Creates a reader of FASTA of a kind; `source` names the input.
+/// Creates a FASTA reader for sequences of this kind. `source` is the name of the input in
+/// messages.
 pub fn reader<R: BufRead>(
     input: R,
     source: &Source,
@@ -57,8 +58,8 @@ pub fn path(source: &Source) -> &Path {
     }
 }
 
-/// Converts an error of the reader, with BLAST+'s words if it has some, file and line. The warnings
-/// before it go to the audience.
+/// Converts an error of the FASTA reader. The message has BLAST+'s words, if BLAST+ reports the
+/// error, then file and line. The audience receives the warnings that precede the error.
 pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
@@ -71,8 +72,9 @@ pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     }
 }
 
-/// Returns BLAST+'s name for a sequence in messages, with its title. The name is the preferred
-/// identifier, first of all a gi, or `role` and `number`.
+/// Returns the name and the title by which BLAST+ calls a sequence in messages. The name is the
+/// preferred identifier, first of all a gi. Without identifiers the name is `role`, an underscore
+/// and `number`.
 pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
     let name = match id::choose_best_id(&record.ids) {
         Some(id) => id.accession(),
@@ -81,7 +83,7 @@ pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
     titled(name, &record.title)
 }
 
-/// Appends the title to a name in messages, and cuts the result.
+/// Appends the title to a name, and cuts the result to its length in messages.
 pub fn titled(mut name: Vec<u8>, title: &[u8]) -> Vec<u8> {
     if !title.is_empty() {
         name.push(b' ');

@@ -9,7 +9,7 @@ use crate::error::Error;
 pub struct QueryHits {
     /// The query's identifier, as in the column `qseqid`.
     pub id: String,
-    /// BLAST+'s warnings of this query.
+    /// BLAST+'s warnings about the query, as one text; `None` without warnings.
     pub warning: Option<String>,
     /// The subjects, best first.
     pub hits: Vec<Hit>,

@@ -1,4 +1,5 @@
-//! Digests of files besides queries and database on which a search or its report depends.
+//! Digests of the input files, besides queries and database, on which a search or its report
+//! depends.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
@@ -15,7 +16,8 @@ use crate::subjects::SubjectDatabase;
 /// Bytes read at a time.
 const READ: usize = 1 << 20;
 
-/// Returns digests of the inputs that the plan has in memory, by the option that names them.
+/// Returns descriptions of the inputs that the plan holds in memory, by the option that names them.
+/// Large inputs are described by a digest.
 pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
     let mut inputs = BTreeMap::new();
     if let Some(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint }) = &plan.initial_pssm {
@@ -33,7 +35,7 @@ pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
     inputs
 }
 
-/// Returns digests of the files with names of taxa for the report.
+/// Returns digests of the files with the names of taxa for the report, by file name.
 ///
 /// # Errors
 /// Files that cannot be read.

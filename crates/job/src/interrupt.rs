@@ -1,5 +1,5 @@
-//! Handles signals that end a run: the unfinished files of jobs and other commands are removed
-//! first. Jobs with a checkpoint end with an exit code of their own.
+//! Handles signals that end a run. Jobs and other commands remove their unfinished files first.
+//! Jobs with a checkpoint end with an exit code of their own.
 
 use std::ffi::CString;
 use std::fs;
@@ -24,8 +24,8 @@ const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 /// Signals that end a program which does not expect them. Batch systems send some as a warning.
 const UNEXPECTED: [i32; 3] = [SIGQUIT, SIGUSR1, SIGUSR2];
 
-/// Returns the signals that end a run, without those that the caller of the process ignores, as
-/// `nohup` does.
+/// Returns the signals that end a run. It omits those that the process was started to ignore, as
+/// with `nohup`.
 pub fn ending_signals() -> impl Iterator<Item = i32> {
     without_ignored(ENDING)
 }
@@ -35,23 +35,23 @@ fn without_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i3
     signals.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
 }
 
-/// Turns the signal for the largest allowed file size (`ulimit -f`), which would end the process,
-/// into an error of writing.
+/// Catches the signal for the largest allowed file size (`ulimit -f`), which would end the process.
+/// The write then returns an error.
 ///
 /// # Errors
-/// A refusal of the system.
+/// The system refuses to install the handler.
 pub fn catch_size_limit() -> io::Result<()> {
     // SAFETY: the action does nothing, which a signal handler may do.
     unsafe { low_level::register(SIGXFSZ, || {}) }?;
     Ok(())
 }
 
-/// Restores the default action of the signals that a [`SignalWatch`] catches, which ends the
-/// process. It is for a run that has done its work and only waits. Dropping the watch would leave
-/// the signals without effect.
+/// Restores the default action of the signals that a [`SignalWatch`] catches, so that they end the
+/// process at once. It is for a run that has done its work and only waits. Dropping the watch
+/// instead would leave the signals without effect.
 ///
 /// # Errors
-/// A refusal of the system.
+/// The system refuses to change an action.
 pub fn restore_default_signals() -> io::Result<()> {
     let always = Arc::new(AtomicBool::new(true));
     for signal in ending_signals().chain(without_ignored(UNEXPECTED)) {
@@ -63,38 +63,39 @@ pub fn restore_default_signals() -> io::Result<()> {
 /// Signals that drain a job with a checkpoint: those that end a program, and SIGUSR1. Launchers of
 /// MPI pass SIGUSR1 on to all ranks without ending them soon after.
 ///
-/// They are caught from the start of the job. Until [`receive`](Self::receive) is called they end
-/// the process at once, with the exit code of a drained job. While files are opened, queries
-/// awaited and other ranks started there is nothing to finish, and a checkpoint survives an end at
+/// The job catches the signals from its start. Until [`receive`](Self::receive) is called, a signal
+/// ends the process at once, with the exit code of a drained job. In that time the job opens files,
+/// waits for queries and starts ranks, so it has no work to finish. A checkpoint survives an end at
 /// any moment.
 pub struct DrainSignals {
     signals: Signals,
     early: Arc<EarlyEnd>,
 }
 
-/// The action of a signal before the job can be drained.
+/// Handler of signals before the job can be drained: a signal ends the process.
 pub struct EarlyEnd {
-    /// What a signal does: one of [`ENDS`], [`WAITS`], [`DRAINS`], [`HAS_ENDED`].
+    /// Effect of a signal: one of [`ENDS`], [`WAITS`], [`DRAINS`], [`HAS_ENDED`].
     action: AtomicU8,
     /// Whether a signal has arrived.
     has_come: AtomicBool,
-    /// The file to remove.
+    /// The file to remove before the process ends.
     unfinished: OnceLock<CString>,
     /// The message to print; empty where another rank prints it.
     message: &'static str,
 }
 
-/// A signal ends the process.
+/// Effect of a signal: it ends the process.
 const ENDS: u8 = 0;
-/// A file is being created: the end waits.
+/// Effect of a signal: it ends the process later, when the file that is being created has its path.
 const WAITS: u8 = 1;
-/// The job is drained.
+/// Effect of a signal: it drains the job.
 const DRAINS: u8 = 2;
-/// A thread is ending the process.
+/// Effect of a signal: none, because a thread is already ending the process.
 const HAS_ENDED: u8 = 3;
 
 impl DrainSignals {
-    /// Catches the signals for a job that has a checkpoint. They end other jobs, as usual.
+    /// Catches the signals if the job has a checkpoint. Otherwise returns `None`, and the signals
+    /// end the job as usual.
     ///
     /// # Errors
     /// The system cannot install a handler.
@@ -122,13 +123,13 @@ impl DrainSignals {
         Ok(DrainSignals { signals, early })
     }
 
-    /// Returns the action of signals until [`receive`](Self::receive) is called.
+    /// Returns the handler of signals that applies until [`receive`](Self::receive) is called.
     pub fn early_end(&self) -> Arc<EarlyEnd> {
         Arc::clone(&self.early)
     }
 
-    /// Returns the signals, including those that arrived just before. From now on they have no
-    /// other effect.
+    /// Returns the source of signals, with those that arrived just before. From now on the signals
+    /// have no other effect.
     pub fn receive(self) -> Signals {
         self.early.leave_end(DRAINS);
         self.signals
@@ -136,9 +137,9 @@ impl DrainSignals {
 }
 
 impl EarlyEnd {
-    /// Creates a file, which is removed if a signal ends the process before
-    /// [`receive`](DrainSignals::receive) is called. A signal during the creation ends the process
-    /// afterwards, when the file's path is known.
+    /// Creates a file with `make`. If a signal ends the process before
+    /// [`receive`](DrainSignals::receive) is called, the file is removed. A signal during the
+    /// creation ends the process after it, when the path of the file is known.
     ///
     /// # Errors
     /// Errors of `make`.
@@ -151,7 +152,7 @@ impl EarlyEnd {
         if let Ok((_, path)) = &made
             && let Ok(path) = CString::new(path.as_os_str().as_bytes())
         {
-            // There is only one file.
+            // Each handler watches over one file only.
             let _ = self.unfinished.set(path);
         }
         // Either the handler reads this value, or the next line reads what the handler has stored.
@@ -162,8 +163,8 @@ impl EarlyEnd {
         made
     }
 
-    /// From now on signals have another action. Does not return if one is ending the process, in
-    /// another thread: a file that is created now would be left behind.
+    /// Changes the effect of signals from [`ENDS`] to `action`. Does not return if another thread
+    /// is ending the process: a file that is created now would be left behind.
     fn leave_end(&self, action: u8) {
         let left = self.action.compare_exchange(ENDS, action, Ordering::SeqCst, Ordering::SeqCst);
         while left == Err(HAS_ENDED) {
@@ -171,7 +172,8 @@ impl EarlyEnd {
         }
     }
 
-    /// Ends the process, unless the job can be drained. Runs as the action of a signal.
+    /// Records that a signal has come, and ends the process if the effect is [`ENDS`]. Signal
+    /// handlers call it.
     fn end_if_due(&self) {
         self.has_come.store(true, Ordering::SeqCst);
         let due = self.action.compare_exchange(ENDS, HAS_ENDED, Ordering::SeqCst, Ordering::SeqCst);
@@ -193,31 +195,32 @@ impl EarlyEnd {
 const ENDED_BEFORE_SEARCH: &str =
     "ended early by a signal, before it searched: start the same command again, with -resume\n";
 
-/// The unfinished file of each [`SignalWatch`]. The signal ends the process only after all of them
-/// are removed, whichever watch receives it first.
+/// The unfinished file of each [`SignalWatch`]. A signal ends the process only after all of these
+/// files are removed, whichever watch receives it first.
 static WATCHED_FILES: Mutex<Vec<Weak<Mutex<Option<PathBuf>>>>> = Mutex::new(Vec::new());
 
-/// Unfinished files besides the files of the watches. A signal removes these files, too.
+/// Unfinished files that belong to no [`SignalWatch`]. A signal removes them, too.
 static UNFINISHED_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Locks the unfinished files besides the report. No watched signal ends the process while the lock
-/// is held.
+/// Locks the list of unfinished files that belong to no [`SignalWatch`]. No watched signal ends the
+/// process while the lock is held.
 pub fn unfinished_files() -> MutexGuard<'static, Vec<PathBuf>> {
     lock(&UNFINISHED_FILES)
 }
 
-/// Waits for signals in a thread of its own, and removes an unfinished file or directory before the
-/// process ends.
+/// Thread that waits for signals. It removes an unfinished file or directory before a signal ends
+/// the process.
 pub struct SignalWatch {
     unfinished: Arc<Mutex<Option<PathBuf>>>,
     signals: Handle,
     thread: Option<JoinHandle<()>>,
-    /// Does the same when memory runs out.
+    /// Removes the unfinished files if the process ends early without a signal, as for lack of
+    /// memory.
     _last: CleanupGuard,
 }
 
 impl SignalWatch {
-    /// Starts to watch. The process still ends by the signal itself, so that a shell sees 130 for
+    /// Starts to watch. A signal still ends the process itself, so that a shell shows 130 for
     /// SIGINT and 143 for SIGTERM.
     ///
     /// # Errors
@@ -248,7 +251,7 @@ impl SignalWatch {
 }
 
 impl Drop for SignalWatch {
-    /// Ends the thread. After that the signals have no effect, because the run is about to end.
+    /// Ends the thread. The signals have no effect after that: the run is about to end.
     fn drop(&mut self) {
         self.signals.close();
         if let Some(thread) = self.thread.take() {
@@ -258,8 +261,8 @@ impl Drop for SignalWatch {
     }
 }
 
-/// Removes all unfinished files and ends the process by the signal. The locks stay held, so that
-/// nothing unfinished gets its name from here on, and no other watch ends the process before.
+/// Removes all unfinished files and ends the process by the signal. The locks stay held: no
+/// unfinished file gets its final name from here on, and no other watch ends the process earlier.
 fn end_by(signal: i32) {
     let watched = lock(&WATCHED_FILES);
     let files: Vec<_> = watched.iter().filter_map(Weak::upgrade).collect();
@@ -270,13 +273,14 @@ fn end_by(signal: i32) {
     let _ = emulate_default_handler(signal);
 }
 
-/// Removes the file if the process ends for lack of memory.
+/// Registers a cleanup that removes the unfinished files if the process ends early, as for lack of
+/// memory.
 fn register_removal(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> CleanupGuard {
     let unfinished = Arc::downgrade(unfinished);
     register_cleanup(move || {
         let Some(unfinished) = unfinished.upgrade() else { return };
-        // The lock's holder allocates nothing except for paths of hundreds of bytes. In that case
-        // the next run removes the file.
+        // A thread that holds this lock allocates only for paths of hundreds of bytes. If memory
+        // runs out there, the file stays until the next run removes it.
         if let Ok(path) = unfinished.try_lock()
             && let Some(path) = &*path
         {
@@ -293,12 +297,13 @@ fn remove(path: &Path) {
     let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
 }
 
-/// Locks a mutex. No thread panics while it holds the lock, and a path is valid in any case.
+/// Locks a mutex. It ignores poisoning: no thread panics while it holds the lock, and a path is
+/// valid in any case.
 fn lock<T>(paths: &Mutex<T>) -> MutexGuard<'_, T> {
     paths.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the ignored signals as bits, from the text of `/proc/self/status`.
+/// Returns the ignored signals as bits, from the text of `/proc/self/status`. Bit 0 is signal 1.
 fn ignored(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
@@ -313,7 +318,7 @@ mod tests {
 
     use super::*;
 
-    /// Environment variable with the file of the process that ends by a signal.
+    /// Environment variable with the path of the file, for the child process that a signal ends.
     const FILE: &str = "INTERRUPT_FILE";
 
     #[test]

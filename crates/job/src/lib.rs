@@ -1,8 +1,8 @@
 //! Runs jobs from the plan to the finished report.
 //!
-//! A [`Plan`](plan::Plan) describes a job; [`run`] runs it in this process alone, or on ranks.
-//! Command lines and terminals are not known here: a plan may come from a command line, a file or
-//! a test, and an [`Audience`](audience::Audience) receives progress and messages.
+//! A [`Plan`](plan::Plan) describes a job; [`run`] runs it in this process alone, or on ranks. The
+//! crate does not depend on command lines and terminals: a plan may come from a command line, a
+//! file or a test, and an [`Audience`](audience::Audience) receives progress and messages.
 //!
 //! | modules | are for |
 //! | --- | --- |
@@ -14,8 +14,8 @@
 //! | [`metadata`], `cost`, `io_channel` | metadata for another site, their costs, I/O ranks |
 //! | [`hits`] | a query and its hits as values, for [`visit_hits`] |
 //! | `alone` | a job in this process without ranks |
-//! | `ranks` | a job on many ranks: roles, messages, scheduling, checkpoints; `execution` is what they do |
-//! | `processes` | processes that were started together: roles and collective steps |
+//! | `ranks` | a job on ranks: roles, messages, scheduling, checkpoints; `execution` runs them |
+//! | `processes` | processes that were started together: their roles and collective steps |
 //! | [`sites`] | a search and its report on ranks of one job at two sites |
 //! | [`timing`], [`trace`] | times of the phases, timelines of the ranks |
 //! | [`standard`], [`interrupt`], [`cleanup`] | the process: streams, signals, early ends |

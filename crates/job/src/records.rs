@@ -1,5 +1,5 @@
-//! Joins a report that is kept as records: the whole report in the order of the queries, or that of
-//! one query.
+//! Joins a report that is kept as records: the whole report in the order of the queries, or the
+//! report of one query.
 
 use std::path::Path;
 
@@ -10,15 +10,15 @@ use crate::error::{Error, exit};
 use crate::output::Output;
 use crate::plan::Destination;
 
-/// Number of faults that get a message each, at most.
+/// Maximum number of faults that get a message each.
 const MAX_MESSAGES: usize = 10;
 
-/// The part of a report that is selected.
+/// Selection of the part of a report that is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportSelection {
     /// The whole report; an incomplete one is an error.
     Whole,
-    /// All blocks of a report that may be incomplete.
+    /// All complete blocks of a report that may be incomplete.
     Partial,
     /// The parts for the queries with this name.
     Query(Vec<u8>),
@@ -50,7 +50,7 @@ pub fn write_report(
     writer.output.commit()
 }
 
-/// Writes a report to an output.
+/// Writer of a report to an output.
 struct ReportWriter<'a> {
     report: &'a mut Report,
     directory: &'a Path,
@@ -58,7 +58,7 @@ struct ReportWriter<'a> {
     bytes: u64,
 }
 
-/// An error of reading or of writing.
+/// An error of reading records or of writing the output.
 struct ReportError(Error);
 
 const INCOMPLETE: &str = "the report is not whole: its job has not ended, or it failed";
@@ -104,8 +104,8 @@ impl ReportWriter<'_> {
         let blocks = there.iter().map(|&block| Key { block, kind: Kind::RESULT });
         let end = |kind| std::iter::once(Key { block: 0, kind });
         for key in end(Kind::PROLOGUE).chain(blocks).chain(end(Kind::EPILOGUE)) {
-            // Reads twice: a damaged block is not written in part, and a block may exceed the
-            // memory.
+            // Reads each block twice: a damaged block must not be written in part, and a block may
+            // exceed the memory.
             match self.report.result::<spool::Error>(key, |_| Ok(())) {
                 Ok(_) => _ = self.write_result(key)?,
                 Err(error @ spool::Error::Damaged { .. }) => {
@@ -166,7 +166,7 @@ impl ReportWriter<'_> {
         Ok(())
     }
 
-    /// Writes a result; returns false if it is incomplete.
+    /// Writes a result to the output; returns false if it is incomplete.
     fn write_result(&mut self, key: Key) -> Result<bool, Error> {
         let (output, bytes) = (&mut self.output, &mut self.bytes);
         let shown = self.report.result(key, |part| {

@@ -37,10 +37,10 @@ pub fn run(
 /// `fleet.trace` are written, as by [`run`]. Nothing else is written.
 ///
 /// # Errors
-/// Plans that ask for something else, by the name of the field: `out`, `metadata`, `iteration`,
+/// Plans that ask for something else; the message names the field: `out`, `metadata`, `iteration`,
 /// `fleet.ranks`, `fleet.dry_run`, `fleet.checkpoint`, and [`Strategy::Records`] in `fleet.config`.
-/// Otherwise, whatever ends the search early: a database that cannot be read, queries that are not
-/// FASTA, an error of `visit`, a timing or a trace that cannot be written.
+/// Otherwise any error that ends the search early: a database that cannot be read, queries that are
+/// not FASTA, an error of `visit`, a timing or a trace that cannot be written.
 pub fn visit_hits(
     plan: &Plan,
     visit: impl FnMut(QueryHits) -> Result<(), Error> + Send,
@@ -50,10 +50,10 @@ pub fn visit_hits(
     alone::run(plan, ResultReceiver::Visitor(Box::new(visit)), &audience)
 }
 
-/// Refuses fields of a plan that have no effect if its hits are visited.
+/// Refuses a plan with a field that has no effect in [`visit_hits`].
 ///
 /// # Errors
-/// Such a plan.
+/// A plan with such a field.
 fn refuse_for_visitor(plan: &Plan) -> Result<(), Error> {
     let Fleet { ranks, dry_run, checkpoint, config, .. } = &plan.fleet;
     let (field, neutral) = match plan {
@@ -72,8 +72,8 @@ fn refuse_for_visitor(plan: &Plan) -> Result<(), Error> {
 }
 
 /// Runs a job as [`run`] does, and sends its metadata through `io_channel` to the I/O ranks. The
-/// channel is dropped with the search, so that they never wait for more. Processes create their own
-/// channel.
+/// channel is dropped with the search, so that the I/O ranks never wait for more. Jobs of several
+/// processes create their own channel.
 ///
 /// # Errors
 /// See [`run`].
@@ -99,7 +99,7 @@ fn search(
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    // A single process takes part in collective steps, too.
+    // With the loader `broadcast`, a single process takes part in collective steps, too.
     let together = cfg!(feature = "mpi") && plan.load.method == Some(LoadMethod::Broadcast);
     let launched = fleetblast_mpi::launched();
     let launched = launched.filter(|launch| launch.ranks > 1 || together);

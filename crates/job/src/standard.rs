@@ -1,10 +1,10 @@
 //! Standard input and output of a process that may have been started without them.
 //!
 //! Before `main`, Rust's runtime opens `/dev/null` in place of closed standard streams. So no file
-//! that is opened later gets their number, and messages never end up in a report or a database.
-//! But output to a closed standard output would be lost silently, and a closed standard input
-//! would seem empty. Therefore this module records the closed streams before the runtime starts.
-//! Jobs read queries and write reports there, and other commands use it, too.
+//! that is opened later gets their number, and messages never end up in a report or a database. But
+//! output to a closed standard output would be lost silently, and a closed standard input would
+//! seem empty. Therefore this module records the closed streams before the runtime starts. Jobs and
+//! other commands read standard input and write standard output through this module.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -41,8 +41,8 @@ pub fn input() -> io::Result<io::Stdin> {
     require_open(0).map(|()| io::stdin())
 }
 
-/// Returns standard output. It is not buffered, and unlike the library's it reports an error if it
-/// is not writable.
+/// Returns standard output without a buffer. Unlike the standard library's, it reports an error if
+/// it is not writable.
 ///
 /// # Errors
 /// A closed stream.

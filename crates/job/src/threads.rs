@@ -1,4 +1,4 @@
-//! Threads that search: how many, and what decided that.
+//! The number of threads that search, and the source of this number.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::error::Error;
 /// Starts a pool of `count` threads.
 ///
 /// # Errors
-/// A system that does not start them.
+/// The system does not start the threads.
 pub fn pool(count: usize) -> Result<rayon::ThreadPool, Error> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(count)
@@ -40,7 +40,7 @@ pub enum ThreadSource {
     #[default]
     #[serde(rename = "CPUs of the machine")]
     Machine,
-    /// An equal share of the CPUs, which several ranks of a host may run on.
+    /// An equal share of the CPUs, because several ranks of a host run on the same ones.
     #[serde(rename = "CPUs shared with other ranks")]
     SharedCpus,
     /// `-subject`, with which BLAST+ ignores the number of threads.
@@ -49,7 +49,7 @@ pub enum ThreadSource {
 }
 
 impl ThreadSource {
-    /// The name in the output of `-timing`.
+    /// Returns the name of the source in the output of `-timing`.
     pub fn name(self) -> &'static str {
         match self {
             Self::NumThreads => "-num_threads",
@@ -68,20 +68,20 @@ impl ThreadSource {
 /// The threads of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Threads {
-    /// Their number, at least 1.
+    /// Number of threads, at least 1.
     pub count: usize,
-    /// The source of the number.
+    /// The source of the number of threads.
     pub source: ThreadSource,
     /// CPUs that the process may use, at least 1.
     pub cpus: usize,
 }
 
 impl Threads {
-    /// The threads of a process where `ranks` processes of its host, itself included, run on the
-    /// same CPUs.
+    /// Returns the threads of a process that shares its CPUs with other processes of its host.
+    /// `ranks` is the number of these processes, with this one.
     ///
-    /// Numbers chosen for this program stay. Others must not exceed the share of one rank: a
-    /// site may set `OMP_NUM_THREADS` to all CPUs of a host.
+    /// A number that was chosen for this program stays. Any other number must not exceed the share
+    /// of one rank, because a cluster may set `OMP_NUM_THREADS` to all CPUs of a host.
     #[must_use]
     pub fn beside_processes(self, ranks: usize) -> Self {
         use ThreadSource::{FleetblastThreads, NumThreads, Subject};
@@ -93,8 +93,9 @@ impl Threads {
         }
     }
 
-    /// The threads of each of `ranks` ranks in this process. `-num_threads` is the number for a
-    /// rank, every other one that for the process.
+    /// Returns the threads of each of `ranks` ranks in this process. The number of `-num_threads`
+    /// and of `-subject` is the number for a rank. Any other number is that for the process, so the
+    /// ranks share it.
     #[must_use]
     pub fn for_ranks_inside(self, ranks: usize) -> Self {
         match self.source {

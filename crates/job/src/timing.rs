@@ -18,12 +18,12 @@ use crate::threads::ThreadSource;
 pub struct Usage {
     /// Processor time of all threads, user and system, in seconds.
     pub cpu_seconds: f64,
-    /// Most memory resident at any time; `None` where the system does not report it.
+    /// Peak resident memory in bytes; `None` where the system does not report it.
     pub peak_memory_bytes: Option<u64>,
 }
 
 impl Usage {
-    /// Measures the present usage.
+    /// Measures the resources used so far.
     pub fn now() -> Self {
         let time = clock_gettime(ClockId::ProcessCPUTime);
         let cpu_seconds = time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9;
@@ -32,7 +32,7 @@ impl Usage {
     }
 }
 
-/// Parses `VmHWM:     1234 kB` of a process status.
+/// Parses a line such as `VmHWM:     1234 kB` in the text of `/proc/self/status`. Returns bytes.
 fn peak_memory(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
@@ -46,31 +46,31 @@ pub struct Timing {
     pub wall_seconds: f64,
     /// Processor time of all threads.
     pub cpu_seconds: f64,
-    /// Reading queries and opening databases.
+    /// Time of reading queries and opening databases.
     pub input_seconds: f64,
-    /// Preliminary search.
+    /// Time of the preliminary search.
     pub search_seconds: f64,
-    /// Gapped alignments with traceback.
+    /// Time of gapped alignments with traceback.
     pub traceback_seconds: f64,
-    /// Formatting and writing.
+    /// Time of formatting and writing.
     pub output_seconds: f64,
     /// Wall time that belongs to none of the phases above.
     pub other_seconds: f64,
-    /// Most memory resident at any time.
+    /// Peak resident memory in bytes.
     pub peak_memory_bytes: Option<u64>,
     /// Number of threads.
     pub threads: usize,
-    /// The source of this number; on many ranks, that of the first one.
+    /// The source of the number of threads; on several ranks, that of the first rank.
     pub threads_source: ThreadSource,
     /// Number of queries searched.
     pub queries: u64,
     /// Residues of the queries.
     pub query_residues: u64,
-    /// Number of sequences searched.
+    /// Number of subjects searched.
     pub subjects: u64,
-    /// Residues of these sequences.
+    /// Residues of the subjects.
     pub subject_residues: u64,
-    /// How the database came into memory.
+    /// The loading of the database into memory.
     pub loading: Option<Loading>,
     /// Costs of metadata, if the report is made at another site.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,24 +90,24 @@ pub struct FleetTiming {
     pub groups: u32,
     /// Number of partitions of the database.
     pub partitions: u32,
-    /// Opening databases and reading queries.
+    /// Time of opening databases and reading queries.
     pub input_seconds: Spread,
-    /// Preliminary search.
+    /// Time of the preliminary search.
     pub search_seconds: Spread,
-    /// Alignments with traceback.
+    /// Time of alignments with traceback.
     pub traceback_seconds: Spread,
-    /// Merging the hits of tasks, choosing among them and laying out the output, by masters,
+    /// Time in which masters merge the hits of tasks, select among them and lay out the output,
     /// concurrently with the search.
     pub merge_seconds: Spread,
-    /// Formatting; and, concurrently with the search, sending and writing.
+    /// Time of formatting, and of sending and writing concurrently with the search.
     pub output_seconds: Spread,
-    /// Search threads without a task.
+    /// Time in which search threads have no task.
     pub idle_seconds: Spread,
     /// Number of tasks searched.
     pub tasks: Spread,
     /// Number of messages sent to other ranks.
     pub messages: Spread,
-    /// Approximate bytes of these messages.
+    /// Approximate bytes of the messages sent to other ranks.
     pub message_bytes: Spread,
 }
 
@@ -123,7 +123,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the distribution of these values; zero without any.
+    /// Computes the distribution of these values; all zero without values.
     pub fn from_values(values: impl Iterator<Item = f64>) -> Self {
         let (mut count, mut sum, mut min, mut max) = (0_u32, 0.0, f64::MAX, 0.0_f64);
         for value in values {
@@ -134,18 +134,18 @@ impl Spread {
     }
 }
 
-/// How a database came into memory.
+/// The loading of a database into memory: method, reason and costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Loading {
-    /// `map`, `read`, `direct` or `broadcast`.
+    /// Name of the loader: `map`, `read`, `direct` or `broadcast`.
     pub method: &'static str,
     /// Reason for the method.
     pub reason: String,
-    /// Bytes of the buffers, if the database does not fit in memory.
+    /// Bytes of the buffers through which the database is read; `None` if it fits in memory.
     pub streamed_through_bytes: Option<u64>,
     /// Bytes read from files.
     pub bytes_read: u64,
-    /// Bytes that ranks received from other hosts instead.
+    /// Bytes that ranks received from other hosts instead of reading them.
     pub bytes_received: u64,
     /// Kind of the memory pages.
     pub pages: String,
@@ -163,7 +163,7 @@ impl Timing {
         self.query_residues += queries.iter().map(|query| u64::from(query.length)).sum::<u64>();
     }
 
-    /// Sets the figures of the whole process, and the wall time of all ranks outside of the phases.
+    /// Sets the totals of the process, and the wall time of all ranks that belongs to no phase.
     pub fn close(&mut self, wall: Duration, ranks: usize) {
         let usage = Usage::now();
         self.wall_seconds = wall.as_secs_f64();

@@ -1,14 +1,14 @@
-//! Adapts the residues of queries in a block to the time that blocks take.
+//! Adapts the size of blocks of queries to the time that blocks take.
 //!
-//! A report is written block by block, and each block reads the database once more. The first
-//! block is therefore one batch of BLAST+, so that its report comes no later than BLAST+'s. After
-//! that, blocks grow until each takes a second or more.
+//! The job writes the report block by block, and reads the database once for each block. The first
+//! block is one batch of BLAST+, so that its report comes no later than BLAST+'s. Later blocks grow
+//! until each takes a second or more.
 
 use std::time::Duration;
 
-/// Blocks that take less time are followed by larger ones.
+/// Time below which a block is followed by a larger one.
 const SHORT: Duration = Duration::from_secs(1);
-/// Blocks that take more time are followed by smaller ones.
+/// Time above which a block is followed by a smaller one.
 const LONG: Duration = Duration::from_secs(4);
 
 /// The size of the next block, in residues of queries.
@@ -20,18 +20,19 @@ pub struct BlockSize {
 }
 
 impl BlockSize {
-    /// Starts at `least` residues and may grow to `most`; a fixed size if both are equal.
+    /// Creates a block size of `least` residues, which can grow to `most`. The size is fixed if
+    /// both are equal.
     pub fn new(least: u64, most: u64) -> Self {
         BlockSize { residues: least, least, most }
     }
 
-    /// Residues of queries that fill the next block.
+    /// Returns the number of residues of queries that fill the next block.
     pub fn residues(&self) -> u64 {
         self.residues
     }
 
-    /// Adapts the size to the time that a block took, from the reading of its queries to the
-    /// writing of its report.
+    /// Doubles or halves the size, or keeps it, according to the time that the last block took. The
+    /// time is from reading the block's queries to writing its report.
     pub fn adapt(&mut self, elapsed: Duration) {
         let residues = if elapsed < SHORT {
             self.residues.saturating_mul(2)

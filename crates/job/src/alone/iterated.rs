@@ -1,8 +1,8 @@
-//! Iterated searches on the threads of this process.
+//! Runs the iterations of psiblast on the threads of this process.
 //!
-//! BLAST+ iterates one query after the other. Here the queries of a block are searched together:
-//! first all of them, then those that have another iteration, and so on. The results are kept and
-//! written in the order of the queries.
+//! BLAST+ iterates one query after the other. This module searches the queries of a block together:
+//! first all of them, then those that need another iteration, and so on. It keeps the results and
+//! writes them in the order of the queries.
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
@@ -23,7 +23,7 @@ use crate::reports::Reporter;
 use crate::search::TwoPhaseSearch;
 use crate::subjects::SubjectDatabase;
 
-/// Iterates the queries of all blocks.
+/// Iterative searcher for one block of queries after the other.
 pub struct IteratedSearch<'a> {
     target: &'a SubjectDatabase,
     rules: Rules<'a>,
@@ -31,7 +31,7 @@ pub struct IteratedSearch<'a> {
     reports: IterationReports,
 }
 
-/// A query with its iterations so far.
+/// A query, its progress, and the results of its iterations so far.
 struct IteratingQuery<'a> {
     record: &'a QueryRecord,
     progress: QueryProgress,
@@ -39,7 +39,8 @@ struct IteratingQuery<'a> {
 }
 
 impl<'a> IteratedSearch<'a> {
-    /// Creates a search with two engines: without and with a PSSM.
+    /// Creates the searcher. `engines` are the engine for queries without a PSSM and the one for
+    /// queries with a PSSM.
     pub fn new(
         plan: &'a Plan,
         iteration: &'a Iteration,
@@ -53,8 +54,8 @@ impl<'a> IteratedSearch<'a> {
     /// Searches the queries of a block and writes their reports.
     ///
     /// # Errors
-    /// A search that was halted or refused, input or output that fails, a query that ends the
-    /// report.
+    /// A search that was halted or refused; input or output that fails; a query whose error ends
+    /// the report.
     pub fn report_block(
         &mut self,
         block: &PreparedBlock,
@@ -70,8 +71,8 @@ impl<'a> IteratedSearch<'a> {
         block.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Searches the queries of a block and passes their iterations to `send`, up to a query that
-    /// ends the report.
+    /// Searches the queries of a block and passes their iterations to `send`. A query whose error
+    /// ends the report is the last one that is passed.
     ///
     /// # Errors
     /// As [`report_block`](Self::report_block); an error of `send`.
@@ -121,7 +122,8 @@ impl<'a> IteratedSearch<'a> {
         }
     }
 
-    /// Runs the next iteration of some queries. Either all of them have a PSSM or none has.
+    /// Runs the next iteration of the `active` queries. Either all of them have a PSSM, or none
+    /// has.
     fn search(
         &self,
         active: &mut [&mut IteratingQuery],
@@ -130,7 +132,7 @@ impl<'a> IteratedSearch<'a> {
         let with_pssm = active.iter().any(|query| query.progress.query.pssm.is_some());
         search.set_engine(self.rules.engine(with_pssm));
         let queries: Vec<Query> = active.iter().map(|it| it.progress.query.clone()).collect();
-        // BLAST+ searches each query alone.
+        // BLAST+ searches each query alone, so each query is a batch.
         let hits = search.search_block(&queries, &vec![1; queries.len()])?;
         if search.is_halted() {
             return Err(Error::engine("nobody wants what is found any more"));
@@ -139,7 +141,8 @@ impl<'a> IteratedSearch<'a> {
         Ok(())
     }
 
-    /// Processes the hits of an iteration of a query.
+    /// Records the hits of a query's iteration, makes the next PSSM from them, and stores the data
+    /// for the report.
     fn advance(&self, query: &mut IteratingQuery, hits: Vec<SubjectHit>) {
         let IteratingQuery { record, progress, iterations } = query;
         let mut begun = self.rules.begin(progress, record);
@@ -154,7 +157,8 @@ impl<'a> IteratedSearch<'a> {
         iterations.push(ReportedIteration::new(&self.rules, record, begun, parts));
     }
 
-    /// Aligns the included hits of an iteration to their query.
+    /// Builds the multiple alignment of a query for its next PSSM, from the alignments of `hits`
+    /// below the inclusion threshold.
     fn align_to_query(
         &self,
         record: &QueryRecord,
@@ -173,7 +177,7 @@ impl<'a> IteratedSearch<'a> {
         Ok(alignment)
     }
 
-    /// Writes the report of a query.
+    /// Writes the report of a query, and saves its PSSMs.
     fn write(
         &mut self,
         query: IteratingQuery,
@@ -200,7 +204,8 @@ impl<'a> IteratedSearch<'a> {
         progress.failure.map_or(Ok(()), Err)
     }
 
-    /// Saves the PSSMs of a query whose report is made elsewhere.
+    /// Saves the PSSMs of a query whose report another site makes. Returns the query's iterations,
+    /// and the error that ends the report, if any.
     fn save_matrices(
         &mut self,
         query: IteratingQuery,

@@ -37,7 +37,7 @@ use crate::threads::{Threads, pool};
 use crate::timing::{Loading, Timing, Usage};
 use crate::trace::{Kind, Lane};
 
-/// Writes the complete output of an input without queries.
+/// Writes the complete output of a job whose input has no queries.
 ///
 /// # Errors
 /// Outputs that cannot be written; for metadata, a database that cannot be read.
@@ -52,7 +52,7 @@ pub fn write_empty_output(
     })
 }
 
-/// Runs a job in this process.
+/// Runs a job in this process without ranks, and passes its results to `receiver`.
 ///
 /// # Errors
 /// Any error that ends the run early; the output is incomplete then.
@@ -96,7 +96,7 @@ fn search(
     if audience.is_watching() {
         audience.set_query_count(count_queries(plan).map(|queries| queries.sequences));
     }
-    // A database that cannot be loaded is refused before anything is written.
+    // A database that cannot be loaded is an error before any output is written.
     let repeats = Repeats::open(plan)?;
     let mut repeats = repeats.as_ref().map(Repeats::finder).transpose()?;
     let halt = Halt::default();
@@ -173,8 +173,9 @@ fn search(
     Ok(())
 }
 
-/// Residues of queries in the first block, and in later ones at most. With metadata they do not
-/// depend on the speed of the machine, so that the output has the same bytes.
+/// Returns the number of residues of queries in the first block, and the maximum for later blocks.
+/// With metadata both are equal, so that the bytes of the output do not depend on the speed of the
+/// machine.
 fn block_bounds(plan: &Plan, database_residues: u64) -> (u64, u64) {
     let most = plan.block_residues(BLOCK_RESIDUES, database_residues);
     match plan.fleet.user_settings.block_residues {
@@ -193,7 +194,7 @@ fn run_block(
 ) -> Result<(), Error> {
     audience.open_block(0, block.prepared.len() as u64);
     let hits = search.search_block(&block.prepared, &block.batches)?;
-    // The other site may have ended and halted the search; the hits are incomplete then.
+    // If the other site has ended, it has halted the search, and the hits are incomplete.
     sink.check()?;
     let writing = Instant::now();
     batch_sizer.record_extensions(search.extensions);
@@ -207,7 +208,8 @@ fn run_block(
     }
 }
 
-/// Skips the queries whose results the other site holds, without searching them again.
+/// Skips the queries whose results the other site holds, without searching them again. Fails if
+/// they are not the same queries.
 fn skip_sent_queries(
     queries: &mut QueryReader,
     resume_point: &ResumePoint,
@@ -223,7 +225,7 @@ fn skip_sent_queries(
     }
     match resume_point.batch_state {
         Some(state) => queries.resume(state),
-        // Metadata of ranks may end amid a batch.
+        // Metadata from ranks have no batch state, because they may end within a batch.
         None if resume_point.blocks > 0 => return Err(other_queries()),
         None => {}
     }
@@ -250,11 +252,11 @@ fn loading(search: &TwoPhaseSearch) -> Loading {
     }
 }
 
-/// Counts the shares of queries that BLAST+ gives to threads with `-mt_mode=1`.
+/// Counter of the shares of queries that BLAST+ gives to threads with `-mt_mode=1`.
 #[derive(Default)]
 struct ThreadShares {
     count: usize,
-    /// Letters that the last share still accepts.
+    /// Number of letters that the last share still accepts.
     room: usize,
 }
 
@@ -270,8 +272,8 @@ impl ThreadShares {
     }
 }
 
-/// Gives BLAST+'s warning of fewer shares of queries than threads (`CheckMTByQueries_QuerySize`,
-/// blast_app_util.cpp).
+/// Prints BLAST+'s warning if there are fewer shares of queries than threads
+/// (`CheckMTByQueries_QuerySize`, blast_app_util.cpp).
 fn warn_of_few_queries(plan: &Plan, shares: usize, audience: &dyn Audience) {
     if plan.split == Split::Queries && shares < plan.threads.count {
         audience.warn(&format!(

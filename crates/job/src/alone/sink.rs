@@ -23,15 +23,16 @@ use crate::search::TwoPhaseSearch;
 use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
-/// Receives the results of a search.
+/// Receiver of the results of a search.
 pub enum ResultReceiver<'a> {
-    /// The files of the plan, or the channel to I/O ranks of the same job for metadata.
+    /// The output files of the plan. If there is a channel, metadata go through it to the I/O ranks
+    /// of the same job.
     Files(Option<&'a IoChannel>),
-    /// A program that visits query after query.
+    /// A function of the calling program, which receives one query after the other.
     Visitor(Box<Visitor<'a>>),
 }
 
-/// The opened sink of a search.
+/// Sink of the results of a search, open for writing.
 pub struct ResultSink<'a> {
     reporter: Reporter<'a>,
     kind: SinkKind<'a>,
@@ -44,8 +45,8 @@ enum SinkKind<'a> {
 }
 
 impl<'a> ResultSink<'a> {
-    /// Opens the sink that the plan wants. It sets `halt` when the other site no longer wants the
-    /// search.
+    /// Opens the sink that the plan asks for. The sink sets `halt` when the other site no longer
+    /// needs the search.
     ///
     /// # Errors
     /// Outputs that cannot be written; for metadata, a database that cannot be read.
@@ -79,7 +80,7 @@ impl<'a> ResultSink<'a> {
         Ok(ResultSink { reporter, kind })
     }
 
-    /// Writes the complete output of an input without queries.
+    /// Writes the complete output of a job whose input has no queries.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -101,7 +102,8 @@ impl<'a> ResultSink<'a> {
         writer.finish(None, &**audience)
     }
 
-    /// Returns the results that the other site holds from an earlier run.
+    /// Returns the state of the records that the other site holds from an earlier run; `None` if it
+    /// holds none.
     pub fn resumed(&self) -> Option<&Resumed> {
         match &self.kind {
             SinkKind::Report(_) | SinkKind::Visitor(_) => None,
@@ -109,7 +111,7 @@ impl<'a> ResultSink<'a> {
         }
     }
 
-    /// Records that the metadata at the other site are those of the queries of this search.
+    /// Records that the metadata at the other site belong to the queries of this search.
     pub fn verify(&self) {
         match &self.kind {
             SinkKind::Report(_) | SinkKind::Visitor(_) => {}
@@ -117,7 +119,7 @@ impl<'a> ResultSink<'a> {
         }
     }
 
-    /// Checks that the other site goes on.
+    /// Checks that the other site still works. Succeeds if there is no other site.
     ///
     /// # Errors
     /// The error that ended the other site.
@@ -128,7 +130,8 @@ impl<'a> ResultSink<'a> {
         }
     }
 
-    /// Writes a block that `search` has just searched. `batch_state` is the state after the block.
+    /// Writes the results of a block that `search` has just searched. `batch_state` is the state of
+    /// the batches after the block.
     pub fn write_block(
         &mut self,
         block: &PreparedBlock,
@@ -166,7 +169,7 @@ impl<'a> ResultSink<'a> {
                 return output.pass_on();
             }
             SinkKind::Metadata(writer) => writer,
-            // A fault of the program: plans with iterations are refused before.
+            // A fault of the program: `visit_hits` refuses plans with iterations.
             SinkKind::Visitor(_) => {
                 return Err(Error::engine("iterated searches have no visitor"));
             }
@@ -197,7 +200,8 @@ impl<'a> ResultSink<'a> {
         }
     }
 
-    /// Closes the sink; returns the costs of metadata.
+    /// Completes the output and closes the sink. Returns the costs of metadata; `None` for a report
+    /// or a visitor.
     pub fn finish(self, audience: &dyn Audience) -> Result<Option<EncodingCosts>, Error> {
         match self.kind {
             SinkKind::Report(mut output) => {

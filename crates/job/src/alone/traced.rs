@@ -1,4 +1,4 @@
-//! The trace of a job without ranks: that of one rank with one partition.
+//! The trace of a job without ranks. It has the form of a trace of one rank with one partition.
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::trace::{self, Description, Recorder, Span};
 /// Number of the only rank.
 const RANK: u32 = 0;
 
-/// Creates the recorder of a job; it is off unless the plan wants a trace.
+/// Creates the recorder of a job. It is off unless the plan asks for a trace.
 ///
 /// # Errors
 /// A trace file that cannot be created.
@@ -22,19 +22,19 @@ pub fn recorder(plan: &Plan) -> Result<Recorder, Error> {
     Recorder::new(RANK, Some(path)).map_err(|error| trace::failure(path, &error))
 }
 
-/// Adds a block that was read to its span.
+/// Describes a block in the span of its reading. `block` is `None` at the end of the queries.
 pub fn add_block_to_span(span: &mut Span, number: u64, block: Option<&PreparedBlock>) {
     span.arg("block", number);
     if let Some(block) = block {
         span.arg("queries", block.prepared.len() as u64);
         let residues: u64 = block.prepared.iter().map(|query| u64::from(query.length)).sum();
         span.arg("residues", residues);
-        // About their size as a message.
+        // A message with the block would have about this number of bytes.
         span.arg("bytes", residues);
     }
 }
 
-/// Writes the trace, if the plan wants one.
+/// Writes the trace, if the plan asks for one.
 ///
 /// # Errors
 /// A trace that cannot be written.

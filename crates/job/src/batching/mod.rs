@@ -8,20 +8,21 @@ use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES};
 use fleetblast_metadata::BatchState;
 use serde::{Deserialize, Serialize};
 
-/// Letters of a batch, at least.
+/// Minimum number of letters of a batch.
 const MIN_LETTERS: i32 = 100;
-/// Extensions that a batch should cause, at least.
+/// Minimum number of extensions that a batch should cause.
 const MIN_EXTENSIONS: i32 = 1_000_000;
-/// Letters of the database for each further extension that a batch should cause.
+/// Letters of the database per extension that a batch should cause.
 const LETTERS_PER_EXTENSION: i64 = 3000;
-/// Extensions per letter that BLAST+ assumes for the first batch.
+/// Number of extensions per letter that BLAST+ assumes for the first batch.
 const FIRST_EXTENSIONS_PER_LETTER: i32 = 200;
-/// Letters of the first batch if the size of the database is unknown.
+/// Number of letters of the first batch if the size of the database is unknown.
 const DEFAULT_FIRST_LETTERS: i32 = 5000;
-/// Sizes of blocks on ranks. Each block costs a pass over a nucleotide database, however few words
-/// it has.
+/// Limits of a block of queries with adaptive batches. Blocks are large because each one costs a
+/// pass over a nucleotide database, however few words its queries have.
 const ADAPTIVE_BLOCK: BlockLimits = BlockLimits { queries: 10_000, residues: (50_000, 500_000) };
-/// Weight of the last batch against all earlier ones.
+/// Weight of the last batch in the mean number of extensions per letter. Earlier batches have the
+/// rest.
 const LAST_BATCH_WEIGHT: f64 = 0.3;
 
 /// Limits of a block of queries.
@@ -30,25 +31,27 @@ struct BlockLimits {
     residues: (u64, u64),
 }
 
-/// Letters of queries in a batch. BLAST+ counts whole queries.
+/// Number of letters with which a batch is complete. A batch consists of whole queries, as in
+/// BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BatchSize {
-    /// This number of letters.
+    /// A constant number of letters.
     Fixed(usize),
-    /// As many letters as should cause the extensions that BLAST+ wants, by the earlier batches.
+    /// The number of letters that should cause the wanted number of extensions, estimated from
+    /// earlier batches.
     Adaptive {
-        /// Letters of a batch, at most.
+        /// Maximum number of letters of a batch.
         max_letters: i32,
     },
 }
 
 impl BatchSize {
-    /// Whether the size of a batch depends on the previous batch.
+    /// Returns whether the size of a batch depends on earlier batches.
     pub fn is_adaptive(self) -> bool {
         matches!(self, BatchSize::Adaptive { .. })
     }
 
-    /// Queries of a block on ranks, at most.
+    /// Returns the number of queries with which a block is complete.
     pub fn block_queries(self) -> u64 {
         match self {
             BatchSize::Fixed(_) => BLOCK_QUERIES,
@@ -56,7 +59,8 @@ impl BatchSize {
         }
     }
 
-    /// Residues of a block on ranks, at least and at most, unless an option sets them.
+    /// Returns the minimum and the maximum number of residues of a block on ranks, unless an option
+    /// sets the number.
     pub fn block_residues(self) -> (u64, u64) {
         match self {
             BatchSize::Fixed(letters) => (letters as u64, BLOCK_RESIDUES),
@@ -64,7 +68,7 @@ impl BatchSize {
         }
     }
 
-    /// Letters of every batch but the last, at least.
+    /// Returns the minimum number of letters of every batch but the last.
     pub fn min_letters(self) -> u64 {
         match self {
             BatchSize::Fixed(letters) => letters as u64,
@@ -73,20 +77,21 @@ impl BatchSize {
     }
 }
 
-/// Computes the size of the next batch from the extensions of earlier ones.
+/// Rule for the size of the next batch, which may depend on the extensions of earlier batches.
 #[derive(Clone, Debug)]
 pub struct BatchSizer {
     size: BatchSize,
-    /// Extensions that a batch should cause.
+    /// Number of extensions that a batch should cause.
     wanted_extensions: i32,
-    /// Extensions per letter, if known.
+    /// Mean number of extensions per letter in earlier batches, if known.
     ratio: Option<f64>,
-    /// Letters of the next batch.
+    /// Number of letters of the next batch, if the size is adaptive.
     letters: i32,
 }
 
 impl BatchSizer {
-    /// Creates the rules for a database with this number of letters.
+    /// Creates the rule for the first batch against a database with this number of letters; 0 if
+    /// the number is unknown.
     pub fn new(size: BatchSize, database_letters: i64) -> Self {
         let mut sizer = Self {
             size,
@@ -104,7 +109,7 @@ impl BatchSizer {
         sizer
     }
 
-    /// Letters of the next batch, at least.
+    /// Returns the number of letters with which the next batch is complete.
     pub fn letters(&self) -> usize {
         match self.size {
             BatchSize::Fixed(letters) => letters,
@@ -112,12 +117,12 @@ impl BatchSizer {
         }
     }
 
-    /// Whether the size of the next batch depends on the current batch.
+    /// Returns whether the size of the next batch depends on the current batch.
     pub fn is_adaptive(&self) -> bool {
         self.size.is_adaptive()
     }
 
-    /// Records how many extensions the last batch caused.
+    /// Records how many extensions the last batch caused, and computes the size of the next one.
     pub fn record_extensions(&mut self, extensions: u64) {
         if !self.is_adaptive() {
             return;
@@ -147,7 +152,8 @@ impl BatchSizer {
         self.clamp();
     }
 
-    /// Limits the letters; BLAST+ forgets the ratio when it does so.
+    /// Limits the number of letters of the next batch. Like BLAST+, it forgets the ratio if it
+    /// changes the number.
     fn clamp(&mut self) {
         let BatchSize::Adaptive { max_letters } = self.size else { return };
         if self.letters > max_letters {

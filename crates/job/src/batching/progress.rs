@@ -5,56 +5,57 @@ use std::ops::Range;
 
 use super::BatchSizer;
 
-/// Finds the ends of batches from the lengths of queries.
+/// Access to the ends of batches, which follow from the lengths of queries.
 pub trait BatchBoundaries {
-    /// Returns the end of the batch that starts with a query. A batch ends after the query that
-    /// completes its letters, or after the last query.
+    /// Returns the end of the batch that starts with query `batch_start`. The batch ends after the
+    /// query that completes its `letters`, or after the last query.
     fn end_of_batch(&mut self, batch_start: usize, letters: usize) -> usize;
 }
 
-/// Consecutive queries of one batch.
+/// A run of consecutive queries that belong to one batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchRun {
-    /// Numbers of these queries.
+    /// Numbers of the queries of the run.
     pub queries: Range<usize>,
     /// Numbers of all queries of the batch.
     pub batch: Range<usize>,
 }
 
-/// How far the batches are known.
+/// The position up to which the batches and the extensions of their queries are known.
 #[derive(Clone, Debug)]
 pub struct BatchProgress {
     sizer: BatchSizer,
-    /// First query of the present batch.
+    /// Number of the first query of the current batch.
     batch_start: usize,
-    /// Extensions that the batch's queries before `next_query` caused.
+    /// Number of extensions that the batch's queries before `next_query` caused.
     extensions: u64,
-    /// The first query whose extensions are unknown.
+    /// Number of the first query whose extensions are unknown.
     next_query: usize,
 }
 
 impl BatchProgress {
-    /// Starts with the first query.
+    /// Creates the progress at the first query. `sizer` determines the size of the first batch.
     pub fn new(sizer: BatchSizer) -> BatchProgress {
         BatchProgress { sizer, batch_start: 0, extensions: 0, next_query: 0 }
     }
 
-    /// First query of the present batch.
+    /// Returns the number of the first query of the current batch.
     pub fn batch_start(&self) -> usize {
         self.batch_start
     }
 
-    /// The first query whose extensions are unknown.
+    /// Returns the number of the first query whose extensions are unknown.
     pub fn next_query(&self) -> usize {
         self.next_query
     }
 
-    /// Letters of the present batch, at least, unless it is the last.
+    /// Returns the minimum number of letters of the current batch. The last batch may have fewer.
     pub fn letters(&self) -> usize {
         self.sizer.letters()
     }
 
-    /// Returns the next queries that are in one batch, before query `end`.
+    /// Returns the next run: the queries from the first one with unknown extensions to query `end`,
+    /// or to the end of their batch if that comes first.
     pub fn next_run(&self, end: usize, boundaries: &mut impl BatchBoundaries) -> BatchRun {
         let batch =
             self.batch_start..boundaries.end_of_batch(self.batch_start, self.sizer.letters());
@@ -71,7 +72,8 @@ impl BatchProgress {
         }
     }
 
-    /// Predicts the runs of some queries; `predict_extensions` estimates the extensions of queries.
+    /// Predicts how the range `queries` divides into runs. `predict_extensions` estimates the
+    /// number of extensions that a range of queries causes.
     pub fn predict(
         &self,
         queries: Range<usize>,

@@ -3,8 +3,8 @@
 use fleetblast_metadata::Encoding;
 use serde::{Deserialize, Serialize};
 
-/// Encodings whose times differ by less than this factor are equally fast: the estimates are no
-/// better.
+/// Two encodings count as equally fast if their times differ by less than this factor. The
+/// estimates are not more accurate.
 const EQUALLY_FAST: f64 = 1.02;
 
 /// Expected cost of a block with one encoding.
@@ -12,7 +12,7 @@ const EQUALLY_FAST: f64 = 1.02;
 pub struct Cost {
     /// The encoding.
     pub encoding: Encoding,
-    /// Bytes on the link.
+    /// Number of bytes that go over the link.
     pub bytes: f64,
     /// Seconds of encoding, during which the search waits.
     pub encode_seconds: f64,
@@ -20,38 +20,39 @@ pub struct Cost {
     pub report_seconds: f64,
 }
 
-/// The conditions of a choice.
+/// Conditions under which an encoding is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChoiceConditions {
     /// Seconds that the search of a block takes.
     pub search: f64,
     /// Bytes per second over the link; `None` for a file, and until the link was measured.
     pub rate: Option<f64>,
-    /// Share of the report's bytes above which an encoding is not used.
+    /// Maximum size of an encoding, as a share of the report's bytes. Larger encodings are not
+    /// used.
     pub limit: f64,
 }
 
-/// Reason for an encoding.
+/// Reason for the choice of an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChoiceReason {
-    /// The others have more than the allowed share of the report's bytes.
+    /// All other encodings exceed the allowed share of the report's bytes.
     Limit,
-    /// It has the fewest bytes, and the speed of the link is unknown.
+    /// The encoding has the fewest bytes, and the speed of the link is unknown.
     LeastBytes,
-    /// Others would delay the search, through the link or the other site.
+    /// Every other encoding takes longer, because the link or the other site delays the search.
     Fastest,
-    /// No other is faster, and it is the least work in total.
+    /// No other encoding is faster, and this one needs the least work in total.
     LeastWork,
 }
 
 /// Chooses an encoding and returns the reason.
 ///
-/// Search, link and other site work at the same time. The best encoding is the one whose slowest
-/// stage is finished first; among equally fast ones, the one with the least work in total. The
-/// latency of a link is the same for every encoding.
+/// The search, the link and the other site work concurrently. The best encoding is the one whose
+/// slowest stage ends first. Among equally fast encodings, it is the one with the least work in
+/// total. The latency of the link does not count, because it is the same for every encoding.
 ///
-/// `costs` has at least the cost of the report.
+/// `costs` must contain the cost of the report encoding.
 pub fn choose_encoding(costs: &[Cost], conditions: &ChoiceConditions) -> (Encoding, ChoiceReason) {
     let report = costs.iter().find(|cost| cost.encoding == Encoding::Report);
     let most = report.map_or(f64::INFINITY, |report| conditions.limit * report.bytes);
@@ -82,7 +83,7 @@ pub fn choose_encoding(costs: &[Cost], conditions: &ChoiceConditions) -> (Encodi
 mod tests {
     use super::*;
 
-    /// Measured with 25 proteins in 72 million letters.
+    /// Costs measured with 25 protein queries in a database of 72 million letters.
     const MEASURED: [Cost; 3] = [
         Cost {
             encoding: Encoding::Oids,
@@ -112,7 +113,7 @@ mod tests {
     fn the_slower_the_link_the_smaller_the_encoding() {
         let chosen = |search, rate| choose_encoding(&MEASURED, &conditions(search, rate));
         assert_eq!(chosen(3.8, 1e9), (Encoding::Report, ChoiceReason::LeastWork));
-        // The report would take 0.5 s; meanwhile the other site makes it from alignments.
+        // Sending the report would take 0.5 s. The other site makes it from hits in less time.
         assert_eq!(chosen(0.1, 1e6), (Encoding::Hits, ChoiceReason::Fastest));
         // The report delays nothing, but hits are less work.
         assert_eq!(chosen(3.8, 1e6), (Encoding::Hits, ChoiceReason::LeastWork));
@@ -143,7 +144,7 @@ mod tests {
             choose_encoding(&MEASURED, &unknown),
             (Encoding::Oids, ChoiceReason::LeastBytes)
         );
-        // Blocks that cannot be sent as OIDs.
+        // This block cannot be sent as OIDs.
         assert_eq!(
             choose_encoding(&MEASURED[1..], &unknown),
             (Encoding::Hits, ChoiceReason::LeastBytes)

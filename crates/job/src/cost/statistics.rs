@@ -1,4 +1,5 @@
-//! The costs of metadata by encoding, from which the encoding is chosen; part of `-timing`.
+//! Measured costs of metadata by encoding. They determine the choice of an encoding, and `-timing`
+//! prints them.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChoiceReason, Cost};
 
-/// Factor by which the weight of an observation falls with each later one.
+/// Factor by which each new observation reduces the weight of all earlier ones.
 const DECAY: f64 = 0.75;
 
 /// All encodings with the names that users type.
@@ -17,11 +18,11 @@ pub const ENCODINGS: [(Encoding, &str); 3] =
 /// Costs and choices of metadata, for `-timing`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EncodingCosts {
-    /// Statistics of each encoding.
+    /// Statistics of each encoding, in the order of [`ENCODINGS`].
     pub kinds: Vec<EncodingStatistics>,
-    /// The link, as last measured.
+    /// Last measurement of the link, if there is one.
     pub link: Option<LinkStatistics>,
-    /// The encodings of consecutive blocks; on ranks, those of all masters.
+    /// Encodings chosen for consecutive blocks; on ranks, those of all masters.
     pub choices: Vec<ChosenEncoding>,
 }
 
@@ -31,15 +32,15 @@ pub struct EncodingStatistics {
     /// The encoding.
     #[serde(with = "named")]
     pub kind: Encoding,
-    /// Number of blocks sent with it.
+    /// Number of blocks sent in this encoding.
     pub blocks: u64,
-    /// Bytes of their records.
+    /// Bytes of the records of these sent blocks.
     pub bytes: u64,
-    /// Number of blocks encoded, whether they were sent or only compared.
+    /// Number of blocks encoded in this encoding, whether they were sent or only compared.
     pub made_blocks: u64,
-    /// Bytes of their results.
+    /// Bytes of the results of these encoded blocks.
     pub made_bytes: u64,
-    /// Seconds of encoding, during which the search waited.
+    /// Seconds of encoding in total, during which the search waited.
     pub make_seconds: f64,
     #[serde(skip)]
     recent: RecentSums,
@@ -48,9 +49,9 @@ pub struct EncodingStatistics {
 /// Measurements of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkStatistics {
-    /// Bytes per second; `None` if too little was sent.
+    /// Rate in bytes per second; `None` if too little was sent to measure it.
     pub bytes_per_second: Option<f64>,
-    /// Time to the other site and back.
+    /// Time of a round trip to the other site, in seconds.
     pub round_trip_seconds: f64,
     /// Number of threads that make the report at the other site.
     pub workers: u32,
@@ -59,11 +60,11 @@ pub struct LinkStatistics {
 /// Consecutive blocks with the same encoding for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChosenEncoding {
-    /// The first block, as this run counts.
+    /// Number of the first block, as this run counts.
     pub block: u64,
     /// Number of blocks.
     pub blocks: u64,
-    /// Their encoding.
+    /// Encoding of these blocks.
     #[serde(with = "named")]
     pub kind: Encoding,
     /// Reason for the encoding.
@@ -94,7 +95,8 @@ impl EncodingCosts {
         EncodingCosts { kinds: ENCODINGS.map(of).to_vec(), ..EncodingCosts::default() }
     }
 
-    /// Records that a block of this weight was encoded, and how long encoding and formatting took.
+    /// Records that a block was encoded to this number of bytes, and the times of encoding it and
+    /// of formatting its report. `weight` is the size of the block: costs are proportional to it.
     pub fn record_encoded(
         &mut self,
         kind: Encoding,
@@ -115,7 +117,7 @@ impl EncodingCosts {
         };
     }
 
-    /// Records that a block was sent with an encoding.
+    /// Records that a block was sent in an encoding, with this number of bytes.
     pub fn record_sent(&mut self, kind: Encoding, bytes: usize) {
         let statistics = self.statistics_of(kind);
         statistics.blocks += 1;
@@ -130,8 +132,8 @@ impl EncodingCosts {
         }
     }
 
-    /// Estimates the cost of encoding a block of this weight, and the seconds that formatting its
-    /// report takes. Returns `None` for an encoding that was never used.
+    /// Estimates the cost of encoding a block of this weight, without `report_seconds`, and the
+    /// seconds of formatting its report. Returns `None` for an encoding that was never used.
     pub fn expected_cost(&mut self, kind: Encoding, weight: f64) -> Option<(Cost, f64)> {
         let RecentSums { weight: of, bytes, encode, format } = self.statistics_of(kind).recent;
         let times = weight / of;
@@ -163,7 +165,7 @@ impl EncodingCosts {
     }
 }
 
-/// Serialises encodings by their names.
+/// Serialises an encoding as its name.
 mod named {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};

@@ -1,5 +1,5 @@
-//! Fingerprints of the files of a database. Those of partitions add up to those of volumes, however
-//! the database is cut.
+//! Fingerprints of the files of a database. The fingerprints of partitions add up to those of
+//! volumes, whatever the partitions are.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 
 use super::SequenceFile;
 
-/// The part of a volume in a partition.
+/// The part of a volume's file that belongs to a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FingerprintItem {
     /// Number of the partition.
     pub partition: PartitionId,
     /// Number of the volume, from 0.
     pub volume: usize,
-    /// The kind of file.
+    /// The file of the volume.
     pub side: SequenceFile,
 }
 
-/// Fingerprints of items.
+/// Fingerprint of each part of each file.
 pub type FingerprintSums = BTreeMap<FingerprintItem, u128>;
 
-/// Fingerprints of the searched part of each volume; empty where they are not needed.
+/// Fingerprints of the searched part of each volume. Empty if the job does not need them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VolumeFingerprints(BTreeMap<(usize, SequenceFile), u128>);
 
 impl VolumeFingerprints {
-    /// Adds up the fingerprints of all partitions.
+    /// Computes the fingerprints of volumes from those of all partitions.
     pub fn from_sums(sums: &FingerprintSums) -> Self {
         let mut volumes = BTreeMap::new();
         for (item, sum) in sums {

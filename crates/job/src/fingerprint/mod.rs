@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 pub use self::contents::{FingerprintItem, FingerprintSums, VolumeFingerprints};
 use crate::error::Error;
 
-/// Residues read at a time by a thread.
+/// Number of residues that a thread reads at a time.
 const READ_RESIDUES: u64 = 16 << 20;
-/// Ranges for each thread, at least, so that no thread is idle for long at the end.
+/// Minimum number of ranges of OIDs for each thread, so that no thread is idle for long at the end.
 const RANGES_PER_THREAD: usize = 4;
 
-/// One of the two files that hold sequences.
+/// One of the two files of a volume that are fingerprinted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SequenceFile {
     /// Residues or bases.
@@ -28,10 +28,10 @@ pub enum SequenceFile {
 }
 
 impl SequenceFile {
-    /// Both files.
+    /// Both files of a volume.
     pub const ALL: [SequenceFile; 2] = [SequenceFile::Residues, SequenceFile::Headers];
 
-    /// Returns the file of a volume.
+    /// Returns the same file as a kind of file of a volume.
     pub fn file(self) -> VolumeFile {
         match self {
             SequenceFile::Residues => VolumeFile::Sequences,
@@ -40,9 +40,9 @@ impl SequenceFile {
     }
 }
 
-/// Reads sequences for their fingerprints, on the threads of the current pool. Each item is a key
-/// of the caller, a file and a range of OIDs. Each result is a key, a volume and a fingerprint;
-/// fingerprints of the same key and volume add up.
+/// Computes fingerprints of sequences on the threads of the current pool. Each item is a key that
+/// the caller chooses, a file and a range of OIDs. Each result is a key, the number of a volume and
+/// a fingerprint. The caller adds up the fingerprints of the same key and volume.
 ///
 /// # Errors
 /// Files that cannot be read.

@@ -1,10 +1,13 @@
-//! Sends messages between the sites, and among the I/O ranks, over MPI.
+//! Sends messages over MPI between the search site and the I/O site of one job, and among the I/O
+//! ranks.
 //!
-//! The manager exchanges heartbeats with the other I/O ranks and with the first rank of the search.
-//! While the report is made and while the job ends, the first rank of the search exchanges them
-//! with the other ranks of the search, too. If a rank is silent for too long, one rank reports it
-//! and ends the job: the first of all, or if that is the silent one, the manager. Any other rank
-//! that finds the silence informs that rank and waits; if nothing happens it ends the job itself.
+//! The manager is the first I/O rank. It exchanges heartbeats with the other I/O ranks and with the
+//! first rank of the search. While the report is made and while the job ends, the first rank of the
+//! search also exchanges heartbeats with the other search ranks.
+//!
+//! If a rank is silent for too long, rank 0 reports it and ends the job. If rank 0 is the silent
+//! rank, the manager does. Any other rank that finds the silence informs the reporting rank and
+//! waits. If the job does not end in time, the waiting rank ends it.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -23,45 +26,45 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::processes::{end_job, gather_hosts, mpi_failure};
 
-/// Longest pause between two polls; the second one applies while messages are on their way.
+/// Pauses between two polls: while no message is in transfer, and while some are.
 const POLL_PAUSES: [Duration; 2] = [Duration::from_millis(3), Duration::from_micros(300)];
-/// Time for another rank to report an error and to end the job.
+/// How long a rank waits for another rank to report an error and to end the job.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// Tag of a message with a parcel.
 const PARCEL: u8 = 0;
-/// Tag of a heartbeat, which announces more of them.
+/// Tag of a heartbeat. The receiver can expect more of them until a [`PAUSE`].
 const PING: u8 = 1;
-/// Tag of the announcement that no heartbeats will come for a while.
+/// Tag of the announcement that the sender sends no heartbeats until its next [`PING`].
 const PAUSE: u8 = 2;
-/// Tag of a message with the reason why a rank is lost.
+/// Tag of a message that asks the receiver to end the job. Its text names the silent rank.
 const LOST_RANK: u8 = 3;
 /// Colour of the search ranks, for `MPI_Comm_split`.
 const SEARCH_SITE: u32 = 0;
 /// Colour of the I/O ranks.
 const IO_SITE: u32 = 1;
 
-/// The connection of a rank to the ranks of the other site.
+/// The connection of one rank to the other ranks of a job with I/O ranks.
 pub struct SiteConnection {
     mailbox: Messenger,
     /// All ranks of both sites.
     world: World,
     /// The host of each rank.
     hosts: Vec<String>,
-    /// The rank of the manager. The other I/O ranks follow it.
+    /// Rank of the manager, the first I/O rank. The other I/O ranks follow it.
     manager: usize,
     heartbeats: Heartbeats,
     start: Instant,
-    /// The addresses on this rank, with the inboxes of their parcels.
+    /// The addresses on this rank, each with the channel to its inbox.
     inboxes: Vec<(Address, Sender<Parcel>)>,
-    /// The parcels that threads of this rank send.
+    /// Parcels from the threads of this rank, to be sent.
     outgoing: Option<Receiver<Parcel>>,
     /// Receives the message about a lost rank.
     audience: Arc<dyn Audience>,
 }
 
 impl SiteConnection {
-    /// Connects a search rank to the last `ranks` ranks, which make the report. Also returns the
-    /// search ranks (collective).
+    /// Connects a search rank to the I/O ranks, which are the last `ranks` ranks of `world`. Also
+    /// returns the world of the search ranks alone. Collective over all ranks of both sites.
     ///
     /// # Errors
     /// A lost connection.
@@ -81,8 +84,8 @@ impl SiteConnection {
         Ok((world, connection))
     }
 
-    /// Connects one of the last `ranks` ranks, which make the report, to all others. Also returns
-    /// the I/O ranks (collective).
+    /// Connects an I/O rank, one of the last `ranks` ranks of `world`, to all other ranks. Also
+    /// returns the world of the I/O ranks alone. Collective over all ranks of both sites.
     ///
     /// # Errors
     /// A lost connection.
@@ -94,7 +97,7 @@ impl SiteConnection {
         Self::new(world, ranks, IO_SITE, audience)
     }
 
-    /// Connects a rank and splits the ranks by site.
+    /// Connects a rank and splits the ranks by site. `site` is [`SEARCH_SITE`] or [`IO_SITE`].
     fn new(
         world: World,
         ranks: u32,
@@ -124,7 +127,7 @@ impl SiteConnection {
         Ok((own, connection))
     }
 
-    /// The rank of the manager.
+    /// Returns the rank of the manager.
     pub fn manager(&self) -> usize {
         self.manager
     }
@@ -134,7 +137,7 @@ impl SiteConnection {
         self.inboxes.push((address, inbox));
     }
 
-    /// Sets the source of the parcels to send.
+    /// Sets the channel of the parcels that this rank sends.
     pub fn set_outgoing(&mut self, outgoing: Receiver<Parcel>) {
         self.outgoing = Some(outgoing);
     }
@@ -144,11 +147,11 @@ impl SiteConnection {
         self.inboxes.clear();
     }
 
-    /// Sends and receives messages. Returns whether some are on their way. Ends the job if a rank
-    /// is lost.
+    /// Sends and receives messages. Returns whether any message was handled or is still in
+    /// transfer. Ends the job if a rank is lost.
     ///
     /// # Errors
-    /// A lost connection; at the search, the error that ended the other site.
+    /// A lost connection; on the first rank of the search, the error that ended the I/O site.
     pub fn poll(&mut self) -> Result<bool, Error> {
         let mut any = false;
         while let Some(parcel) = self.outgoing.as_ref().and_then(|sent| sent.try_recv().ok()) {
@@ -190,8 +193,8 @@ impl SiteConnection {
         }
     }
 
-    /// Ends the job because a rank was silent for too long. The designated rank reports it; this
-    /// rank does if that fails.
+    /// Ends the job because `rank` was silent for too long. The [reporting rank](reporter) ends it
+    /// with a message. This rank does so if that rank does not end the job in time.
     ///
     /// # Errors
     /// A lost connection.
@@ -218,18 +221,18 @@ impl SiteConnection {
     /// # Errors
     /// As [`poll`](Self::poll).
     pub fn await_end(&mut self) -> Result<(), Error> {
-        // One reason to end is enough.
+        // Without peers, this rank finds no further silent ranks while it waits.
         self.heartbeats.clear();
         let start = Instant::now();
         self.poll_until(&|| start.elapsed() > END_TIMEOUT)
     }
 
-    /// Ends all processes of the job, without waiting for other threads of this one.
+    /// Ends all processes of the job, without waiting for other threads of this process.
     fn end_job(&self, error: &Error) -> ! {
         end_job(&self.world, &*self.audience, error)
     }
 
-    /// Announces that this rank does something else before it polls again.
+    /// Announces to the peers that this rank sends no heartbeats until it polls again.
     ///
     /// # Errors
     /// A lost connection.
@@ -262,7 +265,7 @@ impl SiteConnection {
         Ok(())
     }
 
-    /// Sends a parcel to its rank, which may be this one.
+    /// Sends a parcel to the rank of its address, which may be this rank.
     fn send(&mut self, parcel: Parcel) -> Result<(), Error> {
         if self.inboxes.iter().any(|(address, _)| *address == parcel.to) {
             return self.deliver(parcel);
@@ -279,7 +282,7 @@ impl SiteConnection {
     /// Puts a parcel into the inbox of its address.
     ///
     /// # Errors
-    /// At the search, the error that ended the other site.
+    /// On the first rank of the search, the error that ended the I/O site.
     fn deliver(&self, parcel: Parcel) -> Result<(), Error> {
         let ended = match (&parcel.to, &parcel.message) {
             (Address::Search, Message::Failed(code, text)) => {
@@ -294,7 +297,7 @@ impl SiteConnection {
         ended
     }
 
-    /// Does some work on another thread and polls meanwhile. Then this rank [pauses its
+    /// Runs `work` on another thread, and polls until it has finished. Then this rank [pauses its
     /// heartbeats](Self::pause_heartbeats).
     ///
     /// # Errors
@@ -317,7 +320,7 @@ impl SiteConnection {
     /// at once, because a thread may never finish: it may be opening a pipe.
     ///
     /// # Errors
-    /// An error without a message. It comes from one of the threads, which has the message.
+    /// An error without a message. The thread or rank that failed reports the cause.
     pub fn await_threads(&mut self, are_finished: &dyn Fn() -> bool) -> Result<(), Error> {
         self.poll_until(are_finished).inspect_err(|error| {
             if !error.is_silent() {
@@ -350,7 +353,7 @@ impl SiteConnection {
     }
 }
 
-/// Returns the ranks that a rank exchanges heartbeats with from the start.
+/// Returns the ranks with which `rank` exchanges heartbeats from the start.
 fn peers(rank: usize, manager: usize, size: usize) -> Vec<usize> {
     match rank {
         _ if rank == manager => {
@@ -367,8 +370,9 @@ fn lost_rank_error(text: &str) -> Error {
     Error::new(Failure::SILENT_RANK_CODE, text)
 }
 
-/// Returns the rank that reports the `silent` one and ends the job: rank 0, or another one if rank
-/// 0 is silent. `manager` is 0 in a job without a search.
+/// Returns the rank that reports the `silent` rank and ends the job. This is rank 0, or the manager
+/// if rank 0 is silent. In a job without a search, rank 0 is the manager, and rank 1 reports its
+/// silence.
 fn reporter(silent: usize, manager: usize) -> usize {
     if silent == 0 { manager.max(1) } else { 0 }
 }

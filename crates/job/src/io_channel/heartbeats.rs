@@ -1,16 +1,17 @@
-//! Heartbeats between a rank and the ranks that it depends on, in a job with I/O ranks.
+//! Heartbeats between a rank and its peers, the ranks that it depends on, in a job with I/O ranks.
 //!
-//! A rank pings its peers while it polls for messages. Before it does something else for long, it
-//! announces that no pings will come. So a peer can be silent only after it has sent a ping.
+//! A rank pings its peers while it polls for messages. Before it does anything else that takes
+//! long, it announces that no pings will come. So a rank counts as silent only if a ping was its
+//! last announcement.
 
 use fleetblast_fleet::config::Heartbeat;
 use fleetblast_fleet::health::Peers;
 use fleetblast_fleet::ids::Time;
 
-/// Time between two checks of the peers.
+/// Time between two checks of the peers: 0.1 s in nanoseconds.
 const CHECK_INTERVAL: Time = Time(100_000_000);
 
-/// The peers of a rank, and when each sent something.
+/// The peers of a rank, and the time of the last message from each.
 pub struct Heartbeats {
     heartbeat: Option<Heartbeat>,
     peers: Peers,
@@ -18,14 +19,16 @@ pub struct Heartbeats {
     ranks: Vec<usize>,
     /// Whether each peer has announced more pings.
     is_expected: Vec<bool>,
-    /// Whether this rank pings its peers: neither before the first check nor during a pause.
+    /// Whether this rank pings its peers at present. False before the first pings and during a
+    /// pause.
     is_present: bool,
     /// When this rank last checked its peers.
     last_checked: Time,
 }
 
 impl Heartbeats {
-    /// Exchanges heartbeats with these ranks.
+    /// Creates the heartbeats between this rank and the peers `ranks`. Without `heartbeat`, no peer
+    /// ever counts as silent.
     pub fn new(ranks: Vec<usize>, heartbeat: Option<Heartbeat>) -> Self {
         let peers = Peers::new(ranks.len(), heartbeat);
         let is_expected = vec![false; ranks.len()];
@@ -33,7 +36,7 @@ impl Heartbeats {
         Heartbeats { heartbeat, peers, ranks, is_expected, is_present, last_checked }
     }
 
-    /// Adds ranks to the peers. Those that are peers already stay.
+    /// Adds ranks to the peers, and keeps the present peers.
     pub fn add(&mut self, ranks: impl IntoIterator<Item = usize>) {
         for rank in ranks {
             if !self.ranks.contains(&rank) {
@@ -50,14 +53,14 @@ impl Heartbeats {
         *self = Heartbeats::new(Vec::new(), self.heartbeat);
     }
 
-    /// Stops the pings of this rank until pings are due again. Returns the peers that expect some
-    /// and must be informed.
+    /// Stops pinging until the next call of [`due`](Self::due). Returns the peers that expect
+    /// pings, so that the caller informs them.
     pub fn pause_heartbeats(&mut self) -> &[usize] {
         let was_present = std::mem::take(&mut self.is_present);
         if was_present { &self.ranks } else { &[] }
     }
 
-    /// Notes that a rank has sent something.
+    /// Records that a rank sent a message, which arrived at time `now`.
     pub fn note_received(&mut self, rank: usize, now: Time) {
         if let Some(peer) = self.peer(rank) {
             self.peers.note_received(peer, now);
@@ -71,7 +74,8 @@ impl Heartbeats {
         }
     }
 
-    /// Returns the ranks that need a ping now, and records it as sent.
+    /// Returns the ranks to ping now, and records the pings as sent. After a pause, these are all
+    /// peers.
     pub fn due(&mut self, now: Time) -> Vec<usize> {
         let mut due = self.peers.peers_to_ping(now);
         if !self.is_present {
@@ -87,10 +91,11 @@ impl Heartbeats {
         now.since(self.last_checked) >= CHECK_INTERVAL
     }
 
-    /// Checks the peers after all arrived messages were recorded. Returns the rank that was silent
-    /// for too long, and for how long.
+    /// Checks the peers. Returns the rank with the longest silence above the limit, and the length
+    /// of that silence. The caller must first record all messages that have arrived.
     pub fn find_silent(&mut self, now: Time) -> Option<(usize, Time)> {
-        // A rank that did not check for a while may not have received what others sent meanwhile.
+        // If this rank did not check for a while, it may not have received its peers' last
+        // messages.
         let pause = now.since(self.last_checked);
         let was_stopped = self.heartbeat.is_some_and(|beat| pause > beat.interval);
         self.last_checked = now;
@@ -113,7 +118,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// The heartbeats of a rank with the peers 2 and 3, which checked at 100 s.
+    /// Returns heartbeats with the peers 2 and 3, an interval of 2 s and a limit of 20 s. The last
+    /// check was at 100 s.
     fn heartbeats() -> Heartbeats {
         let heartbeat = Heartbeat { interval: seconds(2.0), limit: seconds(20.0) };
         let mut heartbeats = Heartbeats::new(vec![2, 3], Some(heartbeat));
@@ -125,7 +131,7 @@ mod tests {
         Time::from_seconds(number)
     }
 
-    /// Checks every second between two times, and returns the silence found.
+    /// Checks every second between two times in seconds. Returns the first silence that is found.
     fn check(heartbeats: &mut Heartbeats, from: u64, to: u64) -> Option<(usize, Time)> {
         (from..=to).find_map(|second| heartbeats.find_silent(Time(second * SECOND)))
     }
@@ -164,12 +170,12 @@ mod tests {
 
     #[test]
     fn a_rank_that_was_stopped_blames_nobody() {
-        // For a little more than an interval, for nearly the limit, and for much longer.
+        // Seconds without a check: just above the interval, just below the limit, and far above it.
         for stopped in [3, 19, 500] {
             let mut heartbeats = heartbeats();
             ping(&mut heartbeats, 2, 100.0);
             assert_eq!(check(&mut heartbeats, 101, 104), None);
-            // At first it sees none of the messages that came meanwhile.
+            // At first, this rank has not received the messages that came meanwhile.
             let back = 104 + stopped;
             assert_eq!(check(&mut heartbeats, back, back + 20), None, "{stopped} s");
             let silence = Some((2, seconds(21.0)));
@@ -186,14 +192,14 @@ mod tests {
         assert_eq!(heartbeats.find_silent(seconds(122.0)), Some((2, seconds(22.0))));
     }
 
-    /// A rank may open a slow pipe for longer than the limit. It announces that once.
+    /// A rank may take longer than the limit to open a slow pipe. It announces that once.
     #[test]
     fn a_rank_that_was_aside_is_silent_only_after_its_next_ping() {
         let mut heartbeats = heartbeats();
         ping(&mut heartbeats, 2, 101.0);
         heartbeats.set_expected(2, false);
         assert_eq!(check(&mut heartbeats, 101, 300), None);
-        // What it sends while it is aside is no promise.
+        // A message during the pause does not announce pings.
         heartbeats.note_received(2, seconds(300.0));
         assert_eq!(check(&mut heartbeats, 301, 400), None);
         ping(&mut heartbeats, 2, 400.0);

@@ -17,45 +17,48 @@ pub enum Address {
     Search,
     /// The manager at the I/O site, which distributes blocks and writes the report.
     Manager,
-    /// A maker, which makes reports of blocks: one on each I/O rank, with its number.
+    /// A maker, which makes the reports of blocks. Each I/O rank has one. Its number is that of its
+    /// rank among the I/O ranks, from 0.
     Maker(u32),
 }
 
 /// A message between the sites, or within the I/O site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
-    /// Search to manager: the body of the next record of the metadata.
+    /// Search to manager: kind and body of the next metadata record.
     Record(RecordKind, Vec<u8>),
-    /// Search to manager: it ended with an error, which the search reports.
+    /// Search to manager: the search ended with an error, and reports the error itself.
     SearchFailed,
     /// Search to manager: no records follow, since nothing is searched.
     NoSearch,
-    /// Manager to search: bytes of a body that arrived, and number of threads that make the report.
+    /// Manager to search: number of bytes of a record body that arrived, and number of threads that
+    /// make the report.
     Received(u64, u32),
-    /// Manager to search: bytes of bodies whose report is written.
+    /// Manager to search: number of bytes of a record body whose report is written.
     Written(u64),
     /// Manager to search: the report is complete, and has its name.
     Done,
-    /// Manager to makers: the body of the header.
+    /// Manager to makers: body of the header record.
     Header(Vec<u8>),
     /// Maker to manager: the maker's database equals the searched database.
     Ready,
-    /// Manager to maker: the next job.
+    /// Manager to maker: the next record to report.
     MakeReport(ReportRequest),
-    /// Maker to manager: the report of its job.
+    /// Maker to manager: the report of the requested record.
     ReportMade(BlockReport),
-    /// Manager to makers: no more jobs follow.
+    /// Manager to makers: no more requests follow.
     End,
-    /// Maker to manager, and manager to search: exit code and message of the error that ended them.
+    /// Maker to manager, and manager to search: exit code and message of the error that ended the
+    /// sender.
     Failed(u8, String),
 }
 
-/// A record whose report a maker must make.
+/// Request to make the report of one record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportRequest {
-    /// Number of the block; for the end record, the number of all blocks.
+    /// Number of the block, from 0. For the end record, the number of all blocks.
     pub number: u64,
-    /// For the end record, the number of queries in all blocks.
+    /// Number of queries whose report is written. For the end record, these are all queries.
     pub queries: u64,
     /// Kind of the record: block or end.
     pub kind: RecordKind,
@@ -66,17 +69,17 @@ pub struct ReportRequest {
 /// Part of the report that a maker made from one record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockReport {
-    /// Number of the request.
+    /// Number of the [`ReportRequest`].
     pub number: u64,
-    /// Range of the numbers of the reported queries.
+    /// Numbers of the reported queries, from 1.
     pub queries: Range<u64>,
     /// Bytes of the report.
     pub bytes: Vec<u8>,
-    /// Warnings to be printed with it, one per line.
+    /// Warnings to print together with this part, one per line.
     pub lines: Vec<Vec<u8>>,
 }
 
-/// A message with its addresses.
+/// A message with the addresses of its receiver and sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Parcel {
     /// The receiver.
@@ -85,7 +88,7 @@ pub struct Parcel {
     pub from: Address,
     /// The message.
     pub message: Message,
-    /// When it was sent; in another process, when it arrived there.
+    /// When the parcel was sent. In the process that receives it, when it arrived there.
     #[serde(skip, default = "Instant::now")]
     pub at: Instant,
 }
@@ -97,13 +100,13 @@ impl Parcel {
     }
 }
 
-/// Function that delivers parcels.
+/// Function that delivers parcels to their addresses.
 pub type Outbox = Box<dyn Fn(Parcel) + Send>;
 
-/// Sends and receives the messages of one address.
+/// The mailbox of one address, which sends and receives its messages.
 pub struct Mailbox {
     own: Address,
-    /// Rank and host, for error messages.
+    /// Rank and host of the owner, for error messages.
     place: Option<String>,
     inbox: Receiver<Parcel>,
     outbox: Outbox,
@@ -115,7 +118,7 @@ impl Mailbox {
         Mailbox { own, place: None, inbox, outbox }
     }
 
-    /// Sets the rank and host that its errors name.
+    /// Sets the rank and host that the errors of this mailbox name.
     #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "threads have none"))]
     pub fn with_place(mut self, place: String) -> Self {
         self.place = Some(place);
@@ -147,7 +150,9 @@ impl Mailbox {
         }
     }
 
-    /// Sends the error that ends the owner of this mailbox.
+    /// Sends the error that ends the owner of this mailbox. A maker informs the manager, and the
+    /// manager the search. The search informs the manager without the cause, because it reports the
+    /// error itself.
     pub fn fail(&self, error: &Error) {
         let to = match self.own {
             Address::Maker(_) => Address::Manager,
@@ -164,7 +169,7 @@ impl Mailbox {
 }
 
 impl Drop for Mailbox {
-    /// Reports a panic, so that nobody waits for this thread.
+    /// If this thread panics, informs its partner, so that the partner does not wait for it.
     fn drop(&mut self) {
         if thread::panicking() {
             self.fail(&Error::silent(exit::UNKNOWN));

@@ -18,30 +18,30 @@ pub use self::connection::SiteConnection;
 use self::mailbox::{Address, Mailbox, Message, Parcel};
 use crate::error::Error;
 
-/// Bytes of records without a written report above which the search waits.
+/// Limit of the record bytes without a written report. From this number on, the search waits.
 const MAX_UNWRITTEN_BYTES: u64 = 64 << 20;
 
-/// The channel of metadata to the I/O ranks of the same job. Each of its two endpoints can be
-/// taken once.
+/// The channel of metadata from the search to the I/O ranks of the same job. Each of its two
+/// endpoints can be taken once.
 pub struct IoChannel {
     endpoints: Mutex<(Option<SearchEndpoint>, Option<IoEndpoint>)>,
 }
 
-/// The endpoint of the search.
+/// The endpoint that sends the records of the search.
 pub struct SearchEndpoint {
     mailbox: Mailbox,
-    /// Bytes of records that were sent, that arrived, and that have a written report.
+    /// Bytes of record bodies: those sent, those that arrived, and those with a written report.
     sent: u64,
     received: u64,
     written: u64,
     /// When the last record was sent.
     last: Instant,
-    /// Measures the channel.
+    /// Measures the speed of the channel.
     meter: Meter,
     ended: bool,
 }
 
-/// The endpoint of the I/O site.
+/// The endpoint at the I/O site.
 pub struct IoEndpoint {
     /// Parcels from the search.
     pub from_search: Receiver<Parcel>,
@@ -54,7 +54,7 @@ impl IoChannel {
     pub fn new() -> Self {
         let (out, from_search) = channel();
         let (to_search, inbox) = channel();
-        // A gone receiver has ended.
+        // If the receiver is gone, the I/O site has ended and needs no parcels.
         let outbox = Box::new(move |parcel| drop(out.send(parcel)));
         let search = SearchEndpoint::new(Mailbox::new(Address::Search, inbox, outbox));
         IoChannel {
@@ -65,7 +65,7 @@ impl IoChannel {
     /// Takes the endpoint of the search.
     ///
     /// # Errors
-    /// An endpoint that was taken before.
+    /// The endpoint was taken before.
     pub fn search_endpoint(&self) -> Result<SearchEndpoint, Error> {
         let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
         endpoints.0.take().ok_or_else(already_taken)
@@ -74,7 +74,7 @@ impl IoChannel {
     /// Takes the endpoint of the I/O site.
     ///
     /// # Errors
-    /// An endpoint that was taken before.
+    /// The endpoint was taken before.
     pub fn io_endpoint(&self) -> Result<IoEndpoint, Error> {
         let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
         endpoints.1.take().ok_or_else(already_taken)
@@ -89,7 +89,8 @@ impl SearchEndpoint {
         SearchEndpoint { mailbox, sent, received, written, last, meter, ended }
     }
 
-    /// Sends a record. Waits while too many bytes have no report.
+    /// Sends a record to the manager. Waits while too many bytes of earlier records have no written
+    /// report.
     ///
     /// # Errors
     /// The error that ended the other site.
@@ -106,10 +107,10 @@ impl SearchEndpoint {
         Ok(())
     }
 
-    /// Handles the arrived messages of the other site.
+    /// Handles the messages that have arrived from the I/O site.
     ///
     /// # Errors
-    /// The error that ended it.
+    /// The error that ended the I/O site.
     pub fn check(&mut self) -> Result<(), Error> {
         while let Some(parcel) = self.mailbox.poll()? {
             self.handle(parcel)?;
@@ -117,7 +118,7 @@ impl SearchEndpoint {
         Ok(())
     }
 
-    /// Returns the measured properties of the channel; `None` before the first answer.
+    /// Returns the measured speed of the channel; `None` before the first answer of the manager.
     pub fn speed(&self) -> Option<LinkSpeed> {
         (self.received > 0).then(|| self.meter.speed())
     }
@@ -134,7 +135,7 @@ impl SearchEndpoint {
         Ok(())
     }
 
-    /// Waits for the report, after all records were sent.
+    /// Waits until the report is complete, after all records were sent.
     ///
     /// # Errors
     /// The error that ended the other site.

@@ -15,7 +15,7 @@ use crate::output::write_whole;
 use crate::plan::{Iteration, Plan};
 use crate::queries::QueryRecord;
 
-/// A PSSM in the formats of its files.
+/// A PSSM, encoded in the formats of its files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
     checkpoint: Option<Vec<u8>>,
@@ -66,7 +66,7 @@ fn checkpoint(
     let checkpoint = Checkpoint {
         id: &id,
         title: Some(&record.record.title),
-        // BLAST+ has converted text to bytes by then.
+        // BLAST+ has converted the residues from text to bytes by then.
         has_text_residues: false,
         pssm: &kept.pssm,
         has_intermediate_data: iteration.table.is_some(),
@@ -78,10 +78,10 @@ fn checkpoint(
     bytes
 }
 
-/// Writes PSSMs to their files.
+/// Writer of PSSMs to the files of a plan.
 pub struct PssmFiles<'a> {
     iteration: &'a Iteration,
-    /// Number of PSSMs written.
+    /// Number of PSSMs written so far.
     count: usize,
 }
 
@@ -91,7 +91,8 @@ impl<'a> PssmFiles<'a> {
         PssmFiles { iteration, count: 0 }
     }
 
-    /// Writes a PSSM. It replaces the previous one or gets numbered files.
+    /// Writes a PSSM to its files. It replaces the previous PSSM, or its files get its number as a
+    /// suffix.
     ///
     /// # Errors
     /// A file that cannot be written; the message names it.

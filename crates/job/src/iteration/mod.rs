@@ -39,15 +39,16 @@ use crate::subjects::SubjectDatabase;
 /// Warning of BLAST+ about composition-based statistics that cannot be used with a PSSM.
 const COMPOSITION_RESET: &str = "Composition-based score adjustment conditioned on sequence properties and unconditional composition-based \
     score adjustment is not supported with PSSMs, resetting to default value of standard composition-based statistics";
-/// Text after the report of a query whose last iteration found nothing new.
+/// Text after the report of a query whose last iteration found no new subject.
 pub const CONVERGED: &[u8] = b"\nSearch has CONVERGED!\n";
-/// Largest e-value of alignments for a PSSM: BLAST+ starts its search for the lowest e-value of an
-/// alignment with this one (`GetLowestEvalue`, psiblast_aux_priv.cpp).
+/// Maximum e-value of an alignment in the comparison with the inclusion threshold. BLAST+ starts
+/// its search for the lowest e-value of an alignment with this one (`GetLowestEvalue`,
+/// psiblast_aux_priv.cpp).
 const WORST_EVALUE: f64 = 10.0;
 /// Largest frequency that counts as 0.
 const NO_FREQUENCY: f64 = 0.0001;
 
-/// Returns the letters of a subject in an alignment.
+/// Returns the letters of a subject that an alignment covers.
 ///
 /// # Errors
 /// A subject that cannot be read.
@@ -62,24 +63,25 @@ pub fn subject_letters<'t>(
     target.view(oid, Frame::Protein, range).ok_or_else(unread)
 }
 
-/// The rules for the iterations of queries.
+/// The rules of a plan for the iterations of its queries.
 pub struct Rules<'a> {
     plan: &'a Plan,
     iteration: &'a Iteration,
-    /// Engines of iterations without a PSSM, and with one.
+    /// The engine for queries without a PSSM, and the engine for queries with one.
     engines: [&'a Search; 2],
     maker: Option<PssmMaker>,
 }
 
 impl<'a> Rules<'a> {
-    /// Creates the rules of a plan, with the engines of iterations without a PSSM and with one.
+    /// Creates the rules of a plan. `engines` are the engine for queries without a PSSM and the one
+    /// for queries with a PSSM.
     pub fn new(plan: &'a Plan, iteration: &'a Iteration, engines: [&'a Search; 2]) -> Self {
         let maker = PssmMaker::new(&iteration.params.scoring, iteration.pseudocount);
         Rules { plan, iteration, engines, maker }
     }
 
-    /// Creates the rules of a plan; `None` if it has no iterations. `engine` is for iterations
-    /// without a PSSM, `next` for those with one.
+    /// Creates the rules of a plan; `None` if it has no iterations. `engine` is for queries without
+    /// a PSSM, `next` for those with one.
     pub fn from_plan(plan: &'a Plan, engine: &'a Search, next: Option<&'a Search>) -> Option<Self> {
         Some(Rules::new(plan, plan.iteration.as_ref()?, [engine, next?]))
     }
@@ -94,7 +96,7 @@ impl<'a> Rules<'a> {
         self.plan.params.pattern()
     }
 
-    /// Whether the search for a pattern is the only iteration, so that no PSSM is made
+    /// Returns whether the search for a pattern is the only iteration, so that no PSSM is made
     /// (`run_token`, psiblast_app.cpp).
     fn is_pattern_alone(&self) -> bool {
         self.pattern().is_some() && self.has_single_iteration()
@@ -106,31 +108,32 @@ impl<'a> Rules<'a> {
         self.iteration.warnings.iter().for_each(|warning| audience.print_message(warning));
     }
 
-    /// Whether each query has one iteration.
+    /// Returns whether each query has exactly one iteration.
     pub fn has_single_iteration(&self) -> bool {
         self.iteration.max_iterations == Some(1)
     }
 
-    /// Returns the ranges of the query in which the pattern of an iteration occurs; none without a
-    /// pattern.
+    /// Returns the ranges of the query in which the pattern occurs. Empty without a pattern, and
+    /// for an iteration with a PSSM.
     fn occurrences(&self, query: &Query) -> Vec<Range<u32>> {
         let pattern = self.pattern().filter(|_| query.pssm.is_none());
         pattern.map(|pattern| pattern.occurrences_in(query)).unwrap_or_default()
     }
 
-    /// Returns how many subjects of an iteration are shown, at most.
+    /// Returns the maximum number of subjects that the report of an iteration shows.
     pub fn shown(&self) -> usize {
         self.iteration.params.common.hitlist_size
     }
 
-    /// Whether the report consists of independent parts. XML is one document.
+    /// Returns whether the report consists of independent parts. XML does not: it is one document.
     pub fn is_plain(&self) -> bool {
         self.plan.report.format != Format::Xml
     }
 
     /// Splits the hits of an iteration into the parts that are reported separately: one for each
-    /// occurrence of a pattern. The next PSSM is made from the first part. For a document, hidden
-    /// subjects are dropped before (`CSearchResults::TrimSeqAlign`).
+    /// occurrence of a pattern, or a single part without a pattern. The next PSSM is made from the
+    /// first part. For XML, subjects that the report does not show are dropped first
+    /// (`CSearchResults::TrimSeqAlign`).
     pub fn split_parts(
         &self,
         begun: &mut IterationStart,
@@ -146,7 +149,8 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Returns the alignments of a subject that go into the next PSSM.
+    /// Returns the alignments of a subject that go into the next PSSM: those below the inclusion
+    /// threshold.
     pub fn included<'h>(
         &self,
         hit: &'h SubjectHit,
@@ -189,7 +193,7 @@ impl<'a> Rules<'a> {
         let maker = self.maker.as_ref().ok_or_else(|| {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
-        // Only the files with tables show the observations of the columns.
+        // Only the files with ASCII tables show the observations of the columns.
         let rules = AlignmentRules {
             observes: self.iteration.table.is_some(),
             ..AlignmentRules::default()
@@ -200,7 +204,7 @@ impl<'a> Rules<'a> {
     fn refuse_chunks(&self, query: &Query) -> Result<(), Error> {
         let next = std::slice::from_ref(query);
         match self.engine(true).grouping(next, &[1]).has_pieces() {
-            // The rows of a PSSM cover the whole query.
+            // A PSSM covers the whole query, so the engine cannot search it in chunks.
             true => {
                 Err(Error::unsupported("psiblast", "a PSSM of a query that is searched in pieces"))
             }
@@ -208,10 +212,10 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Returns a query as BLAST+ searches it in the next iteration. The query's factory keeps the
-    /// masked letters (`IQueryFactory::MakeLocalQueryData`), so BLAST+ masks them again, and may
-    /// find new low complexity beside a masked range. Lower case masks only once
-    /// (`s_GetFilteringLocationsForOneContext`, blast_filter.c, uses it up).
+    /// Returns the query as BLAST+ searches it in the next iteration. BLAST+ keeps the masked
+    /// letters (`IQueryFactory::MakeLocalQueryData`) and masks them again, so it may find new low
+    /// complexity next to a masked range. Lower case masks only once, because
+    /// `s_GetFilteringLocationsForOneContext` (blast_filter.c) uses it up.
     pub fn masked_again(&self, query: &Query) -> Query {
         let context = query.first();
         // The statistics of a pattern do not apply to the next iteration.
@@ -244,12 +248,14 @@ impl<'a> Rules<'a> {
         messages
     }
 
-    /// Returns the statistics with which a query is searched.
+    /// Returns the Karlin-Altschul statistics with which a query is searched; `None` for a query
+    /// without statistics.
     fn statistics(&self, query: &Query) -> Option<PssmStatistics> {
         let letters = query.first().karlin?;
         let psi = match &query.pssm {
             Some(pssm) => [pssm.ungapped, pssm.gapped],
-            // A pattern has the same statistics with and without gaps, and none of a PSSM.
+            // A search for a pattern has the same statistics with and without gaps, and none of a
+            // PSSM.
             None if self.pattern().is_some() => {
                 return Some(PssmStatistics { standard: Some([letters; 2]), psi: None });
             }
@@ -258,7 +264,8 @@ impl<'a> Rules<'a> {
         Some(PssmStatistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
     }
 
-    /// Starts the iterations of a query.
+    /// Creates the progress of a query before its first iteration. It has failed already if the
+    /// options or the query cannot be searched.
     pub fn start(&self, query: Query) -> QueryProgress {
         let mut progress = QueryProgress::new(query);
         let missing = || self.pattern()?.unsearchable_reason(&progress.query).map(Error::warning);
@@ -266,7 +273,7 @@ impl<'a> Rules<'a> {
             progress.fail(fault);
         }
         if let Some(pssm) = &progress.query.pssm {
-            // There was no iteration before.
+            // No earlier iteration has set the statistics.
             progress.statistics =
                 Some(PssmStatistics { standard: None, psi: Some([pssm.ungapped, pssm.gapped]) });
             if let Err(error) = self.refuse_chunks(&progress.query) {
@@ -285,8 +292,9 @@ impl<'a> Rules<'a> {
         IterationStart { kept, query, known, exceeds, places, messages }
     }
 
-    /// Records the hits of an iteration: those of its first part, where outlines of alignments
-    /// suffice. Returns whether [`advance`](Self::advance) must make a PSSM from them.
+    /// Records the hits of an iteration. `hits` are those of its first [part](Self::split_parts);
+    /// outlines of their alignments suffice. Returns whether [`advance`](Self::advance) must make a
+    /// PSSM from them.
     pub fn record_hits(&self, progress: &mut QueryProgress, hits: &[SubjectHit]) -> bool {
         if hits.is_empty() {
             progress.end(self.iteration.save_last);
@@ -320,8 +328,8 @@ impl<'a> Rules<'a> {
     ) -> Result<(), Error> {
         let mut pssm = self.pssm(alignment)?;
         if let Some(before) = &progress.query.pssm {
-            // A PSSM takes λ and H of gapped alignments from the one before (`_PSIUpdateLambdaK`,
-            // blast_psi_priv.c), which may be for other gap costs.
+            // A PSSM takes λ and H of gapped alignments from the PSSM before it
+            // (`_PSIUpdateLambdaK`, blast_psi_priv.c), which may be for other gap costs.
             pssm.gapped = before.gapped.with_k_of(pssm.gapped);
         }
         progress.query = self.masked_again(&progress.query).with_pssm(Arc::new(pssm));
@@ -332,23 +340,23 @@ impl<'a> Rules<'a> {
         self.refuse_chunks(&progress.query)
     }
 
-    /// Whether each PSSM gets its own files.
+    /// Returns whether each PSSM gets its own files.
     pub fn saves_each(&self) -> bool {
         self.iteration.save_each
     }
 
-    /// Whether PSSMs are written to files.
+    /// Returns whether PSSMs are written to files.
     fn saves_matrices(&self) -> bool {
         self.iteration.checkpoint.is_some() || self.iteration.table.is_some()
     }
 
-    /// Formats a PSSM for its files; `None` if there are none.
+    /// Formats a PSSM for its files; `None` if the plan writes no such files.
     pub fn matrix(&self, kept: &KeptPssm, record: &QueryRecord) -> Option<Matrix> {
         self.saves_matrices().then(|| Matrix::new(self.plan, self.iteration, kept, record))
     }
 }
 
-/// Returns the letter that BLAST+ uses for this one in a PSSM.
+/// Returns the letter that BLAST+ uses in a PSSM for this letter of the query: `X` for `O`.
 fn pssm_letter(code: u8) -> u8 {
     if code == alphabet::O { alphabet::X } else { code }
 }

@@ -25,29 +25,29 @@ pub struct QueryProgress {
     pub failure: Option<Error>,
     /// Number of iterations with hits.
     pub(super) done: usize,
-    /// OIDs of the subjects below the threshold in the last iteration.
+    /// OIDs of the subjects below the inclusion threshold in the last iteration.
     pub(super) found: BTreeSet<u32>,
     /// Whether another iteration is due.
     pub(super) has_next: bool,
     /// Whether the warning about composition-based statistics was issued.
     pub(super) has_warned_of_reset: bool,
-    /// Statistics of the last iteration.
+    /// Statistics with which the last iteration searched.
     pub(super) statistics: Option<PssmStatistics>,
 }
 
-/// Data about an iteration that its report needs.
+/// Data of an iteration, besides its hits, that its report needs.
 pub struct IterationStart {
-    /// The PSSM to be written before it.
+    /// The PSSM to be written to files before the iteration is reported.
     pub kept: Option<KeptPssm>,
     /// The query in the form in which the engine searches it.
     pub query: Query,
-    /// OIDs of the subjects below the threshold in the iteration before.
+    /// OIDs of the subjects below the inclusion threshold in the previous iteration.
     pub known: BTreeSet<u32>,
-    /// Whether it found more subjects than are shown.
+    /// Whether the iteration found more subjects than its report shows.
     pub exceeds: bool,
     /// Ranges of the query in which the pattern occurs; empty without a pattern.
     pub places: Vec<Range<u32>>,
-    /// Warnings of BLAST+.
+    /// BLAST+'s warnings about the iteration.
     pub messages: Vec<String>,
 }
 
@@ -63,11 +63,11 @@ pub fn hide_masks(query: &mut Query) {
     query.contexts.iter_mut().for_each(|context| context.masks.clear());
 }
 
-/// A PSSM to be written, and the statistics that its table shows.
+/// A PSSM to be written to files, and the statistics that its table shows.
 pub struct KeptPssm {
     /// The PSSM.
     pub pssm: Arc<Pssm>,
-    /// The statistics.
+    /// The statistics that the PSSM's table shows.
     pub statistics: PssmStatistics,
 }
 
@@ -88,8 +88,8 @@ impl QueryProgress {
         }
     }
 
-    /// Whether the report says that the query converged: the last iteration found no new subject,
-    /// and nothing failed.
+    /// Returns whether the report states that the query converged: the last iteration found no new
+    /// subject, and nothing failed.
     pub fn has_converged(&self) -> bool {
         self.converged && self.failure.is_none()
     }
@@ -100,8 +100,8 @@ impl QueryProgress {
         Some(KeptPssm { pssm, statistics })
     }
 
-    /// Counts an iteration that found these subjects below the threshold. `has_more` is whether the
-    /// number of iterations allows another one.
+    /// Counts an iteration whose subjects below the inclusion threshold are `found` (OIDs).
+    /// `has_more` states whether the maximum number of iterations allows another one.
     pub(super) fn count(&mut self, found: BTreeSet<u32>, has_more: bool) {
         self.done += 1;
         self.converged = self.done > 1 && found.is_subset(&self.found);
@@ -109,8 +109,8 @@ impl QueryProgress {
         self.found = found;
     }
 
-    /// Fails if the query cannot be searched with its next PSSM, which is saved as for other
-    /// queries.
+    /// Ends the iterations with an error if the query cannot be searched with its next PSSM. The
+    /// PSSM is still saved, as for other queries.
     pub fn fail_if_unsearchable(&mut self) {
         if !self.ended && !self.query.is_searchable() {
             self.last.extend(self.current_matrix());

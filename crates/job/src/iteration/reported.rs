@@ -14,30 +14,31 @@ use crate::reports;
 pub struct IteratedQuery {
     /// The iterations in their order.
     pub iterations: Vec<ReportedIteration>,
-    /// Whether the last one found no new subject.
+    /// Whether the last iteration found no new subject.
     pub converged: bool,
 }
 
 /// An iteration of a query, for its report.
 pub struct ReportedIteration {
-    /// Data from its start.
+    /// Data from the start of the iteration.
     pub begun: IterationStart,
     /// The parts that are reported separately: all hits, or with a pattern the hits of each of its
     /// occurrences in the query.
     pub parts: Vec<ReportPart>,
-    /// Warning of BLAST+, for standard error.
+    /// BLAST+'s warnings as one text for standard error; `None` without warnings.
     pub warning: Option<Vec<u8>>,
-    /// The same for XML.
+    /// The same warnings in the form of XML reports.
     messages: Vec<u8>,
 }
 
 /// A part of an iteration that is reported separately.
 pub struct ReportPart {
-    /// Hits of the subjects that are shown.
+    /// Hits of the subjects that the report shows.
     pub shown: Vec<SubjectHit>,
-    /// Number of these subjects, also if `shown` is stored elsewhere.
+    /// Number of subjects that the report shows, even if their hits are stored elsewhere and
+    /// `shown` is empty.
     pub count: usize,
-    /// Number of all alignments, also of hidden subjects.
+    /// Number of all alignments, including those of subjects that the report does not show.
     pub alignments: usize,
 }
 
@@ -67,13 +68,13 @@ impl ReportedIteration {
         ReportedIteration { begun, parts: parts.into_iter().map(part).collect(), warning, messages }
     }
 
-    /// Whether the iteration searched for a pattern.
+    /// Returns whether the iteration searched for a pattern.
     pub fn has_pattern(&self) -> bool {
         !self.begun.places.is_empty()
     }
 
-    /// Returns the warning of each part. With a pattern there are none, since the report contains
-    /// them.
+    /// Returns the warning of each part, for standard error. With a pattern there are none, because
+    /// the report contains them.
     pub fn warnings(&self) -> Vec<Option<Vec<u8>>> {
         match self.has_pattern() {
             true => vec![None; self.parts.len()],
@@ -81,8 +82,8 @@ impl ReportedIteration {
         }
     }
 
-    /// Returns the results of the parts. `number` is the iteration's number within the query;
-    /// `before` counts the iterations reported before, of all queries.
+    /// Returns the result of each part, for the report crate. `number` is the iteration's number
+    /// within the query. `before` is the number of parts reported earlier, of all queries.
     pub fn results<'s>(
         &'s self,
         rules: &Rules<'s>,
@@ -103,7 +104,7 @@ impl ReportedIteration {
             };
             QueryResult {
                 batch_searched: begun.query.is_searchable(),
-                // The warning is reported once.
+                // Only the first part has the warnings, so that the report has them once.
                 messages: if part == 0 { messages } else { &[] },
                 hits: shown,
                 hit_count: *count,

@@ -10,17 +10,17 @@ use crate::output::Pages;
 use crate::queries::QueryRecord;
 use crate::reports::{self, Reporter};
 
-/// The progress of the reports.
+/// Writer of the reports of iterated queries. It counts the reported iterations.
 #[derive(Default)]
 pub struct IterationReports {
-    /// Number of iterations reported so far.
+    /// Number of iterations reported so far. Each part of a pattern search counts as one.
     iterations: u64,
 }
 
 impl IterationReports {
-    /// Writes the report of a query, which is given as in its first iteration. Calls `save` before
-    /// each iteration is reported, and with `None` after the last; an error of `save` ends the
-    /// report.
+    /// Writes the report of a query. `query` matters only if there are no iterations. Calls `save`
+    /// before each iteration is reported, and with `None` after the last one. An error of `save`
+    /// ends the report.
     ///
     /// # Errors
     /// A report that cannot be made or written; an error of `save`.
@@ -53,7 +53,7 @@ impl IterationReports {
         reported
     }
 
-    /// Formats the report of an iteration.
+    /// Formats the report of an iteration, and prints its warnings.
     fn format_iteration(
         &mut self,
         (rules, record, number): (&Rules, &QueryRecord, usize),
@@ -75,7 +75,7 @@ impl IterationReports {
             .warnings()
             .into_iter()
             .for_each(|warning| reporter.print_warning(warning, audience));
-        // BLAST+ does not count the report of a pattern.
+        // BLAST+ does not count a pattern search among the reported queries.
         reporter.skip_queries(usize::from(!has_pattern || !rules.is_plain()));
         Ok(report)
     }

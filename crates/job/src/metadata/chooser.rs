@@ -11,17 +11,19 @@ use crate::plan::Metadata;
 use crate::search::PhaseTimes;
 use crate::subjects::SubjectDatabase;
 
-/// One block in this number is encoded in all encodings, since queries change. The first blocks are
-/// probed more often if that is cheap.
+/// Interval of probes in blocks. A probe encodes a block in all encodings, because the costs change
+/// with the queries. Early blocks are probed more often if that is cheap.
 const PROBE_INTERVAL: u64 = 32;
-/// Largest share of the time for the additional probes.
+/// Largest share of the time since the start that probes may have taken, for an additional early
+/// probe.
 const PROBE_SHARE: f64 = 0.01;
 
-/// Encodes a block in a given encoding; also returns the whole time, and the part of it for
-/// formatting.
+/// Function that encodes a block in the given encoding. Also returns the time of the whole
+/// encoding, and the part of it for formatting the report.
 type EncodeBlock<'a> = dyn FnMut(Encoding) -> Result<(BlockResults, [Duration; 2]), Error> + 'a;
 
-/// The threads of the search, which relate the time for a block to the whole search.
+/// The threads of the search. They determine how much the time of one block adds to that of the
+/// whole search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchCapacity {
     /// Threads that search one block together.
@@ -33,24 +35,24 @@ pub struct SearchCapacity {
 
 /// Chooses the encoding of each block.
 pub struct EncodingChooser<'a> {
-    /// The encoding that was asked for.
+    /// The encoding that the user asked for: one encoding, or the cheapest of each block.
     pub encodings: EncodingChoice,
-    /// Measured costs.
+    /// Costs measured so far.
     pub costs: EncodingCosts,
     limit: f64,
     target: &'a SubjectDatabase,
     capacity: SearchCapacity,
-    /// Number of blocks so far.
+    /// Number of blocks so far whose encoding was chosen.
     blocks: u64,
     begun: Instant,
-    /// Time for encodings that were not used.
+    /// Time spent on probes whose results were not used.
     probing: Duration,
-    /// Times of the search up to the block before.
+    /// Times of the search up to the end of the last block.
     before: PhaseTimes,
 }
 
 impl<'a> EncodingChooser<'a> {
-    /// Creates a chooser for a search in this target.
+    /// Creates a chooser for a search in the database `target`.
     pub fn new(metadata: &Metadata, capacity: SearchCapacity, target: &'a SubjectDatabase) -> Self {
         let Metadata { encodings, limit, .. } = *metadata;
         let (costs, before) = (EncodingCosts::new(), PhaseTimes::default());
@@ -80,8 +82,8 @@ impl<'a> EncodingChooser<'a> {
         Ok(results)
     }
 
-    /// Encodes the block with this number in the cheapest encoding that it supports; `phases` are
-    /// the times of the whole search so far.
+    /// Encodes a block in the cheapest encoding that it supports. The block comes as its number and
+    /// its hits. `phases` are the times of the whole search so far.
     pub fn encode_cheapest(
         &mut self,
         (number, hits): (u64, &[Vec<SubjectHit>]),
@@ -102,7 +104,7 @@ impl<'a> EncodingChooser<'a> {
         }
         let [search, traceback] = self.block_times(phases);
         let costs = self.costs(&encodings, hits, [search, traceback]);
-        // The groups together complete a block in this fraction of the time.
+        // The groups work at the same time, so together they take this time for each block.
         let search = (search + traceback) / self.capacity.groups as f64;
         let conditions = ChoiceConditions { search, rate: self.link_rate(), limit: self.limit };
         let (encoding, why) = choose_encoding(&costs, &conditions);
@@ -117,13 +119,15 @@ impl<'a> EncodingChooser<'a> {
     }
 
     /// Returns the seconds of the preliminary search and of the traceback of the last block.
+    /// `phases` are the times of the whole search so far.
     fn block_times(&mut self, phases: PhaseTimes) -> [f64; 2] {
         let before = std::mem::replace(&mut self.before, phases);
         let took = |now: Duration, before: Duration| now.saturating_sub(before).as_secs_f64();
         [took(phases.search, before.search), took(phases.traceback, before.traceback)]
     }
 
-    /// Returns the expected cost of a block with these hits in each encoding.
+    /// Returns the expected cost of a block with these hits in each encoding. `search` and
+    /// `traceback` are the seconds that these took for the block.
     fn costs(
         &mut self,
         encodings: &[Encoding],
@@ -133,7 +137,7 @@ impl<'a> EncodingChooser<'a> {
         let weight = block_weight(hits);
         let SearchCapacity { threads, groups } = self.capacity;
         let workers = self.costs.link.map_or(threads, |link| link.workers.max(1) as usize);
-        // Seconds there for a second here.
+        // Seconds that the I/O site takes for a second of work at the search site.
         let there = threads as f64 / workers as f64;
         let expected = self.costs.expected_cost(Encoding::Report, weight);
         let format = expected.map_or(0.0, |(_, format)| there * format);
@@ -150,7 +154,8 @@ impl<'a> EncodingChooser<'a> {
         encodings.iter().filter_map(|&encoding| cost(encoding)).collect()
     }
 
-    /// Returns the mean share of the database's letters that the subjects of a query have.
+    /// Returns the share of the database's letters in the subjects of a query, as the mean over all
+    /// queries.
     fn subject_share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
         let length = |hit: &SubjectHit| f64::from(self.target.searched.length_of(hit.oid));
         let shown: f64 = hits.iter().flatten().map(length).sum();
@@ -163,15 +168,15 @@ impl<'a> EncodingChooser<'a> {
     }
 }
 
-/// Whether a block is to be encoded in all encodings, by its number, the time for `probing` so far,
-/// and the time for all.
+/// Returns whether to encode a block in all encodings. `block` is its number, `probing` the time of
+/// probes so far, and `all` the time since the start.
 fn is_probe_due(block: u64, probing: Duration, all: Duration) -> bool {
     let is_cheap = probing.as_secs_f64() <= PROBE_SHARE * all.as_secs_f64();
     block.is_multiple_of(PROBE_INTERVAL) || block.is_power_of_two() && is_cheap
 }
 
-/// Returns the measure of a block to which its costs are proportional: alignments, and a little for
-/// each query.
+/// Returns the weight of a block, to which its costs are proportional: the number of alignments
+/// plus the number of queries.
 fn block_weight(hits: &[Vec<SubjectHit>]) -> f64 {
     let alignments: usize = hits.iter().flatten().map(|hit| hit.alignments.len()).sum();
     (alignments + hits.len().max(1)) as f64

@@ -14,7 +14,7 @@ use crate::plan::Plan;
 use crate::queries::QueryRecord;
 use crate::subjects::SubjectDatabase;
 
-/// Encodes the results of blocks.
+/// Encoder of the results of blocks.
 pub struct MetadataEncoder<'a> {
     /// Whether the reported hits of a subject never depend on other subjects.
     has_independent_subjects: bool,
@@ -22,24 +22,24 @@ pub struct MetadataEncoder<'a> {
     target: &'a SubjectDatabase,
 }
 
-/// A block that was searched.
+/// A block that was searched, with its hits.
 pub struct SearchedBlock<'a> {
     /// Queries of the block as read from the input.
     pub records: &'a [QueryRecord],
-    /// The same queries in the form in which the engine searches them.
+    /// The same queries, as the engine searches them.
     pub prepared: &'a [Query],
     /// Number of queries in each batch.
     pub batches: &'a [usize],
-    /// For each query, whether any query of its batch can be searched. Empty unless batches extend
-    /// beyond the block.
+    /// For each query, whether its batch has a searchable query. Empty unless batches extend beyond
+    /// the block.
     pub searched_by_batch: Vec<bool>,
     /// Hits of each query.
     pub hits: &'a [Vec<SubjectHit>],
-    /// For each query, whether more subjects were aligned than the hit list holds.
+    /// For each query, whether more of its subjects were aligned than its hit list holds.
     pub overflowed: &'a [bool],
     /// Whether any query is so long that it is searched in chunks.
     pub has_chunks: bool,
-    /// State after the last batch; `None` if the block ends inside a batch.
+    /// State from which the next batch is formed; `None` if the block ends inside a batch.
     pub batch_state: Option<BatchState>,
 }
 
@@ -51,13 +51,13 @@ impl<'a> MetadataEncoder<'a> {
         MetadataEncoder { has_independent_subjects, engine, target }
     }
 
-    /// Returns the searched target.
+    /// Returns the database that is searched.
     pub fn target(&self) -> &'a SubjectDatabase {
         self.target
     }
 
-    /// Returns the encoding that a block gets if `encoding` is asked for: `Hits` if `Oids` is
-    /// impossible.
+    /// Returns the encoding that a block gets if the user asked for `encoding`: `Hits` instead of
+    /// `Oids` if the I/O site could not search the block again.
     pub fn supported_encoding(&self, encoding: Encoding, searched: &SearchedBlock) -> Encoding {
         match encoding {
             Encoding::Oids if !self.can_be_searched_again(searched) => Encoding::Hits,
@@ -65,8 +65,9 @@ impl<'a> MetadataEncoder<'a> {
         }
     }
 
-    /// Encodes the results of a block in a [supported](Self::supported_encoding) encoding. `report`
-    /// makes the parts of the report: the part before the queries, and that of each query.
+    /// Encodes the results of a block in a [supported](Self::supported_encoding) encoding. For the
+    /// encoding `Report`, `report` returns the parts of the report: the part before the queries,
+    /// then that of each query.
     ///
     /// # Errors
     /// No memory; a report that cannot be made.
@@ -96,10 +97,10 @@ impl<'a> MetadataEncoder<'a> {
         })
     }
 
-    /// Whether a search of only the shown subjects finds the same hits. That is not sure if hidden
-    /// subjects influence the shown ones: by a filter of all subjects of a query, by the order of a
-    /// subject's HSPs, or by the hit lists of chunks. It is also not sure for a batch that extends
-    /// beyond the block, since its other queries are unknown.
+    /// Returns whether a search of only the shown subjects certainly finds the same hits. Hidden
+    /// subjects may influence the shown ones: by a filter of all subjects of a query, by the order
+    /// of a subject's HSPs, or by the hit lists of chunks. The other queries of a batch that
+    /// extends beyond the block are unknown.
     fn can_be_searched_again(&self, searched: &SearchedBlock) -> bool {
         self.has_independent_subjects
             && !searched.has_chunks
@@ -122,7 +123,8 @@ pub fn encode_block(searched: SearchedBlock, results: BlockResults) -> Result<Ve
     block.encode().map_err(memory_error)
 }
 
-/// Encodes a block of psiblast, whose queries are batches of their own, as the body of a record.
+/// Encodes a block of psiblast and its results as the body of a record. Each of its queries is a
+/// batch of its own.
 ///
 /// # Errors
 /// No memory.
@@ -142,7 +144,7 @@ pub fn encode_iterated_block<'r>(
     block.encode().map_err(memory_error)
 }
 
-/// Returns the subjects that are shown of a query.
+/// Returns the subjects that the report shows for a query, by ascending OIDs.
 fn shown_subjects((hits, &overflowed): (&Vec<SubjectHit>, &bool)) -> ShownSubjects {
     let mut oids: Vec<u32> = hits.iter().map(|hit| hit.oid).collect();
     oids.sort_unstable();

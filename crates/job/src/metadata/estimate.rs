@@ -1,4 +1,5 @@
-//! Estimates the metadata of a search from a sample of its queries, which is searched.
+//! Estimates bytes and times of a search's metadata from a sample of its queries, which it
+//! searches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -27,25 +28,25 @@ use crate::trace::Recorder;
 
 /// Time after which the sample is not enlarged.
 const LONG_ENOUGH: Duration = Duration::from_secs(2);
-/// Number of steps of the sample; each step doubles it.
+/// Number of steps in which the sample grows. Each step has twice as many queries as the last.
 const STEPS: u32 = 7;
 /// Rates of the links in the table, in megabit per second.
 const LINKS: [f64; 3] = [10.0, 100.0, 1000.0];
 
-/// The estimate.
+/// Estimated bytes and times of a search with metadata. Its display is a table for users.
 pub struct Estimate {
     /// Number of all queries, if known, and of those in the sample.
     queries: Option<u64>,
     sampled: u64,
-    /// Time for the sample, and its threads.
+    /// Time to search the sample, and the number of threads that searched it.
     took: Duration,
     threads: usize,
     /// Threads of the whole search, and of the I/O site.
     search_threads: usize,
     io_threads: usize,
-    /// Seconds of the whole search.
+    /// Expected seconds of the whole search.
     search: f64,
-    /// Bytes of the report, and seconds to make it at the search site.
+    /// Expected bytes of the report, and expected seconds to make it at the search site.
     report_bytes: f64,
     format: f64,
     costs: Vec<Cost>,
@@ -57,15 +58,15 @@ pub struct Estimate {
     measures_link: bool,
 }
 
-/// Sums over a sample.
+/// Measurements, added up over the queries of a sample.
 #[derive(Default)]
 struct SampleSums {
     weight: Weight,
     search: Duration,
     report_bytes: usize,
     format: Duration,
-    /// For each encoding that is possible: bytes, the time to encode here, and the time to find
-    /// the alignments again there.
+    /// For each possible encoding: bytes, the time to encode at the search site, and the time to
+    /// search again at the I/O site.
     encodings: [Option<(usize, Duration, Duration)>; 3],
 }
 
@@ -148,9 +149,8 @@ impl Estimate {
         })
     }
 
-    /// Returns the seconds until the report is complete, over a link of this rate in megabit per
-    /// second. `encode_seconds` and `report_seconds` are the seconds of the search site and of the
-    /// I/O site.
+    /// Returns the seconds until the report is complete, if the link transfers `link` megabits per
+    /// second. `encode_seconds` are spent at the search site, and `report_seconds` at the I/O site.
     fn job_seconds(&self, [encode_seconds, bytes, report_seconds]: [f64; 3], link: f64) -> f64 {
         let stages = [self.search + encode_seconds, 8e-6 * bytes / link, report_seconds];
         match self.overlaps {
@@ -223,8 +223,8 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// Reads the queries of the sample, step by step. They are spread over all queries if their number
-/// is known.
+/// Reads the queries of the sample and returns them by step. They are spread over all queries if
+/// the number `all` is known.
 fn sample(
     plan: &Plan,
     target: &SubjectDatabase,
@@ -242,7 +242,7 @@ fn sample(
         while position <= last
             && let Some(read) = queries.next_records(engine, &SilentAudience)?
         {
-            // Where batches depend on the results, their size does not matter here.
+            // The sample ignores these batches, so their size does not matter.
             queries.record_extensions(0);
             for record in read.records {
                 if wanted.contains(&position) {
@@ -256,8 +256,9 @@ fn sample(
     Ok(steps.into_iter().map(records).collect())
 }
 
-/// Returns the positions of the queries of each step: of `all` queries, those in the middle between
-/// the ones before; without a number, the first ones.
+/// Returns the positions of the queries of each step. With `all` queries, step n divides them into
+/// 2^n equal parts and has the query in the middle of each. If the number is unknown, the steps
+/// have the first queries.
 fn positions(all: Option<u64>) -> Vec<Vec<u64>> {
     let mut taken = BTreeSet::new();
     let steps = (0..STEPS).map(|step| {
@@ -282,7 +283,7 @@ struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
-    /// Searches some queries, and encodes their results in all possible encodings.
+    /// Searches the queries of a step, and encodes their results in all possible encodings.
     fn search(&mut self, records: Vec<QueryRecord>) -> Result<(), Error> {
         if records.is_empty() {
             return Ok(());
@@ -303,7 +304,7 @@ impl Sampler<'_> {
         self.sums.format += format;
         self.sums.report_bytes += parts.iter().map(Vec::len).sum::<usize>();
         let overflowed = std::mem::take(&mut self.search.overflowed);
-        // Ranks may search blocks that begin and end inside a batch.
+        // On ranks, a block may begin and end inside a batch.
         let cut = self.plan.has_unknown_batches() && self.plan.fleet.ranks > Some(1);
         let searched = || SearchedBlock {
             records: &block.records,
@@ -346,8 +347,8 @@ impl Sampler<'_> {
         Ok(())
     }
 
-    /// Formats the report of some queries, without its start and end unless these depend on the
-    /// queries.
+    /// Formats the report of a block in parts. Omits the start and the end of the report, unless
+    /// they depend on the queries as in SAM.
     fn format_reports(
         &self,
         block: &PreparedBlock,

@@ -14,22 +14,22 @@ use crate::output::Output;
 use crate::plan::{Destination, Plan};
 use crate::threads::pool;
 
-/// Metadata to expand into a report, and how.
+/// Metadata to expand into a report, with the options for the report.
 pub struct Expansion {
     /// The metadata.
     pub opened: OpenedMetadata,
-    /// The plan of the search, with the report options of this site. `None` if the report crosses
-    /// as text: its database is not needed here.
+    /// The plan of the search, with the report options of this site. `None` if the metadata contain
+    /// the report itself; then no database is needed.
     pub plan: Option<Plan>,
-    /// Where the report goes.
+    /// Destination of the report.
     pub out: Destination,
     /// Number of threads.
     pub threads: usize,
-    /// Names of the wanted queries, as in the report; empty for all.
+    /// Names of the queries to report, as in the report; empty for all queries.
     pub wanted: Vec<Vec<u8>>,
 }
 
-/// Makes the report.
+/// Makes the report of metadata.
 ///
 /// # Errors
 /// Another database than the one that was searched, damaged metadata, or a report that cannot be

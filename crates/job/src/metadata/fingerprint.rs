@@ -1,4 +1,4 @@
-//! Fingerprints of databases, which do not depend on their names and volumes.
+//! Fingerprints of databases, which do not depend on the names and volumes of the databases.
 
 use fleetblast_metadata::header::DatabaseFingerprint;
 
@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::fingerprint::{SequenceFile, VolumeFingerprints, fingerprint_sequences};
 use crate::subjects::SubjectDatabase;
 
-/// Computes the fingerprint of a target. Reads all of it, on the threads of the current pool.
+/// Computes the fingerprint of a database. Reads the whole database, on the threads of the current
+/// pool.
 ///
 /// # Errors
 /// Files that cannot be read.
@@ -19,10 +20,11 @@ pub fn fingerprint_database(target: &SubjectDatabase) -> Result<DatabaseFingerpr
     Ok(with_sums(target, sums))
 }
 
-/// Computes the fingerprint of subjects whose files were read by ranks.
+/// Computes the fingerprint of a database. If it is on disk, the ranks have read its files, and
+/// `contents` are the fingerprints of these.
 ///
 /// # Errors
-/// Sequences outside of files that cannot be read.
+/// Sequences that are not in database files, and cannot be read.
 pub fn fingerprint_ranks_database(
     target: &SubjectDatabase,
     contents: &VolumeFingerprints,
@@ -33,7 +35,8 @@ pub fn fingerprint_ranks_database(
     }
 }
 
-/// Combines the fingerprints of residues and headers with the rest.
+/// Combines the fingerprints of residues and headers with counts and the fingerprint of everything
+/// else.
 fn with_sums(target: &SubjectDatabase, [residues, headers]: [u128; 2]) -> DatabaseFingerprint {
     DatabaseFingerprint {
         sequences: target.searched.sequence_count(),
@@ -54,8 +57,8 @@ fn fingerprint_files(target: &SubjectDatabase) -> Result<[u128; 2], Error> {
     }))
 }
 
-/// Describes the difference between the searched database and the one here; `None` if they are
-/// equal.
+/// Describes the difference between the database that was searched and the database of this site;
+/// `None` if they are equal.
 pub fn difference(searched: &DatabaseFingerprint, own: &DatabaseFingerprint) -> Option<String> {
     let count = |database: &DatabaseFingerprint| {
         format!("{} sequences of {} letters", database.sequences, database.letters)

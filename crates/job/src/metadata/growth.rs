@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How far a file has grown. Clones share their state.
+/// State of a growing file: its bytes on the disk, and whether it is complete. Clones share the
+/// state.
 #[derive(Clone, Debug, Default)]
 pub struct FileGrowth(Arc<Shared>);
 
@@ -41,7 +42,7 @@ impl FileGrowth {
         self.change(|state| state.end = Some(End::Complete));
     }
 
-    /// Records that no more bytes follow; the file is incomplete unless [`finish`](Self::finish)
+    /// Records that no more bytes follow. The file stays incomplete unless [`finish`](Self::finish)
     /// was called.
     pub fn give_up(&self) {
         self.change(|state| state.end = state.end.or(Some(End::Broken)));
@@ -58,7 +59,7 @@ impl FileGrowth {
     }
 }
 
-/// Reads such a file from its start.
+/// Reader of a file that another thread writes. It starts at the first byte.
 #[derive(Debug)]
 pub struct GrowingFile {
     file: File,
@@ -67,7 +68,7 @@ pub struct GrowingFile {
 }
 
 impl GrowingFile {
-    /// Creates a reader of a file with this growth.
+    /// Creates a reader of a file whose growth is recorded in `growth`.
     pub fn new(file: File, growth: FileGrowth) -> Self {
         GrowingFile { file, position: 0, growth }
     }

@@ -17,7 +17,8 @@ use crate::iteration::{IteratedQuery, IterationStart, ReportPart, ReportedIterat
 use crate::queries::QueryRecord;
 use crate::subjects::SubjectDatabase;
 
-/// Encodes the results of a block's queries; `before` iterations are reported before it.
+/// Encodes the results of the queries of a block. `before` is the number of iterations that are
+/// reported before the block.
 ///
 /// # Errors
 /// No memory.
@@ -42,7 +43,7 @@ pub fn encode_iterations(
     Ok(BlockResults { encoding: Encoding::Hits, bytes, digest })
 }
 
-/// Returns the hits that are shown of an iteration.
+/// Returns the hits that the report shows for an iteration.
 fn shown_hits(parts: Vec<ReportPart>) -> Vec<SubjectHit> {
     parts.into_iter().flat_map(|part| part.shown).collect()
 }
@@ -78,11 +79,12 @@ fn encode_query(
     QueryIterations { iterations: iterations.iter().map(search).collect(), converged: *converged }
 }
 
-/// Decodes the results of a block's queries, which are given as in their first iteration. Returns
-/// them, and the number of iterations before the block.
+/// Decodes the results of the queries of a block. `queries` are the queries as in their first
+/// iteration. Returns the number of iterations before the block, and the results of each query.
 ///
 /// # Errors
-/// Results that cannot be decoded or differ from the encoded ones, or another format of the report.
+/// Results that cannot be decoded or differ from the encoded ones, or a report format for which the
+/// results would be different.
 pub fn decode_iterations(
     rules: &Rules,
     target: &SubjectDatabase,
@@ -92,7 +94,7 @@ pub fn decode_iterations(
     let (encoded, bytes) =
         BlockIterations::decode(&results.bytes, queries.len()).ok_or(DecodeError::Unreadable)?;
     let exceeds = |query: &QueryIterations| query.iterations.iter().any(|it| it.exceeds);
-    // In a document, subjects that it does not show do not go into PSSMs either.
+    // In a document (XML), subjects that it does not show do not go into PSSMs either.
     let is_alike = encoded.is_document != rules.is_plain()
         || !encoded.is_document && rules.has_single_iteration();
     if !is_alike && encoded.queries.iter().any(exceeds) {
@@ -130,7 +132,7 @@ pub fn decode_iterations(
     Ok((before, queries.map(query).collect()))
 }
 
-/// Returns for each iteration the subjects below the threshold in the previous iteration.
+/// Returns for each iteration the subjects below the inclusion threshold in the previous iteration.
 fn known_subjects(
     rules: &Rules,
     queries: &[QueryIterations],
@@ -148,7 +150,7 @@ fn known_subjects(
     queries.iter().flat_map(of_query).collect()
 }
 
-/// Returns for each iteration the query with the statistics of its PSSM.
+/// Returns the query of each iteration, with the statistics of the iteration's PSSM.
 fn with_pssms(rules: &Rules, mut query: Query, iterations: &[IterationResult]) -> Vec<Query> {
     let searched = |iteration: &IterationResult| {
         if let Some([ungapped, gapped]) = iteration.statistics {
@@ -160,13 +162,14 @@ fn with_pssms(rules: &Rules, mut query: Query, iterations: &[IterationResult]) -
     iterations.iter().map(searched).collect()
 }
 
-/// Error of results that cannot be reported.
+/// Reason why decoded results cannot be reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// Results that cannot be decoded.
     Unreadable,
-    /// Results that differ from the encoded ones.
+    /// Results whose fingerprint differs from that of the search site.
     Different,
-    /// The report is one document at one site only, and the results depend on that.
+    /// Only one of the two sites makes the report as a document (XML), and the results depend on
+    /// that.
     OtherFormat,
 }

@@ -14,23 +14,23 @@ use crate::queries::{PreparedBlock, QueryRecord};
 
 /// Makes a report from blocks of metadata.
 pub struct ReportMaker<'a, P> {
-    /// The database and the search; `None` if the report crosses as text.
+    /// The database and the search; `None` if the metadata contain the report itself.
     pub site: Option<IoSite<'a>>,
-    /// The encoding by the header.
+    /// The encoding that the header names.
     pub encodings: EncodingChoice,
-    /// Where the report goes.
+    /// Destination of the report.
     pub output: P,
     /// The queries to report.
     pub wanted: WantedQueries,
-    /// Whether the report has begun, here or elsewhere.
+    /// Whether the start of the report was written, by this maker or by another one.
     pub begun: bool,
 }
 
 impl<P: Pages> ReportMaker<'_, P> {
-    /// Reports a block.
+    /// Writes the report of a block.
     ///
     /// # Errors
-    /// A block that cannot be decoded or whose results are not found here, converted by `to_error`;
+    /// A block that cannot be decoded, or whose hits differ at this site, converted by `to_error`;
     /// a report that cannot be made or written.
     pub fn report_block(
         &mut self,
@@ -51,7 +51,7 @@ impl<P: Pages> ReportMaker<'_, P> {
             return self.write_parts(&results, &wanted).ok_or(to_error(NO_REPORT))?;
         }
         let Some(site) = &mut self.site else { return Err(to_error(NO_REPORT)) };
-        // Iterations are numbered over all queries.
+        // Iterations are numbered over all queries, so all blocks must be decoded.
         if !wanted.contains(&true) && !site.is_iterated() {
             return Ok(());
         }
@@ -83,8 +83,8 @@ impl<P: Pages> ReportMaker<'_, P> {
         Ok(())
     }
 
-    /// Counts a block whose report crosses as text, and writes the start of the report before the
-    /// first one.
+    /// Counts the wanted queries of a block that contains its report. Writes the start of the
+    /// report if it has not begun.
     fn count_sent_block(
         &mut self,
         records: &[QueryRecord],
@@ -105,16 +105,17 @@ impl<P: Pages> ReportMaker<'_, P> {
         Ok(())
     }
 
-    /// Writes the parts of a report that crosses as text; `None` if they do not match the queries.
+    /// Writes the wanted parts of a report that a block contains; `None` if the parts do not match
+    /// the queries.
     fn write_parts(
         &mut self,
         results: &BlockResults,
         wanted: &[bool],
     ) -> Option<Result<(), Error>> {
-        // The start of the report, and a part for each query.
+        // The first part is the start of the report, and each other part belongs to a query.
         let parts = results.parts(1 + wanted.len())?;
         let (rest, queries) = parts.split_first()?;
-        // With mixed encodings, the start of the report is made here.
+        // With mixed encodings, the I/O site makes the start of the report.
         if self.encodings == EncodingChoice::Cheapest && !rest.is_empty() {
             return None;
         }
@@ -127,7 +128,7 @@ impl<P: Pages> ReportMaker<'_, P> {
         Some(parts.try_for_each(|part| self.output.write(part)))
     }
 
-    /// Continues a report that others began.
+    /// Marks the report as begun by other makers.
     pub fn continue_report(&mut self) {
         self.begun = true;
         if let Some(site) = &mut self.site {
@@ -135,7 +136,7 @@ impl<P: Pages> ReportMaker<'_, P> {
         }
     }
 
-    /// Counts what others have reported, up to `counted` in all.
+    /// Counts queries that other makers reported, so that `counted` queries are reported in all.
     pub fn count_others(&mut self, counted: u64) {
         if let Some(site) = &mut self.site {
             let missing = (counted as usize).saturating_sub(site.reporter.reported_count());
@@ -143,9 +144,10 @@ impl<P: Pages> ReportMaker<'_, P> {
         }
     }
 
-    /// Whether the end record counts other queries, or `iterations`, than were reported here.
-    /// Iterations are not counted if only some queries are wanted, or if the report crosses as
-    /// text.
+    /// Returns whether the number of reports in the end record differs from the number that was
+    /// made. `iterations` says that iterations are counted, not queries. Nothing is compared if
+    /// only some queries are wanted. If the metadata contain the report itself, the end record is
+    /// compared with its own number of queries, unless iterations are counted.
     pub fn has_other_count(&self, end: &End, iterations: bool) -> bool {
         if self.encodings == EncodingChoice::Only(Encoding::Report) {
             return !iterations && end.counted != end.queries;
@@ -157,7 +159,7 @@ impl<P: Pages> ReportMaker<'_, P> {
     /// Writes the end of the report; truncated metadata have no `end`.
     ///
     /// # Errors
-    /// A database that has changed meanwhile; a report that cannot be written.
+    /// A database that has changed since it was opened; a report that cannot be written.
     pub fn finish(&mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
         check_mapped_files()?;
         let is_text = self.encodings == EncodingChoice::Only(Encoding::Report);

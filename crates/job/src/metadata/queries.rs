@@ -19,12 +19,13 @@ pub fn encode_query(record: &QueryRecord) -> Query {
     }
 }
 
-/// Converts a query back. The warnings of its reading are not kept: the search site issued them.
+/// Converts a query from its form in metadata. The query has no warnings from reading: the search
+/// site printed them.
 pub fn decode_query(query: Query) -> QueryRecord {
     let Query { title, ids, letters, lower_case, number, unnamed, range, messages } = query;
     let record = Record { title, ids, residues: letters, lower_case, ..Record::default() };
     let (number, unnamed) = (number as usize, unnamed as usize);
-    // Searches that use them write no metadata.
+    // A search that masks repeats cannot write metadata.
     let repeats = Vec::new();
     QueryRecord { record, number, unnamed, pssm_name: None, range, repeats, messages }
 }

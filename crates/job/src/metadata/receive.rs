@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::interrupt::restore_default_signals;
 use crate::plan::Link;
 
-/// Number of refused connections that are all reported, and the time between reports of later ones.
+/// Number of refused connections that are all reported, then the shortest time between two reports.
 const MAX_REPORTED: u32 = 20;
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -29,15 +29,15 @@ pub struct Reception {
     pub link: Link,
     /// The file in which metadata are kept until the report is complete.
     pub spool: PathBuf,
-    /// Whether they are kept after that, too.
+    /// Whether the metadata are kept after the report is complete.
     pub keep: bool,
-    /// Threads that make the report; the sender gets this number.
+    /// Number of threads that make the report. The sender gets this number.
     pub threads: usize,
     /// Most bytes of memory that a record may use.
     pub memory: u64,
 }
 
-/// Receives the metadata of a search, while `make` makes the report of them.
+/// Receives the metadata of a search, while `make` makes their report.
 ///
 /// # Errors
 /// An error of `make`; a link or a sender that fails. The metadata are kept, and the next run
@@ -71,7 +71,7 @@ pub fn receive(
     let reader = GrowingFile::new(spool.reader()?, growth.clone());
     let serve = move || {
         let served = listener.serve(&mut spool, link.give_up, &observer);
-        // The reader must not wait for more.
+        // The reader of the file must not wait for more bytes.
         growth.give_up();
         served
     };
@@ -83,12 +83,13 @@ pub fn receive(
         };
         let made = OpenedMetadata::read(path.clone(), Box::new(reader), *memory).and_then(make);
         let outcome = made.as_ref().map(|_| ()).map_err(|error| match error.is_silent() {
-            // A pipe that was closed.
+            // The reader of the report has closed its pipe.
             true => "nobody reads the report any more".to_owned(),
             false => error.message.clone(),
         });
         if made.is_ok() {
-            // The report is there: what follows only lets the sender know. Best effort.
+            // The report is complete. The rest only informs the sender, so a signal may end this
+            // process. Best effort.
             let _ = restore_default_signals();
         }
         *verdict.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
@@ -112,7 +113,7 @@ pub fn receive(
         }
         // The sender got this error as a message.
         (Err(error), Err(LinkError::Ended(sent))) if sent == error.message => Err(error),
-        // Nobody reads the report any more, which is no fault of the link.
+        // The reader of the report has closed its pipe, which is no fault of the link.
         (Err(error), Err(LinkError::Ended(_))) if error.is_silent() => Err(error),
         // `make` had nothing to read because the link failed.
         (Err(_), Err(error)) => Err(link_error(&error)),
@@ -120,20 +121,20 @@ pub fn receive(
     }
 }
 
-/// Limits the messages about refused connections. Anybody can make many, and fill a disk with
-/// messages.
+/// Limits the number of messages about refused connections. Otherwise strangers could fill a disk
+/// with messages.
 #[derive(Debug, Default)]
 struct Rejections {
     /// Number of reported connections.
     reported: u32,
     /// Time of the last report.
     last: Option<Instant>,
-    /// Number of connections since then.
+    /// Number of refused connections since then.
     silent: u64,
 }
 
 impl Rejections {
-    /// Returns the message about a refused connection, if one is due.
+    /// Counts a refused connection, and returns the message about it if one is due.
     fn add(&mut self, now: Instant, what: String) -> Option<String> {
         let is_due = self.last.is_none_or(|last| now.duration_since(last) > REPORT_INTERVAL);
         if self.reported >= MAX_REPORTED && !is_due {

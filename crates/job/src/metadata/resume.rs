@@ -1,5 +1,5 @@
-//! Verifies the records that the other site holds since an earlier run of the same search, while
-//! they are made again.
+//! Verifies records that the I/O site holds from an earlier run of the same search, while the
+//! search makes these records again.
 
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_metadata::follow::{MetadataVerifier, ResumePoint};
@@ -8,20 +8,21 @@ use fleetblast_metadata::records::{RecordChain, RecordKind, START_BYTES};
 use super::sink::ANOTHER_RECEIVER;
 use crate::error::{Error, exit};
 
-/// Skips the records that the other site holds, and verifies that they are equal.
+/// Skips records that the I/O site holds, and verifies that they are equal to those made in this
+/// run.
 pub struct ResumeVerifier {
-    /// Resume point of the other site.
+    /// End of the records that the I/O site holds, with their checksum and fingerprints.
     held: ResumePoint,
     chain: RecordChain,
-    /// End of the records made so far in bytes.
+    /// Offset in bytes of the end of the records made so far.
     offset: u64,
-    /// Used if blocks may have other encodings than in the earlier run: then the queries are
-    /// compared.
+    /// Compares header, queries and numbers of blocks instead of the bytes. Used if blocks may have
+    /// other encodings than in the earlier run.
     follower: Option<Box<MetadataVerifier>>,
 }
 
 impl ResumeVerifier {
-    /// Creates a verifier of the records that the other site holds.
+    /// Creates a verifier of the records that the I/O site holds.
     ///
     /// # Errors
     /// A fault of the program.
@@ -35,10 +36,11 @@ impl ResumeVerifier {
         Ok(ResumeVerifier { held, chain, offset, follower })
     }
 
-    /// Skips the next record; returns whether it is the last one that the other site holds.
+    /// Verifies the next record, which is not sent. Returns whether it is the last one that the I/O
+    /// site holds.
     ///
     /// # Errors
-    /// A record that differs from the record at the other site.
+    /// A record that differs from the record at the I/O site.
     pub fn is_last(&mut self, kind: RecordKind, body: &[u8]) -> Result<bool, Error> {
         let record = self.chain.record(kind, body).map_err(Error::output)?;
         self.offset += record.len() as u64;
@@ -62,7 +64,7 @@ impl ResumeVerifier {
     }
 }
 
-/// Creates the error for another site that holds other queries, or other blocks of them.
+/// Creates the error for an I/O site that holds other queries, or other blocks of them.
 pub fn other_queries() -> Error {
     let what = format!(
         "the other site holds metadata of other queries of the same search, or of other blocks of \
@@ -78,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// Encodes a block with one query of this number and report.
+    /// Encodes a block with one query, which has this number and this report.
     fn block(number: u64, report: &str) -> Vec<u8> {
         titled_block("", number, report)
     }
@@ -108,7 +110,7 @@ mod tests {
 
     type Records = Vec<(RecordKind, Vec<u8>)>;
 
-    /// Makes the records of `count` queries, with header and end.
+    /// Returns the header, the blocks of `count` queries and the end record.
     fn records(count: u64, report: &str) -> Records {
         let blocks = (1..=count).map(|number| (Block, block(number, report)));
         [(Header, b"header".to_vec())]
@@ -128,7 +130,7 @@ mod tests {
         follower.resume_point().clone()
     }
 
-    /// Returns the number of records that are skipped.
+    /// Returns the number of records that the verifier skips.
     fn skipped(
         held: ResumePoint,
         encodings: EncodingChoice,
@@ -150,7 +152,7 @@ mod tests {
             for count in 1..=whole.len() {
                 assert_eq!(skipped(resume_point(&whole[..count]), encodings, &whole), Ok(count));
             }
-            // Fewer queries than are held, more, and others.
+            // The I/O site holds more queries than there are, fewer, or other ones.
             let other = other_queries;
             for count in 2..4 {
                 let held = resume_point(&whole[..1 + count]);
@@ -171,7 +173,7 @@ mod tests {
             others[2].1 = titled_block("another", 2, "report");
             assert_eq!(skipped(resume_point(&whole[..4]), encodings, &others), Err(other()));
         }
-        // Only where the encoding may differ, the records may differ, too.
+        // Blocks may differ from those of the earlier run only if their encoding may differ.
         let otherwise = records(4, "another report, of the same");
         let held = || resume_point(&whole[..3]);
         assert_eq!(skipped(held(), EncodingChoice::Cheapest, &otherwise), Ok(3));

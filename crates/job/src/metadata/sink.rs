@@ -20,7 +20,7 @@ use crate::io_channel::{IoChannel, SearchEndpoint};
 use crate::output::Output;
 use crate::plan::{Link, Metadata, MetadataDestination};
 
-/// Advice if the other site holds metadata of another search. That site may be about to make a
+/// Advice if the I/O site holds metadata of another search. That site may be about to make the
 /// report of them, so it must not drop them.
 pub const ANOTHER_RECEIVER: &str =
     "start another 'fleetblast receive' there, with a -out and -metadata of its own";
@@ -46,20 +46,20 @@ struct LinkSink {
     audience: Arc<dyn Audience>,
 }
 
-/// Metadata of this search that the other site held when the link was made.
+/// State of the metadata of this search that the I/O site held when the link was opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resumed(pub ResumePoint);
 
-/// End of each record and the checksum of its head, to verify that the other site holds the same
-/// records.
+/// Maps the end of each record, in bytes, to the checksum of the record's head. With these, a
+/// sender verifies that the I/O site holds the same records.
 type Ledger = Arc<Mutex<BTreeMap<u64, u64>>>;
 
 impl MetadataSink {
-    /// Opens a sink and writes the header, or resumes the metadata that the other site holds since
-    /// an earlier run of the same search. Sets `halt` as soon as a link is given up.
+    /// Opens a sink and writes the header, or resumes metadata that the I/O site holds from an
+    /// earlier run of the same search. Sets `halt` if the link is given up.
     ///
     /// # Errors
-    /// A file that cannot be written; no connection; another site that holds metadata of another
+    /// A file that cannot be written; no connection; an I/O site that holds metadata of another
     /// search.
     pub fn open(
         metadata: &Metadata,
@@ -135,7 +135,7 @@ impl MetadataSink {
     /// # Errors
     /// A record that cannot be written or sent.
     pub fn send_record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
-        // A record cannot be withdrawn after a database file has turned out to be changed.
+        // A record cannot be withdrawn after a change of a database file is found.
         check_mapped_files()?;
         if let SinkKind::Ranks(endpoint) = &mut self.kind {
             return endpoint.send_record(kind, body);
@@ -163,10 +163,10 @@ impl MetadataSink {
         }
     }
 
-    /// Verifies that the other site and the link to it still work.
+    /// Verifies that the I/O site and the link to it still work.
     ///
     /// # Errors
-    /// The error that ended them.
+    /// The error that ended the I/O site or the link.
     pub fn check(&mut self) -> Result<(), Error> {
         match &mut self.kind {
             SinkKind::Ranks(endpoint) => endpoint.check(),
@@ -177,7 +177,7 @@ impl MetadataSink {
         }
     }
 
-    /// Returns the measured properties of the link; `None` if there is none.
+    /// Returns the measured properties of the link; `None` without a link, or before a measurement.
     pub fn link_statistics(&self) -> Option<LinkStatistics> {
         let LinkSpeed { round_trip, rate, workers } = match &self.kind {
             SinkKind::Link(LinkSink { sender, .. }) => sender.speed(),
@@ -188,22 +188,23 @@ impl MetadataSink {
         Some(LinkStatistics { bytes_per_second: rate, round_trip_seconds, workers })
     }
 
-    /// Records that the other site holds the first of these very records. An error before that
-    /// does not end the other site, which waits for the search whose metadata it holds.
+    /// Records that the metadata at the I/O site belong to this search. Until then, an error of
+    /// this search does not end the I/O site, which waits for the search whose metadata it holds.
     pub fn verify(&self) {
         if let SinkKind::Link(LinkSink { sender, .. }) = &self.kind {
             sender.verify();
         }
     }
 
-    /// Closes the sink without an end: another run resumes the metadata, and the other site waits.
+    /// Closes the sink before the metadata are complete. The I/O site waits for another run, which
+    /// resumes them.
     pub fn abandon(self) {
         if let SinkKind::Link(LinkSink { sender, .. }) = self.kind {
             sender.abandon();
         }
     }
 
-    /// Completes the metadata: gives a file its name, or waits until the other site has made the
+    /// Completes the metadata: gives a file its name, or waits until the I/O site has made the
     /// report.
     ///
     /// # Errors

@@ -25,10 +25,10 @@ use crate::search::TwoPhaseSearch;
 use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
-/// The database that was searched, and the engines that search and format here.
+/// The I/O site's database, with the search and the reporter that make the report of results.
 pub struct IoSite<'a> {
     search: TwoPhaseSearch<'a>,
-    /// Makes the report.
+    /// Writes the report.
     pub reporter: Reporter<'a>,
     engine: &'a Search,
     /// The rules of psiblast's iterations, and the progress of their report; `None` for other
@@ -39,8 +39,8 @@ pub struct IoSite<'a> {
     codes: u8,
 }
 
-/// Opens the database, verifies that it is the one that was searched, and calls `run` with the
-/// site. `searched` names the search in messages.
+/// Opens the database, verifies that it equals the searched database, and calls `run` with the
+/// site. `searched` identifies the search in messages.
 ///
 /// # Errors
 /// Another database, or one that cannot be read; an error of `run`.
@@ -103,13 +103,13 @@ fn summary(database: &Database, kind: SequenceKind) -> DatabaseSummary {
 }
 
 impl IoSite<'_> {
-    /// Whether all letters of the queries are valid.
+    /// Returns whether all letters of the queries are valid.
     pub fn has_valid_letters(&self, records: &[QueryRecord]) -> bool {
         let is_letter = |&letter: &u8| letter < self.codes;
         records.iter().all(|record| record.record.residues.iter().all(is_letter))
     }
 
-    /// Prepares a query as the search does.
+    /// Prepares a query as the search site does.
     pub fn prepare(&self, record: &QueryRecord) -> Query {
         record.prepare(self.engine)
     }
@@ -119,11 +119,11 @@ impl IoSite<'_> {
         records.par_iter().map(|record| self.prepare(record)).collect()
     }
 
-    /// Decodes or searches the hits of a block, and verifies that they are those of the search
-    /// site.
+    /// Returns the hits of a block: decodes them, or searches the shown subjects again. Verifies
+    /// that they equal the hits of the search site.
     ///
     /// # Errors
-    /// Results that cannot be decoded, or differ here, converted by `to_error`.
+    /// Results that cannot be decoded, or hits that differ at this site, converted by `to_error`.
     pub fn hits(
         &mut self,
         block: &PreparedBlock,
@@ -146,7 +146,7 @@ impl IoSite<'_> {
         }
     }
 
-    /// Whether the search has iterations.
+    /// Returns whether the search has iterations (psiblast).
     pub fn is_iterated(&self) -> bool {
         self.iterations.is_some()
     }
@@ -154,8 +154,9 @@ impl IoSite<'_> {
     /// Reports the wanted queries of a block with iterations.
     ///
     /// # Errors
-    /// Results that cannot be decoded, or differ here, converted by `to_error`; a report format
-    /// whose iterations would differ; a report that cannot be made or written.
+    /// Results that cannot be decoded, or hits that differ at this site, converted by `to_error`; a
+    /// report format for which the iterations would be different; a report that cannot be made or
+    /// written.
     pub fn report_iterations(
         &mut self,
         (records, wanted): (&[QueryRecord], &[bool]),
@@ -190,7 +191,7 @@ impl IoSite<'_> {
         Ok(())
     }
 
-    /// Warns of odd headers in the database.
+    /// Warns of definition lines in the database that cannot be printed as they are.
     pub fn warn_of_odd_headers(&self, audience: &dyn Audience) {
         self.target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     }
@@ -198,7 +199,7 @@ impl IoSite<'_> {
 
 const OTHER_FORMAT: &str = "the search found more subjects than are shown, and XML makes the next matrix of those that are shown, other formats \
     of all: choose XML (-outfmt 5) here if it was chosen for the search, and only then, or another -max_target_seqs there";
-/// Number of codes of blastna.
+/// Number of letter codes in blastna, the alphabet of nucleotides.
 const BLASTNA_CODES: u8 = 16;
 const NO_HITS: &str = "what was found of a block of queries cannot be read";
 const OTHER_HITS: &str = "what was found of a block of queries is not found here: another build of FleetBLAST, or other \

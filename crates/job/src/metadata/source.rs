@@ -1,4 +1,4 @@
-//! Reads the metadata of another site.
+//! Reads metadata that a search site made.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -15,9 +15,9 @@ use crate::standard;
 
 /// Opened metadata whose header has been read.
 pub struct OpenedMetadata {
-    /// Their path, or the name of another input.
+    /// Path of the file, or the name of another input.
     pub path: PathBuf,
-    /// Their header.
+    /// The header of the metadata.
     pub header: Header,
     records: Records<Box<dyn Read + Send>>,
     order: RecordOrder,
@@ -44,7 +44,7 @@ impl OpenedMetadata {
         Self::read(path, Box::new(BufReader::new(file)), memory)
     }
 
-    /// Reads the header from `input`, whose name in messages is `path`.
+    /// Reads the header from `input`. `path` names the input in messages.
     ///
     /// # Errors
     /// An input without a valid header.
@@ -64,7 +64,7 @@ impl OpenedMetadata {
         Ok(OpenedMetadata { path, header, records, order: RecordOrder::default(), memory })
     }
 
-    /// Reads the next block, or the end record, after which the input must end.
+    /// Reads the next block or the end record. The input must end after the end record.
     ///
     /// # Errors
     /// Damaged or truncated metadata; blocks that are missing or misplaced.
@@ -74,7 +74,7 @@ impl OpenedMetadata {
         record.verify_memory(self.memory)?;
         self.order.verify(&record)?;
         if record.kind == RecordKind::End {
-            // Verifies that nothing follows.
+            // Verifies that nothing follows the end record.
             self.records.next_record()?;
         }
         Ok(record)
@@ -88,7 +88,7 @@ pub fn record_memory(wished: Option<u64>) -> u64 {
     wished.or_else(usual).unwrap_or(u64::MAX)
 }
 
-/// Converts an error of metadata in the file `path`.
+/// Converts an error of the metadata in the file `path`, and adds advice.
 pub fn fault(path: &Path, error: &MetadataError) -> Error {
     let advice = match error {
         MetadataError::Damaged { .. }

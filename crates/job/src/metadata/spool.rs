@@ -20,10 +20,10 @@ use crate::error::{Error, exit};
 /// Bytes read at a time.
 const READ_BYTES: usize = 1 << 20;
 
-/// The outcome of the report: none yet, success, or an error message.
+/// The result of the report: `None` while it is made, then success or an error message.
 pub type Verdict = Arc<Mutex<Option<Result<(), String>>>>;
 
-/// A file of metadata that grows.
+/// A file to which received metadata are appended.
 #[derive(Debug)]
 pub struct Spool {
     path: PathBuf,
@@ -32,23 +32,23 @@ pub struct Spool {
     follower: MetadataVerifier,
     growth: FileGrowth,
     verdict: Verdict,
-    /// Whether all metadata arrived in an earlier run and no sender has confirmed yet that they are
-    /// its own. No report gets its name before that.
+    /// Whether all metadata arrived in an earlier run, and no sender has confirmed yet that they
+    /// belong to its search. No report gets its name before that.
     is_old: bool,
-    /// Whether the sender continues from the end of the whole records. The bytes after it are kept
-    /// until more arrive.
+    /// Whether the sender continues at the end of the whole records. The bytes after that offset
+    /// are kept until the sender has sent more.
     rewinds: bool,
-    /// Threads that make the report.
+    /// Number of threads that make the report.
     pub workers: u32,
 }
 
 impl Spool {
-    /// Opens a file, or creates it. A record that needs more than `memory` bytes of memory is an
-    /// error. Keeps whole records of an earlier run, and returns a message about damage after them.
+    /// Opens or creates a file. Keeps the whole records of an earlier run, and returns a message if
+    /// later bytes are damaged. A record that needs more than `memory` bytes of memory is an error.
     ///
     /// # Errors
-    /// A file that is no metadata, that another process uses, that others own or may write, or
-    /// that cannot be used; a symbolic link.
+    /// A file that is not metadata, that another process uses, that another user owns or may write,
+    /// or that cannot be read or written; a symbolic link.
     pub fn open(path: &Path, memory: u64) -> Result<(Self, Option<String>), Error> {
         let failed =
             |what: &dyn Display| Error::new(exit::OUTPUT, format!("{}: {what}", path.display()));
@@ -102,22 +102,23 @@ impl Spool {
         Ok((spool, message))
     }
 
-    /// Whether all metadata arrived in an earlier run.
+    /// Returns whether all metadata arrived in an earlier run.
     pub fn is_old(&self) -> bool {
         self.is_old
     }
 
-    /// Returns the growth of the file, for a reader.
+    /// Returns the growth of the file, which a reader waits for.
     pub fn growth(&self) -> &FileGrowth {
         &self.growth
     }
 
-    /// Returns the outcome of the report, which is to be set for the sender.
+    /// Returns the result of the report. The maker of the report sets it, and the sender receives
+    /// it.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }
 
-    /// Returns the file for a reader.
+    /// Returns another handle of the file, for a reader.
     ///
     /// # Errors
     /// Too many open files.
@@ -162,7 +163,7 @@ impl Sink for Spool {
     fn sync(&mut self) -> Result<u64, String> {
         self.file.sync_data().map_err(|error| self.failed(&error))?;
         let bytes = self.follower.bytes();
-        // Only whole records: the bytes after them may still change.
+        // A reader gets only whole records, because the bytes after them may still change.
         self.growth.set_bytes(self.follower.resume_point().whole);
         Ok(bytes)
     }

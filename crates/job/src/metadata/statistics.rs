@@ -1,4 +1,4 @@
-//! Statistics and bounds of the alignments of a block.
+//! Statistics of the queries of a block, and bounds of their alignments, for encoding and decoding.
 
 use fleetblast_engine::hits::Alignment;
 use fleetblast_engine::query::Query;
@@ -8,7 +8,7 @@ use fleetblast_seq::frame::Frame;
 
 use crate::subjects::SubjectDatabase;
 
-/// The statistics of the queries of a block.
+/// The score statistics of the queries of a block, and the bounds of their alignments.
 pub struct BlockStatistics<'a> {
     queries: &'a [Query],
     statistics: Vec<search::ScoreStatistics<'a>>,
@@ -21,7 +21,7 @@ impl<'a> BlockStatistics<'a> {
         Self::with_engines(|_| engine, queries, target)
     }
 
-    /// Creates the statistics of queries with different engines.
+    /// Creates the statistics of queries. `engine` returns the engine of each query.
     pub fn with_engines(
         engine: impl Fn(&Query) -> &'a Search,
         queries: &'a [Query],
@@ -66,7 +66,7 @@ impl HitBounds for BlockStatistics<'_> {
             (Frame::Strand(_), frame) => matches!(frame, Frame::Strand(_)),
             (_, Frame::Strand(_)) => false,
         };
-        // Without gaps BLAST+ also has alignments of no letters.
+        // Without gaps, BLAST+ also has alignments without letters.
         let is_consistent = alignment.query.is_empty() == alignment.subject.is_empty();
         is_consistent
             && is_possible_frame

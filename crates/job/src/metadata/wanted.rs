@@ -1,17 +1,18 @@
-//! The queries to report.
+//! The queries that a report is to contain.
 
 use crate::queries::QueryRecord;
 
-/// Names of the wanted queries, and whether a query with each name was met.
+/// Names of the wanted queries, each with a flag whether a query with this name was met. Without
+/// names, all queries are wanted.
 pub struct WantedQueries(Vec<(Vec<u8>, bool)>);
 
 impl WantedQueries {
-    /// Wants the queries with these names; all queries if there are none.
+    /// Selects the queries with these names, or all queries if there are none.
     pub fn new(names: Vec<Vec<u8>>) -> Self {
         WantedQueries(names.into_iter().map(|name| (name, false)).collect())
     }
 
-    /// Whether a query is wanted; remembers that it was met.
+    /// Returns whether a query is wanted, and records that it was met.
     pub fn has(&mut self, record: &QueryRecord) -> bool {
         let mut wanted = self.0.is_empty();
         let names = if wanted { Vec::new() } else { record.names() };
@@ -21,17 +22,17 @@ impl WantedQueries {
         wanted
     }
 
-    /// Whether all queries are wanted.
+    /// Returns whether all queries are wanted.
     pub fn are_all(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether any wanted query was met. Always true if all queries are wanted.
+    /// Returns whether any wanted query was met. Always true if all queries are wanted.
     pub fn has_some(&self) -> bool {
         self.0.is_empty() || self.0.iter().any(|(_, met)| *met)
     }
 
-    /// Returns a name that no query had.
+    /// Returns one of the names that no query had; `None` if there are none.
     pub fn missing(&self) -> Option<&[u8]> {
         self.0.iter().find(|(_, met)| !met).map(|(name, _)| name.as_slice())
     }

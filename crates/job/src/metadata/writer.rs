@@ -34,27 +34,28 @@ use crate::reports::Reporter;
 use crate::search::{Repeats, TwoPhaseSearch};
 use crate::subjects::SubjectDatabase;
 
-/// Writes the metadata of a search.
+/// Writer of the metadata of a search.
 pub struct MetadataWriter<'a> {
     encoder: MetadataEncoder<'a>,
     chooser: EncodingChooser<'a>,
     sink: MetadataSink,
-    /// The records that the other site holds from an earlier run.
+    /// State of the records that the I/O site holds from an earlier run.
     resumed: Option<Resumed>,
-    /// Verifies the held records if they are made again; `None` after the last of them.
+    /// Verifies the records that the I/O site holds while they are made again; `None` otherwise,
+    /// and after the last of them.
     verifier: Option<ResumeVerifier>,
     blocks: u64,
     queries: u64,
-    /// Number that the report counts: of queries, or of iterations.
+    /// Number of reported queries or, for psiblast, of reported iterations.
     counted: u64,
     /// Parts of the report that are not in a block yet.
     pages: Parts,
 }
 
-/// The report of a block, split into parts.
+/// A report in parts: that of a block, or the end.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// The part before the queries.
+    /// Bytes before the queries, or after them.
     rest: Vec<u8>,
     queries: Vec<Vec<u8>>,
 }
@@ -80,8 +81,8 @@ impl Pages for Parts {
 }
 
 impl<'a> MetadataWriter<'a> {
-    /// Starts the metadata of a plan. `outside` has the flag that halts the search when the other
-    /// site is lost.
+    /// Opens the sink and writes the header of the metadata. `outside` is the channel to I/O ranks,
+    /// the audience, and the flag that halts the search when the I/O site is lost.
     ///
     /// # Errors
     /// A database that cannot be read; an output that cannot be written.
@@ -105,7 +106,8 @@ impl<'a> MetadataWriter<'a> {
         if plan.iteration.is_some()
             && let Some(Resumed(held)) = resumed.take()
         {
-            // The numbers of iterations and matrices depend on all queries before.
+            // Iterations and PSSM files are numbered over all queries, so psiblast searches all of
+            // them again.
             let mut again = ResumeVerifier::new(held, metadata.encodings)?;
             match again.is_last(RecordKind::Header, &header)? {
                 true => sink.verify(),
@@ -134,25 +136,25 @@ impl<'a> MetadataWriter<'a> {
         })
     }
 
-    /// Returns the records that the other site holds from an earlier run and that are not made
-    /// again.
+    /// Returns the state of the records that the I/O site holds, if they are not made again in this
+    /// run.
     pub fn resumed(&self) -> Option<&Resumed> {
         self.resumed.as_ref()
     }
 
-    /// Records that the other site holds metadata of the queries of this search.
+    /// Records that the metadata at the I/O site belong to this search.
     pub fn verify(&self) {
         self.sink.verify();
     }
 
-    /// Starts a report that crosses as text; otherwise lets the reporter skip the queries that the
-    /// other site holds.
+    /// Writes the start of the report, if the metadata are to contain the whole report. Otherwise
+    /// lets the reporter skip the queries that the I/O site holds.
     pub fn start(&mut self, reporter: &mut Reporter) -> Result<(), Error> {
         match self.chooser.encodings {
             EncodingChoice::Only(Encoding::Report) if self.blocks == 0 => {
                 reporter.write_prologue(&mut self.pages)
             }
-            // The other site writes the start of the report.
+            // The I/O site writes the start of the report, or already holds it.
             _ => {
                 reporter.skip_queries(self.queries as usize);
                 Ok(())
@@ -160,7 +162,8 @@ impl<'a> MetadataWriter<'a> {
         }
     }
 
-    /// Writes a block, which `search` has just searched, with the state after its last batch.
+    /// Writes a block that `search` has just searched. `batch_state` is the state after its last
+    /// batch.
     pub fn write_block(
         &mut self,
         block: &PreparedBlock,
@@ -184,7 +187,7 @@ impl<'a> MetadataWriter<'a> {
         let mut encode = |encoding| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
             let report = || {
-                // Without warnings, since this may be a probe.
+                // The report is made without warnings, because the call may be a probe.
                 reporter.write_block(block, &block.searched(), hits, pages, &SilentAudience)?;
                 format = begun.elapsed();
                 Ok(pages.take_parts())
@@ -220,17 +223,18 @@ impl<'a> MetadataWriter<'a> {
         self.send_record(RecordKind::Block, &body)
     }
 
-    /// Whether the report crosses as text.
+    /// Returns whether the metadata contain the report itself, in all blocks.
     pub fn sends_report(&self) -> bool {
         self.chooser.encodings == EncodingChoice::Only(Encoding::Report)
     }
 
-    /// Returns the destination of the report of a block of psiblast.
+    /// Returns the destination to which the report of a block of psiblast is written.
     pub fn pages(&mut self) -> &mut impl Pages {
         &mut self.pages
     }
 
-    /// Writes a block of psiblast as the report that is in [`pages`](Self::pages).
+    /// Writes a block of psiblast in the encoding `Report`, from the report in
+    /// [`pages`](Self::pages).
     ///
     /// # Errors
     /// No memory; an output that cannot be written; a link that failed.
@@ -246,7 +250,8 @@ impl<'a> MetadataWriter<'a> {
         self.write_iterated_block(&block.records[..reported], results, begun)
     }
 
-    /// Writes a block of psiblast as the results of its first `queries`, which are reported.
+    /// Writes a block of psiblast in the encoding `Hits`. `queries` are the results of its first
+    /// queries, which are reported.
     ///
     /// # Errors
     /// No memory; an output that cannot be written; a link that failed.
@@ -280,7 +285,7 @@ impl<'a> MetadataWriter<'a> {
         self.send_record(RecordKind::Block, &body)
     }
 
-    /// Sends a record, unless the other site holds it.
+    /// Sends a record, unless the I/O site holds it.
     fn send_record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
         let Some(verifier) = &mut self.verifier else { return self.sink.send_record(kind, body) };
         if verifier.is_last(kind, body)? {
@@ -290,10 +295,10 @@ impl<'a> MetadataWriter<'a> {
         Ok(())
     }
 
-    /// Verifies that the other site still works.
+    /// Verifies that the I/O site still works.
     ///
     /// # Errors
-    /// The error that ended it.
+    /// The error that ended the I/O site.
     pub fn check(&mut self) -> Result<(), Error> {
         self.sink.check()
     }
@@ -303,7 +308,7 @@ impl<'a> MetadataWriter<'a> {
         EncodingCosts { link: self.sink.link_statistics(), ..self.chooser.costs.clone() }
     }
 
-    /// Completes the metadata. There is no reporter for an input that BLAST+ calls empty.
+    /// Completes the metadata. `reporter` is `None` for an input that BLAST+ calls empty.
     pub fn finish(
         mut self,
         reporter: Option<&Reporter>,
@@ -333,8 +338,8 @@ impl<'a> MetadataWriter<'a> {
     }
 }
 
-/// Creates the error for a report in SAM that cannot be resumed: its header, which names all
-/// references, is written last.
+/// Creates the error for a report in SAM, which cannot be resumed. Its header names all references,
+/// and so is known only at the end.
 fn no_sam() -> Error {
     let what = format!(
         "the other site holds a part of this search since an earlier run, but a report in SAM \
@@ -343,8 +348,8 @@ fn no_sam() -> Error {
     Error::new(exit::INPUT, what)
 }
 
-/// Returns digests of the files besides queries and database on which the search and its report
-/// depend. A resumed search must have the same.
+/// Returns digests of the files on which the search and its report depend, besides queries and
+/// database. A resumed search must have the same digests.
 fn input_digests(
     plan: &Plan,
     metadata: &Metadata,
@@ -352,7 +357,7 @@ fn input_digests(
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut inputs = inputs::loaded(plan);
     if metadata.encodings.fixes_format() {
-        // The report may be made here, with these names of taxa.
+        // The search site may make the report, with the names of taxa in these files.
         inputs.extend(inputs::taxonomy(target)?);
     }
     if let Some(repeats) = Repeats::open(plan)? {
@@ -363,7 +368,7 @@ fn input_digests(
     Ok(inputs)
 }
 
-/// Encodes the header, with the fingerprint of the database.
+/// Encodes the header of the metadata. `fingerprint` is that of the database.
 ///
 /// # Errors
 /// No memory; other files of the search that cannot be read.

@@ -19,16 +19,16 @@ use self::part::RunId;
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 20;
-/// Most symbolic links that are followed to the file that a report replaces.
+/// Maximum number of symbolic links to follow to the file that a report replaces.
 const MOST_LINKS: usize = 40;
 /// Permissions of a report, before the umask.
 const MODE: u32 = 0o666;
-/// Permissions of a temporary file whose bytes are copied elsewhere.
+/// Permissions of a temporary file that other users must not open.
 pub const PRIVATE: u32 = 0o600;
-/// Name of the temporary file of a [detour](Output::detour), in the current directory.
+/// Stem of the name of the temporary file of a [detour](Output::detour), in the current directory.
 const DETOUR: &str = "fleetblast";
 
-/// Receives a report piece by piece.
+/// Destination that receives a report part by part.
 pub trait Pages {
     /// Appends bytes before, between or after the reports of queries.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
@@ -45,16 +45,17 @@ impl Pages for Output {
     }
 }
 
-/// The open output.
+/// The open output of a job.
 pub struct Output {
     writer: BufWriter<Counted>,
-    /// Its name in messages.
+    /// Name of the output in messages.
     name: PathBuf,
-    /// The path that a regular file gets when it is complete.
+    /// The path that a regular file gets when it is complete; `None` if the output is written
+    /// directly.
     wanted: Option<PathBuf>,
     /// Removes the unfinished file after a signal.
     watch: SignalWatch,
-    /// The file of a [`detour`](Self::detour): it is open, and so locked, while it is in use.
+    /// The open file of a [`detour`](Self::detour). It stays open so that it stays locked.
     detour: Option<File>,
 }
 
@@ -62,7 +63,7 @@ pub struct Output {
 struct Counted {
     file: File,
     bytes: u64,
-    /// Drops all bytes instead of writing them.
+    /// Whether all bytes are dropped instead of written.
     is_given_up: bool,
 }
 
@@ -134,8 +135,8 @@ impl Output {
         self.writer.flush().map_err(|error| self.failure(&error))
     }
 
-    /// Creates a file in the current directory, in which the report can be joined before it is
-    /// written here. The file is removed together with this output.
+    /// Creates a file in the current directory, in which ranks can join the report before it is
+    /// written to this output. The file is removed together with this output.
     ///
     /// # Errors
     /// A directory in which no file can be created.
@@ -159,8 +160,9 @@ impl Output {
         Some(path)
     }
 
-    /// Completes the report: writes everything, and gives a regular file its name. A file with
-    /// several names (hard links) keeps them, and gets the contents.
+    /// Completes the report: writes everything, and gives a regular file its final name. If the
+    /// final path is a file with several names (hard links), all names stay and refer to the new
+    /// contents.
     ///
     /// # Errors
     /// The output cannot be written; a mapped file has changed, so that the report may be of two
@@ -215,9 +217,9 @@ pub fn leave_empty(target: &Destination) {
 /// The paths of a report that is being written, for the code that ends a job whose threads hang.
 #[derive(Clone, Debug)]
 pub struct Unpublished {
-    /// Its temporary path.
+    /// Temporary path of the report.
     pub part: PathBuf,
-    /// Its destination.
+    /// Destination of the report.
     pub out: Destination,
 }
 
@@ -243,20 +245,22 @@ fn open_file(path: &Path, watch: &SignalWatch) -> io::Result<(File, Option<PathB
 
 fn open_direct(path: &Path) -> io::Result<File> {
     let mut options = File::options();
-    // Linux may forbid to create what is another user's in a directory such as `/tmp`
-    // (`fs.protected_regular`), although it exists and may be written to.
+    // First opens without creating. In a directory such as `/tmp`, Linux may forbid an open that
+    // creates, if the file exists and belongs to another user (`fs.protected_regular`). It may
+    // still be writable.
     match options.write(true).truncate(true).open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => options.create(true).open(path),
         opened => opened,
     }
 }
 
-/// Creates the file that is to replace `wanted`, beside it, with the owner and the permissions of
-/// an older one. `None` where none can be created so but there is an older one, which may be
-/// written to.
+/// Creates a temporary file in the directory of `wanted`, which it is to replace. If `wanted`
+/// exists, the new file gets its owner and permissions. Returns `None` if that is impossible but
+/// `wanted` exists, so that the caller may write to `wanted` itself.
 pub fn create_beside(wanted: &Path, run: Option<RunId>) -> io::Result<Option<(File, PathBuf)>> {
     let old = fs::metadata(wanted);
-    // Others may not open it until it has the owner and the permissions of the older one.
+    // Other users may not open the new file until it has the owner and the permissions of the older
+    // one.
     let mode = if old.is_ok() { PRIVATE } else { MODE };
     match (part::create(wanted, run, mode), old) {
         (Ok((file, part)), Ok(old)) => {
@@ -271,15 +275,16 @@ pub fn create_beside(wanted: &Path, run: Option<RunId>) -> io::Result<Option<(Fi
     }
 }
 
-/// Writes a file in place.
+/// Writes to a file directly, without a temporary file.
 fn write_directly(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut file = open_direct(path)?;
     write(&mut file)?;
     report_delayed_errors(&file)
 }
 
-/// Returns the path of the file that a report replaces, after following links. `None` for pipes and
-/// devices, and for open files with a name in `/proc` only, to which others may be writing, too.
+/// Returns the path of the regular file that a report replaces or creates, after following links.
+/// `None` for pipes and devices, and for paths in `/proc` and `/dev/fd`: these name open files, to
+/// which other processes may be writing, too.
 pub fn replaced(path: &Path) -> Option<PathBuf> {
     let mut path = absolute(path).ok()?;
     for _ in 0..MOST_LINKS {
@@ -294,16 +299,17 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
     fs::metadata(&path).map_or(true, |meta| meta.is_file()).then_some(path)
 }
 
-/// Writes a file and puts it in place when it is complete: until then, and if writing fails, an
-/// older file stays. A signal of a [`SignalWatch`] removes what is written so far. Pipes, devices
-/// and files that cannot be replaced are written to directly.
+/// Writes a file under a temporary name, and moves it to its path when it is complete. Until then,
+/// and if writing fails, an older file stays. A signal of a [`SignalWatch`] removes the unfinished
+/// file. Pipes, devices and files that cannot be replaced are written to directly.
 ///
 /// # Errors
 /// The file cannot be written.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let Some(wanted) = replaced(path) else { return write_directly(path, write) };
     let mut unfinished = unfinished_files();
-    // Allocates first: without memory the file could not be removed any more.
+    // Allocates before the file exists: without memory, the file could not be registered for
+    // removal.
     let mut known = PathBuf::with_capacity(libc::PATH_MAX as usize);
     unfinished.reserve(1);
     let Some((mut file, part)) = create_beside(&wanted, None)? else {
@@ -324,7 +330,8 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>)
     written
 }
 
-/// Converts an error of writing. A closed pipe ends the program without a message.
+/// Converts an error of writing to the output `name`, after `written` bytes. A closed pipe ends the
+/// program without a message.
 fn failure(name: &Path, written: Option<u64>, error: &io::Error) -> Error {
     let advice = match error.kind() {
         ErrorKind::BrokenPipe => return Error::closed_output(),
@@ -364,7 +371,7 @@ mod tests {
         assert!(write_whole(Path::new("/dev/full"), |file| file.write_all(b"new")).is_err());
     }
 
-    /// Names the file for the process that ends by a signal.
+    /// Environment variable with the path of the file, for the child process that a signal ends.
     const FILE: &str = "WRITE_WHOLE_FILE";
 
     #[test]

@@ -1,9 +1,9 @@
 //! Unfinished files: hidden, in the directory of the final file.
 //!
-//! Others may write to the directory, too, and can predict the names. So a file is always created
-//! anew: an existing file of its name is neither written to nor followed as a link. A run removes
-//! the files that killed runs left, if they belong to the same user and are not in use. Whether a
-//! file is in use is known as follows:
+//! Other users may write to the directory, too, and can predict the names. So a file is always
+//! created anew: an existing file of its name is neither written to nor followed as a link. A run
+//! removes files that killed runs left and that are not in use. They must belong to this user or to
+//! the owner of the older report. Whether a file is in use is known as follows:
 //! * A job with a checkpoint ([`RunId`]) has one run at a time, and each run has its own file name.
 //!   A run that seemed dead and wakes up finds that its file is gone.
 //! * Other files are locked (`flock`) by their process as long as it lives.
@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 
 use fleetblast_spool::open_regular;
 
-/// Most bytes of the final name that the hidden one repeats: file systems allow 255 in all.
+/// Maximum number of bytes of the final name that the hidden name repeats. File systems allow 255
+/// in all.
 const NAME_KEPT: usize = 200;
 /// Number of predictable names to try if several runs create the same file, before a random name.
 const NAMES_TRIED: u32 = 4;
@@ -25,15 +26,15 @@ const NAMES_TRIED: u32 = 4;
 /// A run of a job with a checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct RunId {
-    /// The mark of the job.
+    /// Mark of the job, which all records of its checkpoint have.
     pub job: u64,
     /// Number of the run, from 1.
     pub number: u32,
 }
 
-/// Creates a file beside `path` with these permissions, before the umask; returns it and its path.
-/// Allocates no memory after that: without memory the process would end before the caller could
-/// register the file for removal.
+/// Creates an unfinished file in the directory of `path`. `mode` has its permissions before the
+/// umask. Returns the file and its own path. Allocates no memory once the file exists: without
+/// memory the process would end before the caller could register the file for removal.
 ///
 /// # Errors
 /// A directory in which no file can be created.
@@ -52,8 +53,9 @@ pub fn create(path: &Path, run: Option<RunId>, mode: u32) -> io::Result<(File, P
     Ok((file, made))
 }
 
-/// Gives a file the owner, the group and the permissions of the one that it will replace. Returns
-/// whether it has that owner and group: others would otherwise lose their access, or gain some.
+/// Gives a file the owner, the group and the permissions of the old file that it will replace.
+/// Returns false if it cannot give the owner or the group: other users would then lose their
+/// access, or gain some.
 pub fn adopt_access(file: &File, old: &fs::Metadata) -> bool {
     let Ok(own) = file.metadata() else { return false };
     let differs = |own, old| (own != old).then_some(old);
@@ -66,8 +68,8 @@ pub fn adopt_access(file: &File, old: &fs::Metadata) -> bool {
     true
 }
 
-/// Moves a complete file to its final path. A file there with several names keeps them all, and
-/// gets the contents.
+/// Moves a complete file to its final path. A file there with several names (hard links) keeps them
+/// all, and gets the new contents.
 ///
 /// # Errors
 /// Files that cannot be renamed or written.
@@ -85,7 +87,7 @@ pub fn put_in_place(part: &Path, wanted: &Path) -> io::Result<()> {
 /// The hidden names of unfinished files.
 struct Names {
     directory: PathBuf,
-    /// `.report`, or for a job `.report.0123456789abcdef`.
+    /// `.report`, or for a job with a checkpoint `.report.0123456789abcdef`.
     stem: OsString,
     run: Option<RunId>,
 }
@@ -141,7 +143,8 @@ impl Names {
     }
 }
 
-/// Locks a new file; returns false if another run removed it as an abandoned one before that.
+/// Locks a new file. Returns false if another run took it for an abandoned one, and has locked or
+/// removed it.
 fn lock_new_file(file: &File) -> bool {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => false,
@@ -151,7 +154,8 @@ fn lock_new_file(file: &File) -> bool {
     }
 }
 
-/// Whether a file of one of these owners was left by a run that has ended.
+/// Returns whether a run that has ended left a file of one of these owners. With `has_one_user` a
+/// job has one run at a time, so no lock needs to be tested.
 fn is_abandoned(path: &Path, owners: [Option<u32>; 2], has_one_user: bool) -> bool {
     let Ok(file) = open_regular(File::options().write(true), path) else { return false };
     file.metadata().is_ok_and(|meta| owners.contains(&Some(meta.uid())))
@@ -172,7 +176,8 @@ mod tests {
         symlink(&victim, &part).unwrap();
         assert!(open_regular(File::options().write(true), &part).is_err());
         assert!(open_regular(File::options().read(true), dir.path()).is_err());
-        // A report with two names gets the contents, which are not those of another file.
+        // The contents of a part go to all names of a report. A part that is a link to another file
+        // is refused.
         fs::write(&wanted, "old").unwrap();
         fs::hard_link(&wanted, dir.path().join("second")).unwrap();
         assert!(put_in_place(&part, &wanted).is_err());

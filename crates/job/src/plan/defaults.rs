@@ -68,7 +68,7 @@ impl Plan {
 }
 
 impl Report {
-    /// Plans `-outfmt 6`.
+    /// Creates the plan of a report in the format `-outfmt 6`.
     pub fn tabular() -> Report {
         Report {
             format: Format::Tabular,
@@ -87,7 +87,7 @@ impl Report {
 }
 
 impl Fleet {
-    /// Plans a job in one process without ranks.
+    /// Creates the settings of a job in one process without ranks.
     pub fn alone() -> Fleet {
         Fleet {
             ranks: None,

@@ -11,55 +11,58 @@ use super::{Checkpoint, Codec, Destination, Source};
 /// Placeholders in the command for the query file, the output file and the database.
 pub const PLACEHOLDERS: [&str; 3] = ["{query}", "{out}", "{db}"];
 
-/// How the outputs of blocks are joined.
+/// Rule by which the outputs of blocks are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
-    /// Concatenated.
+    /// The outputs are concatenated.
     Plain,
-    /// Text reports of BLAST+: header and footer once.
+    /// The outputs are text reports of BLAST+. Header and footer appear once.
     Report,
-    /// BLAST+'s XML: one document with consecutive numbers of iterations and queries.
+    /// The outputs are XML of BLAST+. They become one document with consecutive numbers of
+    /// iterations and queries.
     Xml,
-    /// BLAST+'s tables with comments: the number of queries once, at the end.
+    /// The outputs are tables of BLAST+ with comments. The number of queries appears once, at the
+    /// end.
     Comments,
 }
 
 impl Join {
-    /// Whether a block's output depends on the outputs of the blocks before.
+    /// Returns whether a block's part of the joined output depends on numbers in the outputs of
+    /// earlier blocks.
     pub fn counts(self) -> bool {
         matches!(self, Join::Xml | Join::Comments)
     }
 }
 
-/// The plan of the job.
+/// The plan of a job that runs another program on blocks of queries.
 #[derive(Clone, Debug)]
 pub struct Foreign {
     /// The program and its arguments, with [`PLACEHOLDERS`].
     pub command: Vec<OsString>,
-    /// How the outputs are joined.
+    /// Rule by which the outputs of blocks are joined.
     pub join: Join,
     /// The queries, in FASTA.
     pub query: Source,
-    /// The database, as the program's argument.
+    /// The database, in the form of the program's argument.
     pub database: OsString,
     /// Files of the database, which each host reads once before the program starts.
     pub files: Vec<PathBuf>,
-    /// Where the output goes.
+    /// Destination of the output.
     pub out: Destination,
-    /// Ranks in this process.
+    /// Number of ranks in this process.
     pub ranks: u32,
-    /// Scheduling and output.
+    /// Settings of the scheduling and the output.
     pub config: Config,
-    /// Where finished blocks are kept.
+    /// Directory that keeps finished blocks, if any.
     pub checkpoint: Option<Checkpoint>,
     /// Compression of the records of a report directory.
     pub codec: Codec,
-    /// Letters of a block, at least, except for the last one.
+    /// Minimum number of letters of every block but the last; `None` for the default.
     pub block_residues: Option<u64>,
-    /// Queries of a block, at most.
+    /// Maximum number of queries of a block.
     pub block_queries: u64,
-    /// Time that the program may take for a block.
+    /// Maximum time that the program may take for a block.
     pub time_limit: Duration,
-    /// Number of attempts for a block.
+    /// Maximum number of attempts for a block.
     pub tries: u32,
 }

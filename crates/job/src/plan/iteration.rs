@@ -13,13 +13,14 @@ use fleetblast_seq::id::ObjectId;
 use super::Plan;
 use crate::error::Error;
 
-/// Smaller blocks take more time.
+/// Minimum number of residues of a block, because smaller blocks take more time in total.
 const MIN_BLOCK_RESIDUES: u64 = 5_000;
 
 impl Plan {
-    /// Residues of queries in a block; `usual` without iterations. PSSMs take about a kilobyte per
-    /// residue, in all copies. They must not take more memory than a small database, and a large
-    /// one should be read rarely.
+    /// Returns the number of residues of queries in a block: `usual_residues` without iterations.
+    /// With iterations a block may be smaller, because PSSMs take about a kilobyte per residue, in
+    /// all copies. They must not take more memory than a small database, but a large database
+    /// should be read rarely.
     pub(crate) fn block_residues(&self, usual_residues: u64, database_residues: u64) -> u64 {
         match self.iteration {
             Some(_) => usual_residues.min((database_residues / 1000).max(MIN_BLOCK_RESIDUES)),
@@ -28,25 +29,25 @@ impl Plan {
     }
 }
 
-/// How queries are iterated.
+/// The iterations of each query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Iteration {
-    /// Iterations of each query, at most; `None` to iterate until nothing new is found.
+    /// Maximum number of iterations of each query; `None` to iterate until nothing new is found.
     pub max_iterations: Option<usize>,
     /// Parameters of searches with a PSSM.
     pub params: ProteinParams,
-    /// Whether BLAST+ resets the composition-based statistics, which no PSSM allows, and warns of
-    /// it.
+    /// Whether BLAST+ resets the mode of composition-based statistics, because PSSMs do not support
+    /// it, and warns about it.
     pub resets_composition: bool,
-    /// Pseudocounts; 0 to adapt them to each column.
+    /// Pseudocount; 0 to adapt it to each column of a PSSM.
     pub pseudocount: i32,
     /// The error in the options or in the pattern that BLAST+ finds only when it searches.
     pub fault: Option<Error>,
-    /// Warnings of the options before the searches of each query.
+    /// Warnings about the options, printed before the first iteration of each query.
     pub warnings: Vec<String>,
-    /// File for the PSSMs as checkpoints.
+    /// File for the PSSMs in the checkpoint format (`-out_pssm`).
     pub checkpoint: Option<PathBuf>,
-    /// File for the PSSMs as tables.
+    /// File for the PSSMs as ASCII tables (`-out_ascii_pssm`).
     pub table: Option<PathBuf>,
     /// Whether to save the PSSM of the last iteration, too.
     pub save_last: bool,
@@ -59,14 +60,14 @@ pub struct Iteration {
 pub struct InitialPssm {
     /// The PSSM.
     pub pssm: Arc<Pssm>,
-    /// Whether it lacks statistics of ungapped alignments, so that those of the query's letters are
-    /// used.
+    /// Whether the PSSM lacks statistics of ungapped alignments, so that the search uses those of
+    /// the query's letters.
     pub lacks_ungapped: bool,
-    /// The identifier of its query.
+    /// The identifier of the query from which the PSSM was made.
     pub id: ObjectId,
-    /// The title of the query.
+    /// The title of that query.
     pub title: Option<Vec<u8>>,
-    /// The PSSM as a checkpoint, written before the first search.
+    /// The PSSM in the checkpoint format, to be written before the first search.
     pub checkpoint: Vec<u8>,
 }
 

@@ -13,49 +13,50 @@ use super::Destination;
 /// Metadata that are written instead of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// Their destination.
+    /// Destination of the metadata.
     pub out: MetadataDestination,
-    /// The encoding of the results.
+    /// Choice of the encoding of the results.
     pub encodings: EncodingChoice,
-    /// With the cheapest encoding: an encoding with more than this share of the report's bytes is
-    /// not used.
+    /// Maximum size of an encoding, as a share of the report's bytes. It applies if the job chooses
+    /// the cheapest encoding of each block.
     pub limit: f64,
-    /// The given options on which search or report depend, without paths: names and values.
+    /// The options given by the user on which search or report depend, without paths: names and
+    /// values.
     pub options: Vec<(String, OptionValue)>,
     /// Environment variables on which search or report depend: names and values.
     pub environment: Vec<(String, Vec<u8>)>,
 }
 
-/// How metadata reach the other site.
+/// The way in which metadata reach the other site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MetadataDestination {
-    /// In a file, which somebody copies there.
+    /// A file, which a user copies to the other site.
     File(Destination),
-    /// Over a link.
+    /// A link to the other site.
     Link(Link),
-    /// To the I/O ranks of the same job, given their number.
+    /// The I/O ranks of the same job. The value is their number.
     Ranks(u32),
 }
 
 /// A link to another site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// `HOST:PORT` of the other site if this one sends; `ADDR:PORT` at which this one listens.
+    /// `HOST:PORT` of the other site if this site sends, or `ADDR:PORT` at which this site listens.
     pub address: String,
     /// The file with the key of this site.
     pub key: PathBuf,
     /// Fingerprints of the other site's keys.
     pub peers: Vec<Fingerprint>,
-    /// Time after which a sender without a confirmation gives up, and a receiver without a
-    /// connection; `None` for never.
+    /// Time after which a sender without a confirmation, or a receiver without a connection, gives
+    /// up; `None` for never.
     pub give_up: Option<Duration>,
 }
 
 impl Link {
-    /// Time after which a connection to a silent peer is given up.
+    /// Returns the time after which a site gives up a connection to a silent peer.
     pub fn patience(&self) -> Duration {
         const LONGEST: Duration = Duration::from_secs(20);
-        // Leaves time for other connections.
+        // A part of the limit, so that time is left for other connections.
         self.give_up.map_or(LONGEST, |after| (after / 3).min(LONGEST))
     }
 }

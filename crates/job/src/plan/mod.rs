@@ -1,4 +1,4 @@
-//! Plans of jobs, as plain data. Only the callers know how a plan is made.
+//! Plans of jobs, as plain data. Callers, such as the command line, make the plans.
 
 mod defaults;
 mod foreign;
@@ -33,23 +33,24 @@ pub use self::metadata::{Link, Metadata, MetadataDestination};
 pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
 
-/// Where input comes from.
+/// Source of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// Standard input.
     Stdin,
-    /// A file that the caller has opened for reading.
+    /// A file. The caller has opened it once, to check that it can be read.
     File(PathBuf),
 }
 
-/// Where the report goes.
+/// Destination of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Destination {
     /// Standard output.
     Stdout,
-    /// A file that the caller has opened for writing, without changing or creating it.
+    /// A file. The caller has opened it once, to check that it can be written, without changing or
+    /// creating it.
     File(PathBuf),
-    /// A directory of records, which is new, empty, or resumed.
+    /// A directory for a report of records. It is new, empty, or resumed.
     Records(PathBuf),
 }
 
@@ -62,10 +63,10 @@ pub enum Subjects {
     Fasta {
         /// The file, or standard input.
         source: Source,
-        /// The file as typed, for `User specified sequence set (Input: NAME).`
+        /// Name of the file as typed, for `User specified sequence set (Input: NAME).`
         name: String,
         /// The searched range of each sequence, 0-based. BLAST+ refuses sequences that end before
-        /// it starts.
+        /// the range starts.
         range: Option<Range<usize>>,
     },
 }
@@ -73,27 +74,28 @@ pub enum Subjects {
 /// The use of masks that are stored with a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseMask {
-    /// The algorithm that made them.
+    /// The algorithm that made the masks.
     pub algorithm: MaskAlgorithm,
-    /// Whether nothing aligns to masked residues; otherwise they only get no words.
+    /// Whether the masks are hard: nothing aligns to masked residues. Otherwise seeds do not touch
+    /// them.
     pub hard: bool,
 }
 
-/// Identifies a masking algorithm of a database.
+/// Number or name of a masking algorithm of a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MaskAlgorithm {
-    /// Its number.
+    /// Number of the algorithm.
     Number(i32),
-    /// Its name.
+    /// Name of the algorithm.
     Name(String),
 }
 
-/// How threads divide the work (`-mt_mode`). It never changes the report.
+/// Division of the work among threads (`-mt_mode`). It never changes the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Split {
-    /// By database, or by any better way.
+    /// Threads share the subjects, or divide the work in a better way.
     Database,
-    /// By queries, with the number of threads as typed.
+    /// Threads share the queries. Their number is the one that the user typed.
     Queries,
 }
 
@@ -110,14 +112,15 @@ pub struct Plan {
     pub subject_kind: SequenceKind,
     /// Parameters of the search.
     pub params: Params,
-    /// The error that BLAST+ finds only when it searches a searchable query, and gives for each.
-    /// The report has begun by then.
+    /// The error with which BLAST+ refuses the options, but only when it searches a searchable
+    /// query. It repeats the error for each query of the batch. The report has begun by then.
     pub refusal: Option<String>,
-    /// The matrix as typed, or that of the task; empty without one. Reports print it.
+    /// Name of the matrix as typed, or of the default matrix of the task; empty without a matrix.
+    /// Reports print it.
     pub matrix_name: String,
     /// The subjects.
     pub subjects: Subjects,
-    /// Restricts the search to a part of the database.
+    /// Restriction of the search to a part of the database.
     pub restriction: Option<Restriction>,
     /// The masks of the database that the search uses.
     pub database_mask: Option<DatabaseMask>,
@@ -128,24 +131,25 @@ pub struct Plan {
     pub query: Source,
     /// The searched range of each query, 0-based.
     pub query_range: Option<Range<usize>>,
-    /// `-parse_deflines`.
+    /// Whether the identifiers in definition lines are parsed (`-parse_deflines`).
     pub parse_deflines: bool,
-    /// Letters of queries in a batch.
+    /// Size of the batches of queries.
     pub batch_size: BatchSize,
-    /// The error in the batch size that the environment sets. BLAST+ reports it when it begins to
-    /// read queries, after it has opened the database. With adaptive batches it has begun the
-    /// report by then.
+    /// The error in the batch size that an environment variable sets. BLAST+ reports it when it
+    /// begins to read queries, after it has opened the database. With adaptive batches it has begun
+    /// the report by then.
     pub batch_size_error: Option<Error>,
-    /// Letters of queries that justify a thread, where threads divide the queries.
+    /// Letters of queries that justify a thread if threads divide the queries. If there are fewer
+    /// per thread, BLAST+ warns.
     pub thread_letters: usize,
     /// The papers that reports cite.
     pub citations: Citations,
-    /// Whether the IDENTITY matrix rules out the composition-based statistics that were asked for.
-    /// BLAST+ warns of it for each query of the first batch.
+    /// Whether the IDENTITY matrix rules out the composition-based statistics that the user asked
+    /// for. BLAST+ warns about it for each query of the first batch.
     pub identity_resets_composition: bool,
-    /// The PSSM that replaces the query, or is that of its first iteration.
+    /// The PSSM that replaces the query, or the PSSM of the query's first iteration.
     pub initial_pssm: Option<InitialPssm>,
-    /// How queries are iterated (psiblast).
+    /// The iterations of psiblast; `None` for other programs.
     pub iteration: Option<Iteration>,
     /// Format and contents of the report.
     pub report: Report,
@@ -155,13 +159,13 @@ pub struct Plan {
     pub metadata: Option<Metadata>,
     /// Threads to use.
     pub threads: Threads,
-    /// How the threads divide the work.
+    /// Division of the work among the threads.
     pub split: Split,
-    /// Number of ranges of OIDs that are searched separately (`-partitions`).
+    /// Number of partitions of the database (`-partitions`).
     pub partitions: Option<usize>,
     /// Ranks, their scheduling and checkpoints.
     pub fleet: Fleet,
-    /// How the database comes into memory (`-loader`, `-memory`).
+    /// Loading of the database into memory (`-loader`, `-memory`).
     pub load: LoaderRequest,
     /// The set of vector instructions in use.
     pub kernel: Kernel,
@@ -170,12 +174,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether batches depend on the hits of earlier ones.
+    /// Returns whether the size of a batch depends on the extensions of earlier batches.
     pub fn has_unknown_batches(&self) -> bool {
         self.batch_size.is_adaptive()
     }
 
-    /// Checks the batch size that the environment sets.
+    /// Checks the batch size that an environment variable sets.
     ///
     /// # Errors
     /// An invalid batch size.
@@ -183,8 +187,8 @@ impl Plan {
         self.batch_size_error.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether a block depends on the results of earlier blocks, so that ranks verify blocks in
-    /// order.
+    /// Returns whether a block depends on the results of earlier blocks, so that ranks verify
+    /// blocks in order.
     pub fn has_dependent_blocks(&self) -> bool {
         self.has_unknown_batches() || self.iteration.is_some()
     }
@@ -198,7 +202,8 @@ impl Plan {
         }
     }
 
-    /// Returns the destination of the output: report or metadata.
+    /// Returns the destination of the output, report or metadata. For metadata that go to a link or
+    /// to ranks, it returns the destination of the report.
     pub fn output_destination(&self) -> &Destination {
         match self.metadata.as_ref().map(|metadata| &metadata.out) {
             Some(MetadataDestination::File(out)) => out,
@@ -206,7 +211,7 @@ impl Plan {
         }
     }
 
-    /// Number of I/O ranks of the same job.
+    /// Returns the number of I/O ranks of the same job; 0 if it has none.
     pub fn io_ranks(&self) -> u32 {
         match self.metadata.as_ref().map(|metadata| &metadata.out) {
             Some(MetadataDestination::Ranks(ranks)) => *ranks,
@@ -214,7 +219,7 @@ impl Plan {
         }
     }
 
-    /// Returns the directory of a report of records.
+    /// Returns the directory of a report that is kept as records; `None` for other reports.
     pub fn records_directory(&self) -> Option<&Path> {
         match &self.out {
             Destination::Records(path) => Some(path),
@@ -222,7 +227,7 @@ impl Plan {
         }
     }
 
-    /// Replaces the threads.
+    /// Returns the plan with these threads.
     #[must_use]
     pub fn with_threads(self, threads: Threads) -> Self {
         Self { threads, ..self }

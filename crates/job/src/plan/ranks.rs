@@ -8,18 +8,19 @@ use fleetblast_fleet::config::Config;
 use fleetblast_fleet::plan::UserSettings;
 pub use fleetblast_spool::Codec;
 
-/// What the user wants of the ranks.
+/// The user's settings for ranks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fleet {
     /// Number of ranks in this process; `None` for a search without ranks.
     pub ranks: Option<u32>,
-    /// Only print the layout of the search.
+    /// Whether to print only the layout of the job, without a search.
     pub dry_run: bool,
-    /// The wanted groups of ranks and copies of the database in each.
+    /// Settings of the layout that the user chose, such as groups and replicas; `None` values are
+    /// defaults.
     pub user_settings: UserSettings,
-    /// Scheduling and output.
+    /// Settings of the scheduling and the output.
     pub config: Config,
-    /// Where finished blocks are kept.
+    /// Directory that keeps finished blocks, if any.
     pub checkpoint: Option<Checkpoint>,
     /// Compression of the records of a report directory.
     pub codec: Codec,
@@ -28,16 +29,16 @@ pub struct Fleet {
     /// Names, with dashes, and values of all options on which the report depends, except for
     /// queries and lists.
     pub decisive: BTreeMap<String, String>,
-    /// The same for other options that must be equal on all ranks.
+    /// Names, with dashes, and values of other options that must be equal on all ranks.
     pub common: BTreeMap<String, String>,
     /// Name, with its dash, of the option with a list of sequences to search.
     pub list: Option<String>,
 }
 
-/// Where finished blocks are kept.
+/// A directory that keeps finished blocks, from which a job can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The directory.
+    /// Path of the directory.
     pub directory: PathBuf,
     /// Whether the job may resume the job in the directory.
     pub resume: bool,

@@ -33,24 +33,24 @@ pub struct Report {
     pub command: Vec<u8>,
     /// Column separator instead of the format's own. It may have several characters.
     pub delimiter: Option<String>,
-    /// `-html`.
+    /// Whether the report is HTML (`-html`).
     pub html: bool,
-    /// `-show_gis`.
+    /// Whether the report shows GIs (`-show_gis`).
     pub show_gis: bool,
-    /// Residues in a line of an alignment.
+    /// Number of residues in a line of an alignment.
     pub line_length: usize,
-    /// Number of subjects in the table of descriptions.
+    /// Maximum number of subjects in the table of descriptions.
     pub num_descriptions: usize,
-    /// Number of subjects with alignments.
+    /// Maximum number of subjects with alignments.
     pub num_alignments: usize,
-    /// `-sorthits`, where the format supports it.
+    /// Value of `-sorthits`, where the format supports it.
     pub sort_hits: Option<usize>,
-    /// `-sorthsps`, where the format supports it.
+    /// Value of `-sorthsps`, where the format supports it.
     pub sort_hsps: Option<usize>,
 }
 
 impl Report {
-    /// Converts the options to those of the report crate.
+    /// Converts these settings to the options of the report crate.
     pub fn options(&self, parse_deflines: bool) -> OutputOptions {
         let columns = |delimiter: &str| {
             let delimiter = self.delimiter.as_deref().unwrap_or(delimiter);

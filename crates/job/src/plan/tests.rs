@@ -1,4 +1,4 @@
-//! Plans are plain data: encoded and decoded again they are the same.
+//! Tests that plans are plain data: encoding and decoding does not change them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use fleetblast_stats::scoring::ScoringSystem;
 use super::*;
 use crate::testing::megablast;
 
-/// Checks that a plan is equal to what is decoded from its encoding.
+/// Checks that encoding and decoding a plan returns the same plan.
 fn check_round_trip(plan: &Plan) {
     let bytes = postcard::to_allocvec(plan).expect("a plan can be encoded");
     let decoded: Plan = postcard::from_bytes(&bytes).expect("a plan can be decoded");

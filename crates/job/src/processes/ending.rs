@@ -6,8 +6,9 @@ use crate::audience::Audience;
 use crate::cleanup;
 use crate::error::Error;
 
-/// Ends all processes of the job and removes their unfinished files. It waits for no other thread
-/// of this process, which may be busy for ever. An error without a message was reported elsewhere.
+/// Removes the unfinished files of this process, and ends all processes of the job. Waits for no
+/// other thread of this process, because a thread may be busy for ever. A silent error is not
+/// printed: it was reported elsewhere.
 pub fn end_job(world: &World, audience: &dyn Audience, error: &Error) -> ! {
     audience.abort();
     if !error.is_silent() {

@@ -1,4 +1,4 @@
-//! Processes that were started together: whether all of them search, and their collective steps.
+//! Processes that were started together: their roles and their collective steps.
 
 #[cfg(feature = "mpi")]
 mod ending;

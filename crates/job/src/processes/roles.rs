@@ -1,8 +1,8 @@
 //! Roles of processes that were started together: either all of them run the job, or none does.
 //!
 //! MPI waits for all processes when it begins and when it ends. A process with bad options would
-//! make the others wait for ever, so it also begins MPI and sends its refusal. Commands that do
-//! not search leave MPI alone: MPI begins only once in a rank, and a script on ranks may run such
+//! make the others wait for ever, so it also begins MPI and sends its refusal. Commands that do not
+//! search do not begin MPI. A rank can begin MPI only once, and a script on ranks may run such
 //! commands before the search.
 
 use std::thread;
@@ -13,18 +13,20 @@ use serde::{Deserialize, Serialize};
 use super::together::{OUTPUT_DELAY, mpi_failure};
 use crate::error::{Error, exit};
 
-/// What a process is about to do.
+/// Role that a process is about to take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
-    /// Search with the others. The number counts the last ranks, which make the report.
+    /// The process searches with the others. The number counts the I/O ranks, which are the last
+    /// ranks and make the report.
     Search(u32),
-    /// Make the report, as one of this number of ranks.
+    /// The process makes the report, as one of this number of I/O ranks.
     Report(u32),
-    /// End with this exit code; the first such process reports why.
+    /// The process ends with this exit code. The first such process reports the reason.
     Refuse(u8),
 }
 
-/// Returns if all processes run the job. `reason` is the message of a process that refuses.
+/// Exchanges the roles of all processes, and succeeds if all of them run the job. `reason` is the
+/// message of a process that refuses; `report` prints it.
 ///
 /// # Errors
 /// A silent error: one of the processes has reported the reason.
@@ -46,14 +48,14 @@ pub fn agree(world: &World, own: &Role, reason: &str, report: &dyn Fn(&str)) -> 
             _ => report(reason),
         }
     }
-    // Launchers end all processes when one ends.
+    // Launchers end all processes when one ends, so no process ends before the reason is reported.
     world.comm().barrier().map_err(mpi_failure)?;
     thread::sleep(OUTPUT_DELAY);
     Err(Error::silent(code))
 }
 
-/// Informs the processes that were started with this one that it refuses, for this reason. Returns
-/// the reason, without its message if it has been reported.
+/// Informs the processes that were started with this one that it refuses to run the job, for this
+/// reason. Returns the reason, or a silent error if it has been reported.
 pub fn announce_refusal(reason: Error, report: &dyn Fn(&str)) -> Error {
     let alone = launched().is_none_or(|launch| launch.ranks < 2);
     // Where MPI cannot begin, no process waits for this one.
@@ -70,7 +72,7 @@ fn refusal(roles: &[Role]) -> Option<(usize, u8)> {
     })
 }
 
-/// Returns the first rank whose site differs from the one that the options of rank 0 give it.
+/// Returns the first rank whose role or number of I/O ranks contradicts the options of rank 0.
 fn find_wrong_site(roles: &[Role]) -> Option<usize> {
     let first = match roles.first()? {
         Role::Search(reporting) | Role::Report(reporting) => *reporting,

@@ -11,7 +11,7 @@ use super::ending::end_job;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 
-/// The length that stands for no data at all.
+/// Broadcast length that stands for no data at all.
 const NO_DATA: u64 = u64::MAX;
 /// Time for a launcher to read the output of a rank; some launchers drop it when a rank fails.
 pub const OUTPUT_DELAY: Duration = Duration::from_millis(100);
@@ -20,7 +20,7 @@ pub const OUTPUT_DELAY: Duration = Duration::from_millis(100);
 pub struct Processes {
     /// The MPI world of all ranks.
     pub world: World,
-    /// Receives the messages of this process.
+    /// Receiver of the messages of this process.
     pub audience: Arc<dyn Audience>,
 }
 
@@ -31,7 +31,7 @@ impl Processes {
     }
 
     /// Returns the value of this rank if no rank failed. Otherwise the first failed rank reports
-    /// its error before any of them ends, because launchers end the others then.
+    /// its error before any rank ends, because a launcher ends all ranks when one ends.
     ///
     /// # Errors
     /// A silent error: the failed rank has reported the reason.
@@ -56,8 +56,8 @@ impl Processes {
         }
     }
 
-    /// Returns an error of this rank. If a mapped file has changed, its message names rank and
-    /// host: on another host the same path may be another file.
+    /// Returns a copy of an error of this rank. If a mapped file has changed, the message also
+    /// names rank and host, because the same path may be another file on another host.
     fn placed(&self, error: &Error) -> Error {
         let error = error.clone();
         match check_mapped_files() {
@@ -68,7 +68,7 @@ impl Processes {
         }
     }
 
-    /// Broadcasts the data of the first rank; those of other ranks are ignored.
+    /// Broadcasts the data of the first rank and returns them. `known` is ignored on other ranks.
     ///
     /// # Errors
     /// A connection that is lost.
@@ -76,7 +76,7 @@ impl Processes {
         self.broadcast_from(0, known)
     }
 
-    /// Broadcasts the data of a rank; those of other ranks are ignored.
+    /// Broadcasts the data of rank `from` and returns them. `known` is ignored on other ranks.
     ///
     /// # Errors
     /// A connection that is lost.
@@ -85,7 +85,7 @@ impl Processes {
         from: usize,
         known: Option<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>, Error> {
-        // No data are not the same as no bytes.
+        // `None` differs from empty data.
         let length = known.as_ref().map_or(NO_DATA, |bytes| bytes.len() as u64);
         let (mut length, mut bytes) = (length.to_ne_bytes(), known.unwrap_or_default());
         self.world.comm().broadcast(from, &mut length).map_err(mpi_failure)?;
@@ -99,7 +99,7 @@ impl Processes {
     }
 }
 
-/// Returns the data that the first rank broadcast, where it always has some.
+/// Returns the data of a broadcast in which the first rank always has data.
 ///
 /// # Errors
 /// No data: a fault of the program.
@@ -109,7 +109,7 @@ pub fn require_broadcast(known: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// Returns the host name of each rank.
+/// Returns the host name of each rank, in rank order.
 ///
 /// # Errors
 /// A connection that is lost.

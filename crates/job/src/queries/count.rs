@@ -8,8 +8,8 @@ use memchr::memchr;
 
 use crate::plan::{Plan, Source};
 
-/// Counts the queries of an input that can be read twice, and about the residues to search. Returns
-/// `None` for other inputs.
+/// Counts the queries of an input that can be read twice, and approximately their searched
+/// residues. Returns `None` for other inputs.
 pub fn count_queries(plan: &Plan) -> Option<Weight> {
     if let Some(start) = &plan.initial_pssm {
         return Some(Weight { sequences: 1, residues: start.pssm.query.len() as u64 });
@@ -31,7 +31,7 @@ pub fn count_queries(plan: &Plan) -> Option<Weight> {
 /// record to those that are searched.
 fn count_records(mut input: impl BufRead, searched: impl Fn(u64) -> u64) -> Option<Weight> {
     let mut total = Weight::default();
-    // State of the present record. The first one may lack a definition line.
+    // State of the current record. The first record may lack a definition line.
     let (mut residues, mut at_start, mut in_title) = (0, true, false);
     loop {
         let bytes = input.fill_buf().ok()?;

@@ -8,34 +8,35 @@ use crate::error::Error;
 /// Number of queries of a batch that are always kept unpacked.
 const MAX_UNPACKED: usize = 10_000;
 
-/// The queries of a batch while it is read. BLAST+ reports no query of a batch without letters, so
-/// most of them are packed as definition lines until a query with letters comes.
+/// The queries of a batch while it is read. If no query of the batch has letters, BLAST+ reports an
+/// error and none of the queries. So most of them are packed as definition lines until a query with
+/// letters comes.
 pub(super) struct BatchRecords {
     records: Vec<QueryRecord>,
     /// Whether no record has letters.
     is_without_letters: bool,
-    /// Definition lines of the packed queries, each with its `>` and a line end. They follow the
-    /// records.
+    /// Definition lines of the packed queries, each with its `>` and a line end. The packed queries
+    /// follow `records` in the batch.
     packed: Vec<u8>,
     /// Number of packed queries.
     packed_count: usize,
-    /// Options of the reader that unpacks them.
+    /// Options of the FASTA reader that unpacks the packed queries.
     options: Options,
 }
 
 impl BatchRecords {
-    /// Creates an empty batch; `options` are those of the reader.
+    /// Creates an empty batch. `options` are those of the FASTA reader of the queries.
     pub(super) fn new(options: Options) -> Self {
         let (records, packed) = Default::default();
         BatchRecords { records, is_without_letters: true, packed, packed_count: 0, options }
     }
 
-    /// Number of queries.
+    /// Returns the number of queries, packed or not.
     pub(super) fn len(&self) -> usize {
         self.records.len() + self.packed_count
     }
 
-    /// Whether there are queries, and none has letters.
+    /// Returns whether the batch has queries, and none of them has letters.
     pub(super) fn is_all_empty(&self) -> bool {
         self.is_without_letters && !self.records.is_empty()
     }
@@ -73,8 +74,8 @@ impl BatchRecords {
         };
         let packed = std::mem::take(&mut self.packed);
         self.packed_count = 0;
-        // Packed queries follow the last record without a gap, and BLAST+ gives all the same
-        // warnings.
+        // Packed queries follow the last record without a gap, and BLAST+ gives all of them the
+        // same warnings.
         let (mut number, mut unnamed, messages) =
             (last.number, last.unnamed, last.messages.clone());
         let mut reader = Reader::new(&packed[..], "packed queries", self.options);
@@ -89,7 +90,8 @@ impl BatchRecords {
     }
 }
 
-/// Whether the definition line and the position of a query determine all its properties.
+/// Returns whether the definition line and the position of a query determine all its properties, so
+/// that it can be packed.
 fn is_packable(query: &QueryRecord) -> bool {
     let record = &query.record;
     record.residues.is_empty()

@@ -18,11 +18,11 @@ pub(super) const IDENTITY: &str = "Composition-based statistics cannot be used w
 pub(super) const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
 /// Error of psiblast for several queries in one batch.
 pub(super) const SEVERAL: &str = "PSI-BLAST only accepts one protein sequence as query";
-/// Number of positions of `O` that the warning lists, at most.
+/// Maximum number of positions of `O` that the warning about replaced letters lists.
 const SHOWN_POSITIONS: usize = 20;
 
-/// Sorts warnings as BLAST+ prints them (`TSearchMessages::RemoveDuplicates`, blast_aux.cpp). That
-/// of an empty database comes later, and stays last.
+/// Sorts warnings in the order in which BLAST+ prints them (`TSearchMessages::RemoveDuplicates`,
+/// blast_aux.cpp). BLAST+ adds the warning about an empty database later, so it stays last.
 pub fn sort_warnings(warnings: &mut [String]) {
     warnings.sort_unstable_by(|a, b| (a == NOTHING_INCLUDED, a).cmp(&(b == NOTHING_INCLUDED, b)));
 }
@@ -32,8 +32,8 @@ pub fn all_empty_error(queries: usize) -> Error {
     Error::engine(format!("Warning: {NO_DATA} ").repeat(queries))
 }
 
-/// Returns the error for a batch that BLAST+ refuses to search. It repeats the reason and the
-/// query's warnings for each query.
+/// Returns the error for a batch that BLAST+ refuses to search. `messages` are the warnings of each
+/// query. The error repeats the reason for each query, with the warnings of that query.
 pub fn refusal_error<'a>(reason: &str, messages: impl Iterator<Item = &'a Vec<String>>) -> Error {
     let query_messages = |messages: &Vec<String>| {
         let warnings = messages.iter().map(|text| format!("Warning: {text} "));
@@ -42,7 +42,7 @@ pub fn refusal_error<'a>(reason: &str, messages: impl Iterator<Item = &'a Vec<St
     Error::engine(messages.map(query_messages).collect::<String>())
 }
 
-/// Returns the warnings of the setup of a query.
+/// Returns BLAST+'s warnings from the setup of a query. `residues` are the searched ones.
 pub(super) fn setup_warnings(kind: SequenceKind, residues: &[u8], searchable: bool) -> Vec<String> {
     if residues.is_empty() {
         return vec![NO_DATA.to_owned()];
@@ -57,7 +57,8 @@ pub(super) fn setup_warnings(kind: SequenceKind, residues: &[u8], searchable: bo
     messages
 }
 
-/// Returns the warning of letters that the search replaces, if there are any.
+/// Returns the warning about letters `O`, which the search replaces by `X`; `None` without such
+/// letters.
 fn replacement_warning(residues: &[u8]) -> Option<String> {
     let positions: Vec<usize> =
         residues.iter().enumerate().filter(|&(_, &c)| c == alphabet::O).map(|(at, _)| at).collect();

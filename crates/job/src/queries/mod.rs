@@ -31,10 +31,10 @@ pub use self::record::QueryRecord;
 use self::record::{report_warnings, searched_range_of};
 use self::start::{is_seekable, read_leading_blanks};
 
-/// Buffered bytes of queries.
+/// Buffered input of queries.
 type BoxedReader<'a> = Box<dyn BufRead + Send + 'a>;
 
-/// Reads queries from their input, block by block.
+/// Reader of queries, which reads block by block.
 pub struct QueryReader<'a> {
     plan: &'a Plan,
     reader: Reader<BoxedReader<'a>>,
@@ -42,11 +42,12 @@ pub struct QueryReader<'a> {
     version: Option<FileVersion>,
     /// Number of queries read.
     read_count: usize,
-    /// Number of queries read and reported: not those that end before `-query_loc` starts.
+    /// Number of queries read, without those that end before `-query_loc` starts, which no report
+    /// shows.
     reported_count: usize,
     /// Number of queries read that have no parsed identifiers.
     unnamed: usize,
-    /// The only query, if it comes from the file with its PSSM.
+    /// The only query, if it comes from the file of a PSSM.
     pssm_query: Option<Box<QueryRecord>>,
     /// Whether the last query read ends before `-query_loc` starts.
     has_skipped_last: bool,
@@ -62,7 +63,7 @@ pub struct QueryReader<'a> {
 pub struct RawBlock {
     /// The queries, in input order.
     pub records: Vec<QueryRecord>,
-    /// Number of consecutive queries in each batch of BLAST+.
+    /// Number of queries in each batch of BLAST+, in input order.
     pub batches: Vec<usize>,
     /// The error that stopped the reading after this block.
     pub failure: Option<Error>,
@@ -74,7 +75,7 @@ pub struct PreparedBlock {
     pub records: Vec<QueryRecord>,
     /// The queries as the engine searches them.
     pub prepared: Vec<Query>,
-    /// Number of consecutive queries in each batch of BLAST+.
+    /// Number of queries in each batch of BLAST+, in input order.
     pub batches: Vec<usize>,
     /// The error that stopped the reading after this block.
     pub failure: Option<Error>,
@@ -88,14 +89,15 @@ impl PreparedBlock {
 }
 
 impl RawBlock {
-    /// Number of queries, and of residues that are searched.
+    /// Returns the number of queries, and of their residues that are searched.
     pub fn weight(&self) -> Weight {
         let residues = self.records.iter().map(|record| record.length() as u64).sum();
         Weight { sequences: self.records.len() as u64, residues }
     }
 }
 
-/// Returns for each query whether its batch has a searchable query.
+/// Returns for each query whether its batch has a searchable query. `batches` has the number of
+/// queries of each batch.
 pub fn batch_searched<T>(
     queries: &[T],
     batches: &[usize],
@@ -111,8 +113,8 @@ impl<'a> QueryReader<'a> {
     /// Opens the queries of a plan.
     ///
     /// `block_residues` is the number of residues that fill a block; `database_letters` determines
-    /// adaptive batches. Returns `None` if BLAST+ calls the input empty: a file of nothing but
-    /// white space.
+    /// adaptive batches. Returns `None` if BLAST+ calls the input empty: a directory, or a file of
+    /// nothing but white space.
     pub fn open(
         plan: &'a Plan,
         block_residues: u64,
@@ -160,12 +162,13 @@ impl<'a> QueryReader<'a> {
         self.version
     }
 
-    /// Records how many extensions the last block caused; the size of the next batch follows.
+    /// Records how many extensions the last block caused, which determine the size of the next
+    /// batch.
     pub fn record_extensions(&mut self, extensions: u64) {
         self.batch_sizer.record_extensions(extensions);
     }
 
-    /// Sets how many residues fill the blocks that are read from now on.
+    /// Sets how many residues fill each block that is read from now on.
     pub fn set_block_residues(&mut self, residues: u64) {
         self.block_limits.block_residues = residues;
     }
@@ -176,7 +179,7 @@ impl<'a> QueryReader<'a> {
     }
 
     /// Reads the next block and prepares its queries on all threads of the current pool; `None` at
-    /// the end. `mask_repeats` adds masks before the preparation.
+    /// the end. `mask_repeats` adds masks of repeats before the preparation.
     ///
     /// # Errors
     /// Queries that cannot be read or masked.
@@ -238,28 +241,29 @@ impl<'a> QueryReader<'a> {
         Ok((!block.records.is_empty()).then_some(block))
     }
 
-    /// Whether the block ends before the next batch. Where a batch depends on the extensions of the
-    /// one before, a block has one batch.
+    /// Returns whether the block ends before the next batch. If batches are adaptive, a block has
+    /// one batch, because the next batch depends on its extensions.
     fn is_full(&self, block: Weight) -> bool {
         block.sequences > 0 && self.batch_sizer.is_adaptive() || self.is_block_full(block)
     }
 
-    /// Whether a block has enough queries.
+    /// Returns whether a block of this size has enough queries or residues.
     pub fn is_block_full(&self, block: Weight) -> bool {
         self.block_limits.is_full(block)
     }
 
-    /// Returns the rules that cut the queries into batches, in their present state.
+    /// Returns a copy of the rule that determines the sizes of batches, in its current state.
     pub fn batch_sizer(&self) -> BatchSizer {
         self.batch_sizer.clone()
     }
 
-    /// Whether the last query read was skipped because it ends before `-query_loc` starts.
+    /// Returns whether the last query read was skipped because it ends before `-query_loc` starts.
     pub fn has_skipped_last(&self) -> bool {
         self.has_skipped_last
     }
 
-    /// Reads the next reported query of any batch; `None` at the end.
+    /// Reads the next query, across the ends of batches; `None` at the end. Skips queries that end
+    /// before `-query_loc` starts.
     ///
     /// # Errors
     /// Queries that cannot be read.
@@ -289,8 +293,8 @@ impl<'a> QueryReader<'a> {
         }
     }
 
-    /// Reads the next batch: whole queries until they have the letters of a batch, as BLAST+
-    /// counts.
+    /// Reads the next batch: whole queries until their letters fill a batch. BLAST+ counts all
+    /// letters, also those outside of `-query_loc`.
     fn read_batch(&mut self, audience: &dyn Audience) -> Result<Vec<QueryRecord>, Error> {
         let mut records = BatchRecords::new(self.reader.options());
         let mut residues = 0;
@@ -300,8 +304,8 @@ impl<'a> QueryReader<'a> {
         while residues < self.batch_sizer.letters() {
             let Some(mut record) = self.next_query(audience)? else { break };
             if self.plan.iteration.is_none() {
-                // psiblast warns when it starts with the query, after all iterations of the one
-                // before.
+                // psiblast prints these warnings when it starts with the query, after all
+                // iterations of the query before it.
                 record.report_warnings(audience);
             }
             residues += record.record.residues.len();
@@ -323,11 +327,12 @@ impl<'a> QueryReader<'a> {
         records.into_records()
     }
 
-    /// Adds BLAST+'s warnings of the setup and of the search of a block's queries.
+    /// Adds BLAST+'s warnings about the setup and the search of a block's queries. `searchable`
+    /// states for each query whether it has statistics.
     fn add_all_messages(&self, block: &mut RawBlock, searchable: &[bool]) {
         let searched = batch_searched(searchable, &block.batches, |&searchable| searchable);
         let searched: Vec<bool> = searched.collect();
-        // Of translated queries BLAST+ warns only if a batch has no frame with statistics
+        // BLAST+ warns about translated queries only if no frame of the whole batch has statistics
         // (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
         let with_statistics =
             if self.plan.params.translates_queries() { &searched } else { searchable };
@@ -337,7 +342,8 @@ impl<'a> QueryReader<'a> {
         self.add_messages_of_search(&mut block.records, searched);
     }
 
-    /// Adds BLAST+'s warnings of the setup of a query.
+    /// Adds BLAST+'s warnings about the setup of a query. `searchable` states whether the query has
+    /// statistics.
     pub fn add_messages(&self, record: &mut QueryRecord, searchable: bool) {
         let kind = self.plan.query_kind;
         let searched =
@@ -347,8 +353,8 @@ impl<'a> QueryReader<'a> {
         messages::sort_warnings(&mut record.messages);
     }
 
-    /// Adds the warning of an empty database, which BLAST+ appends to all others. It gives none for
-    /// a batch without searchable queries.
+    /// Adds the warning about an empty database, which BLAST+ appends to all others. `searched`
+    /// states for each query whether its batch has a searchable query; BLAST+ warns only then.
     pub fn add_messages_of_search(
         &self,
         records: &mut [QueryRecord],
@@ -361,13 +367,14 @@ impl<'a> QueryReader<'a> {
         }
     }
 
-    /// Returns BLAST+'s error for a batch with searchable queries, if it has no statistics for the
-    /// scores. `messages` are the warnings of each query.
+    /// Returns the error for a batch with searchable queries if BLAST+ refuses to search with the
+    /// plan's options; otherwise `None`. `messages` are the warnings of each query.
     pub fn refusal<'m>(&self, messages: impl Iterator<Item = &'m Vec<String>>) -> Option<Error> {
         self.plan.refusal.as_ref().map(|reason| messages::refusal_error(reason, messages))
     }
 
-    /// Checks that BLAST+ does not refuse to search a block, if it has a searchable query.
+    /// Checks that BLAST+ does not refuse to search a block. It refuses only if the block has a
+    /// searchable query.
     ///
     /// # Errors
     /// BLAST+'s refusal, with the messages of the first batch.
@@ -385,8 +392,8 @@ impl<'a> QueryReader<'a> {
         }
     }
 
-    /// Returns the searched range of a query. BLAST+ silently skips queries that end before the
-    /// range starts.
+    /// Returns the searched range of a query; `None` for the whole query. BLAST+ silently skips
+    /// queries that end before the range starts.
     fn searched_range(&self, record: &Record) -> Result<Option<Range<u32>>, StartsBeyondEnd> {
         let Some(range) = &self.plan.query_range else { return Ok(None) };
         let len = record.residues.len();
@@ -399,7 +406,7 @@ impl<'a> QueryReader<'a> {
 
 /// The opened input of the queries.
 struct QueryStream<'a> {
-    /// The input from the first byte that is no white space.
+    /// The whole input, with its leading white space.
     bytes: BoxedReader<'a>,
     /// Version of the query file.
     version: Option<FileVersion>,

@@ -15,7 +15,7 @@ use crate::plan::InitialPssm;
 pub struct QueryRecord {
     /// The FASTA record with all residues.
     pub record: Record,
-    /// Number in the report, from 1.
+    /// Number of the query in the report, from 1.
     pub number: usize,
     /// Number among the queries without parsed identifiers, from 1. `Query_N` counts these.
     pub unnamed: usize,
@@ -84,7 +84,7 @@ impl QueryRecord {
         QueryInput { repeats: self.repeats.clone(), ..input(&self.record, self.range.as_ref()) }
     }
 
-    /// Number of letters read, by which BLAST+ fills batches.
+    /// Returns the number of all letters of the query, by which BLAST+ fills batches.
     pub fn letters(&self) -> u64 {
         self.record.residues.len() as u64
     }
@@ -99,7 +99,7 @@ impl QueryRecord {
         self.record.warnings.iter().map(|warning| warning.message_for(program)).collect()
     }
 
-    /// Number of residues that are searched.
+    /// Returns the number of residues that are searched.
     pub(super) fn length(&self) -> usize {
         searched_range_of(&self.record, self.range.as_ref()).len()
     }
@@ -109,7 +109,7 @@ impl QueryRecord {
         self.joined_warnings(&self.messages)
     }
 
-    /// Returns these warnings of the query as one text, if there are any.
+    /// Returns `messages` as one text after the name of the query; `None` if there are none.
     pub fn joined_warnings(&self, messages: &[String]) -> Option<Vec<u8>> {
         if messages.is_empty() {
             return None;
@@ -124,7 +124,7 @@ impl QueryRecord {
     }
 }
 
-/// Reports the reader's warnings of a record to the audience.
+/// Reports the warnings of the FASTA reader about a record to the audience.
 pub(super) fn report_warnings(record: &Record, audience: &dyn Audience) {
     for warning in &record.warnings {
         audience.print_message(&warning.message_for(audience.program()));
@@ -143,7 +143,7 @@ fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
     QueryInput { letters, lower_case, ..QueryInput::default() }
 }
 
-/// Returns the searched range of a record.
+/// Returns the searched range of a record: `range`, or the whole record if it is `None`.
 pub(super) fn searched_range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {
     range.map_or(0..record.residues.len(), |range| range.start as usize..range.end as usize)
 }

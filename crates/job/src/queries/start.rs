@@ -8,8 +8,8 @@ use rustix::fs::SeekFrom;
 
 use crate::plan::Source;
 
-/// Reads white space up to and with the first buffer that has another byte. Returns all bytes read:
-/// none for an empty input.
+/// Reads buffers up to the first one that has more than white space. Returns all bytes read, with
+/// the white space; none for an empty input.
 pub fn read_leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     let mut start = Vec::new();
     loop {
@@ -23,12 +23,13 @@ pub fn read_leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>>
     }
 }
 
-/// Whether an input can seek: only then BLAST+ checks whether it is empty.
+/// Returns whether an input can seek. BLAST+ checks only such an input for emptiness.
 pub fn is_seekable(source: &Source) -> bool {
     match source {
         Source::Stdin => rustix::fs::seek(std::io::stdin(), SeekFrom::Current(0)).is_ok(),
         Source::File(path) => {
-            // Opening a pipe twice would make its writer take the first reader for the last.
+            // A pipe must not be opened a second time: its writer would see another reader, which
+            // closes at once.
             let is_pipe = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
             let seek = |file| rustix::fs::seek(file, SeekFrom::Current(0));
             !is_pipe && File::open(path).is_ok_and(|file| seek(file).is_ok())

@@ -1,5 +1,5 @@
-//! The account of a job: where the time of its ranks went (`-timing`), and what they did when
-//! (`-trace`).
+//! Accounts for the time of a job: sums over its ranks (`-timing`), and the activities of each rank
+//! over time (`-trace`).
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::plan::{Plan, Subjects};
 use crate::timing::{FleetTiming, Loading, Spread, Timing, Usage};
 use crate::trace::{self, Description, Kind, RankTotals, Recorder};
 
-/// The work of a rank, and the resources of its process.
+/// The work of a rank, and the CPU time, memory and host of its process.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RankStatistics {
     sums: RankTotals,
@@ -52,8 +52,8 @@ pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
     Recorder::new(rank, trace).map_err(|error| failure(plan, &error))
 }
 
-/// Writes the times and the trace that the plan asks for. The ranks have worked since `start`, in
-/// one process or in several.
+/// Writes the times and the trace that the plan asks for. `start` is when the ranks started to
+/// work. `one_process` says whether all ranks are threads of one process.
 ///
 /// # Errors
 /// Files cannot be written.

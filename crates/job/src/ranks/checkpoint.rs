@@ -1,4 +1,4 @@
-//! The checkpoint of a job that may be resumed: its identity, and its finished blocks.
+//! The checkpoint of a job that may be resumed: the identity of the job, and its finished blocks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::plan::{self, Plan};
 
-/// Damaged records reported one by one, at most.
+/// Most damaged records that are reported one by one.
 const MOST_REPORTED: usize = 10;
 
 /// Options of the checkpoint.
@@ -24,11 +24,12 @@ const MOST_REPORTED: usize = 10;
 pub struct CheckpointOptions<'a> {
     /// The directory from which the job may be resumed.
     pub checkpoint: Option<&'a plan::Checkpoint>,
-    /// The directory in which the records stay as the report.
+    /// The directory of a report that consists of records, which stay there.
     pub records: Option<&'a Path>,
-    /// Compression of records that stay.
+    /// Compression of the records.
     pub codec: Codec,
-    /// Whether blocks are verified in their order.
+    /// Whether blocks are verified one after the other. Then a finished block needs a record with
+    /// the results of its verification.
     pub verified: bool,
 }
 
@@ -43,32 +44,32 @@ impl<'a> From<&'a Plan> for CheckpointOptions<'a> {
     }
 }
 
-/// The checkpoint, as every rank has it.
+/// The state of the checkpoint. Every rank has a copy of it.
 #[derive(Clone, Debug)]
 pub struct CheckpointState {
     /// This run of the job.
     pub run: Run,
-    /// Records of earlier runs.
+    /// Index of the records that earlier runs wrote.
     pub earlier: Arc<Index>,
-    /// Whether finished blocks are on disk before they count as finished, so that the job may be
-    /// resumed.
+    /// Whether the job may be resumed. Then a block counts as finished only when its output is on
+    /// disk.
     pub durable: bool,
-    /// Whether the records stay as the report.
+    /// Whether the report consists of the records, which stay in the directory.
     pub stays: bool,
 }
 
 /// The result of opening a checkpoint.
 pub enum OpenedCheckpoint {
-    /// No checkpoint is wanted.
+    /// The job has neither a checkpoint nor a report of records.
     Nothing,
-    /// The directory of this run.
+    /// This run has opened the directory, and writes records there.
     Checkpoint(Checkpoint),
     /// The directory has a complete report.
     Complete,
 }
 
-/// Opens the checkpoint, or the directory of a report of records, on one process of the job.
-/// Computes the `identity` only if the job may be resumed.
+/// Opens the checkpoint, or the directory of a report of records. Only one process of the job calls
+/// this function. Computes the `identity` only if the job may be resumed.
 ///
 /// # Errors
 /// The directory cannot be used, or has the checkpoint of another job; or the queries cannot be
@@ -84,7 +85,7 @@ pub fn open(
     let identity = wanted.map(|_| identity()).transpose()?;
     let resume = wanted.is_some_and(|wanted| wanted.resume);
     let start = if resume { Start::NewOrResume } else { Start::New };
-    // Other ranks may have another current directory.
+    // Other ranks may have another working directory, so they need an absolute path.
     let directory = std::path::absolute(place).map_err(|error| {
         Error::inaccessible("checkpoint", &format!("{} ({error})", place.display()))
     })?;
@@ -119,7 +120,7 @@ pub fn open(
     }
 }
 
-/// Creates a report of records without any query.
+/// Creates the directory of a report of records that has no queries.
 ///
 /// # Errors
 /// The directory cannot be used.
@@ -132,17 +133,17 @@ pub fn create_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
     left.map_err(|error| checkpoint_error(&error))
 }
 
-/// Returns the residues of a block in the job that is resumed: its records are of such blocks.
-/// Returns `None` if there is no such job, or if its identity cannot be read. Opening the
-/// checkpoint reports that.
+/// Returns the size of blocks, in residues, in the job that is to be resumed. Its records are only
+/// valid for blocks of this size. Returns `None` if no job is resumed, or if its identity cannot be
+/// read. Opening the checkpoint reports the latter.
 pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
     let identity =
         Checkpoint::read_identity(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
     identity::block_residues(&identity)
 }
 
-/// Lists the files of earlier runs. One process of the job does it: there may be thousands of
-/// directories.
+/// Lists the files that earlier runs wrote. Only one process of the job does this, because there
+/// may be thousands of directories.
 ///
 /// # Errors
 /// The directories cannot be read.
@@ -150,7 +151,7 @@ pub fn list_files(run: &Run) -> Result<Vec<FileId>, Error> {
     run.files().map_err(|error| checkpoint_error(&error))
 }
 
-/// Scans every `of`-th of these files, starting with number `part`.
+/// Scans every `of`-th of these files, from the file with index `part`.
 ///
 /// # Errors
 /// The files cannot be read.
@@ -202,8 +203,8 @@ impl CheckpointState {
         Ok(checkpoint_state)
     }
 
-    /// Returns the blocks that earlier runs finished, with the bytes of their output. If blocks are
-    /// `verified`, they count only with the record that verifies later blocks.
+    /// Returns the blocks that earlier runs finished, each with the number of bytes of its output.
+    /// If blocks are `verified`, a block counts only with the record of its verification.
     pub fn finished_blocks(&self, verified: bool) -> BTreeMap<BlockId, u64> {
         let has = |kind: Kind, key: &Key| self.earlier.cover(Key { kind, ..*key }).is_some();
         let results = self.earlier.complete().filter(|(key, _)| key.kind == Kind::RESULT);

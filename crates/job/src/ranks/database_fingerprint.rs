@@ -1,4 +1,4 @@
-//! Reads the files of the database, partition by partition, for its fingerprint.
+//! Reads the files of the database by partition, for the fingerprint of the database.
 
 use fleetblast_fleet::ids::PartitionId;
 
@@ -17,7 +17,8 @@ pub fn is_fingerprint_wanted(plan: &Plan, target: &SubjectDatabase) -> bool {
     target.is_on_disk() && (plan.fleet.checkpoint.is_some() || plan.metadata.is_some())
 }
 
-/// Reads everything that a plan searches, if its fingerprint is [wanted](is_fingerprint_wanted).
+/// Reads the whole database and returns its fingerprint. The fingerprint is empty unless it is
+/// [wanted](is_fingerprint_wanted).
 ///
 /// # Errors
 /// Files cannot be read, or threads cannot be started.
@@ -34,7 +35,7 @@ pub fn read_fingerprint(
     Ok(VolumeFingerprints::from_sums(&read_sums(plan, target, cut, all)?))
 }
 
-/// Reads parts of the database for their fingerprints, on the threads of a rank.
+/// Computes the fingerprints of some files of some partitions, on the threads of a rank.
 ///
 /// # Errors
 /// Files cannot be read, or threads cannot be started.

@@ -43,23 +43,24 @@ use crate::trace::{
 pub struct HostedRoles<'a> {
     /// The supermaster, if it is on this rank.
     pub supermaster: Option<Box<dyn SupermasterExecutor + 'a>>,
-    /// With the supermaster: blocks that earlier runs finished, and the bytes of their output.
+    /// On the supermaster's rank: blocks that earlier runs finished, and the number of bytes of
+    /// their output.
     pub earlier: BTreeMap<BlockId, u64>,
     /// The master, if one is on this rank.
     pub master: Option<(GroupId, Box<dyn MasterExecutor + 'a>)>,
     /// The worker, if one is on this rank.
     pub worker: Option<HostedWorker<'a>>,
-    /// Records what all roles do.
+    /// Records the activities of all roles.
     pub recorder: Recorder,
     /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
 }
 
-/// A worker with its executor, the state that its threads share, and its pool of threads.
+/// A worker: its number, its executor, the data that its threads share, and its thread pool.
 pub type HostedWorker<'a> =
     (WorkerId, Box<dyn WorkerExecutor + 'a>, Arc<WorkerShared>, rayon::ThreadPool);
 
-/// How the job ended, as far as this rank knows.
+/// The end of the job, as far as this rank knows it.
 #[derive(Clone, Debug)]
 pub enum RankEnd {
     /// All roles of this rank have exited.
@@ -75,16 +76,16 @@ struct RoleSlot<R, T> {
     exited: bool,
 }
 
-/// Work of the supermaster.
+/// Work of the supermaster, with the ticket that identifies it.
 type SupermasterTask = (Ticket, SupermasterWork<Bytes>);
 
-/// The roles of a rank, while they run.
+/// The roles of a rank while the job runs.
 struct Driver<'a, T> {
     rank: Rank,
     topology: &'a Topology,
     transport: &'a mut T,
     start: Instant,
-    /// Messages between roles of this rank, with the receipts that their senders wait for.
+    /// Messages between roles of this rank, each with the receipt that its sender waits for.
     local: VecDeque<(Envelope, Option<Receipt>)>,
     supermaster: Option<RoleSlot<Supermaster<Bytes>, SupermasterTask>>,
     master: Option<(GroupId, RoleSlot<Master<Bytes>, MasterTask>)>,
@@ -94,15 +95,15 @@ struct Driver<'a, T> {
     recorder: Recorder,
     /// Number and approximate bytes of messages to other ranks.
     traffic: Traffic,
-    /// With the supermaster: the progress of all groups.
+    /// On the supermaster's rank: the progress of all groups.
     progress: Option<GroupProgress>,
-    /// With a master on another rank than the supermaster: the progress to be sent.
+    /// On the rank of a master without the supermaster: progress to send to the supermaster.
     tally: ProgressTally,
     end: Option<RankEnd>,
 }
 
-/// Runs a rank to its end. Calls `failed` with the cause if the job cannot go on, so that work in
-/// progress stops early.
+/// Runs the roles of a rank until they end. If the job fails, calls `failed` with the cause, which
+/// stops the work in progress.
 ///
 /// # Errors
 /// The connection to other ranks is lost.
@@ -218,7 +219,7 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    /// Records how much waits, and how much was sent.
+    /// Records counters of waiting work and of messages sent, if a trace is wanted.
     fn record_counters(&self) {
         if !self.recorder.is_on() {
             return;
@@ -236,7 +237,8 @@ impl<T: Transport> Driver<'_, T> {
         self.recorder.set_counter(MESSAGE_BYTES, self.traffic.bytes);
     }
 
-    /// Shows the progress of all groups, or sends the progress of one to the supermaster.
+    /// Shows the progress of all groups. On the rank of a master without the supermaster, sends the
+    /// progress of the group to the supermaster instead.
     fn report_progress(&mut self) -> Result<(), Error> {
         if let Some(progress) = &self.progress {
             progress.show_slowest();
@@ -275,8 +277,8 @@ impl<T: Transport> Driver<'_, T> {
 
     fn handle_event(&mut self, event: RankEvent) -> Result<(), Error> {
         match event {
-            // The payload is in memory of a role now, so dropping the receipt returns it to the
-            // sender.
+            // A role has the payload in its memory now. So the receipt is dropped, which returns it
+            // to the sender.
             RankEvent::Message(envelope, _returned) => self.deliver(envelope),
             RankEvent::Sent(receipt) => self.handle_receipt(receipt),
             RankEvent::Supermaster(ticket, outcome) => {
@@ -296,7 +298,7 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    /// Asks the supermaster to end the job soon.
+    /// Asks the supermaster to drain the job.
     fn drain(&mut self) -> Result<(), Error> {
         if self.supermaster.is_some() {
             return self.supermaster(Event::Drain);
@@ -310,7 +312,7 @@ impl<T: Transport> Driver<'_, T> {
         self.transport.send(self.topology.supermaster, Envelope { from, message }, None)
     }
 
-    /// Converts the outcome of work into an event.
+    /// Converts the outcome of work into an event of its role.
     fn completion_event<M, O>(ticket: Ticket, outcome: Result<O, Error>) -> Event<M, O> {
         match outcome {
             Ok(outcome) => Event::Done { ticket, outcome },

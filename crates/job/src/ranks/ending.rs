@@ -1,4 +1,4 @@
-//! The end of a job.
+//! Ends a job: closes its checkpoint, and converts the ends of its ranks into results.
 
 use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::Rank;
@@ -9,8 +9,8 @@ use super::driver::RankEnd;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 
-/// Ends the checkpoint of a job whose report is complete: removes it, or with `keep`, if it is the
-/// report itself, only closes it.
+/// Ends the checkpoint of a job whose report is complete. Removes the checkpoint. If it is the
+/// report itself (`keep`), only closes it.
 pub fn finish_checkpoint(checkpoint: Option<Checkpoint>, keep: bool, audience: &dyn Audience) {
     let end = if keep { Checkpoint::leave } else { Checkpoint::remove };
     if let Some(Err(error)) = checkpoint.map(end) {
@@ -19,11 +19,11 @@ pub fn finish_checkpoint(checkpoint: Option<Checkpoint>, keep: bool, audience: &
     }
 }
 
-/// Converts the end of a rank into the result of its process. `place` names a rank, if there are
-/// several.
+/// Converts the end of a rank into the result of its process. `place` names a rank for messages;
+/// `None` if the job has only one rank.
 ///
 /// # Errors
-/// Returns any error of the rank, and the end of a job that did not complete.
+/// The error of the rank, or the failure or drain of the job.
 pub fn rank_result(
     end: Result<RankEnd, Error>,
     checkpoint_state: Option<&CheckpointState>,
@@ -31,7 +31,8 @@ pub fn rank_result(
 ) -> Result<(), Error> {
     match end? {
         RankEnd::Exited(Exit::Completed) => Ok(()),
-        // The user was informed at once: a long search could delay this.
+        // The user was informed when the drain ended: a long search could delay a message from
+        // here.
         RankEnd::Exited(Exit::Drained) => Err(Error::silent(exit::DRAINED)),
         RankEnd::Failed(Failure { rank, code, cause }) => {
             // Errors of queries and options do not depend on the rank. They are printed in BLAST+'s

@@ -1,5 +1,5 @@
-//! The identity of a job: the inputs and options that two runs, or all ranks of one run, must
-//! share.
+//! The identity of a job: the inputs and options that must be equal in all runs of a job, and on
+//! all ranks.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,15 +15,15 @@ use crate::inputs;
 use crate::plan::{Plan, Source, Subjects};
 use crate::subjects::SubjectDatabase;
 
-/// The program file of this process, even if the file was renamed meanwhile.
+/// Path of the program file of this process. It is valid even if the file was renamed.
 pub const PROGRAM: &str = "/proc/self/exe";
 
-/// Follows the number of residues in [`Identity::blocks`].
+/// Text after the number of residues in [`Identity::blocks`].
 const BLOCK_UNIT: &str = " residues";
 
 /// Returns everything on which the bytes of a report depend, for a job that may be resumed.
-/// `fingerprint` covers the whole database. Blocks have `block_residues` residues. The queries are
-/// read from version `queries` of their file.
+/// `fingerprint` covers the whole database. Blocks have `block_residues` residues. `queries` is the
+/// version of the query file when it was opened.
 ///
 /// # Errors
 /// Inputs cannot be read again, or have changed.
@@ -51,13 +51,13 @@ pub fn job_identity(
     })
 }
 
-/// Parses the residues of a block from an identity; `None` if they are not there.
+/// Returns the size of blocks in residues from an identity; `None` if the identity has none.
 pub fn block_residues(identity: &Identity) -> Option<u64> {
     identity.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
 }
 
-/// Returns the identity that a rank knows before it has read the database. Queries are missing: one
-/// rank reads them for all.
+/// Returns the identity that a rank knows before it has read the database. It lacks the queries,
+/// which only one rank reads.
 ///
 /// # Errors
 /// The program file cannot be read.
@@ -119,8 +119,8 @@ fn lossy(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Computes the digest of an input that can be read again when the job is resumed. If the `version`
-/// of the opened file is known, the file must still have it.
+/// Computes the digest of an input that can be read again if the job is resumed. If `version` is
+/// known, the file must still have this version.
 ///
 /// # Errors
 /// The input cannot be read again, or has changed since it was opened.

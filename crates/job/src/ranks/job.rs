@@ -23,7 +23,7 @@ use crate::queries::{self, QueryRecord};
 use crate::reports;
 use crate::subjects::SubjectDatabase;
 
-/// A job, as each rank creates it for itself.
+/// The data of a job. Each process creates its own copy.
 pub struct RankJob<'a> {
     /// The plan.
     pub plan: &'a Plan,
@@ -31,43 +31,43 @@ pub struct RankJob<'a> {
     pub target: &'a SubjectDatabase,
     /// Setup of the report.
     pub report: model::Setup<'a>,
-    /// The engine.
+    /// The engine that searches queries without a PSSM.
     pub engine: Search,
-    /// The engine for matrices, if queries are searched again.
+    /// The engine that searches queries with a PSSM, if the job has iterations (psiblast).
     pub pssm_engine: Option<Search>,
     /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
-    /// Stops work in progress when the job cannot go on.
+    /// Stops work in progress if the job cannot continue.
     pub halt: Halt,
-    /// The state of the link, on the rank that sends metadata to another site.
+    /// Observer of the link, on the rank that sends metadata to the I/O site.
     pub stream: Option<StreamObserver>,
-    /// OIDs of each partition, ascending, without gaps.
+    /// OIDs of each partition. The ranges ascend without gaps.
     partitions: Vec<Range<u32>>,
 }
 
-/// A block of queries that is ready to be searched.
+/// A block of queries, prepared for the search.
 pub struct PreparedBlock {
     /// The queries as read.
     pub records: Vec<QueryRecord>,
-    /// The queries as searched.
+    /// The queries as the engine searches them.
     pub prepared: Vec<Query>,
-    /// Number of consecutive queries in each batch that BLAST+ would search together.
+    /// Number of consecutive queries in each batch of BLAST+.
     pub batches: Vec<usize>,
-    /// The parameters that the engine needs.
+    /// How the engine groups the queries.
     pub grouping: Grouping,
-    /// The link to another site, as measured when the queries were read.
+    /// The link to the I/O site, as measured when the queries were read.
     pub link: Option<LinkStatistics>,
-    /// For each query, whether some query of its batch can be searched.
+    /// For each query, whether its batch has a searchable query.
     batch_searched: Vec<bool>,
     /// Warnings of each query for the XML report.
     messages: Vec<Vec<u8>>,
-    /// The queries as reported; empty if they are reported as searched.
+    /// The queries as the report shows them; empty if they equal `prepared`.
     reported: Vec<Query>,
 }
 
 impl<'a> RankJob<'a> {
-    /// Creates a job. `partitions` are the OIDs of each partition. The plan's pattern has
-    /// `occurrences` in the whole database.
+    /// Creates the data of a job. `partitions` has the OIDs of each partition. `occurrences` is the
+    /// number of occurrences of the plan's pattern in the whole database.
     pub fn new(
         plan: &'a Plan,
         target: &'a SubjectDatabase,
@@ -98,18 +98,18 @@ impl<'a> RankJob<'a> {
         self.plan.has_unknown_batches()
     }
 
-    /// Returns the rules of psiblast, if queries are searched again.
+    /// Returns the rules for the iterations of psiblast; `None` for other programs.
     pub fn iteration_rules(&self) -> Option<Rules<'_>> {
         Rules::from_plan(self.plan, &self.engine, self.pssm_engine.as_ref())
     }
 
-    /// Returns the engine for a block.
+    /// Returns the engine for a block: that for PSSMs if a query of the block has one.
     pub fn engine_for(&self, block: &PreparedBlock) -> &Search {
         let has_pssm = block.prepared.iter().any(|query| query.pssm.is_some());
         self.pssm_engine.as_ref().filter(|_| has_pssm).unwrap_or(&self.engine)
     }
 
-    /// Returns whether this site makes the report, to be written or to be sent as metadata.
+    /// Returns whether this site makes the report, to write it or to send it as metadata.
     pub fn makes_report(&self) -> bool {
         self.plan
             .metadata
@@ -140,7 +140,7 @@ impl<'a> RankJob<'a> {
         let wire::QueryBlock { queries, batches, batch_grouping, link, .. } =
             wire::QueryBlock::decode(bytes)?;
         if batch_grouping.is_some() {
-            // The supermaster has prepared them, because it predicts their batches.
+            // The supermaster has already prepared the queries, because it predicts their batches.
             return Ok(bytes.clone());
         }
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
@@ -157,8 +157,8 @@ impl<'a> RankJob<'a> {
             .encode()
     }
 
-    /// Encodes queries for their next iteration. Each is a batch of its own. All of them have a
-    /// matrix, or none has.
+    /// Encodes queries for their next iteration. Each query is a batch of its own. Either all
+    /// queries have a PSSM, or none has.
     ///
     /// # Errors
     /// The block cannot be encoded.
@@ -184,10 +184,10 @@ impl<'a> RankJob<'a> {
         .encode()
     }
 
-    /// Encodes the same queries with another grouping.
+    /// Encodes the queries of an encoded block with another grouping.
     ///
     /// # Errors
-    /// The bytes are not a block.
+    /// The bytes are not an encoded block.
     pub fn regroup(
         &self,
         bytes: &wire::Bytes,
@@ -200,7 +200,7 @@ impl<'a> RankJob<'a> {
     /// Decodes a block that a master has prepared, and makes it ready for searching.
     ///
     /// # Errors
-    /// The bytes are not a block.
+    /// The bytes are not an encoded block, or its queries were not prepared.
     pub fn decode_block(&self, bytes: &wire::Bytes) -> Result<PreparedBlock, Error> {
         let wire::QueryBlock { queries, findings, batches, batch_grouping, position_scores, link } =
             wire::QueryBlock::decode(bytes)?;
@@ -233,7 +233,7 @@ impl<'a> RankJob<'a> {
     }
 }
 
-/// A fault of the program.
+/// Message for queries without preparation, a fault of the program.
 const UNPREPARED: &str = "a rank received queries that were not prepared";
 
 impl PreparedBlock {
@@ -242,17 +242,17 @@ impl PreparedBlock {
         self.prepared.iter().map(|query| u64::from(query.length)).sum()
     }
 
-    /// Returns for each query whether some query of its batch can be searched.
+    /// Returns for each query whether its batch has a searchable query.
     pub fn batch_searched(&self) -> &[bool] {
         &self.batch_searched
     }
 
-    /// Returns a query in the form in which the report shows it.
+    /// Returns a query as the report shows it.
     fn reported_query(&self, query: usize) -> &Query {
         self.reported.get(query).unwrap_or(&self.prepared[query])
     }
 
-    /// Returns a query for the report, with the number of its subjects.
+    /// Returns the data of a query for the report. The query has `hit_count` subjects.
     pub fn query_result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
         QueryResult {
             batch_searched: self.batch_searched[query],

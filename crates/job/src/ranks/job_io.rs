@@ -33,17 +33,18 @@ pub struct JobIo<'a> {
     queries: QueryReader<'a>,
     /// The output.
     pub output: JobOutput,
-    /// The first bytes of the metadata, if they are written instead of a report.
+    /// The first bytes of the metadata, if the job writes metadata instead of a report.
     start: Option<Vec<u8>>,
 }
 
 impl<'a> JobIo<'a> {
-    /// Opens the queries, the output and the checkpoint. Returns `None` if there is nothing to do.
-    /// `early_end` ends the job on a signal.
+    /// Opens the queries, the output and the checkpoint. Returns `None` if there are no queries, or
+    /// if an earlier run has completed the job. `early_end` removes the unfinished output if a
+    /// signal arrives before the job starts.
     ///
     /// # Errors
-    /// Queries cannot be read, outputs cannot be written, or the checkpoint is of another search.
-    /// With metadata also: the database cannot be read, or the other site cannot be reached.
+    /// Queries cannot be read, outputs cannot be written, or the checkpoint belongs to another
+    /// search. With metadata also: the database cannot be read, or the I/O site cannot be reached.
     pub fn open(
         plan: &'a Plan,
         target: &SubjectDatabase,
@@ -74,8 +75,8 @@ impl<'a> JobIo<'a> {
             let version = queries.version();
             let identity =
                 identity::job_identity(plan, (target, fingerprint), block_residues, version)?;
-            // If the files changed while they were read, this identity never existed, and nobody
-            // could resume the job.
+            // If the files changed while they were read, this identity is of no real database, and
+            // nobody could resume the job.
             check_mapped_files()?;
             Ok(identity)
         };
@@ -95,7 +96,7 @@ impl<'a> JobIo<'a> {
         Ok(Some((JobIo { queries, output, start }, checkpoint)))
     }
 
-    /// Returns the supermaster's executor, and a receiver of the complete report.
+    /// Returns the executor of the supermaster, and the receiver of the complete output.
     ///
     /// # Errors
     /// The executor cannot be created.
@@ -109,8 +110,9 @@ impl<'a> JobIo<'a> {
     }
 }
 
-/// Returns the first bytes of the metadata, if they are written. Metadata for another site are sent
-/// from now on. If the job `goes_on` in another run, the stream may end before it is complete.
+/// Returns the first bytes of the metadata; `None` if the job writes none. For a link or for I/O
+/// ranks, also opens the sink and starts to send the metadata. `goes_on` says that the job may be
+/// resumed, so that the stream may end before it is complete.
 fn start(
     plan: &Plan,
     (target, fingerprint): (&SubjectDatabase, &VolumeFingerprints),
@@ -122,7 +124,8 @@ fn start(
     let fingerprint = fingerprint::fingerprint_ranks_database(target, fingerprint)?;
     let header = header(plan, metadata, target, fingerprint)?;
     if !matches!(metadata.out, MetadataDestination::File(_)) {
-        // The supervisor of the rank receives the error that ends the stream.
+        // If the link is given up, the supervisor of this rank receives the error. So no halt flag
+        // is needed.
         let environment = (io_channel, audience, &Halt::default());
         let begun = MetadataSink::open(metadata, &header, environment)?;
         output.stream =

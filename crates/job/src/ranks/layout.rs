@@ -1,4 +1,4 @@
-//! Plans the layout of a job over its ranks, from queries, database and memory.
+//! Plans how a job uses its ranks, from the queries, the database and the memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,28 +28,30 @@ use crate::threads::pool;
 pub struct RankResources {
     /// Number of ranks in the job.
     pub all: u32,
-    /// Ranks on the host with most of them.
+    /// Largest number of ranks on a host.
     pub per_host: u32,
     /// Number of hosts.
     pub hosts: u32,
-    /// Bytes of memory for each rank, on the host with least memory; `None` if no host reports it.
+    /// Bytes of memory for each rank, on the host with the least. `None` if no host reports its
+    /// memory.
     pub memory: Option<u64>,
-    /// Whether some host reads the database from another machine.
+    /// Whether some host reads the database over a network.
     pub remote: bool,
 }
 
 impl RankResources {
-    /// Describes `ranks` ranks in this process. With `-memory` it is a plan for other machines,
-    /// where each rank has a host of its own.
+    /// Describes `ranks` ranks in this process. With `-memory`, describes other machines: each rank
+    /// then has a host of its own.
     pub fn in_one_process(plan: &Plan, ranks: u32) -> Self {
         let hosts = if plan.load.memory_limit.is_some() { ranks } else { 1 };
         let memory = memory_per_rank(ranks);
         RankResources { all: ranks, per_host: ranks, hosts, memory, remote: false }
     }
 
-    /// Returns whether ranks load the database together. By default they do if several hosts would
-    /// read it over a network. A single block of queries is searched once in each partition, so
-    /// nothing would be read twice. The database fits into memory in any layout.
+    /// Returns whether the ranks load the database together, by broadcast. By default they do if
+    /// several hosts would read it over a network. With a single block of queries, they do not:
+    /// each partition is searched once, so nothing would be read twice. Any layout has memory for
+    /// the whole database.
     fn uses_broadcast(&self, wish: Option<LoadMethod>, queries: Option<Weight>) -> bool {
         let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
         let several_read = self.hosts > 1 && self.remote && !single;
@@ -66,7 +68,7 @@ pub struct DatabaseCut {
 }
 
 impl DatabaseCut {
-    /// Cuts the database as a layout says.
+    /// Divides the database into the partitions of a layout.
     pub fn new(target: &SubjectDatabase, layout: &Layout) -> Self {
         let partitions = target.searched.partitions(layout.shape.partitions as usize);
         let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
@@ -74,20 +76,21 @@ impl DatabaseCut {
     }
 }
 
-/// Returns whether the database is on other machines.
+/// Returns whether the database is on a network file system.
 #[cfg(feature = "mpi")]
 pub fn is_remote(database: &Database) -> bool {
     let path = database.volume_file(0, VolumeFile::Sequences);
     path.is_some_and(|path| machine::storage_location(&path) == machine::StorageLocation::Network)
 }
 
-/// Returns the bytes of memory that each of `ranks_on_host` ranks may use on this host.
+/// Returns the bytes of memory that each of the `ranks_on_host` ranks of this host may use. `None`
+/// if the host does not report its memory.
 pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
     let usable = machine::available_memory()? as f64 * MAX_MEMORY_FRACTION;
     Some(usable as u64 / u64::from(ranks_on_host.max(1)))
 }
 
-/// Plans the layout.
+/// Plans the layout of the job: groups, partitions and blocks.
 ///
 /// # Errors
 /// The database does not fit, a setting of the user cannot be met, or the index is out of order.
@@ -109,7 +112,7 @@ pub fn plan_layout(
         ranks_per_host: ranks.per_host,
         hosts: ranks.hosts,
         broadcast,
-        // Mapped files are not held in memory, so their memory cannot be limited.
+        // Mapped files are in the kernel's page cache, so their memory cannot be limited.
         stream: !broadcast && plan.load.method != Some(LoadMethod::Map),
         threads: plan.threads.count as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
@@ -121,7 +124,7 @@ pub fn plan_layout(
         user_settings,
     };
     if let Some(wanted) = plan.load.memory_limit {
-        // The user's limit is for the database alone, for each rank, on any host.
+        // The user's limit applies to the database alone, and to each rank on any host.
         request.memory = wanted.saturating_add(request.other_memory(config));
         request.ranks_per_host = 1;
     }
@@ -138,7 +141,7 @@ fn database_size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
     })
 }
 
-/// Chooses how the processes of a layout load the database.
+/// Chooses how processes load the database.
 ///
 /// # Errors
 /// The database cannot be loaded as wished, or the index is out of order.
@@ -159,7 +162,7 @@ pub fn choose_loader(
     choice.map_err(Error::from)
 }
 
-/// Prints a layout.
+/// Prints a layout. If the plan has metadata, also estimates and prints their size.
 ///
 /// # Errors
 /// Standard output cannot be written.

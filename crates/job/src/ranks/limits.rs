@@ -6,7 +6,7 @@ use fleetblast_metadata::{Encoding, EncodingChoice};
 use crate::error::{Error, exit};
 use crate::plan::{Format, MetadataDestination, Plan};
 
-/// Most ranks of a process, which share its threads and memory.
+/// Most ranks in one process. They share its threads and memory.
 const MOST_RANKS: u32 = 10_000;
 /// Most ranks of a dry run.
 const MOST_RANKS_PLANNED: u32 = 1_000_000;
@@ -55,12 +55,12 @@ fn find_unsupported(plan: &Plan) -> Option<String> {
         if plan.report.format == Format::Sam
             && metadata.encodings == EncodingChoice::Only(Encoding::Report)
         {
-            // The references of all lines are known at the end, but come first.
+            // The references come first in the report, but are known only at its end.
             return Some(format!("{option}, -metadata report and -outfmt 17"));
         }
     }
     if plan.report.format == Format::Sam && plan.fleet.config.strategy == Strategy::Records {
-        // The references of each block would stand before its lines.
+        // The records of each block would have the references of that block before its lines.
         return Some("-outfmt 17 and -output records".to_owned());
     }
     if matches!(plan.params.repeat_search(), Ok(Some(_))) {
@@ -70,7 +70,8 @@ fn find_unsupported(plan: &Plan) -> Option<String> {
         return None;
     }
     if plan.params.pairs_diagonals() {
-        // Two paired hits may be in two queries of a batch, so their score is not certain.
+        // The two paired hits may be in two queries of a batch, so their score depends on the
+        // prediction.
         return Some("-off_diagonal_range".to_owned());
     }
     // These options give groups segments of blocks in advance. But blocks are verified in their

@@ -26,16 +26,16 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)
 pub struct MetadataStream {
     shared: Arc<StreamShared>,
     thread: Option<JoinHandle<Result<MetadataSink, Error>>>,
-    /// Whether the job may be resumed. Then the other site waits when the stream breaks off.
+    /// Whether the job may be resumed. If so, the I/O site waits after the stream has ended early.
     is_resumable: bool,
 }
 
-/// Observes a stream: its error, and the state of its link.
+/// Observer of a stream. Returns its error, and the state of its link.
 #[derive(Clone)]
 pub struct StreamObserver(Arc<StreamShared>);
 
 impl StreamObserver {
-    /// Checks that the stream goes on.
+    /// Checks that the stream has not failed.
     ///
     /// # Errors
     /// Returns the error that ended the stream early.
@@ -72,8 +72,8 @@ enum StreamEnd {
 }
 
 impl MetadataStream {
-    /// Starts to send the records of a file. Records that the other site has, by `resumed`, are
-    /// verified but not sent.
+    /// Starts to send the records of a file. Records that the I/O site holds (`resumed`) are
+    /// verified and not sent.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -111,11 +111,11 @@ impl MetadataStream {
         state.failure.clone().map_or(Ok(state.link), Err)
     }
 
-    /// Sends the remaining records, now that all are written, and waits for the report at the other
-    /// site.
+    /// Sends the remaining records, which ranks have all written. Then waits until the I/O site has
+    /// made the report.
     ///
     /// # Errors
-    /// Returns the error that ended the stream, or that of the other site.
+    /// The error that ended the stream, or that of the I/O site.
     pub fn finish(mut self) -> Result<(), Error> {
         self.end(StreamEnd::Complete).map_or(Ok(()), |sink| sink?.commit())
     }
@@ -145,7 +145,7 @@ impl StreamShared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for `pause`, or until the end is known. Returns the end, if it is known.
+    /// Waits for `pause`, or until somebody ends the stream. Returns how it ends, if that is known.
     fn wait(&self, pause: Duration) -> Option<StreamEnd> {
         let state = self.lock();
         if state.ended.is_some() {
@@ -160,7 +160,7 @@ impl StreamShared {
 struct RecordReader {
     path: PathBuf,
     offset: u64,
-    /// Compares the records with those that the other site has, until the last of them.
+    /// Compares the records with those that the I/O site holds; `None` after the last of these.
     verifier: Option<ResumeVerifier>,
 }
 
@@ -173,7 +173,7 @@ impl RecordReader {
         let ([mut pause, longest], mut end) = (PAUSES, None);
         loop {
             shared.lock().link = sink.link_statistics();
-            // The file is opened each time: on network file systems, only a new opening shows the
+            // Opens the file each time. On network file systems, only a new opening shows the
             // writes of other hosts.
             let record = File::open(&self.path).and_then(|file| self.next_record(&file));
             let record = record
@@ -198,7 +198,7 @@ impl RecordReader {
         }
     }
 
-    /// Reads the next record, if it is complete.
+    /// Reads the next record. Returns `None` if it is not complete yet.
     fn next_record(&self, file: &File) -> io::Result<Option<(RecordHead, Vec<u8>)>> {
         let end = file.metadata()?.len();
         if end < self.offset + HEAD_BYTES as u64 {
@@ -215,7 +215,7 @@ impl RecordReader {
         Ok(head.matches(&body).then_some((head, body)))
     }
 
-    /// Sends a record, unless the other site has it.
+    /// Sends a record, unless the I/O site holds it.
     fn send_record(
         &mut self,
         head: &RecordHead,
@@ -238,5 +238,5 @@ impl RecordReader {
     }
 }
 
-/// A fault of the program.
+/// Message for missing records, a fault of the program.
 const INCOMPLETE: &str = "the metadata that ranks wrote are incomplete";

@@ -154,7 +154,7 @@ pub fn on_threads(
         target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
         finish_checkpoint(checkpoint, plan.records_directory().is_some(), &**audience);
     }
-    // A job that was drained has its account too.
+    // A drained job has an account, too.
     let account = match statistics.len() == ranks as usize {
         true => account::render(&job_context, &statistics, start, true),
         false => Ok(()),
@@ -162,7 +162,8 @@ pub fn on_threads(
     ended.and(account)
 }
 
-/// Counts the occurrences of the plan's pattern in these subjects, on threads of its own.
+/// Counts the occurrences of the plan's pattern in these subjects, in a thread pool of its own.
+/// Returns 0 without a pattern.
 fn count_occurrences(
     plan: &Plan,
     target: &SubjectDatabase,
@@ -180,11 +181,11 @@ fn count_occurrences(
 struct JobContext<'a> {
     job: RankJob<'a>,
     choice: LoaderChoice,
-    /// Partitions that were loaded together with other processes before the search.
+    /// Partitions that all processes loaded together before the search (`-loader broadcast`).
     loaded_partitions: HashMap<PartitionId, MemoryLoader>,
     topology: Arc<Topology>,
     config: Arc<Config>,
-    /// Path of the unfinished output.
+    /// Temporary path of the output.
     path: PathBuf,
     checkpoint_state: Option<CheckpointState>,
     /// Host name of each rank; empty for ranks of one process.
@@ -229,22 +230,23 @@ impl<'a> JobContext<'a> {
         rank_result(end, self.checkpoint_state.as_ref(), &place)
     }
 
-    /// Returns the files to be removed when the job ends early.
+    /// Returns the paths of the report, which must be removed if the job ends early.
     fn unpublished(&self) -> Unpublished {
         Unpublished { part: self.path.clone(), out: self.job.plan.out.clone() }
     }
 
-    /// Names a rank for messages.
+    /// Returns the name of a rank for messages, with its host if that is known.
     fn rank_place(&self, rank: Rank) -> String {
         name_rank(rank, self.hosts.get(rank.index()).map(String::as_str))
     }
 
-    /// Adds the place of a rank that has ended to its error, if there are several ranks.
+    /// Adds the name of a rank to the error of this rank, if the job has several ranks.
     fn with_rank_place(&self, rank: Rank, error: Error) -> Error {
         if self.topology.ranks > 1 { error.with_place(&self.rank_place(rank)) } else { error }
     }
 
-    /// Runs a rank to its end. Returns how it ended and what it measured.
+    /// Runs a rank to its end, and completes its output. Returns the end and the statistics of the
+    /// rank.
     fn run(
         &'a self,
         rank: Rank,
@@ -273,10 +275,10 @@ impl<'a> JobContext<'a> {
         };
         let end = driver::run(rank, topology, config, roles, supervisor, transport, failed)?;
         if matches!(end, RankEnd::Exited(Exit::Completed)) {
-            // Nobody publishes before all ranks have come to this point.
+            // The report is published only after all ranks have come to this point.
             check_mapped_files().map_err(|error| self.with_rank_place(rank, error.into()))?;
-            // This happens before the report gets its name and the checkpoint is removed. Bytes
-            // that this rank wrote may be known to its host only.
+            // The report gets its name and the checkpoint is removed only after this. Until then,
+            // other hosts may not see the bytes that this rank wrote.
             let has_checkpoint = self.checkpoint_state.is_some();
             shared.map_or(Ok(()), |shared| shared.finish(has_checkpoint))?;
             if has_checkpoint {
@@ -353,7 +355,7 @@ impl<'a> JobContext<'a> {
     fn create_worker(&'a self, rank: Rank, id: WorkerId) -> Result<HostedWorker<'a>, Error> {
         let (plan, target) = (self.job.plan, self.job.target);
         let partitions = self.topology.held(id);
-        // The worker searches one partition at a time, but each has buffers of its own.
+        // The worker searches one partition at a time, but each partition has buffers of its own.
         let streamed =
             self.choice.streaming_bytes.filter(|_| self.choice.method != LoadMethod::Map);
         let streamed = streamed.map(|memory| memory / partitions.len() as u64);

@@ -1,4 +1,4 @@
-//! The output of a job: shared by ranks that write to it, and published by one.
+//! The output of a job. Several ranks write to it, and one rank publishes it.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -22,37 +22,37 @@ use crate::plan::Destination;
 /// Bytes copied at a time.
 const COPIED: usize = 1 << 20;
 
-/// The output on the rank of the supermaster, which publishes it.
+/// The output on the supermaster's rank, which publishes it.
 pub struct JobOutput {
     path: PathBuf,
     publication: Publication,
     /// For a SAM report, the header without references.
     pub header: Option<SamHeader>,
-    /// Whether the output is metadata, whose records are to be joined.
+    /// Whether the output is metadata. Their records must be joined to one chain.
     pub is_metadata: bool,
     /// The stream to another site, if metadata are sent.
     pub stream: Option<MetadataStream>,
-    /// The error that follows the report: later queries cannot be read.
+    /// The error that ended reading queries. It is reported after the report.
     pub read_error: Option<Error>,
 }
 
 /// How the report is published. Ranks write at offsets. Standard output, pipes and devices have
 /// none, so their report is written to a temporary file first.
 enum Publication {
-    /// The file is renamed.
+    /// The temporary file is renamed.
     Named(Output),
-    /// The file is copied to an output that is open.
+    /// The temporary file is copied to an output that is already open.
     Copied(Output),
-    /// With a checkpoint, the file is renamed.
+    /// For a job with a checkpoint: the temporary file is renamed.
     Renamed(UnfinishedReport, PathBuf),
-    /// With a checkpoint, the file is copied to an output that is opened at the end. Until then,
-    /// signals end the job in order.
+    /// For a job with a checkpoint: the temporary file is copied to an output that is opened at the
+    /// end. Until then, a signal can drain the job.
     CopiedLate(UnfinishedReport, Destination),
-    /// The records of the blocks are the report. The summary is known at the end.
+    /// The records of the blocks are the report. The summary is set at the end of the job.
     Records(Option<Summary>),
 }
 
-/// The unfinished report of a run with a checkpoint. Removes the file when dropped.
+/// The temporary file of a job with a checkpoint. The file is removed when this is dropped.
 struct UnfinishedReport {
     path: PathBuf,
     /// Removes the file when the process ends suddenly.
@@ -76,16 +76,16 @@ impl Drop for UnfinishedReport {
     }
 }
 
-/// The output on ranks that write parts of it.
+/// The output on a rank that writes parts of it.
 #[derive(Clone)]
 pub struct SharedOutput {
     path: Arc<Path>,
     file: Arc<OnceLock<File>>,
 }
 
-/// Consecutive bytes of the output.
+/// Consecutive bytes of the output, to be written.
 pub struct OutputSlice {
-    /// Offset in the output.
+    /// Offset in the output, in bytes.
     pub offset: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -95,7 +95,7 @@ impl JobOutput {
     /// Prepares an open output so that many ranks can write to it.
     ///
     /// # Errors
-    /// The output needs a temporary file, and the current directory does not allow one.
+    /// The output needs a temporary file, which cannot be created in the current directory.
     pub fn new(mut output: Output) -> Result<Self, Error> {
         if let Some(path) = output.unfinished() {
             return Ok(JobOutput::with_publication(path, Publication::Named(output)));
@@ -120,8 +120,8 @@ impl JobOutput {
         }
     }
 
-    /// Creates the output of a run with a checkpoint. A signal removes it as long as `early_end` is
-    /// in force.
+    /// Creates the output of a job with a checkpoint. While `early_end` is in force, a signal
+    /// removes the file.
     ///
     /// # Errors
     /// The file cannot be created.
@@ -179,12 +179,12 @@ impl JobOutput {
         }
     }
 
-    /// Publishes the report: renames it, copies it or ends its stream. All ranks must have closed
-    /// the file. Other hosts need not see bytes before the writing host closes the file (NFS). Only
-    /// then is it certain that all bytes are there.
+    /// Publishes the report: renames it, copies it, or ends its stream. All ranks must have closed
+    /// the file before. Other hosts may not see bytes before the host that wrote them closes the
+    /// file (NFS).
     ///
     /// If the report is incomplete, a regular file is removed. Other outputs receive the incomplete
-    /// report, as they do from a search without ranks.
+    /// report, as in a search without ranks.
     ///
     /// # Errors
     /// A file cannot be written; or another run has taken over the checkpoint, and owns the report
@@ -198,7 +198,7 @@ impl JobOutput {
             put.map_err(|error| failure(&self.path, None, &error))?;
         }
         if let Some(stream) = self.stream {
-            // The file itself is only temporary here.
+            // If metadata are sent, the file itself is only temporary.
             return self.read_error.map_or_else(|| stream.finish(), Err);
         }
         if self.is_metadata {
@@ -255,7 +255,7 @@ fn copy(path: &Path, mut output: Output) -> Result<(), Error> {
 }
 
 impl SharedOutput {
-    /// Shares the output that the supermaster created at `path`.
+    /// Creates access to the output, which the supermaster has created at `path`.
     pub fn new(path: &Path) -> Self {
         SharedOutput { path: path.into(), file: Arc::default() }
     }
@@ -263,7 +263,7 @@ impl SharedOutput {
     /// Writes slices of the output, each with one call.
     ///
     /// # Errors
-    /// The message names the file and the offset.
+    /// Bytes cannot be written. The message names the file and the offset.
     pub fn write(&self, output_slices: &[OutputSlice]) -> Result<(), Error> {
         let file = match self.file.get() {
             Some(file) => file,
@@ -280,19 +280,20 @@ impl SharedOutput {
         Ok(())
     }
 
-    /// Reports errors of bytes that this rank wrote and that its host may still hold.
+    /// Reports delayed errors: those of bytes that this rank wrote and that its host has not stored
+    /// yet.
     ///
     /// # Errors
-    /// The message names the file.
+    /// Bytes could not be stored. The message names the file.
     pub fn flush(&self) -> Result<(), Error> {
         let stored = self.file.get().map_or(Ok(()), report_delayed_errors);
         stored.map_err(|error| failure(&self.path, None, &error))
     }
 
-    /// Brings to disk what this rank wrote.
+    /// Brings the bytes to disk that this rank wrote.
     ///
     /// # Errors
-    /// The message names the file.
+    /// Bytes could not be stored. The message names the file.
     pub fn sync(&self) -> Result<(), Error> {
         let synced = self.file.get().map_or(Ok(()), File::sync_all);
         synced.map_err(|error| failure(&self.path, None, &error))
@@ -304,7 +305,8 @@ fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> Error {
     Error::output(format_args!("{}{place}: {error}", path.display()))
 }
 
-/// Publishes the report of a job on the rank of the supermaster. All ranks must have closed it.
+/// Publishes the report of a job, on the supermaster's rank. All ranks must have closed the file
+/// before.
 ///
 /// # Errors
 /// See [`JobOutput::publish`].

@@ -13,31 +13,32 @@ use fleetblast_fleet::topology::Topology;
 use super::wire::Bytes;
 use crate::audience::{Audience, Stage};
 
-/// A group is shown after it has worked on a block for this long.
+/// Time that a group must have worked on a block before the group is shown.
 const SHOWN_AFTER: Duration = Duration::from_secs(2);
-/// Shortest time between two progress messages of a master on another rank.
+/// Shortest time between two progress messages of a master whose rank has no supermaster.
 const SEND_INTERVAL: Duration = Duration::from_secs(1);
-/// Most progress messages of all masters, per second.
+/// Most progress messages per second, of all masters together.
 const MESSAGES_PER_SECOND: f64 = 1000.0;
 
 /// The progress of all groups.
 pub struct GroupProgress {
     audience: Arc<dyn Audience>,
     has_several_groups: bool,
-    /// Tasks of a block.
+    /// Number of tasks of a block.
     tasks: u64,
-    /// Answers of a group's workers about a block, if all have hits: alignments, and pieces of the
-    /// report.
+    /// Number of answers about a block, if all workers of the group have hits: one with alignments
+    /// and one with pieces of the report from each worker.
     answers: u64,
     /// Blocks that are not finished.
     open: BTreeMap<BlockId, OpenBlock>,
-    /// The same in the order of assignment, with blocks that were finished since.
+    /// The same blocks in the order of assignment, each with the time of its assignment. Some may
+    /// have been finished since.
     order: VecDeque<(BlockId, Instant)>,
 }
 
 struct OpenBlock {
     group: GroupId,
-    /// Tasks that are searched, then answers.
+    /// Number of tasks that were searched. After all tasks, answers count, too.
     done: u64,
 }
 
@@ -69,7 +70,7 @@ impl GroupProgress {
         }
     }
 
-    /// Adds tasks of blocks that are searched or, after all tasks, answers.
+    /// Adds progress of blocks: numbers of searched tasks or, after all tasks, of answers.
     pub fn add_progress(&mut self, blocks: &[(BlockId, u32)]) {
         for &(block, more) in blocks {
             if let Some(open) = self.open.get_mut(&block) {
@@ -94,7 +95,7 @@ impl GroupProgress {
         }
     }
 
-    /// Shows the group that has worked on a block for longest.
+    /// Shows the group that has worked on its block for longest, if the job has several groups.
     pub fn show_slowest(&self) {
         if !self.audience.is_watching() {
             return;
@@ -117,7 +118,7 @@ impl GroupProgress {
     }
 }
 
-/// The progress of a group since its master sent the last message to the supermaster.
+/// The progress of one group since its master last sent progress to the supermaster.
 pub struct ProgressTally {
     blocks: BTreeMap<BlockId, u32>,
     sent: Instant,
@@ -125,20 +126,20 @@ pub struct ProgressTally {
 }
 
 impl ProgressTally {
-    /// Creates the tally of one of `groups` groups.
+    /// Creates the tally of a group, in a job with `groups` groups.
     pub fn new(groups: usize) -> Self {
         let interval =
             SEND_INTERVAL.max(Duration::from_secs_f64(groups as f64 / MESSAGES_PER_SECOND));
         ProgressTally { blocks: BTreeMap::new(), sent: Instant::now(), interval }
     }
 
-    /// Adds a task of a block that is searched, or an answer.
+    /// Adds a searched task of a block, or an answer.
     pub fn add_progress(&mut self, block: BlockId) {
         *self.blocks.entry(block).or_default() += 1;
     }
 
-    /// Drops progress that the supermaster learns from a message of the master. Its rank may be
-    /// gone after the last message.
+    /// Drops progress that a message of the master to the supermaster makes obsolete. After the
+    /// last message, the supermaster's rank may have ended.
     pub fn note_message(&mut self, message: &ToSupermaster<Bytes>) {
         match message {
             ToSupermaster::Finished { block, .. } => {
@@ -149,7 +150,8 @@ impl ProgressTally {
         }
     }
 
-    /// Takes the progress to be sent, if there is some and it is time.
+    /// Takes the progress to send. Returns `None` if there is none, or if it is too early for a
+    /// message.
     pub fn take_due(&mut self) -> Option<Vec<(BlockId, u32)>> {
         if self.blocks.is_empty() || self.sent.elapsed() < self.interval {
             return None;

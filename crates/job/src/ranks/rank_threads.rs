@@ -10,11 +10,11 @@ use super::transport::Transport;
 use super::transport::threads::ThreadTransport;
 use crate::error::Error;
 
-/// Runs ranks to their ends with `run`. Returns how each ended, with its result, in the order of
-/// ranks. The supermaster's executor and the supervisor go to the supermaster's rank.
+/// Runs each rank to its end with `run`. Returns the end and the result of each, in the order of
+/// ranks. The supermaster's rank gets the executor and the supervisor.
 ///
 /// # Panics
-/// Panics if a rank does.
+/// If a rank panics.
 pub fn run_ranks<'a, W: Send, T: Send>(
     ranks: u32,
     supermaster: Rank,
@@ -49,12 +49,12 @@ pub fn run_ranks<'a, W: Send, T: Send>(
 /// Combines the results of all ranks into the result of the job.
 ///
 /// # Errors
-/// Returns the first error; if it is silent, the last one with a message.
+/// The first error. If it is silent, the last error that has a message.
 pub fn combine_results(results: impl IntoIterator<Item = Result<(), Error>>) -> Result<(), Error> {
     let mut ended = Ok(());
     for result in results {
         match result {
-            // Ranks that were ended by others have no message of their own.
+            // If another rank ended this rank, the error has no message.
             Err(error) if ended.is_ok() || !error.is_silent() => ended = Err(error),
             _ => {}
         }

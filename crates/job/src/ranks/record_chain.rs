@@ -1,7 +1,9 @@
-//! The chain of metadata records: each record continues the checksum of the previous record.
+//! The chain of metadata records: the checksum of each record continues that of the previous
+//! record.
 //!
-//! Ranks write records at their final offsets while earlier ones are still missing. Each is written
-//! as the first of a chain of its own. When all records are in the file, they are joined.
+//! Ranks write records at their final offsets while earlier records are still missing. So each rank
+//! writes a record as the first of a chain of its own. When all records are in the file, they are
+//! joined to one chain.
 
 use std::fs::File;
 use std::io;
@@ -21,10 +23,10 @@ pub fn first_record(kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, Error> {
     RecordChain::default().record(kind, body).map_err(Error::output)
 }
 
-/// Joins the records of a file. Reads only their heads.
+/// Joins the records of a file to one chain. Reads and writes only the heads of the records.
 ///
 /// # Errors
-/// The file cannot be read or written, or it contains something else.
+/// The file cannot be read or written, or it contains anything but records.
 pub fn join_records(path: &Path) -> io::Result<()> {
     let file = open_regular(File::options().read(true).write(true), path)?;
     let end = file.metadata()?.len();
@@ -65,8 +67,8 @@ mod tests {
         fs::write(&path, &alone).unwrap();
         join_records(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), batch_grouping);
-        // A run that was killed after joining leaves such a file. Its heads continue other records,
-        // so they are not first in a chain.
+        // A run that was killed after joining leaves such a file. Its records continue other
+        // records, so they are not the first of a chain.
         assert!(join_records(&path).is_err());
         for bytes in [&alone[..alone.len() - 1], &[&alone[..], b"more"].concat()] {
             fs::write(&path, bytes).unwrap();

@@ -16,8 +16,8 @@ use fleetblast_spool::open_regular;
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 20;
 
-/// Collects the references of all blocks into `header`, which has none yet, and moves them to the
-/// start of the report. Holds no more than the header in memory.
+/// Collects the references of all blocks into `header`, which has none yet, and writes it to the
+/// start of the report. Holds little more than the header in memory.
 ///
 /// # Errors
 /// The file cannot be read or written.
@@ -25,7 +25,7 @@ pub fn insert_header(path: &Path, header: SamHeader) -> io::Result<()> {
     insert_header_buffered(path, header, BUFFER)
 }
 
-/// Inserts the header with a buffer of at most `most` bytes, besides the header.
+/// Inserts the header. Besides the header, buffers at most `most` bytes and a line.
 fn insert_header_buffered(path: &Path, mut header: SamHeader, most: usize) -> io::Result<()> {
     for_each_line(path, |line| {
         header.add_line(line);

@@ -1,5 +1,5 @@
-//! Supervises a rank during the search: sends heartbeats to the checkpoint, and receives signals
-//! that end the job.
+//! Supervises a rank during the search. Sends heartbeats to the checkpoint, and receives the
+//! signals that drain the job.
 
 use std::path::Path;
 use std::process;
@@ -21,28 +21,28 @@ use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::output::Unpublished;
 
-/// Time between two heartbeats.
+/// Time between two heartbeats to the checkpoint.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Time between two checks of the metadata stream.
 const STREAM_CHECK: Duration = Duration::from_millis(500);
 /// Time for the threads of a rank to end after a drain, before the process ends without them.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 
-/// Time for work in progress to end when the job cannot go on.
+/// Time for work in progress to end after the job has failed. Then the process ends.
 const FAILURE_TIME: Duration = Duration::from_secs(3);
 
-/// The things that a rank supervises; nothing without a checkpoint, signals or another site.
+/// The items that a rank supervises. There are none without a checkpoint, signals or another site.
 #[derive(Default)]
 pub struct Supervisor<'a> {
     /// The checkpoint, on the rank that opened it.
     pub checkpoint: Option<&'a Checkpoint>,
     /// The signals that drain the job.
     pub signals: Option<DrainSignals>,
-    /// The metadata stream. Without regular checks, its error would be noticed late.
+    /// The metadata stream. Its error would be noticed late if it were not checked regularly.
     pub stream: Option<StreamObserver>,
 }
 
-/// A running supervisor. Stops it when dropped.
+/// A running supervisor, which stops when this is dropped.
 pub struct RunningSupervisor {
     handle: Option<Handle>,
     _heartbeat: Option<Sender<()>>,
@@ -57,8 +57,8 @@ impl Drop for RunningSupervisor {
     }
 }
 
-/// Starts the supervisor, which sends its events to `events`. A second SIGINT ends the process at
-/// once.
+/// Starts the supervisor. It sends errors and requests to drain the job to `events`. A second
+/// SIGINT ends the process at once.
 pub fn start<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     supervisor: Supervisor<'a>,
@@ -88,7 +88,8 @@ pub fn start<'s, 'a: 's>(
     RunningSupervisor { handle, _heartbeat: heartbeat, _stream: stream }
 }
 
-/// Repeats an action until the returned sender is dropped. Reports its errors as events.
+/// Repeats an action at intervals of `time`, until the returned sender is dropped. Sends its errors
+/// as events.
 fn repeat<'s>(
     time: Duration,
     scope: &'s Scope<'s, '_>,
@@ -107,9 +108,9 @@ fn repeat<'s>(
     stop
 }
 
-/// Ends the process after a while, because the job cannot go on. Usually the process ends by
-/// itself, unless a thread hangs, for example in a file system. A silent error does nothing:
-/// another rank of this process has reported the cause.
+/// Ends the process after `FAILURE_TIME`, because the job has failed. Usually the process ends
+/// before, unless a thread hangs, for example in a file system. Does nothing for a silent error:
+/// another rank of this process reports the cause.
 pub fn exit_after_failure(error: Error, report: Unpublished, audience: Arc<dyn Audience>) {
     if error.is_silent() {
         return;
@@ -122,9 +123,9 @@ pub fn exit_after_failure(error: Error, report: Unpublished, audience: Arc<dyn A
     });
 }
 
-/// Ends the process after a while, even during a long search. Finished blocks are kept, and batch
-/// systems kill processes that do not end. The rank that opened the checkpoint, in directory
-/// `kept_in`, informs the user.
+/// Ends the process after `DRAIN_TIME`, even during a long search. Finished blocks are stored, and
+/// batch systems kill processes that do not end. The rank that opened the checkpoint, in the
+/// directory `kept_in`, informs the user.
 pub fn exit_after_drain(kept_in: Option<&Path>, audience: &dyn Audience) {
     if let Some(directory) = kept_in {
         audience.print_message(&format!(

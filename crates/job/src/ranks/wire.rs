@@ -1,4 +1,4 @@
-//! Encodes the data that ranks exchange.
+//! Data that ranks exchange, and their encoding.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::queries::QueryRecord;
 /// Compression level of queries. They are read once and sent to many ranks.
 const LEVEL: i32 = 3;
 
-/// Bytes with several owners.
+/// Bytes that several owners share.
 #[derive(Clone, Debug)]
 pub struct Bytes(Arc<[u8]>);
 
@@ -88,7 +88,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Error> {
 }
 
 fn undecodable(error: &dyn fmt::Display) -> Error {
-    // The decompressor has a memory error of its own, with this message.
+    // The decompressor runs out of memory with this message.
     if error.to_string().starts_with("Allocation error") {
         return Error::starved("no room for a message between ranks");
     }
@@ -97,36 +97,36 @@ fn undecodable(error: &dyn fmt::Display) -> Error {
     ))
 }
 
-/// A block of queries.
+/// A block of queries, as ranks exchange it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct QueryBlock {
-    /// The queries, in their order.
+    /// The queries in the order of the input.
     pub queries: Vec<RawQuery>,
-    /// The cached preparation of each query; empty before they are prepared.
+    /// The preparation of each query, so that ranks need not compute masks and statistics again.
+    /// Empty before a rank has prepared the queries.
     pub findings: Vec<Findings>,
-    /// Number of consecutive queries in each batch that BLAST+ would search together.
+    /// Number of consecutive queries in each batch of BLAST+.
     pub batches: Vec<u32>,
-    /// How the queries are searched; `None` before they are prepared.
+    /// How the queries are searched; `None` before a rank has prepared them.
     pub batch_grouping: Option<BatchGrouping>,
-    /// The matrix of each query, if queries score by matrices of their own.
+    /// PSSM and masks of each query; empty if the queries have no PSSM.
     pub position_scores: Vec<PositionScores>,
-    /// The link to another site, as measured when the queries were read.
+    /// The link to the I/O site, as measured when the queries were read.
     pub link: Option<LinkStatistics>,
 }
 
-/// A query with a position-specific matrix, and its masks, which may differ from those of the query
-/// as read.
+/// The PSSM of a query, and its masks. The masks may differ from those of the query as read.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PositionScores {
-    /// Letters before masking in this iteration; earlier masks may be in them.
+    /// Letters before this iteration masks them. Earlier iterations may have masked some already.
     unmasked: Vec<u8>,
     lower_case: Vec<std::ops::Range<u32>>,
     pssm: Pssm,
 }
 
 impl PositionScores {
-    /// Takes the matrix and masks of a query; `None` if it has no matrix. Statistics of the columns
-    /// are left out: a search does not need them.
+    /// Returns PSSM and masks of a query; `None` if the query has no PSSM. Omits the statistics of
+    /// columns, which a search does not need.
     pub fn from_query(query: &Prepared) -> Option<Self> {
         let (pssm, context) = (query.pssm.as_ref()?, query.first());
         let (unmasked, lower_case) = (context.unmasked.to_vec(), context.lower_case.clone());
@@ -135,7 +135,7 @@ impl PositionScores {
         Some(PositionScores { unmasked, lower_case, pssm })
     }
 
-    /// Prepares the query again, from its cached preparation.
+    /// Restores the query from `findings`, its preparation.
     pub fn into_query(self, engine: &Search, findings: Findings) -> Prepared {
         let PositionScores { unmasked, lower_case, pssm } = self;
         let input = QueryInput { letters: unmasked, lower_case, ..QueryInput::default() };
@@ -143,39 +143,41 @@ impl PositionScores {
     }
 }
 
-/// How the queries of a block are searched, depending on the batches that they are in.
+/// How the queries of a block are searched, as far as it depends on their batches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchGrouping {
-    /// The parameters that the engine needs.
+    /// How the engine groups the queries.
     pub grouping: Grouping,
-    /// For each query, whether some query of its batch can be searched.
+    /// For each query, whether its batch has a searchable query.
     pub searched: Vec<bool>,
 }
 
-/// Statistics of a searched block, by which the supermaster verifies its predicted batches.
+/// Statistics of a searched block. With these, the supermaster verifies the predicted batches.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ExtensionStatistics {
-    /// Extensions of each query. BLAST+ derives the size of batches from them.
+    /// Number of extensions of each query. BLAST+ derives the sizes of batches from them.
     pub extensions: Vec<u64>,
-    /// Whether an extension reached letters of neighbouring queries that were not sent.
+    /// Whether an extension reached letters of neighbouring queries that the grouping did not
+    /// include.
     pub strayed: bool,
 }
 
-/// The results of a block's iterations that the supermaster prints and keeps.
+/// The outcome of a block's iterations, for the supermaster: data to print and to store.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct IterationOutcome {
-    /// Warnings of BLAST+: for each query, for each part of its searches. Ends with the last query
-    /// that is reported.
+    /// For each query, the warning of BLAST+ about each part of its iterations, if there is one.
+    /// Ends with the last query that is reported.
     pub warnings: Vec<Vec<Option<Vec<u8>>>>,
-    /// Number of these parts that do not count as searches.
+    /// Number of these parts that do not count as iterations.
     pub uncounted: u64,
-    /// Matrices to be kept, in their order.
+    /// PSSMs to write to files, in their order.
     pub matrices: Vec<Matrix>,
-    /// Exit code and message of the error that ended the last search.
+    /// Exit code and message of the error that ended the last iteration.
     pub failure: Option<(u8, String)>,
 }
 
-/// Number of searches that are reported before the block. `None` if the report ended before it.
+/// Number of iterations that are reported before a block. `None` if the report ended before the
+/// block.
 pub type PrecedingSearches = Option<u64>;
 
 /// The supermaster's answer to the statistics of a block.
@@ -183,15 +185,15 @@ pub type PrecedingSearches = Option<u64>;
 pub enum Verification {
     /// The predicted batches were correct.
     Correct,
-    /// They were correct for this many queries. The later ones are not reported, nor are later
-    /// blocks.
+    /// The predicted batches are correct for this number of queries. Later queries are not
+    /// reported, and neither are later blocks.
     CorrectUntil(u32),
-    /// They were wrong, or an extension needed more neighbouring letters. The queries are to be
-    /// searched again with this grouping.
+    /// The predicted batches are wrong, or an extension reached farther than the included letters.
+    /// The queries must be searched again with this grouping.
     SearchAgain(BatchGrouping),
 }
 
-/// A query as read: a [`QueryRecord`] whose warnings have been printed.
+/// A query as read, like [`QueryRecord`]. Its warnings from reading were already printed.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RawQuery {
     title: Vec<u8>,
@@ -266,23 +268,23 @@ impl QueryBlock {
     }
 }
 
-/// A question of a master about one partition.
+/// A question of a master to a worker, about hits in one partition.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Question {
     /// Align these hits.
     Align(Vec<HitToAlign>),
-    /// Return the rows of these subjects for the description table.
+    /// Return the rows of the description table for these subjects.
     Describe(Vec<ReportedHit>),
     /// Format each of these subjects as a piece of the report.
     Format {
         /// The subjects.
         chosen: Vec<ReportedHit>,
-        /// Return the rows for the description table, too.
+        /// Whether to return the rows of the description table, too.
         described: bool,
     },
-    /// Return all alignments of these subjects. The report is made elsewhere.
+    /// Return all alignments of these subjects. The master formats or encodes them.
     SendAlignments(Vec<ReportedHit>),
-    /// Return these alignments with the letters of the subjects, for a matrix.
+    /// Return these alignments with the aligned letters of the subjects, from which a PSSM is made.
     SendMatrixRows(Vec<ReportedHit>),
 }
 
@@ -295,35 +297,35 @@ pub struct HitToAlign {
     pub hit: PrelimHit,
 }
 
-/// A hit of the report.
+/// A hit that the report shows.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ReportedHit {
     /// Number of the query in the block.
     pub query: u32,
     /// OID of the subject.
     pub oid: u32,
-    /// Position in the printed list, from 1.
+    /// Position among the printed hits of the query, from 1.
     pub rank: u32,
-    /// Number of all subjects of the query.
+    /// Number of all printed subjects of the query.
     pub hit_count: u32,
-    /// Numbers of its alignments, in their order.
+    /// Indexes of the alignments to show among those of the subject, in the order of the report.
     pub alignments: Vec<u32>,
 }
 
-/// The answer of a worker for one partition. It has as many items as the question, in the same
-/// order.
+/// The answer of a worker to a [`Question`] about one partition. It has one item for each hit of
+/// the question, in the same order.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
-    /// Answers [`Question::Align`] with outlines of the alignments; `None` for a subject that a
-    /// restriction hides.
+    /// Answers [`Question::Align`] with alignments without their columns. `None` for a subject that
+    /// a restriction excludes.
     Aligned(Vec<Option<Candidate>>),
     /// Answers [`Question::Describe`].
     Described(Vec<DescriptionRow>),
     /// Answers [`Question::Format`].
     Formatted {
-        /// Rows of the description table, if asked for.
+        /// Rows of the description table, if the question asks for them.
         rows: Vec<DescriptionRow>,
-        /// Bytes of each piece.
+        /// Number of bytes of each piece.
         sizes: Vec<u64>,
     },
     /// Answers [`Question::Format`] in SAM: the lines of each subject. Each line is a piece.
@@ -334,13 +336,13 @@ pub enum Answer {
     MatrixRows(Vec<AlignedLetters>),
 }
 
-/// Alignments of a subject, each with the letters of the subject in it.
+/// The alignments of a subject, each with the aligned letters of the subject.
 pub type AlignedLetters = Vec<(Alignment, Vec<u8>)>;
 
-/// A line of a SAM report.
+/// A formatted line of a SAM report, which the worker has stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Line {
-    /// Sort key.
+    /// Key by which the lines of a query are sorted.
     pub key: SamSortKey,
     /// Length in bytes.
     pub length: u64,

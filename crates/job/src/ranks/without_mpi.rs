@@ -22,7 +22,7 @@ pub fn on_processes(
     refuse(launch)
 }
 
-/// Refuses to do anything on several processes.
+/// Refuses a start of several processes.
 ///
 /// # Errors
 /// Always fails.

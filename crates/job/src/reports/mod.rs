@@ -1,4 +1,4 @@
-//! Reports as a plan wants them, made with the report crate.
+//! Formats the reports that a plan asks for, with the report crate.
 
 mod named;
 mod reporter;
@@ -33,13 +33,14 @@ pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::Setup<'a> {
     }
 }
 
-/// Whether BLAST+ warns for every query that columns need a missing taxonomy database.
+/// Returns whether BLAST+ warns for every query that columns need a missing taxonomy database.
 pub fn lacks_taxonomy(setup: &model::Setup, target: &SubjectDatabase) -> bool {
     setup.output.format.columns().is_some_and(Columns::warn_without_taxonomy)
         && !target.taxonomy.is_installed()
 }
 
-/// BLAST+'s warning with the report of a query. XML reports contain it, and SAM has none.
+/// BLAST+'s warning that is printed with the report of a query. XML reports contain it instead, and
+/// SAM has none.
 pub struct Warning(Option<Vec<u8>>);
 
 impl Warning {
@@ -53,7 +54,8 @@ impl Warning {
         Warning(text)
     }
 
-    /// Prints the warning. `lacks_taxonomy` is constant over the run.
+    /// Prints the warning, and with `lacks_taxonomy` also the warning about the missing taxonomy
+    /// database. Prints nothing for XML and SAM.
     pub fn print(&self, setup: &model::Setup, lacks_taxonomy: bool, audience: &dyn Audience) {
         if matches!(setup.output.format, model::Format::Xml | model::Format::Sam(_)) {
             return;
@@ -67,7 +69,8 @@ impl Warning {
     }
 }
 
-/// Whether BLAST+ repeats its taxonomy warning for the last line of the report, as in format 7.
+/// Returns whether BLAST+ repeats its warning about the taxonomy database at the end of the report.
+/// It does so in format 7.
 pub fn warns_at_end(setup: &model::Setup) -> bool {
     matches!(setup.output.format, model::Format::Commented(_))
 }
@@ -91,9 +94,9 @@ pub fn empty_result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResul
     }
 }
 
-/// Formats the report of a search for a pattern, with a result for each of its occurrences. The
-/// report begins with the warnings, which BLAST+ prints nowhere else. XML has them among the
-/// messages (`CBlastFormat::PrintPhiResult`).
+/// Formats the report of a pattern search. `results` has one result for each occurrence of the
+/// pattern in the query. The report begins with `warning`, which BLAST+ prints nowhere else. XML
+/// has it among the messages (`CBlastFormat::PrintPhiResult`).
 ///
 /// # Errors
 /// As [`pattern::format_query`] and [`pieces::format_query`].

@@ -10,7 +10,7 @@ use crate::hits::{Hit, QueryHits};
 use crate::queries::QueryRecord;
 use crate::subjects::SubjectDatabase;
 
-/// Converts a query and its hits to values.
+/// Converts a query and its hits to a value with the identifiers of tables.
 ///
 /// # Errors
 /// Definition lines that cannot be read.

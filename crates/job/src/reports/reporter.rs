@@ -20,34 +20,35 @@ use crate::reports;
 use crate::subjects::SubjectDatabase;
 use crate::trace::{Kind, Lane, Recorder};
 
-/// Queries whose reports are made together, per thread.
+/// Minimum number of queries per thread whose reports are formatted together.
 const QUERIES_PER_THREAD: usize = 4;
-/// Hits per thread up to which more queries are taken together.
+/// Number of hits per thread up to which more queries are formatted together.
 const HITS_PER_THREAD: usize = 2000;
 
 /// The formatted report of a query.
 #[derive(Default)]
 struct QueryReport {
     bytes: Vec<u8>,
-    /// References that the lines of SAM name.
+    /// Reference sequences that the SAM lines of the query name.
     references: Vec<SamReference>,
 }
 
-/// Formats and writes a report.
+/// Formatter and writer of a report.
 pub struct Reporter<'a> {
     setup: model::Setup<'a>,
     target: &'a SubjectDatabase,
     /// Whether BLAST+ warns for every query that there is no taxonomy database.
     lacks_taxonomy: bool,
-    /// Whether the text before the first query is written.
+    /// Whether the text before the first query is written, by this process or another one.
     is_open: bool,
-    /// Number of queries reported.
+    /// Number of queries reported so far, by this process or another one.
     queries: usize,
-    /// Lines of SAM. They are written at the end, because the header names all references.
+    /// Lines of SAM for all queries. They are written at the end, because the header names all
+    /// references.
     lines: Vec<u8>,
     references: Vec<SamReference>,
     recorder: Recorder,
-    /// Number of blocks reported.
+    /// Number of blocks reported so far.
     blocks: u64,
 }
 
@@ -69,14 +70,14 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Writes the text that precedes all queries.
+    /// Writes the text at the start of the report, which does not depend on the queries.
     pub fn write_prologue(&self, output: &mut impl Pages) -> Result<(), Error> {
         let mut bytes = Vec::new();
         pieces::prologue(&self.setup, &mut bytes);
         output.write(&bytes)
     }
 
-    /// Writes the reports of a block. `searched` says for each query whether its batch has a
+    /// Writes the reports of a block. `searched` states for each query whether its batch has a
     /// searchable query.
     pub fn write_block(
         &mut self,
@@ -138,7 +139,7 @@ impl<'a> Reporter<'a> {
         Ok(())
     }
 
-    /// Passes the queries of a block and their hits to a program.
+    /// Passes the queries of a block and their hits to `visitor`.
     ///
     /// # Errors
     /// Definition lines that cannot be read; an error of the visitor.
@@ -155,23 +156,26 @@ impl<'a> Reporter<'a> {
         Ok(())
     }
 
-    /// Whether the text before the first query is written.
+    /// Returns whether the text before the first query is written, by this process or another one.
     pub fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Number of queries reported, or of their iterations.
+    /// Returns the number of queries reported so far; of psiblast, the number of reported
+    /// iterations.
     pub fn reported_count(&self) -> usize {
         self.queries
     }
 
-    /// Counts queries whose reports another process writes.
+    /// Counts queries as reported, by this process or another one. The text before the first query
+    /// counts as written, too.
     pub fn skip_queries(&mut self, queries: usize) {
         self.is_open = true;
         self.queries += queries;
     }
 
-    /// Begins a report whose first query another process reports.
+    /// Writes all text before the first query, for a report whose first query another process
+    /// reports.
     pub fn begin(
         &mut self,
         (record, query): (&QueryRecord, &Query),
@@ -199,7 +203,7 @@ impl<'a> Reporter<'a> {
         Ok(report.bytes)
     }
 
-    /// Formats the report of a search for a pattern, after its warning.
+    /// Formats the report of a pattern search, which begins with its warning.
     pub fn format_pattern(
         &self,
         results: &[QueryResult],
@@ -214,7 +218,8 @@ impl<'a> Reporter<'a> {
         Warning::new(warning).print(&self.setup, self.lacks_taxonomy, audience);
     }
 
-    /// Writes the text before the first query.
+    /// Writes the text between the start of the report and the first query, which depends on that
+    /// query.
     pub fn write_opening(&self, first: &QueryResult, output: &mut impl Pages) -> Result<(), Error> {
         let mut bytes = Vec::new();
         pieces::first_query_prologue(&self.setup, first, &mut bytes)
@@ -240,7 +245,7 @@ impl<'a> Reporter<'a> {
         Ok(report)
     }
 
-    /// Writes the rest of a report when the next query cannot be read.
+    /// Writes the rest of an incomplete report when the next query cannot be read.
     ///
     /// # Errors
     /// Output that cannot be written.
@@ -251,7 +256,7 @@ impl<'a> Reporter<'a> {
         self.write_lines(output)
     }
 
-    /// Writes the lines of SAM after their header.
+    /// Writes the header and the lines of SAM. Writes nothing for other formats.
     fn write_lines(&self, output: &mut impl Pages) -> Result<(), Error> {
         let model::Format::Sam(options) = &self.setup.output.format else { return Ok(()) };
         let mut header = sam::SamHeader::new(&self.setup, options);
@@ -272,7 +277,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// Returns how many of these reports are made together.
+/// Returns the number of leading results whose reports are formatted together.
 fn count_reported_together(results: &[QueryResult]) -> usize {
     let threads = rayon::current_num_threads();
     let mut hits = 0;

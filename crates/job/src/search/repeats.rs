@@ -14,7 +14,7 @@ use crate::queries::{QueryRecord, RawBlock};
 use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
-/// An opened database of repeats.
+/// An opened database of repeats, and the search in it.
 pub struct Repeats {
     plan: Plan,
     target: SubjectDatabase,
@@ -30,7 +30,7 @@ impl Repeats {
         let search = plan.params.repeat_search().map_err(Error::engine)?;
         let Some((name, params)) = search else { return Ok(None) };
         if plan.refusal.is_some() {
-            // A refused plan searches nothing.
+            // A plan that BLAST+ refuses searches nothing.
             return Ok(None);
         }
         let plan = Plan {
@@ -66,7 +66,7 @@ impl Repeats {
     }
 }
 
-/// Searches queries for repeats.
+/// Searches the database of repeats for matches of queries.
 pub struct RepeatFinder<'a> {
     engine: &'a Search,
     search: TwoPhaseSearch<'a>,
@@ -78,7 +78,7 @@ impl RepeatFinder<'_> {
     /// # Errors
     /// A damaged database.
     pub fn mask_repeats(&mut self, queries: &mut RawBlock) -> Result<(), Error> {
-        // Lower case is no mask in this search.
+        // This search does not mask lower case.
         let bare = |record: &QueryRecord| QueryInput { lower_case: Vec::new(), ..record.input() };
         let records = queries.records.par_iter();
         let prepared: Vec<Query> = records.map(|r| self.engine.query(&bare(r))).collect();

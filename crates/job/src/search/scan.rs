@@ -23,29 +23,30 @@ use crate::error::Error;
 use crate::halt::Halt;
 use crate::subjects::{MaskedLetters, StoredSequence, SubjectDatabase};
 
-/// Ranges per thread, at least, so that no thread is idle for long at the end.
+/// Least number of ranges of OIDs for each thread, so that no thread is idle for long at the end.
 pub const RANGES_PER_THREAD: usize = 16;
 /// Number of subjects that a thread searches between two steps of progress.
 const SUBJECTS_PER_STEP: u64 = 128;
 
-/// Searches a part of the database, which a supply brings into memory.
+/// Searches a part of the database. `supply` brings that part into memory.
 pub struct DatabaseScan<'a> {
     target: &'a SubjectDatabase,
     supply: PartitionSupply,
-    /// Whether the supply brings the same bytes in every search.
+    /// Whether the supply keeps the bytes, so that every search gets the same.
     is_stable: bool,
     halt: Halt,
-    /// Whether the bytes were validated and stay the same, so that the next search need not.
+    /// Whether the bytes were validated and stay the same. Then later searches need not validate
+    /// them.
     is_validated: bool,
-    /// Receives the steps of progress.
+    /// Receives the progress.
     audience: Option<&'a dyn Audience>,
-    /// Scratch spaces that no thread uses at the moment.
+    /// Scratch spaces for alignments that no thread uses at present.
     scratches: Mutex<Vec<AlignScratch>>,
-    /// Time that the searching threads waited for the supply, in total.
+    /// Total time that the searching threads have waited for the supply.
     pub waiting: Duration,
 }
 
-/// A range of the database in memory.
+/// Subjects in a range of the database that was loaded into memory.
 struct LoadedSubjects<'a> {
     target: &'a SubjectDatabase,
     partition: &'a LoadedPartition,
@@ -57,7 +58,7 @@ impl Subjects for LoadedSubjects<'_> {
     }
 
     fn bases(&self, oid: u32) -> Packed<'_> {
-        // Validation of the range has reported damage.
+        // The validation of the range has reported damage, so damaged bases are not reported here.
         let bases = self.partition.bases_of(oid);
         bases.map_or(Packed::default(), |bases| Packed::stored(bases.packed()))
     }
@@ -77,7 +78,7 @@ impl Subjects for LoadedSubjects<'_> {
     }
 }
 
-/// The database as opened, for searches of a few subjects.
+/// Subjects in the files of the opened database, for searches in a few subjects.
 struct OpenedSubjects<'a>(&'a SubjectDatabase);
 
 impl Subjects for OpenedSubjects<'_> {
@@ -106,8 +107,8 @@ impl Subjects for OpenedSubjects<'_> {
 }
 
 impl<'a> DatabaseScan<'a> {
-    /// Creates a scan of what `supply` loads of the database; `is_stable` says that every search
-    /// gets the same bytes.
+    /// Creates a scan of the part of the database that `supply` loads. `is_stable` says that every
+    /// search gets the same bytes.
     pub fn new(target: &'a SubjectDatabase, supply: PartitionSupply, is_stable: bool) -> Self {
         let (audience, halt, waiting) = (None, Halt::default(), Duration::ZERO);
         let scratches = Mutex::default();
@@ -128,7 +129,7 @@ impl<'a> DatabaseScan<'a> {
         DatabaseScan { halt, ..self }
     }
 
-    /// Whether the scan was stopped early, so that the last hits are incomplete.
+    /// Returns whether the scan was halted, so that its last hits are incomplete.
     pub fn is_halted(&self) -> bool {
         self.halt.is_set()
     }
@@ -138,16 +139,16 @@ impl<'a> DatabaseScan<'a> {
         DatabaseScan { audience: Some(audience), ..self }
     }
 
-    /// Number of subjects, including those that a restriction excludes.
+    /// Returns the number of subjects, including those that a restriction excludes.
     pub fn subject_count(&self) -> u64 {
         let oids = |unit: &LoadUnit| u64::from(unit.partition.oids.end - unit.partition.oids.start);
         self.supply.units().iter().map(oids).sum()
     }
 
-    /// Checks that the searched files have not changed.
+    /// Checks that the files of the scanned part have not changed.
     ///
     /// # Errors
-    /// A file that was written to.
+    /// A file that has changed since it was opened.
     pub fn check_unchanged(&self) -> Result<(), DbError> {
         let units = self.supply.units();
         let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(()) };
@@ -155,7 +156,7 @@ impl<'a> DatabaseScan<'a> {
         self.target.searched.check_unchanged(&oids)
     }
 
-    /// Whether the search is still wanted and its data are valid.
+    /// Returns whether the search is still wanted and its data are valid.
     fn can_continue(&self) -> bool {
         !self.halt.is_set() && has_no_lost_page()
     }
@@ -169,8 +170,9 @@ impl<'a> DatabaseScan<'a> {
         self.supply.loader()
     }
 
-    /// How a block is best divided. With fewer subjects than threads, and a database that is not
-    /// streamed, the threads share the searchers, if there are more of them than subjects.
+    /// Returns the best division of a block for this scan. If there are fewer subjects than
+    /// threads, the threads divide the searchers among themselves. This requires more searchers
+    /// than subjects, and bytes that the supply keeps.
     pub fn division(&self) -> Division {
         let threads = rayon::current_num_threads();
         match usize::try_from(self.subject_count()) {
@@ -197,7 +199,7 @@ impl<'a> DatabaseScan<'a> {
         }
     }
 
-    /// Gives each thread searchers of its own, each for all subjects.
+    /// Divides the searchers among the threads. Each searcher searches all subjects.
     fn share_searchers<S: Borrow<Searcher>>(
         &mut self,
         merger: &Merger,
@@ -224,7 +226,7 @@ impl<'a> DatabaseScan<'a> {
         Ok(lists)
     }
 
-    /// Searches with one searcher after another, each on all threads.
+    /// Searches with one searcher after another. All threads share the subjects.
     fn share_subjects<S: Borrow<Searcher>>(
         &mut self,
         merger: &Merger,
@@ -257,7 +259,7 @@ impl<'a> DatabaseScan<'a> {
         Ok(lists.into_inner().expect("no thread panicked"))
     }
 
-    /// Ends a pass through all subjects, in which threads waited for this time.
+    /// Ends a pass through all subjects, in which threads waited for the time `waiting`.
     fn end_pass(&mut self, waiting: Duration) -> Result<(), DbError> {
         self.waiting += waiting;
         self.check_unchanged()?;
@@ -265,7 +267,7 @@ impl<'a> DatabaseScan<'a> {
         Ok(())
     }
 
-    /// Searches ranges from a queue until it is empty.
+    /// Searches ranges from a queue until it is empty. Passes the hits of each range to `found`.
     fn search_queue(
         &self,
         searcher: &Searcher,
@@ -283,8 +285,8 @@ impl<'a> DatabaseScan<'a> {
         }
     }
 
-    /// Searches a block in some subjects, on all threads of the current pool. The OIDs ascend, and
-    /// the subjects are validated. Returns the preliminary hits.
+    /// Searches a block in these subjects, on all threads of the current pool. `oids` must ascend,
+    /// and the subjects must be validated. Returns the preliminary hits.
     pub fn search_subjects(
         &self,
         merger: &Merger,
@@ -312,7 +314,7 @@ impl<'a> DatabaseScan<'a> {
         parts.map_init(SearchScratch::default, search).collect()
     }
 
-    /// Searches a range of OIDs without the excluded subjects.
+    /// Searches a range of OIDs, except for excluded subjects.
     fn search_range(
         &self,
         searcher: &Searcher,
@@ -338,11 +340,11 @@ impl<'a> DatabaseScan<'a> {
         Ok(lists)
     }
 
-    /// Checks that the files, from which subjects are reported, hold the residues that were loaded.
-    /// Another process may have loaded them from other files of the same name.
+    /// Checks that the files, from which subjects are reported, contain the same residues as
+    /// memory. Another process may have loaded other files of the same name into memory.
     ///
     /// # Errors
-    /// Files with other residues.
+    /// A file with other residues than those in memory.
     pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), Error> {
         let database = &self.target.searched;
         for oid in oids {
@@ -361,7 +363,8 @@ impl<'a> DatabaseScan<'a> {
         Ok(())
     }
 
-    /// Aligns hits, each with the aligner of its query, on all threads of the current pool.
+    /// Aligns hits on all threads of the current pool. Each hit comes with the aligner of its
+    /// query.
     pub fn align(&self, hits: &[(&Aligner, &PrelimHit)]) -> Vec<Candidate> {
         // One hit at a time: the best hits come first and take longest.
         hits.par_iter()
@@ -382,8 +385,8 @@ impl<'a> DatabaseScan<'a> {
             .collect()
     }
 
-    /// Returns the letters of a chosen subject: the loaded ones if they were kept, else from the
-    /// files.
+    /// Returns the letters of a chosen subject: from memory if the supply has kept them, otherwise
+    /// from the files.
     fn letters(&self, oid: u32) -> MaskedLetters<'_> {
         let searched = &self.target.searched;
         let stored = if searched.kind() == SequenceKind::Nucleotide {
@@ -397,7 +400,8 @@ impl<'a> DatabaseScan<'a> {
     }
 }
 
-/// A scratch space of a pool, to which it returns; `None` until the first use of a new one.
+/// A scratch space and its pool, to which it returns when dropped. `None` until the first use of a
+/// new scratch space.
 struct PooledScratch<'a>(Option<AlignScratch>, &'a Mutex<Vec<AlignScratch>>);
 
 impl<'a> PooledScratch<'a> {

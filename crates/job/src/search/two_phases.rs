@@ -1,5 +1,5 @@
-//! The two phases of a search on the threads of this process: the preliminary search of ranges of
-//! OIDs, then the traceback of chosen hits. The preliminary hit list is global.
+//! The two phases of a search on the threads of this process: preliminary search of ranges of OIDs,
+//! then traceback of chosen hits. The preliminary hit list covers the whole database.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,13 +25,14 @@ use crate::plan::Plan;
 use crate::subjects::SubjectDatabase;
 use crate::trace::{Kind, Lane, Recorder};
 
-/// Residues in the range of OIDs that a thread searches at a time, at least.
+/// Least number of residues in a range of OIDs, which a thread searches at a time.
 const RANGE_RESIDUES: u64 = 256 * 1024;
-/// Number of ranges, at most: each has a small cost for every query.
+/// Most ranges. Each range has a small cost for every query.
 const MAX_RANGES: usize = 4096;
 /// Hits per thread that are aligned before the early stop is checked again (rules 6.1).
 const HITS_PER_THREAD: usize = 32;
-/// Hits per thread that are aligned together, over several queries, where all of them are wanted.
+/// Number of hits per thread that are aligned together, over several queries, if all hits of these
+/// are wanted.
 const HITS_TOGETHER_PER_THREAD: usize = 512;
 
 /// Wall time of the phases.
@@ -43,7 +44,7 @@ pub struct PhaseTimes {
     pub traceback: Duration,
 }
 
-/// A search in a database, with all that is constant over the blocks of queries.
+/// A search in a database, with all data that are the same for all blocks of queries.
 pub struct TwoPhaseSearch<'a> {
     target: &'a SubjectDatabase,
     engine: &'a Search,
@@ -52,22 +53,22 @@ pub struct TwoPhaseSearch<'a> {
     scan: DatabaseScan<'a>,
     /// Receives the progress.
     audience: &'a dyn Audience,
-    /// Time spent so far.
+    /// Time that the phases have taken so far.
     pub phase_times: PhaseTimes,
-    /// Number of extensions that the last block caused.
+    /// Number of extensions in the last block. BLAST+ derives the sizes of batches from it.
     pub extensions: u64,
-    /// For each query of the last block, whether more of its subjects were aligned than its list
-    /// keeps.
+    /// For each query of the last block, whether more of its subjects were aligned than its hit
+    /// list holds.
     pub overflowed: Vec<bool>,
     /// Whether a query of the last block is searched in chunks.
     pub has_chunks: bool,
     recorder: Recorder,
-    /// Number of blocks searched.
+    /// Number of blocks searched so far.
     blocks: u64,
 }
 
 impl<'a> TwoPhaseSearch<'a> {
-    /// Prepares the search of a database; `recorder` records its spans.
+    /// Prepares the search of a database. `recorder` records the phases as spans.
     ///
     /// # Errors
     /// A database with a damaged index, or one that cannot be loaded as the plan says.
@@ -111,7 +112,7 @@ impl<'a> TwoPhaseSearch<'a> {
         TwoPhaseSearch { scan: self.scan.with_halt(halt), ..self }
     }
 
-    /// Whether the search was stopped early.
+    /// Returns whether the search was halted, so that its last hits are incomplete.
     pub fn is_halted(&self) -> bool {
         self.scan.is_halted()
     }
@@ -126,7 +127,7 @@ impl<'a> TwoPhaseSearch<'a> {
         self.scan.loader()
     }
 
-    /// Time that the searching threads waited for the database, in total.
+    /// Returns the total time that the searching threads have waited for the database.
     pub fn waiting(&self) -> Duration {
         self.scan.waiting
     }
@@ -153,7 +154,7 @@ impl<'a> TwoPhaseSearch<'a> {
         span.arg("queries", queries.len() as u64);
         span.arg("residues", queries.iter().map(|query| u64::from(query.length)).sum());
         span.arg("hits", found as u64);
-        // About their size as a message.
+        // About the bytes that these hits would have in a message between ranks.
         span.arg("bytes", (found * size_of::<PrelimHit>()) as u64);
         span.arg("loaded_bytes", self.loader().statistics().read_bytes - loaded);
         drop(span);
@@ -172,9 +173,9 @@ impl<'a> TwoPhaseSearch<'a> {
         Ok(hits)
     }
 
-    /// Searches queries again in the subjects that they were found in, with the same results. The
-    /// statistics are those of the whole database, and each query is compared with its own subjects
-    /// only.
+    /// Searches queries only in their shown subjects, with the same results as in the whole
+    /// database. Statistics are those of the whole database. Each query keeps only the hits in its
+    /// own shown subjects.
     ///
     /// # Errors
     /// A damaged database.
@@ -201,7 +202,8 @@ impl<'a> TwoPhaseSearch<'a> {
         Ok(self.trace_block((queries, &grouping), batches, &chosen, shown).0)
     }
 
-    /// Returns the chosen preliminary hits of each query, in the order of the traceback.
+    /// Searches the queries, and returns the preliminary hits of each that are chosen for the
+    /// traceback. The hits are in the order of the traceback.
     fn search_preliminary(
         &mut self,
         queries: &[Query],
@@ -217,15 +219,15 @@ impl<'a> TwoPhaseSearch<'a> {
         let mut chosen = merger.choose(lists);
         self.drop_excluded(&mut chosen)?;
         if self.loader().statistics().read_bytes > before {
-            // The database was not in memory, or does not stay there: the next pages may be
-            // missing, too.
+            // The database was not in memory, or does not stay there. So its pages may be missing
+            // for the traceback, too.
             let hits = chosen.iter().flatten().map(|hit| hit.oid);
             self.target.searched.announce_sequences(hits.collect::<BTreeSet<_>>());
         }
         Ok(chosen)
     }
 
-    /// Drops the hits that BLAST+ drops just before it aligns them.
+    /// Drops the hits that BLAST+ drops just before it aligns them: those of excluded subjects.
     fn drop_excluded(&self, chosen: &mut [Vec<PrelimHit>]) -> Result<(), DbError> {
         let mut known: BTreeMap<u32, HitVisibility> = BTreeMap::new();
         for hit in chosen.iter().flatten() {
@@ -239,8 +241,9 @@ impl<'a> TwoPhaseSearch<'a> {
         Ok(())
     }
 
-    /// Traces back all batches of a block. Also returns for each query whether more of its subjects
-    /// were aligned than its list keeps. `shown` are the subjects that an earlier search kept.
+    /// Aligns the chosen hits of all batches of a block, and selects the final hits. Also returns
+    /// for each query whether more of its subjects were aligned than its hit list holds. `shown`
+    /// are the subjects that an earlier search kept; empty without one.
     fn trace_block(
         &self,
         all: (&[Query], &Grouping),
@@ -260,7 +263,7 @@ impl<'a> TwoPhaseSearch<'a> {
         (hits.concat(), overflowed.concat())
     }
 
-    /// Traces back one batch of queries.
+    /// Aligns the chosen hits of one batch, and selects the final hits.
     fn trace_batch(
         &self,
         (all, grouping): (&[Query], &Grouping),
@@ -283,7 +286,8 @@ impl<'a> TwoPhaseSearch<'a> {
         (selector.finish(), overflowed)
     }
 
-    /// Aligns the wanted hits of query after query; `first` is the number of the first.
+    /// Aligns the hits that the selector wants, query by query. `first` is the index of the first
+    /// query of the batch.
     fn trace_queries(
         &self,
         (all, grouping): (&[Query], &Grouping),
@@ -319,7 +323,7 @@ impl<'a> TwoPhaseSearch<'a> {
         }
     }
 
-    /// Aligns all hits of consecutive queries; `first` is the number of the first.
+    /// Aligns all hits of consecutive queries. `first` is the index of the first of these queries.
     fn align(
         &self,
         (queries, grouping): (&[Query], &Grouping),
@@ -339,7 +343,7 @@ impl<'a> TwoPhaseSearch<'a> {
     }
 }
 
-/// Returns how many of these queries, at least one, are aligned together.
+/// Returns how many of these queries are aligned together: at least one.
 fn count_aligned_together(hits: &[Vec<PrelimHit>]) -> usize {
     let most = HITS_TOGETHER_PER_THREAD * rayon::current_num_threads();
     let mut matches = 0;

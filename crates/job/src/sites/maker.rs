@@ -16,7 +16,7 @@ use crate::metadata::{IoSite, ReportMaker, WantedQueries, open_site};
 use crate::output::Pages;
 use crate::threads::pool;
 
-/// Handles the requests of the manager until there are no more. An error is also sent to the
+/// Handles the requests of the manager until the manager ends them. Also sends an error to the
 /// manager.
 ///
 /// # Errors
@@ -44,7 +44,7 @@ fn make_reports(mailbox: &mut Mailbox, site: &IoSitePlan) -> Result<(), Error> {
     }
 }
 
-/// Makes the report of one record after another.
+/// Handles requests: makes the report of one record after another.
 struct RequestHandler<'a> {
     maker: ReportMaker<'a, Bytes>,
     lines: &'a Warnings,
@@ -107,7 +107,7 @@ impl<'a> RequestHandler<'a> {
     }
 }
 
-/// A part of the report in memory.
+/// Collects a part of the report in memory.
 struct Bytes(Vec<u8>);
 
 impl Pages for Bytes {
@@ -117,9 +117,9 @@ impl Pages for Bytes {
     }
 }
 
-/// Collects the warnings of a request: the manager prints them in query order.
+/// Collects the warnings from a request. The manager prints them in the order of the queries.
 struct Warnings {
-    /// Name of the program that searched, as typed.
+    /// Name of the program that searched, as the user typed it.
     program: String,
     lines: Mutex<Vec<Vec<u8>>>,
 }
@@ -139,7 +139,7 @@ impl Audience for Warnings {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_vec());
     }
 
-    /// Drops warnings about the database, which the search prints.
+    /// Drops warnings about the database: the search site prints them.
     fn warn(&self, _: &str) {}
 }
 

@@ -10,42 +10,42 @@ use crate::io_channel::mailbox::{Address, BlockReport, Mailbox, Message, Parcel,
 use crate::output::Output;
 use crate::plan::Destination;
 
-/// Blocks per maker ahead of the written report, at most: their reports wait in memory.
+/// Most blocks for each maker that are ahead of the written report. Their reports wait in memory.
 const BLOCKS_AHEAD: u64 = 2;
 
-/// State of the manager.
+/// The state of the manager.
 struct Manager<'a> {
     mailbox: &'a Mailbox,
     makers: u32,
-    /// Threads of each maker.
+    /// Number of threads of each maker.
     threads: u32,
-    /// Number of makers with an open database, and the idle ones among them.
+    /// Number of makers that have verified their database, and the idle makers among them.
     ready: u32,
     idle: Vec<Address>,
     /// Number of blocks received, and the requests that wait for a maker.
     received: u64,
     waiting: VecDeque<ReportRequest>,
-    /// Body sizes in bytes of the records without a written report, in order.
+    /// Body sizes in bytes of the records whose report is not written yet, in the order of records.
     sizes: VecDeque<u64>,
-    /// Reports that wait for those of earlier records.
+    /// Reports that wait for the reports of earlier records, by number of the record.
     reports: BTreeMap<u64, BlockReport>,
-    /// Number of the next record whose report is written.
+    /// Number of the next record whose report must be written.
     next_number: u64,
     /// Number of queries whose report is written.
     queries: u64,
-    /// Number of all blocks, once the end record has arrived.
+    /// Number of all blocks; `None` until the end record has arrived.
     end: Option<u64>,
-    /// Whether nothing is searched, so that there is no report.
+    /// Whether the search site searches nothing, so that there is no report.
     is_empty: bool,
     output: Output,
     audience: &'a dyn Audience,
 }
 
-/// Distributes the records among `makers` makers of `threads` threads each, and publishes the
+/// Distributes the records among `makers` makers, which have `threads` threads each. Publishes the
 /// report when it is complete.
 ///
 /// # Errors
-/// A silent error of the search; an error of a maker; a report that cannot be written.
+/// A silent error if the search failed; an error of a maker; a report that cannot be written.
 pub fn run_manager(
     mailbox: &Mailbox,
     (makers, threads): (u32, u32),
@@ -82,7 +82,7 @@ pub fn run_manager(
     ended
 }
 
-/// Ends the makers when dropped.
+/// Sends the makers the end of requests when dropped.
 struct MakersGuard<'a> {
     mailbox: &'a Mailbox,
     makers: u32,
@@ -148,7 +148,7 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Writes the reports that are next in order.
+    /// Writes the reports that come next in the order of records.
     fn write(&mut self) -> Result<(), Error> {
         while let Some(BlockReport { queries, bytes, lines, .. }) =
             self.reports.remove(&self.next_number)
@@ -172,7 +172,8 @@ impl Manager<'_> {
     fn distribute(&mut self) {
         while let (Some(request), false) = (self.waiting.front(), self.idle.is_empty()) {
             let may_begin = match request.kind {
-                // All databases are verified and all blocks reported by then.
+                // The end of the report is made after all makers have verified their database and
+                // all blocks are written.
                 RecordKind::End => self.ready == self.makers && self.next_number == request.number,
                 _ => request.number < self.next_number + BLOCKS_AHEAD * u64::from(self.makers),
             };
@@ -180,7 +181,7 @@ impl Manager<'_> {
                 return;
             }
             if let (Some(request), Some(maker)) = (self.waiting.pop_front(), self.idle.pop()) {
-                // The end record is last, when all queries are counted.
+                // The number matters only for the end record, when all queries are counted.
                 let request = ReportRequest { queries: self.queries, ..request };
                 self.mailbox.send(maker, Message::MakeReport(request));
             }

@@ -1,15 +1,14 @@
-//! Two sites in one job: some ranks search, and the I/O ranks make and write the report at the same
-//! time.
+//! Two sites in one job. Some ranks search, while the I/O ranks make and write the report.
 //!
-//! * The search has all ranks but the last ones. Its first rank sends the records in the order of
-//!   the queries.
+//! * All ranks except the last ones search. The first of them sends the records in the order of the
+//!   queries.
 //! * The manager, on the first I/O rank, distributes blocks to idle makers and writes their reports
 //!   in order.
-//! * Each I/O rank has a maker. It opens the database, verifies that it is the one that was
-//!   searched, and makes reports of blocks.
+//! * Each I/O rank has a maker. It opens the database, verifies that it equals the searched
+//!   database, and makes the reports of blocks.
 //!
-//! Each role has an address and a mailbox, over channels between threads or over MPI. The sites
-//! exchange nothing else.
+//! Each role has an address and a mailbox. Messages go through channels between threads, or through
+//! MPI. The sites exchange nothing else.
 
 mod maker;
 mod manager;
@@ -32,15 +31,15 @@ pub use self::without_mpi::{expand, report};
 use crate::error::Error;
 use crate::plan::{Destination, Plan};
 
-/// Function that makes the plan of a report from the header of metadata. Returns `None` if the
-/// metadata contain the report as text.
+/// Function that makes the plan of a report from the header of the metadata. Returns `None` if the
+/// metadata contain the report itself.
 pub type ReportPlanner = dyn Fn(&Header) -> Result<Option<Plan>, Error> + Send + Sync;
 
 /// The plan of the I/O site, which makes the report.
 pub struct IoSitePlan {
     /// Number of I/O ranks.
     pub ranks: u32,
-    /// Threads of each rank.
+    /// Number of threads of each I/O rank.
     pub threads: usize,
     /// Destination of the report.
     pub out: Destination,
@@ -49,7 +48,7 @@ pub struct IoSitePlan {
 }
 
 impl IoSitePlan {
-    /// Returns the number of ranks, and the threads of each.
+    /// Returns the number of I/O ranks, and the number of threads of each.
     fn size(&self) -> (u32, u32) {
         (self.ranks, u32::try_from(self.threads).unwrap_or(u32::MAX))
     }

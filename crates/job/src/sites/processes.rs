@@ -18,7 +18,7 @@ use crate::io_channel::{SearchEndpoint, SiteConnection};
 use crate::metadata::OpenedMetadata;
 use crate::processes::{Role, agree, end_job, mpi_failure};
 
-/// Makes the report on this rank and the others of its site. A failure ends all processes.
+/// Makes the report of the search in the same job, on the I/O ranks. A failure ends all processes.
 ///
 /// # Errors
 /// An error before the job begins.
@@ -26,8 +26,8 @@ pub fn report(site: &IoSitePlan, audience: &Arc<dyn Audience>) -> Result<(), Err
     run::<fn() -> Result<OpenedMetadata, Error>>(site, None, audience)
 }
 
-/// Makes the report of metadata, which the first rank opens, on all ranks. A failure ends all
-/// processes.
+/// Makes the report of metadata on all ranks. The first rank opens the metadata with `open`. A
+/// failure ends all processes.
 ///
 /// # Errors
 /// An error before the job begins.
@@ -54,7 +54,7 @@ fn run<F: FnOnce() -> Result<OpenedMetadata, Error> + Send>(
     let closed = match ended {
         Ok(()) => connection.close(),
         Err(error) if ends_job => Err(error),
-        // The search receives the error, and ends this process, too.
+        // The search receives the error and ends all processes, including this one.
         Err(error) => {
             connection.await_end().and(Err(error.with_place(&name_rank(rank, Some(&host)))))
         }
@@ -63,7 +63,8 @@ fn run<F: FnOnce() -> Result<OpenedMetadata, Error> + Send>(
     end_job(&world, &**audience, &error)
 }
 
-/// Runs the manager, the maker and the reader of this rank until they end.
+/// Runs the maker of this rank, and on the first I/O rank also the manager and the reader, until
+/// they end.
 fn run_roles(
     world: &World,
     connection: &mut SiteConnection,
@@ -76,7 +77,8 @@ fn run_roles(
     connection.set_outgoing(outgoing);
     let outbox = || -> Outbox {
         let out = out.clone();
-        // The connection sends parcels until all threads of this rank have ended.
+        // The connection sends parcels until all threads of this rank have ended, so the receiver
+        // exists.
         Box::new(move |parcel| drop(out.send(parcel)))
     };
     let mut open_mailbox = |own| {
@@ -105,14 +107,14 @@ fn run_roles(
         };
         let maker_result = join(maker);
         let [managed, read] = [manager, reader].map(|thread| thread.map_or(Ok(()), join));
-        // The thread that failed has the message; the others ended because of it.
+        // The thread that failed has the message. The other threads ended because of it.
         let all = [read, managed, maker_result, polled];
-        // A thread whose partner ended has no cause to report.
+        // A thread that ended because its partner ended has no cause to report.
         let has_cause = |ended: &&Result<(), Error>| {
             let without = [ErrorKind::PartnerEnded, ErrorKind::ReportedElsewhere];
             ended.as_ref().is_err_and(|error| !without.contains(&error.kind))
         };
-        // If the reader of a pipe has closed it, the manager ends without a message.
+        // If the reader of the report has closed its pipe, the manager ends without a message.
         let is_unread = |ended: &&Result<(), Error>| {
             ended.as_ref().is_err_and(|error| error.exit_code == exit::CLOSED_PIPE)
         };

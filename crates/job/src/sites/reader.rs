@@ -1,4 +1,4 @@
-//! Reads a file of metadata for the ranks that make its report.
+//! Reads a file of metadata, and sends its records to the ranks that make the report.
 
 use fleetblast_metadata::MetadataError;
 use fleetblast_metadata::records::RecordKind;

@@ -52,7 +52,7 @@ impl ManagerUnderTest {
         self.send(Address::Maker(maker), Message::ReportMade(report));
     }
 
-    /// Returns the manager's next message that is not about received bytes.
+    /// Returns the next message of the manager, except [`Message::Received`].
     fn next_message(&self) -> (Address, Message) {
         loop {
             let parcel = self.from.recv_timeout(LIMIT).expect("it sends nothing");
@@ -62,7 +62,7 @@ impl ManagerUnderTest {
         }
     }
 
-    /// Whether the manager sends nothing for a while.
+    /// Returns whether the manager sends no message but [`Message::Received`] for 50 ms.
     fn is_silent(&self) -> bool {
         while let Ok(parcel) = self.from.recv_timeout(Duration::from_millis(50)) {
             if !matches!(parcel.message, Message::Received(..)) {
@@ -72,7 +72,7 @@ impl ManagerUnderTest {
         true
     }
 
-    /// Returns the maker and the number of the next request.
+    /// Returns the maker that gets the next request, and the number of the request.
     fn next_request(&self) -> (Address, u64) {
         match self.next_message() {
             (maker, Message::MakeReport(ReportRequest { number, .. })) => (maker, number),
@@ -110,7 +110,7 @@ fn reports_are_written_in_order_while_more_blocks_arrive() {
     manager.send(FIRST, Message::Ready);
     assert_eq!(manager.next_request(), (FIRST, 2));
     manager.record(RecordKind::End, b"end");
-    // Block 2 waits for block 1, and the end for both.
+    // The report of block 2 waits for that of block 1. The end record waits for both.
     manager.send_report(0, 2, b"two ");
     manager.send_report(1, 1, b"one ");
     assert_eq!(manager.next_message(), (Address::Search, Message::Written(3)));
@@ -226,7 +226,7 @@ fn a_search_waits_for_a_site_that_is_far_behind() {
     sender.join().unwrap();
 }
 
-/// The header takes 40 ms there and back, and a megabyte takes 140 ms.
+/// The header takes 40 ms to the other site and back, and a megabyte takes 140 ms.
 #[test]
 fn the_search_measures_the_channel() {
     let channel = IoChannel::new();

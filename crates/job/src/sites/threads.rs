@@ -1,4 +1,4 @@
-//! Runs both sites in one process, with threads as ranks.
+//! Runs both sites in one process, with ranks that are threads.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -15,7 +15,7 @@ use crate::plan::Plan;
 use crate::ranks::check_rank_count;
 use crate::run::run_with_io_channel as search;
 
-/// Runs the ranks of both sites.
+/// Runs the ranks of both sites, and returns when the report is complete.
 ///
 /// # Errors
 /// An error of the search or of the report; more ranks than a process can have.
@@ -38,7 +38,7 @@ pub fn run(plan: Plan, site: &IoSitePlan, audience: &Arc<dyn Audience>) -> Resul
         scope.spawn(move || from_search.iter().try_for_each(|parcel| to_manager.send(parcel)));
         for (number, inbox) in (0..).zip(maker_inboxes) {
             let mailbox = Mailbox::new(Address::Maker(number), inbox, senders.outbox());
-            // The manager receives an error of the maker.
+            // A maker sends its error to the manager.
             scope.spawn(move || serve_manager(mailbox, site));
         }
         let mailbox = Mailbox::new(Address::Manager, manager_inbox, senders.outbox());
@@ -71,7 +71,7 @@ impl Senders {
                 Address::Manager => Some(&senders.manager),
                 Address::Maker(number) => senders.makers.get(number as usize),
             };
-            // An ended receiver needs no messages.
+            // If the receiver has ended, it needs no messages.
             let _ = sender.map(|sender| sender.send(parcel));
         })
     }

@@ -7,19 +7,19 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::metadata::OpenedMetadata;
 
-/// Refuses to make a report with processes that cannot communicate.
+/// Refuses to make a report in several processes, which cannot communicate.
 ///
 /// # Errors
-/// Several processes.
+/// The job was started in several processes.
 pub fn report(_: &IoSitePlan, _: &Arc<dyn Audience>) -> Result<(), Error> {
     let refused = fleetblast_mpi::launched().map_or(Ok(()), |launch| launch.refuse_without_mpi());
     refused.map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
-/// Refuses to expand metadata with processes that cannot communicate.
+/// Refuses to expand metadata in several processes, which cannot communicate.
 ///
 /// # Errors
-/// Several processes.
+/// The job was started in several processes.
 pub fn expand(
     site: &IoSitePlan,
     _: impl FnOnce() -> Result<OpenedMetadata, Error> + Send,

@@ -12,7 +12,7 @@ impl SubjectDatabase {
     /// Computes the fingerprint of all searched data except for the sequences in files of volumes.
     ///
     /// # Errors
-    /// None for sequences that are in memory.
+    /// Sequences that cannot be read, which never happens for sequences in memory.
     pub fn selection_fingerprint(&self) -> Result<u128, Error> {
         let mut state = Digest::default();
         let selected = [&self.searched, &self.whole].map(Database::selection_fingerprint);
@@ -40,7 +40,7 @@ impl SubjectDatabase {
     /// cover the searched parts and the whole subjects.
     ///
     /// # Errors
-    /// None for sequences that are in memory.
+    /// Sequences that cannot be read, which never happens for sequences in memory.
     pub fn memory_fingerprint(&self) -> Result<[u128; 2], Error> {
         let mut digests = SequenceFile::ALL.map(|_| Digest::default());
         for database in [&self.searched, &self.whole] {

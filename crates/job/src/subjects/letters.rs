@@ -23,7 +23,7 @@ pub enum StoredSequence<'a> {
 }
 
 impl<'a> StoredSequence<'a> {
-    /// Number of letters.
+    /// Returns the number of letters.
     pub fn length(&self) -> u32 {
         match self {
             StoredSequence::Residues(residues) => residues.len() as u32,
@@ -54,18 +54,19 @@ impl<'a> StoredSequence<'a> {
     }
 }
 
-/// The letters of a subject, in the form in which they are aligned or shown.
+/// The letters and masks of a subject, from which the letters for alignments and reports are made.
 #[derive(Clone, Copy, Debug)]
 pub struct MaskedLetters<'a> {
     /// The sequence.
     pub stored: StoredSequence<'a>,
-    /// Its masks.
+    /// The masks of the sequence.
     pub masks: Masks<'a>,
 }
 
 impl<'a> MaskedLetters<'a> {
-    /// Returns the letters of a frame, translated by `translate` if it is one of codons; `None` if
-    /// the range exceeds it, or if there is no such frame.
+    /// Returns the range `read` of the letters of a frame. Letters of a frame of codons are
+    /// translated by `translate`. `None` if the range exceeds the frame, or if the sequence has no
+    /// such frame.
     pub fn view(
         &self,
         frame: Frame,
@@ -93,22 +94,24 @@ impl<'a> MaskedLetters<'a> {
 }
 
 impl<'a> MaskedLetters<'a> {
-    /// Returns the letters of a range as they are aligned.
+    /// Returns the letters of a range in the form in which they are aligned: hard-masked letters
+    /// are replaced.
     fn aligned(&self, range: Range<u32>) -> Cow<'a, [u8]> {
         let start = range.start;
         let letters = self.stored.part(range).unwrap_or_default();
         self.masks.aligned(letters, start, self.stored.masked_letter())
     }
 
-    /// Returns the sequence with the letters of these ranges as they are aligned. Other letters may
-    /// be missing.
+    /// Returns the whole sequence, in which the letters of these ranges have the form in which they
+    /// are aligned. Other letters may be missing.
     pub fn aligned_parts(&self, parts: &[Range<u32>]) -> Cow<'a, [u8]> {
         let whole = 0..self.stored.length();
         let is_whole = matches!(parts, [part] if *part == whole);
         if is_whole || matches!(self.stored, StoredSequence::Residues(_)) {
             return self.aligned(whole);
         }
-        // Zeroed memory has no cost until it is used, and few letters of a chromosome are.
+        // Zeroed memory has no cost until it is used, and alignments use few letters of a
+        // chromosome.
         let mut letters = vec![0; whole.len()];
         for range in parts {
             let place = range.start as usize..range.end as usize;

@@ -12,13 +12,14 @@ use crate::plan::{DatabaseMask, MaskAlgorithm};
 /// The masked ranges of each subject, ascending. Each range and each subject takes 8 bytes.
 #[derive(Debug, Default, serde::Serialize)]
 pub struct SubjectMasks {
-    /// Index of the first range of each subject; empty without any masks.
+    /// Index of the first range of each subject, and the number of all ranges at the end. Empty
+    /// without any masks.
     starts: Vec<usize>,
     ranges: Vec<Range<u32>>,
 }
 
 impl SubjectMasks {
-    /// Returns the ranges of a subject.
+    /// Returns the masked ranges of a subject.
     pub fn ranges_of(&self, oid: u32) -> &[Range<u32>] {
         let oid = oid as usize;
         match (self.starts.get(oid), self.starts.get(oid + 1)) {
@@ -27,7 +28,7 @@ impl SubjectMasks {
         }
     }
 
-    /// Whether no subject has masks, because the search uses none.
+    /// Returns whether the search uses no masks at all.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
@@ -54,12 +55,12 @@ impl FromIterator<Vec<Range<u32>>> for SubjectMasks {
 pub struct StoredMasks {
     /// The masks of all sequences.
     pub masks: SubjectMasks,
-    /// For each named database, the text about the algorithm in reports.
+    /// For each database named by the user, the text about the masking algorithm in reports.
     pub algorithms: Vec<Vec<u8>>,
 }
 
-/// Reads the stored masks that the options select. BLAST+ warns and continues if there is no such
-/// algorithm.
+/// Reads the stored masks that the options select. `names` are the databases as typed. BLAST+ warns
+/// and continues if there is no such algorithm.
 pub fn read_stored_masks(
     wanted: &DatabaseMask,
     names: &str,
@@ -101,7 +102,7 @@ pub fn read_stored_masks(
     Ok(stored)
 }
 
-/// Returns the number of the algorithm; `None` for an unknown name.
+/// Returns the number of the wanted algorithm; `None` for an unknown name, and for the number -1.
 fn algorithm(
     wanted: &DatabaseMask,
     names: &str,

@@ -30,7 +30,7 @@ use crate::error::{Error, NO_SEQUENCES};
 use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
 use crate::plan::{Plan, Source, Subjects};
 
-/// Shortest subject that BLAST+ assumes in a database (rules 5.1).
+/// Length of the shortest subject that BLAST+ assumes in a database (rules 5.1).
 const MIN_SUBJECT_LENGTH: i32 = 10;
 
 /// An opened database, or subjects held in memory.
@@ -43,18 +43,19 @@ pub struct SubjectDatabase {
     lower_case: SubjectMasks,
     /// Masks of the searched sequences: their lower case, or stored masks.
     masks: SubjectMasks,
-    /// Whether nothing aligns to masked residues; otherwise they only get no words.
+    /// Whether the masks are hard: nothing aligns to masked residues. Otherwise seeds do not touch
+    /// them.
     has_hard_masks: bool,
-    /// Totals for the statistics.
+    /// Totals of the database for the statistics.
     pub totals: DatabaseTotals,
     /// Whether the user listed the sequences to search.
     is_listed: bool,
     /// Whether a restriction leaves no sequence of the database.
     pub is_database_empty: bool,
-    /// Whether excluded subjects are aligned, too. BLAST+ aligns proteins without gaps before it
-    /// reads their definition lines.
+    /// Whether subjects that a restriction excludes are aligned, too. BLAST+ aligns proteins
+    /// without gaps before it reads their definition lines.
     aligns_excluded: bool,
-    /// Translates the subjects in the frames of alignments.
+    /// Genetic codes that translate the subjects in the frames of alignments.
     translation: Option<SubjectTranslation>,
     /// Start of the searched part of each subject (`-subject_loc`), from 0.
     searched_start: u32,
@@ -80,27 +81,29 @@ impl SubjectDatabase {
         Ok(SubjectDatabase { taxonomy, aligns_excluded, translation, ..target })
     }
 
-    /// Whether the subjects are translated.
+    /// Returns whether the subjects are translated.
     pub fn is_translated(&self) -> bool {
         self.translation.is_some()
     }
 
-    /// Number of letters of all databases that reports name.
+    /// Returns the number of letters of all databases that reports name.
     pub fn letters(&self) -> i64 {
         self.summary.paragraphs.iter().map(|paragraph| paragraph.residues).sum()
     }
 
-    /// Returns the odd definition lines that this process has read.
+    /// Returns the first definition line with unprintable characters of each volume, among those
+    /// that this process has read.
     pub fn odd_headers(&self) -> Vec<UnprintableHeader> {
         self.whole.unprintable_headers()
     }
 
-    /// Whether the sequences are in files of volumes; otherwise this process has read them.
+    /// Returns whether the sequences are in files of volumes. Otherwise this process holds them in
+    /// memory.
     pub fn is_on_disk(&self) -> bool {
         self.searched.volume_file(0, VolumeFile::Sequences).is_some()
     }
 
-    /// Returns the letters of a whole subject.
+    /// Returns the letters of a whole subject; `None` if they cannot be read.
     fn stored(&self, oid: u32) -> Option<StoredSequence<'_>> {
         if self.whole.kind() == SequenceKind::Nucleotide {
             return self.whole.bases_of(oid).ok().map(StoredSequence::Bases);
@@ -108,7 +111,7 @@ impl SubjectDatabase {
         Some(StoredSequence::Residues(self.whole.residues_of(oid)))
     }
 
-    /// Returns whether hits to a subject are visible, which a restriction may prevent.
+    /// Returns how hits to a subject are treated under the restriction of the search.
     ///
     /// # Errors
     /// A damaged database.
@@ -119,7 +122,8 @@ impl SubjectDatabase {
         }
     }
 
-    /// Whether a subject has this visibility. Damage is reported later, with the hits.
+    /// Returns whether a subject has this visibility. A damaged subject has none; the damage is
+    /// reported later, with the hits.
     pub fn has_visibility(&self, oid: u32, wanted: HitVisibility) -> bool {
         self.visibility(oid).is_ok_and(|visibility| visibility == wanted)
     }
@@ -127,7 +131,8 @@ impl SubjectDatabase {
     /// Returns the masks of a searched sequence.
     pub fn masks_of(&self, oid: u32) -> Masks<'_> {
         let ranges = self.masks.ranges_of(oid);
-        // Stored masks are those of all sequences; lower case is that of each sequence.
+        // Stored masks apply to all sequences. Lower case applies only to the sequences that have
+        // some.
         let is_without = self.masks.is_empty() || self.summary.is_subject && ranges.is_empty();
         match self.has_hard_masks {
             _ if is_without => Masks::None,
@@ -186,8 +191,8 @@ impl SubjectSource for SubjectDatabase {
     }
 }
 
-/// Opens the taxonomy database, if the report may show names of taxa. One that cannot be used only
-/// causes warnings, as in BLAST+.
+/// Opens the taxonomy database, if the report may show names of taxa. As in BLAST+, a taxonomy
+/// database that cannot be used only causes warnings.
 fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, Error> {
     let format = plan.report.options(plan.parse_deflines).format;
     let shows_columns = format.columns().is_some_and(Columns::have_taxon_names);
@@ -248,7 +253,7 @@ fn open_database(
     })
 }
 
-/// Refuses a database that counts no residues but has some. BLAST+ searches each of its sequences
+/// Refuses a database that states no residues but has some. BLAST+ searches each of its sequences
 /// as a database of its own (`db_length == 0` in blast_engine.c), whatever `STATS_TOTLEN` is.
 fn refuse_uncounted_residues(database: &Database, plan: &Plan) -> Result<(), Error> {
     let has_residues = || {
@@ -271,7 +276,7 @@ fn open_fasta(
     plan: &Plan,
     audience: &dyn Audience,
 ) -> Result<SubjectDatabase, Error> {
-    // psiblast does not know the file's name in its reports (`CBlastFormat`'s second constructor,
+    // The reports of psiblast do not state the file's name (`CBlastFormat`'s second constructor,
     // blast_format.cpp).
     let (title, label) = match plan.iteration {
         Some(_) => (format!("{SUBJECTS_NAME}."), format!("{SUBJECTS_NAME} (Input: )")),
@@ -327,7 +332,8 @@ struct FastaSubject {
 }
 
 impl FastaSubject {
-    /// Returns the searched part, as BLAST+ loads it: in proteins with `X` for `O`, like queries.
+    /// Returns the searched part in the form in which BLAST+ loads it. In proteins, `X` replaces
+    /// `O`, as in queries.
     fn searched_part(
         &self,
         kind: SequenceKind,
@@ -351,9 +357,10 @@ impl FastaSubject {
         Ok(SubjectRecord { deflines: self.record.deflines.clone(), residues })
     }
 
-    /// Returns the lower-case ranges of the whole sequence and of the searched part. The latter end
-    /// before their last residue, which BLAST+ does not mask (`s_SeqLoc2MaskedSubjRanges`,
-    /// `blast_setup_cxx.cpp`). A range of a single residue only prevents words across its start.
+    /// Returns the lower-case ranges of the whole sequence, and those of the searched part. The
+    /// ranges of the searched part omit their last residue, which BLAST+ does not mask
+    /// (`s_SeqLoc2MaskedSubjRanges`, `blast_setup_cxx.cpp`). A range of a single residue only
+    /// prevents words across its start.
     fn masks(self, range: Option<&Range<usize>>) -> (Vec<Range<u32>>, Vec<Range<u32>>) {
         let from = range.map_or(0, |range| range.start as u32);
         let to = range.map_or(u32::MAX, |range| range.end as u32);
@@ -364,7 +371,8 @@ impl FastaSubject {
     }
 }
 
-/// Converts an error of the reader. BLAST+ first looks for a definition line.
+/// Converts an error of the FASTA reader of subjects. BLAST+ has another message if the input does
+/// not start with a definition line.
 fn fasta_error(error: &FastaError, audience: &dyn Audience) -> Error {
     match error {
         FastaError::Invalid { line, problem: Problem::NoDefline, .. } => {
@@ -422,8 +430,8 @@ fn read_subjects(
 
 fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
     let (residues, sequences) = match database.stats_residue_count() {
-        // Without residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`,
-        // blast_setup.c).
+        // If the database states no residues, BLAST+ takes the first sequence for the whole
+        // database (`BLAST_GetSubjectTotals`, blast_setup.c).
         0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
         residues => (residues as i64, database.stats_sequence_count() as i64),
     };
@@ -440,7 +448,8 @@ fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> Databas
     }
 }
 
-/// Describes each database; `algorithms` has the text about stored masks for each, or is empty.
+/// Describes each database for reports. `algorithms` has the text about stored masks for each
+/// database, or is empty.
 fn paragraphs(database: &Database, algorithms: &[Vec<u8>]) -> Vec<DatabaseParagraph> {
     database
         .database_infos()

@@ -19,8 +19,9 @@ fn part_path(trace: &Path, rank: u32) -> PathBuf {
     name.into()
 }
 
-/// Creates a new part, possibly in a directory where others may write. A file of that name, as a
-/// killed run leaves it, is removed; it is not written to, and a link is not followed.
+/// Creates the file of a rank's part, possibly in a directory where other users may write. A file
+/// of that name, as a killed run leaves it, is removed first. It is not written to, and a link is
+/// not followed.
 ///
 /// # Errors
 /// A file that cannot be created.
@@ -32,7 +33,8 @@ pub fn create_part(trace: &Path, rank: u32) -> io::Result<File> {
     }
 }
 
-/// Removes the parts of all ranks.
+/// Removes the parts of ranks 0, 1, 2 and so on, up to the first that is missing or of another
+/// owner.
 fn remove_parts(trace: &Path, owner: u32) {
     for path in (0..).map(|rank| part_path(trace, rank)) {
         // Best effort: parts that stay do no harm.

@@ -1,4 +1,4 @@
-//! Timelines of a search on many ranks: what each rank did when (`-trace`).
+//! Timelines of a job on ranks, which show the activities of each rank (`-trace`).
 //!
 //! A timeline is a file in the trace event format of Chrome (JSON object format), which
 //! <https://ui.perfetto.dev> and `fleetblast report` open. Times are in microseconds since 1970, by
@@ -8,7 +8,8 @@
 //! record waiting tasks, memory and messages. `otherData` is the [`Description`] of the search.
 //!
 //! While a rank works, it appends its events to a file of its own next to the trace. At the end the
-//! parts are [joined](join). So memory is a buffer per rank, however long the search takes.
+//! parts are [joined](join). So recording needs only a buffer per rank, however long the search
+//! takes.
 
 mod join;
 mod read;
@@ -46,13 +47,13 @@ pub enum Kind {
     Describe,
     /// Formatting.
     Format,
-    /// The master merges hits, chooses among them, and lays out the output.
+    /// Merging hits, selecting among them, and laying out the output, by the master.
     Merge,
     /// Gathering bytes for another rank that writes them.
     Send,
     /// Writing to the output or to the checkpoint.
     Write,
-    /// Search threads without a task.
+    /// Search threads waiting for a task.
     Wait,
 }
 
@@ -96,7 +97,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A part of a rank that works concurrently with the others: a track of the timeline.
+/// A part of a rank that works concurrently with the rank's other parts. Each lane is a track of
+/// the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     /// The search threads.
@@ -128,7 +130,7 @@ impl Lane {
 pub struct Track {
     /// The number of the rank.
     pub rank: u32,
-    /// Its lane.
+    /// The lane of the rank.
     pub lane: Lane,
 }
 
@@ -150,7 +152,7 @@ impl fmt::Display for Track {
     }
 }
 
-/// An event in the form of the file.
+/// An event in the encoding of a trace file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Event {
     /// Phase: X for a slice, C for a counter, M for a name.
@@ -175,21 +177,21 @@ pub fn failure(trace: &Path, error: &io::Error) -> Error {
     Error::output(format_args!("{error} (-trace {})", trace.display()))
 }
 
-/// Counter of a master: tasks that no worker has yet.
+/// Name of a master's counter: tasks that no worker has yet.
 pub const WAITING_TASKS: &str = "waiting tasks";
-/// Counter of a worker: bytes of output that it holds.
+/// Name of a worker's counter: bytes of output that it holds.
 pub const RESULT_MEMORY: &str = "result memory";
-/// Counter of the supermaster: bytes of finished output that wait for an earlier block.
+/// Name of the supermaster's counter: bytes of finished output that wait for an earlier block.
 pub const WAITING_OUTPUT: &str = "waiting output";
-/// Counter of a rank: messages sent to others.
+/// Name of a rank's counter: messages sent to other ranks.
 pub const MESSAGES: &str = "messages";
-/// Counter of a rank: approximate bytes of these messages.
+/// Name of a rank's counter: approximate bytes of the messages sent.
 pub const MESSAGE_BYTES: &str = "message bytes";
 
 /// Number of the one process of a trace.
 const PROCESS: u64 = 1;
 
-/// Describes the search, as far as slices do not.
+/// Description of the search: data that the slices of a trace do not contain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// Program and version that wrote the file.
@@ -210,9 +212,9 @@ pub struct Description {
     pub replicas: u32,
     /// Residues of each partition.
     pub partition_residues: Vec<u64>,
-    /// How the output is written to the file.
+    /// Method by which the output gets into the file.
     pub output: Strategy,
-    /// How queries are assigned to the groups.
+    /// Method by which blocks of queries get to the groups.
     pub schedule: Schedule,
     /// Name of the database, as typed.
     pub database: String,
@@ -224,7 +226,7 @@ pub struct Description {
     pub wall_seconds: f64,
 }
 
-/// The file of a trace.
+/// The contents of a trace file.
 #[derive(Debug, Deserialize)]
 struct File {
     #[serde(rename = "otherData")]

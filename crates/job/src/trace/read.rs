@@ -1,4 +1,4 @@
-//! Reads timelines.
+//! Reads the files of traces.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,35 +15,36 @@ use crate::error::{Error, exit};
 pub struct Timeline {
     /// Description of the search.
     pub description: Description,
-    /// Activities and waits, by track and start.
+    /// Activities and waits, sorted by track and start.
     pub slices: Vec<Slice>,
-    /// Values of counters over time, by name. Names begin with the rank.
+    /// Values of each counter over time, as pairs of time and value, by name. Names begin with the
+    /// rank.
     pub counters: BTreeMap<String, Vec<(f64, f64)>>,
-    /// End of the last slice.
+    /// End of the last slice, in seconds.
     pub end: f64,
 }
 
 /// An activity or a wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
-    /// Its track.
+    /// Track of the activity.
     pub track: Track,
-    /// Its kind.
+    /// Kind of the activity.
     pub kind: Kind,
-    /// Its start, in seconds.
+    /// Start of the activity, in seconds.
     pub start: f64,
-    /// Its end, in seconds.
+    /// End of the activity, in seconds.
     pub end: f64,
     args: Map<String, Value>,
 }
 
 impl Slice {
-    /// Duration in seconds.
+    /// Returns the duration in seconds.
     pub fn seconds(&self) -> f64 {
         self.end - self.start
     }
 
-    /// Returns a number that describes the activity.
+    /// Returns the argument of the activity with this name, such as `block`; `None` if it has none.
     pub fn arg(&self, name: &str) -> Option<u64> {
         self.args.get(name).and_then(Value::as_u64)
     }

@@ -14,12 +14,12 @@ use super::join::create_part;
 use super::{Event, Kind, Lane, MESSAGE_BYTES, MESSAGES, PROCESS, Track};
 use crate::cost::EncodingCosts;
 
-/// Shorter gaps between activities of the search threads get no slice.
+/// Minimum duration of a wait of the search threads that gets a slice.
 const SHORT_WAIT: Duration = Duration::from_micros(100);
-/// Time between two recorded values of a counter, at least.
+/// Minimum time between two recorded values of a counter.
 const COUNTER_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Records the activities of a rank; clones share the recording. A recorder that is off does
+/// Recorder of the activities of a rank. Clones share the recording. A recorder that is off does
 /// nothing and reads no clock.
 #[derive(Clone, Default)]
 pub struct Recorder(Option<Arc<Inner>>);
@@ -34,16 +34,16 @@ struct Inner {
 
 struct Recording {
     sums: RankTotals,
-    /// Since when the search threads are idle; `None` while they work.
+    /// Time since which the search threads are idle; `None` while they work.
     idle_since: Option<Instant>,
-    /// The file; `None` after it has failed.
+    /// File of this rank's part of the trace; `None` without a trace, or after a write has failed.
     file: Option<BufWriter<File>>,
     failure: Option<io::Error>,
     named: Vec<Lane>,
     counters: BTreeMap<&'static str, Counter>,
 }
 
-/// The last value of a counter, and when it was recorded.
+/// The current value of a counter, and its last recorded value with the time.
 struct Counter {
     value: u64,
     written: Option<(u64, Instant)>,
@@ -58,7 +58,7 @@ pub struct Span {
     args: Map<String, Value>,
 }
 
-/// How the database came into a rank's memory.
+/// The loading of the database into the memory of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Loaded {
     /// Kind of the memory pages.
@@ -76,21 +76,21 @@ pub struct Loaded {
 /// Totals of a rank's activities.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankTotals {
-    /// Wall time of activities by kind. Those of different lanes may overlap.
+    /// Wall time of activities by kind, in seconds. Activities of different lanes may overlap.
     pub seconds: BTreeMap<Kind, f64>,
-    /// Seconds since the start.
+    /// Seconds from the start to the end of the recording.
     pub wall_seconds: f64,
     /// Number of tasks searched.
     pub tasks: u64,
     /// Number of queries read.
     pub queries: u64,
-    /// Residues of these queries.
+    /// Residues of the queries read.
     pub query_residues: u64,
     /// Number of messages sent to other ranks.
     pub messages: u64,
-    /// Approximate bytes of these messages.
+    /// Approximate bytes of the messages sent to other ranks.
     pub message_bytes: u64,
-    /// How the database came into memory.
+    /// The loading of the database into memory.
     pub loaded: Loaded,
     /// Costs of metadata, on a master whose report is made at another site.
     pub metadata: Option<EncodingCosts>,
@@ -136,7 +136,7 @@ impl Recorder {
         }))))
     }
 
-    /// Whether the recorder is on.
+    /// Returns whether the recorder is on.
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
@@ -155,7 +155,7 @@ impl Recorder {
         }
     }
 
-    /// Begins an activity.
+    /// Begins an activity, which ends when the span is dropped.
     pub fn begin(&self, lane: Lane, kind: Kind) -> Span {
         let start = self.0.as_ref().map(|_| Instant::now());
         if let (Lane::Search, Some(inner), Some(start)) = (lane, &self.0, start) {
@@ -179,7 +179,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the recording. Open spans are lost.
+    /// Ends the recording and returns the totals. Activities still in progress are not recorded.
     ///
     /// # Errors
     /// The first error of writing the trace.
@@ -206,7 +206,7 @@ impl Recorder {
 }
 
 impl Inner {
-    /// Ignores a poisoned lock: the panic ends the run.
+    /// Locks the recording. Ignores a poisoned lock, because the panic ends the run.
     fn lock(&self) -> MutexGuard<'_, Recording> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -299,7 +299,8 @@ impl Inner {
 }
 
 impl Recording {
-    /// Appends a line. An error is reported at the end, because the search matters more.
+    /// Appends an event to the file as a line. An error is kept for the end, because the search
+    /// matters more.
     fn write(&mut self, event: &Event) {
         let Some(file) = &mut self.file else { return };
         let written = serde_json::to_writer(&mut *file, event)
@@ -312,7 +313,7 @@ impl Recording {
     }
 }
 
-/// `search block 3 partition 2`.
+/// Returns the name of a slice, such as `search block 3 partition 2`.
 fn name(kind: Kind, args: &Map<String, Value>) -> String {
     let mut name = kind.name().to_owned();
     for key in ["block", "partition"] {
@@ -329,14 +330,14 @@ impl Span {
         Recorder::default().begin(Lane::Search, Kind::Search)
     }
 
-    /// Sets a number that describes the activity.
+    /// Sets an argument of the activity, such as `block`.
     pub fn arg(&mut self, name: &str, number: u64) {
         if self.start.is_some() {
             self.args.insert(name.to_owned(), number.into());
         }
     }
 
-    /// Adds to a number of the activity.
+    /// Adds to an argument of the activity, which starts at 0.
     pub fn add(&mut self, name: &str, more: u64) {
         let before = self.args.get(name).and_then(Value::as_u64).unwrap_or(0);
         self.arg(name, before + more);

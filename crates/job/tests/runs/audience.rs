@@ -1,4 +1,4 @@
-//! Tests that a job reports to its audience only, and writes the same output alone, on
+//! Tests that a job reports to its audience only, and that it writes the same output alone, on
 //! threads and on ranks.
 
 use std::fs;
@@ -69,7 +69,8 @@ fn threads_find_the_same_whether_they_share_subjects_or_queries() {
     let long = letters.replace('\n', "").repeat(100_000 / letters.len() + 1);
     directory.write("q.fa", format!("{one}>long\n{long}\n>q3\n{letters}"));
     let mut first: Option<Vec<u8>> = None;
-    // There are more subjects than two threads, and fewer than eight or than chunks.
+    // The database has more subjects than two threads, but fewer than eight threads, and fewer than
+    // the query has chunks.
     for (threads, ranks) in [(1, None), (2, None), (8, None), (8, Some(2))] {
         let mut plan = directory.plan("db");
         plan.threads.count = threads;

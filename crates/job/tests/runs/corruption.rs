@@ -13,10 +13,10 @@ use fleetblast_seq::seg::SegParams;
 use crate::plans::{SEQUENCES, TestDirectory, blastp_params, protein_params_mut, run};
 use crate::volumes::{FIVE, FOUR, entries, volume};
 
-/// Most damaged databases, and least.
+/// Maximum number of damaged databases. [`LEAST_TRIALS`] is the minimum.
 const TRIALS: u64 = 1500;
 const LEAST_TRIALS: u64 = 150;
-/// Time for more than the least number.
+/// Time after which no trials beyond [`LEAST_TRIALS`] start.
 const TIME: Duration = Duration::from_secs(5);
 
 /// Kinds of search, chosen at random.
@@ -50,7 +50,7 @@ const SEARCHES: [fn(&mut Plan); 6] = [
     },
 ];
 
-/// Damages a volume. Returns a description.
+/// Damages the bytes of a volume at random. Returns a description of the damage.
 fn damage(bytes: &mut VolumeBytes, random: &mut Rng) -> String {
     let mut done = String::new();
     for _ in 0..=random.u64(..3) {
@@ -101,7 +101,8 @@ fn damage(bytes: &mut VolumeBytes, random: &mut Rng) -> String {
     done
 }
 
-/// Each trial has a seed, so it is the same in every run. Their number depends on the machine.
+/// Each trial has a fixed seed, so it is the same in every run. The number of trials depends on the
+/// speed of the machine.
 #[test]
 fn no_damage_makes_a_search_panic() {
     let directory = TestDirectory::new();
@@ -134,13 +135,13 @@ fn no_damage_makes_a_search_panic() {
                 let left = fs::read(&report).expect("an empty file");
                 assert!(left.is_empty(), "a report in spite of {error} with {trial}");
                 fs::remove_file(&report).expect("the empty file");
-                // 3 is a title that XML cannot hold.
+                // Exit code 3 stands for a title that XML cannot hold.
                 assert!(matches!(error.exit_code, 2 | 3 | 255), "{error} with {trial}");
                 assert!(!error.is_silent(), "no message with {trial}");
                 refused += 1;
             }
         }
     }
-    // Some damage cannot be noticed, as from one residue to another.
+    // Some damage cannot be noticed, such as one residue in place of another.
     assert!(refused > 50 && reported > 10, "{refused} refused, {reported} searched");
 }

@@ -1,4 +1,4 @@
-//! Plans of the tests, and an audience that records their jobs.
+//! Plans of the tests, and an audience that records the calls of their jobs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::volumes::{FOUR, entries, volume};
 
-/// Sequences in the database.
+/// Number of sequences in the database.
 pub const SEQUENCES: usize = 5;
 
 /// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in
@@ -65,7 +65,7 @@ pub fn protein_params_mut(plan: &mut Plan) -> &mut ProteinParams {
     }
 }
 
-/// Returns the defaults with a matrix.
+/// Returns the default parameters of blastp with this matrix.
 pub fn blastp_params(matrix: &str) -> ProteinParams {
     ProteinParams::blastp(
         &Release::V2_12_0,
@@ -73,7 +73,7 @@ pub fn blastp_params(matrix: &str) -> ProteinParams {
     )
 }
 
-/// Returns a query that consists of some of the database's sequences.
+/// Returns a query that consists of all sequences of the database, one after the other.
 fn sample_query() -> Vec<u8> {
     let letters: Vec<Vec<u8>> = entries(11, SEQUENCES).into_iter().map(|entry| entry.1).collect();
     [&b">q1 some of each\n"[..], &letters.concat(), b"\n"].concat()
@@ -86,13 +86,13 @@ pub struct AudienceCalls {
     pub lines: Vec<String>,
     /// Number of queries that the job announced.
     pub expected_queries: Option<u64>,
-    /// Queries of each block that is not finished.
+    /// Number of queries of each unfinished block.
     pub open_blocks: BTreeMap<u32, u64>,
-    /// Queries of finished blocks.
+    /// Number of queries of finished blocks, including skipped ones.
     pub finished_queries: u64,
-    /// How often the job reported its completion.
+    /// Number of times that the job reported its completion.
     pub completed: u32,
-    /// How often the job ended before.
+    /// Number of times that the job reported an early end.
     pub ended_early: u32,
 }
 

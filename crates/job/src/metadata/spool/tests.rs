@@ -26,8 +26,8 @@ fn metadata() -> Vec<u8> {
     bytes
 }
 
-/// Opens a spool that was closed just before. A process that another test of this program has just
-/// forked may hold the lock of its file until it runs a program of its own.
+/// Opens a spool that this test closed just before. Another test of this program may have forked a
+/// process meanwhile. That process holds the lock of the file until it starts its program.
 fn open(path: &Path) -> (Spool, Option<String>) {
     let start = Instant::now();
     loop {
@@ -107,7 +107,7 @@ fn other_files_and_files_in_use_stay_as_they_are() {
     );
 }
 
-/// Checksums are right, so only the counts show it.
+/// All checksums are right, so only the numbers of blocks and queries show the fault.
 #[test]
 fn missing_and_duplicated_blocks_are_refused() {
     let query = |number| fleetblast_metadata::Query {

@@ -1,4 +1,4 @@
-//! Passes events to the roles of a rank, and carries out their actions.
+//! Passes events to the roles of a rank, and carries out the actions that the roles return.
 
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{Address, Rank};
@@ -17,7 +17,7 @@ pub(super) type MasterEvent = Event<ToMaster<Bytes>, MasterOutcome<Bytes>>;
 pub(super) type WorkerEvent = Event<ToWorker<Bytes>, WorkerOutcome<Bytes>>;
 
 impl<T: Transport> Driver<'_, T> {
-    /// Passes a message to its role, and updates the progress.
+    /// Passes a message to the role that it is for, and updates the progress.
     pub(super) fn deliver(&mut self, envelope: Envelope) -> Result<(), Error> {
         let Envelope { from, message } = envelope;
         match message {
@@ -117,7 +117,8 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    /// Carries out an action that all roles have in common; returns any other action.
+    /// Carries out an action that all roles have in common. Returns any other action for the
+    /// caller.
     fn carry_out<W>(
         &mut self,
         from: Address,

@@ -11,10 +11,10 @@ use fleetblast_fleet::work::{Holder, Slice, WorkerOutcome};
 
 use super::*;
 
-/// A limit that only a failure exceeds.
+/// Time limit of a test. Only a failure exceeds it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A transport that returns scripted events, and collects messages.
+/// A transport that returns events from a script, and collects the messages that the driver sends.
 struct Scripted<N> {
     next: N,
     sent: Vec<(Rank, Envelope, Option<Receipt>)>,
@@ -109,7 +109,7 @@ fn fetch(window: u64, length: u64) -> Envelope {
     Envelope { from: Address::Worker(WorkerId(1)), message }
 }
 
-/// Returns the request that a worker is serving.
+/// Returns the ticket of the request that the worker executes next, if there is one.
 fn gathering(executor: &Receiver<(Ticket, WorkerWork<Bytes>)>) -> Option<Ticket> {
     let (ticket, work) = executor.try_recv().ok()?;
     assert!(matches!(work, WorkerWork::Gather { .. }));
@@ -149,7 +149,7 @@ fn a_tick_is_delayed_by_at_most_half_of_the_interval() {
     let interval = Time(200_000_000);
     let mut clock = Clock::new(Some(Heartbeat { interval, limit: Time(0) }));
     assert!(!clock.is_late() && !clock.time_until_tick().is_zero());
-    // The rank was blocked for long: waiting messages are to be handled before the tick.
+    // The rank was blocked for long. It must handle waiting messages before the tick.
     std::thread::sleep(Duration::from_millis(700));
     assert!(!clock.is_late() && clock.time_until_tick().is_zero());
     std::thread::sleep(Duration::from_millis(110));

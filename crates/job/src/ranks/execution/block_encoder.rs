@@ -1,4 +1,4 @@
-//! Encodes blocks as metadata records on a master, where another site makes the report.
+//! Encodes blocks as metadata records, on a master of a job that writes metadata.
 
 use std::time::{Duration, Instant};
 
@@ -22,35 +22,37 @@ use crate::reports::report_failure;
 use crate::search::PhaseTimes;
 use crate::trace::Recorder;
 
-/// Encodes the blocks of a master.
+/// Encoder of the blocks of a master.
 pub struct BlockEncoder<'a> {
     job: &'a RankJob<'a>,
     encoder: MetadataEncoder<'a>,
     chooser: EncodingChooser<'a>,
     /// When the last block was encoded.
     last: Instant,
-    /// Search times of all blocks until now.
+    /// Search times of all blocks encoded so far.
     phases: PhaseTimes,
-    /// Records the account of metadata.
+    /// Records the costs of the encodings.
     recorder: Recorder,
 }
 
 /// A searched block to be encoded.
 pub struct BlockToEncode<'a> {
-    /// Its number.
+    /// Number of the block.
     pub id: BlockId,
-    /// The block.
+    /// Queries of the block.
     pub block: &'a PreparedBlock,
-    /// Final hits of its first queries, which are reported.
+    /// Final hits of the first queries of the block. Only these queries are reported.
     pub hits: &'a [Vec<SubjectHit>],
-    /// For each of these queries, whether more hits were aligned.
+    /// For each of these queries, whether more of its subjects were aligned than its hit list
+    /// holds.
     pub overflowed: &'a [bool],
-    /// Duration of its alignments.
+    /// Time from the request for the alignments of the block to the last answer.
     pub traceback: Duration,
 }
 
 impl<'a> BlockEncoder<'a> {
-    /// Creates the encoder of a master, if the job writes metadata.
+    /// Creates the encoder of a master; `None` if the job writes no metadata. `capacity` describes
+    /// the threads of the search.
     pub fn new(job: &'a RankJob<'a>, capacity: SearchCapacity, recorder: Recorder) -> Option<Self> {
         let metadata = job.plan.metadata.as_ref()?;
         let chooser = EncodingChooser::new(metadata, capacity, job.target);
@@ -59,7 +61,8 @@ impl<'a> BlockEncoder<'a> {
         Some(BlockEncoder { job, encoder, chooser, last, phases, recorder })
     }
 
-    /// Encodes a block as a record that is not yet joined to others; empty if no query is reported.
+    /// Encodes a block as a record that is the first of its own chain. Returns no bytes if no query
+    /// is reported.
     ///
     /// # Errors
     /// There is not enough memory, or the report cannot be made.
@@ -89,7 +92,7 @@ impl<'a> BlockEncoder<'a> {
             batch_state: (!cut).then(|| batching.state()),
         };
         let BlockEncoder { encoder, chooser, phases, .. } = self;
-        // The current state of the link is better than the state when the block was read.
+        // The link was measured again since the block was read. The later measurement is better.
         let seen = job.stream.as_ref().and_then(StreamObserver::link).or(block.link);
         chooser.costs.link = seen.or(chooser.costs.link);
         let mut make = |kind| {
@@ -117,8 +120,8 @@ impl<'a> BlockEncoder<'a> {
         first_record(RecordKind::Block, &encoded)
     }
 
-    /// Adds the time since the last block: several blocks are in progress at a time. The time of
-    /// the block's own alignments counts as traceback.
+    /// Adds the time since the last encoded block to the search times, because several blocks are
+    /// in progress at a time. The `traceback` of the block is part of that time.
     fn note_time(&mut self, traceback: Duration) {
         let now = Instant::now();
         let all = now.duration_since(std::mem::replace(&mut self.last, now));
@@ -128,7 +131,7 @@ impl<'a> BlockEncoder<'a> {
     }
 }
 
-/// Returns the batches of the first `reported` queries.
+/// Returns the numbers of queries in the batches of the first `reported` queries.
 fn reported_batches(batches: &[usize], reported: usize) -> Vec<usize> {
     let mut left = reported;
     let take = |&count: &usize| {
@@ -151,7 +154,7 @@ fn report(
         QueryResult { hits, ..block.query_result(query, hits.len()) }
     };
     let mut rest = Vec::new();
-    // If blocks have several encodings, the other site writes the start of the report.
+    // If blocks have several encodings, the I/O site writes the start of the report.
     if id == BlockId(0) && job.makes_report() {
         pieces::prologue(&job.report, &mut rest);
         pieces::first_query_prologue(&job.report, &result(0), &mut rest)

@@ -1,4 +1,4 @@
-//! The layout of a block's output: the owner of each piece.
+//! The layout of a block's output: the role that holds each piece, and the order of the pieces.
 
 use std::mem::take;
 use std::ops::Range;
@@ -16,13 +16,14 @@ use crate::error::Error;
 use crate::ranks::job::{PreparedBlock, RankJob};
 use crate::reports::report_failure;
 
-/// The printed hits of each query.
+/// Hits of each query of a block, for printing.
 pub struct PrintedHits {
-    /// The final hits.
+    /// The final hits of each query.
     pub hits: Vec<Vec<SubjectHit>>,
-    /// Indexes into the list of hits, in the order of printing.
+    /// For each query, indexes into its list of hits, in the order of printing.
     pub orders: Vec<Vec<usize>>,
-    /// The description rows of each hit, if they are known already.
+    /// For each query, the rows of the description table, one for each hit. `None` if they are not
+    /// known yet.
     pub rows: Option<Vec<Vec<DescriptionRow>>>,
 }
 
@@ -31,21 +32,21 @@ pub struct PrintedHits {
 pub struct BlockLayout {
     /// The owner and length of each piece, in the order of the output.
     pub extents: Vec<Extent>,
-    /// The master's own pieces.
+    /// The pieces that the master has formatted.
     pub pieces: Vec<Vec<u8>>,
-    /// Range of bytes of each query in the output.
+    /// Range of bytes of each query in the block's output.
     pub queries: Vec<Range<u64>>,
-    /// Bytes of all pieces, except the current one.
+    /// Bytes of all pieces before the current piece of the master.
     length: u64,
-    /// The current piece of the master.
+    /// Bytes of the current piece of the master, which is not in `extents` yet.
     piece: Vec<u8>,
 }
 
 impl BlockLayout {
-    /// Lays out a block, with the answers to the last question.
+    /// Lays out a block. `answers` are the answers to the last questions, about `asked_hits`.
     ///
     /// # Errors
-    /// The answers do not match the question, or rows cannot be written.
+    /// The answers do not match the questions, or rows cannot be written.
     pub fn new(
         job: &RankJob,
         place: (BlockId, PassId),
@@ -69,8 +70,8 @@ impl BlockLayout {
         layout
     }
 
-    /// Returns the bytes before the queries, then the bytes of each query. All pieces must be the
-    /// master's.
+    /// Returns the bytes before the queries, then the bytes of each query. The master must have
+    /// formatted all pieces.
     pub fn query_parts(&self) -> Vec<Vec<u8>> {
         let text = self.pieces.concat();
         let first = self.queries.first().map_or(text.len(), |own| own.start as usize);
@@ -153,7 +154,7 @@ impl BlockLayout {
         self.piece.extend_from_slice(bytes);
     }
 
-    /// Appends a piece of another owner.
+    /// Appends a piece that another role has formatted. Ignores an empty piece.
     pub fn append_piece(&mut self, owner: Owner, piece: u32, length: u64) {
         if length > 0 {
             self.end_piece();
@@ -162,7 +163,7 @@ impl BlockLayout {
         }
     }
 
-    /// Returns the bytes of all pieces until now.
+    /// Returns the number of bytes of all pieces so far.
     pub fn length(&self) -> u64 {
         self.length + self.piece.len() as u64
     }

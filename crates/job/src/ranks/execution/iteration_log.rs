@@ -1,5 +1,5 @@
-//! Collects the outcomes of iterations, block by block: writes matrices, returns messages to be
-//! printed, and numbers the searches.
+//! Collects the outcomes of psiblast's iterations, block by block. Writes PSSMs to files, returns
+//! messages to print, and numbers the iterations.
 
 use std::collections::BTreeMap;
 
@@ -13,32 +13,32 @@ use crate::plan::Iteration;
 use crate::ranks::wire::{Bytes, IterationOutcome, PrecedingSearches, decode};
 use crate::reports::Warning;
 
-/// A message to be printed.
+/// A message to print.
 pub enum Notice {
-    /// A message about a query, from when it was read.
+    /// A message from reading a query.
     Query(String),
-    /// A warning of BLAST+ about a search.
+    /// A warning of BLAST+ about an iteration.
     Search(Warning),
 }
 
-/// The outcomes of iterations until now.
+/// The outcomes of the iterations of all blocks so far.
 pub struct IterationLog<'a> {
     files: PssmFiles<'a>,
-    /// Records of outcomes, with a checkpoint.
+    /// Records of the outcomes, if there is a checkpoint.
     verification_records: Option<Box<VerificationRecords>>,
-    /// The first block without a known outcome.
+    /// The first block whose outcome was not applied.
     next: BlockId,
     /// Outcomes of later blocks that an earlier run finished.
     skipped: BTreeMap<BlockId, IterationOutcome>,
-    /// Messages about each query of later blocks, from when they were read.
+    /// For each query of later blocks, the messages from reading it.
     messages: BTreeMap<BlockId, Vec<Vec<String>>>,
-    /// Number of searches in earlier blocks.
+    /// Number of iterations in the blocks before `next`.
     searches: u64,
     failure: Option<Error>,
 }
 
 impl<'a> IterationLog<'a> {
-    /// Creates a log without blocks. Matrices go to the files of the plan.
+    /// Creates a log without blocks. PSSMs go to the files that the plan names.
     pub fn new(iteration: &'a Iteration) -> Self {
         IterationLog {
             files: PssmFiles::new(iteration),
@@ -51,7 +51,8 @@ impl<'a> IterationLog<'a> {
         }
     }
 
-    /// Sets the records in which outcomes are kept, and those of earlier runs found.
+    /// Sets the records to which outcomes are written, and from which those of earlier runs are
+    /// read.
     pub fn set_records(&mut self, kept: VerificationRecords) {
         self.verification_records = Some(Box::new(kept));
     }
@@ -61,12 +62,13 @@ impl<'a> IterationLog<'a> {
         self.failure.as_ref()
     }
 
-    /// Returns the number of reported searches.
+    /// Returns the number of reported iterations.
     pub fn searches(&self) -> u64 {
         self.searches
     }
 
-    /// Adds messages about each query of a block. They are printed with the outcome of the block.
+    /// Adds the messages from reading each query of a block. They are printed with the outcome of
+    /// the block.
     pub fn add_messages(&mut self, block: BlockId, messages: Vec<Vec<String>>) {
         self.messages.insert(block, messages);
     }
@@ -85,9 +87,9 @@ impl<'a> IterationLog<'a> {
         Ok(notices)
     }
 
-    /// Adds the outcome of the next block. Returns the number of searches before it, and messages
-    /// to be printed now. The outcome is on disk before. An outcome that ends the report is not
-    /// kept, so that a resumed job ends there, too.
+    /// Adds the outcome of the next block. Returns the number of iterations before it, and the
+    /// messages to print now. The outcome is on disk before this function returns. An outcome that
+    /// ends the report is not stored, so that a resumed job ends there, too.
     ///
     /// # Errors
     /// The checkpoint or files cannot be written.
@@ -114,8 +116,8 @@ impl<'a> IterationLog<'a> {
         Ok((Some(before), notices))
     }
 
-    /// Adds outcomes of blocks that an earlier run finished, as far as all blocks before them are
-    /// known.
+    /// Applies outcomes of blocks that an earlier run finished, as long as the outcomes of all
+    /// blocks before them are known.
     fn catch_up(&mut self, notices: &mut Vec<Notice>) -> Result<(), Error> {
         while self.failure.is_none()
             && let Some(outcome) = self.skipped.remove(&self.next)
@@ -174,8 +176,8 @@ mod tests {
         }
     }
 
-    /// Creates the outcome of `searches` searches with a warning each. The last one may have
-    /// failed.
+    /// Creates the outcome of `searches` iterations, each with a warning. The last iteration may
+    /// have failed.
     fn sample_outcome(searches: usize, failure: Option<&str>) -> IterationOutcome {
         let failure = failure.map(|message| (3, message.to_owned()));
         let warnings = vec![vec![Some(b"w".to_vec()); searches]];

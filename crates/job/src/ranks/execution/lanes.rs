@@ -1,7 +1,7 @@
-//! The threads of a rank that execute its work, and record it.
+//! The threads of a rank that execute the work of its roles, and record it in the trace.
 //!
-//! They end when the driver drops its end of their channels. If nobody receives their events, the
-//! rank is ending.
+//! A thread ends when the driver drops the sender of its channel. If the receiver of its events is
+//! gone, the rank is ending.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -22,7 +22,7 @@ use crate::ranks::transport::{AssembledBytes, RankEvent};
 use crate::ranks::wire::Bytes;
 use crate::trace::{Kind, Lane, Recorder, Span};
 
-/// A message to a master's thread.
+/// A message to the thread of a master.
 pub enum MasterTask {
     /// Execute work.
     Work(Ticket, MasterWork<Bytes>),
@@ -30,7 +30,7 @@ pub enum MasterTask {
     Forget(BlockId),
 }
 
-/// A message to a worker's compute thread.
+/// A message to the compute thread of a worker.
 pub enum WorkerTask {
     /// Execute work.
     Work(Ticket, WorkerWork<Bytes>),
@@ -38,7 +38,7 @@ pub enum WorkerTask {
     Forget(BlockId, PassId),
 }
 
-/// Starts the supermaster's thread.
+/// Starts the thread of the supermaster. Returns the sender of its work.
 pub fn spawn_supermaster<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     mut executor: Box<dyn SupermasterExecutor + 'a>,
@@ -62,7 +62,7 @@ pub fn spawn_supermaster<'s, 'a: 's>(
     sender
 }
 
-/// Starts a master's thread.
+/// Starts the thread of a master. Returns the sender of its tasks.
 pub fn spawn_master<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     mut executor: Box<dyn MasterExecutor + 'a>,
@@ -92,7 +92,8 @@ pub fn spawn_master<'s, 'a: 's>(
     sender
 }
 
-/// Starts a worker's compute thread, whose work uses the threads of `pool`.
+/// Starts the compute thread of a worker, whose work uses the threads of `pool`. Returns the sender
+/// of its tasks.
 pub fn spawn_compute<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     mut executor: Box<dyn WorkerExecutor + 'a>,
@@ -107,7 +108,8 @@ pub fn spawn_compute<'s, 'a: 's>(
                 WorkerTask::Work(ticket, work) => {
                     let mut span = worker_span(&recorder, Lane::Search, &work);
                     let outcome = pool.install(|| executor.run(work, &mut span));
-                    // The worker itself checks the volumes that it reads.
+                    // The worker itself checks the volumes that it reads, so only lost pages are
+                    // checked here.
                     let outcome = check_database(outcome, |_| check_lost_pages());
                     add_result_arguments(&mut span, &outcome);
                     drop(span);
@@ -121,8 +123,9 @@ pub fn spawn_compute<'s, 'a: 's>(
     sender
 }
 
-/// Starts the output thread of a worker, which writes and sends beside the search. If there is a
-/// `writer`, it receives the bytes of the output.
+/// Starts the output thread of a worker, which writes and sends output while the worker searches.
+/// Returns the sender of its work. If there is a `writer`, the thread sends assembled output there
+/// instead of writing it.
 pub fn spawn_output<'s>(
     scope: &'s Scope<'s, '_>,
     shared: Arc<WorkerShared>,
@@ -154,8 +157,9 @@ pub fn spawn_output<'s>(
     sender
 }
 
-/// Rejects the outcome of work if database files were lost or have changed. A changed file may have
-/// caused any error, so it becomes the error: other ranks may not notice the change.
+/// Turns the outcome of work into an error if database files were lost or have changed. A changed
+/// file may have caused any error, so the change replaces that error. Other ranks may not notice
+/// the change.
 fn check_database<O>(
     outcome: Result<O, Error>,
     check: impl FnOnce(&O) -> Result<(), DbError>,
@@ -164,8 +168,9 @@ fn check_database<O>(
     outcome.and_then(checked).map_err(Error::or_changed_files)
 }
 
-/// Checks all mapped files before data of a block become durable, or a part of the output. Earlier
-/// work is frequent, and the files that it read are checked then.
+/// Checks the database before data of a block become durable, or part of the output. Then all
+/// mapped files are checked. Earlier work is more frequent, and only lost pages are checked after
+/// it.
 fn check_master_outcome(outcome: &MasterOutcome<Bytes>) -> Result<(), DbError> {
     match outcome {
         MasterOutcome::Verify { .. }
@@ -229,11 +234,11 @@ fn master_span(recorder: &Recorder, work: &MasterWork<Bytes>) -> Span {
     span
 }
 
-/// Starts the span of a worker's work, with arguments that are known before.
+/// Starts the span of a worker's work, with the arguments that are known at the start.
 fn worker_span(recorder: &Recorder, lane: Lane, work: &WorkerWork<Bytes>) -> Span {
     let kind = match work {
         WorkerWork::Search { .. } => Kind::Search,
-        // The work itself sets the kind more exactly.
+        // The work sets a more exact kind itself.
         WorkerWork::Answer { .. } => Kind::Align,
         WorkerWork::Gather { .. } | WorkerWork::HandOver(_) => Kind::Send,
         WorkerWork::Collective { .. } | WorkerWork::Write(_) | WorkerWork::Persist { .. } => {
@@ -287,7 +292,8 @@ mod tests {
     use crate::ranks::execution::piece_store::PieceStore;
     use crate::ranks::output::SharedOutput;
 
-    /// Creates a worker that holds one piece, and the work of writing its middle at offset 3.
+    /// Creates a worker that holds one piece. Also returns the work of writing the middle of the
+    /// piece at offset 3.
     fn worker(path: &Path) -> (Arc<WorkerShared>, WorkerWork<Bytes>) {
         let (block, pass, partition) = (BlockId(0), PassId(0), PartitionId(0));
         let mut store = PieceStore::new(path.parent().unwrap_or(path));
@@ -299,7 +305,7 @@ mod tests {
         (Arc::new(WorkerShared::new(store, None, SharedOutput::new(path))), work)
     }
 
-    /// Runs a worker's output thread with one piece of work, and returns its events.
+    /// Runs the output thread of a worker with one unit of work. Returns the events of the thread.
     fn run_output_work(
         shared: Arc<WorkerShared>,
         work: WorkerWork<Bytes>,

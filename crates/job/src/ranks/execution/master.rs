@@ -1,5 +1,5 @@
-//! Executes the work of a master: merges preliminary hits, chooses hits, and lays out the output of
-//! a block.
+//! Executes the work of a master: merges preliminary hits, chooses hits for the traceback and the
+//! report, and lays out the output of blocks.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -31,49 +31,49 @@ use crate::ranks::wire::{Bytes, ExtensionStatistics, Question, Verification, dec
 use crate::threads::pool;
 use crate::trace::Recorder;
 
-/// Executes the work of a master.
+/// Executor of the work of a master.
 pub struct SearchMaster<'a> {
     job: &'a RankJob<'a>,
     /// Threads that prepare queries. The worker of the same rank has threads of its own, which may
     /// be searching for long.
     pool: rayon::ThreadPool,
     blocks: HashMap<BlockId, MergingBlock>,
-    /// Own pieces of blocks that are laid out, until they are fetched.
+    /// Pieces of the master, for blocks that are laid out. Workers fetch them.
     pieces: MasterPieces,
-    /// Where the names of queries are kept, if they are.
+    /// Where the names of queries are written, if the report consists of records.
     register: Option<Arc<Mutex<ReportRegister>>>,
-    /// Encodes blocks, if the report is made elsewhere.
+    /// Encodes blocks as metadata, if the job writes metadata.
     encoder: Option<BlockEncoder<'a>>,
 }
 
-/// A block that is not laid out yet.
+/// A block that is being searched or reported.
 struct MergingBlock {
     block: PreparedBlock,
     merger: Merger,
     cut: Cut,
     stage: MergeStage,
-    /// Number of reported queries: all, unless BLAST+ stops before.
+    /// Number of reported queries. These are all queries, unless BLAST+ stops its search before.
     reported: usize,
-    /// The prepared queries, if they may have to be searched again.
+    /// The encoded queries, if their batches are predicted and so may be wrong.
     repeatable: Option<Bytes>,
 }
 
-/// The progress of a block.
+/// The stage of a block, with the data that its next stage needs.
 enum MergeStage {
     /// Tasks are being searched.
     Search(HitLists),
-    /// Workers align the chosen hits.
+    /// Workers align the hits that were chosen for the traceback.
     Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition, since: Instant },
     /// Workers create the rows of the description table.
     Describe { hits: Vec<Vec<SubjectHit>>, asked_hits: HitsByPartition },
     /// Workers format the final hits.
     Format { printed: PrintedHits, asked_hits: HitsByPartition },
-    /// Workers send all alignments of the final hits, because the report is made elsewhere.
+    /// Workers send all alignments of the final hits, because the master writes metadata.
     Send {
         hits: Vec<Vec<SubjectHit>>,
         overflowed: Vec<bool>,
         asked_hits: HitsByPartition,
-        /// Duration of the alignments.
+        /// Time that the workers took for the alignments.
         traceback: Duration,
     },
 }
@@ -145,7 +145,8 @@ impl<'a> SearchMaster<'a> {
         Ok(MasterOutcome::Verify { found })
     }
 
-    /// Goes on with a block whose batches are correct, or begins another pass.
+    /// Continues with a block whose predicted batches are correct. Otherwise begins another pass,
+    /// with the batches of the `verdict`.
     fn apply_verification(
         &mut self,
         (block, pass): (BlockId, PassId),
@@ -257,7 +258,7 @@ impl<'a> SearchMaster<'a> {
         let questions = merging_block.stage.questions(job)?;
         self.blocks.insert(block, merging_block);
         match questions.is_empty() {
-            // Without questions, the next stage follows at once.
+            // If there is no question, the next stage follows at once.
             true => self.next_stage((block, pass), &[]),
             false => Ok(MasterOutcome::Ask(questions)),
         }

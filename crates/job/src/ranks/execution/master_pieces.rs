@@ -1,4 +1,4 @@
-//! Formatted pieces of a master, until they are fetched.
+//! Stores the pieces that a master has formatted, until workers have fetched them.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::piece_store::missing_part;
 use crate::error::Error;
 use crate::ranks::wire::Bytes;
 
-/// Pieces of the blocks that are laid out.
+/// The pieces of a master, by block.
 #[derive(Default)]
 pub struct MasterPieces(HashMap<BlockId, Vec<Vec<u8>>>);
 

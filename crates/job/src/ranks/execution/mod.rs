@@ -1,5 +1,5 @@
-//! Executes the work of the roles of a rank, on threads of the rank. A search or another program
-//! does it.
+//! Executes the work of a rank's roles, on threads of the rank. The work is either a search by the
+//! engine or a run of another program.
 
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::work::{

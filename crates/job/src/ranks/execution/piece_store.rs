@@ -1,4 +1,4 @@
-//! Formatted pieces of a worker, until they are written to the output.
+//! Stores the pieces that a worker has formatted, until they are written to the output.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,32 +11,32 @@ use crate::error::Error;
 use crate::ranks::output::OutputSlice;
 use crate::ranks::wire::Bytes;
 
-/// Identifies a piece: block, pass, partition, and number among their pieces.
+/// Identifies a piece of a worker: block, pass, partition, and number among the pieces of these.
 pub type PieceKey = (BlockId, PassId, PartitionId, u32);
 
-/// The pieces of a worker.
+/// The formatted pieces of a worker, in memory or in a spool file.
 pub struct PieceStore {
     pieces: HashMap<PieceKey, StoredPiece>,
-    /// Pieces that exceed the memory budget.
+    /// The spool file, for pieces that exceed the memory budget.
     spool: Option<Scratch>,
-    /// The directory of the spool.
+    /// The directory in which the spool file is created.
     directory: PathBuf,
 }
 
-/// Location of a piece, and the number of its bytes that are not yet taken.
+/// A stored piece. `left` is the number of its bytes that were not taken yet.
 enum StoredPiece {
     Memory { bytes: Vec<u8>, left: u64 },
     Spooled { places: Vec<Place>, left: u64 },
 }
 
 impl PieceStore {
-    /// Creates an empty store that spools to `directory`.
+    /// Creates an empty store, whose spool file is in `directory`.
     pub fn new(directory: &Path) -> Self {
         PieceStore { pieces: HashMap::new(), spool: None, directory: directory.to_owned() }
     }
 
-    /// Stores a piece, in memory if it has at most `budget` bytes. Returns the bytes of memory that
-    /// it takes.
+    /// Stores a piece: in memory if it has at most `budget` bytes, else in the spool. Returns the
+    /// bytes of memory that it takes.
     ///
     /// # Errors
     /// The spool cannot be written.
@@ -54,8 +54,8 @@ impl PieceStore {
         Ok(kept)
     }
 
-    /// Takes slices of own pieces, one after the other. Returns the bytes, and the memory that is
-    /// freed.
+    /// Takes slices of pieces in this store, one after the other. Returns their bytes, and the
+    /// bytes of memory that are freed.
     ///
     /// # Errors
     /// The spool cannot be read.
@@ -67,7 +67,8 @@ impl PieceStore {
         Ok((bytes.into(), freed))
     }
 
-    /// Assembles the bytes of a window, from own pieces and from bytes that other ranks sent.
+    /// Assembles the bytes of a window from pieces in this store and from bytes that other ranks
+    /// sent. Also returns the bytes of memory that are freed.
     ///
     /// # Errors
     /// The spool cannot be read.
@@ -77,7 +78,8 @@ impl PieceStore {
         self.assemble_runs(&window.runs, &mut parts)
     }
 
-    /// Assembles this rank's share of a collective write. Only the master has sent bytes for it.
+    /// Assembles this rank's share of a collective write. Besides pieces in this store, only bytes
+    /// of the master are needed. Also returns the bytes of memory that are freed.
     ///
     /// # Errors
     /// The spool cannot be read.
@@ -126,7 +128,8 @@ impl PieceStore {
         }
     }
 
-    /// Appends a slice of an own piece to `bytes`. Returns the memory that is freed.
+    /// Appends a slice of a piece in this store to `bytes`. Returns the bytes of memory that are
+    /// freed.
     fn take_slice(
         &mut self,
         block: BlockId,
@@ -191,7 +194,7 @@ fn spool_failure(directory: &Path, error: &fleetblast_spool::Error) -> Error {
     ))
 }
 
-/// A fault of the program.
+/// Creates the error for a missing part of the report, a fault of the program.
 pub fn missing_part(block: BlockId) -> Error {
     Error::engine(format_args!("a part of the report of query block {block} is missing"))
 }
@@ -202,7 +205,8 @@ mod tests {
 
     use super::*;
 
-    /// Assembles seven bytes. Another worker sends the last four.
+    /// Assembles seven bytes. The worker has the first three, and another worker sends the last
+    /// four (`sent`).
     fn assembled(sent: &[u8]) -> Result<(Vec<OutputSlice>, u64), Error> {
         let (block, pass, partition) = (BlockId(3), PassId(0), PartitionId(0));
         let mut store = PieceStore::new(Path::new("."));

@@ -1,8 +1,8 @@
-//! Predicts batches that depend on hits. Blocks are searched with predicted batches, then verified
-//! in their order.
+//! Predicts the batches of blocks, if batches depend on hits. Workers search a block with its
+//! predicted batches. Then the supermaster verifies the prediction, in the order of the blocks.
 //!
-//! The results of a query depend on its batch only through [`BatchGrouping`]. A prediction is
-//! correct if this value is, even if the batches were predicted to end elsewhere.
+//! The results of a query depend on its batch only through its [`BatchGrouping`]. A prediction is
+//! correct if the grouping is correct, even if the batches were predicted to end elsewhere.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::queries::RawBlock;
 use crate::ranks::wire::{BatchGrouping, ExtensionStatistics, Verification};
 
-/// Letters of neighbouring queries that are sent with a batch. Few extensions need more.
+/// Letters of neighbouring queries that a grouping includes. Few extensions reach farther.
 const REACH: usize = 512;
 /// Most batches that are cached. Each contains several blocks.
 const MOST_BATCHES: usize = 16;
@@ -27,53 +27,53 @@ const MOST_BATCHES: usize = 16;
 pub struct BatchPredictor<'a> {
     engine: &'a Search,
     stream: QueryStream<'a>,
-    /// The batches of verified blocks.
+    /// The true batches, as far as all blocks are verified.
     progress: BatchProgress,
-    /// Blocks that are not verified.
+    /// Blocks that were read and are not verified yet.
     blocks: BTreeMap<BlockId, PredictedBlock>,
-    /// Extensions of their queries, if they were searched, perhaps with wrong batches.
+    /// Extensions of queries in these blocks that were searched. Their batches may have been wrong.
     known_extensions: BTreeMap<usize, u64>,
-    /// Extensions and letters of all verified queries.
+    /// Sums of extensions and of letters over all verified queries.
     extension_rate: (u64, u64),
     /// The query at which the report ends early, once that is known.
     stop: Option<SearchStop>,
     batches: BTreeMap<(usize, usize), Batch>,
 }
 
-/// A block that is not verified.
+/// A block that was read and is not verified yet.
 struct PredictedBlock {
     queries: Range<usize>,
     expectation: Expectation,
 }
 
 enum Expectation {
-    /// An earlier run has verified the block, with these extensions of each query.
+    /// An earlier run has verified the block. These are the extensions of each query.
     Verified(Vec<u64>),
-    /// The block is searched in these parts.
+    /// The block is searched in these parts. Each includes `reach` letters of neighbouring queries.
     Parts { parts: Vec<BatchPart>, reach: usize },
 }
 
-/// The part of a block that is in one batch.
+/// The queries of a block that are in one batch, and their grouping.
 #[derive(Clone, PartialEq)]
 struct BatchPart {
     queries: Range<usize>,
     grouping: Grouping,
-    /// Whether some query of the batch can be searched.
+    /// Whether the batch has a searchable query.
     searched: bool,
 }
 
-/// A block that was read.
+/// A block that was read, with its predicted batches.
 pub struct ReadBlock {
     /// The queries as read.
     pub records: RawBlock,
-    /// The cached preparation of each query.
+    /// The preparation of each query. With it, other ranks need not compute masks and statistics.
     pub findings: Vec<Findings>,
-    /// The predicted grouping.
+    /// The predicted grouping of the queries.
     pub batch_grouping: BatchGrouping,
 }
 
 impl<'a> BatchPredictor<'a> {
-    /// Creates a predictor before the first block.
+    /// Creates a predictor that has read no block.
     pub fn new(engine: &'a Search, stream: QueryStream<'a>, progress: BatchProgress) -> Self {
         BatchPredictor {
             engine,
@@ -87,17 +87,17 @@ impl<'a> BatchPredictor<'a> {
         }
     }
 
-    /// Reads the next block. `known` are its extensions, if an earlier run has verified it. Returns
-    /// `None` at the end.
+    /// Reads the next block. If an earlier run has verified it, `known` are the extensions of its
+    /// queries. Returns `None` at the end of the queries.
     ///
     /// # Errors
-    /// The block of the earlier run was another one.
+    /// The earlier run read another block.
     pub fn read_block(
         &mut self,
         block: BlockId,
         known: Option<Vec<u64>>,
     ) -> Result<Option<ReadBlock>, Error> {
-        // The first batch is certain. All others depend on hits.
+        // The first batch does not depend on hits, so its prediction is certain.
         let end = match block {
             BlockId(0) => self.stream.end_of_batch(0, self.progress.letters()),
             _ => usize::MAX,
@@ -132,10 +132,11 @@ impl<'a> BatchPredictor<'a> {
         self.stop.as_ref().map(|stop| &stop.error).or(self.stream.failure())
     }
 
-    /// Verifies the predicted batches of the first block that is not verified.
+    /// Verifies the predicted batches of a block, which must be the first that is not verified. If
+    /// the prediction was wrong, predicts again.
     ///
     /// # Errors
-    /// The block was not assigned, or it is not the first.
+    /// The block was not read, or it is not the first that is not verified.
     pub fn verify_prediction(
         &mut self,
         block: BlockId,
@@ -175,8 +176,9 @@ impl<'a> BatchPredictor<'a> {
         Ok(Verification::SearchAgain(batch_grouping))
     }
 
-    /// Moves the true batches past these queries, as far as BLAST+ searches. Returns false if the
-    /// queries are in other batches than `predicted`.
+    /// Advances the true batches past these queries, or until BLAST+ ends its search. `extensions`
+    /// has the extensions of each query. Returns false if the true grouping differs from the
+    /// `predicted` one: parts and their reach.
     fn follow_batches(
         &mut self,
         queries: &Range<usize>,
@@ -196,7 +198,7 @@ impl<'a> BatchPredictor<'a> {
                 return false;
             }
             if run.queries.end == run.batch.end {
-                // The search may end after this batch.
+                // BLAST+ may end its search after this batch.
                 self.stop = self.stream.find_stop(run.batch.clone(), self.progress.letters());
             }
             let own = run.queries.start - queries.start..run.queries.end - queries.start;
@@ -205,8 +207,8 @@ impl<'a> BatchPredictor<'a> {
         true
     }
 
-    /// Returns the error of BLAST+ for a batch that begins with this run, if it does not search the
-    /// batch.
+    /// Returns BLAST+'s error if it refuses to search the batch of this run. Only checks at the
+    /// start of a batch.
     fn stop_before(&mut self, BatchRun { queries, batch }: &BatchRun) -> Option<SearchStop> {
         if queries.start != batch.start {
             return None;
@@ -215,7 +217,8 @@ impl<'a> BatchPredictor<'a> {
         stop.filter(|stop| stop.query == batch.start)
     }
 
-    /// Adds the extensions of verified queries to the statistics, and drops the queries.
+    /// Adds the extensions of verified queries to the statistics, and drops data of queries that
+    /// are no longer needed.
     fn add_statistics(&mut self, queries: &Range<usize>, extensions: &[u64]) {
         self.extension_rate.0 += extensions.iter().sum::<u64>();
         self.extension_rate.1 += self.stream.letters(queries.clone());
@@ -225,7 +228,7 @@ impl<'a> BatchPredictor<'a> {
         self.stream.drop_before(start);
     }
 
-    /// Moves past blocks that an earlier run has verified.
+    /// Advances the true batches past blocks that an earlier run has verified.
     fn pass_verified(&mut self) {
         while let Some(first) = self.blocks.first_entry()
             && matches!(first.get().expectation, Expectation::Verified(_))
@@ -238,7 +241,7 @@ impl<'a> BatchPredictor<'a> {
         }
     }
 
-    /// Predicts the batches of queries.
+    /// Predicts the batches of these queries, and returns the grouping of each.
     fn predict(&mut self, queries: &Range<usize>, reach: usize) -> Vec<BatchPart> {
         let (extensions, letters) = self.extension_rate;
         let extension_rate = extensions as f64 / letters.max(1) as f64;
@@ -254,7 +257,8 @@ impl<'a> BatchPredictor<'a> {
         runs.iter().map(|run| self.batch_part(run, reach)).collect()
     }
 
-    /// Returns how the queries of a run are searched.
+    /// Returns how the queries of a run are searched within their batch. The grouping includes
+    /// `reach` letters of neighbouring queries.
     fn batch_part(&mut self, run: &BatchRun, reach: usize) -> BatchPart {
         let BatchRun { queries, batch } = run;
         let all = self.stream.get(batch.clone());
@@ -281,7 +285,7 @@ fn join_parts(parts: &[BatchPart]) -> BatchGrouping {
     BatchGrouping { grouping, searched }
 }
 
-/// A fault of the program.
+/// Message for contradictory data of ranks, a fault of the program.
 const OTHER_QUERIES: &str = "the ranks do not agree about what the queries of a block are";
 
 #[cfg(test)]

@@ -24,28 +24,29 @@ pub struct QueryStream<'a> {
     /// Number of the first query in memory.
     first: usize,
     prepared: VecDeque<Query>,
-    /// Letters of all queries before each query, and of all.
+    /// For each query in memory, the letters of all queries before it. The last value counts all
+    /// queries read.
     sums: VecDeque<u64>,
-    /// Warnings about each query, for formats that print no others.
+    /// BLAST+'s warnings about each query in memory, for the error of a batch that BLAST+ refuses.
     messages: VecDeque<Vec<String>>,
-    /// The last queries in memory, which no block has taken.
+    /// The last queries in memory: those that are not in a block yet.
     records: VecDeque<QueryRecord>,
     ended: bool,
-    /// Why no more queries can be read.
+    /// The error that ended reading.
     failure: Option<Error>,
 }
 
-/// The end of the search before the last query.
+/// The point at which BLAST+ ends its search before the last query.
 #[derive(Clone, Debug)]
 pub struct SearchStop {
-    /// The first query that is not searched, nor any after it.
+    /// The first query that is not searched. No later query is searched either.
     pub query: usize,
-    /// The error of BLAST+.
+    /// BLAST+'s error.
     pub error: Error,
 }
 
 impl<'a> QueryStream<'a> {
-    /// Creates the stream, which prepares queries on threads of the pool.
+    /// Creates the stream. It prepares queries on the threads of `pool`.
     pub fn new(
         queries: QueryReader<'a>,
         engine: &'a Search,
@@ -77,12 +78,12 @@ impl<'a> QueryStream<'a> {
         self.sums[query - self.first]
     }
 
-    /// Returns the letters of some queries.
+    /// Returns the number of letters in these queries.
     pub fn letters(&self, queries: Range<usize>) -> u64 {
         self.letters_before(queries.end) - self.letters_before(queries.start)
     }
 
-    /// Returns some queries.
+    /// Returns these queries, which must be in memory.
     pub fn get(&self, queries: Range<usize>) -> Vec<&Query> {
         self.prepared.range(queries.start - self.first..queries.end - self.first).collect()
     }
@@ -95,12 +96,13 @@ impl<'a> QueryStream<'a> {
         self.first = query;
     }
 
-    /// Returns why not all queries could be read, once that is known.
+    /// Returns the error that ended reading, as soon as it is known.
     pub fn failure(&self) -> Option<&Error> {
         self.failure.as_ref()
     }
 
-    /// Takes the queries of the next block, of those before `end`; none at the end.
+    /// Takes the queries of the next block, none of them from query `end` on. Also returns their
+    /// numbers. The block is empty at the end of the queries.
     pub fn take_block(&mut self, end: usize) -> (Range<usize>, RawBlock) {
         let mut block = RawBlock::default();
         let start = self.end() - self.records.len();
@@ -116,15 +118,18 @@ impl<'a> QueryStream<'a> {
         (start..start + block.records.len(), block)
     }
 
-    /// Adds warnings that BLAST+ prints when it searches queries. `searched` is true for queries of
-    /// batches that can be searched.
+    /// Adds BLAST+'s warnings from the search of queries. `searched` says for each query whether
+    /// its batch has a searchable query.
     pub fn add_messages_of_search(&self, block: &mut RawBlock, searched: &[bool]) {
         self.queries.add_messages_of_search(&mut block.records, searched.iter().copied());
     }
 
-    /// Returns the error with which BLAST+ stops at this batch or after it. There are four causes:
-    /// the batch cannot be read to its end, it has no letters, it cannot be searched with these
-    /// scores, or no queries follow where BLAST+ expects another batch.
+    /// Returns the error with which BLAST+ ends its search at this batch or after it. A full batch
+    /// has `letters` letters. There are four causes:
+    /// * The batch cannot be read to its end.
+    /// * It has no letters.
+    /// * It cannot be searched with these scores.
+    /// * No queries follow where BLAST+ expects another batch.
     pub fn find_stop(&mut self, batch: Range<usize>, letters: usize) -> Option<SearchStop> {
         let is_full = self.letters(batch.clone()) >= letters as u64;
         let is_last = batch.end == self.end() && !self.read_more();
@@ -144,7 +149,7 @@ impl<'a> QueryStream<'a> {
         error.map(|error| SearchStop { query: batch.end, error })
     }
 
-    /// Reads some more queries. Returns false at the end.
+    /// Reads some more queries and prepares them. Returns false at the end of the queries.
     fn read_more(&mut self) -> bool {
         let (mut records, mut letters) = (Vec::new(), 0);
         while !self.ended && records.len() < READ_AHEAD.0 && letters < READ_AHEAD.1 {

@@ -1,5 +1,5 @@
-//! The questions of a master to the holders of a block's hits, and the assignment of answers to
-//! hits.
+//! The questions of a master to the workers that hold the hits of a block, and the assignment of
+//! answers to hits.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -16,15 +16,16 @@ use crate::ranks::wire::{
     AlignedLetters, Answer, Bytes, HitToAlign, Line, Question, ReportedHit, decode, encode,
 };
 
-/// Answers to one question, by partition.
+/// The answers to one round of questions, by partition.
 pub type Answers = BTreeMap<PartitionId, Answer>;
 /// For each partition, the hits that a question is about, in the order of the answer.
 pub type HitsByPartition = BTreeMap<PartitionId, Vec<HitPosition>>;
 
-/// A hit of a block: number of the query, and position in its list.
+/// Position of a hit in a block: index of the query, and index in the query's list of hits.
 pub type HitPosition = (usize, usize);
 
-/// Describes a hit that is printed at position `rank`.
+/// Describes the hit at index `at` of a query's list. The report prints it at position `rank`, from
+/// 1.
 pub fn reported_hit(hits: &[SubjectHit], query: usize, at: usize, rank: usize) -> ReportedHit {
     let hit = &hits[at];
     ReportedHit {
@@ -36,7 +37,7 @@ pub fn reported_hit(hits: &[SubjectHit], query: usize, at: usize, rank: usize) -
     }
 }
 
-/// Inverts an order: returns for each hit its position in print.
+/// Inverts an order of printing: returns the printed position of each hit.
 pub fn invert_order(order: &[usize]) -> Vec<usize> {
     let mut ranks = vec![0; order.len()];
     for (rank, &place) in order.iter().enumerate() {
@@ -45,7 +46,7 @@ pub fn invert_order(order: &[usize]) -> Vec<usize> {
     ranks
 }
 
-/// Groups hits by the partitions that hold their subjects.
+/// Groups hits by the partitions that hold their subjects. `oid` returns the subject of a hit.
 pub fn group_by_partition<T>(
     job: &RankJob,
     hits: &[Vec<T>],
@@ -60,7 +61,7 @@ pub fn group_by_partition<T>(
     asked_hits
 }
 
-/// Decodes the answers to a question.
+/// Decodes the answers of all workers to a round of questions.
 ///
 /// # Errors
 /// The bytes are not answers.
@@ -85,7 +86,7 @@ pub fn encode_questions(
     asked_hits.iter().map(encode).collect()
 }
 
-/// Encodes the question that aligns chosen hits.
+/// Encodes the question that asks for the alignments of chosen hits.
 ///
 /// # Errors
 /// See [`encode`].
@@ -102,7 +103,8 @@ pub fn encode_alignment_question(
     })
 }
 
-/// Returns the answers in the shape of `hits`. All questions of a round are of one kind.
+/// Returns one item of the answers for each hit, in the shape of `hits`. `items` takes the items of
+/// an answer; `None` if the answer is of another kind.
 ///
 /// # Errors
 /// The answers do not match the questions.
@@ -125,7 +127,7 @@ pub fn match_answers<T, H>(
             match_answers[query][at] = Some(item);
         }
     }
-    // Every hit was in a question.
+    // Every hit was in a question, so no item is missing.
     let complete = |row: Vec<Option<T>>| row.into_iter().collect::<Option<_>>();
     match_answers
         .into_iter()
@@ -134,7 +136,7 @@ pub fn match_answers<T, H>(
         .ok_or_else(|| inconsistent_ranks(block))
 }
 
-/// Takes the outlines of each chosen hit's alignments, if it has any.
+/// Takes the outlines of each chosen hit's alignments; `None` for a hit that was not aligned.
 ///
 /// # Errors
 /// See [`match_answers`].
@@ -166,7 +168,7 @@ pub fn take_alignments(
     })
 }
 
-/// Takes the aligned letters of each subject, from which matrices are made.
+/// Takes the aligned letters of each subject, from which the master makes PSSMs.
 ///
 /// # Errors
 /// See [`match_answers`].
@@ -198,7 +200,7 @@ pub fn take_description_rows(
     })
 }
 
-/// Takes the location of each subject's formatted piece.
+/// Takes the location of the formatted piece of each subject.
 ///
 /// # Errors
 /// See [`match_answers`].
@@ -244,12 +246,13 @@ pub fn take_lines(
 /// The lines of a subject, with their sort keys.
 pub type SubjectLines = Vec<(SamSortKey, FormattedPiece)>;
 
-/// Location of a formatted piece: a subject, or a line.
+/// Location of a formatted piece in the store of a worker. The piece is a subject, or a line of
+/// SAM.
 #[derive(Clone, Copy)]
 pub struct FormattedPiece {
-    /// The partition of its holder.
+    /// The partition for which the worker formatted it.
     pub partition: PartitionId,
-    /// Its number among the pieces of its block and partition.
+    /// Number of the piece among those of its block, pass and partition.
     pub number: u32,
     /// Length in bytes.
     pub length: u64,
@@ -260,8 +263,9 @@ pub fn has_sorted_hits(job: &RankJob) -> bool {
     job.report.output.hit_order.is_some()
 }
 
-/// Selects the final hits of each query from the outlines of their alignments, in the order in
-/// which BLAST+ aligns them. Returns also for each query whether more of its hits were aligned.
+/// Selects the final hits of each query from the outlines of alignments. Offers the outlines in the
+/// order in which BLAST+ aligns them. Also returns for each query whether more of its subjects were
+/// aligned than its hit list holds.
 pub fn select_final_hits(
     job: &RankJob,
     block: &PreparedBlock,
@@ -273,7 +277,8 @@ pub fn select_final_hits(
     let mut candidates = candidates.into_iter();
     for queries in batches::ranges(&block.batches) {
         let mut selector = job.engine_for(block).selector(&block.prepared[queries.clone()]);
-        // Subjects without a visible definition line have no alignments: BLAST+ drops them before.
+        // BLAST+ drops subjects without a visible definition line before it aligns them, so they
+        // have no alignments.
         let of_batch = candidates.by_ref().take(queries.len()).collect();
         selector.replay(&chosen[queries], of_batch);
         overflowed.extend(selector.overflowing());
@@ -282,7 +287,7 @@ pub fn select_final_hits(
     (final_hits, overflowed)
 }
 
-/// The error for messages that contradict each other: a fault of the program.
+/// Creates the error for messages that contradict each other, a fault of the program.
 pub fn inconsistent_ranks(block: BlockId) -> Error {
     Error::engine(format_args!(
         "the ranks do not agree about query block {block}; all must run the same build of the program with the same \

@@ -1,4 +1,4 @@
-//! The checkpoint records of one rank: writes its output, and finds it again.
+//! The checkpoint records of one rank: writes the output of blocks to records, and reads it back.
 
 use std::collections::HashMap;
 use std::mem::take;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::ranks::checkpoint::{CheckpointState, checkpoint_error};
 use crate::ranks::output::OutputSlice;
 
-/// Bytes that the writer buffers, where each block is brought to disk.
+/// Bytes that the writer buffers, if each block is brought to disk separately.
 const BUFFER: usize = 1 << 20;
 
 /// The checkpoint records of one rank.
@@ -23,33 +23,34 @@ pub struct RankRecords {
     reader: Reader,
     /// Blocks that this rank stored in this run and has not yet written to the output.
     own: HashMap<BlockId, StoredBlock>,
-    /// The last block of an earlier run that was read, and its records in order.
+    /// The block of an earlier run that was read last, and its records in ascending order.
     restored: Option<(BlockId, Vec<Place>)>,
-    /// Places of all stored records, if they stay as the report.
+    /// Places of all records of this rank, if the records stay as the report.
     index: Vec<Place>,
 }
 
-/// Records of one block.
+/// The records of one block.
 #[derive(Default)]
 struct StoredBlock {
-    /// In ascending order, without overlap.
+    /// Places of the records, in ascending order, without overlap.
     places: Vec<Place>,
-    /// Bytes that are not in the output.
+    /// Bytes of the block that are not in the output yet.
     left: u64,
 }
 
-/// A part of a record.
+/// A part of a record that contains requested bytes.
 struct RecordPart {
     place: Place,
-    /// Offset in the record.
+    /// Offset of the part in the record.
     from: usize,
-    /// Offset in the requested bytes.
+    /// Offset of the part in the requested bytes.
     to: usize,
     length: usize,
 }
 
 impl RankRecords {
-    /// Creates the records of a rank.
+    /// Creates the records of a rank. `write_buffer` is the size of the buffer in bytes, if the
+    /// records stay as the report.
     ///
     /// # Errors
     /// There are too many ranks, or too little memory.
@@ -72,8 +73,8 @@ impl RankRecords {
         })
     }
 
-    /// Appends slices of a block's output of `size` bytes. Unless `last` is set, they are not yet
-    /// brought to disk.
+    /// Appends slices of a block's output, which has `size` bytes in all. If `last` is set, brings
+    /// them to disk if the job may be resumed.
     ///
     /// # Errors
     /// The checkpoint cannot be written, or a mapped file has changed.
@@ -104,8 +105,8 @@ impl RankRecords {
         Ok(())
     }
 
-    /// Notes the places of a block's records: for the index if they stay, otherwise until they are
-    /// in the output.
+    /// Keeps the places of a block's records. If they stay as the report, their index needs them.
+    /// Otherwise they are kept until the block is in the output.
     fn note_places(&mut self, block: BlockId, places: Vec<Place>) {
         if self.checkpoint_state.stays {
             self.index.extend(places);
@@ -119,7 +120,7 @@ impl RankRecords {
         }
     }
 
-    /// Brings all records to disk, with an index, if they stay as the report.
+    /// Brings all records to disk and writes their index, if the records stay as the report.
     ///
     /// # Errors
     /// Records cannot be written.
@@ -149,7 +150,7 @@ impl RankRecords {
                 self.find_parts(run.block, slice, to, &mut parts)?;
                 to += slice.length as usize;
             }
-            // Files are read one after the other, each in its order.
+            // Reads the files one after the other, and each file in its order.
             parts.sort_unstable_by_key(|part: &RecordPart| (part.place.file, part.place.offset));
             for RecordPart { place, from, to, length } in parts {
                 let contents =
@@ -164,7 +165,8 @@ impl RankRecords {
         Ok(output_slices)
     }
 
-    /// Finds the parts of records that make up a slice of a block's output.
+    /// Finds the parts of records that contain a slice of a block's output. `to` is the offset of
+    /// the slice in the requested bytes.
     fn find_parts(
         &mut self,
         block: BlockId,
@@ -194,7 +196,7 @@ impl RankRecords {
         if at < end { Err(missing_record(block)) } else { Ok(()) }
     }
 
-    /// Returns the records of a block that an earlier run finished.
+    /// Returns the places of the records of a block that an earlier run finished.
     fn restored_places(&mut self, block: BlockId) -> Result<&Vec<Place>, Error> {
         if self.restored.as_ref().is_none_or(|(known, _)| *known != block) {
             let places = self
@@ -207,7 +209,7 @@ impl RankRecords {
         self.restored.as_ref().map(|(_, places)| places).ok_or_else(|| missing_record(block))
     }
 
-    /// Drops the places of a run that is in the output: they are read only once.
+    /// Drops the places of a run, which is read only once. Its bytes go to the output now.
     fn drop_run(&mut self, run: &Run) {
         if let Some(own) = self.own.get_mut(&run.block) {
             own.left = own.left.saturating_sub(run.length());
@@ -222,7 +224,7 @@ fn key(block: BlockId) -> Key {
     Key { block: u64::from(block.0), kind: Kind::RESULT }
 }
 
-/// A fault of the program.
+/// Creates the error for a missing record, a fault of the program.
 fn missing_record(block: BlockId) -> Error {
     Error::engine(format_args!("a record of query block {block} is missing in the checkpoint"))
 }

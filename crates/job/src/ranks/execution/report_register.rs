@@ -1,5 +1,5 @@
-//! Registers the names of queries, and both ends of the report, for an output that stays as
-//! records. They go to a file of their own: other files contain only output.
+//! Registers the names of queries, and both ends of the report, if the report consists of records.
+//! The register has a file of its own, because the other files contain only output.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -11,13 +11,13 @@ use fleetblast_spool::{Catalog, Key, Kind, Name, Place, Share, Writer};
 use crate::error::Error;
 use crate::ranks::checkpoint::{CheckpointState, checkpoint_error};
 
-/// Bytes that the writer buffers.
+/// Number of bytes that the writer buffers.
 const BUFFER: usize = 1 << 20;
 
 /// A register that the roles of a rank share.
 pub type SharedRegister = Arc<Mutex<ReportRegister>>;
 
-/// Writes the names of queries, and both ends of the report.
+/// Writer of the names of queries, and of the bytes before the first block and after the last one.
 pub struct ReportRegister {
     checkpoint_state: CheckpointState,
     writer: Writer,
@@ -26,7 +26,7 @@ pub struct ReportRegister {
 }
 
 impl ReportRegister {
-    /// Creates the register with a writer number that nobody else has.
+    /// Creates the register. No other writer of the job may have the number `writer`.
     ///
     /// # Errors
     /// There are too many ranks, or too little memory.
@@ -64,7 +64,7 @@ impl ReportRegister {
         self.append(Key { block, kind: Kind::NAMES }, &lines)
     }
 
-    /// Writes an end of the report.
+    /// Writes the bytes before the first block or after the last one, as `kind` says.
     ///
     /// # Errors
     /// Records cannot be written, or a mapped file has changed.
@@ -82,7 +82,7 @@ impl ReportRegister {
         Ok(())
     }
 
-    /// Brings all records to disk, with an index.
+    /// Brings all records to disk, and writes their index.
     ///
     /// # Errors
     /// Records cannot be written.
@@ -105,12 +105,12 @@ pub fn open_for_rank(
     else {
         return Ok(None);
     };
-    // The first numbers belong to the ranks, and to the records of verification.
+    // The first numbers belong to the writers of ranks, and to that of verification records.
     ReportRegister::new(checkpoint_state, ranks + 1 + rank.0)
         .map(|register| Some(Arc::new(Mutex::new(register))))
 }
 
-/// Brings the records of a writer to disk, with an index of them.
+/// Brings the records of a writer to disk, and writes their index.
 ///
 /// # Errors
 /// Records cannot be written.

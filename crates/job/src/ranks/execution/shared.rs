@@ -1,4 +1,4 @@
-//! Data that the threads of a worker share: formatted pieces, and cutoffs.
+//! Data that the threads of a worker share: formatted pieces, checkpoint records, and cuts.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,17 +12,18 @@ use crate::error::Error;
 use crate::ranks::output::{OutputSlice, SharedOutput};
 use crate::ranks::wire::Bytes;
 
-/// A block, and a pass of it.
+/// Identifies a pass: its block, and its number.
 pub type PassKey = (BlockId, PassId);
 
 /// Data that the threads of a worker share.
 pub struct WorkerShared {
     /// Formatted pieces.
     pub(super) store: Mutex<PieceStore>,
-    /// The checkpoint records, if there are any: all output is kept there first.
+    /// The checkpoint records of this rank, if the job has records. All output is stored there
+    /// first.
     records: Option<Mutex<RankRecords>>,
     output: SharedOutput,
-    /// The highest known cutoff of each pass that is searched.
+    /// The highest known cut of each pass in progress, below which hits cannot be chosen.
     pub(super) cuts: Mutex<HashMap<PassKey, Bytes>>,
 }
 
@@ -37,7 +38,7 @@ impl WorkerShared {
     /// Executes the work of the output thread, except writing to the output.
     ///
     /// # Errors
-    /// The checkpoint or the spool fails.
+    /// The checkpoint or the spool cannot be read or written.
     pub fn execute(&self, work: WorkerWork<Bytes>) -> Result<OutputOutcome, Error> {
         match work {
             WorkerWork::Gather { block, slices } => {
@@ -79,8 +80,8 @@ impl WorkerShared {
         }
     }
 
-    /// Stores a formatted piece, in memory if it has at most `budget` bytes. Returns the bytes of
-    /// memory that it takes.
+    /// Stores a formatted piece: in memory if it has at most `budget` bytes, else in the spool.
+    /// Returns the bytes of memory that it takes.
     ///
     /// # Errors
     /// The spool cannot be written.
@@ -98,10 +99,11 @@ impl WorkerShared {
         &self.output
     }
 
-    /// Reports errors of what this rank wrote; of a job with a checkpoint, brings it to disk.
+    /// Completes the output of this rank. If the job has a checkpoint, brings output and records to
+    /// disk. Otherwise only reports errors of bytes that this rank has written.
     ///
     /// # Errors
-    /// The message names the file.
+    /// Bytes could not be stored. The message names the file.
     pub fn finish(&self, has_checkpoint: bool) -> Result<(), Error> {
         if !has_checkpoint {
             return self.output.flush();
@@ -110,7 +112,7 @@ impl WorkerShared {
         self.output.sync()
     }
 
-    /// Sets the cutoff of a pass.
+    /// Sets the cut of a pass.
     pub fn raise_cut(&self, pass: PassKey, cut: Bytes) {
         lock(&self.cuts).insert(pass, cut);
     }
@@ -135,17 +137,17 @@ impl OutputOutcome {
     }
 }
 
-/// Reads runs from the checkpoint, which frees no memory of pieces.
+/// Reads runs from the records. This frees no memory of pieces.
 fn read_records(records: &Mutex<RankRecords>, runs: &[Run]) -> Result<OutputOutcome, Error> {
     Ok(OutputOutcome::assembled((lock(records).read_slices(runs)?, 0)))
 }
 
-/// Locks a mutex. A panic of another thread ends the run, so its data are not used.
+/// Locks a mutex. If another thread panicked, the run ends and the data are not used any more.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The error for work on a block that this rank does not have.
+/// Creates the error for work on a block that this rank does not have.
 pub fn unknown_block(block: BlockId) -> Error {
     Error::engine(format_args!(
         "a rank was asked about query block {block}, which it does not have"

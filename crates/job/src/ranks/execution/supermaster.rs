@@ -1,4 +1,5 @@
-//! Executes the work of a supermaster: reads queries, and writes both ends of the output.
+//! Executes the work of the supermaster: reads blocks of queries, verifies blocks, and writes both
+//! ends of the output.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
@@ -37,41 +38,41 @@ use crate::ranks::wire::{
 use crate::reports::{NO_TAXONOMY, Warning, lacks_taxonomy, warns_at_end};
 use crate::threads::pool;
 
-/// Executes the work of a supermaster.
+/// Executor of the work of the supermaster.
 pub struct SearchSupermaster<'a> {
     job: &'a RankJob<'a>,
     queries: BlockSource<'a>,
     output: Option<JobOutput>,
-    /// The same output, for writes of this rank.
+    /// The same output, as ranks write to it.
     file: SharedOutput,
     /// Receives the complete output, to publish it.
     publisher: Sender<JobOutput>,
-    /// The first bytes of the metadata, if they are written instead of a report.
+    /// The first bytes of the metadata, if the job writes metadata instead of a report.
     start: Option<Vec<u8>>,
     /// Where both ends of the report are kept, if it consists of records.
     register: Option<Arc<Mutex<ReportRegister>>>,
-    /// Number of blocks that were read, then number of queries.
+    /// Number of blocks that were read, and number of queries in them.
     blocks: u64,
     count: usize,
-    /// Why no more queries can be read, if batches are known.
+    /// The error that ended reading, if the batches do not depend on hits.
     failure: Option<Error>,
     /// Warnings of BLAST+ about each query of blocks that are not verified.
     warnings: BTreeMap<BlockId, Vec<Warning>>,
 }
 
-/// Where blocks come from.
+/// The source of blocks of queries.
 enum BlockSource<'a> {
-    /// Queries with known batches.
+    /// Queries whose batches do not depend on hits.
     Plain(QueryReader<'a>),
-    /// Queries whose batches depend on hits. With a checkpoint, their extensions are kept.
+    /// Queries whose batches depend on hits. With a checkpoint, records keep their extensions.
     Predicted(Box<BatchPredictor<'a>>, Option<Box<VerificationRecords>>),
-    /// Queries that are searched repeatedly, and their outcomes.
+    /// Queries of psiblast, and the outcomes of their iterations.
     Iterated(QueryReader<'a>, IterationLog<'a>),
 }
 
 impl<'a> SearchSupermaster<'a> {
-    /// Creates the executor, which reads `queries` and owns the output. Metadata begin with
-    /// `start`. The complete output goes to `publisher`.
+    /// Creates the executor, which reads `queries` and publishes the output. If the job writes
+    /// metadata, these begin with `start`. The complete output is sent to `publisher`.
     ///
     /// # Errors
     /// Threads cannot be started.
@@ -110,12 +111,12 @@ impl<'a> SearchSupermaster<'a> {
         })
     }
 
-    /// Sets where both ends of the report are kept.
+    /// Sets the register to which both ends of the report are written.
     pub fn set_register(&mut self, register: &Arc<Mutex<ReportRegister>>) {
         self.register = Some(Arc::clone(register));
     }
 
-    /// Sets the records of verified blocks.
+    /// Sets the records that store the results of verified blocks.
     pub fn set_verification_records(&mut self, kept: VerificationRecords) {
         match &mut self.queries {
             BlockSource::Plain(_) => {}
@@ -147,7 +148,7 @@ impl<'a> SearchSupermaster<'a> {
 
     fn read_block(&mut self, id: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
         let job = self.job;
-        // If the stream has ended, nothing more need be searched.
+        // If the metadata stream has failed, the search of further blocks is useless.
         let stream = self.output.as_ref().and_then(|output| output.stream.as_ref());
         let link = stream.map_or(Ok(None), MetadataStream::check)?;
         let query_block = match &mut self.queries {
@@ -165,7 +166,7 @@ impl<'a> SearchSupermaster<'a> {
             }
             BlockSource::Plain(queries) | BlockSource::Iterated(queries, _) => {
                 let mut read = queries.next_records(&job.engine, &*job.audience);
-                // No batch depends on hits here.
+                // The batches do not depend on hits here, so the number does not matter.
                 queries.record_extensions(0);
                 if let Ok(Some(records)) = &mut read {
                     self.failure = records.failure.take();
@@ -180,8 +181,8 @@ impl<'a> SearchSupermaster<'a> {
         let Some((block, findings, batch_grouping)) = query_block else { return Ok(None) };
         let warnings: Vec<Warning> = block.records.iter().map(Warning::from_record).collect();
         match &mut self.queries {
-            // The warnings of iterations are not known before the search. They follow the messages
-            // from reading.
+            // BLAST+'s warnings about an iteration are known after its search. They follow the
+            // messages from reading.
             BlockSource::Iterated(_, iterations) => {
                 // Warnings about options follow the messages from reading.
                 let option_warnings =
@@ -193,7 +194,7 @@ impl<'a> SearchSupermaster<'a> {
                 };
                 iterations.add_messages(id, block.records.iter().map(messages).collect());
             }
-            // It is not known yet how many of the queries are reported.
+            // The number of reported queries is known only after the verification.
             BlockSource::Predicted(..) if !skip => _ = self.warnings.insert(id, warnings),
             _ => self.print_warnings(&warnings),
         }
@@ -256,10 +257,10 @@ impl<'a> SearchSupermaster<'a> {
         Ok(SupermasterOutcome::Verified { right, verdict: encode(&verdict)? })
     }
 
-    /// Prints warnings of BLAST+ about queries.
+    /// Prints warnings of BLAST+ about queries, unless the I/O site prints them.
     fn print_warnings(&self, warnings: &[Warning]) {
         if !self.job.makes_report() {
-            // The site that makes the report prints them.
+            // The I/O site makes the report, and prints the warnings.
             return;
         }
         let RankJob { report, target, audience, .. } = self.job;
@@ -267,7 +268,7 @@ impl<'a> SearchSupermaster<'a> {
         warnings.iter().for_each(|warning| warning.print(report, misses, &**audience));
     }
 
-    /// Prints messages about queries that are searched repeatedly.
+    /// Prints messages and warnings about queries of psiblast.
     fn print_notices(&self, notices: Vec<Notice>) {
         for notice in notices {
             match notice {
@@ -277,8 +278,8 @@ impl<'a> SearchSupermaster<'a> {
         }
     }
 
-    /// Encodes the last record of metadata. `closing` is the end of the report, and `counted` the
-    /// number of its queries or searches.
+    /// Encodes the end record of the metadata. `closing` is the end of the report. `counted` is the
+    /// number of reported queries or, for psiblast, of iterations.
     fn end_record(
         &self,
         metadata: &Metadata,
@@ -297,7 +298,7 @@ impl<'a> SearchSupermaster<'a> {
         first_record(RecordKind::End, &body)
     }
 
-    /// Writes bytes that workers handed over.
+    /// Writes bytes that workers sent to the supermaster, at these offsets of the output.
     fn write(&self, ends: Vec<(u64, Bytes)>) -> Result<SupermasterOutcome<Bytes>, Error> {
         for (offset, bytes) in ends {
             self.file.write(&[OutputSlice { offset, bytes: bytes.get().to_vec() }])?;

@@ -1,4 +1,4 @@
-//! Records of verified blocks in the checkpoint. A resumed job verifies later blocks with them.
+//! Checkpoint records of verified blocks. A resumed job needs them to verify later blocks.
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::BlockId;
@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::ranks::checkpoint::{CheckpointState, checkpoint_error};
 use crate::ranks::wire::{decode, encode};
 
-/// Bytes that the writer buffers.
+/// Number of bytes that the writer buffers.
 const BUFFER: usize = 1 << 16;
 
-/// Writes and reads what later blocks depend on: the extensions of each query of a block, or the
-/// outcome of its iterations.
+/// Writes and reads the data of a block on which later blocks depend: the extensions of each query,
+/// or the outcome of its iterations.
 pub struct VerificationRecords {
     checkpoint_state: CheckpointState,
     writer: Writer,
@@ -22,7 +22,7 @@ pub struct VerificationRecords {
 }
 
 impl VerificationRecords {
-    /// Creates the records with a writer number that no rank has.
+    /// Creates the records. No other writer of the job may have the number `writer`.
     ///
     /// # Errors
     /// There are too many ranks, or too little memory.
@@ -61,7 +61,7 @@ impl VerificationRecords {
         let mut bytes = Vec::new();
         for place in places {
             let contents = self.reader.read(&place).map_err(|error| checkpoint_error(&error))?;
-            // Records may overlap.
+            // Records may overlap. Later bytes replace earlier ones.
             bytes.truncate(place.share.start as usize);
             bytes.extend(contents);
         }

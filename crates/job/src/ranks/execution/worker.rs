@@ -1,4 +1,4 @@
-//! Executes the work of a worker: searches its partitions, aligns, formats.
+//! Executes the work of a worker: searches its partitions, aligns hits, and formats subjects.
 
 use std::collections::HashMap;
 use std::iter;
@@ -32,7 +32,7 @@ use crate::reports::report_failure;
 use crate::search::DatabaseScan;
 use crate::trace::{Kind, Loaded, Span};
 
-/// Executes the work of a worker on its compute thread.
+/// Executor of the work of a worker on its compute thread.
 pub struct SearchWorker<'a> {
     job: &'a RankJob<'a>,
     /// The partitions that this rank holds.
@@ -41,14 +41,14 @@ pub struct SearchWorker<'a> {
     shared: Arc<WorkerShared>,
 }
 
-/// A pass of a block that is being searched.
+/// A pass of a block, with the alignments that the worker has made for it.
 struct SearchedPass {
     block: PreparedBlock,
     merger: Merger,
     /// The searcher, if the whole block needs only one. Otherwise, searchers are created again for
     /// each partition.
     ready: Option<Searcher>,
-    /// Alignments, by query and subject.
+    /// Alignments of this worker, by index of the query and OID of the subject.
     aligned: HashMap<(u32, u32), Candidate>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> SearchWorker<'a> {
         SearchWorker { job, scans, passes: HashMap::new(), shared }
     }
 
-    /// Returns a silent error if the job has ended, since results are incomplete then.
+    /// Returns a silent error if the job was halted, because the results are incomplete then.
     fn check_halt(&self) -> Result<(), Error> {
         match self.job.halt.is_set() {
             true => Err(Error::silent(exit::UNKNOWN)),
@@ -228,7 +228,9 @@ impl<'a> SearchWorker<'a> {
         Ok(Answer::Aligned(outlines))
     }
 
-    /// Formats subjects. Returns also the bytes of pieces that stay in memory.
+    /// Formats subjects of a partition, also with their rows of the description table if
+    /// `described`. At most `budget` bytes of pieces stay in memory. Also returns the number of
+    /// bytes that do.
     fn format(
         &self,
         (pass, partition): (PassKey, PartitionId),
@@ -244,7 +246,7 @@ impl<'a> SearchWorker<'a> {
         };
         let mut pieces = PieceKeeper { place: (pass, partition), budget, number: 0, bytes: 0 };
         let (mut rows, mut sizes, mut lines) = (Vec::new(), Vec::new(), Vec::new());
-        // Subjects are formatted in chunks, so that pieces for the spool do not accumulate in
+        // Formats the subjects in portions, so that pieces for the spool do not accumulate in
         // memory.
         for chosen in chosen.chunks(PIECES_AT_A_TIME * rayon::current_num_threads()) {
             self.check_halt()?;
@@ -318,7 +320,7 @@ impl WorkerExecutor for SearchWorker<'_> {
     }
 }
 
-/// Stores the pieces of an answer.
+/// Stores the pieces of an answer, and numbers them.
 struct PieceKeeper {
     place: (PassKey, PartitionId),
     /// Bytes that may stay in memory.
@@ -340,16 +342,16 @@ impl PieceKeeper {
     }
 }
 
-/// A formatted subject.
+/// A subject in the format of the report.
 enum FormattedSubject {
     Piece(Vec<u8>),
-    /// Lines of SAM, which are sorted for a whole query.
+    /// Lines of SAM. They are sorted later, together with all lines of the query.
     Lines(Vec<SamRecord>),
 }
 
 /// Subjects that a thread formats before their pieces are stored.
 const PIECES_AT_A_TIME: usize = 64;
-/// Bytes that suffice for most subjects in a report.
+/// Number of bytes that suffices for most subjects in a report.
 const USUAL_PIECE: usize = 2048;
 
 impl SearchedPass {
@@ -376,7 +378,7 @@ impl SearchedPass {
     }
 }
 
-/// A subject of the report.
+/// A subject that the report shows.
 struct ShownSubject<'a> {
     job: &'a RankJob<'a>,
     result: QueryResult<'a>,
@@ -416,11 +418,11 @@ impl ShownSubject<'_> {
         let (setup, target, rank) = (&self.job.report, self.job.target, rank as usize);
         let mut bytes = Vec::with_capacity(USUAL_PIECE);
         pieces::subject_block(setup, &self.result, target, &self.hit, rank, &mut bytes)?;
-        // The piece may be stored for long.
+        // The piece may be stored for long, so it must not take more memory than its bytes.
         bytes.shrink_to_fit();
         Ok(bytes)
     }
 }
 
-/// The question does not fit the hits of this rank: a fault of the program.
+/// Message for a question that does not fit the hits of this rank, a fault of the program.
 const UNKNOWN_HIT: &str = "a rank was asked for a hit that it does not have";

@@ -1,5 +1,5 @@
-//! Reads FASTA in blocks of whole queries, without parsing them: the program that receives them
-//! does.
+//! Reads FASTA in blocks of whole queries. Does not parse the queries: the program that receives
+//! them does.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -36,22 +36,21 @@ impl FastaBlock {
     }
 }
 
-/// Reads a file of queries in blocks.
+/// Reader of a file of queries, block by block.
 pub struct FastaBlocks {
     source: BufReader<Box<dyn Read + Send>>,
-    /// The version of the query file.
+    /// Version of the query file; `None` for standard input.
     version: Option<FileVersion>,
     residues: u64,
     queries: u64,
-    /// The definition line that follows the last block.
+    /// The line after the last block: a definition line, or empty at the end of the input.
     line: Vec<u8>,
     read: u64,
     ended: bool,
 }
 
 impl FastaBlocks {
-    /// Opens queries, to be read in blocks of at least `residues` residues and at most `queries`
-    /// queries.
+    /// Opens queries. A block is complete when it has `residues` letters or `queries` queries.
     ///
     /// # Errors
     /// The queries cannot be opened.
@@ -130,7 +129,8 @@ impl FastaBlocks {
     }
 }
 
-/// Counts the queries of a file; `None` for an input that can be read only once.
+/// Counts the queries and letters of a file. Returns `None` for an input that can be read only
+/// once.
 ///
 /// # Errors
 /// See [`FastaBlocks::next`].

@@ -1,5 +1,5 @@
-//! Executes the work of roles where another program searches. A task is a block of queries, and its
-//! output is one piece.
+//! Executes the work of the roles in a job of another program. Each block is one task, and the
+//! program's output for the block is one piece.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,22 +29,22 @@ use crate::ranks::output::{JobOutput, OutputSlice, SharedOutput};
 use crate::ranks::wire::{Bytes, decode, encode};
 use crate::trace::{Loaded, Span};
 
-/// The only partition. The program reads the database itself, so all ranks hold it.
+/// The only partition. Each program run reads the whole database, so all ranks hold this partition.
 const ALL: PartitionId = PartitionId(0);
 
-/// The data that all ranks have.
+/// Data of a job of another program, equal on all ranks.
 pub struct ForeignJob {
     /// The command, its queries and its output.
     pub foreign: Foreign,
     /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
-    /// Stops work in progress when the job cannot go on.
+    /// Stops work in progress if the job cannot continue.
     pub halt: Halt,
-    /// Blocks of this process that failed.
+    /// Number of blocks that failed in this process.
     pub failed: AtomicU64,
 }
 
-/// Executes the supermaster's work.
+/// Executor of the work of the supermaster.
 pub struct ForeignSupermaster<'a> {
     job: &'a ForeignJob,
     blocks: FastaBlocks,
@@ -53,7 +53,8 @@ pub struct ForeignSupermaster<'a> {
     publisher: Sender<JobOutput>,
     register: Option<Arc<Mutex<ReportRegister>>>,
     verification_records: Option<VerificationRecords>,
-    /// The count of each block that is verified, or was finished by an earlier run.
+    /// For each block that is verified or was finished by an earlier run, the number of queries or
+    /// iterations in its output.
     counted: BTreeMap<BlockId, u64>,
     /// Number of queries before each block that was read, and before the next one.
     queries: Vec<u64>,
@@ -62,7 +63,7 @@ pub struct ForeignSupermaster<'a> {
 }
 
 impl<'a> ForeignSupermaster<'a> {
-    /// Creates the executor, which reads these blocks and sends the complete output to `publisher`.
+    /// Creates the executor, which reads `blocks`. The complete output is sent to `publisher`.
     pub fn new(
         job: &'a ForeignJob,
         blocks: FastaBlocks,
@@ -85,7 +86,7 @@ impl<'a> ForeignSupermaster<'a> {
         }
     }
 
-    /// Sets where to keep both ends of the report, and the counts of blocks.
+    /// Sets the register for both ends of the report, and the records for the counts of blocks.
     pub fn set_records(
         &mut self,
         register: Option<&Arc<Mutex<ReportRegister>>>,
@@ -101,7 +102,7 @@ impl<'a> ForeignSupermaster<'a> {
         let block = match self.blocks.next() {
             Ok(Some(block)) => block,
             Ok(None) => return Ok(None),
-            // Earlier blocks are searched and reported.
+            // The error is reported at the end: earlier blocks are still searched and reported.
             Err(error) => {
                 self.failure = Some(error);
                 return Ok(None);
@@ -127,8 +128,8 @@ impl<'a> ForeignSupermaster<'a> {
         Ok(Some(Weighed { payload: packed.into(), weight }))
     }
 
-    /// Records the number of queries of a block. All blocks before it are verified, so the number
-    /// of its first query is known.
+    /// Records the number of queries or iterations in the output of a block. All earlier blocks are
+    /// verified, so their sum is known. Returns the sum to the master.
     fn record_count(
         &mut self,
         block: BlockId,
@@ -183,16 +184,17 @@ impl SupermasterExecutor for ForeignSupermaster<'_> {
     }
 }
 
-/// Executes a master's work.
+/// Executor of the work of a master.
 pub struct ForeignMaster<'a> {
     job: &'a ForeignJob,
     register: Option<Arc<Mutex<ReportRegister>>>,
-    /// The count of each block, and the names of its queries.
+    /// For each block, the number of queries or iterations in its output, and the names of its
+    /// queries.
     blocks: HashMap<BlockId, (u64, Vec<Vec<u8>>)>,
 }
 
 impl<'a> ForeignMaster<'a> {
-    /// Creates the executor of a master, which keeps the names of queries in `register`.
+    /// Creates the executor of a master. It writes the names of queries to `register`.
     pub fn new(job: &'a ForeignJob, register: Option<Arc<Mutex<ReportRegister>>>) -> Self {
         ForeignMaster { job, register, blocks: HashMap::new() }
     }
@@ -206,7 +208,8 @@ impl<'a> ForeignMaster<'a> {
         let length: u64 = decode(reply)?;
         let (_, names) = self.blocks.remove(&block).ok_or_else(|| unknown_block(block))?;
         if let Some(register) = &self.register {
-            // Only the program knows which bytes belong to which query.
+            // Only the program knows which bytes belong to each query, so all queries get the whole
+            // output.
             let names = names.into_iter().map(|name| (vec![name], 0..length));
             lock(register).write_names(block, names)?;
         }
@@ -248,16 +251,16 @@ impl MasterExecutor for ForeignMaster<'_> {
     }
 }
 
-/// Executes a worker's work.
+/// Executor of the work of a worker.
 pub struct ForeignWorker<'a> {
     job: &'a ForeignJob,
     shared: Arc<WorkerShared>,
-    /// Outputs whose position in the whole is not known yet.
+    /// Outputs of the program, until the counts of earlier blocks are known.
     outputs: HashMap<PassKey, (OutputParts, OutputPosition)>,
 }
 
 impl<'a> ForeignWorker<'a> {
-    /// Creates the executor of a worker, which keeps its pieces in `shared`.
+    /// Creates the executor of a worker. It stores its pieces in `shared`.
     pub fn new(job: &'a ForeignJob, shared: Arc<WorkerShared>) -> Self {
         ForeignWorker { job, shared, outputs: HashMap::new() }
     }
@@ -365,13 +368,13 @@ impl WorkerExecutor for ForeignWorker<'_> {
     }
 }
 
-/// Decodes a block of queries.
+/// Decompresses and decodes a block of queries.
 fn decode_block(bytes: &Bytes) -> Result<FastaBlock, Error> {
     let plain = zstd::decode_all(bytes.get()).map_err(Error::engine)?;
     decode(&plain.into())
 }
 
-/// Names a block for messages.
+/// Describes a block for messages, with the names of its queries.
 fn block_name(number: BlockId, block: &FastaBlock) -> String {
     let name = |name: Option<&Vec<u8>>| {
         String::from_utf8_lossy(name.map_or(b"", |name| name)).into_owned()

@@ -1,4 +1,4 @@
-//! The identity of a job of another program.
+//! The identity of a job of another program. A resumed job must have the same identity.
 
 use std::env;
 use std::ffi::OsStr;
@@ -14,8 +14,9 @@ use crate::inputs::digest;
 use crate::plan::Foreign;
 use crate::ranks::identity::{PROGRAM, digest_rereadable_input};
 
-/// Returns everything known on which the output depends: programs may read files that they do not
-/// name. Blocks have `residues` letters. The queries are read from version `queries` of their file.
+/// Returns everything known on which the output depends. Programs may read other files, which they
+/// do not name. Blocks have `residues` letters. `queries` is the version of the query file when it
+/// was opened.
 ///
 /// # Errors
 /// Queries cannot be read again, or have changed.

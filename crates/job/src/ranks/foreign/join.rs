@@ -1,55 +1,55 @@
-//! Joins the outputs of blocks into one: decides which part of each stands where.
+//! Joins the outputs of all blocks into one: decides which part of each output goes where.
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Join;
 
-/// End of the head of a pairwise report, which describes the database.
+/// Last bytes of the head of a pairwise report. The head describes the database.
 const LETTERS: &[u8] = b" total letters\n\n";
 /// Start of the tail of a pairwise report.
 const DATABASE: &[u8] = b"\n\n  Database: ";
-/// Start and end of the iterations in XML.
+/// Tags before the first iteration and after the last one in XML.
 const ITERATIONS: [&[u8]; 2] = [b"<BlastOutput_iterations>\n", b"</BlastOutput_iterations>\n"];
-/// Start of an iteration.
+/// First tag of an iteration in XML.
 const ITERATION: &[u8] = b"<Iteration>\n";
 /// Tags around the number of an iteration.
 const NUMBER: [&[u8]; 2] = [b"  <Iteration_iter-num>", b"</Iteration_iter-num>\n"];
 /// Tags around the number of a query in its identifier.
 const QUERY: [&[u8]; 2] = [b"  <Iteration_query-ID>Query_", b"</Iteration_query-ID>\n"];
-/// Start of a warning.
+/// First tag of a warning in XML.
 const MESSAGE: &[u8] = b"  <Iteration_message>";
 /// Prefix of the names that BLAST+ gives to queries without identifiers.
 const NUMBERED: &[u8] = b"Query_";
 /// Text around the number of queries at the end of a table with comments.
 const PROCESSED: [&[u8]; 2] = [b"# BLAST processed ", b" queries\n"];
 
-/// An output, divided into its parts.
+/// The output for a block, divided into head, body and tail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputParts {
     head: Vec<u8>,
     body: Vec<u8>,
     tail: Vec<u8>,
-    /// Number of iterations, or of processed queries.
+    /// Number of iterations in XML, or of processed queries in a table with comments; otherwise 0.
     pub count: u64,
 }
 
-/// Position of an output among the others.
+/// Position of a block's output among the outputs of all blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputPosition {
-    /// Sum of the counts before it.
+    /// Sum of [`OutputParts::count`] over the outputs before it.
     pub counted: u64,
-    /// Number of queries before it.
+    /// Number of queries in the blocks before it.
     pub queries: u64,
-    /// Whether it is the first.
+    /// Whether it is the first output.
     pub is_first: bool,
-    /// Whether it is the last.
+    /// Whether it is the last output.
     pub is_last: bool,
 }
 
-/// Divides an output into its parts.
+/// Divides the output for a block into its parts.
 ///
 /// # Errors
-/// Describes an output that is not in the expected format.
+/// The output is not in the expected format. The text describes the fault.
 pub fn divide_output(join: Join, output: Vec<u8>) -> Result<OutputParts, String> {
     let (start, end, count) = match join {
         Join::Plain => (0, output.len(), 0),
@@ -84,7 +84,7 @@ pub fn divide_output(join: Join, output: Vec<u8>) -> Result<OutputParts, String>
     Ok(OutputParts { head, body, tail, count })
 }
 
-/// Returns the bytes of this output in the joined output.
+/// Returns the bytes that the output for a block contributes to the joined output.
 pub fn joined_part(join: Join, parts: &OutputParts, position: OutputPosition) -> Vec<u8> {
     let mut placed = if position.is_first { parts.head.clone() } else { Vec::new() };
     match join {
@@ -103,7 +103,8 @@ pub fn joined_part(join: Join, parts: &OutputParts, position: OutputPosition) ->
     placed
 }
 
-/// Renumbers the iterations, and the queries that have numbers for names.
+/// Appends the body to `into`. Renumbers its iterations, and the queries that BLAST+ named by
+/// numbers.
 fn renumber_iterations(body: &[u8], position: OutputPosition, into: &mut Vec<u8>) {
     for line in body.split_inclusive(|&byte| byte == b'\n') {
         if let Some(number) = parse_between(line, NUMBER) {
@@ -122,7 +123,8 @@ fn renumber_iterations(body: &[u8], position: OutputPosition, into: &mut Vec<u8>
     }
 }
 
-/// Renumbers the queries that a warning names.
+/// Appends a warning to `into`, and renumbers the queries that it names. `before` is the number of
+/// queries before the block.
 fn renumber_message(line: &[u8], before: u64, into: &mut Vec<u8>) {
     let mut rest = line;
     while let Some(at) = find_end(rest, NUMBERED) {
@@ -152,7 +154,7 @@ fn parse_between(line: &[u8], [before, behind]: [&[u8]; 2]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Joins the outputs of blocks, each with its number of queries.
+    /// Joins the outputs of several blocks. Each comes with the number of its queries.
     fn join_outputs(join: Join, outputs: &[(&str, u64)]) -> String {
         let mut position = OutputPosition { is_first: true, ..OutputPosition::default() };
         let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! Jobs of another program: the fleet distributes blocks of queries, and each task is a run of the
-//! program.
+//! Jobs of another program (`wrap`). The ranks distribute blocks of queries, and each task is one
+//! run of the program.
 
 mod blocks;
 mod execution;
@@ -51,21 +51,22 @@ use crate::plan::{Destination, Foreign};
 use crate::threads::pool;
 use crate::trace::Recorder;
 
-/// Most letters of a block; also the size if the number of letters is unknown.
+/// Largest size of blocks in letters, unless the user sets a size. Used if the number of all
+/// letters is unknown.
 const MOST_RESIDUES: u64 = 50_000;
-/// Blocks that each rank should have.
+/// Number of blocks for each rank, if the queries suffice.
 const BLOCKS_PER_RANK: u64 = 24;
-/// Ranks of a group.
+/// Most ranks of a group.
 const GROUP: u32 = 128;
 /// Unfinished blocks for each rank of a group: one in progress, one waiting, two being stored or
 /// written.
 const TASKS_PER_RANK: u32 = 4;
 
-/// Runs the program on all queries, on ranks of this process or on processes that were started
-/// together.
+/// Runs the program on all queries. The ranks are threads of this process, or processes that were
+/// started together.
 ///
 /// # Errors
-/// Returns the error that ends the job early, or reports at the end that blocks are missing.
+/// The error that ends the job early, or at the end an error if blocks are missing in the output.
 pub fn run(
     foreign: Foreign,
     drain: Option<DrainSignals>,
@@ -177,16 +178,16 @@ impl<'a> From<&'a Foreign> for CheckpointOptions<'a> {
 /// How the queries are cut into blocks.
 #[derive(Clone, Copy)]
 struct BlockCut {
-    /// Least letters of a block.
+    /// Number of letters that complete a block.
     residues: u64,
-    /// The weight of all queries, if it is known.
+    /// Number of all queries and letters, if it is known.
     total: Option<Weight>,
 }
 
 impl BlockCut {
     fn new(foreign: &Foreign, ranks: u32) -> Result<Self, Error> {
         let total = count_queries(&foreign.query)?;
-        // A resumed job keeps its blocks.
+        // A resumed job keeps the size of its blocks.
         let resumed = foreign.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
         let share = |total: Weight| total.residues / (BLOCKS_PER_RANK * u64::from(ranks));
         let usual = total.map_or(MOST_RESIDUES, share).clamp(1, MOST_RESIDUES);
@@ -194,15 +195,16 @@ impl BlockCut {
     }
 }
 
-/// The queries and the output of a job.
+/// Input and output of a job: its queries and its report.
 struct ForeignIo {
     blocks: FastaBlocks,
     output: JobOutput,
 }
 
 impl ForeignIo {
-    /// Opens the queries, the output and the checkpoint. Returns `None` if there is nothing to do.
-    /// `early_end` ends the job on a signal.
+    /// Opens the queries, the output and the checkpoint. Returns `None` if an earlier run has
+    /// completed the job. `early_end` removes the unfinished output if a signal arrives before the
+    /// job starts.
     fn open(
         job: &ForeignJob,
         cut: &BlockCut,
@@ -227,7 +229,7 @@ impl ForeignIo {
         Ok(Some((ForeignIo { blocks, output }, checkpoint)))
     }
 
-    /// Returns the supermaster's executor, and a receiver of the complete output.
+    /// Returns the executor of the supermaster, and the receiver of the complete output.
     fn into_executor(self, job: &ForeignJob) -> (ForeignSupermaster<'_>, Receiver<JobOutput>) {
         let (publisher, outputs) = channel();
         (ForeignSupermaster::new(job, self.blocks, self.output, publisher), outputs)
@@ -239,7 +241,7 @@ struct ForeignContext<'a> {
     job: &'a ForeignJob,
     topology: Arc<Topology>,
     config: Arc<Config>,
-    /// Path of the unfinished output.
+    /// Temporary path of the output.
     path: PathBuf,
     checkpoint_state: Option<CheckpointState>,
     /// Host name of each rank; empty for ranks of one process.
@@ -263,8 +265,8 @@ impl<'a> ForeignContext<'a> {
                 .as_ref()
                 .is_some_and(|checkpoint_state| checkpoint_state.durable),
             total: cut.total,
-            // Groups receive one block at a time, so that a long block can be moved before its
-            // turn.
+            // A group receives one block at a time. So a block that takes long can be handed out
+            // before its turn.
             segment_residues: 1,
             // Each block is one task, and takes only the memory of its text.
             window: job.foreign.config.window.max(TASKS_PER_RANK * ranks.div_ceil(groups)),
@@ -288,7 +290,7 @@ impl<'a> ForeignContext<'a> {
         })
     }
 
-    /// Runs a rank to its end.
+    /// Runs a rank to its end, and completes its output.
     fn run(
         &'a self,
         rank: Rank,

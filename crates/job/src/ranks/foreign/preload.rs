@@ -1,5 +1,5 @@
-//! Reads the database into the page cache before the program starts, once on each host. The program
-//! maps the files, and would otherwise read them page by page, in each process.
+//! Reads the database into the page cache of each host before the program starts. The program maps
+//! the files. Without this, each process would read them page by page.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -14,11 +14,10 @@ use crate::threads::pool;
 
 /// Bytes read at a time.
 const BUFFER: usize = 4 << 20;
-/// Files read at a time.
+/// Number of files that are read at the same time.
 const READERS: usize = 4;
 
-/// Reads the files of the database. A database that does not fit into memory is left to the
-/// program.
+/// Reads the files of the database, unless they do not fit into memory.
 ///
 /// # Errors
 /// Files cannot be read.

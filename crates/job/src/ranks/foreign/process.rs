@@ -17,33 +17,34 @@ use crate::error::Error;
 use crate::halt::Halt;
 use crate::plan::{Foreign, PLACEHOLDERS};
 
-/// Path of standard input. Each time a program opens it, it reads from the start.
+/// Path of standard input. A program that opens it reads from the start each time.
 const INPUT: &str = "/dev/fd/0";
 /// Longest time between two checks whether the program has ended.
 const NAP: Duration = Duration::from_millis(2);
-/// Bytes of standard error that are shown when the program fails.
+/// Number of bytes of standard error that an error message shows.
 const LAST_WORDS: usize = 400;
 
 /// The output of a run.
 pub struct RunOutput {
-    /// Standard output of the program, or the file that it wrote.
+    /// Bytes that the program wrote: to the output file if its command names one, otherwise to
+    /// standard output.
     pub output: Vec<u8>,
-    /// Standard error of the program.
+    /// Bytes that the program wrote to standard error.
     pub error_output: Vec<u8>,
 }
 
-/// Why a run has no output.
+/// Reason why a run has no output.
 pub enum RunFailure {
-    /// The job ends.
+    /// The job has ended.
     Halted,
     /// The program cannot be started.
     CannotStart(Error),
-    /// The program exited with another code than 0, or not in time. Describes the failure and its
-    /// last words.
+    /// The program ended with another exit code than 0, or exceeded the time limit. The text
+    /// describes this, and has the last bytes of standard error.
     Failed(String),
 }
 
-/// Runs the program on some queries.
+/// Runs the program on these queries, and ends it if `halt` is set.
 ///
 /// # Errors
 /// See [`RunFailure`].
@@ -54,7 +55,7 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, 
     let input = memory_file(MemfdFlags::CLOEXEC, queries).map_err(never)?;
     let error_output = memory_file(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
     let writes = foreign.command.iter().any(|word| has_placeholder(word, PLACEHOLDERS[1]));
-    // The program opens the output by its number, so the file must stay open in it.
+    // The program opens the output by its number, so the program must inherit the open file.
     let flags = if writes { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
     let output = memory_file(flags, &[]).map_err(never)?;
     let numbered = format!("/dev/fd/{}", output.as_raw_fd());
@@ -101,7 +102,7 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, 
     }
 }
 
-/// How a process ended.
+/// The end of a process.
 enum ProcessEnd {
     Exited(ExitStatus),
     TimedOut,
@@ -129,7 +130,8 @@ fn await_end(mut child: Child, limit: Duration, halt: &Halt) -> io::Result<Proce
     }
 }
 
-/// Ends the program when the thread that started it ends, also when its process is killed.
+/// Ends the program when the thread that started it ends. This also happens if the process of that
+/// thread is killed.
 fn end_with_parent(command: &mut Command) {
     let bind = || set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from);
     // SAFETY: between fork and exec the closure makes one system call, which sets a number of the

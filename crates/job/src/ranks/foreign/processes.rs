@@ -22,8 +22,8 @@ use crate::ranks::transport::mpi::MpiTransport;
 /// Runs the program on the processes that were started together.
 ///
 /// # Errors
-/// Returns errors before the job begins, and reports at the end that blocks are missing. In
-/// between, an error ends all processes.
+/// An error before the job begins, or at the end an error if blocks are missing in the output. An
+/// error in between ends all processes.
 pub fn run(
     foreign: Foreign,
     drain: Option<DrainSignals>,
@@ -41,7 +41,7 @@ pub fn run(
         true => preload::preload(&job.foreign.files, &**audience),
         false => Ok(()),
     };
-    // No program starts before the database is loaded.
+    // No program starts before all hosts have read the database.
     processes.require_all(loaded)?;
     let cut = processes.require_all(BlockCut::new(&job.foreign, world.size() as u32))?;
     let early_end = drain.as_ref().map(DrainSignals::early_end);
@@ -50,7 +50,7 @@ pub fn run(
     let (job_io, checkpoint) = processes.require_all(job_io)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = job_io.as_ref().map(|job_io| path_to_bytes(job_io.output.path()));
-    // There is nothing to do.
+    // An earlier run has completed the job.
     let Some(path) = processes.broadcast_from_first(path)?.map(path_from_bytes) else {
         return Ok(());
     };
@@ -98,9 +98,9 @@ pub fn run(
     })
 }
 
-/// Checks that all ranks have the same command as the first.
+/// Checks that all ranks have the same command and options as the first rank.
 fn check_same_command(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error> {
-    // Hosts may have the database at different paths.
+    // Hosts may have the database at different paths, so the paths of files are not compared.
     let described = format!("{:?}", Foreign { files: Vec::new(), ranks: 1, ..foreign.clone() });
     let own = xxh3_64(described.as_bytes()).to_ne_bytes();
     let all = world.comm().gather_all(&own).map_err(mpi_failure)?;

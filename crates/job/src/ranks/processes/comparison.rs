@@ -1,10 +1,11 @@
-//! Checks that all ranks do the same. Before anything is written, they compare builds, options and
-//! databases.
+//! Checks that all ranks run the same job. Before anything is written, the ranks compare builds,
+//! options and databases.
 //!
-//! Ranks that open the same files have one view. Files are compared by host, device, inode, size
-//! and times; on a network file system without host and device. For each view, one of its ranks
-//! reads the files for the fingerprint. If only one view holds a partition, a rank of another view
-//! reads it, too. If all ranks of the job have one view, there is nothing to compare.
+//! Ranks that open the same files have the same *view* of the database. Files are the same if host,
+//! device, inode, size and times are equal. On a network file system, host and device are not
+//! compared. One rank of each view reads the files for the fingerprint. If only one view holds a
+//! partition, a rank of another view reads it, too. If all ranks have the same view, there is
+//! nothing to compare.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -28,7 +29,7 @@ use crate::ranks::database_fingerprint;
 use crate::ranks::{identity, layout};
 use crate::subjects::SubjectDatabase;
 
-/// Compares ranks with each other.
+/// Compares the ranks of a job with each other.
 pub struct RankComparison<'a> {
     /// All ranks.
     pub processes: &'a Processes,
@@ -36,7 +37,7 @@ pub struct RankComparison<'a> {
     pub hosts: &'a [String],
 }
 
-/// Two ranks that differ.
+/// Two ranks that have different values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DifferingRanks {
     /// The first rank whose value is not the most frequent one.
@@ -46,7 +47,7 @@ struct DifferingRanks {
 }
 
 impl RankComparison<'_> {
-    /// Checks that all ranks run the same build with the same options.
+    /// Checks that all ranks run the same build with the same options. Collective over all ranks.
     ///
     /// # Errors
     /// The ranks differ. The error is silent on all ranks but one.
@@ -57,7 +58,7 @@ impl RankComparison<'_> {
         self.agree_on_identity(&Identity { options, ..own }, "", refused)
     }
 
-    /// Checks that all ranks open databases with the same description.
+    /// Checks that all ranks open databases with the same description. Collective over all ranks.
     ///
     /// # Errors
     /// The ranks differ. The error is silent on all ranks but one.
@@ -71,8 +72,8 @@ impl RankComparison<'_> {
         self.agree_on_identity(&own, &place, Error::database)
     }
 
-    /// Checks that all ranks open the same sequences, as far as they are going to read them.
-    /// Returns the fingerprint of the database if it is
+    /// Checks that all ranks open the same sequences, as far as they will read them. Collective
+    /// over all ranks. Returns the fingerprint of the database if it is
     /// [wanted](database_fingerprint::is_fingerprint_wanted).
     ///
     /// # Errors
@@ -112,7 +113,7 @@ impl RankComparison<'_> {
                 SequenceFile::Residues => "residues",
                 SequenceFile::Headers => "definition lines",
             };
-            // Users count from 1.
+            // Messages number sequences from 1.
             let what = format!("other {side} among sequences {} to {}", oids.start + 1, oids.end);
             let place = file_name(target, item.volume, item.side.file());
             self.refuse_database(pair, &place, &what)?;
@@ -120,7 +121,8 @@ impl RankComparison<'_> {
         Ok(VolumeFingerprints::from_sums(&sums.into_iter().flatten().collect()))
     }
 
-    /// Checks that all ranks have the same identity. `place` is the file that it comes from.
+    /// Checks that all ranks have the same identity. `place` is the file that the identity comes
+    /// from; empty if it comes from none.
     fn agree_on_identity(
         &self,
         own: &Identity,
@@ -157,7 +159,8 @@ impl RankComparison<'_> {
         })
     }
 
-    /// Ends the job, since two ranks open different databases.
+    /// Ends the job, because two ranks open different databases. `place` is the file of this rank,
+    /// and `what` says how it differs.
     fn refuse_database(&self, pair: DifferingRanks, place: &str, what: &str) -> Result<(), Error> {
         let usual = self.processes.broadcast_from(pair.usual, Some(place.as_bytes().to_vec()))?;
         let usual = String::from_utf8_lossy(&usual.unwrap_or_default()).into_owned();
@@ -188,13 +191,13 @@ impl RankComparison<'_> {
         format!("{differing} and {usual}")
     }
 
-    /// Returns a number for each rank. Ranks with the same number open the same files.
+    /// Returns the number of each rank's view. Ranks with the same view open the same files.
     fn file_views(&self, target: &SubjectDatabase) -> Result<Vec<u32>, Error> {
         let mut seen = Digest::default();
-        // Each host has device numbers of its own for network file systems.
+        // Hosts may give different device numbers to the same network file system.
         let remote = layout::is_remote(&target.searched);
         seen.add(&(!remote).then(|| self.processes.world.host()));
-        // The opened files are compared, not the paths: the database may be replaced meanwhile.
+        // Compares the opened files, not the paths: somebody may replace the database meanwhile.
         for data in target.searched.file_metadata() {
             let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
             seen.add(&((!remote).then(|| data.dev()), data.ino(), data.size(), times));
@@ -214,10 +217,10 @@ impl RankComparison<'_> {
     }
 }
 
-/// Most differences in a message.
+/// Most differences that a message lists.
 const MOST_DIFFERENCES: usize = 4;
 
-/// Describes the value of the differing rank, and the most frequent value.
+/// Describes a difference: the value of the differing rank, and the most frequent value.
 fn describe_difference(Difference { what, was, is }: &Difference) -> String {
     let value = |value: &Option<String>| match value {
         Some(value) => format!("'{value}'"),
@@ -231,9 +234,9 @@ fn file_name(target: &SubjectDatabase, volume: usize, file: VolumeFile) -> Strin
     path.map(|path| path.display().to_string()).unwrap_or_default()
 }
 
-/// Returns the parts of the database that rank `own_rank` reads. For each partition, one holder of
-/// each view reads it. If all holders have one view, a rank of another view reads it, too, if there
-/// is one. Otherwise there would be nothing to compare it with.
+/// Returns the parts of the database that rank `own_rank` reads. One holder of each view reads each
+/// partition. If all holders of a partition have the same view, a rank of another view reads it,
+/// too, if there is one. Otherwise there would be nothing to compare.
 fn parts_to_read(
     topology: &Topology,
     views: &[u32],
@@ -262,8 +265,9 @@ fn parts_to_read(
     own
 }
 
-/// Finds two ranks with different values: the first without the most frequent value, and the first
-/// with it. Each value comes with the first rank that has it, and the number of these ranks.
+/// Finds two ranks with different values: the first rank without the most frequent value, and the
+/// first rank with it. Each value comes with the first rank that has it, and the number of ranks
+/// that have it.
 fn find_difference<T: Ord>(
     values: impl Iterator<Item = ((usize, usize), T)>,
 ) -> Option<DifferingRanks> {
@@ -284,7 +288,7 @@ fn find_differing_ranks<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<D
     find_difference(values.into_iter().enumerate().map(|(rank, value)| ((rank, 1), value)))
 }
 
-/// Finds the first item with different sums. The sum of one rank counts for all ranks with its
+/// Finds the first item whose sums differ. The sum that one rank read counts for all ranks of its
 /// view.
 fn find_differing_sum(
     sums: &[FingerprintSums],
@@ -294,7 +298,8 @@ fn find_differing_sum(
     for (rank, view) in views.iter().enumerate() {
         seen_by.entry(*view).or_insert((rank, 0)).1 += 1;
     }
-    // The first rank of a view and the number of its ranks, with the sum that one of them read.
+    // The first rank of a view and the number of its ranks, then the sum that one of its ranks
+    // read.
     type Read = ((usize, usize), u128);
     let mut items: BTreeMap<FingerprintItem, Vec<Read>> = BTreeMap::new();
     for (sums, view) in sums.iter().zip(views) {

@@ -1,5 +1,5 @@
-//! Runs a job on ranks that are processes: compares them, plans the job together, runs it, and ends
-//! it together.
+//! Runs a job whose ranks are processes. The processes are compared, plan the job together, run it,
+//! and end it together.
 
 mod broadcast;
 mod comparison;
@@ -43,7 +43,7 @@ use crate::trace::{Kind, Lane, Recorder};
 /// Runs a job on the processes that were started together.
 ///
 /// # Errors
-/// Returns an error that ends the job before it begins. Later errors end all processes.
+/// An error that ends the job before it begins. A later error ends all processes.
 pub fn on_processes(
     plan: Plan,
     _: Launch,
@@ -67,7 +67,7 @@ pub fn on_processes(
     let has_other_site = site_connection.is_some();
     let ended = search(plan, processes, drain, (io_channel, site_connection), start);
     match ended {
-        // The other site would wait for ever.
+        // Otherwise the I/O site would wait for ever.
         Err(error) if has_other_site => processes.abort(&error),
         ended => ended,
     }
@@ -121,14 +121,14 @@ fn search(
     };
     let job_io = match &mut site_connection {
         _ if !is_first => Ok(None),
-        // A job without queries ends during this call.
+        // If there are no queries, the I/O ranks also finish during this call.
         Some(site_connection) => site_connection.poll_during(open),
         None => open(),
     };
     let (job_io, checkpoint) = processes.require_all(job_io)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = job_io.as_ref().map(|job_io| path_to_bytes(job_io.output.path()));
-    // There is nothing to do.
+    // There are no queries, or an earlier run has completed the job.
     let Some(path) = processes.broadcast_from_first(path)?.map(path_from_bytes) else {
         return site_connection.map_or(Ok(()), SiteConnection::close);
     };
@@ -182,7 +182,7 @@ fn search(
         Err(_) if drained => mpi.flush(),
         Err(error) => Err(error.clone()),
     };
-    // A launcher ends the other ranks when one ends with an error. So no rank ends before all have
+    // Launchers end all ranks if one rank ends with an error. So no rank ends before all ranks have
     // come to this point.
     let all_closed = closed.and_then(|()| {
         warn_of_odd_headers(processes, &target)?;
@@ -215,8 +215,8 @@ fn load_by_broadcast(
     broadcast::load(broadcast_context, job_context)
 }
 
-/// Sends the statistics of all ranks to the first one, which writes the times and the trace. All
-/// ranks have finished their parts of the trace.
+/// Sends the statistics of all ranks to the first rank, which writes the times and the trace. All
+/// ranks must have finished their parts of the trace before. Collective over all ranks.
 fn write_account(
     world: &World,
     job_context: &JobContext,
@@ -238,7 +238,8 @@ fn write_account(
     account::render(job_context, &statistics.map_err(Error::engine)?, start, false)
 }
 
-/// Sends odd headers of all ranks to the first one, which warns of one for each volume.
+/// Sends the unprintable definition lines that ranks found to the first rank, which warns of one
+/// for each volume. Collective over all ranks.
 fn warn_of_odd_headers(processes: &Processes, target: &SubjectDatabase) -> Result<(), Error> {
     let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
     let all = processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
@@ -252,7 +253,7 @@ fn warn_of_odd_headers(processes: &Processes, target: &SubjectDatabase) -> Resul
 }
 
 /// Counts the occurrences of the plan's pattern in the whole database. Each rank counts in an equal
-/// part.
+/// part of it. Collective over all ranks.
 fn count_all_occurrences(
     processes: &Processes,
     plan: &Plan,
@@ -271,7 +272,7 @@ fn count_all_occurrences(
     counts.map(|counts| counts.into_iter().sum()).map_err(Error::engine)
 }
 
-/// Counts the ranks of a host that may run on the same CPUs as this one, including itself.
+/// Counts the ranks of a host that may run on the same CPUs as this rank, including this rank.
 fn count_ranks_sharing_cpus(host: &Comm) -> Result<usize, Error> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let own = allowed_cpus(&status).unwrap_or_default();
@@ -279,7 +280,8 @@ fn count_ranks_sharing_cpus(host: &Comm) -> Result<usize, Error> {
     Ok(all.iter().filter(|other| *other == own.as_bytes()).count())
 }
 
-/// Plans the layout on the first rank, by the host with least memory, and sends it to all.
+/// Plans the layout on the first rank and sends it to all ranks. The plan fits the host with the
+/// least memory. Collective over all ranks.
 fn agree_on_layout(
     processes: &Processes,
     host: &Comm,
@@ -313,7 +315,8 @@ fn agree_on_layout(
     postcard::from_bytes(&layout).map_err(Error::engine)
 }
 
-/// Sends the checkpoint to all ranks, if there is one. Each rank scans some of its files.
+/// Sends the state of the checkpoint to all ranks; `None` if the job has none. Each rank scans some
+/// of the files. Collective over all ranks.
 pub fn share_checkpoint(
     processes: &Processes,
     checkpoint_options: &CheckpointOptions,

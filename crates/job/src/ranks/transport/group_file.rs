@@ -1,13 +1,14 @@
-//! The output file of a group, written by MPI-IO: `-output individual` and `collective`.
+//! The output file of a group, written by MPI-IO (`-output individual` and `collective`).
 //!
 //! Only the thread that initialized MPI may call it: the driver's thread. So the output thread
-//! assembles bytes and hands them over, and the driver's thread writes them between messages. An
+//! assembles bytes and sends them to the driver's thread, which writes them between messages. An
 //! individual write waits for the file system only. A collective write would wait for the slowest
-//! rank of the group. So ranks first announce their arrival, handle messages until all have
-//! arrived, and then begin within a moment. Nothing comes between arrival and write, for three
-//! reasons. A group has one write in progress at a time, in which every worker takes part. A rank
-//! without its bytes does not arrive but fails, which ends the job. A job ends in order only when
-//! no write is in progress.
+//! rank of the group. So ranks first announce their arrival and handle messages until all have
+//! arrived. Then they begin the write within a moment.
+//!
+//! Nothing comes between arrival and write, for three reasons. A group has one write in progress at
+//! a time, in which every worker takes part. A rank without its bytes does not arrive but fails,
+//! which ends the job. A job ends in order only when no write is in progress.
 
 use std::process;
 use std::sync::Arc;
@@ -27,16 +28,17 @@ use crate::error::{Error, exit};
 use crate::output::Unpublished;
 use crate::ranks::JobContext;
 
-/// The output file, opened by the group of this rank.
+/// The output file, which the group of this rank has opened.
 pub struct GroupFile {
     comm: Comm,
     file: ParallelFile,
     report: Unpublished,
     audience: Arc<dyn Audience>,
     is_collective: bool,
-    /// With the supermaster: the longest time of a collective write.
+    /// Longest time of a collective write; `None` on ranks without the supermaster, or without
+    /// heartbeats.
     limit: Option<Duration>,
-    /// Channel of bytes to be written.
+    /// Channel of the bytes to write.
     sender: Sender<AssembledBytes>,
     receiver: Receiver<AssembledBytes>,
     /// A collective write for which not all ranks have arrived.
@@ -44,8 +46,8 @@ pub struct GroupFile {
 }
 
 impl GroupFile {
-    /// Opens the output of each group (collective among all ranks). Returns `None` if the strategy
-    /// does not use MPI-IO, and on ranks without a worker.
+    /// Opens the output in each group. Collective over all ranks. Returns `None` if the output
+    /// strategy does not use MPI-IO, and on ranks without a worker.
     ///
     /// # Errors
     /// The file cannot be opened, or not by the MPI-IO layer that the user chose.
@@ -73,12 +75,13 @@ impl GroupFile {
         }))
     }
 
-    /// Returns a sender of bytes to be written.
+    /// Returns a sender for bytes to write.
     pub fn writer(&self) -> Sender<AssembledBytes> {
         self.sender.clone()
     }
 
-    /// Writes bytes that can be written now. Returns an event if that ends the work of a worker.
+    /// Writes bytes that can be written now. Returns the event of the worker whose work ends with
+    /// that, if there is one.
     ///
     /// # Errors
     /// The arrival of this rank cannot be announced.
@@ -102,11 +105,11 @@ impl GroupFile {
         Ok(finished_event(assembled, written))
     }
 
-    /// Closes the file when all is written (collective in the group). If `durable`, brings it to
-    /// disk first.
+    /// Closes the file after all writes. Collective over the group. If `durable`, brings the file
+    /// to disk first.
     ///
     /// # Errors
-    /// Written bytes may be lost.
+    /// Bytes that were written may be lost.
     pub fn close(self, durable: bool) -> Result<(), Error> {
         if durable {
             self.file.sync().map_err(failure)?;
@@ -120,7 +123,7 @@ fn offset_slices(assembled: &AssembledBytes) -> Vec<(u64, &[u8])> {
     output_slices.map(|output_slice| (output_slice.offset, output_slice.bytes.as_slice())).collect()
 }
 
-/// Returns the event of a finished write.
+/// Returns the event of a finished write; `None` if another rank failed in it.
 fn finished_event(assembled: AssembledBytes, written: Result<(), MpiError>) -> Option<RankEvent> {
     let AssembledBytes { ticket, freed, span, .. } = assembled;
     drop(span);
@@ -132,8 +135,8 @@ fn finished_event(assembled: AssembledBytes, written: Result<(), MpiError>) -> O
     }
 }
 
-/// Converts an error of the file into the words for ranks that write on their own. The rank is
-/// added elsewhere, with its number among all. Errors of other ranks are silent.
+/// Converts an error of the file to the message that other output strategies give. The caller adds
+/// the rank's name. Errors of other ranks are silent.
 fn failure(error: MpiError) -> Error {
     match error {
         MpiError::File { path, call, offset, text, .. } => {
@@ -148,9 +151,9 @@ fn failure(error: MpiError) -> Error {
     }
 }
 
-/// Ends the process, and so the job, unless the returned sender is dropped in time. If a rank dies
-/// during a collective write, the others wait in it for ever. The supermaster would miss the dead
-/// rank after a while. But if the supermaster's rank waits itself, its driver cannot check.
+/// Ends the process, and so the job, unless the returned sender is dropped within `limit`. If a
+/// rank dies during a collective write, the other ranks wait in it for ever. The supermaster finds
+/// dead ranks. But if its own rank waits in the write, its driver cannot check.
 fn start_guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>) -> Sender<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {

@@ -28,20 +28,20 @@ pub struct Envelope {
     pub message: Outgoing<Bytes>,
 }
 
-/// Identifies a message whose sender waits until it has left.
+/// Identifies a message whose sender waits until the message has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// The role that sent the message.
     pub role: Address,
-    /// The role's number for the message.
+    /// The number that the role gave to the message.
     pub ticket: Ticket,
 }
 
-/// A receipt that returns to its sender when dropped.
+/// A receipt that returns to the sender of the message when it is dropped.
 pub struct ReturningReceipt {
     /// The receipt.
     pub receipt: Receipt,
-    /// Events of the sender's rank.
+    /// Channel of events of the sender's rank.
     pub to: Sender<RankEvent>,
 }
 
@@ -54,7 +54,7 @@ impl Drop for ReturningReceipt {
 
 /// An event of a rank.
 pub enum RankEvent {
-    /// A message arrived. Among threads it comes with the receipt for its sender.
+    /// A message arrived. If ranks are threads, it comes with the receipt for its sender.
     Message(Envelope, Option<ReturningReceipt>),
     /// A message has left: its payload takes no memory of this rank any more.
     Sent(Receipt),
@@ -64,26 +64,26 @@ pub enum RankEvent {
     Master(Ticket, Result<MasterOutcome<Bytes>, Error>),
     /// Work of the worker has ended.
     Worker(Ticket, Result<WorkerOutcome<Bytes>, Error>),
-    /// This rank cannot go on.
+    /// The rank cannot continue because of this error.
     Broken(Error),
-    /// A signal asks to end the job soon.
+    /// A signal requests to drain the job.
     Drain,
 }
 
-/// Assembled bytes of the output, to be written for a worker.
+/// Bytes of the output that a worker has assembled, and that the transport writes for it.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only MPI writes for workers"))]
 pub struct AssembledBytes {
-    /// The worker's ticket.
+    /// The ticket of the worker's work.
     pub ticket: Ticket,
     /// The bytes; none if the rank only takes part in a collective write.
     pub output_slices: Vec<OutputSlice>,
-    /// Bytes of memory that are free after the write.
+    /// Bytes of memory that the write frees.
     pub freed: u64,
     /// The span of the work in the trace, which ends after the write.
     pub span: Span,
 }
 
-/// Transports messages between ranks; where ranks write together, it writes the output, too.
+/// Transports messages between ranks. If ranks write the output by MPI, also writes it.
 pub trait Transport {
     /// Returns a sender of events, for the threads of this rank. [`Transport::next`] returns them.
     fn event_sender(&self) -> Sender<RankEvent>;
@@ -97,8 +97,8 @@ pub trait Transport {
     fn send(&mut self, to: Rank, envelope: Envelope, receipt: Option<Receipt>)
     -> Result<(), Error>;
 
-    /// Ends the other ranks at once, because the job cannot go on. Does nothing if the end of a
-    /// process ends them.
+    /// Ends the other ranks at once, because the job has failed. Does nothing if ranks are
+    /// processes, which are ended together.
     fn end_other_ranks(&self) {}
 
     /// Returns the channel of bytes that the transport writes for this rank's worker.
@@ -107,7 +107,7 @@ pub trait Transport {
         None
     }
 
-    /// Waits for the next event until `timeout`.
+    /// Returns the next event. Waits for it at most for `timeout`.
     ///
     /// # Errors
     /// The connection is lost.

@@ -21,26 +21,26 @@ use crate::ranks::output::publish;
 const NAP: Duration = Duration::from_millis(5);
 /// Longest sleep while messages are in transit.
 const MOVING_NAP: Duration = Duration::from_micros(500);
-/// Shortest sleep.
+/// First sleep between two polls. Later sleeps become longer.
 const SHORTEST_NAP: Duration = Duration::from_micros(20);
-/// Time for messages to leave at the end.
+/// Longest time for messages to leave at the end of the job.
 const FAREWELL: Duration = Duration::from_secs(10);
 
-/// Transport of this process. Where ranks write by MPI, it writes the output, too.
+/// Transport of this process. If ranks write the output by MPI, it also does that.
 pub struct MpiTransport {
     messenger: Messenger,
-    /// Receipts of messages that have not left, by ascending numbers.
+    /// Receipts of messages that have not left yet, by their numbers.
     receipts: HashMap<u64, Receipt>,
     next_receipt: u64,
     output: Option<GroupFile>,
-    /// The connection to ranks of another site.
+    /// The connection to the ranks of the other site, in a job with I/O ranks.
     site_connection: Option<SiteConnection>,
     /// Channel of events from the threads of this rank.
     events: (Sender<RankEvent>, Receiver<RankEvent>),
 }
 
 impl MpiTransport {
-    /// Creates the transport with the messenger of all ranks.
+    /// Creates the transport. `messenger` connects all ranks of this site.
     pub fn new(
         messenger: Messenger,
         output: Option<GroupFile>,
@@ -50,7 +50,7 @@ impl MpiTransport {
         MpiTransport { messenger, receipts, next_receipt: 0, output, site_connection, events }
     }
 
-    /// Waits for messages to leave.
+    /// Waits until all messages have left.
     ///
     /// # Errors
     /// The connection is lost.
@@ -58,8 +58,8 @@ impl MpiTransport {
         self.messenger.flush(FAREWELL).map(drop).map_err(mpi_failure)
     }
 
-    /// Ends a job whose output is written. The supermaster's rank publishes it when all ranks have
-    /// closed it. If `durable`, it is brought to disk first.
+    /// Ends a job whose output is written. All ranks close the output, and bring it to disk if
+    /// `durable`. Then the supermaster's rank publishes it.
     ///
     /// # Errors
     /// The output cannot be closed or published, or the connection is lost.
@@ -70,7 +70,7 @@ impl MpiTransport {
         durable: bool,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(), Error> {
-        // Other ranks close the output together with this one, and may take their time.
+        // Closing the output waits for other ranks, which may take their time.
         self.site_connection.as_mut().map_or(Ok(()), SiteConnection::pause_heartbeats)?;
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
@@ -85,13 +85,13 @@ impl MpiTransport {
             let outputs: Vec<JobOutput> = outputs.try_iter().collect();
             site_connection.poll_during(|| publish(outputs, None))?;
         }
-        // The report may take longer than the search.
+        // All ranks wait until the report is complete, which may take longer than the search.
         site_connection.poll_barrier(world.comm())?;
         // Next, the ranks collect warnings and times, and write traces.
         site_connection.pause_heartbeats()
     }
 
-    /// Closes the connection after all messages have left (collective).
+    /// Closes the connections after all messages have left. Collective over all ranks.
     ///
     /// # Errors
     /// The connection is lost.
@@ -150,7 +150,7 @@ impl Transport for MpiTransport {
             if rest.is_zero() {
                 return Ok(None);
             }
-            // The end of work wakes this thread. Messages must be polled.
+            // The end of work wakes this thread up, but messages must be polled.
             if let Ok(event) = self.events.1.recv_timeout(nap.min(rest)) {
                 return Ok(Some(event));
             }

@@ -9,17 +9,17 @@ use fleetblast_fleet::ids::Rank;
 use super::{Envelope, RankEvent, Receipt, ReturningReceipt, Transport};
 use crate::error::{Error, exit};
 
-/// Transport of one rank.
+/// Transport of one rank that is a thread.
 pub struct ThreadTransport {
     inbox: Receiver<RankEvent>,
     own: Sender<RankEvent>,
-    /// Senders to all ranks. Ranks share them: copies would take memory by the square of their
-    /// number.
+    /// Senders to all ranks. All ranks share them, because copies would take memory proportional to
+    /// the square of the number of ranks.
     outboxes: Arc<[Sender<RankEvent>]>,
 }
 
 impl ThreadTransport {
-    /// Connects `ranks` ranks.
+    /// Creates the connected transports of `ranks` ranks, in the order of ranks.
     pub fn connect(ranks: usize) -> Vec<ThreadTransport> {
         let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
         let outboxes: Arc<[_]> = outboxes.into();
@@ -43,7 +43,8 @@ impl Transport for ThreadTransport {
         envelope: Envelope,
         receipt: Option<Receipt>,
     ) -> Result<(), Error> {
-        // The payload is in memory once. It leaves when the other rank takes it.
+        // All ranks share the payload in memory. So the message has left when the other rank takes
+        // it.
         let returning = receipt.map(|receipt| ReturningReceipt { receipt, to: self.own.clone() });
         // A rank that has ended needs no messages.
         let _ = self.outboxes[to.index()].send(RankEvent::Message(envelope, returning));
@@ -58,7 +59,7 @@ impl Transport for ThreadTransport {
     }
 
     fn next(&mut self, timeout: Duration) -> Result<Option<RankEvent>, Error> {
-        // This rank has a sender itself, so the channel cannot be disconnected.
+        // This transport has a sender to its own inbox, so the channel cannot be disconnected.
         Ok(self.inbox.recv_timeout(timeout).ok())
     }
 }

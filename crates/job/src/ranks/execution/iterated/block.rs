@@ -1,4 +1,4 @@
-//! The queries of a block that are searched repeatedly, and the results of their searches.
+//! The queries of a block of psiblast, and the results of their iterations.
 
 use std::collections::BTreeSet;
 use std::mem::take;
@@ -19,47 +19,50 @@ use crate::ranks::job::RankJob;
 use crate::ranks::wire::{self, Bytes, IterationOutcome};
 use crate::reports::{self, report_failure};
 
-/// The queries of a block.
+/// The queries of a block of psiblast.
 pub struct IteratedBlock {
     queries: Vec<TrackedQuery>,
 }
 
-/// A query, and the results of its searches.
+/// A query, and the results of its iterations.
 pub struct TrackedQuery {
     /// The query as read.
     pub record: QueryRecord,
-    /// Its matrix, and whether its searches have ended.
+    /// The PSSM of the query, and whether its iterations have ended.
     pub progress: QueryProgress,
-    /// The reports of its searches.
+    /// The report of each iteration. In XML, an iteration with a pattern has one for each
+    /// occurrence.
     pub searches: Vec<ReportedSearch>,
-    /// Bytes before the query, if it is the first of all.
+    /// Bytes before the query, if it is the first query of all blocks.
     pub opening: Vec<u8>,
-    /// Results of its searches, if the report is made elsewhere.
+    /// Results of the iterations, if the I/O site makes the report.
     pub found: Vec<ReportedIteration>,
 }
 
-/// The report of a search. In XML, it is that of one occurrence of a pattern.
+/// The report of an iteration. In XML, it may be that of one occurrence of a pattern.
 pub struct ReportedSearch {
-    /// The pass that the search was a part of.
+    /// The pass with the iteration.
     pub pass: PassId,
-    /// Number among the searches of the query, from 1.
+    /// Number of the iteration among those of the query, from 1.
     pub number: usize,
-    /// Bytes before the subjects. In XML, they lack the number of the search among all.
+    /// Bytes before the subjects. In XML, they lack the number of the iteration among those of all
+    /// queries.
     pub head: Vec<u8>,
-    /// The subjects, in the order of printing.
+    /// Locations of the formatted subjects, in the order of printing.
     pub subjects: Vec<FormattedPiece>,
     /// Bytes after the subjects.
     pub tail: Vec<u8>,
-    /// Warnings of each of its parts.
+    /// The warning of each part of the iteration, if it has one.
     pub warnings: Vec<Option<Vec<u8>>>,
-    /// Whether it counts as a search: BLAST+ does not count the reports of a pattern.
+    /// Whether the report counts as an iteration. BLAST+ does not count that of a search for a
+    /// pattern.
     pub is_counted: bool,
-    /// The matrix to be kept before this search.
+    /// The PSSM to be written to files before this iteration.
     pub kept: Option<Matrix>,
 }
 
 impl IteratedBlock {
-    /// Prepares queries for their first search, on all threads of the current pool.
+    /// Prepares queries for their first iteration, on all threads of the current pool.
     ///
     /// # Errors
     /// The bytes come from another build of the program.
@@ -80,8 +83,8 @@ impl IteratedBlock {
         Ok(IteratedBlock { queries: records.map(follow).collect() })
     }
 
-    /// Returns the numbers of queries that are searched next. Queries after one that failed are not
-    /// reported.
+    /// Returns the numbers of the queries to search next. Queries after one that failed are not
+    /// reported, so they are not searched.
     pub fn active(&self) -> Vec<usize> {
         let goes_on = |query: &&TrackedQuery| query.progress.failure.is_none();
         let alive = self.queries.iter().take_while(goes_on).count();
@@ -100,18 +103,18 @@ impl IteratedBlock {
         &self.queries[number]
     }
 
-    /// Returns whether all searches have ended.
+    /// Returns whether all iterations have ended.
     pub fn has_ended(&self) -> bool {
         self.active().is_empty()
     }
 
-    /// Returns the queries that are reported: those up to the first that failed.
+    /// Returns the reported queries: all queries up to the first that failed.
     pub fn reported(&self) -> &[TrackedQuery] {
         let failed = self.queries.iter().position(|query| query.progress.failure.is_some());
         &self.queries[..failed.map_or(self.queries.len(), |failed| failed + 1)]
     }
 
-    /// Takes the outcome of all reported queries.
+    /// Takes the data for the supermaster about all reported queries: warnings, PSSMs and failure.
     pub fn take_outcome(&mut self, rules: &Rules) -> IterationOutcome {
         let mut ended = IterationOutcome::default();
         let reported = self.reported().len();
@@ -129,13 +132,13 @@ impl IteratedBlock {
             ended.failure = failure.map(|error| (error.exit_code, error.message.clone()));
         }
         if !rules.saves_each() {
-            // Each matrix replaces the one before.
+            // Each PSSM replaces the previous one in the files.
             ended.matrices.drain(..ended.matrices.len().saturating_sub(1));
         }
         ended
     }
 
-    /// Takes the results of reported queries, to be sent to the site that makes the report.
+    /// Takes the results of the reported queries, which are sent to the I/O site.
     pub fn take_results(&mut self) -> Vec<IteratedQuery> {
         let reported = self.reported().len();
         let queries = self.queries[..reported].iter_mut();
@@ -146,12 +149,12 @@ impl IteratedBlock {
         found.collect()
     }
 
-    /// Returns the names of the queries.
+    /// Returns the names of each query.
     pub fn names(&self) -> impl Iterator<Item = Vec<Vec<u8>>> + '_ {
         self.queries.iter().map(|query| query.record.names())
     }
 
-    /// Lays out the block. `before` is the number of searches in earlier blocks.
+    /// Lays out the block. `before` is the number of iterations in earlier blocks.
     ///
     /// # Errors
     /// A title cannot be written to XML.

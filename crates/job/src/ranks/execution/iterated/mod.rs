@@ -1,11 +1,12 @@
-//! Executes the work of a master where queries are searched repeatedly. The iteration of a query
-//! ends where its hits are merged: on the master. It computes the matrix of the next iteration
-//! once, and sends it to the workers with the block's next pass.
+//! Executes the work of a master for psiblast, whose queries are searched in iterations. The master
+//! merges the hits of an iteration, and computes the PSSM of the next iteration once. It sends the
+//! PSSM to the workers with the next pass of the block.
 //!
-//! The queries of a block go on together, each for as many iterations as it needs. Blocks do not
-//! wait for each other. When all searches of a block have ended, the master sends the outcome to
-//! the supermaster. The supermaster goes through the blocks in their order, for two reasons.
-//! Searches are numbered over all blocks, and a query that fails ends the report.
+//! The queries of a block are searched together in each pass, as long as they need further
+//! iterations. Blocks do not wait for each other. When all iterations of a block have ended, the
+//! master sends their outcome to the supermaster. The supermaster handles the outcomes in the order
+//! of the blocks, for two reasons. Iterations are numbered over all blocks, and a query that fails
+//! ends the report.
 
 mod block;
 mod pass;
@@ -38,25 +39,25 @@ use crate::ranks::wire::{Bytes, PrecedingSearches, decode, encode};
 use crate::threads::pool;
 use crate::trace::Recorder;
 
-/// Executes the work of a master.
+/// Executor of the work of a master for psiblast.
 pub struct IteratedMaster<'a> {
     job: &'a RankJob<'a>,
     rules: Rules<'a>,
-    /// Threads that prepare queries and compute matrices. The worker of the same rank has threads
-    /// of its own, which may be searching for long.
+    /// Threads that prepare queries and compute PSSMs. The worker of the same rank has its own
+    /// threads, which may be searching for long.
     pool: rayon::ThreadPool,
     blocks: HashMap<BlockId, (IteratedBlock, Option<IterationPass>)>,
-    /// Own pieces of blocks that are laid out, until they are fetched.
+    /// Pieces of the master, for blocks that are laid out. Workers fetch them.
     pieces: MasterPieces,
-    /// Where the names of queries are kept, if they are.
+    /// Where the names of queries are written, if the report consists of records.
     register: Option<SharedRegister>,
-    /// The account of metadata, and its recorder.
+    /// Costs of the encodings, and the recorder of these costs.
     account: EncodingCosts,
     recorder: Recorder,
 }
 
 impl<'a> IteratedMaster<'a> {
-    /// Creates the executor of a master whose queries are searched by these rules.
+    /// Creates the executor of a master. Its queries have iterations by these rules.
     ///
     /// # Errors
     /// Threads cannot be started.
@@ -72,7 +73,7 @@ impl<'a> IteratedMaster<'a> {
         Ok(IteratedMaster { job, rules, pool, blocks, pieces, register, account, recorder })
     }
 
-    /// Prepares the queries of a block for their first search.
+    /// Prepares the queries of a block for their first iteration.
     fn prepare(&mut self, block: BlockId, queries: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
         let (job, rules) = (self.job, &self.rules);
         let prepare = || IteratedBlock::new(job, rules, queries);
@@ -104,7 +105,7 @@ impl<'a> IteratedMaster<'a> {
                 *known = Some(next);
                 return Ok(MasterOutcome::Ask(questions));
             }
-            // Without questions, the next stage follows at once.
+            // If there is no question, the next stage follows at once.
             pass = next;
         }
         if iterated.has_ended() {
@@ -115,7 +116,8 @@ impl<'a> IteratedMaster<'a> {
         Ok(MasterOutcome::NextPass { queries })
     }
 
-    /// Lays out a block, whose position among the searches is known now.
+    /// Lays out a block. `verdict` is the number of iterations in earlier blocks, unless the report
+    /// ended in one of them.
     fn verified(&mut self, block: BlockId, verdict: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
         let (mut iterated, _) =
             self.blocks.remove(&block).ok_or_else(|| inconsistent_ranks(block))?;
@@ -137,8 +139,8 @@ impl<'a> IteratedMaster<'a> {
         Ok(MasterOutcome::Layout(layout.extents))
     }
 
-    /// Encodes a block as a metadata record that is not yet joined to others. `before` is the
-    /// number of searches in earlier blocks.
+    /// Encodes a block as a metadata record, which is the first of its own chain. `before` is the
+    /// number of iterations in earlier blocks.
     fn take_alignments(
         &mut self,
         (block, before): (BlockId, u64),

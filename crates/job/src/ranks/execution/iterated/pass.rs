@@ -1,4 +1,4 @@
-//! One pass of a block: an iteration of each query whose searches go on.
+//! A pass of a block of psiblast: one iteration of each query that has a further one.
 
 use std::mem::take;
 
@@ -25,9 +25,9 @@ use crate::ranks::execution::questions;
 use crate::ranks::job::{PreparedBlock, RankJob};
 use crate::ranks::wire::{AlignedLetters, Bytes, Question, decode, encode};
 
-/// A pass of a block.
+/// A pass of a block of psiblast.
 pub struct IterationPass {
-    /// Numbers of the queries that are searched.
+    /// Numbers of the queries that are searched in this pass.
     active: Vec<usize>,
     block: PreparedBlock,
     merger: Merger,
@@ -35,52 +35,54 @@ pub struct IterationPass {
     stage: PassStage,
 }
 
-/// The progress of a pass.
+/// The stage of a pass, with the data that its next stage needs.
 enum PassStage {
     /// Tasks are being searched.
     Search(HitLists),
-    /// Workers align the chosen hits.
+    /// Workers align the hits that were chosen for the traceback.
     Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition },
-    /// Workers send the aligned letters for matrices.
+    /// Workers send the aligned letters of subjects, from which the master makes PSSMs.
     AlignedLetters { found: PassHits, included: MatrixHits, asked_hits: HitsByPartition },
     /// Workers create the rows of the description table.
     Describe { found: PassHits, asked_hits: HitsByPartition },
     /// Workers format the hits.
     Format { found: PassHits, order: PrintOrder, asked_hits: HitsByPartition },
-    /// Workers send all alignments: the master formats searches with a pattern, or another site
+    /// Workers send all alignments: the master formats searches with a pattern, or the I/O site
     /// makes the report.
     Send { found: PassHits, asked_hits: HitsByPartition },
 }
 
 /// The results of a pass, by query.
 struct PassHits {
-    /// The searches, without the subjects of their parts.
+    /// The iteration of each query. Its parts do not have their subjects yet.
     searched: Vec<ReportedIteration>,
-    /// The reported subjects of each query: those of its first part, then those of the next.
+    /// The reported subjects of each query: those of the first part, then those of the later parts.
     shown: Vec<Vec<SubjectHit>>,
 }
 
-/// The hits for matrices, by query.
+/// The hits that go into PSSMs, by query.
 struct MatrixHits {
-    /// Whether a matrix is made.
+    /// For each query, whether a PSSM is made.
     makes: Vec<bool>,
-    /// Its subjects, with the alignments that count.
+    /// For each query, the subjects with the alignments that go into its PSSM.
     hits: Vec<Vec<SubjectHit>>,
 }
 
-/// The order of printing, by query.
+/// The order in which the subjects of each query are printed.
 struct PrintOrder {
-    /// Indexes into the list of hits, in the order of printing.
+    /// For each query, indexes into its list of hits, in the order of printing.
     orders: Vec<Vec<usize>>,
-    /// The description rows of each hit, if they are known already.
+    /// For each query, the rows of the description table, one for each hit. `None` if they are not
+    /// known yet.
     rows: Option<Vec<Vec<DescriptionRow>>>,
 }
 
-/// Encoded questions, by partition.
+/// An encoded question to each partition.
 pub type Questions = Vec<(PartitionId, Bytes)>;
 
 impl IterationPass {
-    /// Creates the next pass of all queries that go on, and encodes it for the workers.
+    /// Creates the next pass, with all queries that have a further iteration. Also returns the
+    /// queries, encoded for the workers.
     ///
     /// # Errors
     /// The pass cannot be encoded.
@@ -106,10 +108,11 @@ impl IterationPass {
         IterationPass { active, block, merger, cut: Cut::default(), stage }
     }
 
-    /// Merges the hits of a partition. Returns the cutoff of the merged lists, if it rose.
+    /// Merges the hits of a partition. Returns the new cut, below which hits cannot be chosen, if
+    /// it rose.
     ///
     /// # Errors
-    /// The lists are of other queries.
+    /// The lists belong to other queries.
     pub fn absorb(&mut self, id: BlockId, hits: &Bytes) -> Result<Option<Bytes>, Error> {
         let part: HitLists = decode(hits)?;
         let PassStage::Search(lists) = &mut self.stage else { return Err(inconsistent_ranks(id)) };
@@ -269,12 +272,12 @@ impl PassStage {
 }
 
 impl PassHits {
-    /// Returns whether a pattern was searched for.
+    /// Returns whether the pass searched for a pattern.
     fn has_pattern(&self) -> bool {
         self.searched.iter().any(ReportedIteration::has_pattern)
     }
 
-    /// Moves the subjects into the parts of their searches.
+    /// Moves the subjects into the parts of their iterations.
     fn into_searches(self) -> Vec<ReportedIteration> {
         let mut searched = self.searched;
         for (search, shown) in searched.iter_mut().zip(self.shown) {
@@ -287,7 +290,7 @@ impl PassHits {
     }
 }
 
-/// Divides the hits of each query into those that are reported and those that go into its matrix.
+/// Divides the hits of each query: those that are reported, and those that go into its PSSM.
 fn divide_hits(
     rules: &Rules,
     queries: Vec<&mut TrackedQuery>,
@@ -315,7 +318,7 @@ fn divide_hits(
     (found, included)
 }
 
-/// Computes the next matrix of each query that gets one.
+/// Computes the next PSSM of each query for which `makes` is true.
 fn make_matrices(
     rules: &Rules,
     queries: Vec<&mut TrackedQuery>,

@@ -1,4 +1,4 @@
-//! The reports of the searches of a pass.
+//! Makes the reports of the iterations of a pass.
 
 use fleetblast_fleet::ids::PassId;
 use fleetblast_report::model::QueryResult;
@@ -13,25 +13,27 @@ use crate::iteration::{Matrix, ReportedIteration, Rules};
 use crate::ranks::job::RankJob;
 use crate::reports::{self, report_failure};
 
-/// Formatted subjects of a query.
+/// Subjects of a query that workers have formatted.
 pub struct PrintedSubjects {
-    /// The order of printing.
+    /// Indexes into the list of hits, in the order of printing.
     pub order: Vec<usize>,
-    /// The rows of the description table.
+    /// The rows of the description table, one for each hit.
     pub rows: Vec<DescriptionRow>,
     /// The location of each subject, in the order of printing.
     pub subjects: Vec<FormattedPiece>,
 }
 
-/// The report of a search, in the order of printing.
+/// The report of an iteration or of a part of it: bytes before, locations of formatted subjects,
+/// bytes after.
 struct SearchReport {
     head: Vec<u8>,
     subjects: Vec<FormattedPiece>,
     tail: Vec<u8>,
 }
 
-/// Adds the report of each search to its query. If no worker has formatted it, it is formatted here
-/// on all threads of the current pool, provided that this site makes the report.
+/// Adds the report of each iteration to its query. Formats the subjects that no worker has
+/// formatted, on all threads of the current pool. If the I/O site makes the report, adds the
+/// results instead.
 ///
 /// # Errors
 /// A report cannot be made.
@@ -54,8 +56,8 @@ pub fn report(
     })
 }
 
-/// Returns the matrix to be kept before a query's search. Unless each one is kept, it replaces the
-/// matrix before.
+/// Returns the PSSM to be written before a query's iteration. Unless each PSSM has its own files,
+/// earlier PSSMs of the query are dropped.
 fn matrix_to_keep(
     rules: &Rules,
     query: &mut TrackedQuery,
@@ -68,7 +70,7 @@ fn matrix_to_keep(
     Some(kept)
 }
 
-/// Adds a search to a query whose report is made elsewhere.
+/// Adds an iteration to a query whose report the I/O site makes.
 fn add_unreported(
     pass: PassId,
     query: &mut TrackedQuery,
@@ -89,7 +91,7 @@ fn add_unreported(
     query.found.push(searched);
 }
 
-/// Adds the report of a search to its query. Searches with a pattern are always formatted here.
+/// Adds the report of an iteration to its query. The master formats searches with a pattern itself.
 fn report_query(
     (job, rules, pass): (&RankJob, &Rules, PassId),
     query: &mut TrackedQuery,
@@ -98,14 +100,14 @@ fn report_query(
 ) -> Result<(), Error> {
     let TrackedQuery { record, searches, opening, .. } = query;
     let number = searches.last().map_or(1, |last| last.number + 1);
-    // The number among all searches is not known yet.
+    // The number among the iterations of all queries is not known yet.
     let results = searched.results(rules, record, number, 0);
     if record.number == 1 && number == 1 {
         pieces::first_query_prologue(&job.report, &results[0], opening)
             .map_err(|error| report_failure(&error))?;
     }
     let has_pattern = searched.has_pattern();
-    // In this format, the parts are one report.
+    // Except in XML, the parts of a search with a pattern form one report.
     let is_single_report = has_pattern && rules.is_plain();
     let reports = match is_single_report {
         true => vec![pattern_report(job, &results, searched.warning.as_deref())?],

@@ -1,5 +1,5 @@
-//! Tests that all queries are finally searched in the batches of one process, whatever they find,
-//! and whenever they are verified.
+//! Tests that all queries are finally searched in the batches that one process would form. This
+//! must hold for any numbers of extensions and any order of verifications.
 
 use std::fs;
 use std::ops::Range;
@@ -15,13 +15,13 @@ use crate::queries::QueryReader;
 use crate::testing::megablast;
 use crate::threads::pool;
 
-/// Extensions per letter, and their variation among queries.
+/// Extensions per letter of the queries of a case, and how they vary.
 #[derive(Clone, Copy, Debug)]
 struct Density {
     mean: u64,
     /// Number of consecutive queries with one density.
     run_length: u64,
-    /// Largest factor of the density.
+    /// Largest factor by which a run of queries exceeds the usual density.
     most: u64,
 }
 
@@ -60,7 +60,7 @@ fn case(random: &mut Rng) -> Case {
     Case { queries, extensions, block_residues }
 }
 
-/// Returns the batches of all queries in one process.
+/// Returns the batches that one process forms of all queries.
 fn batches(case: &Case, plan: &Plan) -> Vec<Range<usize>> {
     let lengths: Vec<usize> =
         case.queries.iter().map(|text| text.lines().nth(1).map_or(0, str::len)).collect();
@@ -79,17 +79,17 @@ fn batches(case: &Case, plan: &Plan) -> Vec<Range<usize>> {
     batches
 }
 
-/// The jobs of a case, all with the same queries.
+/// A case, with the true batches. All jobs of the case have the same queries.
 struct Jobs<'a> {
     case: &'a Case,
     plan: &'a Plan,
     engine: &'a Search,
     batches: Vec<Range<usize>>,
-    /// All queries.
+    /// All queries of the case, prepared for the search.
     prepared: Vec<Query>,
 }
 
-/// A block that was assigned, and its current grouping.
+/// A block that a master searches, and its current grouping.
 struct Open {
     queries: Range<usize>,
     batch_grouping: BatchGrouping,
@@ -110,7 +110,7 @@ impl Jobs<'_> {
         )
     }
 
-    /// Returns how the queries of a block are searched in one process.
+    /// Returns how one process searches the queries of a block.
     fn truth(&self, queries: &Range<usize>, reach: usize) -> Vec<BatchPart> {
         let of = |batch: &Range<usize>| {
             let own = queries.start.max(batch.start)..queries.end.min(batch.end);
@@ -128,8 +128,8 @@ impl Jobs<'_> {
         self.batches.iter().filter_map(of).collect()
     }
 
-    /// Returns the statistics of a searched block: the true ones for parts with the true grouping,
-    /// others elsewhere.
+    /// Returns the statistics of a searched block. Parts with the true grouping have the true
+    /// extensions, and other parts have slightly different ones.
     fn found(
         &self,
         predictor: &BatchPredictor,
@@ -148,13 +148,13 @@ impl Jobs<'_> {
             };
             extensions.extend(part.queries.clone().map(of));
         }
-        // Some extensions go far beyond the queries.
+        // Some extensions reach farther than the included letters of neighbouring queries.
         let strayed = *reach == REACH && random.u64(..10) == 0;
         ExtensionStatistics { extensions, strayed }
     }
 
-    /// Runs a job from its beginning to its end, with extensions of some `known` blocks. Returns
-    /// the extensions of each block, and the number of repeated passes.
+    /// Runs a job from its beginning to its end. An earlier run has verified the blocks with
+    /// `known` extensions. Returns the extensions of each block, and the number of repeated passes.
     fn run(&self, known: &[Option<Vec<u64>>], random: &mut Rng) -> (Vec<Vec<u64>>, u32) {
         let mut predictor = self.predictor();
         let (mut open, mut blocks, mut in_vain) = (BTreeMap::new(), Vec::new(), 0);
@@ -250,7 +250,8 @@ fn all_queries_are_searched_as_in_one_process() {
         let (blocks, again) = jobs.run(&[], random);
         in_vain += again;
         passes += blocks.len();
-        // The job is resumed with some finished blocks. The others must be verified as before.
+        // Resumes the job with some finished blocks. The others must be verified as in the first
+        // run.
         let mut keep = |block: &Vec<u64>| (random.u64(..2) == 0).then(|| block.clone());
         let known: Vec<_> = blocks.iter().map(&mut keep).collect();
         assert_eq!(jobs.run(&known, random).0, blocks, "seed {seed}");

@@ -18,70 +18,70 @@ use crate::output::Unpublished;
 use crate::processes::{Processes, mpi_failure};
 use crate::ranks::{checkpoint, supervisor};
 
-/// Number of reading threads: network file systems are faster with several.
+/// Number of threads that read pieces. Network file systems are faster with several.
 const READERS: usize = 4;
-/// Most bytes of outgoing messages.
+/// Most bytes of messages that have not left yet.
 const OUTGOING_BYTES: usize = 32 << 20;
-/// Longest wait for a message between two checks for pieces that were read.
+/// Longest wait for a message before this rank checks again for pieces that its threads have read.
 const NAP: Duration = Duration::from_millis(1);
-/// Time for the first rank to end the job after another has failed.
+/// Time for the first rank to end the job, after this rank has sent its error.
 const FAREWELL: Duration = Duration::from_secs(10);
-/// Time for the threads of a rank to end before it ends the job.
+/// Time for the reading threads of a rank to end. After that, the rank ends the job.
 const LAST_READ: Duration = Duration::from_secs(2);
 
-/// Tags of messages.
+/// The tags of messages.
 mod tag {
-    /// A piece: its number, then its bytes.
+    /// A piece: its partition and number, then its bytes.
     pub const PIECE: u8 = 0;
-    /// Confirms the first unconfirmed piece of the receiver.
+    /// Confirms the oldest piece that the receiver has sent and that was not confirmed.
     pub const CONFIRMED: u8 = 1;
-    /// A heartbeat for a partition: the number of any of its pieces.
+    /// A heartbeat for a partition. It contains the partition and the number of one of its pieces.
     pub const BEAT: u8 = 2;
-    /// The job cannot go on: exit code, then message.
+    /// The job cannot continue. The message is the exit code, then the text of the error.
     pub const FAILED: u8 = 3;
 }
 
-/// Memory of a piece.
+/// The memory of a piece.
 pub enum PieceSlot<'m> {
-    /// Another rank sends the piece.
+    /// The piece is not there yet: another rank sends it.
     Empty(&'m mut [u8]),
-    /// The piece is there.
+    /// The piece is in memory.
     Full(&'m [u8]),
 }
 
-/// A piece to be read, and its memory.
+/// A piece that this rank reads, and the memory for it.
 pub type PieceToRead<'m> = (Piece, &'m mut [u8]);
-/// A piece that was read.
+/// A piece that was read, with its bytes or the error.
 type ReadResult<'m> = (Piece, Result<&'m [u8], Error>);
 
-/// All ranks, and the checkpoint.
+/// The ranks that load the database together, and the checkpoint.
 #[derive(Clone, Copy)]
 pub struct BroadcastContext<'a> {
     /// All ranks.
     pub processes: &'a Processes,
     /// Host name of each rank.
     pub hosts: &'a [String],
-    /// The checkpoint, on the rank that opened it. It receives heartbeats during loading.
+    /// The checkpoint, on the rank that opened it. The rank sends heartbeats to it while it loads.
     pub checkpoint: Option<&'a Checkpoint>,
 }
 
-/// A rank in the exchange of pieces.
+/// The part of one rank in the exchange of pieces.
 pub struct PieceExchange<'a, 'm> {
     broadcast_context: BroadcastContext<'a>,
-    /// The unfinished report.
+    /// Paths of the unfinished report, which is removed if this rank ends the job.
     report: Unpublished,
     messenger: Messenger,
     relay: Relay,
-    /// All pieces but those that are being read.
+    /// All pieces of this rank, except those that its threads are reading.
     slots: HashMap<Piece, PieceSlot<'m>>,
     start: Instant,
-    /// When the checkpoint received its last heartbeat.
+    /// When this rank last sent a heartbeat to the checkpoint.
     last_heartbeat: Instant,
 }
 
 impl<'a, 'm> PieceExchange<'a, 'm> {
-    /// Joins the exchange (collective). `slots` are for pieces from other ranks. `report` is
-    /// removed if the job ends.
+    /// Joins the exchange. Collective over all ranks. `slots` has the memory for pieces from other
+    /// ranks. The unfinished `report` is removed if this rank ends the job.
     ///
     /// # Errors
     /// The ranks cannot be connected.
@@ -106,12 +106,12 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         })
     }
 
-    /// Reads the pieces of `jobs` with `read`, on several threads, and exchanges them until all
-    /// ranks have all pieces.
+    /// Reads the pieces `jobs` with the function `read`, on several threads. Exchanges pieces until
+    /// all ranks have all of theirs.
     ///
     /// # Errors
-    /// The first rank returns the first error of any rank. Others return their own, unless the
-    /// first ends the job.
+    /// The first rank returns the first error of any rank. Another rank returns its own error,
+    /// unless the first rank ends the job.
     pub fn run(
         mut self,
         jobs: VecDeque<PieceToRead<'m>>,
@@ -165,7 +165,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         Time(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// Notes that a piece is in memory now.
+    /// Records that a piece is in memory: read by this rank, or sent by the rank `from`.
     fn note_piece(
         &mut self,
         piece: Piece,
@@ -179,7 +179,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         Ok(())
     }
 
-    /// Sends pieces that may be sent now.
+    /// Sends the pieces that other ranks can receive now.
     fn send_pieces(&mut self) -> Result<(), Error> {
         while self.messenger.outgoing_bytes() < OUTGOING_BYTES
             && let Some((to, piece)) = self.relay.next_piece(self.now())
@@ -226,7 +226,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         Err(self.unexpected(Some(from)))
     }
 
-    /// Sends heartbeats, and checks those of other ranks.
+    /// Sends due heartbeats, and checks that other ranks are alive.
     fn check_liveness(&mut self) -> Result<(), Error> {
         let now = self.now();
         for (to, partition) in self.relay.due_heartbeats(now) {
@@ -255,8 +255,8 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         Err(self.with_own_place(Error::new(Failure::SILENT_RANK_CODE, message)))
     }
 
-    /// Sends the error to the first rank and waits: the first rank ends the job with the first
-    /// error that it receives. A reading thread that hangs must not keep the job alive.
+    /// Ends the exchange because of an error. Sends the error to the first rank, and waits for that
+    /// rank to end the job. If a reading thread hangs, this rank ends the job itself.
     fn give_up(&mut self, error: &Error, results: &Receiver<ReadResult<'m>>) {
         if self.broadcast_context.processes.world.rank() > 0 {
             let sent = Instant::now();
@@ -282,7 +282,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         name_rank(rank, self.broadcast_context.hosts.get(rank.index()).map(String::as_str))
     }
 
-    /// Adds the place of this rank to its error, for other ranks.
+    /// Adds the name of this rank to its error, because another rank may print it.
     fn with_own_place(&self, error: Error) -> Error {
         error.with_place(&self.place(Rank(self.broadcast_context.processes.world.rank() as u32)))
     }
@@ -314,7 +314,7 @@ fn read_all<'m>(
     }
 }
 
-/// Encodes a message about a piece, with its bytes.
+/// Encodes a message about a piece: partition and number of the piece, then `bytes`.
 fn encode_piece(piece: Piece, bytes: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(PIECE_HEADER_BYTES + bytes.len());
     message.extend_from_slice(&piece.partition.0.to_le_bytes());
@@ -323,7 +323,7 @@ fn encode_piece(piece: Piece, bytes: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Bytes of the piece's number.
+/// Bytes that encode the partition and the number of a piece.
 const PIECE_HEADER_BYTES: usize = 8;
 
 fn decode_piece(message: &[u8]) -> Option<(Piece, &[u8])> {

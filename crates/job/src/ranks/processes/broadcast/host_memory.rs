@@ -10,18 +10,18 @@ use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, name_rank};
 use crate::error::Error;
 use crate::processes::{Processes, mpi_failure};
 
-/// Memory that is being filled.
+/// Memory that is being filled with partitions.
 pub enum HostMemory {
-    /// Memory of a rank that is alone on its host. It can be on huge pages even where they are off
-    /// for files, which is the kernel's default.
+    /// Memory of a rank that is alone on its host, and the range that it fills. The memory can be
+    /// on huge pages even if the kernel uses none for shared memory, which is its default.
     Own(PageBuffer, Range<usize>),
-    /// Memory of all ranks of a host. Each fills its own range.
+    /// Memory that all ranks of a host share. Each rank fills its own range.
     Shared(SharedFill),
 }
 
 impl HostMemory {
-    /// Allocates `length` bytes on each host (collective among all ranks). `host` has the ranks of
-    /// this host; this rank fills the range `own`.
+    /// Allocates `length` bytes on this host. Collective over all ranks. `host` has the ranks of
+    /// this host. This rank fills the range `own`.
     ///
     /// # Errors
     /// A host has too little memory. One rank has reported it, so the error is silent.
@@ -31,7 +31,8 @@ impl HostMemory {
         length: usize,
         own: Range<usize>,
     ) -> Result<Self, Error> {
-        // One rank of the host checks: without a check, the kernel would kill a rank.
+        // One rank of each host checks. Otherwise the kernel would kill a rank if there is too
+        // little memory.
         let checked = match host.rank() {
             0 => check_memory(length as u64, machine::available_memory(), processes.world.host()),
             _ => Ok(()),
@@ -57,11 +58,11 @@ impl HostMemory {
         }
     }
 
-    /// Waits until all ranks have filled their ranges (collective among all ranks). Then all ranks
-    /// of a host can read all of it. Returns the memory, and the kind of most of its pages.
+    /// Waits until all ranks have filled their ranges. Collective over all ranks. Then each rank
+    /// can read all memory of its host. Returns the memory, and the kind of most of its pages.
     ///
     /// # Errors
-    /// One rank has reported the error, so it is silent.
+    /// The error is silent, because one rank has reported it.
     pub fn finish(self, processes: &Processes) -> Result<(SharedBytes, PageKind), Error> {
         let memory = match self {
             HostMemory::Own(pages, _) => Ok(Arc::new(pages) as SharedBytes),

@@ -1,7 +1,8 @@
-//! Loads the database by all processes together (`-loader broadcast`), before the search begins.
+//! Loads the database before the search, by all processes together (`-loader broadcast`).
 //!
-//! [`fleetblast_fleet::loading`] plans which rank reads each piece, and to whom it sends it. This
-//! module has the memory that ranks of a host share, the threads that read files, and the messages.
+//! [`fleetblast_fleet::loading`] plans which rank reads each piece, and which ranks it sends the
+//! piece to. This module has the memory that the ranks of a host share, the threads that read
+//! files, and the messages.
 
 mod exchange;
 mod host_memory;
@@ -24,11 +25,11 @@ use crate::error::Error;
 use crate::processes::{Processes, mpi_failure, require_broadcast};
 use crate::ranks::JobContext;
 
-/// Loads the partitions that this rank's worker holds (collective among all ranks).
+/// Loads the partitions that this rank's worker holds. Collective over all ranks.
 ///
 /// # Errors
-/// The error is silent if all ranks have it: the first has reported it then. Other errors were not
-/// reported, and the other ranks do not know them.
+/// A silent error: all ranks have it, and the first rank has reported it. Any other error is known
+/// only to this rank, and was not reported.
 pub fn load(
     broadcast_context: BroadcastContext,
     job_context: &JobContext,
@@ -74,7 +75,7 @@ pub fn load(
     held.collect()
 }
 
-/// Lists all partitions, with their parts of the files.
+/// Returns all partitions, with their ranges in the files.
 fn list_partitions(job_context: &JobContext) -> Result<Vec<Partition>, Error> {
     let database = &job_context.job.target.searched;
     // There is a partition even if nothing of the database is included.
@@ -108,14 +109,15 @@ fn ranks_and_hosts(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), 
     let on_host = host.gather_all(&own).map_err(mpi_failure)?;
     let on_host: Vec<Rank> =
         on_host.iter().map(|bytes| number(bytes).map(Rank)).collect::<Result<_, _>>()?;
-    // The first rank of a host is its number.
+    // The number of a host is that of its first rank.
     let first = on_host.first().ok_or_else(inconsistent_ranks)?.0.to_le_bytes();
     let host_of = world.comm().gather_all(&first).map_err(mpi_failure)?;
     let host_of: Result<_, _> = host_of.iter().map(number).collect();
     Ok((on_host, host_of?))
 }
 
-/// Divides the memory of a rank into pieces that others send, and pieces that it reads.
+/// Divides the memory of a rank into slots for pieces that other ranks send, and pieces that it
+/// reads itself.
 fn split_memory<'m>(
     mut memory: &'m mut [u8],
     routes: &[Route],
@@ -135,8 +137,8 @@ fn split_memory<'m>(
     (slots, jobs)
 }
 
-/// Returns statistics of a partition: the bytes that this rank brought into the host's memory, and
-/// its share of the time. The rank filled `filled` bytes in all partitions.
+/// Returns the statistics of a partition: bytes that this rank read or received, and its share of
+/// the time. In all partitions, the rank filled `filled` bytes and took the time `took`.
 fn loading_statistics(
     route: &Route,
     own_rank: Rank,
@@ -152,7 +154,7 @@ fn loading_statistics(
     LoadStatistics { read_bytes: bytes, received_bytes: received, wall_time: took.mul_f64(share) }
 }
 
-/// A fault of the program.
+/// Creates the error for lists that contradict each other, a fault of the program.
 fn inconsistent_ranks() -> Error {
     Error::engine(
         "loading the database: ranks have different lists of ranks and hosts; all must run the same build of the program",
