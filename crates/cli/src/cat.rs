@@ -12,7 +12,7 @@ use crate::options::parse::Given;
 use crate::plan::input::destination;
 use crate::terminal::{Progress, ProgressMode};
 
-/// Runs the program.
+/// Runs `fleetblast cat`.
 ///
 /// # Errors
 /// Missing or damaged records; an output that cannot be written.

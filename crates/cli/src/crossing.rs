@@ -1,5 +1,5 @@
-//! The options of a search in metadata: encoded for another site, and combined with options given
-//! there.
+//! Options of a search as a part of its metadata. The search site encodes them, and the I/O site
+//! combines them with its own options.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -31,8 +31,9 @@ use crate::options::spec::{Group, Program};
 /// Environment variables that change the results of a search.
 pub const VARIABLES: [&str; 2] = ["BATCH_SIZE", "OLD_FSC"];
 
-/// Options that name files of the search site; some are sent as contents instead. The I/O site
-/// opens no file that a header names: the sender could otherwise read files there.
+/// Options that stay at the search site, mostly because they name its files. For some files the
+/// contents are sent instead. The I/O site opens no file that a header names: the sender could
+/// otherwise read files there.
 const OF_SITE: [&str; 22] = [
     DB.name(),
     SUBJECT.name(),
@@ -47,7 +48,7 @@ const OF_SITE: [&str; 22] = [
     NEGATIVE_TAXIDLIST.name(),
     TAXIDS.name(),
     NEGATIVE_TAXIDS.name(),
-    // Matrices stay at the search site.
+    // PSSMs are saved at the search site.
     OUT_PSSM.name(),
     OUT_ASCII_PSSM.name(),
     SAVE_PSSM_AFTER_LAST_ROUND.name(),
@@ -60,13 +61,13 @@ const OF_SITE: [&str; 22] = [
     WINDOW_MASKER_DB.name(),
 ];
 
-/// Encodes the options of a search that cross to another site.
+/// Encodes the options that the search site sends to the I/O site.
 pub fn encode_options(program: &Program, given: &Given) -> Vec<(String, OptionValue)> {
     let crossing = given.iter().filter(|(name, _)| crosses(program, name));
     crossing.map(|(name, value)| ((*name).to_owned(), encode(value))).collect()
 }
 
-/// Whether an option crosses to another site.
+/// Returns whether an option is sent to the I/O site.
 fn crosses(program: &Program, name: &str) -> bool {
     let own = program.find(name).is_some_and(|option| option.group == Group::FLEETBLAST);
     !own && !OF_SITE.contains(&name)
@@ -92,7 +93,7 @@ fn decode(value: &OptionValue) -> Value {
     }
 }
 
-/// The error for metadata whose header has values that no search writes.
+/// Returns the error for metadata whose header has values that no search writes.
 pub fn damaged(path: &Path, what: impl fmt::Display) -> Error {
     let path = path.display();
     Error::new(exit::INPUT, format!("{path} is damaged: its header has {what}; send it again"))
@@ -108,7 +109,7 @@ pub fn decode_options(program: &Program, (header, path): (&Header, &Path)) -> Re
         let Some(option) = program.find(name) else {
             return Err(Error::unsupported(program.name, format_args!("-{name}")));
         };
-        // The option may name files here, to be read or written.
+        // The option may name files of this site, to be read or written.
         if !crosses(program, name) {
             return Err(damaged(path, format_args!("-{name}, which stays at the search site")));
         }
@@ -121,7 +122,7 @@ pub fn decode_options(program: &Program, (header, path): (&Header, &Path)) -> Re
     Ok(all)
 }
 
-/// Replaces decoded options of a search by those given here.
+/// Merges decoded options of a search with those given here, which take precedence.
 pub fn merge_options(decoded: &Given, options: &ExpandOptions, given: &Given) -> Given {
     let mut all = decoded.clone();
     let numbers = [NUM_DESCRIPTIONS.name(), NUM_ALIGNMENTS.name()];

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use fleetblast_job::cleanup;
 
-/// The thread that ends the process.
+/// Linux id of the thread that ends the process; 0 while no thread does.
 static ENDING: AtomicI32 = AtomicI32::new(0);
-/// The exit code that it chose.
+/// Exit code of the process, set by the thread that ends it.
 static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
 
-/// How long a thread waits for another one that ends the process, in seconds.
+/// Time in seconds that a thread waits for another one that ends the process.
 const PATIENCE_SECONDS: u32 = 10;
 
-/// Ends the process when dropped: the process must not unwind out of an allocator, whatever panics
-/// on the way to its end.
+/// A guard that ends the process when it is dropped. A panic on the way to the end therefore does
+/// not unwind out of the allocator.
 struct Ending;
 
 impl Drop for Ending {
@@ -26,8 +26,8 @@ impl Drop for Ending {
 }
 
 /// Calls `say` to print the reason, runs the [cleanups](cleanup) and ends the process. Never
-/// unwinds. If several threads end the process, the first one does. The launcher of ranks then
-/// ends the others.
+/// unwinds. If several threads call this, the first one ends the process and the others wait. The
+/// launcher of ranks then ends the other ranks.
 #[cold]
 pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
     let ending = Ending;
@@ -42,7 +42,7 @@ pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
             say();
             cleanup::run_all();
         }
-        // One of the cleanups failed here itself: memory ran out, even with the reserve.
+        // A cleanup called this function on the same thread: memory ran out, even with the reserve.
         Err(ending) if ending == own => {}
         Err(_) => wait_for_the_end(),
     }
@@ -50,8 +50,9 @@ pub(crate) fn end_process(exit_code: u8, say: impl FnOnce()) -> ! {
     unreachable!("the process has ended")
 }
 
-/// A panic in a panic hook does not unwind; it aborts. So does the C library in another thread that
-/// is also out of memory; that must not end the process before the cleanups are done.
+/// Handles the abort signal. A panic in a panic hook does not unwind but aborts. The C library also
+/// aborts in another thread that is out of memory; that thread must wait until the cleanups are
+/// done.
 extern "C" fn on_abort(_: libc::c_int) {
     // SAFETY: the call only returns a number.
     match ENDING.load(Ordering::Acquire) == unsafe { libc::gettid() } {
@@ -60,8 +61,8 @@ extern "C" fn on_abort(_: libc::c_int) {
     }
 }
 
-/// Waits until another thread has ended the process, and ends it if that takes too long: this
-/// thread may hold a lock for which the other one waits.
+/// Waits until another thread has ended the process. Ends the process if that takes too long: the
+/// other thread may wait for a lock that this thread holds.
 fn wait_for_the_end() -> ! {
     for _ in 0..PATIENCE_SECONDS {
         // SAFETY: the call only waits.
@@ -83,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// Environment variable set in the process that ends.
+    /// Environment variable that is set in the process that is to end.
     const ENDS: &str = "FLEETBLAST_TEST_ENDS";
     const CODE: u8 = 42;
 
@@ -103,7 +104,7 @@ mod tests {
         eprintln!("this is the end");
     }
 
-    /// The cleanup is done although another thread aborts meanwhile.
+    /// The cleanup finishes although another thread aborts meanwhile.
     #[test]
     fn another_thread_that_aborts_waits() {
         if env::var_os(ENDS).is_some() {
@@ -117,7 +118,7 @@ mod tests {
         assert_eq!(run("another_thread_that_aborts_waits").code(), Some(i32::from(CODE)));
     }
 
-    /// Unwinding out of the allocator would be undefined.
+    /// Unwinding out of the allocator would be undefined behaviour.
     #[test]
     fn a_panic_in_a_cleanup_does_not_unwind() {
         if std::env::var_os(ENDS).is_some() {

@@ -1,10 +1,12 @@
 //! The command line of FleetBLAST: BLAST+'s options for the FleetBLAST engine.
 //!
 //! [`options`] parses a command line exactly as BLAST+ does. [`plan`] turns the options into a
-//! plan, which a [job](fleetblast_job) carries out, and [`terminal`] shows its progress. Under the
-//! name `blastp`, `-h` and `-help` print BLAST+'s texts, except for the default of `-num_threads`
-//! and two sections at the end of `-help`: FleetBLAST's own options, and the unsupported ones. As
-//! `fleetblast blastp` the usage text lists the own options too, and marks unsupported ones.
+//! plan, which a [job](fleetblast_job) carries out, and [`terminal`] shows its progress.
+//!
+//! Under the name `blastp`, `-h` and `-help` print BLAST+'s texts with two differences. The default
+//! of `-num_threads` is another one. The end of `-help` has two further sections: FleetBLAST's own
+//! options, and the unsupported ones. As `fleetblast blastp` the usage text lists the own options
+//! too, and marks unsupported ones.
 
 pub mod blastdbcmd;
 mod cat;

@@ -17,11 +17,11 @@ use fleetblast_job::error::{ADVICE, exit};
 
 use crate::ending::end_process;
 
-/// Bytes of address space that are freed for the cleanups.
+/// Bytes of address space that are reserved at the start, and freed for the cleanups.
 const RESERVE: usize = 1 << 20;
-/// Most bytes of the last message.
+/// Largest length of the last message in bytes.
 const MESSAGE: usize = 512;
-/// Starts of the library's panic messages that [`end_without_threads`] handles.
+/// Beginnings of the panic messages of Rust's library that [`end_without_threads`] handles.
 const WANTS: [&str; 3] = [
     "failed to spawn thread",
     "failed to allocate an alternative stack",
@@ -31,7 +31,7 @@ const WANTS: [&str; 3] = [
 /// The system's allocator; ends the process when memory runs out.
 pub struct ExitingAllocator;
 
-/// The reserve, until it is freed.
+/// Address of the reserved memory; null before it is reserved and after it is freed.
 static RESERVED: AtomicPtr<libc::c_void> = AtomicPtr::new(ptr::null_mut());
 
 // SAFETY: all calls are passed on unchanged to the system's allocator, and its results are returned
@@ -70,7 +70,7 @@ fn non_null(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
-/// Prepares for lack of memory: reserves memory for the end.
+/// Prepares for lack of memory: reserves memory for the cleanups at the end.
 pub fn prepare() {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -87,7 +87,7 @@ pub fn prepare() {
     }
 }
 
-/// Whether the process has a memory limit below the machine's memory.
+/// Returns whether the process has a memory limit below the machine's memory.
 fn is_limited() -> bool {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: the call writes a limit to a variable of that type.
@@ -95,8 +95,8 @@ fn is_limited() -> bool {
     asked == 0 && limit.rlim_cur != libc::RLIM_INFINITY
 }
 
-/// The C library and Rust's library abort if they have no memory for themselves, for example to
-/// start a thread. They print a message before.
+/// Handles the abort signal. The C library and Rust's library abort if they have no memory for
+/// themselves, for example to start a thread. They print a message before.
 extern "C" fn on_abort(_: libc::c_int) {
     end(format_args!("a library could not allocate memory"));
 }
@@ -116,7 +116,7 @@ fn text(payload: &dyn Any) -> Option<&str> {
     owned.or_else(|| payload.downcast_ref::<&str>().copied())
 }
 
-/// Ends the process.
+/// Prints that memory ran out, frees the reserved memory and ends the process.
 #[cold]
 fn end(what: fmt::Arguments) -> ! {
     end_process(exit::MEMORY, || {

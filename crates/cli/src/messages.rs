@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use fleetblast_job::error::Error;
 use fleetblast_mpi::is_first_process;
 
-/// Ends with an error that only one of several processes prints.
+/// A function that ends the process with an error, which only one of several processes prints.
 pub(crate) type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
 
 /// Writes one message.
@@ -13,12 +13,12 @@ pub(crate) fn complain(message: &str) {
     say(message.as_bytes());
 }
 
-/// Writes a line.
+/// Writes a line to standard error.
 pub(crate) fn say(line: &[u8]) {
     let _ = io::stderr().write_all(&[line, b"\n"].concat());
 }
 
-/// Whether messages go to a person.
+/// Returns whether a person reads the messages: standard error of the first process is a terminal.
 pub(crate) fn somebody_reads() -> bool {
     io::stderr().is_terminal() && is_first_process()
 }

@@ -1,7 +1,7 @@
-//! What a panic does: it ends the process, whatever thread it is in.
+//! The panic hook: a panic ends the process, in whatever thread it happens.
 //!
-//! A thread of a search that panicked would be missed by the others: ranks that are threads would
-//! wait for its messages forever.
+//! Otherwise other threads might wait forever: ranks that are threads wait for each other's
+//! messages.
 
 use std::panic;
 
@@ -13,10 +13,10 @@ use crate::ending::end_process;
 use crate::memory;
 use crate::messages::complain;
 
-/// Makes panics end the process. Those about threads have a message of their own. If a mapped file
-/// has changed under the search, the message names it: that is no fault of the program and no
-/// reason for a backtrace. Results computed from a database that changes meanwhile may contradict
-/// each other anywhere.
+/// Makes panics end the process. Panics about threads have a message of their own. If a mapped file
+/// has changed during the search, the message names it and has no backtrace: that is no fault of
+/// the program. Results computed from a database that changes meanwhile may contradict each other
+/// anywhere.
 pub fn prepare() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -36,7 +36,7 @@ pub fn prepare() {
     }));
 }
 
-/// Which rank this process is, for the end of a message; empty if it is the only one.
+/// Returns the rank of this process for the end of a message; empty if it is the only process.
 fn place() -> String {
     let launch = launched().filter(|launch| launch.ranks > 1);
     launch.map_or_else(String::new, |launch| format!(" (rank {})", launch.rank))
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// Environment variable set in the process that panics.
+    /// Environment variable that is set in the process that is to panic.
     const PANICS: &str = "FLEETBLAST_TEST_PANICS";
 
     #[test]

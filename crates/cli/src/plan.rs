@@ -1,12 +1,12 @@
 //! Makes a plan from options: derived defaults, checks in the order of BLAST+, warnings.
 //!
 //! # Environment
-//! `BATCH_SIZE` (residues of queries searched together) and `OLD_FSC` are honoured as in BLAST+.
+//! `BATCH_SIZE` (residues of queries in a batch) and `OLD_FSC` are honoured as in BLAST+.
 //! [`REFUSED_VARIABLES`] change the results of BLAST+ in ways that FleetBLAST does not follow, so a
 //! search is refused while one is set. [`KERNEL`] and
 //! [`FLEETBLAST_THREADS`](crate::threads::FLEETBLAST_THREADS) are FleetBLAST's own.
-//! `BLAST_MT_QUERY_BATCH_SIZE`, which only sets the size of pieces for `-mt_mode 1`, is ignored,
-//! and so is `BLASTMAT`: the matrices of `-matrix` are built in, as in BLAST+.
+//! `BLAST_MT_QUERY_BATCH_SIZE` is ignored: it only sets the number of query letters per thread for
+//! `-mt_mode 1`. `BLASTMAT` is ignored too: the matrices of `-matrix` are built in, as in BLAST+.
 
 mod blastn;
 mod blastp;
@@ -53,7 +53,8 @@ use crate::options::search::{files, fleet as ranks, resources};
 pub const REFUSED_VARIABLES: [&str; 5] =
     ["ADAPTIVE_CBS", "BL2SEQ_LEGACY", "CHUNK_SIZE", "CTOOLKIT_COMPATIBLE", "OVERLAP_CHUNK_SIZE"];
 
-/// Entries of `[NCBI]` that limit a process of BLAST+, which then crashes or ends without a report.
+/// Entries in section `[NCBI]` of NCBI's configuration that limit a process of BLAST+, which then
+/// crashes or ends without a report.
 const REFUSED_ENTRIES: [&str; 3] = ["MemorySizeLimit", "HeapSizeLimit", "CpuTimeLimit"];
 
 /// Environment variable for the vector instructions: `avx512`, `avx2`, or `portable`.
@@ -63,11 +64,11 @@ pub const KERNEL: &str = "FLEETBLAST_KERNEL";
 pub struct Host<'a> {
     /// CPUs of the machine, and those that this process may use.
     pub cpus: Cpus,
-    /// Whether a launcher started this process together with others.
+    /// Whether a launcher started this process as one of several ranks.
     pub is_rank: bool,
     /// The command line, a blank after each word.
     pub command: Vec<u8>,
-    /// Looks up an environment variable.
+    /// The function that looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
@@ -83,9 +84,10 @@ impl Host<'static> {
     }
 }
 
-/// Returns the command line for the report, as if the program had been run under its own name:
-/// without the leading `fleetblast`, and without the options that turn the report into metadata.
-/// With one of those it also leaves out the options for ranks and checkpoints, since they do not
+/// Returns the command line for the report, as if the program had been run under its own name.
+///
+/// It has no leading `fleetblast` and no options for metadata. If the search writes metadata
+/// instead of a report, it has no options for ranks and checkpoints either, since they do not
 /// change metadata.
 fn command_line() -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
@@ -108,8 +110,9 @@ fn command_line() -> Vec<u8> {
     line
 }
 
-/// Whether a word of the command line is one of these options; `Some(true)` if its value is the
-/// next word.
+/// Compares a word of the command line with the names of options. Returns `Some(true)` if the
+/// option's value is the next word, `Some(false)` if the word contains the value, and `None` for
+/// other words.
 fn match_option(word: &OsStr, options: &[&str]) -> Option<bool> {
     use std::os::unix::ffi::OsStrExt;
     let name = word.as_bytes().strip_prefix(b"-").unwrap_or_default();
@@ -121,36 +124,36 @@ fn match_option(word: &OsStr, options: &[&str]) -> Option<bool> {
     options.iter().find_map(is)
 }
 
-/// The options of a search program. Each program implements what differs between programs.
+/// The options of a search program, with everything about planning that differs between programs.
 pub trait SearchProgram {
-    /// Properties of the program.
+    /// Returns the properties of the program.
     fn spec(&self) -> &'static ProgramSpec;
 
-    /// Options of all searches.
+    /// Returns the options that all searches have.
     fn common(&self) -> &CommonOptions;
 
-    /// The file of queries, and the option that names it.
+    /// Returns the option that names the file of queries, and the file.
     fn query(&self) -> (&'static str, &OsStr) {
         (files::QUERY.name(), &self.common().files.query)
     }
 
-    /// Options for a report made at another site, if the program supports that.
+    /// Returns the options for a report made at another site, if the program supports that.
     fn metadata(&self) -> Option<&MetadataOptions> {
         None
     }
 
-    /// Files that the program writes beside the report, with the option of each.
+    /// Returns the files that the program writes beside the report, each with its option.
     fn writes(&self) -> Vec<(&'static str, &OsStr)> {
         Vec::new()
     }
 
-    /// Returns the option with which metadata of these kinds is not supported yet, if any; an empty
-    /// name if no search of the program supports them.
+    /// Returns an option that these encodings of metadata do not support yet, if it is given. The
+    /// name is empty if no search of the program supports the encodings.
     fn unsupported_as_metadata(&self, _: EncodingChoice) -> Option<&'static str> {
         None
     }
 
-    /// Returns an option or value that FleetBLAST does not support.
+    /// Returns an option or value that FleetBLAST does not support, if one is given.
     fn unsupported(&self) -> Option<String>;
 
     /// Checks the filter of queries; BLAST+ does so before most of the checks that all programs
@@ -163,14 +166,14 @@ pub trait SearchProgram {
     /// Plans the search; it keeps `hitlist_size` subjects of each query.
     ///
     /// # Errors
-    /// Values that are invalid or do not go together.
+    /// Values that are invalid or contradict each other.
     fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error>;
 
-    /// The program's own options on which the report depends, with their values.
+    /// Returns the program's own options on which the report depends, with their values.
     fn decisive(&self) -> Vec<fleet::OptionText>;
 }
 
-/// The opened files of the options, and the format, which BLAST+ checks before them.
+/// The format of the report and the checked files of the options. BLAST+ checks the format first.
 struct OpenedFiles {
     choice: format::FormatChoice,
     subjects: Subjects,
@@ -198,7 +201,7 @@ impl OpenedFiles {
             Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
             _ => input::destination(files::OUT.name(), &options.files.out)?,
         };
-        // Fail before the search rather than after it.
+        // An unusable file ends the job before the search rather than after it.
         for (option, file) in
             [(&resources::TIMING, &options.resources.timing), (&ranks::TRACE, &options.fleet.trace)]
         {
@@ -231,7 +234,7 @@ pub fn plan(
     let named = OpenedFiles::new(program)?;
     let out = named.out.clone();
     let plan = with_files(named, program, host, warnings);
-    // From here on BLAST+ has the report open.
+    // BLAST+ has opened the report by now, so an error leaves an empty file.
     plan.inspect_err(|_| output::leave_empty(&out))
 }
 
@@ -309,7 +312,7 @@ fn with_files(
     })
 }
 
-/// Whether NCBI's configuration selects identifiers in FASTA style.
+/// Returns whether NCBI's configuration selects identifiers in FASTA style.
 pub(crate) fn has_long_seqids() -> bool {
     fleetblast_db::configuration_value("BLAST", "LONG_SEQID").is_some_and(|value| value == *"1")
 }
@@ -347,17 +350,17 @@ fn kernel(host: &Host<'_>) -> Result<Kernel, Error> {
     })
 }
 
-/// Whether the environment switches finite-size statistics off.
+/// Returns whether the environment switches finite-size statistics off.
 fn has_old_finite_size(host: &Host<'_>) -> bool {
     (host.variable)("OLD_FSC").is_some()
 }
 
-/// Returns the size of batches; the environment may set it, for tests.
+/// Returns the size of batches. The environment variable `BATCH_SIZE` may set it, for tests.
 fn batch_size(default: BatchSize, host: &Host<'_>) -> Result<BatchSize, Error> {
     use std::os::unix::ffi::OsStrExt;
     let Some(text) = (host.variable)("BATCH_SIZE") else { return Ok(default) };
     match (number::parse_int4(text.as_bytes())?, default) {
-        // Without a fixed size, 0 means no change.
+        // Adaptive batches have no fixed size, so 0 means no change.
         (0, BatchSize::Adaptive { .. }) => Ok(default),
         // BLAST+ takes a negative number for a very large one.
         (size, _) => Ok(BatchSize::Fixed(usize::try_from(size).unwrap_or(usize::MAX))),

@@ -68,7 +68,7 @@ EXAMPLE
 like a command, the program is that command.
 ";
 
-/// The programs of BLAST+. Those that are not commands are not supported yet.
+/// The programs of BLAST+. FleetBLAST does not support those that are not its commands.
 const BLAST_PROGRAMS: [&str; 14] = [
     "blast_formatter",
     "blastdb_aliastool",
@@ -86,23 +86,24 @@ const BLAST_PROGRAMS: [&str; 14] = [
     "tblastx",
 ];
 
-/// A command.
+/// A command with its options, and the function that runs it.
 #[derive(Clone, Copy)]
 struct Command {
     program: Program,
     run: Work,
 }
 
-/// How to run a command.
+/// The function that runs a command. The variants differ in the processes that take part.
 #[derive(Clone, Copy)]
 enum Work {
-    /// Runs a search, on all processes that were started together.
+    /// A search by all processes that were started together; the function reads its options.
     Search(fn(&Given) -> Box<dyn SearchProgram>),
-    /// Runs in each process independently.
+    /// A command that each process runs independently.
     Alone(fn(&Given) -> Result<(), Error>),
-    /// Runs on all processes that were started together.
+    /// A command that all processes started together run.
     Together(fn(&Given, &Refuse) -> Result<(), Error>),
-    /// Runs on all processes, with another command after two dashes.
+    /// A command that all processes started together run; the words are another command, after two
+    /// dashes.
     Wrapping(fn(&Given, &[OsString], &Refuse) -> Result<(), Error>),
 }
 
@@ -174,7 +175,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Prints the error that ended the program early, if any.
+/// Prints the error that ended the program early, if any. Returns the exit code.
 fn ended(end: Result<(), Error>) -> ExitCode {
     match end.map_err(Error::or_changed_files) {
         Ok(()) => ExitCode::SUCCESS,
@@ -187,11 +188,11 @@ fn ended(end: Result<(), Error>) -> ExitCode {
     }
 }
 
-/// The action that the arguments request.
+/// The action that the command line requests.
 enum Action {
     /// Print a text.
     Print(String),
-    /// Run a command; the words are another command, after two dashes.
+    /// Run a command with these options; the words are another command, after two dashes.
     Run(&'static Command, Given, Vec<OsString>),
 }
 
@@ -273,7 +274,7 @@ fn help(arguments: &[OsString]) -> Result<String, Error> {
     }
 }
 
-/// The error for an unknown command.
+/// Returns the error for an unknown command.
 fn no_command(word: &str) -> Error {
     if BLAST_PROGRAMS.contains(&word) {
         let version = env!("CARGO_PKG_VERSION");
@@ -345,18 +346,20 @@ fn refuse_unrepeatable(program: &dyn SearchProgram) -> Result<(), Error> {
     fleetblast_job::regular_file(&source, &format!("-{option}")).map(|_| ())
 }
 
-/// Runs a search. Of the processes that were started together, each calls this or `refuse`.
+/// Runs a search. Each of the processes that were started together calls either this function or
+/// `refuse`.
 fn search(
     table: &Program,
     program: &dyn SearchProgram,
     given: &Given,
     refuse: &Refuse,
 ) -> Result<(), Error> {
-    // Before signals are caught: that would promise that the job can be resumed.
+    // This check comes before signals are caught, which would promise that the job can be resumed.
     if let Err(error) = refuse_unrepeatable(program) {
         return refuse(error);
     }
-    // Before opening files and waiting for other ranks, which may take long.
+    // Signals are caught before files are opened and ranks wait for each other, which may take
+    // long.
     let drain = match DrainSignals::catch_for(program.common().fleet.checkpoint.is_some()) {
         Ok(drain) => drain,
         Err(error) => return refuse(error),
@@ -376,7 +379,7 @@ fn search(
     let plan = plan::plan(program, &host, &mut warnings);
     let plan = plan.and_then(|plan| {
         let metadata = plan::metadata(table, program, given, &host, plan.report.format)?;
-        // Before another site receives any data. A dry run (`-plan`) reads no queries.
+        // Checked before another site receives any data. A dry run (`-plan`) reads no queries.
         if metadata.is_some() || site.is_some() || plan.fleet.dry_run {
             plan.check_batch_size()?;
         }

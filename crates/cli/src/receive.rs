@@ -21,7 +21,7 @@ use crate::threads;
 /// Suffix of the file for received metadata, after the name of the report.
 const SUFFIX: &str = ".fbm";
 
-/// Warns about a file under the report's name without kept metadata: an earlier run may have
+/// Warns if there is a file under the report's name, but no kept metadata. An earlier run may have
 /// completed it, and this one would silently wait for another search.
 fn note_earlier_report(report: &Path, spool: &Path) {
     let size = |path| fs::metadata(path).map_or(0, |it| if it.is_file() { it.len() } else { 0 });
@@ -36,10 +36,10 @@ fn note_earlier_report(report: &Path, spool: &Path) {
     }
 }
 
-/// Runs the program.
+/// Runs `fleetblast receive`.
 ///
 /// # Errors
-/// See [`fleetblast_job::metadata::receive()`]; options that do not go with the search.
+/// See [`fleetblast_job::metadata::receive()`]; options that do not agree with those of the search.
 pub fn run(given: &Given) -> Result<(), Error> {
     if fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1) {
         return Err(Error::new(

@@ -13,11 +13,11 @@ use crate::plan::SearchProgram;
 /// A search program.
 #[derive(Clone, Copy)]
 pub struct SearchEntry {
-    /// Its name and its options.
+    /// Name and table of options of the program.
     pub program: Program,
-    /// Whether it searches each query in iterations.
+    /// Whether the program searches each query in iterations.
     pub iterates: bool,
-    /// Reads the typed values of its options.
+    /// The function that reads the typed values of the program's options.
     pub read: fn(&Given) -> Box<dyn SearchProgram>,
 }
 

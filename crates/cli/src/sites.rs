@@ -22,13 +22,13 @@ use crate::options::spec::Program;
 use crate::plan::{Host, SearchProgram, input};
 use crate::threads::choose;
 
-/// The role of this process.
+/// The role of this process in a job at two sites.
 pub enum SiteRole {
-    /// Searches.
+    /// This process searches.
     Search,
-    /// Makes the report.
+    /// This process makes the report.
     Storage(IoSitePlan),
-    /// Runs the ranks of both sites.
+    /// This process runs the ranks of both sites.
     Both(IoSitePlan),
 }
 
@@ -36,8 +36,8 @@ impl SiteRole {
     /// Determines the role from the options; `None` if the job has only one site.
     ///
     /// # Errors
-    /// Too many ranks for one site, an output that cannot be written, options that do not go
-    /// together.
+    /// Too many ranks for one site, an output that cannot be written, options that contradict each
+    /// other.
     pub fn from_options(
         program: &dyn SearchProgram,
         typed: (&Program, &Given),
@@ -113,7 +113,7 @@ fn storage(
             num_threads: Some(threads.count),
             memory: None,
         };
-        // The search prints the same warnings.
+        // The search prints the same warnings, so these are dropped.
         let mut warnings = Vec::new();
         expand::plan_of((header, place), &options, &Given::new(), threads, &mut warnings)
     };
@@ -132,5 +132,5 @@ fn differing_option<'o>(
     option.map(|(name, _)| name.as_str())
 }
 
-/// Name of the metadata in messages, in place of a file.
+/// Name of the metadata in messages, in place of a file name.
 const METADATA_NAME: &str = "the metadata of the search";

@@ -29,7 +29,7 @@ pub enum ProgressMode {
     No,
 }
 
-/// The form of the display.
+/// The form of the progress display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DisplayMode {
     /// A bar, and a line at the end.
@@ -38,7 +38,7 @@ enum DisplayMode {
     Lines,
     /// Only a line at the end.
     Closing,
-    /// Nothing.
+    /// No display.
     Nothing,
 }
 
@@ -62,7 +62,8 @@ impl Stdout {
     }
 }
 
-/// Chooses the form. `screen` says that standard error is a terminal with cursor movement.
+/// Chooses the form of the display. `screen` says that standard error is a terminal with cursor
+/// movement.
 fn choose_display(
     when: ProgressMode,
     screen: bool,
@@ -88,7 +89,7 @@ pub struct Progress {
     how: DisplayMode,
     meter: Arc<Meter>,
     screen: Mutex<Option<Screen>>,
-    /// When the search began.
+    /// Time at which the search began.
     start: OnceLock<Instant>,
 }
 
@@ -112,8 +113,8 @@ impl Progress {
         *self.start.get_or_init(Instant::now)
     }
 
-    /// Code that holds the lock does not panic, and a screen is valid in any case, so poisoning is
-    /// ignored.
+    /// Locks the screen. Code that holds the lock does not panic, and a screen is valid in any
+    /// case, so poisoning is ignored.
     fn screen(&self) -> MutexGuard<'_, Option<Screen>> {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }

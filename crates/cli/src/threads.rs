@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(chosen(None, &[]), Ok((8, "affinity mask")));
         assert_eq!(chosen(None, &[(own, ""), (omp, " "), (slurm, " 5 ")]), Ok((5, slurm)));
         assert_eq!(chosen(None, &[(omp, "4,2")]), Ok((4, omp)));
-        // Not more threads than CPUs.
+        // There are never more threads than CPUs.
         for variable in [own, omp, slurm] {
             assert_eq!(chosen(None, &[(variable, "99")]), Ok((8, variable)));
             let large = "99999999999999999999999";

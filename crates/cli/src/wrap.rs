@@ -1,4 +1,4 @@
-//! `fleetblast wrap`: runs another program on blocks of queries, by the ranks of a fleet.
+//! `fleetblast wrap`: runs another program on blocks of queries, by many ranks.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -37,8 +37,8 @@ const OF_BLAST: [&str; 9] = [
     "tblastn",
     "tblastx",
 ];
-/// Options of these programs that do not work in blocks: they name a file that each block would
-/// overwrite, or go with only one query.
+/// Options of BLAST+'s search programs that do not work in blocks. They name a file that each block
+/// would overwrite, or work with only one query.
 const OF_ONE_RUN: [&str; 8] = [
     "-out_pssm",
     "-out_ascii_pssm",
@@ -50,10 +50,10 @@ const OF_ONE_RUN: [&str; 8] = [
     "-html",
 ];
 
-/// Runs the program.
+/// Runs `fleetblast wrap`.
 ///
 /// # Errors
-/// Options that do not go together; an error that ends the job early; blocks that failed.
+/// Options that contradict each other; an error that ends the job early; blocks that failed.
 pub fn run(given: &Given, command: &[OsString], refuse: &Refuse) -> Result<(), Error> {
     let options = WrapOptions::new(given);
     let drain = DrainSignals::catch_for(options.checkpoint.is_some());
@@ -136,7 +136,7 @@ fn config(options: &WrapOptions) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Whether a command is a program of BLAST+, or this program under the name of one.
+/// Returns whether a command is a program of BLAST+, or this program under the name of one.
 fn names_blast(command: &[OsString]) -> bool {
     command.iter().take(2).any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();

@@ -1,4 +1,5 @@
-//! Which range of a sequence is written, and how: from the options, or from each line of a batch.
+//! Range, strand and masks of the sequences that `blastdbcmd` writes: from its options, or from
+//! each line of the file of `-entry_batch`.
 
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -14,8 +15,8 @@ use crate::options::number;
 /// Range, strand and masks of the sequences to write.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Config {
-    /// Bases or residues from 0; `None` for the whole sequence. It may begin or end after the end
-    /// of the sequence.
+    /// Bases or residues to write, counted from 0; `None` for the whole sequence. The range may
+    /// begin or end after the end of the sequence.
     range: Option<Range<u32>>,
     /// Whether to write the minus strand.
     pub(super) minus: bool,
@@ -26,7 +27,7 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// Reads the options that do not depend on the database.
+    /// Creates a configuration with the strand of the options, which has no effect for proteins.
     pub(super) fn new(options: &Options, source: &Source) -> Self {
         Self { minus: options.minus && !source.takes_proteins(), ..Self::default() }
     }
@@ -56,8 +57,8 @@ impl Config {
         Ok(())
     }
 
-    /// Reads the strand, range and mask after the key in a line of a batch. Returns false, after a
-    /// message, if a mask does not exist.
+    /// Reads strand, range and mask from `text`, the rest of an `-entry_batch` line after its key.
+    /// Returns false, after a message, if a mask does not exist.
     pub(super) fn read_specifiers(
         &mut self,
         text: &[u8],
@@ -86,16 +87,16 @@ impl Config {
         Ok(good)
     }
 
-    /// Returns the range to write of a sequence with `length` letters; `None` for the whole
-    /// sequence, also if the range begins after its end.
+    /// Clips the range to a sequence of `length` letters. Returns `None` for the whole sequence,
+    /// also if the range begins after its end.
     pub(super) fn part(&self, length: u32) -> Option<Range<u32>> {
         let range = self.range.as_ref()?;
         (range.start < length).then(|| range.start..range.end.min(length))
     }
 }
 
-/// Parses the number of a masking algorithm: `Some(None)` if it is negative; `None`, after a
-/// message, if the database has no such algorithm.
+/// Checks the number of a masking algorithm. Returns `Some(None)` if it is negative, which selects
+/// no mask. Returns `None`, after a message, if the database has no such algorithm.
 pub(super) fn usable_mask(
     id: i32,
     source: &Source,
@@ -143,7 +144,7 @@ fn parse_range(text: &[u8]) -> Result<Option<Range<u32>>, String> {
 mod tests {
     use super::*;
 
-    /// Taken from `blastdbcmd -db DB -entry ID -range TEXT`.
+    /// The expected values are from `blastdbcmd -db DB -entry ID -range TEXT`.
     #[test]
     fn ranges_are_read_as_by_blast() {
         for (text, range) in [

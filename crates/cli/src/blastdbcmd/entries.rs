@@ -1,4 +1,4 @@
-//! Which sequences are written, in which order.
+//! Retrieval of the sequences that the options select, in the order of BLAST+.
 
 use super::config::Config;
 use super::messages::Messages;
@@ -8,10 +8,10 @@ use super::{Format, Stop};
 use fleetblast_db::DbError;
 use fleetblast_job::output::Output;
 
-/// A line of `-entry_batch`: its key, the rest of the line, and the OID of the key.
+/// A line of `-entry_batch`: its key, the rest of the line, and the OID of the key if it was found.
 type BatchEntry<'t> = (Vec<u8>, &'t [u8], Option<u32>);
 
-/// The inputs of a retrieval.
+/// A retrieval of sequences: its options, database, output format and messages.
 pub(super) struct Retrieval<'a> {
     pub(super) options: &'a Options,
     pub(super) source: &'a Source,
@@ -43,7 +43,7 @@ impl Retrieval<'_> {
             }
             Selection::Batch(path) => {
                 let text = lines_of("entry_batch", path).map_err(|error| {
-                    // Here the error is one of the retrieval, not of the command line.
+                    // BLAST+ reports this as an error of the retrieval, not of the command line.
                     let prefix = "Command line argument error: ";
                     Stop::Message(error.message.trim_start_matches(prefix).to_owned())
                 })?;
@@ -89,7 +89,8 @@ impl Retrieval<'_> {
         written
     }
 
-    /// `-entry`: identifiers separated by commas.
+    /// Writes the sequences of `-entry`, whose value `list` is identifiers separated by commas.
+    /// Returns whether all of them exist.
     fn entries(&self, list: &[u8], config: &Config, out: &mut Output) -> Result<bool, Stop> {
         let mut buffer = Vec::new();
         let (mut found, mut missing) = (false, false);
@@ -110,7 +111,8 @@ impl Retrieval<'_> {
         Ok(!missing)
     }
 
-    /// Looks up the OIDs of an identifier. Returns none, after a message, if there are none.
+    /// Looks up the OIDs of an identifier. If there are none, prints a message and returns an empty
+    /// list.
     fn oids_of(&self, id: &[u8]) -> Result<Vec<u32>, Stop> {
         let oids = self.source.lookup.oids_of_id(id, &mut self.source.cursor.borrow_mut())?;
         if oids.is_empty() {
@@ -124,7 +126,8 @@ impl Retrieval<'_> {
         self.messages.error(&format!("Skipped {}", String::from_utf8_lossy(id)));
     }
 
-    /// `-entry_batch` with `-get_dups`: writes all sequences of each identifier.
+    /// Writes all sequences of each identifier in the text of `-entry_batch`, for `-get_dups`.
+    /// Returns whether all identifiers exist.
     fn batch_with_duplicates(
         &self,
         text: &[u8],
@@ -147,7 +150,8 @@ impl Retrieval<'_> {
         Ok(complete)
     }
 
-    /// `-entry_batch`: writes one sequence of each identifier.
+    /// Writes one sequence of each identifier in the text of `-entry_batch`. Returns whether all of
+    /// them exist.
     fn batch(&self, text: &[u8], mut config: Config, out: &mut Output) -> Result<bool, Stop> {
         let mut buffer = Vec::new();
         let mut complete = true;
@@ -165,7 +169,7 @@ impl Retrieval<'_> {
         Ok(complete)
     }
 
-    /// Looks up the keys of a batch: all of them, before the first sequence is written.
+    /// Looks up all keys in the text of `-entry_batch`, before the first sequence is written.
     fn look_up<'t>(&self, text: &'t [u8]) -> Result<Vec<BatchEntry<'t>>, Stop> {
         let lines = text.split(|&b| b == b'\n').filter_map(id_and_rest);
         let look_up = |(id, specifiers)| {
@@ -181,13 +185,13 @@ impl Retrieval<'_> {
         lines.map(look_up).collect()
     }
 
-    /// Looks up the OID of a GI; `None` if the key is not a number.
+    /// Looks up the OID of a key that is a GI. Returns `None` if the key is no number.
     fn oid_of_number(&self, key: &[u8]) -> Result<Option<u32>, Stop> {
         Ok(self.source.lookup.shown_oid_of_gi(key, &mut self.source.cursor.borrow_mut())?)
     }
 }
 
-/// Splits a line of a batch into the identifier and the rest; `None` for an empty line.
+/// Splits a line of `-entry_batch` into the identifier and the rest; `None` for a blank line.
 fn id_and_rest(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let blank = |b: &u8| b" \t".contains(b);
     let start = line.iter().position(|b| !blank(b))?;

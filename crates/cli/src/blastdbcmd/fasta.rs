@@ -15,13 +15,13 @@ use super::letters::{self, Alphabet};
 use super::options::Options;
 use super::source::Source;
 
-/// Writes sequences in FASTA format.
+/// A writer of sequences in FASTA format.
 pub(super) struct Fasta {
     line_length: usize,
     /// Whether control characters (Ctrl-A) separate merged definition lines.
     ctrl_a: bool,
     long_seqids: bool,
-    /// Identifiers of the whole sequences written so far, kept with `-long_seqids` only.
+    /// Identifiers of the sequences that were written whole, kept with `-long_seqids` only.
     written: RefCell<HashSet<Vec<u8>>>,
 }
 
@@ -118,7 +118,7 @@ impl Fasta {
         Ok(())
     }
 
-    /// Writes all identifiers in FASTA style (`CFastaOstream`).
+    /// Writes a definition line with all identifiers, in FASTA style (`CFastaOstream`).
     fn long_header(
         &self,
         source: &Source,
@@ -159,7 +159,7 @@ fn shown_range(part: &Range<u32>, minus: bool) -> String {
     if minus { format!(":c{last}-{first}") } else { format!(":{first}-{last}") }
 }
 
-/// Puts control characters before the GIs of merged definition lines in a title.
+/// Separates merged definition lines in a title by Ctrl-A: replaces each ` >gi|` by `\x01gi|`.
 fn with_ctrl_a(title: &[u8]) -> Vec<u8> {
     const GI: &[u8] = b" >gi|";
     let mut out = Vec::with_capacity(title.len());
@@ -173,7 +173,8 @@ fn with_ctrl_a(title: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Makes the minus strand of the text. A protein, if retrieved like nucleotides, is only reversed.
+/// Converts the text to the minus strand. A protein that is retrieved like nucleotides is only
+/// reversed.
 fn reverse_strand(text: &mut [u8], kind: SequenceKind) {
     match kind {
         SequenceKind::Nucleotide => letters::reverse_complement(text),
@@ -181,8 +182,8 @@ fn reverse_strand(text: &mut [u8], kind: SequenceKind) {
     }
 }
 
-/// Returns the masks of a range. Of a whole protein only the first third is masked, since BLAST+
-/// takes its length for a number of bases.
+/// Returns the masks of a sequence. BLAST+ takes the length of a whole protein for a number of
+/// bases, so it masks only the first third of it.
 fn masks(
     source: &Source,
     oid: u32,

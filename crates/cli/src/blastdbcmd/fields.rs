@@ -13,20 +13,21 @@ use super::source::Source;
 use crate::options::blastdbcmd::BLASTDBCMD;
 
 const MISSING: &[u8] = b"N/A";
-/// Names that the taxonomy has for taxa without one.
+/// Names with which the taxonomy database marks taxa without a name.
 const NO_NAMES: [&[u8]; 2] = [b"-", b"unclassified"];
 
-/// A format: fields and the text between them.
+/// An `-outfmt` for lines: fields and the text between them.
 pub(super) struct Fields {
-    /// Pairs of a text and the field after it.
+    /// Pairs of a text and the letter of the field after it.
     fields: Vec<(Vec<u8>, u8)>,
     /// The text after the last field.
     end: Vec<u8>,
     of_deflines: bool,
 }
 
-/// Reads the format of lines; `None` for FASTA. Removes the number of a masking algorithm after
-/// `%m`.
+/// Checks an `-outfmt`. Returns the format of the lines, or `None` for FASTA.
+///
+/// Removes the number of a masking algorithm after `%m`, and sets the masks of `%m` in `config`.
 pub(super) fn layout(
     format: &[u8],
     config: &mut Config,
@@ -90,8 +91,9 @@ impl Fields {
         Ok(Self { fields, end: text, of_deflines })
     }
 
-    /// Appends the lines of a sequence to `out`: one for each definition line if the format has
-    /// fields of these, else one. With `target`, only that definition line is written.
+    /// Appends the lines of a sequence to `out`. There is one line for each definition line if the
+    /// format has a field of definition lines, else one line in all. With `target`, only that
+    /// definition line is written.
     pub(super) fn write(
         &self,
         source: &Source,
@@ -144,7 +146,7 @@ impl Fields {
     }
 }
 
-/// BLAST+'s message about a field that it does not know.
+/// Returns BLAST+'s message about a field that it does not know.
 pub(super) fn unknown(field: u8) -> String {
     format!("Unrecognized format specification: '%{}'", char::from(field))
 }
@@ -201,7 +203,7 @@ fn hash(letters: &[u8]) -> String {
     }
 }
 
-/// Formats masks as `START-END;` each.
+/// Formats the masks that `%m` shows: `START-END;` for each, or `none`.
 fn masks(source: &Source, oid: u32, config: &Config) -> Result<String, Stop> {
     let masks = match config.shown_mask {
         Some(mask) => source.masks()?.ranges(oid, mask)?,
@@ -253,7 +255,8 @@ fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
     })
 }
 
-/// Joins a text for each leaf taxid (of the links, or else of the definition line's own taxid).
+/// Joins the texts of the leaf taxids of a definition line by `;`. Its links are the leaf taxids;
+/// without links, its own taxid is.
 fn of_leaves(line: &Defline, text: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
     let mut taxids = line.links.clone();
     taxids.sort_unstable();

@@ -15,8 +15,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The identifiers for FASTA: a number is a GI or a local identifier; other text may also be a
-    /// local identifier (`CSeqDBVol::GetBioseq`, seqdbvol.cpp).
+    /// Parses a target for FASTA output. A number is a GI or a local identifier; other text may
+    /// also be a local identifier (`CSeqDBVol::GetBioseq`, seqdbvol.cpp).
     pub(super) fn in_fasta(text: &[u8]) -> Self {
         let first = match number(text) {
             Some(gi) => Some(SeqId::Gi(gi)),
@@ -27,7 +27,8 @@ impl Target {
         Self { ids: first.into_iter().chain(local).collect() }
     }
 
-    /// The identifiers for lines of fields (`CBlastDeflineUtil`, blastdb_dataextract.cpp).
+    /// Parses a target for lines of fields: an identifier, or a GI if it is a number
+    /// (`CBlastDeflineUtil`, blastdb_dataextract.cpp).
     pub(super) fn in_fields(text: &[u8]) -> Self {
         let gi = number(text).map(SeqId::Gi);
         Self { ids: first_id(text).into_iter().chain(gi).collect() }
@@ -67,8 +68,9 @@ pub(super) fn title(lines: &[Defline]) -> Vec<u8> {
     title
 }
 
-/// Writes the start of a FASTA definition line: `>`, the identifier, then `range` or a blank.
-/// Sequences without an identifier of their own have neither.
+/// Writes the start of a FASTA definition line: `>`, the identifier, `range` and a blank. A
+/// sequence without an identifier of its own has only `>`, then `range` and a blank if there is a
+/// range.
 pub(super) fn start(ids: &[SeqId], range: Option<&str>, out: &mut Vec<u8>) -> Result<(), Stop> {
     let Some(first) = ids.first() else {
         return Err(Stop::Message("a definition line without identifiers".to_owned()));

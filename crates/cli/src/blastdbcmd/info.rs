@@ -194,7 +194,8 @@ pub(super) fn disk_usage(database: &fleetblast_db::Database) -> u64 {
 mod tests {
     use super::*;
 
-    /// Taken from `blastdbcmd -tax_info -outfmt FORMAT` for taxid 562 without a taxonomy database.
+    /// The expected lines are from `blastdbcmd -tax_info -outfmt FORMAT` for taxid 562 without a
+    /// taxonomy database.
     #[test]
     fn formats_are_read_as_by_blast() {
         for (format, line) in [

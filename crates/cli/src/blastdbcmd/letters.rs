@@ -5,12 +5,12 @@ use std::ops::Range;
 use fleetblast_db::{Database, DbError, SequenceKind};
 use fleetblast_seq::{alphabet, nucleotide};
 
-/// How to write residues for which the IUPAC alphabet of proteins has no letter.
+/// The representation of residues for which the IUPAC alphabet of proteins has no letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alphabet {
-    /// As `*` and `-`, like in FASTA.
+    /// The letters `*` and `-`, like in FASTA.
     Extended,
-    /// As the byte 255, like BLAST+ wherever it converts a sequence to a string.
+    /// The byte 255, like BLAST+ wherever it converts a sequence to a string.
     Strict,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn letters(
     Ok(text)
 }
 
-/// The table from codes to letters.
+/// Returns the table from residue codes to letters.
 fn protein_letters(alphabet: Alphabet) -> &'static [u8; 256] {
     const EXTENDED: [u8; 256] = {
         let mut table = [NO_LETTER; 256];
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_other_strand_pairs_ambiguity_codes() {
-        // From `blastdbcmd -strand minus` of RYKMSWBDHVNACGTTACGTT.
+        // The expected text is from `blastdbcmd -strand minus` of RYKMSWBDHVNACGTTACGTT.
         let mut text = *b"RYKMSWBDHVNACGTTACGTT";
         reverse_complement(&mut text);
         assert_eq!(&text, b"AACGTAACGTNBDHVWSKMRY");

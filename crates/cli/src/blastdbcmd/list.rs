@@ -13,7 +13,7 @@ use fleetblast_job::output::Output;
 use super::options::List;
 use super::{fields, info};
 
-/// Most levels of nested directories.
+/// Largest depth of nested directories that are searched.
 const DEEPEST: usize = 256;
 
 /// A database in the list.
@@ -42,7 +42,7 @@ impl ListedDatabase {
     }
 }
 
-/// Writes a line for each database.
+/// Writes a line for each database in the directory of `-list`.
 pub(super) fn write(
     list: &List,
     kind: Option<SequenceKind>,
@@ -61,7 +61,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Adds the databases of a directory. Unreadable files are skipped, as by BLAST+.
+/// Appends the databases of a directory to `found`. Skips unreadable directories, like BLAST+.
 fn collect(
     directory: &[u8],
     kind: Option<SequenceKind>,
@@ -80,7 +80,7 @@ fn collect(
         path.extend_from_slice(name.as_bytes());
         let file = Path::new(OsStr::from_bytes(&path));
         if file.is_dir() {
-            // A symbolic link could lead into a circle.
+            // Symbolic links to directories are not followed: they could form a cycle.
             if recursive && depth < DEEPEST && !file.is_symlink() {
                 collect(&path, kind, recursive, depth + 1, found);
             }
@@ -136,7 +136,7 @@ impl Layout {
             let next = format.get(at).copied().unwrap_or(0);
             at += 1;
             if next == b'%' {
-                // Two percent signs are one, and the byte after them is plain text.
+                // Two percent signs stand for one, and the byte after them is plain text.
                 text.push(b'%');
                 text.extend(format.get(at));
                 at += 1;

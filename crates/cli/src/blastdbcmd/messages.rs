@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use fleetblast_job::error::Error;
 
-/// Writes messages to their destination.
+/// The destination of messages.
 #[derive(Debug)]
 pub(super) struct Messages {
     log: Option<File>,
@@ -18,8 +18,8 @@ pub(super) fn text(message: &str) -> String {
 }
 
 impl Messages {
-    /// Appends to the file of `-logfile`; to standard error if there is none or it cannot be
-    /// opened.
+    /// Chooses the destination: the file of `-logfile`, to which messages are appended. It is
+    /// standard error if there is no such option, or the file cannot be opened.
     pub(super) fn new(logfile: Option<&OsStr>) -> Self {
         let open = |path| File::options().create(true).append(true).open(path).ok();
         Self { log: logfile.filter(|path| *path != "-").and_then(open) }
@@ -35,7 +35,8 @@ impl Messages {
         self.write(&format!("Warning: [blastdbcmd] {message}"));
     }
 
-    /// Returns the error that ends the program, without its message if the log has it.
+    /// Writes the error that ends the program to the log, and returns it without its message.
+    /// Without a log, returns the error unchanged.
     pub(super) fn end(&self, error: Error) -> Error {
         if self.log.is_none() || error.is_silent() {
             return error;

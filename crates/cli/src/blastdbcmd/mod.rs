@@ -30,7 +30,7 @@ use self::source::Source;
 use crate::options::parse::Given;
 use crate::plan;
 
-/// Why a retrieval ends early.
+/// The reason why a retrieval of sequences ends early.
 #[derive(Debug)]
 enum Stop {
     /// An error of the retrieval, with exit code 1.
@@ -54,7 +54,7 @@ impl From<DbError> for Stop {
     }
 }
 
-/// The format of sequences.
+/// The output format of sequences: FASTA, or lines of fields.
 enum Format {
     Fasta(Fasta),
     Fields(Fields),
@@ -90,7 +90,7 @@ impl Format {
     }
 }
 
-/// Runs the program.
+/// Runs `blastdbcmd`.
 ///
 /// # Errors
 /// A message and BLAST+'s exit code. The message is empty if it went to the file of `-logfile`.
@@ -105,19 +105,20 @@ fn run_with(options: &Options, messages: &Messages) -> Result<(), Error> {
     let mut out = Output::open(&target)?;
     let done = request(options, messages, &mut out);
     match &done {
-        // Without a usable database an older output file stays.
+        // After an error of the database, an older output file stays.
         Err(error) if error.exit_code == exit::DATABASE => {
             drop(out);
             leave_empty(&target);
         }
-        // Output from before any other error stays, but does not replace an older file.
+        // After any other error, the output from before it stays, but does not replace an older
+        // file.
         Err(error) if !error.is_silent() && has_older(&target) => drop(out),
         _ => out.commit()?,
     }
     done
 }
 
-/// Whether an output is a file that is not empty.
+/// Returns whether the output is an existing file that is not empty.
 fn has_older(target: &Destination) -> bool {
     let Destination::File(path) = target else { return false };
     let older = replaced(path).and_then(|wanted| fs::metadata(wanted).ok());

@@ -54,7 +54,8 @@ pub(super) struct Options {
     pub(super) logfile: Option<OsString>,
 }
 
-/// What to print. If several options ask, the first one in this order counts.
+/// The operation that the options request. If they request several, the first one in this order
+/// counts.
 #[derive(Debug)]
 pub(super) enum Operation {
     /// `-show_blastdb_search_path`.
@@ -68,7 +69,7 @@ pub(super) enum Operation {
     },
     /// `-tax_info`.
     TaxInfo,
-    /// Sequences, by one of the options below.
+    /// Retrieval of the selected sequences.
     Entries(Selection),
 }
 
@@ -170,7 +171,7 @@ impl Selection {
         }
     }
 
-    /// Returns the taxids if sequences are selected by taxids.
+    /// Returns the taxids if sequences are selected by taxids, else `None`.
     pub(super) fn taxids(&self) -> Result<Option<Taxids>, Error> {
         let text = match self {
             Self::Taxids(text) => text.as_bytes().to_vec(),
@@ -186,7 +187,7 @@ impl Selection {
     }
 }
 
-/// Reads the file that an option names.
+/// Reads the file that the option `option` names; `-` is standard input.
 pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, Error> {
     hint::before_reading(option, path, "the lines");
     let shown = path.to_string_lossy();

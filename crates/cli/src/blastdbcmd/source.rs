@@ -13,12 +13,11 @@ use fleetblast_job::error::{Error, exit};
 use super::Stop;
 use super::options::{Options, Taxids};
 
-/// An open database with its taxonomy, masks and messages.
+/// An open database with its identifiers, taxonomy and masks.
 pub(super) struct Source {
     pub(super) database: Database,
     pub(super) lookup: Lookup,
-    /// Cursor for queries about included sequences; the first query may get another answer than
-    /// later ones.
+    /// Finds out whether the database includes an OID. The first lookup may differ from later ones.
     pub(super) cursor: RefCell<OidCursor>,
     search: SearchPath,
     names: OnceCell<TaxonomyNames>,
@@ -43,8 +42,8 @@ impl Source {
         })
     }
 
-    /// Opens the database to retrieve sequences. With `taxids`, `-target_only` hides all other
-    /// definition lines.
+    /// Opens the database to retrieve sequences. With `taxids` and `-target_only`, all other
+    /// definition lines are hidden.
     pub(super) fn open_for(
         options: &Options,
         search: SearchPath,
@@ -105,7 +104,7 @@ impl Source {
         Ok(Self { database, lookup, cursor, search, names, masks, takes_proteins })
     }
 
-    /// Whether options for nucleotides have no effect.
+    /// Returns whether options for nucleotides, such as `-strand`, have no effect.
     pub(super) fn takes_proteins(&self) -> bool {
         self.takes_proteins
     }

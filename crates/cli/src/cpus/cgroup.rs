@@ -1,16 +1,16 @@
 //! The CPU time that Linux cgroups grant to a process, as a number of CPUs.
 //!
-//! A group has a quota of microseconds in each period: 150,000 in 100,000 are one and a half CPUs.
-//! Groups are nested, and the smallest quota between a group and the root holds. Version 2 has
+//! A cgroup has a quota of microseconds in each period: 150,000 in 100,000 are one and a half CPUs.
+//! Cgroups are nested, and the smallest quota of a cgroup and its ancestors applies. Version 2 has
 //! `cpu.max`, version 1 has `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the number of CPUs that the groups of this process may use, rounded up; `None` without a
-/// limit.
+/// Returns the number of CPUs that the cgroups of this process may use, rounded up; `None` without
+/// a limit.
 ///
-/// `/proc` and `/sys` are read below `root`.
+/// Reads `/proc` and `/sys` below `root`.
 pub fn limit(root: &Path) -> Option<usize> {
     let read = |name| fs::read(root.join(name)).ok();
     let (groups, mounts) = (read("proc/self/cgroup")?, read("proc/self/mountinfo")?);
@@ -18,7 +18,8 @@ pub fn limit(root: &Path) -> Option<usize> {
     let limits = groups.lines().filter_map(Group::parse).filter_map(|group| {
         let mounts = mounts.lines().filter_map(Mount::parse);
         let mounts: Vec<_> = mounts.filter(|mount| mount.version == group.version).collect();
-        // A container may see only a part of the tree, but its path within the whole tree.
+        // A container may see only a part of the tree, although `/proc` has its path in the whole
+        // tree.
         let within = |mount: &&Mount| path_below(&group.path, &mount.root).is_some();
         let mount = mounts.iter().find(within).or(mounts.first())?;
         group.smallest_limit(root, mount)
@@ -26,14 +27,14 @@ pub fn limit(root: &Path) -> Option<usize> {
     limits.min()
 }
 
-/// Version of the interface.
+/// Version of the cgroup interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     One,
     Two,
 }
 
-/// A group that this process is in, and that may limit CPU time.
+/// A cgroup of this process that may limit CPU time.
 struct Group {
     version: Version,
     path: PathBuf,
@@ -52,7 +53,7 @@ impl Group {
         Some(Self { version, path: PathBuf::from(path) })
     }
 
-    /// Returns the smallest limit of this group and its visible ancestors.
+    /// Returns the smallest limit of this cgroup and its visible ancestors, in CPUs.
     fn smallest_limit(&self, root: &Path, mount: &Mount) -> Option<usize> {
         let top = root.join(mount.point.strip_prefix("/").unwrap_or(&mount.point));
         let below = path_below(&self.path, &mount.root).unwrap_or_default();
@@ -61,17 +62,18 @@ impl Group {
     }
 }
 
-/// Returns the part of a path below another one. A path with `..` leads out of the visible tree.
+/// Returns `path` relative to `root`; `None` if it is not below `root`. A path with `..` leads out
+/// of the visible tree, so the result is `None` too.
 fn path_below(path: &Path, root: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(root).ok()?;
     let is_plain = rest.components().all(|part| matches!(part, std::path::Component::Normal(_)));
     is_plain.then(|| rest.to_owned())
 }
 
-/// A mount of a tree of groups.
+/// A mount of a tree of cgroups.
 struct Mount {
     version: Version,
-    /// The group at the top of the mount.
+    /// The cgroup at the top of the mount.
     root: PathBuf,
     point: PathBuf,
 }
@@ -109,7 +111,7 @@ fn unescaped(text: &str) -> PathBuf {
     PathBuf::from(path)
 }
 
-/// Reads the limit of one group, rounded up.
+/// Reads the limit of one cgroup in CPUs, rounded up.
 fn limit_of(group: &Path, version: Version) -> Option<usize> {
     let read = |name| fs::read_to_string(group.join(name)).ok();
     let (quota, period) = match version {
@@ -193,7 +195,7 @@ mod tests {
     #[test]
     fn a_container_sees_its_group_at_the_top() {
         let max = ("sys/fs/cgroup/cpu.max", "300000 100000\n");
-        // Paths in a namespace of its own, and the path of the host.
+        // Two paths as seen in a cgroup namespace, and the path as the host sees it.
         for path in ["0::/\n", "0::/../..\n", "0::/docker/7\n"] {
             assert_eq!(limit_in(&[TWO, ("proc/self/cgroup", path), max]), Some(3), "{path}");
         }

@@ -33,7 +33,7 @@ impl Cpus {
         let mask = fs::read_to_string(root.join("proc/self/status")).ok();
         let mask = mask.as_deref().and_then(list::parse_status);
         let fallback = || available_parallelism().map_or(1, usize::from);
-        // A mask may name CPUs that the machine could have but does not.
+        // The mask may name CPUs that the machine could have but does not.
         let runs_on = match (&online, &mask) {
             (Some(online), Some(mask)) => online.intersection(mask).count(),
             (_, Some(mask)) => mask.len(),

@@ -17,7 +17,7 @@ use crate::threads;
 /// Bytes that a thread verifies at a time.
 const RANGE_BYTES: u64 = 1 << 20;
 
-/// Runs the program.
+/// Runs `fleetblast dbcheck`.
 ///
 /// # Errors
 /// The first fault, or an error that kept the database from being read.
@@ -43,7 +43,8 @@ pub fn run(given: &Given) -> Result<(), Error> {
     }
 }
 
-/// Opens a database of this kind; without a kind, of the kind that exists.
+/// Opens a database of this kind. Without a kind, opens the proteins of this name, or else the
+/// nucleotides.
 pub(crate) fn open(names: &str, kind: Option<SequenceKind>) -> Result<Database, Error> {
     let search = SearchPath::from_environment()?;
     let open = |kind| Database::open(names, kind, &search);
@@ -57,7 +58,8 @@ pub(crate) fn open(names: &str, kind: Option<SequenceKind>) -> Result<Database, 
     opened.map_err(fault)
 }
 
-/// Converts an error to a fault with one exit code, whatever BLAST+'s code is.
+/// Converts a database error to an error of this program. The exit code is always that of a bad
+/// database, whatever BLAST+'s code is.
 fn fault(error: DbError) -> Error {
     Error { exit_code: exit::DATABASE, ..Error::from(error) }
 }

@@ -8,14 +8,15 @@ use super::text::{percent, rate, size, time};
 const SEARCH_RATE: f64 = 100e6;
 /// Percentage of a database in the page cache that counts as all of it.
 const WARM_PERCENT: f64 = 98.0;
-/// A mapping below this share of the rate of plain reads is limited by its read-ahead.
+/// Share of the rate of plain reads. A mapping that is slower than that is limited by its
+/// read-ahead.
 const MAPPED_SHARE: f64 = 0.6;
 /// Fewest bytes from which to estimate the rate of the disk.
 const ENOUGH: u64 = 1_000_000;
 /// Rate in bytes per second below which the advice mentions the disk.
 const SLOW_DISK: f64 = 150e6;
 
-/// Formats the second part of the report.
+/// Formats the advice, which is the second part of the report of `fleetblast doctor`.
 pub fn advise(found: &Findings) -> String {
     let mut text = String::from("\nWhat this means\n");
     for sentence in sentences(found) {
@@ -45,7 +46,7 @@ fn sentences(found: &Findings) -> Vec<String> {
     all
 }
 
-/// Describes what takes the most time in a search with one query.
+/// Describes the stage that takes the most time in a search with one query.
 fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64>) -> String {
     let searching = format!(
         "one query of ordinary length takes {} of searching on {} threads, very roughly",
@@ -76,7 +77,7 @@ fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64
     }
 }
 
-/// Describes how programs fare that only map their database.
+/// Describes the rate of programs that only map their database, if the read-ahead limits it.
 fn mapping(found: &Findings, best: Option<f64>) -> Option<String> {
     let (mapped, best) = (found.cold.mapped?, best?);
     let ahead = found.read_ahead_bytes.map_or("unknown".to_owned(), size);
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_bound_follows_from_cache_memory_and_rates() {
-        // 3 GB at 1 GB/s against 2.5 s of searching.
+        // Loading 3 GB takes 3 s at 1 GB/s; searching takes 2.5 s.
         assert!(advice(|_| {}).contains("waits for the disk, 3.0 s"));
         assert!(
             advice(|f| f.cold.read = Some(2e9)).contains("bound by the processors all the same")

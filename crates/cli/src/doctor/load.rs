@@ -7,7 +7,7 @@ use fleetblast_db::{Database, DbError};
 
 use super::text::rate;
 
-/// Number of ranges: the most that a search of a large database makes.
+/// Number of partitions: the most that a search of a large database has.
 const RANGES: usize = 4096;
 
 /// Loads the files of `database` that a search needs, and returns a line with the rate.

@@ -25,13 +25,13 @@ pub struct Findings {
     pub residues: u64,
     /// Bytes of the index, sequence and header files of all volumes.
     pub bytes: u64,
-    /// Bytes of them that were in the page cache before the measurements.
+    /// Bytes of these files that were in the page cache before the measurements.
     pub cached_bytes: Option<u64>,
     /// The measured file: the largest sequence file.
     pub file: PathBuf,
     /// Bytes read of the measured file.
     pub sample_bytes: u64,
-    /// `local`, `network` or `memory`.
+    /// Location of the measured file: `local`, `network` or `memory`.
     pub storage: &'static str,
     /// Read-ahead of the device, in bytes.
     pub read_ahead_bytes: Option<u64>,
@@ -51,31 +51,31 @@ pub struct Findings {
     pub reason: String,
 }
 
-/// Rates of the sample for each way to read it.
+/// Rates of reading the sample, by method.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Rates {
-    /// Large reads in order, several at a time.
+    /// Rate of large reads in order, several at a time, in bytes per second.
     pub read: Option<f64>,
-    /// Large reads that bypass the page cache.
+    /// Rate of large reads that bypass the page cache, in bytes per second.
     pub direct: Option<f64>,
-    /// Page after page through a mapping.
+    /// Rate of reading page after page through a mapping, in bytes per second.
     pub mapped: Option<f64>,
-    /// Small reads at random offsets, per second.
+    /// Number of small reads at random offsets per second.
     pub small_reads: Option<f64>,
-    /// Small random reads through a mapping, per second.
+    /// Number of small random reads through a mapping per second.
     pub small_mapped: Option<f64>,
 }
 
 /// Memory of the machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Memory {
-    /// Bytes in total.
+    /// Total memory in bytes.
     pub total_bytes: Option<u64>,
-    /// Bytes available to this process without swapping, within its control groups.
+    /// Memory in bytes that this process can get without swapping, within its cgroups.
     pub available_bytes: Option<u64>,
     /// Transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
-    /// The same setting for memory shared between processes.
+    /// Setting of transparent huge pages for memory that processes share.
     pub shared_huge_pages: Option<String>,
     /// Reserved huge pages that are free.
     pub reserved_huge_pages: Option<u64>,
@@ -84,14 +84,15 @@ pub struct Memory {
 }
 
 impl Findings {
-    /// Measures with at most `sample` bytes, each slow way for at most `limit`.
+    /// Measures the storage of a database, and this machine. Reads at most `sample` bytes of the
+    /// largest file, with each slow method for at most `limit`.
     pub fn measure(
         name: &str,
         database: &Database,
         sample: u64,
         limit: Duration,
     ) -> Result<Self, DbError> {
-        // Before the measurements, since they change it.
+        // The measurements change the page cache, so its state is recorded first.
         let cached = database.cached_bytes();
         let (file, length) = largest(database)?;
         let sample_bytes = sample.min(length);
@@ -138,8 +139,8 @@ fn largest(database: &Database) -> Result<(PathBuf, u64), DbError> {
     }
 }
 
-/// Measures each way after dropping the sample from the page cache; also returns whether it could
-/// be dropped.
+/// Measures the rate of each method, each after the sample was dropped from the page cache. Also
+/// returns whether it could be dropped.
 fn cold(file: &Path, bytes: u64, limit: Duration) -> Result<(Rates, bool), DbError> {
     let mut rates = Rates::default();
     let evicted = || measure::evict_pages(file, bytes);
@@ -157,7 +158,7 @@ fn cold(file: &Path, bytes: u64, limit: Duration) -> Result<(Rates, bool), DbErr
     Ok((rates, true))
 }
 
-/// Measures each way with the sample in the page cache.
+/// Measures the rate of each method with the sample in the page cache.
 fn warm(file: &Path, bytes: u64, limit: Duration) -> Result<Rates, DbError> {
     measure::sequential_read_rate(file, bytes, false)?;
     Ok(Rates {

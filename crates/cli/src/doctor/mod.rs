@@ -19,7 +19,7 @@ use crate::options::doctor::DoctorOptions;
 use crate::options::load as amounts;
 use crate::options::parse::Given;
 
-/// Runs the program.
+/// Runs `fleetblast doctor`.
 ///
 /// # Errors
 /// A database that cannot be opened or read; a report that cannot be written.

@@ -13,7 +13,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Formats a rate as `1,234 MB/s`; a dash if it could not be measured.
+/// Formats a rate as `1234 MB/s`; a dash if it could not be measured.
 pub fn rate(rate: Option<f64>) -> String {
     rate.map_or("-".to_owned(), |rate| match rate {
         1e6.. => format!("{:.0} MB/s", rate / 1e6),
@@ -21,7 +21,7 @@ pub fn rate(rate: Option<f64>) -> String {
     })
 }
 
-/// Formats seconds as `1.5 s`; a time too short for that as an upper bound.
+/// Formats seconds as `1.5 s`, and times below 0.1 s as `less than 0.1 s`.
 pub fn time(seconds: f64) -> String {
     match seconds {
         0.1.. => format!("{seconds:.1} s"),
@@ -33,7 +33,7 @@ fn count(reads: Option<f64>) -> String {
     reads.map_or("-".to_owned(), |reads| format!("{reads:.0} a second"))
 }
 
-/// Formats the first part of the report: the results.
+/// Formats the measurements, which are the first part of the report of `fleetblast doctor`.
 pub fn describe(found: &Findings) -> String {
     let unknown = || "unknown".to_owned();
     let mut text = format!("Database {}\n", found.database);

@@ -25,10 +25,10 @@ use crate::search_programs::{self, SearchEntry};
 use crate::terminal::{Progress, ProgressMode};
 use crate::threads::{self, FLEETBLAST_THREADS};
 
-/// Runs the program, on all processes that were started together.
+/// Runs `fleetblast expand`, on all processes that were started together.
 ///
 /// # Errors
-/// See [`fleetblast_job::metadata::expand()`]; options that do not go with the search.
+/// See [`fleetblast_job::metadata::expand()`]; options that do not agree with those of the search.
 pub fn run(given: &Given, refuse: &Refuse) -> Result<(), Error> {
     let options = ExpandOptions::new(given);
     let Some(launch) = fleetblast_mpi::launched().filter(|launch| launch.ranks > 1) else {
@@ -67,10 +67,11 @@ fn storage(
     let plan = move |header: &Header| {
         let mut warnings = Vec::new();
         let plan = plan_of((header, &*path), &options, &given, threads, &mut warnings);
-        // All ranks have the same warnings.
+        // All ranks have the same warnings, so only the first one prints them.
         warnings.iter().filter(|_| rank == 0).for_each(|warning| complain(warning));
         match plan? {
-            // The rank that writes the end has to know the references of all lines.
+            // The rank that writes the end of a SAM report would have to know the references of all
+            // lines.
             Some(plan) if plan.report.format == Format::Sam => Err(not_yet("-outfmt 17")),
             plan => Ok(plan),
         }
@@ -119,10 +120,10 @@ fn warn_of_version(header: &Header, audience: &dyn Audience) {
     }
 }
 
-/// Makes the report of metadata, with the options given.
+/// Makes the report from metadata and the options given.
 ///
 /// # Errors
-/// See [`fleetblast_job::metadata::expand()`]; options that do not go with the search.
+/// See [`fleetblast_job::metadata::expand()`]; options that do not agree with those of the search.
 pub fn make(
     opened: OpenedMetadata,
     out: Destination,
@@ -149,17 +150,17 @@ fn selected_queries(options: &ExpandOptions) -> Result<Vec<Vec<u8>>, Error> {
     let names = names.as_bytes().split(|&byte| byte == b',').filter(|name| !name.is_empty());
     let names: Vec<_> = names.map(<[u8]>::to_vec).collect();
     match names.is_empty() {
-        // A script may compute an empty list.
+        // A script may have computed an empty list, which must not mean all queries.
         true => Err(Error::query_options("-query has no names of queries")),
         false => Ok(names),
     }
 }
 
-/// Plans how to make the report of the metadata in `path`. Returns `None` if the metadata hold the
-/// report itself, which needs no database. Warnings are added to `warnings`.
+/// Plans how to make the report from the metadata in `path`. Returns `None` if the metadata contain
+/// the report itself, which needs no database. Appends warnings to `warnings`.
 ///
 /// # Errors
-/// Options that do not go with the search.
+/// Options that do not agree with those of the search.
 pub fn plan_of(
     (header, path): (&Header, &Path),
     options: &ExpandOptions,
@@ -204,7 +205,7 @@ pub fn plan_of(
     Ok(Some(Plan { report, restriction, threads, ..plan }))
 }
 
-/// Plans the search again from its header, with the options given here.
+/// Plans a search again from the header of its metadata, with the options given at this site.
 fn search(
     SearchEntry { program, read, .. }: &SearchEntry,
     (header, path): (&Header, &Path),
@@ -230,7 +231,7 @@ fn search(
     let here = Host::current();
     let variable = |name: &str| match name {
         _ if crossing::VARIABLES.contains(&name) => sent(name),
-        // The threads here are known, and the number of threads of the search does not matter.
+        // The number of threads is already chosen, and that of the search does not matter.
         FLEETBLAST_THREADS => None,
         _ => (here.variable)(name),
     };
@@ -241,7 +242,8 @@ fn search(
     let plan = match planned(&decoded, given, warnings) {
         Ok(plan) => plan,
         Err(error) => {
-            // The header is damaged if its options fail alone, but the options given here do not.
+            // The header is damaged if its options alone give an error, and the options given here
+            // alone do not.
             let fails = |decoded| planned(decoded, &Given::new(), &mut Vec::new()).is_err();
             let is_headers = fails(&decoded) && !fails(&Given::new());
             let what = format_args!("options that no search has ({})", error.message.trim_end());

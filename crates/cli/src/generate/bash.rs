@@ -28,7 +28,7 @@ _fleetblast_files() {
 
 "#;
 
-/// Generates the script.
+/// Generates the script for bash that completes the options of these programs.
 pub fn completions(programs: &[Program]) -> String {
     let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
     let mut script = HEAD.to_owned();
@@ -43,7 +43,7 @@ pub fn completions(programs: &[Program]) -> String {
     script + &format!("complete -F _fleetblast {}\n", called.join(" "))
 }
 
-/// Generates the cases of a program: values of its options, and words elsewhere.
+/// Generates the cases of one program: values after its options, and other words elsewhere.
 fn program_cases(program: &Program) -> String {
     const FILES: &str = r#"_fleetblast_files "$word""#;
     let mut cases = String::new();

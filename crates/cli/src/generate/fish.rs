@@ -3,7 +3,7 @@
 use super::{Completion, WITHOUT_COMMAND, completable_options, quoted, summary};
 use crate::options::spec::Program;
 
-/// Generates the script.
+/// Generates the script for fish that completes the options of these programs.
 pub fn completions(programs: &[Program]) -> String {
     let mut script = String::from(
         "# Completions of fleetblast for fish, made by 'fleetblast generate fish'.\n\n",
@@ -22,7 +22,7 @@ pub fn completions(programs: &[Program]) -> String {
     }
     script += "complete -c fleetblast -n '__fish_seen_subcommand_from help' -a \"$commands\"\n";
     for program in programs {
-        // The second word only: the command `generate` takes names of commands as values.
+        // Only the second word counts: the command `generate` takes names of commands as values.
         let chosen = format!("contains -- {} (commandline -opc)[2]", program.name);
         script += &options(&format!("fleetblast -n {}", quoted(&chosen)), program);
         if program.is_of_blast() {

@@ -112,7 +112,7 @@ fn value(option: &OptionSpec) -> String {
 
 fn described(option: &OptionSpec) -> String {
     let mut out = format!(".TP\n{}\n", command_line_form(option));
-    // Indented lines have a layout of their own.
+    // Help with indented lines has a layout of its own, which stays.
     let help = option.marked_help();
     let by_hand = help.iter().any(|line| line.starts_with(char::is_whitespace));
     if by_hand {

@@ -15,7 +15,7 @@ use crate::options::spec::{Kind, OptionSpec, Program};
 /// First arguments that are not commands.
 const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
 
-/// Runs the program; `programs` are all commands.
+/// Runs `fleetblast generate`; `programs` are all commands.
 ///
 /// # Errors
 /// An unknown command; output that cannot be written.
@@ -52,7 +52,7 @@ fn find<'a>(programs: &'a [Program], name: &str) -> Result<&'a Program, Error> {
     })
 }
 
-/// The values of an option that a shell completes.
+/// The completion that a shell offers for the value of an option.
 enum Completion {
     /// The option has no value.
     Flag,
@@ -66,7 +66,7 @@ enum Completion {
 
 impl Completion {
     fn for_option(option: &OptionSpec) -> Self {
-        // A text may name a file, too: a list of identifiers, a database.
+        // The value of a text option may name a file, too: a list of identifiers, a database.
         let named = |part: &str| option.label.contains(part);
         let file = ["file", "database", "dbname", "directory"].into_iter().any(named);
         let words = |words: &[&'static str]| {
@@ -85,12 +85,12 @@ impl Completion {
     }
 }
 
-/// Returns the options that a shell completes: not those that the program refuses.
+/// Returns the options that a shell completes: all that the program does not refuse as a whole.
 fn completable_options(program: &Program) -> impl Iterator<Item = &'static OptionSpec> + use<> {
     program.all().filter(|option| !option.refused.is_whole())
 }
 
-/// Returns one line about an option: the first line of its help, without references to other lines.
+/// Returns the first line of an option's help, without punctuation that announces further lines.
 fn summary(option: &OptionSpec) -> &'static str {
     let line = option.help.first().copied().unwrap_or_default();
     line.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ':' | ','))

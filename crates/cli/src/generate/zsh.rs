@@ -17,7 +17,7 @@ const DISPATCH: &str = r#"
   case $program in
 "#;
 
-/// Generates the script.
+/// Generates the script for zsh that completes the options of these programs.
 pub fn completions(programs: &[Program]) -> String {
     let links = programs.iter().filter(|program| program.is_of_blast()).map(|program| program.name);
     let called: Vec<&str> = ["fleetblast"].into_iter().chain(links).collect();

@@ -5,10 +5,10 @@ use fleetblast_report::columns::Columns;
 
 use crate::options::nearest::nearest;
 
-/// Words for optional contents of SAM (`-outfmt 17`).
+/// Words in `-outfmt 17` that select optional contents of SAM.
 const OF_SAM: [&str; 2] = ["SQ", "SR"];
 
-/// Returns a hint for each word that names no column.
+/// Returns a hint for each word of `-outfmt` that names no column.
 pub fn unknown(report: &Report) -> Vec<String> {
     let words = report.columns.split(' ').filter(|word| !word.is_empty());
     let (known, what): (Vec<&str>, _) = match report.format {

@@ -6,12 +6,12 @@ use std::path::Path;
 use fleetblast_db::SequenceKind;
 use fleetblast_seq::input;
 
-/// Bytes of a file that the guess uses.
+/// Largest number of bytes at the start of a file that the guess uses.
 const LOOKED_AT: u64 = 1 << 16;
 /// Fewest letters for a guess; a shorter sequence may be either.
 const SURE: usize = 30;
-/// In a protein, at least one letter in this number stands for no nucleotide. The average is one in
-/// three.
+/// A protein has at least one letter in `ONE_IN` that stands for no nucleotide. The average is one
+/// in three.
 const ONE_IN: usize = 10;
 /// Letters of unambiguous nucleotides, and N.
 const BASES: &[u8] = b"ACGTUN";
@@ -29,7 +29,8 @@ pub fn guess_kind(path: &Path) -> Option<SequenceKind> {
     guess_kind_of_text(&start)
 }
 
-/// The same for the first bytes of a file.
+/// Guesses the type of the first sequence from the first bytes of its file; `None` if it is not
+/// clear.
 fn guess_kind_of_text(start: &[u8]) -> Option<SequenceKind> {
     let lines = start.split(|&byte| byte == b'\n').skip_while(|line| line.starts_with(b">"));
     let lines = lines.take_while(|line| !line.starts_with(b">"));
@@ -62,7 +63,7 @@ mod tests {
         assert_eq!(kind(bases.to_owned()), nucleotides);
         assert_eq!(kind(format!(">q\n{protein}\n>next\n{bases}\n")), Some(SequenceKind::Protein));
         assert_eq!(kind(protein.to_lowercase()), Some(SequenceKind::Protein));
-        // Neither text is clear.
+        // The letters of these texts are not clear.
         let unclear = [format!(">q\n{bases}\nMKV\n"), ">short\nACGTACGT\n".to_owned()];
         let unclear =
             unclear.into_iter().chain([">q\n", "", ">s\nMKVLAADTGHIW\n"].map(str::to_owned));

@@ -21,7 +21,7 @@ use crate::options::search::database::SUBJECT;
 use crate::options::search::program::ProgramSpec;
 use crate::threads::ignored;
 
-/// Writes hints about a search that is valid but unlikely, and about input that it waits for.
+/// Writes hints about a search that is valid but unlikely, and about input for which it waits.
 /// `query` is the option that names the queries.
 pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     if !somebody_reads() {
@@ -39,7 +39,7 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     if let Subjects::Fasta { source: Source::File(path), .. } = &plan.subjects {
         wrong_kind(path, "the first subject", program.subjects, &taken(program.subjects));
     }
-    // The file that a search starts with was read during planning.
+    // A search that starts with a PSSM reads no queries; planning has read the file of the PSSM.
     if plan.query == Source::Stdin && plan.initial_pssm.is_none() {
         before_input(query, "the queries");
     }
@@ -57,7 +57,8 @@ pub fn before_input(option: &str, what: &str) {
     }
 }
 
-/// The same if the file of an option is standard input.
+/// Writes a hint that the program waits for typed input, if `file` is `-` and standard input is a
+/// terminal.
 pub fn before_reading(option: &str, file: &OsStr, what: &str) {
     if file == "-" {
         before_input(option, what);
@@ -90,7 +91,8 @@ fn ignored_variables(source: ThreadSource) {
     }
 }
 
-/// Returns the error, with advice after its message.
+/// Appends advice to the message of an error about a missing database; returns other errors
+/// unchanged.
 pub fn with_hint(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
     if error.kind != ErrorKind::MissingDatabase || !somebody_reads() {
         return error;
@@ -115,7 +117,7 @@ fn other_kind(kind: SequenceKind) -> SequenceKind {
     }
 }
 
-/// Describes a sequence of this type, and its letters.
+/// Returns two names: for a sequence of this type, and for its letters.
 fn describe_kind(kind: SequenceKind) -> [&'static str; 2] {
     match kind {
         SequenceKind::Protein => ["a protein", "amino acids"],

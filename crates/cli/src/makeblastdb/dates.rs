@@ -3,11 +3,11 @@
 use fleetblast_makedb::DatabaseDates;
 use jiff::Zoned;
 
-/// One moment in three formats.
+/// The time of the run, in the formats of the log and of the database files.
 pub(super) struct Now {
     /// `11/20/2026 23:14:21`, for the log.
     pub(super) log: String,
-    /// For the files of the database.
+    /// Dates for the files of the database.
     pub(super) files: DatabaseDates,
 }
 

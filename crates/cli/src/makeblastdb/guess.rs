@@ -4,9 +4,9 @@ use std::io::{self, Read};
 
 use fleetblast_seq::convert::is_space;
 
-/// Bytes to look at, if they are not all comments.
+/// Number of bytes of a file to look at, unless all of them are comments.
 const SAMPLE: usize = 8096;
-/// Largest multiple of `SAMPLE` to look at if they are.
+/// Largest number of bytes to look at, in units of `SAMPLE`, if all before are comments.
 const MOST: usize = 1024;
 
 /// Least share of letters, digits and white space in a file.
@@ -17,10 +17,10 @@ const RESIDUES: f64 = 0.91;
 const DNA: &[u8] = b"ACGNTU-";
 const PROTEIN: &[u8] = b"ACDEFGHIKLMNPQRSTVWYBZX-*";
 
-/// Guesses from the start of a file, and reads no more of it than needed.
+/// Guesses from the start of a file whether it is FASTA, and reads no more of it than needed.
 ///
 /// # Errors
-/// Those of the reader.
+/// Errors of the reader.
 pub(super) fn is_fasta(mut file: impl Read) -> io::Result<bool> {
     let mut sample = Vec::new();
     let mut size = SAMPLE;
@@ -37,7 +37,7 @@ pub(super) fn is_fasta(mut file: impl Read) -> io::Result<bool> {
     }
 }
 
-/// Whether all complete lines of a text are comments; true if no line is complete.
+/// Returns whether all complete lines of a text are comments; true if no line is complete.
 fn is_all_comment(sample: &[u8], cut: bool) -> bool {
     let printed = sample.iter().filter(|c| matches!(c, b' '..=b'~')).count();
     if (printed as f64) < sample.len() as f64 * 0.9 {
@@ -62,7 +62,7 @@ fn is_all_comment(sample: &[u8], cut: bool) -> bool {
     lines.iter().all(|line| line.starts_with(b"#") || line.starts_with(b"--"))
 }
 
-/// Whether the first line that is neither blank nor comment is a definition line.
+/// Returns whether the first line that is neither blank nor comment is a definition line.
 fn starts_with_record(sample: &[u8]) -> bool {
     let mut rest = sample;
     loop {
@@ -79,7 +79,7 @@ fn starts_with_record(sample: &[u8]) -> bool {
     }
 }
 
-/// Whether there is enough text, and enough of the lines outside definition lines are residues.
+/// Returns whether a sample has enough text, and enough residues outside definition lines.
 fn has_residues(sample: &[u8]) -> bool {
     let (mut text, mut data, mut dna, mut protein) = (0usize, 0usize, 0usize, 0usize);
     for line in sample.split(|c| matches!(c, b'\r' | b'\n')).filter(|line| !line.is_empty()) {

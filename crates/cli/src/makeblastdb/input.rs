@@ -18,7 +18,7 @@ use super::options_error;
 use crate::hint;
 use crate::options::makeblastdb::IN;
 
-/// One open input.
+/// One open input file.
 pub(super) struct Input {
     pub(super) name: PathBuf,
     pub(super) reader: Box<dyn BufRead + Send>,
@@ -76,7 +76,7 @@ impl Iterator for Inputs {
     }
 }
 
-/// Refuses a file that is not FASTA.
+/// Refuses a file that does not exist, is empty, or is not FASTA.
 fn check(name: &Path) -> Result<(), Error> {
     let shown = name.display();
     let length = match fs::metadata(name) {
@@ -86,7 +86,7 @@ fn check(name: &Path) -> Result<(), Error> {
     if length == 0 {
         return Err(options_error(format_args!("File {shown} is empty")));
     }
-    // Warnings are printed when the whole file is read.
+    // Warnings are printed later, when the whole file is read.
     let opened = input::open(name, |_| {}).map_err(|error| options_error(&error))?;
     if !is_fasta(opened).map_err(|error| options_error(&error))? {
         let what = "does not match input format type, default input type is FASTA";

@@ -1,4 +1,4 @@
-//! The log: on standard output, or appended to a file.
+//! The log of `makeblastdb`: on standard output, or appended to a file.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -11,16 +11,17 @@ use fleetblast_makedb::{DatabaseKind, StagedFiles};
 
 use super::options::Options;
 
-/// Writes the log. Write errors are reported at the end.
+/// The log. [`close`](Self::close) reports write errors.
 pub(super) struct Log {
     target: Box<dyn Write>,
-    /// Lines that wait until they are certain: number of sequences before the line, and its text.
+    /// Lines that wait until they are certain: the number of sequences before each line, and its
+    /// text. `None` if lines do not wait.
     held: Option<Vec<(u64, String)>>,
     failed: Option<io::Error>,
 }
 
 impl Log {
-    /// Opens the file, if there is one.
+    /// Opens the log file, if one is given, or else standard output.
     pub(super) fn open(file: Option<&OsStr>) -> Result<Self, Error> {
         let target: Box<dyn Write> = match file.filter(|&path| path != "-") {
             // Without standard output the log is dropped; the database is the same.
@@ -45,7 +46,7 @@ impl Log {
         }
     }
 
-    /// Writes the lines before the input is read.
+    /// Writes the lines of the log that come before the input is read.
     pub(super) fn start(&mut self, options: &Options, sink: &StagedFiles, now: &str) {
         let kind = match options.kind {
             DatabaseKind::Protein => "Protein",
@@ -75,7 +76,8 @@ impl Log {
         }
     }
 
-    /// Writes the kept lines that come after at most this number of sequences.
+    /// Writes the waiting lines that come after at most this number of sequences, and drops the
+    /// others.
     pub(super) fn release(&mut self, sequences: u64) {
         for (after, text) in self.held.take().unwrap_or_default() {
             if after <= sequences {

@@ -11,7 +11,7 @@ use super::log::{Log, warn};
 use super::options::Options;
 use super::options_error;
 
-/// Reads all files of masks.
+/// Reads all files of `-mask_data` into `masks`.
 pub(super) fn read(
     options: &Options,
     masks: &mut SequenceMasks,

@@ -141,7 +141,7 @@ fn add(
     Ok(())
 }
 
-/// BLAST+'s last messages, about masks and taxonomy ids that match no sequence.
+/// Returns BLAST+'s last messages, about masks and taxids that match no sequence.
 fn unmatched_texts(unmatched: UnmatchedInputs) -> impl Iterator<Item = &'static str> {
     let masks = "Error: [makeblastdb] No sequences matched any of the masks provided.\n\
                  Please ensure that the -parse_seqids option is used in the\n\
@@ -151,7 +151,7 @@ fn unmatched_texts(unmatched: UnmatchedInputs) -> impl Iterator<Item = &'static 
     texts.into_iter().filter_map(|(unmatched, text)| unmatched.then_some(text))
 }
 
-/// Appends these messages to an error.
+/// Appends the messages about masks and taxids that match no sequence to an error.
 fn with_unmatched(mut error: Error, unmatched: UnmatchedInputs) -> Error {
     for text in unmatched_texts(unmatched) {
         error.message.push('\n');
@@ -187,7 +187,7 @@ fn refused(error: &makedb::MakedbError) -> Error {
     }
 }
 
-/// The error for invalid options.
+/// Returns the error for invalid options.
 fn options_error(what: impl std::fmt::Display) -> Error {
     Error::new(exit::INPUT, format!("BLAST options error: {what}"))
 }

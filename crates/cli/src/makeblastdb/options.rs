@@ -1,4 +1,4 @@
-//! The values of the options.
+//! Values of the options of `makeblastdb`.
 
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn each_option_counts_in_what_is_made() {
-        // Input from a pipe has no name for the database.
+        // `-in` is always given: standard input provides no name for the database.
         let also = [table::IN.name()];
         each_option_counts(&MAKEBLASTDB, &also, |given| format!("{:?}", Options::new(given)));
     }

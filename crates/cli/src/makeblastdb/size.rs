@@ -15,13 +15,14 @@ const TOO_LARGE: u64 = 1 << 32;
 /// Letters of the units. Each unit is 1000 (or 1024) times the previous unit.
 const UNITS: &[u8] = b"KMGTPE";
 
-/// Why a text is not a size, and where; BLAST+ prints the line of its source, too.
+/// A fault in the text of a size: the offset, and the line of BLAST+'s source that its message
+/// names.
 struct Fault {
     line: u32,
     at: usize,
 }
 
-/// Reads the largest size of a file.
+/// Parses `-max_file_sz`, the largest size of a file in bytes.
 pub(super) fn limit(text: &OsStr) -> Result<u64, Error> {
     let bytes = text.as_bytes();
     let size = parse(bytes).map_err(|Fault { line, at }| {
@@ -39,8 +40,8 @@ pub(super) fn limit(text: &OsStr) -> Result<u64, Error> {
     Ok(size)
 }
 
-/// The size at which a new file is started. A limit of 0 means slightly less than the default limit
-/// (`CWriteDB_File`, writedb_files.cpp).
+/// Returns the file size in bytes at which a new file is started. A limit of 0 means slightly less
+/// than the default limit (`CWriteDB_File`, writedb_files.cpp).
 pub(super) fn kept(limit: u64) -> u64 {
     if limit == 0 { 999_999_999 } else { limit }
 }
@@ -104,8 +105,8 @@ fn unit(text: &[u8], start: usize) -> (u32, u64, usize) {
 /// Environment variable for the size of LMDB maps, for file systems and machines with little room.
 pub(super) const MAP_SIZE: &str = "BLASTDB_LMDB_MAP_SIZE";
 
-/// Parses the size of the maps: bytes in decimal digits. Without the variable, or with 0, the
-/// program chooses.
+/// Parses the size of LMDB maps: bytes in decimal digits. Without the variable, or with 0, the
+/// program chooses the size.
 pub(super) fn parse_map_size(
     text: Option<&OsStr>,
 ) -> Result<Option<NonZero<u64>>, makedb::MakedbError> {

@@ -22,7 +22,7 @@ use super::search::{
 use super::spec::{self, OptionSpec, Program};
 use super::values::Values;
 
-/// Properties of the search program.
+/// Properties of `blastn` besides its table of options.
 pub const SPEC: ProgramSpec = ProgramSpec {
     name: "blastn",
     release: RELEASE,
@@ -59,8 +59,8 @@ const TASKS: Choices<Task, 5> = Choices::new([
 pub const TASK: Opt<Task> =
     task::option(&TASKS, "megablast").refused(Refused::Values(&["rmblastn"]));
 
-/// Options for ranks that are assigned blocks far ahead, which is impossible while the sizes of
-/// batches are unknown.
+/// Options of ranks with the values that `blastn` refuses. These would assign blocks far ahead,
+/// which is impossible while the sizes of batches are unknown.
 const FLEET: [OptionSpec; 3] = [
     fleet::SCHEDULE.refused(Refused::ValuesWhen(&["length", "weight"], "by blastn")).spec,
     fleet::QUERY_ORDER.refused(Refused::ValuesWhen(&["longest"], "by blastn")).spec,
@@ -114,11 +114,11 @@ pub struct BlastnOptions {
     pub task: Task,
     /// `-strand`.
     pub strands: Strands,
-    /// Scores of nucleotides.
+    /// Options for scores of nucleotides.
     pub nucleotide: NucleotideOptions,
     /// Options for seeds.
     pub megablast: MegablastOptions,
-    /// Masks of queries.
+    /// Options that mask queries.
     pub filtering: NucleotideFilteringOptions,
 }
 

@@ -18,7 +18,7 @@ use super::search::{
 use super::spec::{self, Program};
 use super::values::Values;
 
-/// Properties of the search program.
+/// Properties of `blastp` besides its table of options.
 pub const SPEC: ProgramSpec = ProgramSpec {
     name: "blastp",
     release: RELEASE,
@@ -82,7 +82,7 @@ pub struct BlastpOptions {
     pub metadata: MetadataOptions,
     /// `-task`.
     pub task: TaskDefaults,
-    /// Options of searches with words of proteins.
+    /// Options that searches with amino-acid words share.
     pub protein: ProteinOptions,
 }
 

@@ -24,7 +24,7 @@ use super::search::{
 use super::spec::{self, Program};
 use super::values::Values;
 
-/// Properties of the search program.
+/// Properties of `blastx` besides its table of options.
 pub const SPEC: ProgramSpec = ProgramSpec {
     name: "blastx",
     release: RELEASE,
@@ -68,8 +68,8 @@ pub const BLASTX: Program = Program {
         formatting::OPTIONS,
         threads::OPTIONS,
         &[REMOTE.spec],
-        // BLAST+ 2.12.0 crashes or never ends with it: it counts queries where it needs contexts
-        // (`Blast_RedoOneMatchSmithWaterman`, redo_alignment.c).
+        // BLAST+ 2.12.0 crashes or never ends with `-use_sw_tback`: it counts queries where it
+        // needs contexts (`Blast_RedoOneMatchSmithWaterman`, redo_alignment.c).
         &[COMP_BASED_STATS.spec, USE_SW_TBACK.unsupported().spec],
         &[spec::VERSION],
         resources::OPTIONS,
@@ -89,7 +89,7 @@ pub struct BlastxOptions {
     pub metadata: MetadataOptions,
     /// `-task`.
     pub task: TaskDefaults,
-    /// Options of searches with words of proteins.
+    /// Options that searches with amino-acid words share.
     pub protein: ProteinOptions,
     /// `-sum_stats`.
     pub sum_stats: Option<bool>,

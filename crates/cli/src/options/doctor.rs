@@ -63,13 +63,13 @@ pub struct DoctorOptions {
     pub db: OsString,
     /// `-dbtype`; `None` to guess.
     pub kind: Option<SequenceKind>,
-    /// `-sample`.
+    /// `-sample`, a size with a unit.
     pub sample: OsString,
     /// `-loader`: load the database this way and do nothing else; `Some(None)` for `auto`.
     pub loader: Option<Option<LoadMethod>>,
     /// `-json`.
     pub json: Option<OsString>,
-    /// `-seconds`.
+    /// `-seconds`, the longest time of a slow measurement.
     pub seconds: u64,
 }
 

@@ -37,7 +37,8 @@ const OPTIONS: &[OptionSpec] = &[
     MEMORY.spec,
 ];
 
-/// Options of the report's format. Here they have no defaults: those of the search hold.
+/// Format options of the report. They have no defaults here: `expand` uses the values of the search
+/// instead.
 pub(super) const FORMAT: &[OptionSpec] = &[
     OptionSpec { default: None, ..OUTFMT.spec }.help(&[
         "The format, as for the search",
@@ -126,7 +127,8 @@ impl ExpandOptions {
         Self::from_values(&values, values.get(&METADATA))
     }
 
-    /// Reads these options from the values of another program, for the metadata in this file.
+    /// Reads the options of `expand` from the values of another program. The metadata are in the
+    /// file `metadata`.
     pub fn from_values(values: &Values<'_>, metadata: OsString) -> Self {
         Self {
             metadata,
@@ -140,7 +142,7 @@ impl ExpandOptions {
     }
 }
 
-/// Whether an option belongs to the report's format.
+/// Returns whether an option belongs to the report's format.
 pub fn is_of_format(name: &str) -> bool {
     FORMAT.iter().any(|option| option.name == name)
 }

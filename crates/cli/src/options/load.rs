@@ -1,4 +1,4 @@
-//! How to load the database into memory.
+//! Values of the options `-loader` and `-memory`: how to load a database into memory.
 
 use std::ffi::OsStr;
 
@@ -8,7 +8,7 @@ use fleetblast_job::error::{Error, exit};
 use crate::options::search::resources::MEMORY;
 use crate::options::typed::lossy;
 
-/// Builds the wish that `-loader` and `-memory` express.
+/// Builds the request that `-loader` and `-memory` express.
 pub fn wish(method: Option<LoadMethod>, memory: Option<&OsStr>) -> Result<LoaderRequest, Error> {
     let memory = memory.map(|text| bytes(MEMORY.name(), text));
     Ok(LoaderRequest { method, memory_limit: memory.transpose()? })

@@ -3,7 +3,8 @@
 /// Least similarity of a guess to the typed name.
 const LIKE: f64 = 0.8;
 
-/// Returns the name most similar to `word`, if any is similar enough; the first of equals.
+/// Returns the name most similar to `word`, if any is similar enough. Of equally similar names, it
+/// is the first.
 pub fn nearest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     let mut best = None;
     let mut likest = LIKE;

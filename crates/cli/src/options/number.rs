@@ -16,8 +16,8 @@ pub fn parse_int8(text: &[u8]) -> Result<i64, ValueParseError> {
     }
 }
 
-/// Parses a 32-bit integer where BLAST+ does so after parsing the options (`NStr::StringToInt`):
-/// decimal only.
+/// Parses a 32-bit integer that BLAST+ parses only after it has read all options
+/// (`NStr::StringToInt`): decimal only.
 ///
 /// # Errors
 /// [`ValueParseError`]; a number beyond 32 bits counts as overflow at offset 0.
@@ -27,7 +27,7 @@ pub fn parse_int4(text: &[u8]) -> Result<i32, ValueParseError> {
         .map_err(|_| ValueParseError::new(text, "int", ValueParseErrorKind::ExceedsInt32, 0))
 }
 
-/// Parses a floating-point number: C syntax, and an exponent may end after its letter (`1e`).
+/// Parses a floating-point number in C syntax. An exponent may also end after its letter (`1e`).
 ///
 /// # Errors
 /// [`ValueParseError`] with the offset of the first bad byte.
@@ -39,7 +39,7 @@ pub fn parse_double(text: &[u8]) -> Result<f64, ValueParseError> {
     require_end(value, end, text)
 }
 
-/// Parses a floating-point number as in constraints: C syntax only.
+/// Parses a floating-point number like BLAST+ when it checks a constraint: C syntax only.
 ///
 /// # Errors
 /// [`ValueParseError`] with the offset of the first bad byte.
@@ -56,7 +56,8 @@ fn require_end(value: f64, end: usize, text: &[u8]) -> Result<f64, ValueParseErr
     }
 }
 
-/// Whether a number is hexadecimal, infinite or NaN: an exponent letter after it has no meaning.
+/// Returns whether a number is hexadecimal, infinite or NaN. An exponent letter after such a number
+/// has no meaning.
 fn is_special(text: &[u8]) -> bool {
     let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
     let rest = &text[sign..];
@@ -88,8 +89,8 @@ fn number(text: &[u8]) -> Result<(f64, usize), ValueParseError> {
         return Ok((sign * value, start + 2 + length));
     }
     let length = decimal_length(rest).ok_or_else(bad)?;
-    // These bytes are ASCII digits, points, signs and an exponent letter, a form that Rust parses
-    // as well.
+    // These bytes are ASCII digits, points, signs and an exponent letter. Rust parses this form
+    // too.
     let value = std::str::from_utf8(&rest[..length]).ok().and_then(|digits| digits.parse().ok());
     let value: f64 = value.ok_or_else(bad)?;
     Ok((sign * value, start + length))
@@ -99,7 +100,8 @@ fn count_digits(text: &[u8], from: usize) -> usize {
     text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Returns the length of an unsigned decimal number at the start of a text; `None` without a digit.
+/// Returns the length of the unsigned decimal number at the start of a text; `None` without a
+/// digit.
 fn decimal_length(text: &[u8]) -> Option<usize> {
     let whole = count_digits(text, 0);
     let mut end = whole;
@@ -123,8 +125,8 @@ fn decimal_length(text: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// Parses hexadecimal digits after `0x`, with an optional point and binary exponent: value and
-/// length.
+/// Parses hexadecimal digits after `0x`, with an optional point and binary exponent. Returns the
+/// value and its length in bytes.
 fn hexadecimal(text: &[u8]) -> (f64, usize) {
     let (mut value, mut scale, mut end, mut point) = (0.0_f64, 1.0_f64, 0, false);
     while let Some(&byte) = text.get(end) {
@@ -176,7 +178,7 @@ pub fn parse_bool(text: &[u8]) -> Result<bool, ValueParseError> {
 mod tests {
     use super::*;
 
-    // Offsets taken from `blastp -evalue TEXT` and `blastp -word_size TEXT`.
+    // The expected offsets are from `blastp -evalue TEXT` and `blastp -word_size TEXT`.
     #[test]
     fn doubles_end_where_blast_says() {
         for (text, position) in [

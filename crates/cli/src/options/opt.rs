@@ -18,16 +18,16 @@ pub struct Opt<T: 'static> {
     reader: Reader<T>,
 }
 
-/// Converts a value to a `T`.
+/// The conversion of an option's value to a `T`.
 #[derive(Debug)]
 enum Reader<T: 'static> {
-    /// By a function for the type of the value.
+    /// A function for the type of the value.
     Value(fn(&Value) -> Option<T>),
-    /// By position in the list of words.
+    /// The value of each word that the option accepts, in the order of the words.
     Word(&'static [T]),
 }
 
-/// The words that are values of an option, and the meaning of each.
+/// The words that an option accepts, and the value of each.
 #[derive(Debug)]
 pub struct Choices<T, const N: usize> {
     words: [&'static str; N],
@@ -35,7 +35,8 @@ pub struct Choices<T, const N: usize> {
 }
 
 impl<T: Copy, const N: usize> Choices<T, N> {
-    /// Builds the list from pairs, in the order in which help and errors show the words.
+    /// Builds the list from pairs of a word and its value. Help and errors show the words in this
+    /// order.
     pub const fn new(pairs: [(&'static str, T); N]) -> Self {
         let (mut words, mut values) = ([""; N], [pairs[0].1; N]);
         let mut at = 0;
@@ -62,7 +63,7 @@ impl<T: Clone> Opt<T> {
 }
 
 impl<T: PartialEq> Opt<T> {
-    /// Returns the word for a value, if there is one.
+    /// Returns the word that stands for a value, if there is one.
     pub fn spelled(&self, value: &T) -> Option<&'static str> {
         let Reader::Word(values) = self.reader else { return None };
         let at = values.iter().position(|other| other == value)?;
@@ -71,13 +72,13 @@ impl<T: PartialEq> Opt<T> {
 }
 
 impl Opt<bool> {
-    /// An option without a value; true if it is given.
+    /// Creates an option without a value; it is true if it is given.
     pub const fn flag(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let reader = |value: &Value| Some(*value == Value::Flag);
         Self::new(OptionSpec::new(name, Kind::Flag, group, help), Reader::Value(reader))
     }
 
-    /// An option with true or false.
+    /// Creates an option with the value true or false.
     pub const fn boolean(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let reader = |value: &Value| match value {
             Value::Boolean(value) => Some(*value),
@@ -88,7 +89,7 @@ impl Opt<bool> {
 }
 
 impl Opt<f64> {
-    /// An option with a floating-point number.
+    /// Creates an option with a floating-point number.
     pub const fn real(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let reader = |value: &Value| match value {
             Value::Real(value) => Some(*value),
@@ -99,17 +100,17 @@ impl Opt<f64> {
 }
 
 impl Opt<OsString> {
-    /// An option with any text.
+    /// Creates an option with any text.
     pub const fn text(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         Self::of_text(OptionSpec::new(name, Kind::Text, group, help))
     }
 
-    /// An option with a file to read.
+    /// Creates an option with a file to read.
     pub const fn input(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         Self::of_text(OptionSpec::new(name, Kind::InputFile, group, help))
     }
 
-    /// An option with a file to write.
+    /// Creates an option with a file to write.
     pub const fn output(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         Self::of_text(OptionSpec::new(name, Kind::OutputFile, group, help))
     }
@@ -124,13 +125,13 @@ impl Opt<OsString> {
 }
 
 impl<T: TryFrom<i64>> Opt<T> {
-    /// An option with a 32-bit integer. Its constraint must keep it in the range of `T`.
+    /// Creates an option with a 32-bit integer. Its constraint must keep it in the range of `T`.
     pub const fn integer(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let spec = OptionSpec::new(name, Kind::Integer, group, help);
         Self::new(spec, Reader::Value(convert_integer))
     }
 
-    /// An option with a 64-bit integer.
+    /// Creates an option with a 64-bit integer.
     pub const fn long(name: &'static str, group: Group, help: &'static [&'static str]) -> Self {
         let spec = OptionSpec::new(name, Kind::Long, group, help);
         Self::new(spec, Reader::Value(convert_integer))
@@ -145,7 +146,7 @@ fn convert_integer<T: TryFrom<i64>>(value: &Value) -> Option<T> {
 }
 
 impl<T> Opt<T> {
-    /// An option with one of some words, described in the style of the search programs.
+    /// Creates an option with one of some words, described in the style of the search programs.
     pub const fn one_of<const N: usize>(
         name: &'static str,
         group: Group,
@@ -157,7 +158,7 @@ impl<T> Opt<T> {
         Self::new(spec, Reader::Word(&choices.values))
     }
 
-    /// An option with one of some words, described in the style of the database programs.
+    /// Creates an option with one of some words, described in the style of the database programs.
     pub const fn word<const N: usize>(
         name: &'static str,
         group: Group,

@@ -30,10 +30,10 @@ pub enum Value {
     Boolean(bool),
 }
 
-/// The options that were given, by name.
+/// The values of the given options, by name.
 pub type Given = BTreeMap<&'static str, Value>;
 
-/// The request of a command line.
+/// The result of parsing a command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// Print this text and end.
@@ -69,8 +69,8 @@ impl Failure {
         Self { code, message: message.into(), cause: None, meant: None }
     }
 
-    /// Builds the error with the usage text before it, as BLAST+ prints it, and with the probable
-    /// option after it on a terminal.
+    /// Builds the error with the usage text before it, as BLAST+ prints it. On a terminal, the
+    /// option that was probably meant follows.
     fn report(self, program: &Program, name: Name) -> Error {
         let Failure { code, message, cause, meant } = self;
         let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
@@ -178,8 +178,8 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
     Ok(Request::Run(given))
 }
 
-/// Returns a text that is printed regardless of the other arguments. BLAST+ does so for `-version`
-/// only; options with two dashes are for users new to BLAST+'s single dashes.
+/// Returns a text that is printed regardless of the other arguments. BLAST+ has such a text for
+/// `-version` only. Options with two dashes are for users new to BLAST+'s single dashes.
 fn priority_text(program: &Program, name: Name, arguments: &[OsString]) -> Option<String> {
     let typed = |word: &str| arguments.iter().any(|argument| argument == word);
     if typed("-version") || name == Name::FleetBlast && typed("--version") {
@@ -197,7 +197,7 @@ fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Why an option is unknown.
+/// The reason why an option is unknown.
 enum Unknown {
     Hidden(&'static str),
     Failure(Failure),
@@ -208,7 +208,7 @@ fn option_named(program: &Program, key: &[u8]) -> Result<&'static OptionSpec, Un
     let fail = |message: String| Unknown::Failure(Failure::new("eInvalidArg", message));
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if key.is_empty() {
-        // BLAST+ prints this position if there were no positional arguments yet.
+        // BLAST+ prints this position if there were no positional arguments before.
         return Err(fail("Unexpected extra argument, at position # 4294967295".to_owned()));
     }
     if !key.iter().all(is_name) || key.starts_with(b"--") || key == b"-" {
@@ -260,7 +260,7 @@ fn convert(option: &OptionSpec, text: Option<&OsStr>) -> Result<Value, Failure> 
     Err(Failure::new("eConstraint", what))
 }
 
-/// Whether an option accepts a value, wherever it comes from.
+/// Returns whether an option accepts a value from any source, such as the header of metadata.
 pub fn accepts(option: &OptionSpec, value: &Value) -> bool {
     let text = match value {
         Value::Flag => return option.kind == Kind::Flag,
@@ -293,8 +293,8 @@ pub(super) fn default(option: &OptionSpec) -> Option<Value> {
     Some(value.unwrap_or_else(|_| panic!("-{} cannot be {text} by default", option.name)))
 }
 
-/// Whether a constraint accepts a value. BLAST+ checks the text with another parser than the one
-/// that converts it: `1e` is a number only for an unconstrained option.
+/// Returns whether a constraint accepts a value. BLAST+ checks and converts the text with different
+/// parsers: `1e` is a number only for an unconstrained option.
 fn allowed(constraint: Constraint, text: &[u8]) -> bool {
     let strict = || number::parse_double_strict(text);
     match constraint {

@@ -22,21 +22,22 @@ use super::search::{
 use super::spec::{self, OptionSpec, Program};
 use super::values::Values;
 
-/// Properties of the search program.
+/// Properties of `psiblast` besides its table of options.
 pub const SPEC: ProgramSpec = ProgramSpec {
     name: "psiblast",
     release: RELEASE,
     queries: SequenceKind::Protein,
     subjects: SequenceKind::Protein,
     has_sam: false,
-    // `CPsiBlastApp` does not pass these options on.
+    // `CPsiBlastApp` ignores `-sorthits`, `-sorthsps` and `delim=` in `-outfmt`.
     tunes_format: false,
 };
 
 /// Options of ranks that `psiblast` does not support yet.
 const FLEET: [OptionSpec; 2] = [fleet::PLAN.unsupported().spec, fleet::TRACE.unsupported().spec];
 
-/// The subjects of a hit list are not enough to repeat an iteration.
+/// Metadata options with the encodings that `psiblast` refuses. The OIDs of a hit list are not
+/// enough to repeat an iteration.
 const METADATA: [OptionSpec; 2] = [
     metadata::METADATA.refused(Refused::ValuesWhen(&["auto", "oids"], "by psiblast")).spec,
     metadata::METADATA_LIMIT.refused(Refused::When("by psiblast")).spec,
@@ -70,7 +71,7 @@ pub const PSIBLAST: Program = Program {
         ],
         formatting::OPTIONS,
         threads::WITHOUT_MODE,
-        // Searches at NCBI do not iterate.
+        // BLAST+ does not iterate searches at NCBI (`-remote`).
         &[REMOTE.excludes(&NOT_REMOTE).spec],
         composition::OPTIONS,
         psi::OPTIONS,
@@ -90,7 +91,7 @@ pub struct PsiblastOptions {
     pub common: CommonOptions,
     /// Options for a report made at another site.
     pub metadata: MetadataOptions,
-    /// Masks of queries.
+    /// Options that mask queries.
     pub filtering: FilteringOptions,
     /// `-matrix`.
     pub matrix: Option<OsString>,
@@ -98,9 +99,9 @@ pub struct PsiblastOptions {
     pub threshold: Option<f64>,
     /// `-sum_stats`.
     pub sum_stats: Option<bool>,
-    /// Composition-based statistics.
+    /// Options for composition-based statistics.
     pub composition: CompositionOptions,
-    /// Iterations and matrices.
+    /// Options for iterations and PSSMs.
     pub psi: PsiOptions,
 }
 

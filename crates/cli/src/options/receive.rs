@@ -90,7 +90,7 @@ pub struct ReceiveOptions {
     pub link: LinkOptions,
     /// `-metadata`.
     pub metadata: Option<OsString>,
-    /// How to make the report from the metadata.
+    /// Options for making the report from the metadata.
     pub expand: ExpandOptions,
 }
 

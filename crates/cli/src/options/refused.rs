@@ -3,25 +3,25 @@
 /// The part of an option that FleetBLAST refuses. Help and the manual mark it; completions leave it
 /// out.
 ///
-/// [`Values::unsupported`](super::values::Values::unsupported) finds [`Always`](Self::Always), and
-/// those of [`Values`](Self::Values) that are words of the option, `true` or `false`. A program
-/// refuses all other values where it reads them. A test compares both with the marks.
+/// [`Values::unsupported`](super::values::Values::unsupported) refuses [`Always`](Self::Always). It
+/// also refuses those of [`Values`](Self::Values) that are words of the option, `true` or `false`.
+/// A program refuses all other values where it reads them. A test compares both with the marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// Nothing is refused.
+    /// No part of the option.
     Nothing,
     /// The whole option.
     Always,
     /// The whole option under a condition, such as `by blastn`.
     When(&'static str),
-    /// These values.
+    /// These values of the option.
     Values(&'static [&'static str]),
-    /// These values, under a condition.
+    /// These values of the option, under a condition such as `by blastn`.
     ValuesWhen(&'static [&'static str], &'static str),
 }
 
 impl Refused {
-    /// Whether the whole option is refused.
+    /// Returns whether the whole option is refused.
     pub fn is_whole(self) -> bool {
         matches!(self, Refused::Always | Refused::When(_))
     }
@@ -34,7 +34,7 @@ impl Refused {
         }
     }
 
-    /// Formats the mark in the help, e.g. `not supported by blastn`.
+    /// Formats the mark for the help, e.g. `not supported by blastn`.
     pub fn mark(self) -> String {
         match self {
             Refused::Nothing => String::new(),
@@ -43,8 +43,8 @@ impl Refused {
         }
     }
 
-    /// Adds marks to the lines of help for refused values. Values without a line of their own are
-    /// listed in a line at the end.
+    /// Marks refused values in the lines of help. Values without a line of their own are listed in
+    /// an additional line at the end.
     pub fn marked(self, help: &[&'static str]) -> Vec<String> {
         let mark = self.mark();
         let mut rest = self.values().to_vec();

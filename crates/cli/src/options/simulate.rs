@@ -25,9 +25,9 @@ pub const SIMULATE: Program = Program {
     lone: None,
 };
 
-/// Most ranks: the memory and time of the simulator grow with them.
+/// Largest number of ranks: the memory and time of the simulator grow with them.
 const MOST_RANKS: i32 = 1 << 20;
-/// Most partitions: each block has a task in each partition.
+/// Largest number of partitions: each block has a task in each partition.
 const MOST_PARTITIONS: i32 = 1 << 16;
 
 const OF_JOB: Group = Group("The search");
@@ -64,12 +64,12 @@ const MACHINE_OPTIONS: &[OptionSpec] = &[
 
 const SITE_OPTIONS: &[OptionSpec] = &[IO_RANKS.spec, SITE_RATE.spec, SITE_DELAY.spec];
 
-/// A model of a machine.
+/// The model of a machine that the simulator assumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// A Blue Gene/P.
+    /// A Blue Gene/P, with its network and GPFS.
     BlueGene,
-    /// One host.
+    /// One host for all ranks.
     Local,
     /// A present-day cluster.
     Modern,
@@ -306,21 +306,21 @@ pub struct SimulateOptions {
     pub cores: Option<u32>,
     /// `-ranks_per_host`.
     pub ranks_per_host: Option<u32>,
-    /// `-latency`.
+    /// `-latency`, in microseconds.
     pub latency: Option<f64>,
-    /// `-bandwidth`.
+    /// `-bandwidth`, in bytes a second.
     pub bandwidth: Option<OsString>,
-    /// `-fs_rate`.
+    /// `-fs_rate`, in bytes a second.
     pub fs_rate: Option<OsString>,
     /// `-fs_clients`.
     pub fs_clients: Option<u32>,
-    /// `-failures`.
+    /// `-failures`, the mean time between failures in seconds.
     pub failures: Option<f64>,
     /// `-io_ranks`.
     pub io_ranks: Option<u32>,
-    /// `-site_rate`.
+    /// `-site_rate`, in bytes a second.
     pub site_rate: Option<OsString>,
-    /// `-site_delay`.
+    /// `-site_delay`, in milliseconds.
     pub site_delay: Option<f64>,
 }
 

@@ -99,24 +99,24 @@ impl Constraint {
     }
 }
 
-/// Formats values in the style of the search programs.
+/// Formats allowed values in the style of the search programs.
 fn permissible(values: &[impl Display]) -> String {
     let values: String = values.iter().map(|value| format!("'{value}' ")).collect();
     format!("Permissible values: {values}")
 }
 
-/// A section of the help text, by its title. Every program has its own.
+/// A section of the help text, identified by its title. Each program has sections of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group(pub &'static str);
 
 impl Group {
-    /// The options before all sections, without a title.
+    /// Options before all sections; this group has no title.
     pub const TOP: Group = Group("");
     /// Options that BLAST+ does not have.
     pub const FLEETBLAST: Group = Group("FleetBLAST options");
 }
 
-/// A program: the single source for the parser, `-h` and `-help`, the manual and the completions of
+/// A command: the single source for the parser, `-h` and `-help`, the manual and the completions of
 /// shells.
 ///
 /// Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0. Options
@@ -142,7 +142,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether BLAST+ has a program of this name.
+    /// Returns whether BLAST+ has a program of this name.
     pub fn is_of_blast(&self) -> bool {
         self.release.is_some()
     }
@@ -183,7 +183,7 @@ pub const HELP: OptionSpec = OptionSpec::new(
     &["Print USAGE, DESCRIPTION and ARGUMENTS; ignore all other parameters"],
 );
 
-/// `-version`, BLAST+'s last option of every program.
+/// `-version`, which BLAST+ lists last in every program.
 pub const VERSION: OptionSpec = OptionSpec::new(
     "version",
     Kind::Flag,
@@ -208,7 +208,7 @@ pub struct OptionSpec {
     pub default: Option<&'static str>,
     /// Allowed values.
     pub constraint: Constraint,
-    /// Names of options that this one excludes, in the order of the checks.
+    /// Names of options that this one excludes, in the order in which BLAST+ checks them.
     pub excludes: &'static [&'static str],
     /// Names of options that this one requires.
     pub requires: &'static [&'static str],
@@ -290,13 +290,13 @@ impl OptionSpec {
         self
     }
 
-    /// Returns the lines of help, with marks at refused values; values without a line of their own
-    /// are in one at the end.
+    /// Returns the lines of help, with marks at refused values. Values without a line of their own
+    /// are listed in an additional line at the end.
     pub fn marked_help(&self) -> Vec<String> {
         self.refused.marked(self.help)
     }
 
-    /// Returns the only allowed words; empty if all words are allowed.
+    /// Returns the only words that the option accepts; empty if it accepts any text.
     pub const fn words(&self) -> &'static [&'static str] {
         match self.constraint {
             Constraint::OneOf(words) | Constraint::Word(words) => words,
@@ -317,7 +317,7 @@ impl OptionSpec {
     }
 }
 
-/// Replaces options by those of the same name in `others`.
+/// Replaces each option that has the name of one in `others`.
 pub const fn replaced<const N: usize, const M: usize>(
     mut options: [OptionSpec; N],
     others: [OptionSpec; M],
@@ -334,7 +334,7 @@ pub const fn replaced<const N: usize, const M: usize>(
     options
 }
 
-/// Whether two names are equal.
+/// Returns whether two names are equal.
 pub const fn is_same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut at = 0;

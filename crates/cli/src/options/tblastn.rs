@@ -28,7 +28,7 @@ use super::search::{
 use super::spec::{self, Program};
 use super::values::Values;
 
-/// Properties of the search program.
+/// Properties of `tblastn` besides its table of options.
 pub const SPEC: ProgramSpec = ProgramSpec {
     name: "tblastn",
     release: RELEASE,
@@ -44,7 +44,7 @@ const TASKS: Choices<TaskDefaults, 2> =
 /// `-task`.
 pub const TASK: Opt<TaskDefaults> = task::option(&TASKS, "tblastn");
 
-/// The option that takes the place of a query.
+/// The option whose file takes the place of a query.
 const HOLDS_A_QUERY: &[&str] = &["in_pssm"];
 
 /// The command `tblastn` with its table of options.
@@ -96,7 +96,7 @@ pub struct TblastnOptions {
     pub metadata: MetadataOptions,
     /// `-task`.
     pub task: TaskDefaults,
-    /// Options of searches with words of proteins.
+    /// Options that searches with amino-acid words share.
     pub protein: ProteinOptions,
     /// `-sum_stats`.
     pub sum_stats: Option<bool>,

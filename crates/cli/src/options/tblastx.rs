@@ -24,7 +24,7 @@ use super::search::{
 use super::spec::{self, Program};
 use super::values::Values;
 
-/// Properties of the search program.
+/// Properties of `tblastx` besides its table of options.
 pub const SPEC: ProgramSpec = ProgramSpec {
     name: "tblastx",
     release: RELEASE,
@@ -76,7 +76,7 @@ pub struct TblastxOptions {
     pub common: CommonOptions,
     /// Options for a report made at another site.
     pub metadata: MetadataOptions,
-    /// Masks of queries.
+    /// Options that mask queries.
     pub filtering: FilteringOptions,
     /// `-matrix`.
     pub matrix: Option<OsString>,

@@ -22,11 +22,11 @@ use super::values::Values;
 use super::wrap::{WRAP, WrapOptions};
 use crate::program::PROGRAMS;
 
-/// Names in BLAST+'s lists of exclusions that are options no more.
+/// Names in BLAST+'s lists of exclusions that no option has any more.
 const LEFT_OVER: [&str; 2] = ["pig", "mask_sequence"];
 
-/// Values of an option that must all have different effects: all words, and both ends of ranges of
-/// integers.
+/// Returns values of an option that must all have different effects: all its words, or both ends of
+/// its range of integers.
 fn samples(option: &OptionSpec) -> Vec<Value> {
     let integers = |values: &[i64]| values.iter().copied().map(Value::Integer).collect();
     let whole = matches!(option.kind, Kind::Integer | Kind::Long);
@@ -59,15 +59,17 @@ fn samples(option: &OptionSpec) -> Vec<Value> {
 
 fn add(program: &Program, given: &mut Given, name: &str) {
     let option = program.find(name).expect(name);
-    // Two options may require each other.
+    // The recursion ends although two options may require each other.
     if given.insert(option.name, samples(option).remove(0)).is_none() {
         option.requires.iter().for_each(|name| add(program, given, name));
     }
 }
 
-/// Checks that a program reads all options of its table and no others, and that no option is
-/// accepted and then ignored. `read` returns all values that were read, as text; options named in
-/// `also` are always given.
+/// Checks that a program reads all options of its table and no others, and that it ignores no
+/// option that it accepts.
+///
+/// `read` returns all values that the program read, as text. Options named in `also` are always
+/// given.
 pub(crate) fn each_option_counts(
     program: &Program,
     also: &[&str],

@@ -25,8 +25,8 @@ impl Name {
     }
 }
 
-/// Appends words to a text, and breaks lines of more than `WIDTH` columns; lines after the first
-/// start with `indent`.
+/// Appends words to `out`, and breaks lines of more than `WIDTH` columns. The first line begins
+/// with `start`, the others with `indent`.
 fn wrap<'a>(out: &mut String, start: &str, indent: &str, words: impl Iterator<Item = &'a str>) {
     let mut line = start.to_owned();
     let mut empty = true;
@@ -103,8 +103,8 @@ pub fn full(program: &Program, name: Name) -> String {
     out
 }
 
-/// Lists the options of BLAST+ that FleetBLAST refuses. Under BLAST+'s name the help texts do not
-/// mark them.
+/// Lists the options of BLAST+ that FleetBLAST refuses. The help texts under BLAST+'s name need
+/// this list, since they do not mark these options.
 fn refusals(program: &Program) -> String {
     let mut out = String::from(" *** Not supported by FleetBLAST\n");
     let options = program.all().filter(|option| option.group != Group::FLEETBLAST);
@@ -119,7 +119,8 @@ fn refusals(program: &Program) -> String {
     out
 }
 
-/// Formats an option. Under BLAST+'s name, only FleetBLAST's own options have marks.
+/// Formats the description of an option. Under BLAST+'s name, only FleetBLAST's own options have
+/// marks.
 fn describe(out: &mut String, option: &OptionSpec, name: Name) {
     let is_marked = name == Name::FleetBlast || option.group == Group::FLEETBLAST;
     let value = option.attributes().map(|text| format!(" <{text}>")).unwrap_or_default();
@@ -142,7 +143,7 @@ fn describe(out: &mut String, option: &OptionSpec, name: Name) {
     ties(out, "    * Incompatible with: ", option.excludes);
 }
 
-/// Formats a list of other options.
+/// Formats a list of other options below a title; nothing for an empty list.
 fn ties(out: &mut String, title: &str, names: &[&str]) {
     if !names.is_empty() {
         let list = names.join(", ");

@@ -7,7 +7,7 @@ use super::parse::{self, Given, Value};
 use super::refused::Refused;
 use super::spec::{Group, Kind, OptionSpec, Program};
 
-/// The options given to a program, read by their constants.
+/// Access to the options given to a program, by their constants.
 ///
 /// Reading an option that the program's table does not have, or has with another type, is a defect
 /// of this program: it panics, whatever the command line.
@@ -23,11 +23,11 @@ impl<'a> Values<'a> {
         Self { program, given }
     }
 
-    /// Returns the value of an option, or its default. For flags (false by default), mandatory
-    /// options and options with a default.
+    /// Returns the value of an option, or its default. This is for flags (false by default),
+    /// mandatory options and options with a default.
     ///
     /// # Panics
-    /// If the option is none of these, or not in the program's table.
+    /// If the option is none of these, or is not in the program's table.
     pub fn get<T: Clone>(&self, option: &Opt<T>) -> T {
         let spec = self.spec(option);
         let may_lack = spec.default.is_none() && !spec.mandatory && spec.kind != Kind::Flag;
@@ -56,12 +56,12 @@ impl<'a> Values<'a> {
         if self.has(option) { self.optional(option) } else { None }
     }
 
-    /// Whether the program has an option.
+    /// Returns whether the program has an option.
     pub fn has<T>(&self, option: &Opt<T>) -> bool {
         self.program.find(option.name()).is_some()
     }
 
-    /// Whether an option was given.
+    /// Returns whether an option was given.
     ///
     /// # Panics
     /// If it is not in the program's table.
@@ -84,7 +84,7 @@ impl<'a> Values<'a> {
                 }
                 Refused::Nothing | Refused::When(_) | Refused::ValuesWhen(..) => return None,
             };
-            // BLAST+ does not have the option either.
+            // For an option that BLAST+ does not have, the error does not advise to run BLAST+.
             let is_own = option.group == Group::FLEETBLAST || !self.program.is_of_blast();
             Some(match is_own {
                 true => Error::not_yet(format_args!("{name} {refused}")),

@@ -44,7 +44,7 @@ const OPTIONS: &[OptionSpec] = &[
     TRIES.spec,
 ];
 
-/// Options of the fleet, in the same order.
+/// Options of ranks and checkpoints, in the order of the usage text.
 mod spec_of_fleet {
     use super::{
         BLOCK_QUERIES, BLOCK_RESIDUES, CHECKPOINT, COMPRESSION, OUTPUT, OptionSpec, PROGRESS,
@@ -192,7 +192,7 @@ pub struct WrapOptions {
     pub out: OsString,
     /// `-join`.
     pub join: Option<Join>,
-    /// `-time_limit`.
+    /// `-time_limit`, in seconds.
     pub time_limit: u64,
     /// `-tries`.
     pub tries: u32,

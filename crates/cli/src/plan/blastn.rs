@@ -30,7 +30,7 @@ const BELOW_CHUNK: u32 = 1000;
 
 /// Largest gap cost of gapped extensions, which add dozens of gap costs to scores of 32 bits. For
 /// greedy extensions BLAST+ multiplies the cost of a letter in a gap by up to 1000 for the sizes of
-/// its tables, even if it then extends without gaps (`s_BlastGreedyAlignMemAlloc`,
+/// its tables. It does so even if it then extends without gaps (`s_BlastGreedyAlignMemAlloc`,
 /// blast_gapalign.c).
 const MOST_GAP_COST: i32 = 1 << 24;
 
@@ -49,7 +49,7 @@ impl SearchProgram for BlastnOptions {
 
     fn unsupported(&self) -> Option<String> {
         let scores = Scores::new(self);
-        // An index works with the default task and with databases; otherwise it is ignored.
+        // BLAST+ ignores an index with another task or without a database.
         let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
         if let Some(asked) = self.metadata.asked_for()
             && let Some(option) = self.unsupported_elsewhere()
@@ -72,7 +72,7 @@ impl SearchProgram for BlastnOptions {
     }
 
     fn unsupported_as_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
-        // The I/O site masks the queries again, but has no such counts.
+        // The I/O site masks the queries again, but does not have this file of word counts.
         let has_counts = self.filtering.window_masker_db.is_some();
         let crosses = !has_counts || kinds == EncodingChoice::Only(Encoding::Report);
         (!crosses).then_some(filtering::WINDOW_MASKER_DB.name())
@@ -122,7 +122,7 @@ impl SearchProgram for BlastnOptions {
                     template_type,
                     template_length,
                     off_diagonal_range,
-                    // Without effect, or refused.
+                    // These have no effect, or are refused.
                     use_index: _,
                     index_name: _,
                 },
@@ -130,9 +130,10 @@ impl SearchProgram for BlastnOptions {
                 NucleotideFilteringOptions {
                     dust,
                     soft_masking,
-                    // Refused where this has an effect.
+                    // Refused by jobs of several ranks and by checkpoints; for metadata it is
+                    // compared by fingerprint.
                     filtering_db: _,
-                    // Compared by fingerprint.
+                    // The counts in these files are compared by fingerprint.
                     window_masker_taxid: _,
                     window_masker_db: _,
                 },
@@ -161,7 +162,7 @@ impl SearchProgram for BlastnOptions {
     }
 }
 
-/// Scores and gap costs.
+/// Scores of matches and mismatches, and gap costs.
 #[derive(Clone, Copy, Debug)]
 struct Scores {
     reward: i32,
@@ -191,7 +192,7 @@ impl Scores {
 }
 
 impl BlastnOptions {
-    /// Returns a gap cost that overflows 32-bit scores, with its option.
+    /// Returns a gap cost that overflows 32-bit scores together with its option, if one is given.
     fn unsupported_gap_cost(&self) -> Option<String> {
         let is_unused = self.common.ungapped && !self.is_greedy();
         if is_unused || self.scoring().1.is_some() {
@@ -207,22 +208,22 @@ impl BlastnOptions {
         })
     }
 
-    /// Whether gapped extensions are greedy.
+    /// Returns whether gapped extensions are greedy.
     fn is_greedy(&self) -> bool {
         self.task == Task::Megablast && !self.nucleotide.no_greedy
     }
 
-    /// Returns an option whose results cannot cross to another site yet.
+    /// Returns an option that metadata do not support yet, if one is given.
     fn unsupported_elsewhere(&self) -> Option<&'static str> {
         if self.nucleotide.sum_stats == Some(true) {
-            // Metadata have e-values of single alignments.
+            // Metadata have e-values of single alignments, not of linked sets.
             return Some("-sum_stats true");
         }
         self.filtering.filtering_db.is_some().then_some("-filtering_db")
     }
 
-    /// Returns the scores with their statistics. If there are no statistics for gapped alignments,
-    /// also BLAST+'s message for each query that has statistics without gaps.
+    /// Returns the scores with their statistics. Without statistics for gapped alignments, also
+    /// returns BLAST+'s message for each query that has statistics without gaps.
     fn scoring(&self) -> (NucleotideScoring, Option<String>) {
         let Scores { reward, penalty, gap_open, gap_extend } = Scores::new(self);
         match NucleotideScoring::new(reward, penalty, gap_open, gap_extend) {

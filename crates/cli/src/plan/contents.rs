@@ -1,4 +1,4 @@
-//! Contents of a file that a search starts with.
+//! Reads files that a search starts with, such as PSSMs.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -35,7 +35,8 @@ pub fn bytes(option: &str, file: &OsStr) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// Whether a file is standard input, and several processes would read it.
+/// Returns whether a file is standard input while several processes may run, which would all read
+/// it.
 pub fn is_read_twice(file: &OsStr) -> bool {
     file == "-" && fleetblast_mpi::launched().is_some()
 }

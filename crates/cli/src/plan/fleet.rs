@@ -121,8 +121,8 @@ fn longest_first(options: &FleetOptions) -> Result<f64, Error> {
     }
 }
 
-/// With `-output records` the checkpoint is the directory of the records, so another one is
-/// refused.
+/// Refuses a checkpoint in another directory than the report. With `-output records`, the directory
+/// of the records is the checkpoint.
 pub fn refuse_other_checkpoint(checkpoint: &Checkpoint, out: &OsStr) -> Result<(), Error> {
     match (absolute(&checkpoint.directory), absolute(out)) {
         (Ok(directory), Ok(out)) if directory == out => Ok(()),
@@ -144,11 +144,11 @@ fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, 
         formatting,
         threads: ThreadOptions { num_threads: _, mt_mode },
         ungapped,
-        // Compared by contents in `common`, or without effect on the report.
+        // Compared by their contents and in `common`, or without effect on the report.
         files: _,
         resources: _,
         fleet: _,
-        // Refused.
+        // Planning has already refused these.
         unsupported: _,
     } = options;
     let mut all = vec![
@@ -167,7 +167,7 @@ fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, 
     options_with_values(all)
 }
 
-/// An option by its name, with the dash, and the text of its value if it has one.
+/// The name of an option with its dash, and its value as text if it has one.
 pub type OptionText = (String, Option<String>);
 
 fn of_database(options: &DatabaseOptions) -> [OptionText; 6] {
@@ -177,7 +177,7 @@ fn of_database(options: &DatabaseOptions) -> [OptionText; 6] {
         db_soft_mask,
         db_hard_mask,
         subject_loc,
-        // Compared by contents, and in `common`.
+        // Compared by their contents and in `common`.
         db: _,
         subject: _,
     } = options;
@@ -310,7 +310,8 @@ fn common(all: &CommonOptions) -> BTreeMap<String, String> {
     ])
 }
 
-/// Returns the option for a list whose contents decide what is searched, if one is given.
+/// Returns the given option that names a file of sequences to search or to exclude, if there is
+/// one.
 fn list(lists: &Lists) -> Option<String> {
     let Lists {
         gis,
@@ -348,17 +349,17 @@ fn options_with_values(all: impl IntoIterator<Item = OptionText>) -> BTreeMap<St
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// Returns the text of a value.
+/// Converts the text of an option's value.
 pub fn text(text: &Option<OsString>) -> Option<String> {
     text.as_deref().map(lossy)
 }
 
-/// Returns the word for a value.
+/// Returns the word for an option's value.
 pub fn word<T: PartialEq>(option: &Opt<T>, value: &T) -> Option<String> {
     option.spelled(value).map(str::to_owned)
 }
 
-/// Formats a number.
+/// Formats the number that is an option's value.
 pub fn number<T: ToString>(number: &Option<T>) -> Option<String> {
     number.as_ref().map(T::to_string)
 }

@@ -60,7 +60,7 @@ impl FormatChoice {
         Ok(Self { number, columns, delimiter })
     }
 
-    /// Returns the format if both the program and FleetBLAST support it.
+    /// Returns the format, or an error unless both the program and FleetBLAST support it.
     fn format(&self, program: &ProgramSpec) -> Result<Format, Error> {
         let foreign = match self.number {
             17 if !program.has_sam => "SAM format is only applicable to blastn",

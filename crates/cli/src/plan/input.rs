@@ -1,4 +1,4 @@
-//! Files and ranges of the options.
+//! Files and ranges that options name, and their checks.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -15,7 +15,7 @@ use crate::options::number;
 use crate::options::search::database::{DatabaseOptions, SUBJECT};
 use crate::options::typed::lossy;
 
-/// How often to try an output file that other processes create and remove.
+/// Largest number of attempts to open an output file that other processes create and remove.
 const LOOKS: usize = 1000;
 
 /// Returns the subjects from `-db`, `-subject` and `-subject_loc`.
@@ -47,8 +47,8 @@ pub fn source(option: &str, path: &OsStr) -> Result<Source, Error> {
 }
 
 /// Returns an output file, opened once to check that it can be written. Its contents are kept until
-/// the report is written. A new file is removed again, lest it look like a report without hits if
-/// the job fails.
+/// the report is written. A file that this check creates is removed again: it would look like a
+/// report without hits if the job fails.
 pub fn destination(option: &str, path: &OsStr) -> Result<Destination, Error> {
     if path == "-" {
         return Ok(Destination::Stdout);
@@ -76,8 +76,8 @@ pub fn records(option: &str, path: &OsStr) -> Result<Destination, Error> {
     Ok(Destination::Records(directory))
 }
 
-/// Whether a file can be written. All ranks of a job check at the same time, so the file may come
-/// and go meanwhile; each rank removes only a file that it has created.
+/// Returns whether a file can be written. All ranks of a job check at the same time, so the file
+/// may appear and disappear meanwhile. Each rank removes only a file that it has created.
 fn can_be_written(path: &Path) -> bool {
     let mut path = path.to_owned();
     for _ in 0..LOOKS {
@@ -100,7 +100,7 @@ fn can_be_written(path: &Path) -> bool {
     false
 }
 
-/// Refuses the same file for two options.
+/// Refuses two options for output that name the same file.
 pub fn refuse_same_file(
     (own, out): (&str, &Destination),
     (name, other): (&str, &Destination),
@@ -116,8 +116,8 @@ pub fn refuse_same_file(
     )))
 }
 
-/// Whether a path is a named pipe: opening it for a check would disturb the process at its other
-/// end.
+/// Returns whether a path is a named pipe: opening it for a check would disturb the process at its
+/// other end.
 fn is_fifo(path: &OsStr) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
 }

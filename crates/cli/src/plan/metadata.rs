@@ -1,4 +1,4 @@
-//! The plan of metadata that cross to another site instead of the report.
+//! The plan of metadata that another site needs instead of the report.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -21,14 +21,14 @@ use crate::options::search::resources;
 use crate::options::spec::Program;
 use crate::options::typed::lossy;
 
-/// Default time without a confirmation after which a sender gives up.
+/// Default time without a confirmation from the other site after which the sender gives up.
 const GIVE_UP: Duration = Duration::from_secs(600);
 
-/// Plans the metadata of a search, if it writes any. `given` are the options of the search; the
-/// report would have the format `format`.
+/// Plans the metadata of a search, if it writes any. `given` are the options of the search. Without
+/// metadata, the report would have the format `format`.
 ///
 /// # Errors
-/// A file that cannot be written, a key that cannot be read, options that do not go together.
+/// A file that cannot be written, a key that cannot be read, options that contradict each other.
 pub fn metadata(
     program: &Program,
     search: &dyn SearchProgram,
@@ -80,14 +80,16 @@ pub fn metadata(
         return Err(not_yet(program, option, kinds));
     }
     if kinds == EncodingChoice::Cheapest && format == Format::Sam {
-        // SAM begins with the references of all lines, which are known only at the end.
+        // SAM begins with the references of all lines, which are known only at the end of the
+        // search.
         let what = "-metadata auto does not go with -outfmt 17 (SAM)";
         return Err(Error::query_options(what));
     }
     Ok(Some(Metadata { out, encodings: kinds, limit, options: encoded, environment }))
 }
 
-/// The error for an encoding that is not supported for the program, or with one of its options.
+/// Returns the error for an encoding that is not supported for the program, or with one of its
+/// options.
 fn not_yet(program: &Program, option: &str, kinds: EncodingChoice) -> Error {
     let (version, program) = (env!("CARGO_PKG_VERSION"), program.name);
     let name = match option {
@@ -103,7 +105,8 @@ fn not_yet(program: &Program, option: &str, kinds: EncodingChoice) -> Error {
     Error::new(exit::INPUT, message)
 }
 
-/// Returns the share of the report's bytes above which the report itself crosses.
+/// Returns the share of the report's bytes above which other encodings are too large, so that the
+/// report itself is sent.
 fn limit(options: &MetadataOptions, kinds: EncodingChoice) -> Result<f64, Error> {
     let Some(limit) = options.limit else { return Ok(DEFAULT_LIMIT) };
     let name = METADATA_LIMIT.name();

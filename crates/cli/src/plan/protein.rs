@@ -1,4 +1,4 @@
-//! What searches with words of proteins share: masks, matrix, gap costs, composition-based
+//! Plans that searches with amino-acid words share: masks, matrix, gap costs, composition-based
 //! statistics, and the checks of `BLAST_ValidateOptions`.
 
 use std::ffi::OsStr;
@@ -31,23 +31,23 @@ use crate::options::typed::lossy;
 /// Longest words that BLAST+ finds with a table of all neighbouring words.
 const LONGEST_EXACT_WORD: usize = 5;
 
-/// A search with words of proteins, and the rules of its program.
+/// A search with amino-acid words, and the rules of its program.
 pub(super) struct ProteinSearch<'a> {
-    /// The program.
+    /// Properties of the program.
     pub spec: &'static ProgramSpec,
     /// Options of all searches.
     pub common: &'a CommonOptions,
-    /// Options of searches with words of proteins.
+    /// Options that searches with amino-acid words share.
     pub protein: &'a ProteinOptions,
-    /// The task.
+    /// Defaults of the task.
     pub task: &'a TaskDefaults,
-    /// What the program adds to the threshold suggested for a matrix
+    /// Amount that the program adds to the word threshold suggested for a matrix
     /// (`BLAST_GetSuggestedThreshold`, blast_options.c).
     pub added_threshold: f64,
-    /// Whether searches with gaps accept IDENTITY (`BlastScoringOptionsValidate`,
+    /// Whether gapped searches accept the matrix IDENTITY (`BlastScoringOptionsValidate`,
     /// blast_options.c).
     pub accepts_identity: bool,
-    /// Whether `-comp_based_stats` counts.
+    /// Whether `-comp_based_stats` has an effect.
     pub has_composition: bool,
 }
 
@@ -57,7 +57,8 @@ impl ProteinSearch<'_> {
         self.protein.matrix.as_deref().map_or(self.task.matrix.to_owned(), lossy)
     }
 
-    /// Builds and checks the parameters; `defaults` are those of the program with a scoring system.
+    /// Builds and checks the parameters. `defaults` returns those of the program for a scoring
+    /// system.
     pub fn params(
         &self,
         hitlist_size: usize,
@@ -78,7 +79,8 @@ impl ProteinSearch<'_> {
         let suggested = || suggested_word_threshold(&matrix_name) + self.added_threshold;
         let threshold = options.threshold.or(self.task.threshold).unwrap_or_else(suggested);
         let scoring = self.scoring(&matrix_name);
-        // Without gaps no check needs the matrix, and only the search finds that it does not exist.
+        // Without gaps, BLAST+ checks the other values before it finds that a matrix does not
+        // exist.
         let scoring = if self.common.ungapped { scoring } else { Ok(scoring?) };
         check_words(self.common, word_size, threshold)?;
         check_lists(self.common, hitlist_size)?;
@@ -109,7 +111,7 @@ impl ProteinSearch<'_> {
         }
     }
 
-    /// Plans the search in batches of this many letters.
+    /// Plans the search with batches of `batch` letters.
     pub fn plan(&self, params: ProteinParams, citations: Citations, batch: usize) -> Searching {
         Searching {
             identity_resets_composition: params.composition != self.composition(),
@@ -126,8 +128,8 @@ impl ProteinSearch<'_> {
         }
     }
 
-    /// Returns matrix, gap costs and their statistics. Without gaps, BLAST+ accepts gap costs that
-    /// have no statistics.
+    /// Returns the matrix, the gap costs and their statistics. In ungapped searches, BLAST+ accepts
+    /// gap costs without statistics.
     fn scoring(&self, matrix: &str) -> Result<ScoringSystem, Error> {
         let (open, extend) = (self.common.search.gap_open, self.common.search.gap_extend);
         let release = self.spec.release;
@@ -150,8 +152,8 @@ impl ProteinSearch<'_> {
         }
     }
 
-    /// Refuses long words with IDENTITY. BLAST+ checks this only in programs that accept the matrix
-    /// with gaps; others crash without them.
+    /// Refuses long words with IDENTITY. BLAST+ makes this check only in programs whose gapped
+    /// searches accept this matrix; the others crash in ungapped searches.
     fn check_identity(&self, identity: bool, word_size: usize) -> Result<(), Error> {
         if !identity || word_size <= LONGEST_EXACT_WORD {
             return Ok(());
@@ -181,13 +183,15 @@ impl ProteinSearch<'_> {
     }
 }
 
-/// How HSPs are linked in searches of translated sequences (`-sum_stats`, `-max_intron_length`).
+/// Returns how HSPs of translated sequences are linked (`-sum_stats`, `-max_intron_length`); `None`
+/// if they are not.
 pub(super) fn linking(sum_stats: bool, max_intron_length: i32) -> Option<HspLinking> {
     sum_stats.then_some(HspLinking { max_intron_length })
 }
 
-/// How subjects become proteins. BLAST+ searches those of a file with the standard code, whatever
-/// is given, and shows them with the given one (`s_MultiSeqGetSequence`, api/seqsrc_multiseq.cpp).
+/// Returns the genetic codes of subjects. BLAST+ searches subjects from a file with the standard
+/// code, whatever code is given, and shows them with the given one (`s_MultiSeqGetSequence`,
+/// api/seqsrc_multiseq.cpp).
 pub(super) fn subject_translation(
     options: &CommonOptions,
     code: &GeneticCode,
@@ -197,7 +201,7 @@ pub(super) fn subject_translation(
     SubjectTranslation { code: searched, shown: code.clone() }
 }
 
-/// The options on which the report depends, with their values.
+/// Returns the options on which the report depends, with their values.
 pub(super) fn decisive(options: &ProteinOptions) -> Vec<OptionText> {
     let ProteinOptions {
         filtering: FilteringOptions { seg, soft_masking },
@@ -226,8 +230,8 @@ pub(super) fn seg(text: &OsStr) -> Result<Option<SegParams>, Error> {
     })
 }
 
-/// Parses `-comp_based_stats`: the mode, and whether p-values are unified. Unknown words mean no
-/// composition-based statistics.
+/// Parses `-comp_based_stats`. Returns the mode, and whether p-values are unified. Unknown words
+/// mean no composition-based statistics.
 pub(super) fn composition(text: &OsStr) -> (CompositionMode, bool) {
     let bytes = text.as_bytes();
     let mode = match bytes.first() {
@@ -240,7 +244,7 @@ pub(super) fn composition(text: &OsStr) -> (CompositionMode, bool) {
     (mode, unified)
 }
 
-/// Checks single values up to those of gapped alignments, in BLAST+'s order.
+/// Checks word threshold, word size and ungapped X-drop, in BLAST+'s order.
 pub(super) fn check_words(
     options: &CommonOptions,
     word_size: usize,
@@ -258,7 +262,8 @@ pub(super) fn check_words(
     Err(Error::query_options(problem))
 }
 
-/// Checks the same values for programs that do not search with words of a compressed alphabet.
+/// Does the checks of [`check_words`] for programs that do not search with words of a compressed
+/// alphabet, so that words are shorter.
 pub(super) fn check_short_words(
     options: &CommonOptions,
     release: &Release,
@@ -271,7 +276,7 @@ pub(super) fn check_short_words(
     check_words(options, word_size, threshold)
 }
 
-/// Checks the values after those.
+/// Checks hit list size and e-value, which BLAST+ does after the checks of words.
 pub(super) fn check_lists(options: &CommonOptions, hitlist_size: usize) -> Result<(), Error> {
     let problem = if hitlist_size < 1 {
         "No hits are being saved"

@@ -1,4 +1,4 @@
-//! `psiblast`: iterations, matrices, and the options that it shares with `blastp`.
+//! `psiblast`: iterations, PSSMs, and the options that it shares with `blastp`.
 
 mod msa;
 mod pattern;
@@ -28,7 +28,7 @@ use crate::options::search::psi::{self, PsiOptions};
 use crate::options::search::{files, nucleotide, single};
 use crate::options::typed::lossy;
 
-/// The default matrix.
+/// The default substitution matrix.
 const MATRIX: &str = "BLOSUM62";
 /// The default number of letters in a word.
 const WORD_SIZE: usize = 3;
@@ -76,7 +76,8 @@ impl SearchProgram for PsiblastOptions {
                 let typed = begins_with.into_iter().find(|(file, _)| file.is_some());
                 typed.map(|(_, option)| option.name())
             }
-            // Alignments of a later iteration depend on its PSSM, which metadata do not have.
+            // The I/O site would search again, but alignments of a later iteration depend on its
+            // PSSM, which metadata do not have.
             _ => Some(""),
         }
     }
@@ -141,7 +142,7 @@ impl SearchProgram for PsiblastOptions {
                 && self.common.database.subject.is_none(),
             citations: if pattern { Citations::Phiblast } else { Citations::Psiblast },
             reports_as: pattern.then_some("phiblastp"),
-            // Each query alone.
+            // BLAST+ searches each query alone.
             batch_size: BatchSize::Fixed(1),
             thread_letters: 1,
         })
@@ -165,8 +166,8 @@ impl SearchProgram for PsiblastOptions {
                     pseudocount,
                     inclusion_ethresh,
                     phi_pattern,
-                    // The report depends on which matrices are saved and how, but not on their
-                    // files.
+                    // The report depends on which PSSMs are saved and in which format, but not on
+                    // the names of their files.
                     out_pssm,
                     out_ascii_pssm,
                     save_pssm_after_last_round,
@@ -202,7 +203,7 @@ impl SearchProgram for PsiblastOptions {
 }
 
 impl PsiblastOptions {
-    /// Whether the search may use a PSSM.
+    /// Returns whether the search may use a PSSM.
     fn is_iterated(&self) -> bool {
         self.psi.num_iterations != 1 || self.psi.save_pssm_after_last_round
     }
@@ -224,14 +225,14 @@ impl PsiblastOptions {
         if self.psi.num_iterations == 1 {
             return None;
         }
-        // BLAST+ has read that file to its end by then.
+        // BLAST+ has read the file of subjects to its end by then.
         let subjects = self.common.database.subject.is_some();
         let empty = subjects.then(|| Error::engine(NO_SEQUENCES));
         empty.or_else(|| self.check_words(matrix_name).err())
     }
 
-    /// Returns the parameters of a search with a sequence, and the mode of composition-based
-    /// statistics in the options.
+    /// Returns the parameters of a search with a sequence instead of a PSSM, and the mode of
+    /// composition-based statistics in the options.
     fn params(
         &self,
         matrix_name: &str,
@@ -274,7 +275,7 @@ impl PsiblastOptions {
         Ok((params, mode))
     }
 
-    /// Refuses options that save matrices without a file for them.
+    /// Refuses options that save PSSMs if no option names a file for them.
     fn check_saving(&self) -> Result<(), Error> {
         let psi = &self.psi;
         if psi.out_pssm.is_none() && psi.out_ascii_pssm.is_none() {
@@ -315,7 +316,7 @@ impl PsiblastOptions {
         start: Option<&InitialPssm>,
     ) -> Result<Iteration, Error> {
         let psi = &self.psi;
-        // Scores of a PSSM support no other adjustment.
+        // The scores of a PSSM can only be scaled: they support no other adjustment.
         let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);
         let with_pssm = ProteinParams {
             start_lambda: start.map(|it| it.pssm.gapped.lambda),
@@ -338,7 +339,7 @@ impl PsiblastOptions {
     }
 }
 
-/// Returns the file to save a matrix in.
+/// Returns the file in which to save a PSSM; `None` if the option is not given.
 fn pssm_file(option: &str, name: &Option<OsString>) -> Result<Option<PathBuf>, Error> {
     let Some(name) = name else { return Ok(None) };
     Ok(Some(match input::destination(option, name)? {

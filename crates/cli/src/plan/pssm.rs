@@ -1,4 +1,4 @@
-//! The PSSM of the first search, from a file.
+//! The PSSM of the first iteration, from the file of `-in_pssm`.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ pub struct ReadingRules {
     pub program: &'static str,
     /// Pseudocounts for a PSSM without scores; 0 to adapt them to each column.
     pub pseudocount: i32,
-    /// Whether all that psiblast writes must be there, and nothing else, because it is written
-    /// again.
+    /// Whether the file must have exactly the contents that psiblast writes, because the PSSM is
+    /// written again.
     pub needs_all: bool,
 }
 
 /// Reads a PSSM for searches with these scores.
 ///
 /// # Errors
-/// A file that cannot be read, or is no PSSM that BLAST+ takes.
+/// A file that cannot be read, or is no PSSM that BLAST+ accepts.
 pub fn read(
     file: &OsStr,
     scoring: &ScoringSystem,
@@ -63,7 +63,7 @@ pub fn read(
     Ok(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint })
 }
 
-/// Returns the error for a file: BLAST+'s message and the place.
+/// Returns the error for an unusable file: BLAST+'s message and the place.
 fn refusal(program: &str, name: &str, error: &CheckpointError) -> Error {
     match error {
         CheckpointError::Format => {
@@ -79,7 +79,7 @@ fn refusal(program: &str, name: &str, error: &CheckpointError) -> Error {
     }
 }
 
-/// Returns the PSSM of a file. If the file has no scores, they are computed from its frequencies.
+/// Converts the PSSM of a file. If the file has no scores, computes them from its frequencies.
 fn pssm(read: &ReadCheckpoint, scoring: &ScoringSystem, pseudocount: i32) -> Result<Pssm, Error> {
     let block = |[lambda, k, h]: [f64; 3]| KarlinParameters { lambda, k, log_k: k.ln(), h };
     let query = read.query.clone();

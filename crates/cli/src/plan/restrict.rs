@@ -14,7 +14,7 @@ use crate::options::number;
 use crate::options::search::database::DatabaseOptions;
 use crate::options::typed::lossy;
 
-/// Returns the masks that the options select.
+/// Returns the stored masks that the options select, if any.
 pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
     let soft = options.db_soft_mask.as_deref().map(|name| (name, false));
     let (name, hard) = soft.or_else(|| options.db_hard_mask.as_deref().map(|name| (name, true)))?;
@@ -25,7 +25,8 @@ pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
     Some(DatabaseMask { algorithm, hard })
 }
 
-/// Reads the list that the options name. At most one is given.
+/// Reads the list of GIs, identifiers or taxids that the options name, if any. At most one is
+/// given.
 pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Error> {
     let lists = &options.lists;
     if lists == &Default::default() {
@@ -70,7 +71,7 @@ fn read<T>(
 ) -> Result<T, Error> {
     let name = lossy(name);
     let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
-        // BLAST+ does not print the name.
+        // BLAST+ does not print the name of the list.
         DbError::MissingList { .. } => {
             let error = DbError::MissingList { path: Default::default() };
             let advice = format!("\n(list {name} was not found; check the name)");

@@ -15,7 +15,7 @@ use crate::options::search::hsps::HspFilteringOptions;
 /// (`hspfilter_besthit.h`).
 const BEST_HIT: f64 = 0.1;
 
-/// How a program searches.
+/// The part of a plan that depends on the search program.
 pub struct Searching {
     /// The parameters of the engine.
     pub params: Params,
@@ -33,7 +33,7 @@ pub struct Searching {
     pub reads_again: bool,
     /// Papers that the reports cite.
     pub citations: Citations,
-    /// Name of another program whose reports these are.
+    /// Name of the program in the report, if it is another one.
     pub reports_as: Option<&'static str>,
     /// Number of query letters in a batch.
     pub batch_size: BatchSize,
@@ -60,7 +60,7 @@ pub fn filter_words<T>(
     }
 }
 
-/// The error for a word of a filter that is no number.
+/// Returns the error for a word of a filter that is no number.
 pub fn bad_filter<E>(_: E) -> Error {
     Error::query_options("Invalid input for filtering parameters")
 }
@@ -76,12 +76,12 @@ fn filter(options: &HspFilteringOptions) -> HspFilter {
     }
 }
 
-/// Largest X-drop, in bits, with a match score of 1. For larger ones twice the raw score overflows
-/// 32 bits, and BLAST+ then finds other hits or none.
+/// Largest X-drop, in bits, with a match score of 1. With a larger one, twice the raw score
+/// overflows 32 bits, and BLAST+ finds other hits or none.
 const MOST_X_DROP: f64 = 3e8;
 
-/// Returns an X-drop that blastn of BLAST+ cannot represent, with its option. With a negative
-/// X-drop BLAST+ ends ungapped extensions at other positions.
+/// Returns an X-drop that `blastn` of BLAST+ cannot represent together with its option, if one is
+/// given. With a negative X-drop BLAST+ ends ungapped extensions at other positions.
 pub fn unsupported_x_drop(options: &SearchOptions, reward: i32) -> Option<String> {
     let &SearchOptions { xdrop_ungap, xdrop_gap, xdrop_gap_final, .. } = options;
     let most = MOST_X_DROP / f64::from(reward.max(1));

@@ -22,7 +22,7 @@ use crate::options::tblastn::{SPEC, TASK, TblastnOptions};
 
 /// Residues of queries in a batch (`GetQueryBatchSize`, blast_input_aux.cpp).
 const BATCH: usize = 20_000;
-/// Positions of a PSSM at most. BLAST+ searches a longer one in chunks of some 10,000.
+/// Largest number of positions of a PSSM. BLAST+ searches a longer one in chunks of some 10,000.
 const MOST_POSITIONS: usize = 19_700;
 
 impl SearchProgram for TblastnOptions {
@@ -46,7 +46,7 @@ impl SearchProgram for TblastnOptions {
     }
 
     fn unsupported_as_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
-        // The other site has no PSSM.
+        // The I/O site does not have the PSSM.
         let makes_hits = kinds != EncodingChoice::Only(Encoding::Report);
         (self.in_pssm.is_some() && makes_hits).then_some(psi::IN_PSSM_OF_TBLASTN.name())
     }
@@ -57,13 +57,13 @@ impl SearchProgram for TblastnOptions {
         let is_linked = self.linking().is_some_and(HspLinking::links_gapped);
         let refused = [
             (local && pssm.is_some(), "-use_sw_tback with -in_pssm"),
-            // Whether an alignment counts then depends on the subjects that came before.
+            // The alignments of a subject then depend on the subjects searched before it.
             (local && !is_linked, "-use_sw_tback without linked HSPs"),
             (
                 pssm.is_some_and(|file| contents::is_read_twice(file)),
                 "-in_pssm from standard input on several processes",
             ),
-            // BLAST+ finds nothing.
+            // BLAST+ then finds no hits.
             (self.common.ungapped && pssm.is_some(), "-ungapped with -in_pssm"),
         ];
         refused.into_iter().find(|(given, _)| *given).map(|(_, what)| what.to_owned())
@@ -122,7 +122,7 @@ impl SearchProgram for TblastnOptions {
 }
 
 impl TblastnOptions {
-    /// How HSPs are linked; by default they are not with a PSSM.
+    /// Returns how HSPs are linked. With a PSSM they are not, by default.
     fn linking(&self) -> Option<HspLinking> {
         let sum_stats = self.sum_stats.unwrap_or(self.in_pssm.is_none());
         protein::linking(sum_stats, self.max_intron_length)

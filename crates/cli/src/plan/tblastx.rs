@@ -22,7 +22,7 @@ use crate::options::typed::lossy;
 const BATCH: usize = 10_002;
 /// The matrix of a search without `-matrix`.
 const MATRIX: &str = "BLOSUM62";
-/// Letters of a word by default.
+/// Default number of letters in a word.
 const WORD_SIZE: usize = 3;
 
 impl SearchProgram for TblastxOptions {
@@ -49,7 +49,7 @@ impl SearchProgram for TblastxOptions {
     fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
         let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), lossy);
         let release = SPEC.release;
-        // No check needs the matrix, and only the search finds that it does not exist.
+        // In BLAST+ no check needs the matrix; only the search finds that it does not exist.
         let found = ScoringSystem::new(release, &matrix_name, None, None);
         let refusal = found.is_err().then(|| "Error: Unknown error code -1".to_owned());
         let scoring = found.or_else(|_| ScoringSystem::new(release, MATRIX, None, None));
@@ -78,7 +78,7 @@ impl SearchProgram for TblastxOptions {
             strands,
             query_code,
             db_code,
-            // Nothing but its default is accepted.
+            // Only the default is accepted.
             max_intron_length: _,
             // Compared for all programs in `plan/fleet.rs`.
             common: _,

@@ -14,8 +14,8 @@ use fleetblast_seq::windowmasker::Counts;
 use crate::options::search::filtering::NucleotideFilteringOptions;
 use crate::options::typed::lossy;
 
-/// Directory with a subdirectory for each taxid: the environment variable, then section and key of
-/// the configuration file.
+/// Name of the directory with a subdirectory for each taxid: an environment variable, and a key in
+/// the section [`SECTION`] of NCBI's configuration.
 const DIRECTORIES: &str = "WINDOW_MASKER_PATH";
 const SECTION: &str = "WINDOW_MASKER";
 /// Name of the file of counts in the directory of a taxid.
@@ -29,13 +29,14 @@ const NONE: &str = "Warning: NCBI C++ Exception:
 /// Checks the options that name a file of counts (`CFilteringArgs`, blast_args.cpp).
 ///
 /// # Errors
-/// A file that cannot be opened, or has no format that BLAST+ reads; both options at once.
+/// A file that cannot be opened, or has no format that BLAST+ reads; two options for repeats at
+/// once.
 pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
     let NucleotideFilteringOptions { filtering_db, window_masker_db, window_masker_taxid, .. } =
         options;
     if let Some(path) = window_masker_db {
         let mut start = Vec::new();
-        // More bytes than the notes at the start of a file have.
+        // The notes at the start of a file have fewer bytes than this.
         let opened = File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start));
         opened.map_err(|error| {
             Error::query_options(format_args!("could not open {} ({error})", lossy(path)))
@@ -55,8 +56,8 @@ pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the file of counts, if one is named. If it cannot be used, returns BLAST+'s message for
-/// each query.
+/// Reads the file of counts, if an option names one. If it cannot be used, returns BLAST+'s message
+/// for each query.
 pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>, String> {
     let (path, name) = match (&options.window_masker_db, options.window_masker_taxid) {
         (Some(path), _) => (Some(PathBuf::from(path)), format!("W -d {}", lossy(path))),
@@ -72,7 +73,7 @@ pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>
     Ok(Some(WindowMasker { counts: Arc::new(counts), name }))
 }
 
-/// Returns the file of a taxid, if there is one.
+/// Returns the file of counts for a taxid, if there is one.
 fn of_taxid(taxid: i32) -> Option<PathBuf> {
     let directory = fleetblast_db::configuration_value_or_variable(SECTION, DIRECTORIES)
         .filter(|value| !value.is_empty())

@@ -1,4 +1,4 @@
-//! The charts of the page.
+//! The charts of the page that `fleetblast report` makes.
 
 use fleetblast_job::trace::{Kind, Lane, Slice};
 
@@ -8,15 +8,16 @@ use super::text::{bytes, count, percent, seconds};
 
 /// Width of all charts in pixels.
 const WIDTH: f64 = 1080.0;
-/// Left margin, for words.
+/// Left margin in pixels, for labels.
 const LEFT: f64 = 76.0;
-/// Right margin.
+/// Right margin in pixels.
 const RIGHT: f64 = 12.0;
-/// Most ranks in a chart; of more ranks, some are chosen.
+/// Largest number of ranks in a chart. Of more ranks, the chart shows a selection.
 const MOST_RANKS: usize = 48;
-/// Height of all rows together, if the ranks are few enough.
+/// Height of all rows together in pixels, if a row is neither too low nor too high.
 const ROWS: f64 = 200.0;
-/// Slices narrower than this many pixels are merged.
+/// Least width of a slice in pixels. A narrower slice is widened, or left out if it overlaps the
+/// last one.
 const NARROWEST: f64 = 0.6;
 
 fn time(from: f64, to: f64) -> Scale {
@@ -32,12 +33,13 @@ fn time_axis(svg: &mut Svg, time: Scale, top: f64, bottom: f64) {
     }
 }
 
-/// Returns the class that aligns words below a tick: at the right edge they end at it.
+/// Returns the CSS class that aligns words below a tick. Near the right edge, the words end at the
+/// tick.
 fn at_edge(x: f64, width: f64) -> &'static str {
     if x > width - 30.0 { "tick end" } else { "tick mid" }
 }
 
-/// Formats a round time.
+/// Formats the time at a tick of an axis.
 fn tick_time(time: f64) -> String {
     match time {
         0.0 => "0 s".to_owned(),
@@ -104,7 +106,8 @@ pub fn utilisation(figures: &Figures) -> String {
     svg.finish("ranks at work over time")
 }
 
-/// Draws the work of each rank; of many ranks, a choice.
+/// Draws the work of each rank from the time `from` to the time `to`, in seconds. Of many ranks,
+/// draws a selection.
 pub fn timeline(figures: &Figures, from: f64, to: f64) -> String {
     let shown = shown_ranks(figures.ranks.len());
     let row_height = (ROWS / shown.len() as f64).clamp(21.0, 40.0);
@@ -130,15 +133,16 @@ pub fn timeline(figures: &Figures, from: f64, to: f64) -> String {
     svg.finish("what each rank did when")
 }
 
-/// Position of a rank's slices on its search threads.
+/// Vertical position and height in pixels of a rank's slices on search threads.
 #[derive(Clone, Copy)]
 struct Bar {
     y: f64,
     height: f64,
 }
 
-/// Draws a slice in its rank's row: slices on search threads above, others below. `last` holds the
-/// ends of the last drawn ones: a slice too narrow to see is drawn only in free space.
+/// Draws a slice in its rank's row: slices on search threads above, others below. `last` has the
+/// right ends of the last slices drawn above and below. A slice too narrow to see is drawn only to
+/// the right of them.
 fn draw(svg: &mut Svg, slice: &Slice, time: Scale, bar: Bar, last: &mut (f64, f64)) {
     let x = time.pixel(slice.start.max(time.from));
     let end = time.pixel(slice.end.min(time.to));
@@ -176,7 +180,7 @@ pub fn describe_slice(slice: &Slice) -> String {
     words
 }
 
-/// Returns all ranks, or an even choice of many with the first and the last.
+/// Returns the ranks to show: all, or an even selection of many with the first and the last.
 fn shown_ranks(count: usize) -> Vec<usize> {
     if count <= MOST_RANKS {
         return (0..count).collect();
@@ -184,7 +188,7 @@ fn shown_ranks(count: usize) -> Vec<usize> {
     (0..MOST_RANKS).map(|place| place * (count - 1) / (MOST_RANKS - 1)).collect()
 }
 
-/// Draws a histogram of the times of tasks, on a logarithmic scale.
+/// Draws a histogram of task times, on a logarithmic scale.
 pub fn task_times(figures: &Figures) -> String {
     let count_of_bars = (2 * figures.tasks.len().isqrt()).clamp(8, 40);
     let width = 520.0;
@@ -228,7 +232,7 @@ pub fn task_times(figures: &Figures) -> String {
 }
 
 /// Draws the time of each task against its size: residues of the queries × residues of the
-/// partition.
+/// partition. Of many tasks, draws an even selection.
 pub fn task_sizes(figures: &Figures) -> String {
     const MOST_DOTS: usize = 1500;
     let width = 520.0;
@@ -262,7 +266,7 @@ pub fn task_sizes(figures: &Figures) -> String {
     svg.finish("task times by size")
 }
 
-/// Draws a counter over time, summed over ranks.
+/// Draws a counter over time, summed over ranks; `None` if it is always 0.
 pub fn counter(figures: &Figures, name: &str, unit: fn(f64) -> String) -> Option<String> {
     let (width, bottom) = (520.0, 110.0);
     let mut changes: Vec<(f64, f64)> = Vec::new();
@@ -309,7 +313,7 @@ pub fn counter(figures: &Figures, name: &str, unit: fn(f64) -> String) -> Option
     Some(svg.finish(name))
 }
 
-/// Thins out values that lie too close to see.
+/// Reduces the values to about 1000 or fewer: keeps the largest of each run.
 fn thin(levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let every = levels.len().div_ceil(1000).max(1);
     levels
@@ -318,7 +322,7 @@ fn thin(levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns the style of a use of the search threads.
+/// Returns the CSS class of a use of the search threads.
 pub fn class(of: ThreadUse) -> &'static str {
     match of {
         ThreadUse::Search => "search",
@@ -329,7 +333,7 @@ pub fn class(of: ThreadUse) -> &'static str {
     }
 }
 
-/// Returns the style of a slice outside the search threads.
+/// Returns the CSS class of a slice outside the search threads.
 fn class_beside(kind: Kind) -> &'static str {
     match kind {
         Kind::Merge => "merge",

@@ -18,7 +18,7 @@ pub enum ThreadUse {
     Output,
     /// Opening the database.
     Load,
-    /// Nothing.
+    /// No work.
     Idle,
 }
 
@@ -40,7 +40,7 @@ impl ThreadUse {
         }
     }
 
-    /// Returns the name for people.
+    /// Returns the name of the use on the page.
     pub fn name(self) -> &'static str {
         match self {
             ThreadUse::Search => "searching",
@@ -57,13 +57,13 @@ impl ThreadUse {
 pub struct Rank {
     /// Seconds of the search threads by use; the rest is idle.
     pub uses: BTreeMap<ThreadUse, f64>,
-    /// Seconds outside the search threads, by kind.
+    /// Seconds outside the search threads, by kind of slice.
     pub beside: BTreeMap<Kind, f64>,
     /// Number of tasks searched.
     pub tasks: u64,
-    /// When its search threads began their first slice.
+    /// Time in seconds at which its search threads began their first slice after loading.
     pub first: f64,
-    /// When they ended the last slice.
+    /// Time in seconds at which its search threads ended their last slice after loading.
     pub last: f64,
     /// Messages sent to other ranks.
     pub messages: u64,
@@ -74,7 +74,7 @@ pub struct Rank {
 pub struct Output {
     /// Bytes written.
     pub bytes: u64,
-    /// Writes.
+    /// Number of writes.
     pub writes: u64,
     /// Contiguous ranges of bytes in these writes.
     pub stretches: u64,
@@ -84,7 +84,7 @@ pub struct Output {
     pub writers: u64,
     /// Bytes sent to other ranks, which wrote them.
     pub sent: u64,
-    /// Most bytes of finished output that waited for an earlier block.
+    /// Largest number of bytes of finished output that waited for an earlier block.
     pub waiting: u64,
 }
 
@@ -92,9 +92,9 @@ pub struct Output {
 pub struct Figures<'a> {
     /// The timeline.
     pub timeline: &'a Timeline,
-    /// Ranks by number.
+    /// Figures of each rank, by its number.
     pub ranks: Vec<Rank>,
-    /// Slices of searched tasks, longest first.
+    /// Slices of tasks in the preliminary search, longest first.
     pub tasks: Vec<&'a Slice>,
     /// Mean number of ranks at each use, for equal steps of time.
     pub steps: Vec<BTreeMap<ThreadUse, f64>>,
@@ -107,7 +107,7 @@ pub struct Figures<'a> {
 pub struct IdleTail {
     /// Start of the tail in seconds.
     pub start: f64,
-    /// Share of all ranks' time in the run that was idle in the tail.
+    /// Idle time of all ranks in the tail, as a share of the time of all ranks in the run.
     pub lost: f64,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Adds a slice to the use over time.
+    /// Adds a slice to `steps`, the use of the search threads over time.
     fn step(&mut self, slice: &Slice, of: ThreadUse) {
         let width = self.timeline.end / STEPS as f64;
         let first = (slice.start / width) as usize;
@@ -182,7 +182,7 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Reads the last values of counters.
+    /// Reads the figures that counters of the timeline have: messages, and waiting output.
     fn count(&mut self) {
         for (name, values) in &self.timeline.counters {
             let Some((rank, name)) = split(name) else { continue };
@@ -206,18 +206,18 @@ impl<'a> Figures<'a> {
         seconds / (self.ranks.len() as f64 * self.timeline.end).max(1e-9)
     }
 
-    /// Returns the share of that time in which the threads worked.
+    /// Returns the share of the search threads' time in which they worked.
     pub fn utilisation(&self) -> f64 {
         1.0 - self.share(ThreadUse::Idle)
     }
 
-    /// Returns the share of that time lost before the first slices.
+    /// Returns the share of the search threads' time lost before their first slices.
     pub fn begin_lost(&self) -> f64 {
         let lost: f64 = self.ranks.iter().map(|rank| rank.first).sum();
         lost / (self.ranks.len() as f64 * self.timeline.end).max(1e-9)
     }
 
-    /// Returns the tail.
+    /// Returns the tail of the run.
     pub fn tail(&self) -> IdleTail {
         let end = self.timeline.end;
         let start = self.ranks.iter().map(|rank| rank.last).fold(end, f64::min);
@@ -240,7 +240,7 @@ impl<'a> Figures<'a> {
     }
 }
 
-/// Splits `rank 3 waiting tasks` into 3 and `waiting tasks`.
+/// Splits the name of a counter: `rank 3 waiting tasks` into 3 and `waiting tasks`.
 pub fn split(counter: &str) -> Option<(usize, &str)> {
     let (rank, name) = counter.strip_prefix("rank ")?.split_once(' ')?;
     Some((rank.parse().ok()?, name))

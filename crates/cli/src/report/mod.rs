@@ -19,7 +19,7 @@ use self::figures::Figures;
 use crate::options::parse::Given;
 use crate::options::report::ReportOptions;
 
-/// Runs the program.
+/// Runs `fleetblast report`.
 ///
 /// # Errors
 /// A trace that cannot be read, a page that cannot be written.

@@ -1,4 +1,4 @@
-//! The page: one self-contained HTML file.
+//! The page of `fleetblast report`: one self-contained HTML file.
 
 use fleetblast_job::trace::{Kind, RESULT_MEMORY, WAITING_OUTPUT, WAITING_TASKS};
 
@@ -9,11 +9,11 @@ use super::text::{bytes, count, percent, pluralize, seconds};
 use super::verdict::Verdict;
 
 const STYLE: &str = include_str!("style.css");
-/// Number of last tasks in the list.
+/// Number of tasks in the list of the last tasks.
 const LAST_TASKS: usize = 8;
-/// Most ranks in the list.
+/// Largest number of ranks in the list of the figures of every rank.
 const MOST_RANKS: usize = 512;
-/// How much before the tail its chart begins, as a share of the tail's length.
+/// Time that the chart of the tail shows before the tail, as a share of the tail's length.
 const BEFORE_TAIL: f64 = 0.5;
 
 /// Makes the page.

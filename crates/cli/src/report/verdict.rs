@@ -7,7 +7,7 @@ use super::text::{count, percent, pluralize, seconds};
 
 /// Utilization of the search threads above which there is nothing left to gain.
 const WELL_USED: f64 = 0.9;
-/// Least share of the time for a remark.
+/// Least share of the ranks' time that gets a remark.
 const LEAST_SHARE: f64 = 0.03;
 /// Tasks per rank above which all ranks end at about the same time.
 const MANY_TASKS: f64 = 12.0;
@@ -21,7 +21,7 @@ const LONG_READING: f64 = 0.3;
 pub struct Verdict {
     /// The searched queries and subjects, and the time.
     pub what: String,
-    /// What limited the speed.
+    /// The limit of the speed, as a sentence.
     pub limit: String,
     /// Remarks with advice.
     pub remarks: Vec<String>,
@@ -116,13 +116,13 @@ fn remarks(figures: &Figures) -> Vec<String> {
     remarks
 }
 
-/// Returns the search threads of all ranks.
+/// Returns the number of search threads of all ranks.
 fn threads(figures: &Figures) -> u64 {
     let run = &figures.timeline.description;
     u64::from(run.ranks) * u64::from(run.threads)
 }
 
-/// Returns the cores of all hosts.
+/// Returns the number of cores of all hosts.
 fn cores(figures: &Figures) -> u64 {
     let run = &figures.timeline.description;
     u64::from(run.hosts) * u64::from(run.cores)

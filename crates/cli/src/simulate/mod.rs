@@ -27,12 +27,14 @@ use self::setup::Setup;
 use crate::options::parse::Given;
 use crate::options::simulate::SimulateOptions;
 
-/// Most runs of a job that end by failures; a job that needs more is an error.
+/// Largest number of runs of a job that failures end again and again. A job that needs more runs is
+/// an error.
 const MOST_RUNS: u32 = 1000;
-/// Most runs in a row that end by failures without finishing a further block.
+/// Largest number of consecutive runs that failures end before a further block is finished.
 const MOST_IDLE_RUNS: u32 = 50;
 
-/// What a terminal shows meanwhile; nothing is shown elsewhere.
+/// Template of the spinner that a terminal shows during a simulation. Without a terminal there is
+/// none.
 const WATCHED: &str = "{spinner} {msg}, which takes seconds to minutes ({elapsed})";
 const TICK: Duration = Duration::from_millis(250);
 
@@ -43,18 +45,18 @@ struct Simulated {
     report: Report,
     /// Wall time of all runs, in seconds.
     wall_seconds: f64,
-    /// Share of the time of all searching cores spent on search and answers.
+    /// Share of the time of all searching cores that they spend on search and answers.
     efficiency: f64,
     /// Number of failures that ended a run.
     failures: u32,
-    /// Seconds of the longest block: no schedule is shorter.
+    /// Time of the longest block in seconds; no schedule can be shorter.
     longest_block_seconds: f64,
 }
 
-/// Runs the program.
+/// Runs `fleetblast simulate`.
 ///
 /// # Errors
-/// Options that do not go together, a trace that cannot be read, figures that cannot be written.
+/// Options that contradict each other, a trace that cannot be read, figures that cannot be written.
 pub fn run(given: &Given) -> Result<(), Error> {
     let options = SimulateOptions::new(given);
     let json = if options.scaling {
@@ -76,13 +78,13 @@ pub fn run(given: &Given) -> Result<(), Error> {
     fs::write(&path, json.map_err(|error| failed(&error))? + "\n").map_err(|error| failed(&error))
 }
 
-/// Simulates a job to its end, again from its checkpoint after each failure. A terminal shows the
-/// elapsed time.
+/// Simulates a job to its end. After each failure, the job resumes from its checkpoint. A terminal
+/// shows the elapsed time.
 fn job(setup: &Setup) -> Result<Simulated, Error> {
     watched(&setup.job, || run_to_the_end(setup))
 }
 
-/// Shows on a terminal how long a job has been simulated.
+/// Calls `simulate`. Meanwhile a terminal shows the elapsed time.
 fn watched<T>(job: &Job, simulate: impl FnOnce() -> T) -> T {
     let spinner = ProgressBar::new_spinner();
     if let Ok(style) = ProgressStyle::with_template(WATCHED) {

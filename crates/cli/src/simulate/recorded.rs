@@ -1,4 +1,4 @@
-//! The workload recorded in a trace: time and output of each slice.
+//! The workload recorded in a trace: time and output of each task.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,10 +36,10 @@ pub fn workload(timeline: &Timeline) -> Trace {
         |block: &TraceBlock| block.search_seconds.iter().any(|&seconds| seconds > 0.0);
     let mut blocks: Vec<TraceBlock> = blocks.into_values().filter(is_searched).collect();
     for block in &mut blocks {
-        // So far this is all of the block's output.
+        // Until here, `master_bytes` has all of the block's output.
         block.master_bytes = block.master_bytes.saturating_sub(block.piece_bytes.iter().sum());
     }
-    // A sorted table has an additional round for its rows.
+    // A sorted table needs an additional round of messages for its rows.
     let rounds = if timeline.slices_of(Kind::Describe).next().is_some() { 3 } else { 2 };
     Trace { threads: run.threads, rounds, blocks }
 }
@@ -79,7 +79,7 @@ fn add(block: &mut TraceBlock, slice: &Slice, own: &[usize], seconds: f64) {
         }
         Kind::Merge => {
             block.master_seconds += seconds;
-            // Only the round that lays out the output.
+            // Only the round that lays out the output counts its bytes.
             if slice.arg("round").is_some() {
                 block.master_bytes += bytes;
             }
@@ -88,11 +88,11 @@ fn add(block: &mut TraceBlock, slice: &Slice, own: &[usize], seconds: f64) {
     }
 }
 
-/// Estimates the times of slices as if ranks did not share cores.
+/// Estimates of the times of slices, as if ranks did not share cores.
 struct UnsharedTimes {
     ranks_per_host: u32,
-    /// For each host, points of time with the core seconds that a slice running since the start
-    /// would have had.
+    /// For each host: points of time in seconds, each with core seconds. A slice that runs from the
+    /// start to this time would have had these core seconds.
     had: Vec<Vec<(f64, f64)>>,
 }
 
@@ -133,7 +133,7 @@ impl UnsharedTimes {
     }
 }
 
-/// Whether a slice uses the search threads.
+/// Returns whether a slice uses the search threads.
 fn on_threads(slice: &Slice) -> bool {
     slice.track.lane == Lane::Search && !matches!(slice.kind, Kind::Wait | Kind::Load)
 }

@@ -15,14 +15,14 @@ const SCHEDULES: [Schedule; 3] = [Schedule::Dynamic, Schedule::Length, Schedule:
 /// Efficiency below which scaling has ended.
 const KNEE: f64 = 0.9;
 
-/// A row of the table.
+/// A row of the scaling table.
 #[derive(Debug, Serialize)]
 pub struct ScalingRow {
     scale: Scale,
     simulated: Simulated,
 }
 
-/// Prints the table row by row.
+/// Simulates the jobs of the scaling table, and prints each row when it is known.
 ///
 /// # Errors
 /// A job that does not complete.
@@ -89,7 +89,7 @@ fn row(dynamic: &ScalingRow, line: &ScalingRow) -> String {
     )
 }
 
-/// Describes where efficiency falls, and why.
+/// Describes the number of ranks at which efficiency falls, and the reason.
 fn knee(lines: &[ScalingRow]) -> String {
     let dynamic: Vec<&ScalingRow> =
         lines.iter().filter(|line| line.scale.schedule == Schedule::Dynamic).collect();

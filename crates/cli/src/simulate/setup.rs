@@ -69,7 +69,7 @@ impl Setup {
             return Err(refused(FAILURES.name(), &wanted, &format!("{mean:e}")));
         }
         if setup.failures.is_some() {
-            // The kept bytes are known only if the simulator accounts for every byte.
+            // The bytes in a checkpoint are known only if the simulator accounts for every byte.
             let config = Config { checkpoint: true, ..(*setup.job.config).clone() };
             setup.job.config = Arc::new(config);
             setup.job.audit = true;
@@ -94,13 +94,13 @@ fn user_settings(options: &SimulateOptions) -> UserSettings {
     }
 }
 
-/// The error for an impossible layout.
+/// Returns the error for an impossible layout.
 pub fn impossible(error: &LayoutError) -> Error {
     Error::new(exit::INPUT, format!("Error: {error}"))
 }
 
-/// Builds a search with the task times of a trace: on the recorded layout for the same number of
-/// ranks, else on the layout that the driver would choose.
+/// Builds a search with the task times of a trace. The layout is the recorded one for the same
+/// number of ranks, else the one that the driver would choose.
 fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     let timeline = Timeline::read(path)?;
     let run = &timeline.description;
@@ -136,7 +136,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         stream: false,
         threads: run.threads,
         memory: machine.memory,
-        // The number of sequences is not recorded; this is enough for any partition.
+        // The number of sequences is not recorded; this number is enough for any partition.
         database: Size { bytes: residues, residues, sequences: u64::from(u32::MAX) },
         queries: Some(total),
         batch_residues: 1,
@@ -155,14 +155,14 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     let source = Source::Recorded(trace, blocks);
     let mut job = Job::planned(&plan, &request, source, machine, seed(options));
     if model(options, ranks).is_none() {
-        // A trace begins when all files are open.
+        // A trace begins when all files are open, so no start is simulated.
         job.startup = None;
     }
     let recorded = Some(timeline.end).filter(|_| same && wanted.is_none());
     Ok(Setup { job, replicas, block_residues, failures: None, recorded })
 }
 
-/// Returns the weight and number of blocks of `wanted` queries, made by repeating those of a trace.
+/// Returns the weight and number of blocks for `wanted` queries: the blocks of the trace, repeated.
 fn repeated(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
     let sum = |of: fn(&Weight) -> u64| -> u64 {
         trace.blocks.iter().map(|block| of(&block.weight)).sum()
@@ -176,7 +176,7 @@ fn repeated(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
     (Weight { sequences: scaled(queries), residues: scaled(residues) }, blocks as u32)
 }
 
-/// Builds a search with random task times.
+/// Builds a search with random task times from the options.
 pub fn scale(options: &SimulateOptions) -> Scale {
     let ranks = options.ranks.unwrap_or(4096);
     let model = match options.machine {
@@ -204,7 +204,7 @@ fn model(options: &SimulateOptions, ranks: u32) -> Option<Machine> {
     })
 }
 
-/// Changes a model by the options.
+/// Changes the model of a machine by the options.
 ///
 /// # Errors
 /// Invalid values.
@@ -266,12 +266,12 @@ fn positive(option: &Opt<f64>, number: Option<f64>) -> Result<Option<f64>, Error
     }
 }
 
-/// The error for an invalid value of an option.
+/// Returns the error for an invalid value of an option.
 pub fn refused(name: &str, wanted: &str, given: &str) -> Error {
     Error::new(exit::INPUT, format!("Error: -{name} needs {wanted}, not '{given}'"))
 }
 
-/// Returns the kinds of machines in a table.
+/// Returns the kinds of machines in the scaling table.
 pub fn kinds(options: &SimulateOptions) -> Vec<MachineKind> {
     match options.machine {
         None => vec![MachineKind::BlueGene, MachineKind::Modern],

@@ -60,7 +60,7 @@ const CONTENTS: [(&str, EncodingCost); 3] = [
     ),
 ];
 
-/// A row of the table.
+/// A row of the table of sites: a search, a link, and how the report crosses it.
 #[derive(Debug, Serialize)]
 pub struct SiteRow {
     link: Link,
@@ -71,8 +71,8 @@ pub struct SiteRow {
     report_seconds: f64,
     /// Bytes sent over the link.
     crossed: u64,
-    /// How the report was made at the other site; `None` if the searching ranks wrote it over the
-    /// link.
+    /// Figures of the report that was made at the other site; `None` if the searching ranks wrote
+    /// it over the link.
     arrival: Option<SiteReport>,
 }
 
@@ -85,7 +85,7 @@ struct SiteSearch {
     job: Job,
 }
 
-/// Prints the table row by row.
+/// Simulates the searches of the table of sites, and prints each row when it is known.
 ///
 /// # Errors
 /// A job that does not complete, invalid values.
@@ -132,7 +132,7 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<SiteRow>, Error> {
     Ok(lines)
 }
 
-/// Returns the links of the table.
+/// Returns the links of the table: the one in the options, or else the default ones.
 fn links(options: &SimulateOptions) -> Result<Vec<Link>, Error> {
     let given =
         rate(&SITE_RATE, options.site_rate.as_deref(), LEAST_SITE_RATE)?.zip(options.site_delay);
@@ -217,7 +217,7 @@ impl SiteRow {
         )
     }
 
-    /// Returns the longest wait of the report.
+    /// Returns the name of the resource that limits the time of the report.
     fn limit(&self) -> &'static str {
         let Some(arrival) = &self.arrival else { return "" };
         let end = self.report_seconds.max(1e-9);
@@ -235,7 +235,7 @@ impl SiteRow {
     }
 }
 
-/// Ratio of the times of report and search up to which the search is the limit.
+/// Largest ratio of the times of report and search at which the search is the limit.
 const LATER: f64 = 1.05;
 /// Share of the time above which a busy resource is the limit.
 const BUSY: f64 = 0.7;

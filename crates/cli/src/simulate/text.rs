@@ -12,7 +12,7 @@ const BUSY: f64 = 0.8;
 /// Utilization of the search threads above which only they limit the job.
 const WELL_USED: f64 = 0.9;
 
-/// Formats the report of a job.
+/// Formats the results of a simulated job.
 pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
     let Setup { job, replicas, .. } = setup;
     let report = &simulated.report;
@@ -116,7 +116,7 @@ fn machine(machine: &Machine, ranks: u32) -> String {
     )
 }
 
-/// Describes what limits a job.
+/// Names the limit of a job's speed.
 pub fn limit(simulated: &Simulated) -> String {
     let report = &simulated.report;
     let Report { makespan, workers, .. } = *report;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fleetblast_job::audience::Stage;
 
-/// Counts finished work, in queries. Threads share a meter.
+/// A counter of finished work, in queries, which threads share.
 #[derive(Default)]
 pub struct Meter {
     state: Mutex<State>,
@@ -19,11 +19,11 @@ struct State {
     total: Option<u64>,
     /// Queries whose report is finished.
     finished: u64,
-    /// Queries among these that an earlier run finished.
+    /// The part of `finished` that an earlier run finished.
     earlier: u64,
     /// Unfinished blocks, by number.
     open: BTreeMap<u32, Open>,
-    /// The largest share shown, so that progress never goes back.
+    /// The largest finished amount so far, in queries, so that progress never goes back.
     most: f64,
 }
 
@@ -45,13 +45,13 @@ pub struct Snapshot {
     pub under_way: u64,
     /// Finished queries, plus the finished shares of the unfinished ones.
     pub done: f64,
-    /// The same without the queries of an earlier run.
+    /// The amount `done`, without the queries that an earlier run finished.
     pub done_here: f64,
 }
 
 impl Snapshot {
-    /// Returns the finished share, if the number of queries is known. It is 1 only after the end of
-    /// the search.
+    /// Returns the finished share, if the number of queries is known. It is at most 0.999, because
+    /// only the end of the search is 1.
     pub fn share(&self) -> Option<f64> {
         self.total.map(|total| (self.done / total.max(1) as f64).min(0.999))
     }
@@ -68,7 +68,7 @@ impl Meter {
         self.lock().open.insert(block, Open { queries, share: 0.0, stage: None });
     }
 
-    /// Sets the least finished share of a block.
+    /// Raises the finished share of a block to at least `share`.
     pub fn reach(&self, block: u32, share: f64) {
         if let Some(open) = self.lock().open.get_mut(&block) {
             open.share = open.share.max(share);
@@ -84,12 +84,12 @@ impl Meter {
         }
     }
 
-    /// Adds finished steps of the stage.
+    /// Adds finished steps of the current stage.
     pub fn step(&self, more: u64) {
         self.steps.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// Ends a block: its report is finished.
+    /// Ends a block, whose report is finished.
     pub fn close(&self, block: u32) {
         let mut state = self.lock();
         state.finished += state.open.remove(&block).map_or(0, |open| open.queries);
@@ -121,8 +121,8 @@ impl Meter {
         }
     }
 
-    /// Code that holds the lock does not panic, and counts are valid in any case, so poisoning is
-    /// ignored.
+    /// Locks the counts. Code that holds the lock does not panic, and counts are valid in any case,
+    /// so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -158,7 +158,7 @@ mod tests {
     fn all_is_done_at_the_end_only() {
         let meter = Meter::default();
         meter.expect(Some(3));
-        // More queries than were counted, as in a file without definition lines.
+        // There are more queries than were counted, as in a file without definition lines.
         meter.open(0, 5);
         meter.close(0);
         assert_eq!(meter.snapshot().share(), Some(0.999));

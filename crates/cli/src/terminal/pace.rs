@@ -9,7 +9,7 @@ const SETTLED: Duration = Duration::from_secs(1);
 /// since the start, so the rate becomes steadier and the slow start counts little.
 #[derive(Debug, Default)]
 pub struct ProgressRate {
-    /// Time since the start of the last sample, and the finished amount then.
+    /// Time of the last sample since the start of the search, and the amount finished by then.
     last: (Duration, f64),
     /// Amount finished per second.
     rate: f64,
@@ -27,7 +27,8 @@ impl ProgressRate {
         }
     }
 
-    /// Returns the time for the amount `rest`; `None` as long as there is no estimate.
+    /// Returns the expected time for the remaining amount `rest`; `None` if there is no estimate
+    /// yet.
     pub fn left(&self, rest: f64) -> Option<Duration> {
         let seconds = rest.max(0.0) / self.rate;
         let is_settled = self.last.0 >= SETTLED && self.rate > 0.0;

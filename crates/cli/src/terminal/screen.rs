@@ -26,7 +26,7 @@ pub struct Screen {
     thread: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// The state that the thread draws.
+/// The state that the drawing thread shows.
 struct Canvas {
     how: DisplayMode,
     bar: ProgressBar,
@@ -147,7 +147,8 @@ impl Canvas {
     }
 }
 
-/// The last line without a terminal: its time since the start, and the amount finished then.
+/// The last progress line that was written without a terminal: its time since the start, and the
+/// amount finished by then.
 #[derive(Default)]
 struct Lines {
     at: Duration,
@@ -156,8 +157,8 @@ struct Lines {
 
 impl Lines {
     /// Returns whether another line is due, and notes it as written. It is due if there is progress
-    /// and the last line is old enough. Lines become rarer with time, lest a long search fill a
-    /// file.
+    /// and the last line is old enough. Lines become rarer with time, so that a long search does
+    /// not fill a file.
     fn is_due(&mut self, now: Duration, done: f64) -> bool {
         let due = now >= (self.at + LINE_EVERY).max(self.at.mul_f64(1.02)) && done > self.done;
         if due {
@@ -181,13 +182,13 @@ fn sentence(seen: &Snapshot, left: Option<Duration>, elapsed: Duration) -> Strin
         return format!("{finished} queries done{within}, {}", clock(elapsed));
     };
     let left = left.map_or(String::new(), |left| format!(", {} left", clock(left)));
-    // Rounded down: only the end is 100 %.
+    // The number is rounded down: only the end is 100 %.
     let percent = (share * 1000.0).floor() / 10.0;
     format!("{percent:.1} %  {finished}/{} queries{left}", HumanCount(total))
 }
 
-/// Whether this job is in the foreground: drawings of a background job would disturb the terminal
-/// of another.
+/// Returns whether this job is in the foreground. Drawings of a background job would disturb the
+/// terminal of another job.
 fn in_foreground() -> bool {
     let group = rustix::termios::tcgetpgrp(io::stderr());
     group.map_or(true, |group| group == rustix::process::getpgrp())

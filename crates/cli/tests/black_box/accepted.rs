@@ -15,7 +15,7 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Format, Plan, Split, Subjects};
 use fleetblast_job::threads::ThreadSource;
 
-/// Lines to add to `-query q.fa -subject s.fa`.
+/// Options to add to `-query q.fa -subject s.fa`, for one search each; `|` separates words.
 const ADDED: &[&str] = &[
     "",
     "-evalue=1e-3",
@@ -83,13 +83,13 @@ fn plan_on(
     (warnings, plan)
 }
 
-/// The plan for `-query q.fa -subject s.fa` and more, on four cores.
+/// Plans a search with `-query q.fa -subject s.fa` and the words of `line`, on four cores.
 fn plan(fixture: &Fixture, line: &str) -> Plan {
     let (_, plan) = plan_on(&line_of(fixture, "-subject|s.fa", line), 4, &BTreeMap::new());
     plan.unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
-/// How a plan searches proteins.
+/// Returns the parameters of a search of proteins.
 fn protein(plan: Plan) -> ProteinParams {
     match plan.params {
         Params::Protein(params) => params,
@@ -108,7 +108,8 @@ fn line_of(fixture: &Fixture, subjects: &str, line: &str) -> Vec<OsString> {
     words
 }
 
-/// Compares warnings, and that both accept the line.
+/// Checks that FleetBLAST prints the oracle's warnings for each line, and accepts the line if the
+/// oracle does.
 fn compare(fixture: &Fixture, subjects: &str, lines: &[&str]) {
     let Some(oracle) = fixture.oracle else { return };
     let cores = std::thread::available_parallelism().expect("a number of cores").get();

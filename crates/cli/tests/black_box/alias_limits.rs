@@ -1,5 +1,5 @@
-//! Volumes that are named beside their aliases, with limits and lists of these: the sequences that
-//! searches and `blastdbcmd` use are those of BLAST+ 2.12.0.
+//! Databases that are named together with their aliases, which have limits and lists. Searches and
+//! `blastdbcmd` use the sequences that BLAST+ 2.12.0 uses.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::common::Fixture;
 const SEQUENCE: &str = "CAGATTTTCATATTATGCAGAAAATCTACTTCGCCTGATACGAGTCGGTTATCTTCGGATACTGTATAGTCCCACCTGGTGATCCTATGCTTGTGAGTAC";
 const TAXIDS: [u32; 6] = [9606, 562, 9606, 562, 7227, 9606];
 
-/// Lists, and aliases of the databases `d` and `d4`.
+/// Names and contents of lists, and of aliases of the databases `d` and `d4`.
 const FILES: [(&str, &[u8]); 16] = [
     ("taxids", b"562\n"),
     ("ids", b"AF000002.1\nAF000003.1\n"),
@@ -29,7 +29,7 @@ const FILES: [(&str, &[u8]); 16] = [
     ("stats.nal", b"DBLIST d\nSTATS_NSEQ 1000\nSTATS_TOTLEN 90000\nMAXLEN 7\n"),
 ];
 
-/// Words of `blastn` parted by `|`, and the numbers and e-values of the subjects that it shows.
+/// Words of `blastn`, separated by `|`, and the numbers and e-values of the subjects that it shows.
 const SEARCHES: [(&str, &str); 13] = [
     ("-db|range d", "3 7.01e-43\n4 1.96e-38"),
     ("-db|d range|-partitions|2", "3 7.01e-43\n4 1.96e-38"),
@@ -46,13 +46,13 @@ const SEARCHES: [(&str, &str); 13] = [
     ("-db|empty", ""),
 ];
 
-/// Words of `blastdbcmd -dbtype nucl -outfmt %o`, the exit code, and standard output with blanks
-/// for line ends.
+/// Words of `blastdbcmd -dbtype nucl -outfmt %o`, separated by `|`, the exit code, and standard
+/// output with blanks for line ends.
 const RETRIEVALS: [(&str, i32, &str); 25] = [
     ("-db|range d|-entry|all", 0, "0 2 3"),
     ("-db|range|-entry|all", 0, "2 3"),
     ("-db|binary range|-entry|all", 0, "2 3 4"),
-    // An excluded GI of the last volume is taken for the next included one.
+    // BLAST+ takes an excluded GI of the last volume for the next included one.
     ("-db|range|-entry|11", 0, "2"),
     ("-db|binary|-entry|14", 0, "4"),
     ("-db|binary|-entry|16", 0, "5"),
@@ -115,8 +115,8 @@ fn directory() -> Fixture {
     fixture
 }
 
-/// Runs a program, and that of BLAST+ if it is there, which must agree. Returns exit code and
-/// standard output.
+/// Runs a program. If BLAST+ is installed, checks that its program gives the same result. Returns
+/// exit code and standard output.
 fn run(fixture: &Fixture, program: &str, words: &[OsString]) -> (Option<i32>, String) {
     let ours = fixture.run(&fixture.called(program), words, &[]);
     let ours = (ours.status.code(), String::from_utf8_lossy(&ours.stdout).into_owned());

@@ -8,7 +8,8 @@ use crate::sandbox::{SEQUENCES, Sandbox, is_above_permissions, message, sound};
 use crate::volumes::{FIVE, FOUR, entries, volume};
 use fleetblast_db::VolumeBytes;
 
-/// Tables of the index from its end: byte offset of a sequence offset.
+/// Returns the byte offset in the index of the offset of sequence `i`; the index ends with this
+/// table.
 fn sequence_offset(bytes: &VolumeBytes, i: usize) -> usize {
     bytes.index.len() - 4 * (SEQUENCES + 1 - i)
 }
@@ -214,7 +215,7 @@ fn one_bad_volume_of_several_is_named() {
     let mut bytes = volume(&FOUR, &entries(12, 4));
     bytes.residues[3] = 77;
     sandbox.database("two.01", &bytes);
-    // The OID is that of the whole database.
+    // The message has the OID in the whole database.
     sandbox.refused(&["-db", "two"], 2, &["two.01.psq", "byte 3:", "sequence 5"]);
     bytes.headers.truncate(4);
     sandbox.database("two.01", &bytes);

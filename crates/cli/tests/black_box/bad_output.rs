@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{Sandbox, message, query};
 
-/// More than enough for a short search on a busy machine.
+/// Longest wait for the start of a report: more than enough on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn report(sandbox: &Sandbox) -> Vec<u8> {
@@ -63,7 +63,8 @@ fn a_report_larger_than_allowed_leaves_nothing() {
     assert_eq!(fs::read(sandbox.path("old")).expect("a file"), b"an older report\n");
 }
 
-/// The system sends a signal to a process that writes beyond the limit; it must end no command.
+/// The system sends a signal to a process that writes beyond the limit. This signal must end no
+/// command.
 #[test]
 fn files_larger_than_allowed_are_errors_of_every_command() {
     let sandbox = Sandbox::new();
@@ -118,7 +119,7 @@ fn a_closed_pipe_ends_the_run_quietly() {
             .expect("the program starts");
         drop(command);
         let mut stdin = child.stdin.take().expect("its input");
-        // Several blocks of queries, so that a part of the report comes before the end.
+        // There are several blocks of queries, so a part of the report is written before the end.
         let feeder = std::thread::spawn(move || {
             let queries = query().repeat(100);
             while stdin.write_all(&queries).is_ok() {}
@@ -197,7 +198,7 @@ fn an_interrupted_run_leaves_nothing_and_dies_by_the_signal() {
     assert_eq!(fs::read(sandbox.path("old")).expect("a file"), b"an older report\n");
 }
 
-/// As under `nohup`.
+/// The shell ignores signals for its child, like `nohup`.
 #[test]
 fn a_signal_that_was_ignored_stays_ignored() {
     let sandbox = Sandbox::new();

@@ -7,7 +7,7 @@ use crate::common::Fixture;
 use crate::sandbox::{Sandbox, is_above_permissions, message, query};
 use fastrand::Rng;
 
-/// A gzip member with `text` in one block that is not compressed; its check sum is wrong.
+/// Builds a gzip member with `text` in one block that is not compressed; its check sum is wrong.
 fn stored_gzip(text: &[u8]) -> Vec<u8> {
     let length = u16::try_from(text.len()).expect("a short text");
     let mut bytes = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x01".to_vec();
@@ -16,11 +16,11 @@ fn stored_gzip(text: &[u8]) -> Vec<u8> {
     [&bytes, text, &[0; 4], &u32::from(length).to_le_bytes()].concat()
 }
 
-/// A zstd frame with `text` in one raw block.
+/// Builds a zstd frame with `text` in one raw block.
 fn raw_zstd(text: &[u8]) -> Vec<u8> {
     let length = u32::try_from(text.len()).expect("a short text");
     let block = (length << 3 | 1).to_le_bytes();
-    // A single segment whose size has four bytes.
+    // The header describes a single segment whose size has four bytes.
     [&b"\x28\xb5\x2f\xfd\xa0"[..], &length.to_le_bytes(), &block[..3], text].concat()
 }
 
@@ -60,7 +60,7 @@ fn input_that_is_no_fasta_is_named_with_file_and_line() {
     sandbox.write("junk.fa", junk(4000));
     sandbox.write("late.fa", "; a comment\n\n%%%%####\n");
     sandbox.write("nul.fa", [0; 300]);
-    // An index is a likely thing to give instead of a query.
+    // A user may name a file of a database by mistake.
     for (name, place) in
         [("junk.fa", "junk.fa, line 1"), ("late.fa", "late.fa, line 3"), ("db.psq", "db.psq, line")]
     {
@@ -167,7 +167,7 @@ fn report_and_timing_cannot_be_one_file() {
     assert!(sandbox.run(&["-out", "report", "-timing", "t.json"]).status.success());
 }
 
-/// Words parted by `|`.
+/// Command lines with errors that BLAST+ reports as well; `|` separates words.
 const LIKE_THE_ORACLE: &[&str] = &[
     "-query|nosuch.fa|-db|db",
     "-query|.|-db|db",
@@ -192,7 +192,8 @@ const LIKE_THE_ORACLE: &[&str] = &[
     "-query|one.fa|-db|db|-outfmt|0|-out|/dev/full",
 ];
 
-/// Exit code, standard output and the oracle's words; FleetBLAST may say more after them.
+/// Exit code and standard output are the oracle's, and messages begin with the oracle's. FleetBLAST
+/// may add to the messages.
 #[test]
 fn the_oracle_says_the_same_first() {
     let fixture = Fixture::new();
@@ -246,8 +247,8 @@ fn bytes_after_compressed_data_are_warned_of_once() {
     }
 }
 
-/// Titles that are not shown unchanged: the program warns of the first one in each volume, once for
-/// all ranks.
+/// The program warns of titles that it cannot show unchanged: of the first one in each volume, once
+/// for all ranks.
 #[test]
 fn odd_titles_are_warned_of_once() {
     use crate::volumes::{FOUR, entries, volume};

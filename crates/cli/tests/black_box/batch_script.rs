@@ -10,7 +10,7 @@ fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fleetblast.sbatch")
 }
 
-/// Runs the script with these variables and words.
+/// Runs the script with these environment variables and arguments.
 fn batch(fixture: &Fixture, variables: &[(&str, &str)], words: &str) -> Output {
     let mut command = Command::new("bash");
     command.arg(script()).args(words.split_whitespace()).current_dir(fixture.path());

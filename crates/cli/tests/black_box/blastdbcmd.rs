@@ -10,8 +10,8 @@ use fleetblast_oracle::sample;
 use crate::common::Fixture;
 use fastrand::Rng;
 
-/// Definition lines of proteins: all forms of identifiers, merged entries, titles that look like
-/// identifiers.
+/// Definition lines of proteins, with all forms of identifiers, merged entries, and titles that
+/// look like identifiers.
 const PROTEINS: [&str; 20] = [
     "sp|P69905.2|HBA_HUMAN Hemoglobin alpha",
     "ref|NP_000549.1| ends with a period.",
@@ -34,7 +34,7 @@ const PROTEINS: [&str; 20] = [
     "XP_999999 no version",
     "AAA22222.1 bare gb",
 ];
-/// The same of nucleotides.
+/// Definition lines of nucleotides, with several forms of identifiers and merged entries.
 const NUCLEOTIDES: [&str; 7] = [
     "lcl|seqA first",
     "gi|555|ref|NM_000001.3| second",
@@ -47,7 +47,7 @@ const NUCLEOTIDES: [&str; 7] = [
 const FIELDS: &str = "%a|%g|%o|%i|%t|%l|%h|%T|%X|%e|%L|%C|%S|%N|%B|%K|%P|%n";
 const DATABASES: [&str; 10] = ["p4", "p5", "pp4", "pp5", "n4", "n5", "np4", "np5", "pm5", "pv5"];
 
-/// Command lines without a database; words are parted by `;`.
+/// Command lines that are run once, instead of with each database; `;` separates words.
 const ALONE: &[&str] = &[
     "-h",
     "-help",
@@ -82,7 +82,7 @@ const ALONE: &[&str] = &[
     "-db;pp5;-entry;nosuch;-logfile;nosuch/log",
 ];
 
-/// Command lines that go with every database.
+/// Options that are run with each database; `;` separates words.
 const WITH: &[&str] = &[
     "",
     "-info",
@@ -138,7 +138,7 @@ const WITH: &[&str] = &[
     "-taxidlist;nosuch.txt",
 ];
 
-/// Identifiers that people type.
+/// Identifiers as people may type them.
 const IDS: &[&str] = &[
     "nosuch",
     "loc1",
@@ -176,7 +176,7 @@ const IDS: &[&str] = &[
     "gb|NP_000549.1|",
 ];
 
-/// Command lines that would write a sequence twice.
+/// Options that would write a sequence twice; `;` separates words.
 const TWICE: &[&str] = &[
     "-entry;999,AAA12345",
     "-entry;999,AAA12345;-range;2-9",
@@ -256,7 +256,7 @@ fn databases(dir: &Path) {
     assert!(dir.join("pv5.01.pin").exists(), "several volumes");
 }
 
-/// Words parted by `;`.
+/// Splits a command line into words, which `;` separates.
 fn words(line: &str) -> Vec<&str> {
     if line.is_empty() { vec![] } else { line.split(';').collect() }
 }
@@ -267,7 +267,7 @@ fn run(dir: &Path, program: &Path, words: &[&str]) -> Output {
     command.output().expect("the program runs")
 }
 
-/// Standard error without what FleetBLAST adds to messages, in parentheses on lines of their own.
+/// Removes the details that FleetBLAST adds to messages, in parentheses on lines of their own.
 fn without_details(text: &[u8]) -> Vec<u8> {
     let lines = text.split_inclusive(|&b| b == b'\n').filter(|line| !line.starts_with(b"("));
     lines.flatten().copied().collect()
@@ -318,7 +318,7 @@ fn everything_is_the_oracles() {
     );
 }
 
-/// Definition lines of one sequence of two databases, for tests without the oracle.
+/// Makes the database `m`, whose sequence has two merged definition lines, without the oracle.
 fn merged(dir: &Path, program: &Path) {
     let text = ">gi|1001|ref|NP_000001.2| one\x01gi|1002|gb|AAB00002.1| two\nMKVLAADTGHIWQERTYPASDFGHKLC\n";
     fs::write(dir.join("m.fa"), text).expect("a sequence");

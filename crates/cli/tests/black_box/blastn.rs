@@ -7,7 +7,7 @@ use crate::common::{Fixture, complaint};
 use fastrand::Rng;
 use fleetblast_oracle::sample;
 
-/// Lines the parser refuses or answers; words are parted by `|`.
+/// Options that the parser refuses or answers; `|` separates words.
 const PARSER: &[&str] = &[
     "-h",
     "-word_size|3",
@@ -56,7 +56,7 @@ const VALUES: &[&str] = &[
     "-ungapped|-no_greedy",
     "-task|blastn|-gapopen|0|-gapextend|0",
     "-task|dc-megablast|-gapopen|0|-gapextend|0",
-    // What BLAST+ only finds when it searches.
+    // BLAST+ finds these errors only when it searches.
     "-reward|1|-penalty|-6",
     "-reward|1|-penalty|-6|-outfmt|0",
     "-reward|1|-penalty|-6|-outfmt|5",
@@ -73,7 +73,7 @@ const VALUES: &[&str] = &[
     "-gapopen|-1",
 ];
 
-/// FASTA that is no plain sequence: queries, and then subjects.
+/// FASTA files with other text than plain sequences. Each is tried as queries and as subjects.
 const SEQUENCES: &[&str] = &[
     ">d digits\n12ACGTTGC5AAGGCTTAACCGGATATCGCG TAGC\n60 TTAACCGG--TACGATCGATCGG\n",
     ">l letters\nACGTTGCXAAGGCTTAACEGGATATCGCGTAGC*TTAJACCGGOTACGATCGATCGG\n",
@@ -93,7 +93,7 @@ const SEQUENCES: &[&str] = &[
     "",
 ];
 
-/// Searches of the database or of subjects; the columns are those of both strands.
+/// Options of searches of a database or of the subjects in `s.fa`.
 const SEARCHES: &[&str] = &[
     "-db|db",
     "-subject|s.fa",
@@ -130,20 +130,21 @@ const SEARCHES: &[&str] = &[
     "-db|proteins",
 ];
 
-/// The columns that are compared.
+/// The `-outfmt` of the reports that are compared.
 pub const COLUMNS: &str =
     "6 qseqid sseqid evalue bitscore score qstart qend sstart send length nident gaps btop";
 
-/// What makes sequences.
+/// A generator of random sequences.
 pub struct Bases(pub Rng);
 
 impl Bases {
-    /// Any bases.
+    /// Returns random bases.
     pub fn sequence(&mut self, length: usize) -> Vec<u8> {
         (0..length).map(|_| b"ACGT"[self.0.usize(..4)]).collect()
     }
 
-    /// The same with a change now and then: another base, one more, one less, a code of several.
+    /// Returns a copy of a sequence with random changes: other bases, insertions, deletions,
+    /// ambiguity codes and lower case.
     pub fn mutant(&mut self, sequence: &[u8]) -> Vec<u8> {
         let mut mutant = Vec::new();
         for &base in sequence {
@@ -159,7 +160,7 @@ impl Bases {
     }
 }
 
-/// The opposite strand.
+/// Returns the reverse complement of a sequence; letters that are no bases in upper case stay.
 pub fn opposite(sequence: &[u8]) -> Vec<u8> {
     let complement = |base: &u8| match base {
         b'A' => b'T',
@@ -171,7 +172,8 @@ pub fn opposite(sequence: &[u8]) -> Vec<u8> {
     sequence.iter().rev().map(complement).collect()
 }
 
-/// A directory with `q.fa` and `s.fa` of related bases, the databases `db` of these and `proteins`.
+/// Makes a directory with `q.fa` and `s.fa` of related bases, the database `db` of `s.fa`, and the
+/// database `proteins`.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     let mut bases = Bases(Rng::with_seed(11));
@@ -196,7 +198,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-/// Makes a database with the oracle, if it is there.
+/// Makes a database with the oracle, if that is installed.
 pub fn make_database(fixture: &Fixture, input: &str, kind: &str, out: &str) {
     let Some(oracle) = fixture.oracle else { return };
     let mut command = oracle.command("makeblastdb");
@@ -205,7 +207,7 @@ pub fn make_database(fixture: &Fixture, input: &str, kind: &str, out: &str) {
     assert!(made.status.success(), "{}", complaint(&made));
 }
 
-/// The report, without the path of the program, which SAM holds.
+/// Returns the report without the path of the program, which SAM contains.
 fn without_path(output: &Output) -> Vec<u8> {
     let is_command = |line: &&[u8]| line.starts_with(b"@PG");
     let path = |line: &[u8]| {
@@ -217,7 +219,7 @@ fn without_path(output: &Output) -> Vec<u8> {
     lines.flat_map(|line| if is_command(&line) { path(line) } else { line.to_vec() }).collect()
 }
 
-/// Standard error and exit code, without FleetBLAST's own line about file and place.
+/// Returns standard error and exit code, without FleetBLAST's own line about file and place.
 fn without_place(output: &Output) -> String {
     let messages = complaint(output);
     let own = |line: &&str| line.starts_with('(') && line.ends_with(')');
@@ -229,7 +231,7 @@ pub fn compare(fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
     compare_as("blastn", fixture, lines);
 }
 
-/// The same for another program.
+/// Fails if the report or the messages of a line differ from the oracle's; `program` runs the line.
 pub fn compare_as(program: &str, fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
     let Some(blast) = fixture.oracle else { return };
     let ours = fixture.called(program);
@@ -313,8 +315,8 @@ fn batches_are_the_oracles() {
     compare(&fixture, ["megablast", "blastn", "dc-megablast"].map(line));
 }
 
-/// After a batch with hardly any hits BLAST+ makes the smallest batch. A query that ends before
-/// `-query_loc` starts is then alone in its batch, which is an error, or it is not.
+/// After a batch with hardly any hits, BLAST+ makes the smallest batch. This decides whether a
+/// query that ends before `-query_loc` starts is alone in its batch, which is an error.
 #[test]
 fn batches_after_one_without_extensions_are_the_oracles() {
     let fixture = fixture();

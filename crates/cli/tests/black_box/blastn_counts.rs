@@ -1,4 +1,5 @@
-//! `blastn` in a part of a database: the report shows the counts and estimates of the oracle.
+//! `blastn` restricted to a part of a database: the report has the counts and estimates of the
+//! oracle.
 
 use std::fs;
 
@@ -10,7 +11,7 @@ use fastrand::Rng;
 
 /// Databases: whole ones, and aliases with a list, with or without counts of the listed sequences.
 const DATABASES: &[&str] = &["four", "five", "listed", "stated", "ranged", "both"];
-/// What the user restricts them by.
+/// Options that restrict a search to a part of a database.
 const RESTRICTIONS: &[&str] = &[
     "",
     "|-taxids|9606",
@@ -22,7 +23,7 @@ const RESTRICTIONS: &[&str] = &[
 ];
 const FORMATS: &[&str] = &["0", "5", "6", "0|-ungapped", "6|-ungapped|-dbsize|1000000"];
 
-/// A directory with `few.fa`, lists, and the databases.
+/// Makes a directory with `few.fa`, lists, and the databases.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     let mut bases = Bases(Rng::with_seed(31));

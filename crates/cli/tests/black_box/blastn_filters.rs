@@ -1,4 +1,4 @@
-//! `blastn`: filters that drop HSPs lie both strands of a query on each other, as the oracle does.
+//! `blastn`: HSP filters compare the HSPs of both strands of a query, as in the oracle.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::blastn::{Bases, COLUMNS, compare, make_database, opposite};
 use crate::common::Fixture;
 use fastrand::Rng;
 
-/// Filters. Each but the first removes an HSP here.
+/// Options for HSP filters. Each but the first removes an HSP in these tests.
 const FILTERS: &[&str] = &[
     "-max_hsps|500",
     "-culling_limit|1",
@@ -22,7 +22,7 @@ const FILTERS: &[&str] = &[
     "-culling_limit|3|-subject_besthit",
 ];
 
-/// Searches that they are added to.
+/// Options of the searches to which the filters are added.
 const SEARCHES: &[&str] = &[
     "-task|megablast",
     "-task|blastn",
@@ -33,7 +33,8 @@ const SEARCHES: &[&str] = &[
     "-task|blastn-short",
 ];
 
-/// Repeats of both directions and palindromes, some more alike than others.
+/// Returns a sequence of `count` repeats: copies in both directions and palindromes, some more
+/// alike than others.
 fn repeats(bases: &mut Bases, elements: &[Vec<u8>], count: usize) -> Vec<u8> {
     let mut sequence = Vec::new();
     for _ in 0..count {
@@ -53,7 +54,7 @@ fn repeats(bases: &mut Bases, elements: &[Vec<u8>], count: usize) -> Vec<u8> {
     sequence
 }
 
-/// A directory with `repeats.fa` and the database `repeats` of such sequences.
+/// Makes a directory with `repeats.fa` and the database `repeats` of such sequences.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     let mut bases = Bases(Rng::with_seed(5));

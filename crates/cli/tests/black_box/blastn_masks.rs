@@ -1,4 +1,4 @@
-//! `blastn`: masks of subjects part them as in the oracle, down to masks of a single base.
+//! `blastn`: masks divide subjects as in the oracle, also masks of a single base.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::blastn::{Bases, COLUMNS, compare, opposite};
 use crate::common::{Fixture, complaint};
 use fastrand::Rng;
 
-/// Searches whose words may or may not extend over masked ranges.
+/// Options of searches whose words may or may not extend over masked ranges.
 const SEARCHES: &[&str] = &[
     "-task|blastn",
     "-task|blastn|-word_size|7",
@@ -20,7 +20,7 @@ const SEARCHES: &[&str] = &[
     "-task|blastn|-ungapped",
 ];
 
-/// A directory with `masked.fa` (related subjects with ranges in lower case), `few.fa` (their
+/// Makes a directory with `masked.fa` (related subjects with ranges in lower case), `few.fa` (their
 /// relatives), and the database `masked`.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
@@ -31,7 +31,7 @@ fn fixture() -> Fixture {
         let [query, mut subject] = [0, 1].map(|_| bases.mutant(&family).to_ascii_uppercase());
         let query = if number % 3 == 0 { opposite(&query) } else { query };
         queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&query[..200]));
-        // The last ones have no masks.
+        // The last subjects have no masks.
         for _ in 0..bases.0.usize(..7) * usize::from(number < 10) {
             let length = [1, 1, 2, 3, 9, 30][bases.0.usize(..6)];
             let start = bases.0.usize(..subject.len() - length - 1);
@@ -64,7 +64,7 @@ fn masked_subjects_are_searched_as_by_the_oracle() {
         "-db|masked|-db_soft_mask|40",
         "-db|masked|-db_hard_mask|40",
     ];
-    // Identical bases are those of the letters if these are shown, too.
+    // If a format shows letters, identical bases are counted by them.
     let formats = [COLUMNS, "7 std nident", "5"];
     let lines = SEARCHES.iter().flat_map(|search| {
         masks.iter().flat_map(move |masks| {
@@ -75,7 +75,7 @@ fn masked_subjects_are_searched_as_by_the_oracle() {
     compare(&fixture(), sample(5, lines));
 }
 
-/// Stretches of low complexity between others, some with ambiguous bases.
+/// Returns random bases that alternate with bases of low complexity, some of these with changes.
 fn low_complexity(bases: &mut Bases) -> Vec<u8> {
     let mut sequence = Vec::new();
     for _ in 0..5 {
@@ -114,7 +114,7 @@ fn low_complexity_is_found_on_the_strand_that_is_searched() {
     compare(&fixture, sample(3, lines));
 }
 
-/// The other site has no such file: the report crosses, or nothing.
+/// The I/O site does not have the file of counts, so the search sends the report or is refused.
 #[test]
 fn a_file_of_counts_is_needed_at_the_search_site_only() {
     let fixture = fixture();
@@ -177,7 +177,7 @@ fn counts_of_a_taxid_are_looked_for_like_the_oracles() {
         [format!("{search}|-task|blastn|-outfmt|5"), format!("{search}|-soft_masking|false")]
     };
     compare(&fixture, lines(9606));
-    // Nobody has made any.
+    // There are no counts for this taxid.
     compare(&fixture, lines(10090));
     let configuration = "[WINDOW_MASKER]\nWINDOW_MASKER_PATH = elsewhere\n";
     fs::write(fixture.path().join(".ncbirc"), configuration).expect("a file");

@@ -1,5 +1,5 @@
-//! `blastn` on ranks: the bytes of one process, whatever hits the queries have and whatever batches
-//! BLAST+ would therefore make.
+//! `blastn` on ranks writes the report of one process, whatever the numbers of hits, which decide
+//! the batches of BLAST+.
 
 mod stops;
 
@@ -18,11 +18,12 @@ use tempfile::TempDir;
 /// Exit code of a refusal.
 const INPUT: i32 = 1;
 
-/// Bytes of a checkpoint that has records, and not only headers of files.
+/// Growth of a checkpoint in bytes by which it has more records, and not only more headers of
+/// files.
 const LEAST_RECORDS: u64 = 500;
 
-/// Options of most tests: few hits with good e-values, and many extensions that fail. Their number
-/// decides the size of batches, so that it must be large, and each of them short.
+/// Options of most tests: few hits with good e-values, and many extensions that fail. The number of
+/// extensions decides the size of batches, so it must be large, and each extension short.
 const MANY: &str = "-query many.fa -db repeats -task megablast -word_size 16 -evalue 1e-9 -max_hsps 1 -outfmt 0 -num_descriptions 3 -num_alignments 1 -reward 1 -penalty -4 -xdrop_gap 3 -xdrop_gap_final 5";
 
 struct Bases(Rng);
@@ -40,7 +41,7 @@ impl Bases {
         &all[self.0.usize(..all.len())]
     }
 
-    /// The same with another base now and then.
+    /// Returns a copy of the bases with some of them replaced.
     fn mutant(&mut self, bases: &str) -> String {
         let change = |base| {
             if self.0.u64(..25) == 0 { b"ACGT"[self.0.usize(..4)] as char } else { base }
@@ -71,9 +72,11 @@ impl Place {
         Place(tempfile::tempdir().expect("a directory"))
     }
 
-    /// `repeats`, a database of short units in many copies, and `many.fa`: runs of queries full of
-    /// these units, of others, and of queries that cannot be searched. For a batch with nothing but
-    /// the last kind, the report has another text.
+    /// Makes a directory with the database `repeats` of short units in many copies, and with
+    /// `many.fa`.
+    ///
+    /// `many.fa` has runs of queries full of these units, of other queries, and of queries that
+    /// cannot be searched. For a batch with only the last kind, the report has another text.
     fn of_repeats() -> Place {
         let place = Place::new();
         let mut bases = Bases(Rng::with_seed(5));
@@ -110,8 +113,8 @@ impl Place {
         place
     }
 
-    /// A place with `repeats` and `many.fa`, copied from one for all tests: reports contain the
-    /// minute in which a database was made.
+    /// Returns a directory with `repeats` and `many.fa`. All tests get copies of the same files:
+    /// reports contain the minute in which a database was made.
     fn with_repeats() -> Place {
         static MADE: OnceLock<Place> = OnceLock::new();
         let place = Place::new();
@@ -122,7 +125,8 @@ impl Place {
         place
     }
 
-    /// The same, and the output of a search with `MANY` in one process, which runs once for all.
+    /// Returns such a directory, and the output of a search with `MANY` in one process, which runs
+    /// once for all tests.
     fn with_expected() -> (Place, &'static Output) {
         static EXPECTED: OnceLock<Output> = OnceLock::new();
         let place = Place::with_repeats();
@@ -157,7 +161,7 @@ impl Place {
         self.in_place(Command::new(env!("CARGO_BIN_EXE_fleetblast")), arguments)
     }
 
-    /// The report and the messages of a search without faults.
+    /// Runs a search that must succeed. Returns its report and messages.
     fn output(&self, arguments: &str) -> Output {
         let output = self.command(arguments).output().expect("the program runs");
         let messages = String::from_utf8_lossy(&output.stderr);
@@ -165,7 +169,8 @@ impl Place {
         output
     }
 
-    /// Tasks, and how often some were searched, by the trace of the last search.
+    /// Reads the trace of the last search. Returns the number of different tasks, and the number of
+    /// searches of tasks.
     fn searched(&self) -> (usize, usize) {
         let trace = fs::read_to_string(self.path("trace.json")).expect("a trace");
         let names = trace.match_indices("\"name\":\"search block").map(|(at, _)| {
@@ -177,7 +182,7 @@ impl Place {
     }
 }
 
-/// A report but for the line of SAM that has the command.
+/// Splits a report into lines, without the line of SAM that has the command.
 fn without_command(report: &[u8]) -> Vec<&[u8]> {
     report.split(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"@PG")).collect()
 }
@@ -194,7 +199,8 @@ fn wrongly_predicted_batches_are_detected() {
         "-ranks 4 -groups 2 -partitions 3 -block_residues 3000",
         "-ranks 1",
     ];
-    // How far ranks search ahead of what is known depends on the load of the machine.
+    // The number of blocks that ranks search before their batches are known depends on the load of
+    // the machine.
     for (turn, shape) in shapes.iter().cycle().take(3 * shapes.len()).enumerate() {
         if turn >= shapes.len() && in_vain > 0 {
             break;
@@ -246,7 +252,7 @@ fn chunks_of_long_queries_are_those_of_one_process() {
     let queries: Vec<String> = lengths.map(|length| bases.some(length)).into();
     let mut subjects = Vec::new();
     for query in &queries {
-        // Where chunks may begin on both strands, and elsewhere.
+        // The copies are from places where chunks may begin on both strands, and from other places.
         let middle = (query.len() / 2).saturating_sub(1400);
         let places = (0..6).map(|i| (middle + 400 * i).min(query.len() - 400));
         let anywhere = (0..4).map(|_| bases.0.usize(..query.len() - 400));
@@ -274,7 +280,7 @@ fn all_formats_and_tasks_are_those_of_one_process() {
     let family = bases.some(900);
     let part = |at: usize| &family[100 * at..100 * at + 400];
     let mut queries: Vec<String> = (0..6).map(|at| bases.mutant(part(at))).collect();
-    // Reads one after another: an extension of one may run into the next.
+    // Adjacent short parts of the family: an extension of one query may run into the next one.
     queries.extend((0..12).map(|at| family[70 * at..70 * at + 69].to_owned()));
     queries.push("AC".repeat(60));
     let subjects: Vec<String> = (0..8)

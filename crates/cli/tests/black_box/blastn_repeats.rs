@@ -1,6 +1,6 @@
-//! `blastn` on queries full of repeats, together shorter and longer than 8,000 bases. BLAST+ keeps
-//! diagonals in a table for the shorter ones, and in a hash that forgets for the longer ones: the
-//! reports show which hits it forgets.
+//! `blastn` on queries full of repeats, together shorter and longer than 8,000 bases. For shorter
+//! ones BLAST+ keeps the diagonals in a table. For longer ones it keeps them in a hash table that
+//! loses some; the reports show which hits are lost.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ const SEARCHES: &[&str] = &[
     "-task|blastn|-ungapped|-word_size|11",
 ];
 
-/// Returns `length` bases of repeats; some units follow each other again and again.
+/// Returns `length` bases of repeats. Some units follow each other several times.
 fn repeats(bases: &mut Bases, units: &[Vec<u8>], length: usize) -> Vec<u8> {
     let mut sequence = Vec::new();
     while sequence.len() < length {
@@ -56,8 +56,8 @@ fn what_is_known_of_diagonals_is_forgotten_as_in_the_oracle() {
         let text: String = lengths.iter().enumerate().map(record).collect();
         fs::write(fixture.path().join(format!("{name}.fa")), text).expect("sequences");
     };
-    // Both strands of the first sequence, with the byte between them, end at 7,999 and 8,001. So
-    // does one strand alone of the others.
+    // With both strands and the byte between them, the first sequences of `short` and `long` end at
+    // 7,999 and 8,001. The other files reach about this length with one strand.
     write("short", &[3_999]);
     write("long", &[4_000, 1]);
     write("strand", &[7_998, 1]);

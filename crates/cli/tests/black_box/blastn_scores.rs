@@ -9,7 +9,8 @@ use crate::blastn::{Bases, COLUMNS, compare, make_database};
 use crate::common::Fixture;
 use fastrand::Rng;
 
-/// Gap costs. Some have no statistics but those without gaps, and some have their own.
+/// Options for gap costs. Some costs have statistics of their own; the others have only the
+/// ungapped ones.
 const GAP_COSTS: &[&str] = &[
     "-no_greedy|-gapopen|5|-gapextend|2|-word_size|11",
     "-gapopen|5|-gapextend|2|-word_size|16",
@@ -19,7 +20,8 @@ const GAP_COSTS: &[&str] = &[
     "-task|blastn",
 ];
 
-/// How far extensions may fall, in bits; some where the raw number is about to change.
+/// Options that limit by how many bits extensions may fall. Some are close to a change of the raw
+/// score.
 const DROPS: &[&str] = &[
     "",
     "|-xdrop_gap|10|-xdrop_gap_final|20",
@@ -28,7 +30,7 @@ const DROPS: &[&str] = &[
     "|-xdrop_ungap|5",
 ];
 
-/// Makes `percent` of a hundred letters ambiguous.
+/// Makes about `percent` of a hundred letters ambiguous.
 fn blurred(bases: &mut Bases, mut sequence: Vec<u8>, percent: u64) -> Vec<u8> {
     for letter in &mut sequence {
         if bases.0.u64(..100) < percent {

@@ -6,7 +6,7 @@ use crate::blastn::{compare_as, opposite};
 use crate::common::{Fixture, complaint};
 use fleetblast_oracle::sample;
 
-/// Lines the parser refuses or answers; words are parted by `|`.
+/// Options that the parser refuses or answers; `|` separates words.
 const PARSER: &[&str] = &[
     "-h",
     "-word_size|1",
@@ -64,7 +64,7 @@ const VALUES: &[&str] = &[
     "-query_loc|4000-5000",
 ];
 
-/// FASTA that is no plain sequence of bases.
+/// FASTA files with other text than plain sequences of bases.
 const SEQUENCES: &[&str] = &[
     ">d digits\n12ATGAAAGTTCTGGCTGCTGGT5ATCGTTGC TCTG\n60 CTGGCTGAACG\n",
     ">l letters\nATGAAAGTTCTGGCTGCTGGTATCXGTTGCETCTGCT*GGCTGAACG\n",
@@ -80,7 +80,7 @@ const SEQUENCES: &[&str] = &[
     "",
 ];
 
-/// Searches of the database or of subjects.
+/// Options of searches of a database or of the subjects in `s.fa`.
 const SEARCHES: &[&str] = &[
     "-db|db",
     "-subject|s.fa",
@@ -108,7 +108,7 @@ const SEARCHES: &[&str] = &[
 const COLUMNS: &str =
     "6 qseqid sseqid evalue bitscore score qstart qend sstart send qframe qlen btop";
 
-/// A codon of each amino acid of the fixture's proteins, and of others.
+/// Codons, one for each amino acid.
 const CODONS: &[(u8, &str)] = &[
     (b'A', "GCT"),
     (b'C', "TGC"),
@@ -137,8 +137,8 @@ pub(crate) fn coding(protein: &str) -> String {
     protein.bytes().filter_map(codon).map(|(_, bases)| *bases).collect()
 }
 
-/// The fixture of proteins, with genes of them in `q.fa`: as they are, on the other strand, in two
-/// frames, and around an intron.
+/// Makes the usual files of proteins, and `q.fa` with genes of one protein: plain, on the minus
+/// strand, in two frames, and around an intron.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     let gene = coding("MKVLAADTGHIWQERTYPASDFGHKLCVNM");

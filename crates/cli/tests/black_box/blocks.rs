@@ -7,7 +7,7 @@ use fleetblast_oracle::sample_from;
 
 use crate::sandbox::{Sandbox, message, query};
 
-/// Queries of several batches of BLAST+'s, among them some that cannot be searched.
+/// Returns queries that fill several batches of BLAST+. Some of them cannot be searched.
 fn queries() -> String {
     let usual = String::from_utf8(query()).expect("letters");
     let letters = usual.lines().nth(1).expect("a sequence");
@@ -27,7 +27,7 @@ fn queries() -> String {
     queries
 }
 
-/// Ways to cut the queries into blocks.
+/// Options that cut the queries into blocks.
 const CUTS: [&str; 5] = [
     "-block_residues 1",
     "-ranks 1 -block_residues 1",
@@ -52,7 +52,7 @@ fn any_blocks_give_the_same_bytes_and_messages() {
             let (report, said) = run(&[]);
             assert!(report.len() > 10_000, "something is found");
             assert_eq!(format != "5", said.contains("Could not calculate"), "{said}");
-            // Others with each format.
+            // Each format is tested with other cuts.
             number += 1;
             for arguments in sample_from(number, 2, CUTS) {
                 let arguments: Vec<&str> = arguments.split(' ').collect();
@@ -64,7 +64,7 @@ fn any_blocks_give_the_same_bytes_and_messages() {
     }
 }
 
-/// Blocks of a trace.
+/// Counts the blocks in the trace `t.json`.
 fn blocks(sandbox: &Sandbox) -> usize {
     let trace = fs::read_to_string(sandbox.path("t.json")).expect("a trace");
     trace.matches("\"prepare block ").count()
@@ -96,13 +96,15 @@ fn blocks_are_as_large_as_wished_and_end_with_a_batch() {
     assert!(message(&refused).contains("block_residues"), "{}", message(&refused));
 }
 
-/// A checkpoint is kept by blocks, so a run on other ranks has to cut the queries in the same way.
+/// A checkpoint keeps results by block, so a run on other ranks has to cut the queries in the same
+/// way.
 #[test]
 fn a_resumed_job_keeps_its_blocks() {
     let sandbox = Sandbox::new();
     sandbox.write("q.fa", queries());
     let report = sandbox.run(&["-outfmt", "0"]).stdout;
-    // The job is recorded in the checkpoint, but the results of its first block do not fit.
+    // The checkpoint has room for the record of the job, but not for the results of its first
+    // block.
     let script = "ulimit -f 16; \"$@\"";
     let kept = ["-outfmt", "0", "-checkpoint", "kept", "-out", "o", "-ranks", "1"];
     let first =

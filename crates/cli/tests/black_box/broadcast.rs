@@ -9,7 +9,7 @@ use crate::volumes::{FOUR, protein, write};
 use fastrand::Rng;
 use tempfile::TempDir;
 
-/// Two volumes of proteins, and queries that are like some of them.
+/// Makes the databases `one` and `two` of proteins, and queries that are copies of some of them.
 fn database() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut random = Rng::with_seed(5);
@@ -27,7 +27,7 @@ fn database() -> TempDir {
     dir
 }
 
-/// The program on this number of processes; for 0, one process without a launcher.
+/// Runs a search on this number of processes; for 0, one process without a launcher.
 fn run(dir: &Path, processes: u32, arguments: &[&str]) -> Output {
     launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), processes)
         .args([
@@ -71,8 +71,8 @@ fn the_report_is_the_same_and_each_byte_is_read_once() {
         let loading = &timing["loading"];
         assert_eq!(loading["method"], "broadcast");
         assert_eq!(loading["bytes_received"], 0, "there is one host");
-        // With the offsets of all sequences, four bytes each, and the bytes that adjacent
-        // partitions share.
+        // The bytes read include the offsets of all sequences, four bytes each, and the bytes that
+        // adjacent partitions share.
         let read = loading["bytes_read"].as_u64().expect("a number");
         assert!((size + 4 * 400..size + 4 * 400 + 5 * 63 + 16).contains(&read), "{read} of {size}");
     }

@@ -1,5 +1,5 @@
-//! A database that is written to during a search: results from before and after are of two
-//! databases. So there is no report, and a checkpoint keeps no such results.
+//! A database that is written to during a search. Results from before and after the change belong
+//! to two databases. So there is no report, and a checkpoint keeps no such results.
 
 use std::fs;
 use std::io::Write;
@@ -24,7 +24,7 @@ fn search(directory: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Waits until a process does something.
+/// Waits until `is_done` is true for a process that still runs.
 fn wait_for(what: &str, child: &mut Child, is_done: impl Fn(u32) -> bool) {
     let start = Instant::now();
     while !is_done(child.id()) {
@@ -38,7 +38,7 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("a process");
 }
 
-/// Other residues, written into the file that there is.
+/// Replaces some residues in an existing file of sequences.
 fn change(file: &Path) {
     let mut bytes = fs::read(file).expect("residues");
     for code in bytes.iter_mut().skip(1).filter(|code| **code != 0).step_by(3) {
@@ -103,7 +103,8 @@ fn a_checkpoint_keeps_nothing_of_a_changed_database() {
     let mut child = search(directory, &job).spawn().expect("a start");
     let spool = |name: &str| directory.join("kept").join(name).exists();
     wait_for("its checkpoint", &mut child, |_| spool("job"));
-    // Held, so that it cannot end before the change however busy the machine is.
+    // The job is stopped during the change, so that it cannot end before, however busy the machine
+    // is.
     signal(&child, Signal::STOP);
     change(&file);
     signal(&child, Signal::CONT);
@@ -114,7 +115,8 @@ fn a_checkpoint_keeps_nothing_of_a_changed_database() {
     assert!(fs::read(directory.join("report")).expect("a report") == right, "another report");
 }
 
-/// Files that are replaced one by one: some are opened before, the others after.
+/// The files of a database are replaced one by one. The program opens some before, and one after
+/// the replacement.
 #[test]
 fn files_of_two_databases_are_not_opened_as_one() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -147,7 +149,8 @@ fn files_of_two_databases_are_not_opened_as_one() {
             let message = complaint(&output);
             let is_reported = message.contains(") was replaced while the database was opened");
             assert!(is_reported, "{words:?}, {late}: {message}");
-            // That of `blastdbcmd` is 1 if it finds this out when it opens the database.
+            // The exit code of `blastdbcmd` is 1 if it finds the replacement while it opens the
+            // database.
             assert!(matches!(output.status.code(), Some(1 | 2)), "{message}");
             assert!(output.stdout.is_empty(), "{message}");
             for name in ["waiting", "go"] {
@@ -157,7 +160,7 @@ fn files_of_two_databases_are_not_opened_as_one() {
     }
 }
 
-/// The index was replaced before it was opened, the rest only after.
+/// The index was replaced before the program opened it, the other files only afterwards.
 #[test]
 fn files_of_a_half_replaced_database_are_not_searched() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -13,31 +13,33 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::patience::{until_within, within};
 use crate::sandbox::{Sandbox, message};
 
-/// More than enough for a short search on a busy machine.
+/// Longest wait: more than enough for a short search on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Exit codes of queries, subjects and options, and of databases and their lists.
+/// Exit codes: for faulty queries, subjects and options, and for faulty databases and their lists.
 const INPUT: i32 = 1;
 const DATABASE: i32 = 2;
-/// Sizes of files in megabytes: a busy machine may look too late many times.
+/// Sizes of files in megabytes, tried in turn. On a busy machine the test may notice too late that
+/// a program reads, many times.
 const SIZES: [u64; 12] = [20, 20, 20, 80, 80, 80, 80, 80, 160, 160, 160, 160];
-/// Bytes that a program has read when it is stopped. It reads the first ones to detect the format.
+/// Least number of bytes that a program has read when it is stopped. It reads the first bytes to
+/// detect the format.
 const BEGUN: u64 = 1 << 20;
 
-/// Writes a file of about that size in bytes.
+/// A function that writes a file of about this size in bytes.
 type Fill = fn(&Path, u64);
 
-/// Zeros that take no space on the disk, for a file that is read before it is parsed.
+/// Writes zeros that take no space on the disk, for a file that is read before it is parsed.
 fn zeros(path: &Path, size: u64) {
     File::create(path).expect("a file").set_len(size).expect("room");
 }
 
-/// Proteins in FASTA.
+/// Writes proteins in FASTA.
 fn sequences(path: &Path, size: u64) {
     let one = |number| format!(">s{number}\n{}\n", "MKVLAAGIV".repeat(100));
     fs::write(path, (0..size / 910).map(one).collect::<String>()).expect("room");
 }
 
-/// Masks of one sequence.
+/// Writes masks of one sequence.
 fn masks(path: &Path, size: u64) {
     let one = |number| {
         format!("int {{ from {number}, to {number}, id local str \"s1\" }}{}", " ".repeat(4000))
@@ -48,7 +50,7 @@ fn masks(path: &Path, size: u64) {
     fs::write(path, [start, &masks].concat()).expect("room");
 }
 
-/// Waits until all threads of a program have stopped.
+/// Stops a program, and waits until all of its threads have stopped.
 fn stop(child: &Child) {
     kill_process(Pid::from_child(child), Signal::STOP).expect("a process");
     let threads = Path::new("/proc").join(child.id().to_string()).join("task");
@@ -62,7 +64,8 @@ fn stop(child: &Child) {
     });
 }
 
-/// Stops a program amid reading a file; false if it has read all before.
+/// Stops a program while it reads a file of `length` bytes; returns false if it has read all of it
+/// before.
 fn stopped_amid(child: &mut Child, path: &Path, length: u64) -> bool {
     let process = Path::new("/proc").join(child.id().to_string());
     let position = || -> Option<u64> {

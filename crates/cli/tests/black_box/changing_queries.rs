@@ -9,16 +9,17 @@ use std::time::Duration;
 use crate::patience::until_within;
 use crate::sandbox::{Sandbox, message, query};
 
-/// More than enough for a short search on a busy machine.
+/// Longest wait: more than enough for a short search on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Exit code of queries that cannot be used.
 const INPUT: i32 = 1;
-/// Number of queries; with these titles their bytes are several times the program's buffers for
-/// reading and writing.
+/// Number of queries. With titles of `TITLE` bytes they are several times larger than the program's
+/// buffers for reading and writing.
 const QUERIES: usize = 1500;
 const TITLE: usize = 4000;
 
-/// Queries with these letters. Other letters make a file of the same length.
+/// Returns queries with these letters. Other letters of the same number make a file of the same
+/// length.
 fn queries(letters: &str) -> Vec<u8> {
     let title = "no-1 ".repeat(TITLE / 5);
     let one = |number| format!(">q{number:04} {title}\n{letters}\n");
@@ -33,7 +34,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// Writes over all of the query file.
+/// Overwrites the query file from its start.
 fn overwrite(sandbox: &Sandbox, queries: &[u8]) {
     let mut file = File::options().write(true).open(sandbox.path("q.fa")).expect("the queries");
     file.write_all(queries).expect("room");
@@ -53,7 +54,7 @@ fn what_was_printed_is_of_the_queries_as_they_were() {
         let mut child = command.stdout(Stdio::piped()).stderr(warnings).spawn().expect("a start");
         let mut first = [0; 1];
         child.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("its first byte");
-        // It waits until somebody reads on.
+        // The program waits until the test reads more of the report.
         overwrite(&sandbox, &[&others, more].concat());
         let output = child.wait_with_output().expect("an end");
         let said = fs::read_to_string(sandbox.path("warnings")).expect("warnings");
@@ -80,7 +81,8 @@ fn attack(options: &[&str]) {
     let output = child.wait_with_output().expect("an end");
     let said = fs::read_to_string(sandbox.path("warnings")).expect("warnings");
     if output.status.code() == Some(0) && options.contains(&"-io_ranks") {
-        // The other site may begin the report when all queries are read.
+        // The I/O ranks may begin the report only when all queries are read, too late for an
+        // effect.
         let report = fs::read(sandbox.path("report")).expect("a report");
         sandbox.write("q.fa", queries("MKVLAAGIV"));
         assert!(report == sandbox.run(&["-outfmt", "7"]).stdout, "{options:?}");

@@ -1,11 +1,11 @@
-//! NCBI's configuration: which layer an entry comes from, and entries that are obeyed or refused.
+//! NCBI's configuration: the layer that provides an entry, and entries that are obeyed or refused.
 
 use std::fs;
 use std::path::Path;
 
 use crate::common::{Fixture, complaint};
 
-/// Files, and the directory that each names for `[BLAST] BLASTDB`.
+/// Configuration files, and the entry for the search path in section `[BLAST]` of each.
 const FILES: [(&str, &str); 7] = [
     (".ncbirc", "BLASTDB=/shared"),
     ("blastp.ini", "BLASTDB=/program"),
@@ -16,7 +16,7 @@ const FILES: [(&str, &str); 7] = [
     ("two/.ncbirc", "BLASTDB="),
 ];
 
-/// A search of a database that is not there, whose message has the search path.
+/// Searches a database that does not exist. Returns the message, which has the search path.
 fn search_path(fixture: &Fixture, program: &Path, variables: &[(&str, &str)]) -> String {
     let home = fixture.path().join("home");
     let home = home.to_str().unwrap();
@@ -68,7 +68,8 @@ fn entries_come_from_the_layers_of_blast() {
     }
 }
 
-/// Values with quotes, escapes and further lines; marks of encodings; lines that are wrong.
+/// The files have values with quotes, escapes and further lines, marks of encodings, or malformed
+/// lines.
 #[test]
 fn files_are_read_as_by_blast() {
     let fixture = Fixture::new();
@@ -105,7 +106,7 @@ fn files_are_read_as_by_blast() {
             (expected.contains("Syntax error"), found.contains(".ncbirc, line"));
         assert_eq!(is_wrong, is_named, "{name:?}: {found}");
     }
-    // BLAST+ does not start with these.
+    // BLAST+ does not start with this file.
     fs::remove_file(fixture.path().join(".ncbirc")).unwrap();
     fs::write(fixture.path().join("blastp.ini"), "[BLAST]\njunk\n").unwrap();
     for variables in [&[][..], &[("NCBI_CONFIG_OVERRIDES", "blastp.ini")]] {
@@ -130,7 +131,7 @@ fn entries_that_change_reports_are_refused_by_name() {
         let complaint = complaint(&output);
         assert!(output.status.code() == Some(1) && complaint.contains(name), "{complaint}");
     }
-    // What has no effect is no reason to refuse.
+    // Entries without an effect on the report are accepted.
     for (variable, value, format) in [
         ("NCBI_CONFIG__BLAST__LONG_SEQID", "1", "6"),
         ("NCBI_CONFIG__BLAST__LONG_SEQID", "0", "0"),

@@ -1,4 +1,4 @@
-//! Lists of identifiers in aliases, combined with lists of the user: which sequences are searched,
+//! Lists in aliases, combined with lists of the user. They decide which sequences are searched,
 //! which take places in the hit list, and which definition lines are shown.
 
 use std::fs;
@@ -10,7 +10,7 @@ const SEQUENCE: &str = "CAGATTTTCATATTATGCAGAAAATCTACTTCGCCTGATACGAGTCGGTTATCTTC
 const TAXIDS: &str =
     "AF000001.1 9606\nD00001.1 562\nAF000002.1 9606\nAF000003.1 9606\nNM_000004.2 562\n";
 
-/// Lists, and aliases of the database `d`, which is of version 5.
+/// Names and contents of lists, and of aliases of the database `d`, which is of version 5.
 const FILES: [(&str, &str); 21] = [
     ("versions", "AF000001.1\nAF000002.1\n"),
     ("bare", "AF000002\nNM_000004\n"),
@@ -35,7 +35,7 @@ const FILES: [(&str, &str); 21] = [
     ("al_digits.nal", "DBLIST d\nSEQIDLIST digits\n"),
 ];
 
-/// What is searched, and the subjects and e-values that BLAST+ 2.12.0 shows.
+/// Options for the database and lists, and the subjects and e-values that BLAST+ 2.12.0 shows.
 const SEARCHES: [(&str, &str); 23] = [
     ("-db al -seqidlist bare", "AF000002.1 1.07e-41"),
     ("-db al -negative_seqidlist one", "AF000002.1 1.07e-41"),
@@ -54,7 +54,7 @@ const SEARCHES: [(&str, &str); 23] = [
     ("-db al_second -negative_taxids 562 -max_target_seqs 1", ""),
     ("-db al_taxids -taxids 562,77", ""),
     ("-db al_second -seqidlist one -ungapped", ""),
-    // Of a list of identifiers GIs are ignored, and an empty list includes nothing.
+    // GIs in a list of identifiers are ignored, and an empty list includes nothing.
     ("-db d -seqidlist only_gis", ""),
     ("-db al_title -seqidlist only_gis", ""),
     ("-db al -seqidlist only_gis", ""),
@@ -133,7 +133,7 @@ fn hidden_subjects_take_places_on_ranks() {
     }
 }
 
-/// If the identifier of a later query is malformed, SAM holds the hits of the queries before it.
+/// If the identifier of a later query is malformed, SAM contains the hits of the queries before it.
 #[test]
 fn sam_of_the_queries_before_a_malformed_one() {
     let fixture = directory();

@@ -1,4 +1,4 @@
-//! Damage to any file of a database: a search, a look-up or a check gives the output of the sound
+//! Damage to any file of a database. A search, a look-up or a check gives the output of the sound
 //! database, or ends with a message that names the database. It never gives other output.
 
 use std::collections::BTreeMap;
@@ -12,15 +12,16 @@ use tempfile::TempDir;
 
 use fastrand::Rng;
 
-/// Trials of each database, if there is time.
+/// Largest number of trials for each database.
 const TRIALS: u64 = 4000;
-/// Time for each test. Every commit has its own random trials.
+/// Time limit of each test. Every commit has its own random trials.
 const TIME: Duration = Duration::from_secs(4);
-/// Sequences of a database.
+/// Number of sequences in a database.
 const SEQUENCES: usize = 150;
-/// Fields that do not come from headers, where a changed letter of a name cannot be detected.
+/// Fields of the report that do not come from headers: a changed letter of a name cannot be
+/// detected.
 const FIELDS: &str = "6 qseqid qstart qend sstart send score evalue";
-/// Exit codes of a message.
+/// Exit codes of runs that end with a message.
 const REFUSED: [i32; 3] = [1, 2, 255];
 
 /// A database and the commands that read it.
@@ -66,7 +67,8 @@ impl Bench {
         fs::write(self.path(name), text).expect("a file");
     }
 
-    /// Similar sequences, so that one query finds them all, with identifiers, GIs and taxids.
+    /// Writes similar sequences, so that one query finds them all, and lists of their identifiers,
+    /// GIs and taxids.
     fn write_inputs(&self) {
         let mut random = Rng::with_seed(1);
         let letters: Vec<char> = "ACDEFGHIKLMNPQRSTVWY".chars().collect();
@@ -128,7 +130,7 @@ impl Bench {
             }
             if code != Some(0) {
                 assert!(code.is_some_and(|code| REFUSED.contains(&code)), "{trial}");
-                // BLAST+'s words for tables that are not there name no file.
+                // BLAST+'s messages about missing tables name no file.
                 let words = ["made/db", "mdb_env_open", "DB contains no"];
                 assert!(words.iter().any(|word| said.contains(word)), "{trial}");
                 *refused += 1;
@@ -144,7 +146,7 @@ impl Bench {
         let names: Vec<&String> = self.sound.keys().collect();
         let least = names.len() as u64;
         for trial in (0..TRIALS).take_while(|&n| n < least || start.elapsed() < TIME) {
-            // Every file in turn.
+            // The trials damage every file in turn.
             let name = names[trial as usize % names.len()];
             let mut random = Rng::with_seed(seed << 32 | trial);
             let mut bytes = self.sound[name].clone();
@@ -164,7 +166,7 @@ impl Bench {
     }
 }
 
-/// Damages a file; says how.
+/// Damages the bytes of a file at random. Returns a description of the damage.
 fn damage(name: &str, bytes: &mut Vec<u8>, random: &mut Rng) -> String {
     let at = random.usize(..bytes.len());
     let end = bytes.len().min(at + random.usize(1..=40));
@@ -235,7 +237,8 @@ fn version_4() {
     bench.attack();
 }
 
-/// An index whose fields were erased states no sequences; a search of none finds none.
+/// An index with erased fields states that there are no sequences. A search must refuse it, not
+/// report no hits.
 #[test]
 fn an_index_erased_from_its_title_on() {
     for version in ["4", "5"] {

@@ -6,7 +6,7 @@ use std::process::Output;
 
 use crate::common::Fixture;
 
-/// Extensions of a database with identifiers and GIs, by version.
+/// Extensions of the files of a database with identifiers and GIs, by version.
 const FILES: [(&str, &[&str]); 2] = [
     ("4", &["pin", "psq", "phr", "pog", "pni", "pnd", "psi", "psd"]),
     ("5", &["pin", "psq", "phr", "pog", "pni", "pnd", "pdb", "pos", "pot", "ptf", "pto"]),
@@ -21,7 +21,7 @@ fn sequence(letters: &[u8], length: usize, seed: usize) -> String {
     (0..length).map(letter).collect()
 }
 
-/// A directory with the files of the database `db`.
+/// Makes a directory with the database `made` of these sequences.
 fn database(kind: &str, version: &str, fasta: &str) -> Fixture {
     let fixture = Fixture::new();
     fs::write(fixture.path().join("made.fa"), fasta).unwrap();
@@ -90,7 +90,7 @@ fn tables_of_identifiers_are_checked_whole() {
     for file in ["made.pdb", "made.ptf"] {
         let path = fixture.path().join(file);
         let sound = fs::read(&path).unwrap();
-        // Pages at the end, and the fields of both meta pages.
+        // Some files lack their last pages or byte; others have erased fields in a meta page.
         let mut damaged: Vec<Vec<u8>> =
             (1..3).map(|pages| sound[..sound.len() - 4096 * pages].to_vec()).collect();
         damaged.push(sound[..sound.len() - 1].to_vec());

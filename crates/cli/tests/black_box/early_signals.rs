@@ -1,7 +1,7 @@
-//! Signals in the first moments of a job with a checkpoint. They end it with its own exit code and
-//! leave nothing but, perhaps, the checkpoint, from which it is resumed.
+//! Signals in the first moments of a job with a checkpoint. They end the job with an exit code of
+//! its own. At most the checkpoint is left, from which the job is resumed.
 //!
-//! `FLEETBLAST_SAMPLE=all` tries all moments; else a third.
+//! With `FLEETBLAST_SAMPLE=all` the tests try all moments, otherwise a third of them.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -25,15 +25,16 @@ use fastrand::Rng;
 
 /// Exit code of a job that ended early in order.
 const DRAINED: i32 = 75;
-/// Moments for each way to run.
+/// Number of moments for a job in one process; on processes there are a third.
 const MOMENTS: usize = 30;
-/// An ordinary run tries one in this number of moments.
+/// An ordinary test run tries one moment in this number.
 const SHARE: usize = 3;
-/// The last moment, in thousandths of a second.
+/// The last moment, in milliseconds after the start.
 const LATEST: u64 = 200;
 const SIGNALS: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::USR1];
 
-/// A database, queries, and a pipe with a name that nobody writes to.
+/// A directory with a database, queries and a named pipe to which nobody writes, and the right
+/// report.
 struct Inputs {
     directory: TempDir,
     report: Vec<u8>,
@@ -69,7 +70,7 @@ impl Inputs {
         self.prepared(command, &[query, ranks, &kept].concat())
     }
 
-    /// What may be left of a job that ended early: the checkpoint.
+    /// Checks that a job that ended early has left no files but its checkpoint.
     fn assert_clean(&self, tried: &str) {
         let usual = ["db.pin", "db.phr", "db.psq", "q.fa", "pipe", "kept"];
         let names = fs::read_dir(self.path()).expect("a directory");
@@ -89,14 +90,14 @@ fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fleetblast"))
 }
 
-/// The signals of a process that this file of the system calls so.
+/// Returns the signals that the line `kind` of `/proc/PID/status` lists, one for each bit.
 fn signals(process: u32, kind: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix(kind));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Whether a process has something to do at this signal.
+/// Returns whether a process has a handler for a signal.
 fn catches(process: u32, signal: Signal) -> bool {
     signals(process, "SigCgt:") >> (signal.as_raw() - 1) & 1 == 1
 }
@@ -110,11 +111,11 @@ fn heeded() -> Vec<Signal> {
 
 fn send(process: u32, signal: Signal) {
     let process = Pid::from_raw(process.cast_signed()).expect("a process");
-    // It may have ended.
+    // The process may have ended already.
     let _ = kill_process(process, signal);
 }
 
-/// The end of a job that nobody writes to.
+/// Waits for the end of a job, whose standard input is closed.
 fn ended(child: Child) -> Output {
     child.wait_with_output().expect("an end")
 }
@@ -143,7 +144,7 @@ fn at_random_moments() {
                 assert!(message.contains("-resume"), "{tried}");
                 inputs.assert_clean(&tried);
             }
-            // Nothing of the program had run.
+            // The signal came before the program had started.
             None if !is_caught && output.status.signal() == Some(signal.as_raw()) => {}
             _ => panic!("{:?}, {tried}", output.status),
         }
@@ -160,7 +161,7 @@ fn queries_that_cannot_be_read_again_are_refused_at_once() {
     let inputs = Inputs::new();
     for query in [&["-query", "pipe"][..], &[]] {
         let mut child = inputs.job(program(), query, &["-ranks", "2"]).spawn().expect("a start");
-        // Nothing is read, though somebody might still write.
+        // The program reads nothing, although its standard input is still open.
         let writer = child.stdin.take();
         let output = ended(child);
         drop(writer);
@@ -209,9 +210,8 @@ fn on_processes() {
     }
 }
 
-/// Waits for a launcher to end, or until it is clear that it never will though all ranks have
-/// ended. Open MPI 4.1 may wait for a lock of its own (in `PMIx_server_finalize`) when a rank ends
-/// early.
+/// Waits until a launcher ends. Returns true if it hangs although all ranks have ended long ago.
+/// Open MPI 4.1 may wait for a lock of its own (in `PMIx_server_finalize`) when a rank ends early.
 #[cfg(feature = "mpi")]
 fn hangs_without_ranks(launcher: &mut Child) -> bool {
     let mut lonely = 0;
@@ -224,14 +224,14 @@ fn hangs_without_ranks(launcher: &mut Child) -> bool {
     lonely > 2000
 }
 
-/// Whether a process has ended, though its parent may not know yet.
+/// Returns whether a process has ended, even if its parent has not noticed yet.
 #[cfg(feature = "mpi")]
 fn is_over(process: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     !status.contains("State:") || status.contains("State:\tZ")
 }
 
-/// The processes of the program under test that a launcher started.
+/// Returns the processes of the program under test that a launcher started.
 #[cfg(feature = "mpi")]
 fn ranks(launcher: u32) -> Vec<u32> {
     let children = fs::read_to_string(format!("/proc/{launcher}/task/{launcher}/children"));

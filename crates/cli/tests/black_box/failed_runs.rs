@@ -1,5 +1,5 @@
-//! The file under the report's name after a run that fails: an empty file where BLAST+ leaves one,
-//! since callers read the file that they named. An older report stays as it was.
+//! The file under the report's name after a run that fails. It is an empty file where BLAST+ leaves
+//! one, since callers read the file that they named. An older report stays as it was.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::common::{Fixture, complaint};
 
-/// What is found under the name that `-out` gave.
+/// The state of the file that `-out` names after a run.
 #[derive(Debug, PartialEq, Eq)]
 enum Left {
     Nothing,
@@ -24,7 +24,7 @@ fn left(path: &Path) -> Left {
     }
 }
 
-/// Lines that fail, and what BLAST+ leaves.
+/// Command lines that fail, and the output file that BLAST+ leaves; `|` separates words.
 const FAILURES: &[(&str, Left)] = &[
     ("-query|q.fa|-db|nosuch", Empty),
     ("-query|q.fa|-db|db|-evalue|-1", Empty),

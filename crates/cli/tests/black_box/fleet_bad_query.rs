@@ -13,7 +13,7 @@ const FORMATS: [&str; 5] = ["0", "5", "6", "7", "10"];
 const STRATEGIES: [&str; 3] = ["merge", "individual", "collective"];
 /// Exit code of a search whose queries cannot be read.
 const INPUT: i32 = 1;
-/// Queries: they fill a block of 50,000 residues and a part of the next.
+/// Number of queries: they fill a block of 50,000 residues and a part of the next.
 const QUERIES: usize = 400;
 /// Places of the bad query: first, at the ends of a block, inside a block, within batches of 10,000
 /// residues, and last. At 160 residues a query, a batch has 63 queries and a block 315.
@@ -41,7 +41,7 @@ fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fleetblast"))
 }
 
-/// Both must fail alike, and leave nothing but a checkpoint.
+/// Checks that both runs fail alike, with the same report and message.
 fn assert_alike(serial: &Output, ranks: &Output, what: &str) {
     let message = String::from_utf8_lossy(&ranks.stderr);
     assert_eq!(serial.status.code(), Some(INPUT), "{what}");
@@ -56,12 +56,12 @@ fn assert_alike(serial: &Output, ranks: &Output, what: &str) {
 fn queries_before_a_bad_one_are_reported() {
     let dir = fixture();
     let mut reported = 0;
-    // Two formats for each place, and three strategies in turn: all pairs of format and strategy
-    // but one.
+    // Each place is tested with two formats, and with the three strategies in turn. These are all
+    // pairs of format and strategy but one.
     for turn in 0..2 * PLACES.len() {
         let (place, format) = (PLACES[turn / 2], FORMATS[turn % FORMATS.len()]);
         let serial = run(dir.path(), program(), place, &["-outfmt", format]);
-        // More than the head of a report in XML.
+        // This is more than the head of a report in XML.
         reported += usize::from(serial.stdout.len() > 2_500);
         let strategy = STRATEGIES[turn % STRATEGIES.len()];
         let ranks = ["1", "2", "5"][turn / 3 % 3];
@@ -81,7 +81,7 @@ fn with_a_checkpoint_too() {
         let (strategy, ranks) = (STRATEGIES[turn % 3], ["3", "1"][turn % 2]);
         let arguments =
             ["-outfmt", "0", "-ranks", ranks, "-output", strategy, "-checkpoint", &kept, "-resume"];
-        // The second run has it all from the checkpoint.
+        // The second run takes all results from the checkpoint.
         for number in ["first", "second"] {
             let output = run(dir.path(), program(), place, &arguments);
             let message = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -12,11 +12,12 @@ use tempfile::TempDir;
 
 /// Exit code for a database that cannot be read.
 const DATABASE: i32 = 2;
-/// A fraction of the time that the search would take, and much more than it takes to end it.
+/// Longest wait for the end of the job: a fraction of the search's time, and much more than the end
+/// takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A database with damage all over its second half, and a query whose comparison with the first
-/// half takes minutes.
+/// Makes a database with damage all over its second half, and a query whose comparison with the
+/// first half takes minutes.
 fn database() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut random = Rng::with_seed(9);
@@ -35,7 +36,7 @@ fn database() -> TempDir {
     dir
 }
 
-/// Two ranks, each with a half of the database.
+/// Starts a job of two ranks, each with a half of the database.
 fn start(mut command: Command, dir: &TempDir, arguments: &[&str]) -> Child {
     command
         .args(["blastp", "-query", "q.fa", "-db", "db", "-evalue", "1e-30", "-out", "report"])
@@ -50,7 +51,7 @@ fn start(mut command: Command, dir: &TempDir, arguments: &[&str]) -> Child {
         .expect("the program runs")
 }
 
-/// The job ends with the failure of the one rank while the other searches.
+/// Checks that the job ends when one rank fails, while the other one searches.
 fn ends_soon(dir: &TempDir, mut child: Child) {
     let start = Instant::now();
     while child.try_wait().expect("a child").is_none() {
@@ -84,7 +85,7 @@ fn processes_do_not_wait_for_a_search() {
     let launcher = std::env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into());
     let mut command = Command::new(launcher);
     command.args(["-n", "2", env!("CARGO_BIN_EXE_fleetblast")]);
-    // For Open MPI: more ranks than cores, as whatever user.
+    // With these variables, Open MPI runs for any user, and with more ranks than cores.
     let settings = [
         "OMPI_ALLOW_RUN_AS_ROOT",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",

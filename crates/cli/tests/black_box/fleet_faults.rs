@@ -20,13 +20,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 const STRATEGIES: [&str; 3] = ["merge", "individual", "collective"];
-/// Runs killed in an ordinary test, over all strategies.
+/// Number of killed runs in an ordinary test, over all strategies.
 const KILLS: usize = 6;
-/// Kills after which a job may end.
+/// Number of killed runs after which a job is resumed to its end.
 const KILLS_PER_JOB: usize = 4;
-/// Bytes of a checkpoint with something to go on with.
+/// Size in bytes of a checkpoint that has results to resume from.
 const SOME_RECORDS: u64 = 6_000;
-/// Queries: some megabytes of records, and time enough to be interrupted.
+/// Number of queries: they give some megabytes of records, and take long enough to be interrupted.
 const QUERIES: usize = 800;
 /// Exit code of a search that ended early in order.
 const DRAINED: i32 = 75;
@@ -37,7 +37,7 @@ const OUTPUT: i32 = 6;
 struct Inputs {
     dir: TempDir,
     report: Vec<u8>,
-    /// How long a job with ranks takes.
+    /// Time that a job with ranks takes.
     duration: Duration,
 }
 
@@ -89,7 +89,7 @@ impl Inputs {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
         command
             .args(["blastp", "-query", "q.fa", "-db", "db", "-num_threads", "1"])
-            // Which takes most of the time otherwise.
+            // Composition-based statistics would take most of the time.
             .args(["-comp_based_stats", "0"])
             .args(arguments)
             .current_dir(self.dir.path())
@@ -119,12 +119,12 @@ impl<'a> Job<'a> {
     }
 
     fn start(&self, strategy: &str) -> Child {
-        // Parts of each block are found, and kept, by all ranks.
+        // All ranks search a part of each block, and keep its results.
         let shape = ["-ranks", "4", "-replicas", "1", "-partitions", "4"];
         self.command(strategy, &shape).spawn().expect("the program runs")
     }
 
-    /// Ends a run by SIGKILL after so long; false if it was through before.
+    /// Kills a run by SIGKILL after this time; returns false if the run has ended before.
     fn kill_after(&self, strategy: &str, time: Duration) -> bool {
         let mut child = self.start(strategy);
         thread::sleep(time);
@@ -134,7 +134,7 @@ impl<'a> Job<'a> {
         status.signal().is_some()
     }
 
-    /// Has a run killed as soon as some blocks are in the checkpoint.
+    /// Kills a run as soon as some blocks are in the checkpoint.
     fn kill_amid(&self, strategy: &str) {
         self.kill_once_kept(strategy, SOME_RECORDS);
     }
@@ -171,7 +171,7 @@ impl<'a> Job<'a> {
         message
     }
 
-    /// A run that must end with this exit code and a message of one line with these words.
+    /// Checks that a run ends with this exit code and a message with these words.
     fn refused(&self, arguments: &[&str], code: i32, words: &[&str]) {
         let child = self.command("merge", arguments).spawn().expect("the program runs");
         let (status, message) = ended(child);
@@ -181,12 +181,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Spool files of all runs, those of the last run last.
+    /// Returns the spool files of all runs; those of the last run come last.
     fn spools(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut directories = vec![self.checkpoint.clone()];
         while let Some(directory) = directories.pop() {
-            // It may not be there yet, or not any more.
+            // The directory may not exist yet, or not any more.
             let Ok(entries) = fs::read_dir(directory) else { continue };
             for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
                 if path.is_dir() {
@@ -221,8 +221,8 @@ fn send(child: &Child, signal: Signal) {
     kill_process(pid, signal).expect("it is a child");
 }
 
-/// False for signals that the caller of the tests made them ignore: shells do so with SIGINT for
-/// background jobs, and children inherit it.
+/// Returns false for a signal that the caller of the tests made them ignore. Shells do so with
+/// SIGINT for background jobs, and children inherit it.
 fn is_heeded(signal: &Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("a file of Linux");
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("signals");
@@ -247,7 +247,7 @@ fn killed_at_random_times() {
         let job = Job::new(inputs);
         let mut killed = 0;
         while killed < KILLS_PER_JOB && kills + killed < wanted {
-            // A run that goes on where others ended takes less time.
+            // A resumed run takes less time.
             let share = millis / (1 + killed as u64 / 2);
             if !job.kill_after(strategy, Duration::from_millis(random.u64(..share.max(2)))) {
                 break;
@@ -266,8 +266,8 @@ fn killed_at_random_times() {
 #[test]
 fn finished_blocks_are_not_searched_again() {
     let job = Job::new(inputs());
-    // SIGTERM, not SIGKILL: records that are being written become complete. With `merge` a record
-    // is a whole block; with the other strategies the first records are shares of blocks.
+    // SIGTERM, unlike SIGKILL, lets the program complete records that it is writing. With `merge` a
+    // record is a whole block; with the other strategies the first records are shares of blocks.
     let mut child = job.start("merge");
     job.await_records(&mut child, SOME_RECORDS);
     send(&child, Signal::TERM);
@@ -291,7 +291,7 @@ fn a_torn_tail_is_redone() {
 #[test]
 fn a_damaged_record_is_found_and_redone() {
     let job = Job::new(inputs());
-    // What is damaged at the end of a file counts as torn: there must be more behind it.
+    // Damage at the end of a file counts as torn, so more records must follow.
     job.kill_once_kept("individual", 100_000);
     let path = job.largest_spool();
     let mut bytes = fs::read(&path).expect("a spool");
@@ -377,7 +377,7 @@ fn queries_must_be_there_again() {
     assert!(!job.checkpoint.exists());
 }
 
-/// Needs to mount a file system.
+/// This test has to mount a file system.
 #[test]
 fn a_full_disk_loses_nothing() {
     let job = Job::new(inputs());
@@ -400,7 +400,7 @@ fn a_full_disk_loses_nothing() {
     assert!(fs::read(job.out()).expect("the report") == job.inputs.report);
 }
 
-/// A file system that is unmounted in the end.
+/// A mounted file system, which is unmounted when this is dropped.
 struct Mounted<'a>(&'a Path);
 
 impl Drop for Mounted<'_> {

@@ -14,8 +14,8 @@ use tempfile::TempDir;
 /// Exit code of a refusal, and of a search whose last query cannot be read.
 const INPUT: i32 = 1;
 
-/// A job with all queries before a last, bad one in its checkpoint: however often it is resumed, it
-/// stops there.
+/// A job with a last query that cannot be read, at which it stops however often it is resumed. Its
+/// checkpoint has the results of all queries before.
 struct Job {
     dir: TempDir,
     report: Vec<u8>,
@@ -55,7 +55,7 @@ impl Job {
         self.command(program, arguments).output().expect("the program runs")
     }
 
-    /// The program recognizes the job, on any ranks, and writes the same report.
+    /// Checks that the program recognizes the job, on any ranks, and writes the same report.
     fn goes_on(&self) {
         for arguments in [&["-ranks", "2", "-partitions", "7"][..], &["-ranks", "1"]] {
             let output = self.run(arguments);
@@ -73,8 +73,8 @@ impl Job {
         assert!(output.stdout.is_empty(), "{words}: a report was written");
     }
 
-    /// Replaces a file by another one of the same name, size and time: the program refuses it with
-    /// `words`, and accepts the old file again.
+    /// Replaces a file by another one of the same name, size and time. Checks that the program
+    /// refuses it with `words`, and accepts the old file again.
     fn refuses_change(&self, name: &str, words: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let path = self.path(name);
         let (old, time) = (fs::read(&path).expect("a file"), modified(&path));
@@ -113,7 +113,7 @@ fn a_database_that_has_changed_is_refused() {
     job.refuses_change("db.psq", "the checksum of the sequences in db was", |bytes| {
         bytes[500] = if bytes[500] == 7 { 8 } else { 7 };
     });
-    // The last residue of the last volume.
+    // This is the last residue of the last volume.
     job.refuses_change("more.psq", "the checksum of the sequences in more was", |bytes| {
         let at = bytes.len() - 2;
         bytes[at] = if bytes[at] == 7 { 8 } else { 7 };
@@ -134,7 +134,7 @@ fn a_database_that_has_changed_is_refused() {
 #[test]
 fn a_database_made_again_is_refused_if_it_is_another() {
     let job = Job::new();
-    // The same date, the same sizes, the same numbers.
+    // The new database has the same date, sizes and numbers.
     let old = fs::read(job.path("db.psq")).expect("a file");
     write(job.dir.path(), "db", &FOUR, &family(9, 12));
     assert_eq!(fs::read(job.path("db.psq")).expect("a file").len(), old.len());

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::launched::launched;
 use crate::sandbox::Sandbox;
 
-/// More than it takes to start.
+/// Longest wait for the end of all processes: more than their start takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const SEARCH: &[&str] =
@@ -46,7 +46,8 @@ fn run(sandbox: &Sandbox, first: &[&str], others: &[&str]) -> (Option<i32>, Stri
     (child.wait().expect("a child").code(), out, err)
 }
 
-/// As in a script that each rank runs: MPI begins once in a rank, and that is for the search.
+/// Each rank runs a script of several commands. MPI can start only once in a rank, and the search
+/// needs it.
 #[test]
 fn other_commands_may_come_before_a_search() {
     let sandbox = Sandbox::new();

@@ -38,7 +38,7 @@ fn succeeded(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
-/// Runs a search of one block with this trace, and returns its events.
+/// Runs a search with a trace, and returns the events of the trace.
 fn traced(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
     let usual = ["-trace", "t.json", "-num_threads", "1", "-out", "traced"];
     succeeded(&sandbox.run(&[&usual, arguments].concat()));
@@ -51,7 +51,7 @@ fn text<'a>(event: &'a Value, key: &str) -> &'a str {
     event[key].as_str().unwrap_or_default()
 }
 
-/// The names of all tracks.
+/// Returns the names of all tracks, by their numbers.
 fn tracks(events: &[Value]) -> BTreeMap<u64, String> {
     let names = events.iter().filter(|event| text(event, "name") == "thread_name");
     let name = |event: &Value| {
@@ -142,7 +142,7 @@ fn timing_has_all_ranks() {
 #[test]
 fn a_page_has_everything_in_it() {
     let sandbox = Sandbox::new();
-    // Each rank has partitions that no other has, and so a task.
+    // Each rank holds partitions that the other one does not, and so gets a task.
     traced(&sandbox, &["-ranks", "2", "-partitions", "3", "-replicas", "1"]);
     succeeded(&fleetblast(&sandbox, &["report", "t.json"]));
     let page = fs::read_to_string(sandbox.path("t.html")).expect("a page");
@@ -206,7 +206,7 @@ fn a_report_that_is_wanted_elsewhere_is_simulated_over_a_link() {
     let ways: Vec<_> = slow.iter().map(|line| line["way"].as_str().expect("a word")).collect();
     assert_eq!(ways, ["direct", "oids", "hits", "report"]);
     let [direct, oids, hits, report] = [0, 1, 2, 3].map(|line| seconds(&slow[line]));
-    // 183 MB take half an hour.
+    // The link transfers 183 MB in half an hour.
     assert!(direct > 1800.0 && report < direct && hits < report && oids <= hits, "{slow:?}");
     let fast = lines("10G");
     assert!(seconds(&fast[0]) < 300.0 && seconds(&fast[3]) < 300.0, "{fast:?}");
@@ -236,7 +236,7 @@ fn a_traced_search_is_simulated_with_more_ranks() {
         (&8.into(), &150.into())
     );
     let wall = figures["wall_seconds"].as_f64().expect("a number");
-    // Something ends the job about three times.
+    // Failures end the job about three times.
     let mean = format!("{}", wall / 3.0);
     let failing = succeeded(&simulate(&[&many[..], &["-failures", &mean]].concat()));
     assert!(failing.contains("  failures"), "{failing}");
@@ -254,7 +254,7 @@ fn a_traced_search_is_simulated_with_more_ranks() {
     assert_eq!(refused.status.code(), Some(1), "{}", message(&refused));
 }
 
-/// Whatever the options, a simulation ends, and says why it has no answer.
+/// Whatever the options, a simulation ends, and prints the reason if it has no result.
 #[test]
 fn extreme_options_of_simulations_are_refused() {
     let sandbox = Sandbox::new();

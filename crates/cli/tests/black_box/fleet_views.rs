@@ -15,7 +15,8 @@ use crate::volumes::{FOUR, write};
 use fleetblast_oracle::sample;
 use tempfile::TempDir;
 
-/// Runs the program of the rank that differs, with that rank's arguments and environment.
+/// A script that runs the program of each rank. One rank has a program, arguments and environment
+/// of its own.
 const WRAPPER: &str = r#"#!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$PMIX_RANK}}
 [ -n "$rank" ] || { echo "the launcher does not tell the rank" >&2; exit 99; }
@@ -28,12 +29,12 @@ const RANKS: u32 = 3;
 const DATABASE: i32 = 2;
 const INPUT: i32 = 1;
 
-/// Databases `usual` and `odd`, each a directory with `db`, and the wrapper.
+/// The databases `usual/db` and `odd/db`, a directory to work in, and the wrapper.
 struct Views {
     dir: TempDir,
 }
 
-/// What the odd rank has instead.
+/// The environment, options and program of the odd rank.
 #[derive(Clone, Copy, Default)]
 struct Odd<'a> {
     environment: &'a str,
@@ -64,7 +65,8 @@ impl Views {
         write(&self.path(name), "db", &FOUR, &family(seed, count));
     }
 
-    /// Changes bytes of a file of the odd database, each to one of two that it is not.
+    /// Changes bytes of a file of the odd database to `one`, or to `other` where they are `one`
+    /// already.
     fn change(&self, file: &str, places: impl IntoIterator<Item = usize>, [one, other]: [u8; 2]) {
         let path = self.path("odd").join(file);
         let mut bytes = fs::read(&path).expect("a file");
@@ -89,12 +91,13 @@ impl Views {
         command.output().expect("the program runs")
     }
 
-    /// With its database from the other directory.
+    /// Returns the environment of a rank that uses the odd database.
     fn environment(&self) -> String {
         format!("BLASTDB={}", self.path("odd").display())
     }
 
-    /// It must end with this code and one message of all these words, and nothing may be left.
+    /// Checks that the job ends with this code and one message with all these words, and leaves
+    /// nothing.
     fn refused(&self, rank: u32, odd: Odd, arguments: &[&str], code: i32, words: &[&str]) {
         let output = self.run(rank, odd, arguments);
         let message = String::from_utf8_lossy(&output.stderr);
@@ -108,7 +111,7 @@ impl Views {
         self.nothing_is_left();
     }
 
-    /// Nothing but the empty report of a search that failed.
+    /// Checks that nothing is left but the empty report of a search that failed.
     fn nothing_is_left(&self) {
         let report = self.path("work/report");
         if fs::metadata(&report).is_ok_and(|report| report.len() == 0) {
@@ -119,7 +122,7 @@ impl Views {
         assert_eq!(names.collect::<Vec<_>>(), ["q.fa"]);
     }
 
-    /// It must give the report of a search without ranks.
+    /// Checks that the job gives the report of a search without ranks.
     fn accepted(&self, rank: u32, odd: Odd, arguments: &[&str]) {
         let serial = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
         let serial = self.prepare(serial, &[]).output().expect("the program runs");
@@ -174,7 +177,7 @@ fn another_database_under_the_same_name_ends_the_job() {
             DATABASE,
             &words,
         );
-        // Of the same sizes and date.
+        // This database has the same sizes and date.
         views.put("odd", 5, 40);
         views.refused(rank, odd, &partitions, DATABASE, &[&names, "odd/db.psq has other residues"]);
         views.put("odd", 1, 39);
@@ -189,7 +192,7 @@ fn another_database_under_the_same_name_ends_the_job() {
 fn lengths_that_differ_end_the_job() {
     let views = Views::new();
     let mut entries = family(1, 40);
-    // As many residues in all.
+    // The number of all residues stays the same.
     let moved = entries[3].1.split_off(100);
     entries[30].1.extend(moved);
     entries[7].1.truncate(crate::family::LENGTH);
@@ -237,7 +240,8 @@ fn another_build_ends_the_job() {
     }
 }
 
-/// Rank 1 opens its files only when others have their names; the other ranks have opened theirs.
+/// Rank 1 opens its files only after others have taken their names; the other ranks have opened
+/// theirs before.
 #[test]
 fn a_database_that_is_replaced_while_ranks_open_it_ends_the_job() {
     let views = Views::new();

@@ -12,7 +12,7 @@ use fleetblast_metadata::{End, Header};
 use crate::metadata::{KINDS, must, records, run, said, search, site};
 use crate::sandbox::Sandbox;
 
-/// Exit code of what cannot be read.
+/// Exit code for metadata that cannot be read.
 const INPUT: i32 = 1;
 
 type Records = Vec<(RecordKind, Vec<u8>)>;
@@ -75,7 +75,7 @@ fn blocks_that_are_missing_doubled_or_moved_are_refused() {
             write(dir, "forged", &records);
             let expanded = run(dir, &["expand", "forged", "-db", "db", "-out", "r"]);
             is_refused(&expanded, dir, &format!("{kind}, {what}"), words);
-            // Without an end, too.
+            // The error is the same if the end of the file is missing.
             if what != "the last is missing" && what != "all are missing" {
                 let cut = fs::read(dir.join("forged")).unwrap();
                 fs::write(dir.join("forged"), &cut[..cut.len() - 3]).unwrap();
@@ -102,7 +102,7 @@ fn ranks_refuse_them_too() {
     }
 }
 
-/// Blocks of another kind than the header names, and an end that counts other reports.
+/// A block has another encoding than the header names, or the end counts other reports.
 #[test]
 fn other_kinds_and_other_counts_are_refused() {
     let dir = site();
@@ -146,7 +146,7 @@ fn files_of_an_older_format_are_refused_by_their_version() {
 /// Returns a frame of zstd: the bytes `start`, then `count` times the byte `fill`. The frame may
 /// state a length, which need not be true.
 fn zstd_bomb(start: &[u8], (fill, count): (u8, usize), stated: Option<u64>) -> Vec<u8> {
-    // A window of 128 KiB.
+    // The header states a window of 128 KiB.
     let mut frame = match stated {
         None => b"\x28\xb5\x2f\xfd\x00\x38".to_vec(),
         Some(bytes) => [&b"\x28\xb5\x2f\xfd\xc0\x38"[..], &bytes.to_le_bytes()].concat(),
@@ -164,7 +164,7 @@ fn zstd_bomb(start: &[u8], (fill, count): (u8, usize), stated: Option<u64>) -> V
     frame
 }
 
-/// Runs with so little memory (kB) that a bomb would fill it.
+/// Runs the program with a limit of its memory in kB, which a bomb would exceed.
 fn limited(dir: &Path, kilobytes: u32, words: &[&str]) -> Output {
     let script = format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
@@ -189,7 +189,7 @@ fn few_bytes_do_not_fill_the_memory_of_expand() {
         assert!(fs::read(dir.join("r")).unwrap() == wanted);
         fs::remove_file(dir.join("r")).unwrap();
         for start in [&noise[..], b"", &[6; 20], &[0x80; 7], &[0xff, 0xff, 0xff, 0xff, 15]] {
-            // What few bytes may stand for at least.
+            // The frame states a length that even a small record may have.
             let bomb = zstd_bomb(start, (0, 3 << 30), Some(60_000));
             let mut records = whole.clone();
             records[0].1 = bomb.clone();
@@ -220,7 +220,7 @@ fn few_bytes_do_not_fill_the_memory_of_expand() {
     }
 }
 
-/// An input whose sequence does not end.
+/// The input decompresses to gigabytes of one sequence or title.
 #[test]
 fn few_bytes_do_not_fill_the_memory_of_a_search() {
     let sandbox = Sandbox::new();
@@ -248,7 +248,7 @@ fn must_make_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Values and options that no search writes into a header.
+/// The headers have values and options that no search writes.
 #[test]
 fn headers_with_what_no_search_writes_are_refused_by_the_name_of_the_file() {
     let dir = site();
@@ -284,7 +284,7 @@ fn headers_with_what_no_search_writes_are_refused_by_the_name_of_the_file() {
         is_refused(&expanded, dir, what, "forged is damaged: its header has");
         assert!(!dir.join("planted").exists(), "{what}");
     }
-    // A file of this site to read: opening this one would never end.
+    // The option names a file of this site. Opening this file would never end, since it is a pipe.
     must_make_pipe(&dir.join("pipe"));
     for (program, option) in [
         ("blastn", "window_masker_db"),
@@ -305,7 +305,7 @@ fn headers_with_what_no_search_writes_are_refused_by_the_name_of_the_file() {
         let words = format!("its header has -{option}, which stays at the search site");
         is_refused(&expanded, dir, option, &words);
     }
-    // What is wrong here is not the header's fault.
+    // A wrong option at this site does not make the header damaged.
     let expanded = run(dir, &["expand", "m", "-db", "db", "-outfmt", "77"]);
     assert!(!said(&expanded).contains("damaged"), "{}", said(&expanded));
 }

@@ -9,15 +9,15 @@ use std::process::{Child, Command, Output, Stdio};
 use crate::patience::wait_until;
 use crate::sandbox::{Sandbox, message, query};
 
-/// Queries of a job that can be stopped while it is under way.
+/// Number of queries of a job that takes long enough to be stopped.
 const MANY: usize = 1_500;
 
 fn parts(sandbox: &Sandbox) -> Vec<String> {
     sandbox.names().into_iter().filter(|name| name.ends_with(".part")).collect()
 }
 
-/// Number of hidden files whose makers hold their lock: between making and locking a file, another
-/// run may take it for abandoned, and its maker then makes another.
+/// Counts the hidden files that the runs that made them have locked. Before a run has locked its
+/// file, another run may take it for abandoned; the first run then makes another file.
 fn locked_parts(sandbox: &Sandbox) -> usize {
     let locks = fs::read_to_string("/proc/locks").expect("the kernel's list of locks");
     let is_locked = |name: &String| {
@@ -27,7 +27,7 @@ fn locked_parts(sandbox: &Sandbox) -> usize {
     parts(sandbox).iter().filter(|name| is_locked(name)).count()
 }
 
-/// A run, which is killed unless it is waited for.
+/// A run of the program, which is killed when dropped unless the test has waited for its end.
 struct Run(Option<Child>);
 
 impl Run {
@@ -37,7 +37,8 @@ impl Run {
         Run(Some(command.spawn().expect("the program starts")))
     }
 
-    /// One that reads queries from its standard input and has begun its report in a hidden file.
+    /// Starts a run that reads queries from standard input. Returns when it has begun its report in
+    /// a hidden file.
     fn waiting(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         let before = locked_parts(sandbox);
         let mut run = Self::start(sandbox, &[&["-query", "-"], arguments].concat());
@@ -161,11 +162,11 @@ fn a_report_with_several_names_keeps_them() {
     assert!(parts(&sandbox).is_empty());
 }
 
-/// A job of many queries with a checkpoint, stopped while it makes its report.
+/// Starts a job of many queries with a checkpoint, and stops it while it makes its report.
 fn stopped(sandbox: &Sandbox) -> Run {
     let before = parts(sandbox);
     let mut run = Run::start(sandbox, &JOB);
-    // Its own, after it has removed that of an earlier run.
+    // This waits for the job's own file, after the job has removed that of an earlier run.
     wait_until("a hidden report", || {
         let now = parts(sandbox);
         !now.is_empty() && now.iter().all(|name| !before.contains(name))
@@ -184,8 +185,8 @@ fn many(sandbox: &Sandbox) -> Vec<u8> {
     report
 }
 
-/// A run started elsewhere takes over after a long silence of the first one, where locks do not
-/// show whether that is alive.
+/// Lets another run take over, as if it ran on another host. There, locks do not show whether the
+/// first run is alive, so a long silence of it suffices.
 fn take_over(sandbox: &Sandbox) {
     fs::remove_file(sandbox.path("kept/lock")).expect("the lock of the first");
 }
@@ -196,7 +197,7 @@ fn a_run_that_was_taken_for_dead_does_not_publish_when_it_wakes_up() {
     let expected = many(&sandbox);
     let mut first = stopped(&sandbox);
     take_over(&sandbox);
-    // Another one is under way when it wakes up ...
+    // Another run is under way when the first one wakes up ...
     let mut second = stopped(&sandbox);
     first.signal("CONT");
     let output = first.end();
@@ -243,7 +244,7 @@ fn parts_of_a_trace_follow_no_link_and_are_made_anew() {
     let sandbox = Sandbox::new();
     sandbox.write("victim", "precious");
     symlink("victim", sandbox.path("t.json.0.part")).expect("a link");
-    // Of a run on more ranks that was killed.
+    // This is a part of a killed run on more ranks.
     sandbox.write("t.json.2.part", "{\"half");
     succeeded(&sandbox.run(&["-ranks", "2", "-trace", "t.json", "-out", "report"]));
     assert_eq!(fs::read(sandbox.path("victim")).expect("a file"), b"precious");

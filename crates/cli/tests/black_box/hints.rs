@@ -10,7 +10,8 @@ use crate::common::{Fixture, complaint};
 /// A sequence of nucleotides.
 const NUCLEOTIDES: &str = ">n\nACGTTGCAAGGCTTAACCGGTTACGATCGGATTACAGGCA\n";
 
-/// What a terminal shows of a shell's line, here, with nothing typed, and the exit code.
+/// Runs a shell command on a terminal on which nothing is typed. Returns the text on the terminal
+/// and the exit code.
 fn shown(fixture: &Fixture, line: &str) -> (String, Option<i32>) {
     let mut command = Command::new("timeout");
     command
@@ -20,7 +21,7 @@ fn shown(fixture: &Fixture, line: &str) -> (String, Option<i32>) {
     let bin = Path::new(env!("CARGO_BIN_EXE_fleetblast")).parent().expect("a directory");
     let path = std::env::var("PATH").expect("a path");
     let here = fixture.path().display();
-    // Without a bar.
+    // A dumb terminal gets no progress bar.
     command.env("TERM", "dumb");
     command.env("PATH", format!("{here}:{}:{path}", bin.display())).env("SHELL", "/bin/bash");
     let output = command.output().expect("script, which Debian's bsdutils brings");
@@ -28,7 +29,8 @@ fn shown(fixture: &Fixture, line: &str) -> (String, Option<i32>) {
     (text, output.status.code())
 }
 
-/// A fixture with nucleotides in `n.fa`, their database `ndb`, and links by the programs' names.
+/// Makes a fixture with nucleotides in `n.fa`, their database `ndb`, and links with the programs'
+/// names.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     fs::write(fixture.path().join("n.fa"), NUCLEOTIDES).expect("a sequence");
@@ -87,7 +89,7 @@ fn a_sequence_of_the_other_kind_is_pointed_at_by_each_program() {
     for (line, hint) in cases {
         let (said, _) = shown(&fixture, &format!("{line} >r"));
         assert_eq!(said.matches(&format!("Hint: {hint}")).count(), 1, "{line}: {said}");
-        // To a file nothing of it.
+        // A file gets no hints.
         let (said, _) = shown(&fixture, &format!("{line} >r 2>&1; grep -c Hint r"));
         assert_eq!(said, "0\n", "{line}");
     }

@@ -1,5 +1,5 @@
 //! Identifiers of all forms, most of them malformed, in `makeblastdb`, in files of taxonomy ids, in
-//! queries and in `blastdbcmd`: accepted, warned of or refused like in BLAST+.
+//! queries and in `blastdbcmd`. They are accepted, warned of or refused like in BLAST+.
 
 use std::ffi::OsString;
 
@@ -82,7 +82,7 @@ const WORDS: &[&[u8]] = &[
     b"a\x01xyz|w",
 ];
 
-/// Sequences whose identifiers files of taxonomy ids name in several ways.
+/// Identifiers of the sequences that files of taxonomy ids name in several ways.
 const SEQUENCES: &[&str] = &[
     "x",
     "lcl|y",
@@ -115,7 +115,7 @@ const SEQUENCES: &[&str] = &[
     "1ABC|C",
 ];
 
-/// Files of taxonomy ids: words that get numbers, or whole texts.
+/// Contents of files of taxonomy ids: words to which numbers are added, or whole texts.
 const NAMES: &str = "lcl|x y lcl|x2|y lcl|abc|def gnl|abc|def abc:def def id gnl||id db|t t 7 NP_000001 NP_000002 \
     NP_000003.5 42 gi|43 P12345 Q12346 1ABC_A 1ABD 08 US1_2 9 11 gim|12 S1 loc S16356 prf||0806162C two 1ABC_C dot";
 const OTHER_NAMES: &str = "NAME_X AAB12345 sp|P12345| sp|p12345 np_000001.1 ref|NP_000001.1| ref|NP_000002| pdb|1ABC \
@@ -139,7 +139,8 @@ fn makeblastdb_takes_and_refuses_them() {
         let base = ["-in", "in.fa", "-dbtype", "prot", "-parse_seqids"];
         bench.compare(&[&base[..], &["-blastdb_version", "4"]].concat());
     }
-    // What both take, in tables of the later version, and as nucleotides.
+    // Both programs accept these identifiers, which are also stored in databases of version 5 and
+    // of nucleotides.
     let taken: Vec<u8> = [
         "gnl||id", "gnl|a|", "gim|5", "bbm|7", "pdb|", "ref|", "lcl|", "xy|z", "1ABC|A", "sra:x|y",
         "a|",
@@ -182,13 +183,13 @@ fn taxonomy_ids_find_them() {
     bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-taxid_map", "map.txt"]);
 }
 
-/// Standard error without the lines that FleetBLAST adds in parentheses.
+/// Returns standard error without the lines that FleetBLAST adds in parentheses.
 fn messages(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     text.split_inclusive('\n').filter(|line| !line.starts_with('(')).collect()
 }
 
-/// Both programs on a file as query and as subject.
+/// Compares both programs on a file, used as query and as subject.
 fn compare(fixture: &Fixture, text: &[u8], options: &[&str]) {
     let Some(oracle) = fixture.oracle else { return };
     std::fs::write(fixture.path().join("odd.fa"), text).expect("a file");
@@ -221,7 +222,7 @@ fn queries_and_subjects_have_them() {
     }
 }
 
-/// Input that is odd or no FASTA.
+/// The input is unusual FASTA or no FASTA.
 #[test]
 fn fasta_is_warned_of_and_refused_alike() {
     let fixture = Fixture::new();
@@ -282,7 +283,7 @@ fn sequences_of_one_gap() {
     bench.compare(&both);
 }
 
-/// Identifiers as somebody types them for `blastdbcmd`.
+/// Identifiers as users may type them for `blastdbcmd`.
 const ENTRIES: &[&str] = &[
     "gim|5",
     "bbm|7",

@@ -1,5 +1,5 @@
-//! Reports made by the last ranks of a job, at another site: the bytes of the report that one
-//! process writes, or a clear error and no file under the report's name.
+//! Reports made by the last ranks of a job, at another site. They have the bytes of the report that
+//! one process writes, or there is a clear error and no file under the report's name.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::metadata_ranks::make_database;
 use crate::metadata_ranks::{BLASTN, BLASTP, KINDS, bases, fleetblast, must, proteins, said};
 use crate::patience::output;
 
-/// Runs a command, but not for ever.
+/// Runs a command with a time limit.
 fn run(command: Command) -> Output {
     output(command, Duration::from_secs(100))
 }
@@ -22,14 +22,14 @@ fn search(dir: &Path, program: &[&str], options: &[&str]) -> Command {
     command
 }
 
-/// What is under the report's name, which is removed.
+/// Returns the contents of the report, and removes it; `None` if there is none.
 fn report(dir: &Path) -> Option<Vec<u8>> {
     let report = fs::read(dir.join("r")).ok()?;
     fs::remove_file(dir.join("r")).unwrap();
     Some(report)
 }
 
-/// Nothing is left that a report is made of.
+/// Returns whether no unfinished file of a report is left.
 fn is_clean(dir: &Path) -> bool {
     let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
     names.into_iter().all(|name| !name.to_string_lossy().ends_with(".part"))
@@ -76,7 +76,7 @@ fn where_batches_depend_on_what_is_found_the_report_is_the_same() {
     }
 }
 
-/// A report in SAM holds the command line, in which the ranks are.
+/// Removes the line of SAM with the command, which has the numbers of ranks.
 fn without_command(text: &[u8]) -> Vec<u8> {
     let lines = text.split_inclusive(|&byte| byte == b'\n');
     lines.filter(|line| !line.starts_with(b"@PG")).flatten().copied().collect()
@@ -96,7 +96,8 @@ fn messages_about_queries_come_in_their_order() {
     let alone = run(search(dir, &BLASTP, &["-out", "r"]));
     let wanted = report(dir);
     assert!(said(&alone).contains("odd11"), "{}", said(&alone));
-    // With auto, blocks cross as reports where anything else has more than that share of its bytes.
+    // With `auto`, a block is sent as its report if the other encodings have more than this share
+    // of its bytes.
     for (kind, limit) in
         [("hits", None), ("report", None), ("auto", Some("0")), ("auto", Some("1"))]
     {
@@ -183,7 +184,7 @@ mod processes {
     use crate::launched::{launched, rank_of};
     use crate::patience::{awaited, wait_until};
 
-    /// A search on this number of processes.
+    /// Returns a command that runs a search on this number of processes.
     fn mpirun(dir: &Path, processes: u32, options: &[&str]) -> Command {
         let mut command = launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), processes);
         command.args(BLASTP).args(options).current_dir(dir).env("BATCH_SIZE", "400");
@@ -210,14 +211,15 @@ mod processes {
         assert!(is_clean(dir));
     }
 
-    /// The last one of three processes is started with other words.
+    /// Returns a command that runs three processes; the last one has the options `there`.
     fn with_other(dir: &Path, here: &[&str], there: &[&str]) -> Command {
         let mut command = mpirun(dir, 2, here);
         command.args([":", "-n", "1", env!("CARGO_BIN_EXE_fleetblast"), "blastp"]).args(there);
         command
     }
 
-    /// Queries are at the one site only, the report at the other, and databases have other names.
+    /// The queries are at the search site only, the report is at the I/O site, and the databases
+    /// have different names.
     #[test]
     fn each_site_has_files_of_its_own() {
         let dir = proteins(20);
@@ -260,7 +262,7 @@ mod processes {
         assert!(!run.status.success() && report(dir).is_none());
     }
 
-    /// What is typed at one site only would have no effect.
+    /// An option that is given at one site only would have no effect.
     #[test]
     fn other_options_at_the_other_site_are_refused_by_name() {
         let dir = proteins(20);
@@ -285,7 +287,7 @@ mod processes {
         }
     }
 
-    /// A search that is refused, or finds no database, ends the other site, too.
+    /// A search that is refused, or finds no database, ends the I/O site, too.
     #[test]
     fn a_search_that_cannot_begin_ends_both_sites() {
         let dir = proteins(3);
@@ -307,7 +309,7 @@ mod processes {
         }
     }
 
-    /// Longest that a launcher is waited for when one of its ranks was killed.
+    /// Longest wait for a launcher after one of its ranks was killed.
     const LAUNCHER: Duration = Duration::from_secs(20);
 
     #[test]
@@ -316,10 +318,10 @@ mod processes {
         let dir = dir.path();
         let (mut died, wanted) = (0, must(search(dir, &BLASTP, &[])));
         let ranks = ["0", "1", "2", "3"];
-        // Early and late.
+        // Ranks die early and late.
         let deaths = [("0", 60), ("0", 400), ("1", 400), ("2", 60), ("2", 400), ("3", 400)];
         for (rank, pause) in deaths {
-            // Those of the job before may be dying.
+            // Ranks of the job before may not have ended yet.
             let is_over = || ranks.iter().all(|rank| rank_of(dir, rank).is_none());
             wait_until("the end of all ranks", is_over);
             let mut child = mpirun(dir, 4, &["-out", "r", "-io_ranks", "2", "-num_threads", "1"])
@@ -329,14 +331,14 @@ mod processes {
                 .unwrap();
             let victim = awaited("a rank to die", || rank_of(dir, rank));
             sleep(Duration::from_millis(pause));
-            // It may be over.
+            // The rank may have ended already.
             let _ = kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL);
             let killed = Instant::now();
             let ended = awaited("the end of the others", || match child.try_wait().unwrap() {
                 None if killed.elapsed() < LAUNCHER => None,
                 ended => Some(ended.is_some_and(|status| status.success())),
             });
-            // Open MPI's launcher may hang where a rank dies amid its start; so do the ranks then.
+            // If a rank dies during the start, Open MPI's launcher may hang, and the ranks with it.
             let _ = child.kill();
             let _ = child.wait();
             for rank in ranks.into_iter().filter_map(|rank| rank_of(dir, rank)) {
@@ -353,8 +355,8 @@ mod processes {
     }
 }
 
-/// One search ends with an error at its last query: message and exit code are those of one process,
-/// and standard output has a prefix of its report, which in SAM is empty.
+/// The search ends with an error at its last query. Message and exit code are those of one process.
+/// Standard output has a prefix of its report, which in SAM is empty.
 #[test]
 fn a_malformed_query_at_the_end_leaves_a_prefix_of_the_report() {
     let dir = bases(40);

@@ -1,4 +1,4 @@
-//! Searches through the library, and the example of one.
+//! Searches through the library, and the example of such a search.
 
 #[path = "../../../job/examples/search.rs"]
 #[allow(dead_code, reason = "the test calls `search`, not `main`")]
@@ -44,7 +44,7 @@ fn files(directory: &Path) -> BTreeSet<String> {
     entries.map(|entry| name(entry.expect("an entry"))).collect()
 }
 
-/// These files and no others.
+/// A search through the library writes these files and no others.
 #[test]
 fn hits_come_with_the_timing_and_the_trace_that_the_plan_asks_for() {
     let fixture = Fixture::new();

@@ -1,6 +1,6 @@
-//! Reports of searches at another site, over a link: the bytes of the report that the search would
-//! have written, whatever breaks on the way; or a clear error on both sides and no file under the
-//! report's name.
+//! Reports of searches at another site, over a link. Whatever breaks on the way, they have the
+//! bytes of the report that the search would have written. Otherwise both sides print a clear
+//! error, and there is no file under the report's name.
 
 #[path = "link/killed.rs"]
 mod killed;
@@ -28,7 +28,7 @@ fn every_kind_gives_the_bytes_of_the_search() {
     for (kind, format) in [("hits", "0"), ("oids", "6"), ("report", "5"), ("auto", "5")] {
         let receiver = match kind {
             "report" => sites.receive([THERE, HERE], &[]),
-            // The format is settled.
+            // With `auto`, the format is that of the search.
             "auto" => sites.receive([THERE, HERE], &["-db", "db"]),
             _ => sites.receive([THERE, HERE], &["-db", "db", "-outfmt", format]),
         };
@@ -59,7 +59,8 @@ fn every_kind_gives_the_bytes_of_the_search() {
 fn a_connection_cut_anywhere_goes_on_from_there() {
     let sites = Sites::new(20);
     let wanted = sites.direct(&[]);
-    // In the handshake, in messages, and in records; each connection has some.
+    // The connections are cut in the handshake, in messages and in records; each transfers some
+    // bytes.
     let cuts = [0, 1, 100, 500, 1000, 1200, 1300, 1400, 1600, 2000, 2500, 3000, 4000, 5000];
     let proxy = Proxy::new(cuts.map(Fate::Cut), false);
     let receiver = sites.receive_db();
@@ -71,7 +72,7 @@ fn a_connection_cut_anywhere_goes_on_from_there() {
     assert!(proxy.connections() > 8, "{}", proxy.connections());
 }
 
-/// Ranks write records in any order, and send them in that of the queries.
+/// Ranks write records in any order, and send them in the order of the queries.
 #[test]
 fn ranks_send_while_they_search() {
     let sites = Sites::new(60);
@@ -102,7 +103,7 @@ fn ranks_send_while_they_search() {
     assert_eq!(ends(&["-ranks", "2"]), ends(&[]));
 }
 
-/// The first of them sends what all of them write.
+/// The first process sends the metadata that all processes write.
 #[cfg(feature = "mpi")]
 #[test]
 fn processes_send_while_they_search() {
@@ -138,7 +139,7 @@ fn ranks_end_at_once_when_the_other_site_fails() {
 #[test]
 fn another_database_another_search_and_other_queries_are_refused() {
     let sites = Sites::new(60);
-    // The database there differs: both sides print the error.
+    // The I/O site has another database: both sites print the error.
     make_database(sites.path(), "db2", 2);
     let receiver = sites.receive([THERE, HERE], &["-db", "db2"]);
     let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
@@ -150,7 +151,7 @@ fn another_database_another_search_and_other_queries_are_refused() {
     assert!(sites.report().is_none());
     sites.forget();
 
-    // Something of a search, then others.
+    // The receiver has a part of one search when other searches connect.
     let receiver = sites.receive_db();
     let options = ["-num_threads", "1"];
     let search = sites.search(&receiver.address, [HERE, THERE], &options);
@@ -169,7 +170,7 @@ fn another_database_another_search_and_other_queries_are_refused() {
         assert_eq!(run.status.code(), Some(1), "{}", said(&run));
         assert!(said(&run).contains("metadata of other queries"), "{}", said(&run));
     }
-    // Queries that cannot be read.
+    // The queries cannot be read.
     fs::remove_file(sites.path().join("q.fa")).unwrap();
     fs::create_dir(sites.path().join("q.fa")).unwrap();
     let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
@@ -177,7 +178,7 @@ fn another_database_another_search_and_other_queries_are_refused() {
     fs::remove_dir(sites.path().join("q.fa")).unwrap();
     assert!(sites.report().is_none());
 
-    // The queries that were: it goes on.
+    // With the original queries, the search is resumed.
     fs::write(sites.path().join("q.fa"), all).unwrap();
     let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
@@ -221,7 +222,7 @@ fn options_that_do_not_go_together_are_refused() {
     assert_eq!(String::from_utf8(must(sites.path(), &["keygen", "there"])).unwrap().trim(), peer);
 }
 
-/// Typed again after its end, or after it was killed with all metadata.
+/// The receiver is started again after its end, without and with kept metadata.
 #[test]
 fn a_receiver_that_is_typed_again_says_what_it_waits_for() {
     let sites = Sites::new(10);

@@ -1,4 +1,4 @@
-//! White space in lists of identifiers and taxids, and lists of nothing.
+//! White space in lists of identifiers and taxids, and lists without entries.
 
 use std::fs;
 use std::process::Output;
@@ -7,7 +7,8 @@ use crate::common::Fixture;
 
 const LETTERS: &str = "MKVLAADTGHIWQERTYPASDFGHKLCVNM";
 
-/// Search options, the file `list`, exit code, and the subjects that are found.
+/// Options of a search, contents of the file `list`, the exit code, and the subjects that are
+/// found.
 const SEARCHES: [(&str, &[u8], i32, &str); 11] = [
     ("-db|d4|-seqidlist|list", b"\x0bAAA00001.1\n", 0, "AAA00001.1"),
     ("-db|d5|-seqidlist|list", b"\x0bgb|AAA00001.1|\x0b\n", 0, "AAA00001.1"),
@@ -22,7 +23,8 @@ const SEARCHES: [(&str, &[u8], i32, &str); 11] = [
     ("-db|none", b"\xff\xff\xff\xff\0\0\0\0", 0, ""),
 ];
 
-/// The same for `blastdbcmd`.
+/// Options of `blastdbcmd`, contents of the file `list`, the exit code, and the sequences that are
+/// shown.
 const RETRIEVALS: [(&str, &[u8], i32, &str); 9] = [
     (
         "-db|d5|-entry_batch|list",
@@ -60,7 +62,7 @@ fn directory() -> Fixture {
     fixture
 }
 
-/// Runs a program with a list, and that of BLAST+ if it is there, which must agree.
+/// Runs a program with a list. If BLAST+ is installed, also runs its program, which must agree.
 fn verify(fixture: &Fixture, name: &str, line: &str, (list, code, found): (&[u8], i32, &str)) {
     fs::write(fixture.path().join("list"), list).unwrap();
     let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();

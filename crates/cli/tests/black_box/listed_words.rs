@@ -11,7 +11,7 @@ use crate::common::Fixture;
 const LETTERS: &str = "MKVLAADTGHIWQERTYPASDFGHKLCVNM";
 const IDS: [&str; 5] = ["gi|5|gb|AAA00001.1|", "gnl|db|tag", "1ABC|A", "lcl|007", "gnl|CDD|x"];
 
-/// Words, and what BLAST+ 2.12.0 says is wrong with them.
+/// Words that are refused, and a part of the message of BLAST+ 2.12.0 about each.
 const REFUSED: [(&str, &str); 10] = [
     ("lcl|", "CSeq_id::Set() - Malformatted ID lcl|"),
     ("gb|gb|AAA00001.1", "CSeq_id::Set() - Malformatted ID gb"),
@@ -25,7 +25,7 @@ const REFUSED: [(&str, &str); 10] = [
     ("gnl|ti|x", "Cannot convert string 'x' to Int8 (m_Pos = 0)"),
 ];
 
-/// Words that are taken.
+/// Words that are accepted.
 const TAKEN: [&str; 14] = [
     "gi|0",
     "gi|5 gnl|PIG|5 gnl|ti|0",
@@ -60,14 +60,14 @@ fn directory() -> Fixture {
     fixture
 }
 
-/// Searches with the words as a list.
+/// Searches with these words in the file `list`.
 fn search(fixture: &Fixture, program: &Path, words: &str, options: &str) -> Output {
     fs::write(fixture.path().join("list"), format!("{words}\n")).unwrap();
     let line = format!("-query q.fa -outfmt 6 {options}");
     fixture.run(program, &line.split(' ').map(Into::into).collect::<Vec<_>>(), &[])
 }
 
-/// Standard error without what FleetBLAST adds in parentheses.
+/// Returns standard error without the lines that FleetBLAST adds in parentheses.
 fn message(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     text.split_inclusive('\n').filter(|line| !line.starts_with('(')).collect()
@@ -119,7 +119,8 @@ fn lists_are_taken_and_refused_as_in_the_oracle() {
     }
 }
 
-/// The list of an alias is read with the volumes, so BLAST+ expects that it is missing.
+/// BLAST+ reads the list of an alias with the volumes, so it reports a missing list like a missing
+/// volume.
 #[test]
 fn a_missing_list_of_an_alias_is_an_error_of_the_database() {
     let fixture = directory();
@@ -146,7 +147,7 @@ fn gis_hide_sequences_without_identifiers() {
     assert_ne!(output.stdout.len(), 0, "{output:?}");
 }
 
-/// The first sequence of each further volume has the key of another one.
+/// The first sequence of each further volume has the key of another sequence.
 #[test]
 fn sequences_without_identifiers_are_sound_in_volumes() {
     let fixture = directory();

@@ -1,5 +1,6 @@
-//! Whatever memory and threads a process gets: the right bytes, or one message and exit code 4.
-//! Never a signal, a panic or a part of a report under its name.
+//! Searches and other commands with little memory or few threads. A process writes the right bytes,
+//! or ends with one message and exit code 4. It never ends by a signal or a panic, and leaves no
+//! part of a report under its name.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,14 +8,14 @@ use std::process::Output;
 
 use crate::sandbox::{Sandbox, message};
 
-/// Steps of the limit in kilobytes, from a limit at which the program can just be loaded to one at
-/// which it succeeds.
+/// Step between two limits in kilobytes. The first limit just suffices to load the program, with
+/// the last one it succeeds.
 const STEP: usize = 400;
 /// A limit in kilobytes with which every run here succeeds.
 const ENOUGH: usize = 20_000_000;
-/// What such a process says.
+/// Start of the message of a process that lacks memory.
 const OUT_OF_MEMORY: &str = "BLAST ran out of memory";
-/// Its exit code, as of BLAST+.
+/// Exit code of a process that lacks memory, as of BLAST+.
 const MEMORY: i32 = 4;
 
 fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
@@ -22,7 +23,7 @@ fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
     sandbox.shell(&script, &[]).env("RUST_BACKTRACE", "0").output().expect("a shell")
 }
 
-/// Lines on standard error, but for warnings of something else.
+/// Counts the lines on standard error, without warnings of other kinds.
 fn messages(said: &str) -> usize {
     // The C library and Rust's print lines of their own when they run out of memory.
     let other = ["Warning: ", "Fatal glibc error: ", "memory allocation of ", "note: run with "];
@@ -31,8 +32,8 @@ fn messages(said: &str) -> usize {
     said.lines().filter(|line| !is_other(line) || line.contains(OUT_OF_MEMORY)).count()
 }
 
-/// The least memory, in kilobytes, with which the system can load the program. With less the system
-/// prints an error, or kills the program.
+/// Returns the least memory, in kilobytes, with which the system can load the program. With less
+/// the system prints an error, or kills the program.
 fn loadable(sandbox: &Sandbox) -> usize {
     let loads = |kilobytes: usize| {
         let output = limited(sandbox, &format!("ulimit -v {kilobytes}"), "-version");
@@ -41,8 +42,8 @@ fn loadable(sandbox: &Sandbox) -> usize {
     (1..).map(|step| step * STEP).find(|&kilobytes| loads(kilobytes)).expect("a limit")
 }
 
-/// Runs with growing limits until three runs in a row succeed; returns how many failed for lack of
-/// memory. `check` gets whether a run succeeded, and its output.
+/// Runs with growing limits until three runs in a row succeed. Returns the number of runs that
+/// failed for lack of memory. `check` gets whether a run succeeded, and its output.
 fn sweep(sandbox: &Sandbox, arguments: &str, check: impl Fn(bool, &Output)) -> usize {
     let (mut failures, mut successes) = (0, 0);
     let mut kilobytes = loadable(sandbox);
@@ -54,13 +55,13 @@ fn sweep(sandbox: &Sandbox, arguments: &str, check: impl Fn(bool, &Output)) -> u
         match output.status.code() {
             Some(0) => (successes, kilobytes) = (successes + 1, kilobytes + 10 * STEP),
             code => {
-                // BLAST+'s way where an index of version 5 cannot be mapped.
+                // BLAST+ ends like this if it cannot map an index of version 5.
                 let unmapped =
                     code == Some(1) && said.contains("mdb_env_open: Cannot allocate memory");
                 let is_refused =
                     code == Some(MEMORY) && messages(&said) == 1 && said.contains("emory");
                 assert!(unmapped || is_refused, "{place}");
-                // A table that is mapped takes far more than all else.
+                // A mapped table takes far more than all else, so the limit grows faster.
                 let step = STEP.max(kilobytes / 25);
                 (failures, successes, kilobytes) = (failures + 1, 0, kilobytes + step);
             }
@@ -183,7 +184,8 @@ fn few_threads() {
     assert!(failures > 5, "{failures} without enough, {successes} with");
 }
 
-/// Few open files: the right report, or a message that says so and an exit code of BLAST+'s.
+/// With few open files a search writes the right report, or ends with a message about them and an
+/// exit code of BLAST+.
 #[test]
 fn few_open_files() {
     let sandbox = Sandbox::new();

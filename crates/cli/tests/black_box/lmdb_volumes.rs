@@ -1,5 +1,5 @@
-//! Volumes beside an LMDB file with other names for them: the sequences that searches and
-//! `blastdbcmd` use are those of BLAST+ 2.12.0.
+//! Volumes whose LMDB file has other names for them. Searches and `blastdbcmd` use the sequences
+//! that BLAST+ 2.12.0 uses.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! However a database comes into memory, and however little of it there is, the report is the same.
+//! The report is the same however a database comes into memory, and however little memory there is.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,8 @@ use crate::volumes::{FOUR, protein, write};
 use fastrand::Rng;
 use tempfile::TempDir;
 
-/// Families of synthetic proteins in two volumes, and queries from some of them.
+/// Makes the databases `one` and `two` of families of synthetic proteins, and queries from some of
+/// the families.
 fn database() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut random = Rng::with_seed(31);
@@ -62,7 +63,7 @@ fn all_ways_of_loading_give_the_same_bytes() {
         &["-outfmt", "6", "-max_target_seqs", "4", "-comp_based_stats", "0"],
         &["-outfmt", "5", "-evalue", "50"],
     ];
-    // Some are smaller than the longest sequence.
+    // Some limits are smaller than the longest sequence.
     let ways: [&[&str]; 9] = [
         &["-loader", "read"],
         &["-loader", "direct"],
@@ -78,7 +79,7 @@ fn all_ways_of_loading_give_the_same_bytes() {
         let expected = report(dir.path(), &[format, &["-loader", "map"]].concat());
         assert!(expected.len() > 800, "{format:?} finds something");
         assert!(expected == report(dir.path(), format), "{format:?}");
-        // The first format takes every way, the others two of each kind.
+        // The first format is tested with all ways, the others with the first four.
         let taken = if format.len() == 2 { &ways[..] } else { &ways[..4] };
         for way in taken {
             assert!(expected == report(dir.path(), &[format, *way].concat()), "{format:?} {way:?}");
@@ -157,8 +158,7 @@ fn what_cannot_be_is_refused() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("ncompatible"));
 }
 
-/// A volume cut short, which shows when it is opened, and a damaged one, which shows when it is
-/// searched.
+/// Residues of a volume are damaged, which a search finds when it reads them.
 #[test]
 fn damage_is_refused_alike_by_all_loaders() {
     let dir = database();
@@ -228,12 +228,12 @@ fn the_doctor_measures_and_speaks() {
     let json = fs::read_to_string(dir.path().join("d.json")).expect("the findings");
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert!(json["warm"]["read"].as_f64().is_some_and(|rate| rate > 0.0), "{json}");
-    // Reading a small database takes hardly any time: not a time of zero, and no measure of the
-    // disk.
+    // Reading a small database takes hardly any time. The report must neither show a time of zero
+    // nor call the disk slow.
     for never in ["about 0.0 s", "0.0 s", "storage is slow"] {
         assert!(!report.contains(never), "'{never}' in {report}");
     }
-    // By the name that the option has for searches.
+    // The output has the name that the loader has in options.
     let loaded = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
         .args(["doctor", "-db", "one two", "-loader", "read"])
         .current_dir(dir.path())

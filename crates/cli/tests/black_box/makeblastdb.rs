@@ -17,12 +17,12 @@ use tempfile::TempDir;
 
 use fastrand::Rng;
 
-/// The program under test, by a name under which it is `makeblastdb`.
+/// Path of the program under test, where it has the name `makeblastdb`.
 const OURS: &str = "./bin/makeblastdb";
-/// Runs of both programs before a difference counts, because of dates.
+/// Number of attempts before a difference counts: the dates of two runs may differ.
 const ATTEMPTS: usize = 20;
 
-/// Identifiers of all kinds, `#` to be replaced by a number.
+/// Identifiers of all kinds, in which a number replaces `#`.
 const IDS: &[&str] = &[
     "loc#",
     "lcl|Loc#x",
@@ -58,7 +58,7 @@ const TITLES: &[&str] = &[
     " long enough to need a longer length than one byte holds, so that its encoding shows: 0123456789 0123456789 0123456789 0123456789 0123456789",
 ];
 
-/// FASTA of `count` records, with all that may stand in a file.
+/// Returns FASTA of `count` records, with everything that a file may contain.
 fn fasta(random: &mut Rng, letters: &str, count: usize) -> String {
     let letters: Vec<char> = letters.chars().collect();
     let mut text = String::new();
@@ -89,11 +89,11 @@ fn fasta(random: &mut Rng, letters: &str, count: usize) -> String {
     text
 }
 
-/// A directory for both programs.
+/// A directory in which both programs run.
 pub struct Bench {
     dir: TempDir,
     oracle: Option<&'static Oracle>,
-    /// Variables of the environment of both programs.
+    /// Environment variables of both programs.
     environment: Vec<(&'static str, &'static str)>,
 }
 
@@ -118,7 +118,8 @@ impl Bench {
         command.stdin(Stdio::null()).output().expect("the program runs")
     }
 
-    /// Makes the database `x` in a separate directory; returns its files and the messages.
+    /// Makes the database `x` in a separate directory. Returns the exit code, the log and standard
+    /// error, and the database's files.
     fn make(
         &self,
         program: &[&str],
@@ -160,7 +161,7 @@ impl Bench {
         panic!("{arguments:?}: {difference}");
     }
 
-    /// Both programs with the same arguments.
+    /// Compares the messages and files of both programs with the same arguments.
     pub fn compare(&self, arguments: &[&str]) {
         let ours = [OURS];
         let Some(oracle) = self.oracle else {
@@ -199,7 +200,7 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.filter_map(|entry| file(entry.expect("an entry"))).collect()
 }
 
-/// Names of files that are not the same, and from where on.
+/// Lists the names of files that differ, each with the first different byte.
 fn differences(wanted: &BTreeMap<String, Vec<u8>>, found: &BTreeMap<String, Vec<u8>>) -> String {
     let mut text = String::new();
     for name in wanted.keys().chain(found.keys().filter(|name| !wanted.contains_key(*name))) {
@@ -221,11 +222,11 @@ fn differences(wanted: &BTreeMap<String, Vec<u8>>, found: &BTreeMap<String, Vec<
     text
 }
 
-/// The log without what depends on the time.
+/// Returns the log without the parts that depend on the time.
 fn without_times(log: &[u8]) -> String {
     let log = String::from_utf8_lossy(log);
     let lines = log.lines().map(|line| match line {
-        // The index has the time, too.
+        // The index has this time too, so it is compared there.
         _ if line.starts_with("Building a new DB, current time: ") => "Building".to_owned(),
         _ if line.starts_with("Adding sequences") => {
             line.split(" sequences in ").next().unwrap_or_default().to_owned()
@@ -238,15 +239,15 @@ fn without_times(log: &[u8]) -> String {
 const PROTEIN: &str = "ACDEFGHIKLMNPQRSTVWYACDEFGHIKLMNPQRSTVWYacdefgBZXUOJ*-1";
 const NUCLEOTIDE: &str = "ACGTACGTACGTACGTACGTACGTacgtNNNRYSWKMBDHVUnE-";
 
-/// Options that go with any input.
+/// Options for any input.
 const COMMON: &[&[&str]] = &[
     &[],
     &["-blastdb_version", "4"],
     &["-hash_index", "-title", "a title"],
     &["-hash_index", "-blastdb_version", "4", "-taxid", "9606"],
     &["-max_file_sz", "12KB"],
-    // Without identifiers and with the hash index BLAST+ fails if a volume has more sequences than
-    // the one before.
+    // Without parsed identifiers and with the hash index, BLAST+ fails if a volume has more
+    // sequences than the one before.
     &["-max_file_sz", "3KB", "-blastdb_version", "4"],
 ];
 
@@ -357,7 +358,7 @@ fn masks() {
     bench.compare(&[&base[..], &two, &["-mask_id", "a,7"]].concat());
 }
 
-/// Bytes that are no printable ASCII, in the first title and in others.
+/// The first title or another one has bytes that are no printable ASCII.
 #[test]
 fn titles_of_any_bytes() {
     let bench = Bench::new();
@@ -401,7 +402,7 @@ fn starts_of_files() {
     let ends = |text: Vec<u8>| -> Vec<u8> {
         text.into_iter().map(|c| if c == b'\n' { b'\r' } else { c }).collect()
     };
-    // Not in the first title, about which BLAST+ prints one more message.
+    // The first title stays plain: BLAST+ would print one more message about it.
     let high = |count: usize| {
         let odd = [b">a ", &b"\xc3".repeat(count)[..], &b"1".repeat(700), b"\n"].concat();
         [b">plain title\n".to_vec(), sequence(), odd].concat()
@@ -434,7 +435,7 @@ fn starts_of_files() {
     }
 }
 
-/// The index has the local time of a zone, however it is named.
+/// The index has the local time of a zone, however the zone is named.
 #[test]
 fn time_zones() {
     let mut bench = Bench::new();
@@ -448,11 +449,11 @@ fn time_zones() {
         let log = bench.run(&[OURS], &["-in", "in.fa", "-dbtype", "prot", "-out", "x"]).stdout;
         logs.push(String::from_utf8_lossy(&log).lines().nth(2).unwrap_or_default().to_owned());
     }
-    // Nine hours are never the same time of day.
+    // Tokyo and UTC are nine hours apart, so they never have the same time of day.
     assert!(logs[0].contains("current time") && logs[0] != logs[4], "{logs:?}");
 }
 
-/// The size of the maps of LMDB files.
+/// An environment variable sets the size of the maps of LMDB files.
 #[test]
 fn map_sizes() {
     let mut bench = Bench::new();
@@ -470,7 +471,7 @@ fn map_sizes() {
     bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-blastdb_version", "4"]);
     bench.environment = vec![("BLASTDB_LMDB_MAP_SIZE", "4096")];
     bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-max_file_sz", "12KB", "-parse_seqids"]);
-    // A map that no address space holds.
+    // No address space has room for this map.
     bench.environment = vec![("BLASTDB_LMDB_MAP_SIZE", "18446744073709551615")];
     let failed = bench.run(&[OURS], &["-in", "in.fa", "-dbtype", "prot", "-out", "huge/x"]);
     let said = String::from_utf8_lossy(&failed.stderr).into_owned();
@@ -529,7 +530,7 @@ fn several_inputs_and_compressed_ones() {
     let (_, plain) = bench.make(&ours, &[&base[..], &["-in", "one.fa"]].concat());
     assert!(Command::new("gzip").arg(bench.dir.path().join("one.fa")).status().unwrap().success());
     let (_, packed) = bench.make(&ours, &[&base[..], &["-in", "one.fa.gz"]].concat());
-    // A minute may have passed.
+    // The index is not compared, since a minute may have passed.
     let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
     assert!(!plain.is_empty() && names(&plain) == names(&packed));
     assert!(plain.iter().all(|(name, bytes)| name == "x.pin" || packed[name] == *bytes));

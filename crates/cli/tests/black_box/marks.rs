@@ -1,4 +1,4 @@
-//! Every option and every value that help lists is accepted, or refused by name and marked so.
+//! Every option and value in the help is accepted, or it is refused by name and marked as refused.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,10 +25,10 @@ use tempfile::TempDir;
 use crate::volumes::protein;
 use fastrand::Rng;
 
-/// Options, with their values if they have some.
+/// The options of a command line, with their values if they have some.
 type Line = BTreeMap<&'static str, Option<String>>;
 
-/// Values of options whose kind does not say enough.
+/// Values for options whose type does not determine a valid value.
 const SAMPLES: &[(&str, &str)] = &[
     ("query", "q.fa"),
     ("subject", "s.fa"),
@@ -51,8 +51,8 @@ const SAMPLES: &[(&str, &str)] = &[
     ("seg", "no"),
 ];
 
-/// A directory with sequences, a database, and metadata, of proteins or of bases. The
-/// queries of blastx and tblastn are of another kind than the subjects.
+/// Makes a directory with sequences and a database of proteins or of bases; for proteins also with
+/// metadata. The queries of blastx and tblastn are of another kind than the subjects.
 fn place(program: &str) -> TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     let is_dna = ["blastn", "tblastn", "tblastx"].contains(&program);
@@ -78,7 +78,7 @@ fn place(program: &str) -> TempDir {
     dir
 }
 
-/// What the program says on standard error.
+/// Runs the program. Returns its standard error.
 fn said(dir: &Path, words: impl Iterator<Item = String>) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
     command.args(words).current_dir(dir).stdin(Stdio::null()).env_remove("BLASTDB");
@@ -86,7 +86,7 @@ fn said(dir: &Path, words: impl Iterator<Item = String>) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A value of an option.
+/// Returns a valid value of an option; `None` for a flag.
 fn sample(option: &OptionSpec) -> Option<String> {
     let known = SAMPLES.iter().find(|(name, _)| *name == option.name);
     let whole = matches!(option.kind, Kind::Integer | Kind::Long);
@@ -147,7 +147,8 @@ fn add(program: &Program, line: &mut Line, option: &OptionSpec, value: Option<St
     }
 }
 
-/// The line that tries an option with a value, where the option has a meaning.
+/// Returns a command line that tries an option with a value, together with options that give it a
+/// meaning.
 fn line_of(program: &Program, base: &[&str], option: &OptionSpec, value: Option<String>) -> Line {
     let mut line = Line::new();
     let is_of_ranks = fleet::OPTIONS.iter().any(|other| other.name == option.name);
@@ -237,7 +238,7 @@ fn database_programs_and_expand_refuse_what_is_marked() {
     tried(&BLASTDBCMD, &["db", "entry"]);
     tried(&MAKEBLASTDB, &["in", "dbtype", "out"]);
     tried(&EXPAND, &["metadata", "db", "out"]);
-    // The others refuse nothing by name; `receive` has the format of `expand`.
+    // The other commands refuse nothing by name; `receive` has the format options of `expand`.
     let tried = [
         BLASTP,
         BLASTN,

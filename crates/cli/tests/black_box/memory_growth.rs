@@ -7,16 +7,16 @@ use fleetblast_oracle::sample;
 use crate::sandbox::Sandbox;
 use crate::volumes::entries;
 
-/// Residues of a query.
+/// Number of residues of a query.
 const LENGTH: usize = 12;
 /// Allowed growth of memory from few queries to many. (The system does not get back all memory of
 /// finished blocks.)
 const BAR: f64 = 1.25;
-/// More than may be unfinished at a time.
+/// Number of queries in the smaller search: more than may be unfinished at a time.
 const FEW: usize = 12_000;
 const MANY: usize = 4 * FEW;
 
-/// FASTA of tiny queries, which are pieces of the database's sequences.
+/// Returns FASTA of tiny queries, which are parts of the database's sequences.
 fn tiny(count: usize) -> String {
     let letters: Vec<Vec<u8>> = entries(11, 5).into_iter().map(|entry| entry.1).collect();
     let letters = String::from_utf8(letters.concat()).expect("letters");
@@ -27,7 +27,7 @@ fn tiny(count: usize) -> String {
     (0..count).map(piece).collect()
 }
 
-/// Bytes of memory that a search of `count` queries takes on two ranks.
+/// Returns the bytes of memory that a search of `count` queries takes on two ranks.
 fn peak(sandbox: &Sandbox, count: usize, more: &[&str]) -> f64 {
     sandbox.write("tiny.fa", tiny(count));
     let fixed = ["-query", "tiny.fa", "-ranks", "2", "-num_threads", "1", "-timing", "t.json"];

@@ -1,5 +1,5 @@
-//! Reports made from metadata at another site: the bytes of the report that the search would have
-//! written, or a clear error.
+//! Reports made from metadata at another site. They have the bytes of the report that the search
+//! would have written, or there is a clear error.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,8 @@ fn make_database(dir: &Path, name: &str, sequences: &[(String, Vec<u8>)]) {
     must(dir, &["makeblastdb", "-in", &file, "-dbtype", "prot", "-out", name, "-title", name]);
 }
 
-/// Queries `q.fa`, and the database `db`, many of whose sequences are the same.
+/// Makes a directory with the queries `q.fa` and the database `db`, in which many sequences are
+/// equal.
 pub(crate) fn site() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("q.fa"), queries(5, 20).concat()).unwrap();
@@ -95,7 +96,7 @@ fn the_format_is_chosen_where_the_report_is_made() {
     }
 }
 
-/// Options that make subjects depend on each other: short hit lists among ties, filters, other
+/// The options make subjects depend on each other: short hit lists among ties, filters, other
 /// orders of HSPs.
 #[test]
 fn every_kind_gives_the_bytes_of_the_search() {
@@ -293,7 +294,7 @@ fn what_does_not_go_together_is_refused() {
     assert!(fs::read(dir.join("m")).unwrap() == before);
 }
 
-/// The records of metadata: the first is the header, the last is the end.
+/// Returns the records of metadata: the first is the header, the last is the end.
 pub(crate) fn records(bytes: &[u8]) -> Vec<(RecordKind, Vec<u8>)> {
     let mut records = Records::open(bytes).unwrap();
     std::iter::from_fn(|| records.next_record().unwrap())
@@ -301,7 +302,7 @@ pub(crate) fn records(bytes: &[u8]) -> Vec<(RecordKind, Vec<u8>)> {
         .collect()
 }
 
-/// Blocks of one search, in any order, some encoded as reports and some otherwise.
+/// Some blocks of a search are encoded as reports, and the others in another encoding.
 #[test]
 fn blocks_of_any_kinds_are_one_report() {
     let dir = site();
@@ -356,7 +357,8 @@ fn timing_has_the_chosen_encoding_and_the_reason() {
     assert_eq!((&choice["kind"], &choice["why"]), (&"report".into(), &"limit".into()));
     let blocks = timed["metadata"]["kinds"][2]["blocks"].as_u64().unwrap();
     assert_eq!(choice["blocks"].as_u64(), Some(blocks));
-    // Subjects that have a part in each other are not found again.
+    // With this filter, hits depend on several subjects, so a search of single subjects cannot
+    // repeat them.
     let timed = timing(&["-metadata_limit", "1", "-culling_limit", "2"]);
     assert_eq!(timed["metadata"]["choices"][0]["kind"], "hits");
     for odd in [

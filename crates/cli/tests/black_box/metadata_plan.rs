@@ -16,7 +16,7 @@ fn bytes(text: &str) -> f64 {
     number.parse::<f64>().unwrap() * unit
 }
 
-/// The bytes that a plan predicts for the encoding of this name.
+/// Returns the bytes that a plan predicts for the encoding of this name.
 fn expected(plan: &str, name: &str) -> f64 {
     let line = plan.lines().find(|line| line.trim_start().starts_with(name)).expect(plan);
     bytes(line[28..40].trim())
@@ -47,8 +47,8 @@ fn what_is_expected_is_about_what_comes() {
     }
 }
 
-/// Whether a plan is by all ten queries, or by those that a busy machine searches within the two
-/// seconds that a plan may take.
+/// Returns whether a plan is estimated from all ten queries. A busy machine may search fewer of
+/// them in two seconds, the limit for a plan.
 fn is_by_ten(plan: &str) -> bool {
     let line = plan.lines().find(|line| line.starts_with("metadata ")).expect(plan);
     let seconds = line.strip_suffix(" s").and_then(|line| line.rsplit(' ').next()).expect(plan);

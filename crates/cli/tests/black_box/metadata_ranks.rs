@@ -1,5 +1,5 @@
-//! Metadata that ranks write: the bytes of one process where blocks are the same, and the same
-//! report in any case, however often ranks are killed.
+//! Metadata that ranks write. The bytes are those of one process if the blocks are the same. The
+//! report is the same in any case, however often ranks are killed.
 
 use std::fs;
 use std::io::Write;
@@ -42,7 +42,7 @@ fn fasta(sequences: &[(String, Vec<u8>)]) -> String {
     sequences.iter().map(text).collect()
 }
 
-/// Writes `q.fa` with this number of queries, and the database `db`.
+/// Makes a directory with this number of queries in `q.fa`, and with the database `db`.
 pub(crate) fn proteins(count: usize) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("q.fa"), queries(5, count).concat()).unwrap();
@@ -50,7 +50,7 @@ pub(crate) fn proteins(count: usize) -> TempDir {
     dir
 }
 
-/// The same of bases, with some queries in which nothing can be looked for.
+/// Makes such a directory with bases. Some of its queries cannot be searched.
 pub(crate) fn bases(count: u64) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut random = Rng::with_seed(9);
@@ -85,7 +85,7 @@ pub(crate) const BLASTP: [&str; 7] =
 pub(crate) const BLASTN: [&str; 7] =
     ["blastn", "-query", "q.fa", "-db", "db", "-block_residues", "3000"];
 
-/// A search in small batches.
+/// Returns a command that searches in small batches.
 fn search(dir: &Path, options: &[&str]) -> Command {
     let mut command = fleetblast(dir, &BLASTP);
     command.args(options).env("BATCH_SIZE", "400");
@@ -132,7 +132,7 @@ fn processes_write_the_bytes_of_one() {
             let mut command =
                 crate::launched::launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
             command.args(BLASTP).args(base).current_dir(dir).env("BATCH_SIZE", "400");
-            // It is no part of the search.
+            // The strategy does not change the blocks.
             command.arg(format!("-output={strategy}")).stdin(Stdio::null());
             must(command);
             let expand = |name: &str| must(fleetblast(dir, &["expand", name, "-db", "db"]));
@@ -156,7 +156,7 @@ fn processes_write_the_bytes_of_one() {
     }
 }
 
-/// The bodies of records.
+/// Returns the bodies of records.
 #[cfg(feature = "mpi")]
 fn records(bytes: &[u8]) -> Vec<Vec<u8>> {
     let (mut rest, mut bodies) = (&bytes[12..], Vec::new());
@@ -210,7 +210,7 @@ fn whatever_ranks_choose_the_report_is_the_same() {
     }
 }
 
-/// Returns how many blocks `-timing` has; each must have its encoding.
+/// Returns the number of blocks in the file of `-timing`. Checks that each block has an encoding.
 fn chosen(dir: &Path) -> u64 {
     let timing = fs::read(dir.join("t")).unwrap();
     let timing: serde_json::Value = serde_json::from_slice(&timing).unwrap();
@@ -238,13 +238,13 @@ fn metadata_go_through_pipes() {
         assert!(child.wait_with_output().unwrap().stdout == wanted, "{kind}");
         writer.join().unwrap();
     }
-    // What is encrypted is named as nothing that can be read.
+    // An encrypted file is refused as no metadata.
     fs::write(dir.join("m"), b"age-encryption.org/v1\n-> X25519 ...\n").unwrap();
     let run = fleetblast(dir, &["expand", "m", "-db", "db"]).output().unwrap();
     assert!(said(&run).contains("m is no metadata of a search"), "{}", said(&run));
 }
 
-/// Bytes of the records in a checkpoint.
+/// Returns the number of bytes of the records in a checkpoint.
 pub(crate) fn kept(dir: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(dir) else { return 0 };
     let size = |path: &Path| match path.is_dir() {
@@ -257,7 +257,7 @@ pub(crate) fn kept(dir: &Path) -> u64 {
     entries.filter_map(|entry| Some(size(&entry.ok()?.path()))).sum()
 }
 
-/// Waits until more is kept than that, or the run ends.
+/// Waits until a checkpoint has more bytes of records than `before`, or the run ends.
 fn await_more(child: &mut Child, checkpoint: &Path, before: u64) {
     let start = Instant::now();
     while kept(checkpoint) <= before && child.try_wait().unwrap().is_none() {

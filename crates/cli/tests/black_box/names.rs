@@ -4,7 +4,8 @@ use std::fs;
 
 use crate::common::{Fixture, complaint};
 
-/// Each sequence has an O; BLAST+ warns of it by the sequence's name.
+/// Sequences, some of them without a name. Each has an O, and BLAST+ warns of it by the sequence's
+/// name.
 const SOME_UNNAMED: &str = ">a one\nMKVLAADTGHIWQERTYPASDFGHKOLCVNM\n>\nMKVLAADTGHIWQERTYPASDFGHKLCOVNM\n>b\n\
                             MKVLAADTGHIWQERTYOPASDFGHKLCVNM\n>  \nMKVLAADTGHIWQERTYPASDFOGHKLCVNM\n> c d\n\
                             MKVLAADOTGHIWQERTYPASDFGHKLCVNM\n";
@@ -22,7 +23,7 @@ const KINDS: [&str; 9] = [
     "gi|3|lcl|v",
 ];
 
-/// Reports and warnings are those of BLAST+, alone and on ranks.
+/// Checks that reports and warnings are those of BLAST+, in one process and on ranks.
 fn check(sequences: &str, targets: &[&str], parsings: &[&str]) {
     let fixture = Fixture::new();
     let Some(oracle) = fixture.oracle else { return };
@@ -54,13 +55,14 @@ fn made_up_names_are_those_of_the_oracle() {
 #[test]
 fn of_several_identifiers_one_names_a_query() {
     let sequence = |line: &&str| format!(">{line}\nMKVLAADTGHIWQERTYPASDFGHKOLCVNM\n");
-    // A query that cannot be searched; the report has a warning of it, too.
+    // This query cannot be searched; the report has a warning of it, too.
     let masked = ">gi|779|ref|NP_800009.2|\nXXXXXXXXXXXXXXXX\n";
     let sequences: String = KINDS.iter().map(sequence).chain([masked.to_owned()]).collect();
     check(&sequences, &["-db|db"], &["|-parse_deflines"]);
 }
 
-/// Merged definition lines, some without a title: a stored one counts in XML even if it is empty.
+/// Merged definition lines, some without a title. In XML, a stored title counts even if it is
+/// empty.
 const UNTITLED: &str = ">gb|AAA00001.1| \x01gb|AAA00002.1| two\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n\
                         >gb|AAA00003.1|\x01gb|AAA00004.1|\nMKVLAADTGHIWQERTYPASDFGHKLCVNMW\n";
 

@@ -19,8 +19,8 @@ impl Family {
         char::from(b"ARNDCQEGHILKMFPSTWYVLAGSEV"[self.0.usize(..26)])
     }
 
-    /// A copy of `parent` with about one residue in `every` replaced, and sometimes a residue lost
-    /// or gained.
+    /// Returns a copy of `parent` with about one residue in `every` replaced, and sometimes a
+    /// residue lost or gained.
     fn mutate(&mut self, parent: &str, every: usize) -> String {
         let mut copy = String::new();
         for residue in parent.chars() {
@@ -61,7 +61,7 @@ fn write_data(dir: &Path) {
     std::fs::write(dir.join("s.fa"), subjects).unwrap();
 }
 
-/// The report, which must be there within a minute.
+/// Runs a search that must end within a minute. Returns the report.
 fn report(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
     command.args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-partitions", partitions]);
@@ -75,7 +75,7 @@ fn report(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
 fn more_partitions_than_subjects_take_no_more_time() {
     let dir = tempfile::tempdir().unwrap();
     write_data(dir.path());
-    // Ten seconds for every twenty million, before there was a limit.
+    // Before there was a limit, this took ten seconds for every twenty million partitions.
     let most = i32::MAX.to_string();
     assert!(report(dir.path(), &[], "1") == report(dir.path(), &[], &most));
 }

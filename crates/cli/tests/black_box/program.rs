@@ -1,4 +1,4 @@
-//! What FleetBLAST does its own way.
+//! Behaviour of the program that differs from BLAST+'s.
 
 use std::ffi::OsStr;
 use std::process::{Command, Output, Stdio};
@@ -24,7 +24,7 @@ fn top_level_says_what_it_is() {
         assert!(output.status.success() && output.stderr.is_empty(), "{asked}");
         assert_eq!(text(&output.stdout), text(&all.stdout));
     }
-    // Nothing was asked for: the same, but it is an error.
+    // Without a command the text is the same, but it is an error.
     let nothing = run(&[]);
     assert_eq!((nothing.status.code(), text(&nothing.stdout)), (Some(1), ""));
     assert_eq!(text(&nothing.stderr), text(&all.stdout));
@@ -51,7 +51,7 @@ fn help_on_a_command_has_its_options() {
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
     assert!(text(&output.stderr).contains("'blastq'; did you mean 'blastp'?"));
     assert_eq!(run(&["help", "blastp", "doctor"]).status.code(), Some(1));
-    // What BLAST+ does not have has no version of BLAST+.
+    // A command that BLAST+ does not have shows no version of BLAST+.
     assert!(text(&run(&["doctor", "-version"]).stdout).starts_with("fleetblast doctor: 0."));
 }
 
@@ -80,13 +80,13 @@ fn links_are_known_by_their_names() {
     };
     let output = called("makeblastdb", &["-version"]);
     assert!(text(&output.stdout).starts_with("makeblastdb: 2.12.0+\n"));
-    // As BLAST+ has it: two dashes are no way to ask for help.
+    // As in BLAST+, two dashes do not ask for help.
     let output = called("blastp", &["--help"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
     let output = called("rpsblast", &["-query", "q.fa"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("does not have rpsblast yet"));
-    // Any other name is the program's own.
+    // Under any other name the program is `fleetblast`.
     assert!(called("fb", &["--version"]).status.success());
 }
 
@@ -94,7 +94,7 @@ fn links_are_known_by_their_names() {
 fn an_option_that_is_a_typing_error_is_guessed_after_blasts_message() {
     let output = run(&["blastp", "-evalu", "1"]);
     assert_eq!(output.status.code(), Some(1));
-    // What programs read is BLAST+'s.
+    // Programs that read the message see only BLAST+'s text.
     let message = "(CArgException::eInvalidArg) Unknown argument: \"evalu\"";
     assert!(text(&output.stderr).ends_with(&format!("{message}\n")), "{}", text(&output.stderr));
     let on_terminal = |option: &str| {
@@ -177,7 +177,7 @@ fn a_full_disk_is_an_output_error() {
         .spawn()
         .and_then(std::process::Child::wait_with_output)
         .expect("the program ends");
-    // As `blastp -query q.fa -subject s.fa > /dev/full` has it.
+    // BLAST+ ends like this with `blastp -query q.fa -subject s.fa > /dev/full`.
     let expected = (Some(6), "BLAST failed to write output\n");
     assert_eq!((output.status.code(), text(&output.stderr)), expected);
 }

@@ -1,4 +1,4 @@
-//! Progress on a terminal. The terminal is one of `script` (package bsdutils).
+//! Progress on a terminal. The terminal is that of `script` (package bsdutils).
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +10,15 @@ use crate::volumes::{FOUR, protein, write};
 use fastrand::Rng;
 use tempfile::TempDir;
 
-/// Queries. Ranks search them in one block.
+/// Number of queries. Ranks search them in one block.
 const QUERIES: usize = 60;
-/// What every search has in common.
+/// The words with which all searches begin.
 const SEARCH: &str = "fleetblast blastp -db db -outfmt 6 -num_threads 1";
-/// A search that is about to begin only.
+/// A search that ends almost at once.
 const SHORT: &str = "fleetblast blastp -query one.fa -db db -outfmt 6 -progress yes";
 
-/// A database and queries whose search takes some seconds, however fast the machine is.
+/// A directory with a database and queries whose search takes some seconds, however fast the
+/// machine is.
 static PLACE: LazyLock<TempDir> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let took = fill(dir.path(), SUBJECTS);
@@ -27,16 +28,15 @@ static PLACE: LazyLock<TempDir> = LazyLock::new(|| {
     }
     dir
 });
-/// Number of sequences at first, how long a search shall take, and how many times more sequences it
-/// may take to reach that.
+/// Number of sequences at first, wanted time of a search, and the most times more sequences to
+/// reach that time.
 const SUBJECTS: usize = 2_500;
 const WANTED: Duration = Duration::from_secs(4);
 const MOST: f64 = 40.0;
-/// Different shares that a search shows when it takes long enough.
+/// Number of different shares that a search shows if it takes long enough.
 const MANY_SHARES: usize = 10;
 
-/// Writes a database with this number of sequences, and the queries; returns how long a search
-/// takes.
+/// Writes a database with this number of sequences, and the queries. Returns the time of a search.
 fn fill(dir: &Path, subjects: usize) -> Duration {
     let mut random = Rng::with_seed(7);
     let subject = |number| (format!("s{number}"), protein(&mut random, 350));
@@ -57,7 +57,7 @@ fn fill(dir: &Path, subjects: usize) -> Duration {
     start.elapsed()
 }
 
-/// A shell with the program in its path.
+/// Returns a command that runs `program`, with the directory of `fleetblast` in its path.
 fn shell(program: &str, arguments: &[&str]) -> Command {
     let bin = Path::new(env!("CARGO_BIN_EXE_fleetblast")).parent().expect("a directory");
     let path = std::env::var("PATH").expect("a path");
@@ -68,12 +68,12 @@ fn shell(program: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a terminal shows on which a shell runs `script`, and how long that took.
+/// Runs `script` in a shell on a terminal. Returns the text on the terminal, and the time taken.
 fn on_terminal(script: &str) -> (String, Duration) {
     on_terminal_in(PLACE.path(), script)
 }
 
-/// The same in another directory.
+/// Like [`on_terminal`], in another directory.
 fn on_terminal_in(directory: &Path, script: &str) -> (String, Duration) {
     let start = Instant::now();
     let mut command = shell("script", &["-qec", script, "/dev/null"]);
@@ -83,7 +83,7 @@ fn on_terminal_in(directory: &Path, script: &str) -> (String, Duration) {
         .stdout(Stdio::piped())
         .spawn()
         .expect("script, which Debian's bsdutils brings");
-    // Open, and silent, until the end.
+    // Standard input stays open and silent until the end.
     let typed = child.stdin.take();
     let output = child.wait_with_output().expect("an end");
     drop(typed);
@@ -92,7 +92,7 @@ fn on_terminal_in(directory: &Path, script: &str) -> (String, Duration) {
     (shown, start.elapsed())
 }
 
-/// All numbers before ` %`, one after the other, in tenths.
+/// Returns all numbers before ` %`, in their order, in tenths.
 fn shares(shown: &str) -> Vec<u32> {
     let parts: Vec<&str> = shown.split(" %").collect();
     let number = |part: &&str| {
@@ -113,7 +113,7 @@ fn checked(shown: &str) -> Vec<u32> {
     assert_eq!(shares.pop(), Some(1000), "{shown:?}");
     let within = shown.split("100 %").next().unwrap_or_default();
     assert!(within.contains("0/60 queries"), "{shown:?}");
-    // All are done only at the end, which a look between the last of them and the end may see.
+    // All queries are done only at the end. A drawing just before it may show them with 99.9 %.
     let early = |line: &str| line.contains("60/60") && !line.contains(" 99.9 %");
     assert!(!within.split('\r').any(early), "{shown:?}");
     let last = shown.trim_end().lines().last().unwrap_or_default();
@@ -122,7 +122,7 @@ fn checked(shown: &str) -> Vec<u32> {
     shares
 }
 
-/// A machine that is busy or fast shows few shares of a short search, but enough of a long one.
+/// A busy or fast machine shows few shares of a short search, but enough shares of a long one.
 #[test]
 fn the_share_moves_within_a_block_and_ends_with_all() {
     let larger = tempfile::tempdir().expect("a directory");
@@ -160,16 +160,16 @@ fn ranks_send_the_progress_of_their_tasks() {
 fn progress_of_queries_from_a_pipe_has_no_total() {
     let (shown, _) = on_terminal(&format!("cat q.fa | {SEARCH} -out piped.txt"));
     let seen = counts(&shown);
-    // First by the number of queries: the share is of the block that is under way.
+    // The number of queries comes first: the share is that of the block under way.
     assert!(seen.is_sorted(), "a step back: {seen:?} in {shown:?}");
     assert!(seen.iter().all(|&(done, share)| done <= 60 && share <= 1000), "{seen:?}");
-    // The search takes seconds, so it is seen on its way, but maybe not in each block.
+    // The search takes seconds, so some drawing shows a share, but perhaps not in each block.
     assert!(seen.iter().any(|&(_, share)| share > 0), "{seen:?} in {shown:?}");
     assert!(shown.contains("100 %  60 queries"), "{shown:?}");
 }
 
-/// The numbers of queries done, each with the share of those under way in tenths of a percent, one
-/// after the other.
+/// Returns the numbers of queries done, each with the share of those under way in tenths of a
+/// percent, in their order.
 fn counts(shown: &str) -> Vec<(u32, u32)> {
     let count = |line: &str| {
         let (before, after) = line.split_once(" queries done")?;
@@ -182,7 +182,7 @@ fn counts(shown: &str) -> Vec<(u32, u32)> {
 
 #[test]
 fn counting_takes_no_query_from_the_search() {
-    // More than is read ahead at the begin.
+    // The queries are more than the program reads ahead at the beginning.
     on_terminal(&format!("{SEARCH} -query q.fa -out file.txt"));
     on_terminal(&format!("bash -c '{SEARCH} -query <(cat q.fa) -out substituted.txt'"));
     let report = |name| fs::read(PLACE.path().join(name)).expect("a report");
@@ -219,7 +219,7 @@ fn another_jobs_screen_is_left_alone() {
     let background = format!("set -m; {SEARCH} -query q.fa -out background.txt & wait");
     let (shown, took) = on_terminal(&format!("bash -c '{background}'"));
     assert!(took > Duration::from_millis(500), "nothing to draw in {took:?}");
-    // The shell's word that the job is done is all there is.
+    // The terminal shows at most the shell's message that the job is done.
     assert!(shown.lines().count() <= 1 && !shown.contains(['%', '\x1b']), "{shown:?}");
 }
 

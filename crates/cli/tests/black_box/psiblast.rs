@@ -1,5 +1,5 @@
-//! `psiblast`: refusals, masks and hit lists of iterations, and files of matrices equal the
-//! oracle's byte for byte.
+//! `psiblast`: refusals, masks and hit lists of iterations, and files of PSSMs equal the oracle's
+//! byte for byte.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +11,7 @@ use fleetblast_oracle::sample;
 use crate::common::{Fixture, complaint};
 use fastrand::Rng;
 
-/// Lines that end before a search, parted by `|`.
+/// Options with which a run ends before a search; `|` separates words.
 const BEFORE: &[&str] = &[
     "-h",
     "-num_iterations|-1",
@@ -31,7 +31,7 @@ const BEFORE: &[&str] = &[
     "-query|one.fa|-db|db|-pseudocount|-1|-inclusion_ethresh|-1",
 ];
 
-/// What is refused by name, and the words that name it.
+/// Options that are refused by name, and the words of the message that name them.
 const REFUSED: &[(&str, &str)] = &[
     ("-plan", "psiblast -plan"),
     ("-trace|t", "psiblast -trace"),
@@ -41,8 +41,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("-num_iterations|2|-out_pssm|p|-parse_deflines", "-parse_deflines"),
 ];
 
-/// Masks of iterations: a masked range is masked again unless lower case masked it, and the report
-/// does not show it.
+/// Options that mask queries in iterations. Each iteration masks a range again unless lower case
+/// masked it, and the report does not show the mask.
 const MASKS: &[&str] = &[
     "-num_iterations|4|-seg|yes",
     "-num_iterations|4|-seg|yes|-soft_masking|true",
@@ -52,7 +52,7 @@ const MASKS: &[&str] = &[
     "-num_iterations|4|-lcase_masking|-seg|yes",
 ];
 
-/// What is kept for a matrix, and what of it is shown.
+/// Options for the subjects that a PSSM uses, and for those that the report shows.
 const LISTS: &[&str] = &[
     "-num_iterations|3|-max_target_seqs|5",
     "-num_iterations|3|-max_target_seqs|5|-comp_based_stats|0",
@@ -61,12 +61,12 @@ const LISTS: &[&str] = &[
     "-num_iterations|2|-save_pssm_after_last_round|-max_target_seqs|3",
 ];
 
-/// Formats: the document is made of trimmed lists, which then are those of the matrix.
+/// Formats. The XML report is made from trimmed hit lists, from which PSSMs are then made, too.
 const FORMATS: &[&str] = &["0", "5", "6", "7"];
 
 const LETTERS: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
 
-/// Proteins that descend from each other.
+/// A generator of proteins that descend from each other.
 struct Proteins(Rng);
 
 impl Proteins {
@@ -78,7 +78,7 @@ impl Proteins {
         (0..length).map(|_| self.letter()).collect()
     }
 
-    /// A copy with this percentage of letters replaced.
+    /// Returns a copy with this percentage of letters replaced.
     fn mutant(&mut self, parent: &[u8], percent: u64) -> Vec<u8> {
         let mut copy = parent.to_vec();
         for letter in &mut copy {
@@ -90,8 +90,8 @@ impl Proteins {
     }
 }
 
-/// A directory with `family.fa`, `few.fa` (queries of that family with ranges of low complexity and
-/// of lower case), and the database `family`.
+/// Makes a directory with `family.fa`, `few.fa` (queries of that family with ranges of low
+/// complexity and of lower case), and the database `family`.
 pub fn fixture() -> Fixture {
     let fixture = Fixture::new();
     let mut proteins = Proteins(Rng::with_seed(11));
@@ -122,7 +122,7 @@ pub fn fixture() -> Fixture {
     fixture
 }
 
-/// What a run leaves: its streams, its code, and its files of matrices by name.
+/// Runs a command line. Returns the output, and the files in `kept` with their names.
 fn left(fixture: &Fixture, program: &Path, line: &str) -> (Output, Vec<(OsString, Vec<u8>)>) {
     let kept = fixture.path().join("kept");
     fs::create_dir(&kept).expect("a directory");
@@ -139,7 +139,7 @@ fn left(fixture: &Fixture, program: &Path, line: &str) -> (Output, Vec<(OsString
     (output, files)
 }
 
-/// Runs lines by both programs.
+/// Runs command lines by both programs, and checks that messages, reports and files are equal.
 pub fn compare(fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
     let Some(oracle) = fixture.oracle else { return };
     let ours = fixture.called("psiblast");
@@ -183,7 +183,7 @@ fn what_is_not_there_is_refused_by_name() {
     }
 }
 
-/// BLAST+ searches one query at a time, and does not read the variable.
+/// BLAST+ searches one query at a time, and does not read `BATCH_SIZE`.
 #[test]
 fn batch_size_has_no_effect() {
     let fixture = fixture();
@@ -222,7 +222,7 @@ fn matrices_are_of_the_lists_that_the_oracle_keeps() {
     compare(&fixture(), sample(3, lines));
 }
 
-/// E-values that are shown as 0 are 0 for the matrix, too.
+/// E-values that are shown as 0 are 0 for the PSSM, too.
 #[test]
 fn the_best_alignments_go_into_the_matrix_whatever_the_threshold() {
     let fixture = fixture();

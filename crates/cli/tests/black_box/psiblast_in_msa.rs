@@ -8,15 +8,15 @@ use fleetblast_oracle::sample;
 use crate::common::{Fixture, complaint};
 use crate::psiblast::{compare, fixture};
 
-/// What BLAST+ says of any file that is no alignment.
+/// BLAST+'s message about any file that is no alignment.
 const NONE: &str =
     "BLAST query error: CAlnReader::GetSeqEntry(): Seq_entry is not available until after Read()";
 
 /// Two rows of proteins.
 const ROWS: [&str; 2] = ["MKVLAW-GDEFHIRNPQSTYC", "MKILAWWGDEFHLRNPQS--C"];
 
-/// Files that both programs refuse: contents, exit code, BLAST+'s words, and the words that
-/// FleetBLAST adds.
+/// Files that both programs refuse: contents, exit code, words of BLAST+'s message, and the words
+/// that FleetBLAST adds.
 const REFUSED: &[(&str, u8, &str, &str)] = &[
     ("", 1, NONE, "(bad: this is neither aligned FASTA nor Clustal W nor PHYLIP)"),
     (">q\nMKV\n", 1, NONE, "(bad: there is one sequence only)"),
@@ -65,7 +65,7 @@ fn alignments_find_what_they_find_in_the_oracle() {
     let fixture = fixture();
     let family = fs::read_to_string(fixture.path().join("family.fa")).expect("proteins");
     let letters: Vec<&str> = family.lines().filter(|line| !line.starts_with('>')).collect();
-    // Copies of one another, the last ones with a gap, and columns of the second one alone.
+    // The rows are similar. The last ones have a gap, and the second one has columns of its own.
     let row = |number: usize| {
         let gap = if number > 2 { "-".repeat(number + 5) } else { String::new() };
         let inserted = if number == 1 { "WW" } else { "--" };

@@ -1,5 +1,5 @@
-//! `psiblast -in_pssm`: the hits of a matrix from a file, and the errors for damaged files, equal
-//! the oracle's.
+//! `psiblast -in_pssm`: the hits of a PSSM from a file, and the errors for damaged files, equal the
+//! oracle's.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use fleetblast_report::scoremat::{self, ReadCheckpoint};
 use crate::common::{Fixture, complaint};
 use crate::psiblast::{compare, fixture};
 
-/// Searches with a matrix.
+/// Options of searches with a PSSM; `{}` stands for the format, and `|` separates words.
 const SEARCHES: &[&str] = &[
     "-outfmt|{}",
     "-num_iterations|3|-outfmt|{}",
@@ -20,7 +20,7 @@ const SEARCHES: &[&str] = &[
     "-num_iterations|3|-evalue|1e-300|-save_pssm_after_last_round|-outfmt|{}",
 ];
 
-/// What becomes of the text of a file, and the words of BLAST+ that then follow.
+/// Damage to a file: a text, its replacement, and then BLAST+'s exit code and message.
 const DAMAGE: &[(&str, &str, u8, &str)] = &[
     (
         "numColumns",
@@ -41,8 +41,8 @@ const DAMAGE: &[(&str, &str, u8, &str)] = &[
     ("mol aa", "mol dna", 3, "Nucleotide Bioseq specified in program which expects protein query"),
 ];
 
-/// The same fixture, with the matrices `text` and `observed` that the oracle wrote, `named` without
-/// a title, and `binary`.
+/// Makes the fixture of `psiblast`, with the PSSMs `text` and `observed` that the oracle wrote,
+/// `named` without a title, and `binary`. Returns `None` without the oracle.
 fn with_matrices() -> Option<Fixture> {
     let fixture = fixture();
     let oracle = fixture.oracle?;
@@ -63,7 +63,7 @@ fn with_matrices() -> Option<Fixture> {
     Some(fixture)
 }
 
-/// A value with its tag. A composite value has an explicit end, as NCBI's toolkit wants it.
+/// Encodes a value with its tag. A composite value has an explicit end, as NCBI's toolkit wants it.
 fn tagged(tag: u8, contents: &[u8]) -> Vec<u8> {
     if tag & 0x20 != 0 {
         return [&[tag, 0x80], contents, &[0, 0]].concat();
@@ -74,7 +74,7 @@ fn tagged(tag: u8, contents: &[u8]) -> Vec<u8> {
     [&[tag][..], many.as_slice(), length, contents].concat()
 }
 
-/// The fields of a sequence, by their numbers.
+/// Encodes a sequence of fields with their numbers.
 fn fields(fields: &[(u8, Vec<u8>)]) -> Vec<u8> {
     let fields = fields.iter().map(|(number, value)| tagged(0xa0 | number, value));
     tagged(0x30, &fields.collect::<Vec<_>>().concat())
@@ -88,7 +88,7 @@ fn real(number: f64) -> Vec<u8> {
     tagged(9, format!("\0{number:e}").as_bytes())
 }
 
-/// A matrix in binary ASN.1.
+/// Encodes a PSSM in binary ASN.1.
 fn binary(read: &ReadCheckpoint) -> Vec<u8> {
     let text = |text: &[u8]| tagged(0x1a, text);
     let list = |values: Vec<Vec<u8>>| tagged(0x30, &values.concat());

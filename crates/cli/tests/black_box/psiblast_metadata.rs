@@ -1,5 +1,5 @@
 //! `psiblast` at one site with its report made at another. The report crosses unchanged, or is made
-//! from the alignments of all iterations. The files of matrices stay at the search site.
+//! from the alignments of all iterations. The files of PSSMs stay at the search site.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::metadata::records;
 use crate::patience::wait_until;
 use crate::psiblast_ranks::{Left, Place, SEARCHES};
 
-/// A command that is no search.
+/// Returns a command that runs the program with these arguments.
 fn fleetblast(place: &Place, arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
     command.args(arguments.split_whitespace()).current_dir(place.path(""));
@@ -19,7 +19,8 @@ fn fleetblast(place: &Place, arguments: &str) -> Command {
     command
 }
 
-/// What a search leaves that wrote the metadata `m`, with the report that is made of these.
+/// Makes the report from the metadata `m` that a search wrote. Returns the results of the search,
+/// with this report.
 fn through(place: &Place, searched: Left) -> Left {
     assert!(searched.code == Some(0) && searched.report.is_empty(), "{}", searched.messages);
     let expanded = place.left(fleetblast(place, "expand m"));
@@ -49,13 +50,13 @@ fn the_report_matrices_and_messages_are_those_of_the_search() {
         assert_eq!((kind["blocks"].as_u64(), kind["made_blocks"].as_u64()), (blocks, blocks));
         let shape = shapes[number % shapes.len()];
         through(&place, place.run(&format!("{arguments} {shape}"))).assert_is(&expected, shape);
-        // In the first is the command line.
+        // The first record has the command line.
         assert!(read()[1..] == wanted[1..], "{search} {shape}");
     }
 }
 
-/// The same with alignments: the I/O site makes the report with its database, and prints the
-/// warnings that go with it.
+/// Does the same for metadata with alignments. The I/O site makes the report with its database, and
+/// prints the warnings that belong to it.
 fn through_hits(place: &Place, searched: Left, options: &str) -> Left {
     assert!(searched.code == Some(0) && searched.report.is_empty(), "{}", searched.messages);
     let expanded = place.left(fleetblast(place, &format!("expand m -db db {options}")));
@@ -64,7 +65,7 @@ fn through_hits(place: &Place, searched: Left, options: &str) -> Left {
     Left { report: expanded.report, messages, ..searched }
 }
 
-/// Lines of messages, which come from two sites.
+/// Sorts the lines of messages, which come from two sites.
 fn sorted(messages: &str) -> String {
     let mut lines: Vec<&str> = messages.split_inclusive('\n').collect();
     lines.sort_unstable();
@@ -87,7 +88,7 @@ fn alignments_of_all_rounds_make_the_report() {
         let shape = shapes[number % shapes.len()];
         through_hits(&place, place.run(&format!("{arguments} {shape}")), "")
             .assert_is(&expected, shape);
-        // In the first is the command line.
+        // The first record has the command line.
         let read = records(&fs::read(place.path("m")).expect("metadata"));
         assert!(read[1..] == wanted[1..], "{search} {shape}");
         let made = format!("{search} -ranks 4 -io_ranks 2");
@@ -107,7 +108,7 @@ fn the_format_is_chosen_where_the_report_is_made() {
         let made = place.left(fleetblast(&place, &format!("expand m -db db {format}")));
         assert!(made.report == expected, "{format}: {}", made.messages);
     }
-    // Some queries, whose searches are numbered as in the whole report.
+    // In a report of some queries, the searches have the numbers of the whole report.
     let whole = String::from_utf8(place.run(&format!("{search} -outfmt 5")).report).expect("text");
     let part = place.left(fleetblast(&place, "expand m -db db -outfmt 5 -query q7"));
     let part = String::from_utf8(part.report).expect("text");
@@ -119,8 +120,8 @@ fn the_format_is_chosen_where_the_report_is_made() {
     }
 }
 
-/// A document gives no matrix of subjects that it does not show, so its searches differ if there
-/// are more of them.
+/// For an XML report, PSSMs are made only from the subjects that it shows. So its searches differ
+/// from those of other formats if there are more subjects.
 #[test]
 fn another_format_that_would_have_been_searched_for_otherwise_is_refused() {
     let place = Place::new();
@@ -149,7 +150,7 @@ fn another_format_that_would_have_been_searched_for_otherwise_is_refused() {
     }
 }
 
-/// Iterations of one query are not another query's.
+/// Metadata that are cut off or damaged at any place are refused.
 #[test]
 fn iterations_of_another_search_are_refused() {
     let place = Place::new();
@@ -195,7 +196,7 @@ fn some_queries_are_a_part_of_the_report() {
     let place = Place::new();
     let search = "-query q.fa -db db -num_iterations 3 -outfmt 6 -block_residues 400";
     let whole = String::from_utf8(place.run(search).report).expect("text");
-    // Of each query all searches, and what ends them.
+    // The part of a query has all of its searches, and the lines that end them.
     let own = |name: &str| -> String {
         let (mut found, mut is_own) = (String::new(), false);
         for line in whole.split_inclusive('\n') {
@@ -256,7 +257,7 @@ fn what_would_be_half_right_is_refused_by_name() {
     }
 }
 
-/// If the search fails before the end of the report, the other site has no report.
+/// If the search fails before the end of the report, the I/O site has no report.
 #[test]
 fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
     let place = Place::new();
@@ -286,7 +287,7 @@ fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
     let left = place.run(&format!("{search} -metadata report -ranks 3 -io_ranks 1 -out r"));
     assert_eq!((left.code, &left.messages), (expected.code, &expected.messages));
     assert!(!place.path("r").exists());
-    // An input that BLAST+ calls empty.
+    // BLAST+ calls this input empty.
     place.write("empty.fa", "");
     let search = "-query empty.fa -db db -num_iterations 3";
     let expected = place.run(search);
@@ -296,8 +297,8 @@ fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
     }
 }
 
-/// A resumed search repeats all iterations, since the numbers of searches and matrices depend on
-/// the earlier ones. It does not send again the blocks that the other site has.
+/// A resumed search repeats all iterations, since the numbers of searches and the PSSMs depend on
+/// the earlier ones. It does not send again the blocks that the I/O site has.
 #[test]
 fn a_search_that_is_killed_goes_on_at_the_other_site() {
     let place = Place::new();
@@ -332,7 +333,7 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
         std::thread::sleep(Duration::from_millis(300));
         let mut left = place.run(&sent);
         assert_eq!(left.code, Some(0), "{sent}: {}", left.messages);
-        // Messages about the checkpoint come first; the other site prints those that go with
+        // Messages about the checkpoint come first. The I/O site prints the warnings that belong to
         // alignments.
         let is_alike = kind == "hits" || left.messages.ends_with(&expected.messages);
         assert!(is_alike, "{sent}: {}", left.messages);

@@ -1,4 +1,5 @@
-//! `psiblast -phi_pattern`: searches that begin where a pattern occurs, and the rounds behind them.
+//! `psiblast -phi_pattern`: searches that begin where a pattern occurs, and the iterations after
+//! them.
 
 use std::fs;
 
@@ -11,7 +12,7 @@ use crate::psiblast_ranks::Place;
 const FILES: &[(&str, &str)] =
     &[("some", "ID   OWN\nPA   [AS]-[AS]-x-[AS].\n"), ("none", "PA   W-W-W-H-W\n")];
 
-/// Searches of one query.
+/// Options of searches with one query; `|` separates words.
 const LINES: &[&str] = &[
     "-phi_pattern|some|-outfmt|0",
     "-phi_pattern|some|-num_iterations|3|-outfmt|0|-out_pssm|kept/p|-out_ascii_pssm|kept/a|-save_each_pssm",
@@ -23,7 +24,7 @@ const LINES: &[&str] = &[
     "-phi_pattern|some|-num_iterations|2|-outfmt|0|-threshold|0",
 ];
 
-/// A fixture with the patterns, and each of the two queries alone.
+/// Makes a fixture with the patterns, and with each of the two queries in a file of its own.
 fn patterns() -> Fixture {
     let fixture = fixture();
     let write = |name: &str, text: &str| fs::write(fixture.path().join(name), text);
@@ -42,7 +43,7 @@ fn rounds_behind_a_pattern_are_those_of_the_oracle() {
     compare(&patterns(), lines);
 }
 
-/// With several queries the oracle crashes in rounds.
+/// With several queries the oracle crashes in iterations.
 #[test]
 fn several_queries_find_in_rounds_what_each_finds_alone() {
     let fixture = patterns();
@@ -61,7 +62,8 @@ fn several_queries_find_in_rounds_what_each_finds_alone() {
     assert!(found("few") == [first, second].concat());
 }
 
-/// Searches of many queries by a pattern that most subjects have, often several times.
+/// Options of searches with many queries and a pattern that most subjects have, often several
+/// times.
 const SHARED: &[&str] = &[
     "-num_iterations 3 -outfmt 0 -out_pssm kept/p -out_ascii_pssm kept/a -save_each_pssm",
     "-num_iterations 2 -outfmt 5 -max_target_seqs 9",
@@ -71,7 +73,7 @@ const SHARED: &[&str] = &[
     "-outfmt 5 -out_pssm kept/p -save_pssm_after_last_round",
 ];
 
-/// How they are shared out.
+/// Options for ranks that share a search.
 const SHAPES: &[&str] = &[
     "-ranks 2 -block_residues 1",
     "-ranks 4 -groups 2 -block_residues 700 -partitions 3",
@@ -79,10 +81,10 @@ const SHAPES: &[&str] = &[
     "-ranks 7 -groups 3 -block_residues 400 -output collective",
 ];
 
-/// Queries of a shared search: several for each rank, and no more, since each has hits everywhere.
+/// Number of queries in a search on ranks. They are few, since each has hits everywhere.
 const QUERIES: usize = 6;
 
-/// A place with patterns, and queries. The fifth query of `missing.fa` lacks the pattern.
+/// Makes a directory with patterns and queries. The fifth query of `missing.fa` lacks the pattern.
 fn shared() -> Place {
     let place = Place::new();
     place.write("often", "PA   [LIVMA]-x-[LIVMAST]\n");
@@ -107,7 +109,7 @@ fn ranks_find_by_a_pattern_what_one_process_finds() {
     }
 }
 
-/// A search that is resumed with another pattern in the file would be of both.
+/// A search that is resumed with another pattern in the file would mix the results of both.
 #[test]
 fn a_search_does_not_go_on_with_another_pattern() {
     let place = shared();

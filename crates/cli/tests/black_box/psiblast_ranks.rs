@@ -1,5 +1,5 @@
-//! `psiblast` on ranks: the report, the messages and the files of matrices are those of one
-//! process, whatever the layout of ranks, and however often the search is stopped or killed.
+//! `psiblast` on ranks. The report, the messages and the files of PSSMs are those of one process,
+//! whatever the layout of ranks, and however often the search is stopped or killed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::volumes::{FOUR, write};
 
 /// Number of queries: enough that some need many iterations while others are done.
 const QUERIES: usize = 12;
-/// Sequences of the database.
+/// Number of sequences in the database.
 const SUBJECTS: usize = 60;
 
-/// How the work is shared out.
+/// Options for ranks that share a search.
 const SHAPES: &[&str] = &[
     "-ranks 1",
     "-ranks 2 -block_residues 1 -query_order longest",
@@ -40,18 +40,18 @@ pub(crate) const SEARCHES: &[&str] = &[
     "-num_iterations 3 -outfmt 5 -max_target_seqs 5 -inclusion_ethresh 1",
 ];
 
-/// Some of the shapes, others for each number.
+/// Returns three of [`SHAPES`], others for each number.
 fn shapes(number: usize) -> impl Iterator<Item = &'static str> {
     (0..3).map(move |more| SHAPES[(3 * number + more) % SHAPES.len()])
 }
 
-/// What a run leaves.
+/// The results of a run.
 #[derive(PartialEq)]
 pub(crate) struct Left {
     pub(crate) code: Option<i32>,
     pub(crate) report: Vec<u8>,
     pub(crate) messages: String,
-    /// Of matrices, by name.
+    /// Names and contents of the files of PSSMs.
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
@@ -69,7 +69,7 @@ impl Left {
     }
 }
 
-/// Where it is searched.
+/// A directory with a database and queries, in which searches run.
 pub(crate) struct Place(TempDir);
 
 impl Place {
@@ -89,7 +89,7 @@ impl Place {
         fs::write(self.path(name), text).expect("a file");
     }
 
-    /// The same queries with another one behind some of them.
+    /// Writes the queries to the file `name`, with the text `what` before query `at`.
     pub(crate) fn with(&self, name: &str, at: usize, what: &str) {
         let mut all = queries(6, QUERIES);
         all.insert(at, what.to_owned());
@@ -126,7 +126,8 @@ impl Place {
         self.left(self.command(arguments))
     }
 
-    /// Kills a search a time `later` after its first finished record.
+    /// Starts a search, and kills it when the time `later` has passed since its first finished
+    /// record.
     fn kill(&self, arguments: &str, later: Duration) {
         let mut command = self.command(arguments);
         let mut child = command.stderr(Stdio::null()).spawn().expect("the program runs");
@@ -142,7 +143,7 @@ impl Place {
     }
 }
 
-/// Whether a checkpoint holds bytes of any result.
+/// Returns whether a checkpoint has bytes of any result.
 fn has_records(directory: &Path) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return false };
     entries.flatten().any(|entry| {
@@ -188,7 +189,7 @@ fn queries_that_cannot_be_searched_end_the_job_where_they_stand() {
                 .run(&format!("{search} {shape}"))
                 .assert_is(&expected, &format!("{search} {shape}"));
         }
-        // A resumed search does not forget it either.
+        // A resumed search ends at the same query.
         let kept = format!("{search} -ranks 2 -block_residues 1 -checkpoint c -resume");
         for _ in 0..2 {
             let left = place.run(&kept);
@@ -273,7 +274,7 @@ fn a_search_does_not_go_on_with_other_matrices() {
         assert!(left.messages.contains("-checkpoint"), "{other}: {}", left.messages);
         assert!(left.files.is_empty(), "{other}");
     }
-    // Where they are written is nothing to the search.
+    // The names of these files do not matter to the search.
     let left = place.run(&format!("{} -resume", bad.replace("kept/p", "kept/q")));
     assert_eq!(left.code, Some(3), "{}", left.messages);
     assert!(left.files.iter().any(|(name, _)| name == "q"), "{}", left.messages);

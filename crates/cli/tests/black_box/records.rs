@@ -1,5 +1,6 @@
 //! `-output records` and `fleetblast cat`: the same bytes as in one file, all at once or a query at
-//! a time. Damaged, cut off or missing records are reported by name, and all others are there.
+//! a time. Records that are damaged, cut off or missing are reported by name, and all others are
+//! shown.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +13,13 @@ use crate::family::{family, queries};
 use crate::volumes::{FOUR, write};
 use tempfile::TempDir;
 
-/// Queries: several blocks, and time enough to be killed.
+/// Number of queries: they fill several blocks, and take long enough to be killed.
 const QUERIES: usize = 600;
-/// Ranks, and small buffers, so that there are many records.
+/// Options for ranks and small buffers, so that there are many records.
 const SHAPE: [&str; 8] =
     ["-ranks", "3", "-partitions", "3", "-write_buffer", "5000", "-result_memory", "30000"];
 
-/// A database and queries, and the report of a search without ranks.
+/// A directory with a database and queries, and the report of a search without ranks.
 struct Inputs {
     dir: TempDir,
     report: Vec<u8>,
@@ -53,7 +54,7 @@ impl Inputs {
         command
     }
 
-    /// A search whose report is records in `out`.
+    /// Returns a command that writes the report of a search as records in `out`.
     fn records(&self, out: &Path, arguments: &[&str]) -> Command {
         let mut command = self.search(&["-outfmt", "7", "-output", "records"]);
         command.args(SHAPE).arg("-out").arg(out).args(arguments);
@@ -81,7 +82,7 @@ fn made(arguments: &[&str]) -> (TempDir, PathBuf) {
     (dir, out)
 }
 
-/// All files whose names end like this, in their order.
+/// Returns all files with this extension, in their order.
 fn files(records: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(records).expect("a directory") {
@@ -96,7 +97,7 @@ fn files(records: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The part of the report that is this query's.
+/// Returns the part of the report that belongs to a query.
 fn part(query: &str) -> Vec<u8> {
     let report = String::from_utf8(inputs().report.clone()).expect("text");
     let mut parts = report.split_inclusive("# BLASTP 2.12.0+\n").peekable();
@@ -129,7 +130,7 @@ fn the_records_are_the_report() {
         assert!(all.iter().all(|file| file.with_extension("index").is_file()), "{all:?}");
         // Nothing else is left of the job.
         assert!(!records.join("lock").exists());
-        // They are files of the usual tools, too.
+        // The usual tools can decompress the files, too.
         let tool = if extension == "gz" { "gzip" } else { "zstd" };
         let mut shown = 0;
         for file in &all {
@@ -190,7 +191,7 @@ fn damage_is_named_by_file_and_offset_and_loses_only_its_record() {
             fs::remove_file(file.with_extension("index")).expect("it is there");
         }
     }
-    // A file that is gone is missed, with or without what names the queries.
+    // The program notices a missing file, with the whole report or with a single query.
     fs::write(&file, &sound).expect("writable");
     assert!(cat(&records, &[]).stdout == inputs().report);
     for file in files(&records, "zst") {
@@ -205,7 +206,7 @@ fn damage_is_named_by_file_and_offset_and_loses_only_its_record() {
     }
 }
 
-/// Whether there are some whole records.
+/// Returns whether there are some complete records.
 fn has_records(records: &Path) -> bool {
     records.join("job").is_file()
         && files(records, "zst")
@@ -232,7 +233,7 @@ fn a_job_cut_off_leaves_what_it_wrote() {
     let partial = cat(&records, &["-partial"]);
     assert_eq!(partial.status.code(), Some(0), "{}", said(&partial));
     assert!(said(&partial).contains("the report is not whole"), "{}", said(&partial));
-    // What is there is of the report, in its order.
+    // The partial report has lines of the report, in their order.
     let report = &inputs().report;
     let lines =
         |bytes: &[u8]| bytes.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
@@ -244,7 +245,7 @@ fn a_job_cut_off_leaves_what_it_wrote() {
             .all(|line| all.any(|other| other == line))
     );
     assert!(partial.stdout.len() > 1000, "{}", partial.stdout.len());
-    // It cannot go on, nor is it overwritten.
+    // The job cannot be resumed, and its records are not overwritten.
     let again = inputs().records(&records, &[]).output().expect("the program runs");
     assert_eq!(again.status.code(), Some(1));
     assert!(
@@ -278,7 +279,7 @@ fn with_a_checkpoint_it_goes_on() {
     assert!(output.status.success(), "{}", said(&output));
     assert!(cat(&records, &[]).stdout == inputs().report);
     assert_eq!(cat(&records, &["-query", "q333"]).stdout, part("q333"));
-    // Nothing is left to do, and another search is refused.
+    // The job has nothing left to do, and another search is refused.
     let output = inputs().records(&records, &resume).output().expect("the program runs");
     assert_eq!(output.status.code(), Some(0));
     assert!(said(&output).contains("nothing is left to do"), "{}", said(&output));

@@ -6,7 +6,7 @@ use fleetblast_oracle::sample;
 
 use crate::common::{Fixture, complaint};
 
-/// Lines the parser refuses or answers; words are parted by `|`.
+/// Options that the parser refuses or answers; `|` separates words.
 const PARSER: &[&str] = &[
     "-h",
     "-html|-h|-nosuch",
@@ -157,8 +157,8 @@ const VALUES: &[&str] = &[
     "-query|q.fa|-subject|s.fa|-query_loc|3|-ungapped|-outfmt|19",
     "-query|q.fa|-subject|s.fa|-ungapped|-outfmt|19",
     "-query|q.fa|-subject|s.fa|-ungapped",
-    // BLAST+ says it once for each query, and only after the head of a pairwise report. FleetBLAST
-    // says it once, before.
+    // BLAST+ prints this error once for each query, and only after the head of a pairwise report.
+    // FleetBLAST prints it once, before the report.
     "-query|one.fa|-subject|s.fa|-ungapped|-comp_based_stats|0|-matrix|FOO|-outfmt|6",
     "-query|q.fa|-subject|s.fa|-ungapped|-comp_based_stats|0|-matrix|FOO|-evalue|0",
     "-query|q.fa|-subject|s.fa|-matrix|FOO|-evalue|0",
@@ -180,7 +180,7 @@ const VALUES: &[&str] = &[
     "-query|q.fa|-subject|s.fa|-use_sw_tback|-matrix|IDENTITY|-outfmt|6",
 ];
 
-/// Runs both programs; returns what differs.
+/// Runs both programs. Returns descriptions of the differences.
 fn differences(fixture: &Fixture, lines: &[&str], variables: &[(&str, &str)]) -> Vec<String> {
     let Some(blast) = fixture.oracle else { return Vec::new() };
     let differs = |line: &&str| {

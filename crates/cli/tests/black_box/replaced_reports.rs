@@ -10,13 +10,13 @@ use std::process::Output;
 use crate::common::{compile_preload, not_tested};
 use crate::sandbox::{Sandbox, message};
 
-/// A user without rights of its own, and another one.
+/// Ids of a user without rights of its own, and of another user.
 const USER: u32 = 4000;
 const OTHER: u32 = 5000;
 /// Exit code of a report that cannot be written.
 const OUTPUT: i32 = 6;
 
-/// Ways to search that publish their report differently.
+/// Options with which searches publish their reports differently.
 const WAYS: [&[&str]; 3] = [&[], &["-ranks", "2"], &["-checkpoint", "kept"]];
 
 /// Makes an older report with this owner, group and mode.
@@ -26,7 +26,7 @@ fn older(path: &Path, owner: u32, group: u32, mode: u32) {
     chown(path, Some(owner), Some(group)).expect("an owner");
 }
 
-/// Owner, group and mode.
+/// Returns owner, group and mode of a file.
 fn access(path: &Path) -> (u32, u32, u32) {
     let file = fs::metadata(path).expect("a file");
     (file.uid(), file.gid(), file.mode() & 0o7777)

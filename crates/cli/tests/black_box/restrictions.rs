@@ -17,13 +17,13 @@ use crate::common::Fixture;
 
 const GOLDEN: &str = include_str!("restrictions/golden");
 
-/// What the command that makes a database is, without the program.
+/// Arguments of `makeblastdb` for the databases; `|` separates words.
 const DATABASES: [&str; 2] = [
     "-in|s.fa|-dbtype|prot|-parse_seqids|-taxid_map|taxids|-mask_data|masks.asn|-title|Made up|-out|db",
     "-in|t.fa|-dbtype|prot|-parse_seqids|-title|The other|-out|other",
 ];
 
-/// A directory with the files beside the golden and both databases, made by FleetBLAST.
+/// Makes a directory with the files in `restrictions`, and with both databases, made by FleetBLAST.
 fn directory() -> Fixture {
     let fixture = Fixture::new();
     let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/black_box/restrictions");
@@ -54,7 +54,7 @@ fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
     GOLDEN.split("$ blastp ").skip(1).map(|section| section.split_once('\n').expect("a command"))
 }
 
-/// A report without the minute in which the database was made.
+/// Removes the line with the minute in which the database was made from a report.
 fn undated(report: &str) -> String {
     report
         .lines()
@@ -63,7 +63,7 @@ fn undated(report: &str) -> String {
         .collect()
 }
 
-/// The words of a command; `"` holds some together.
+/// Splits a command into words; `"` encloses a word with blanks.
 fn words(line: &str) -> Vec<std::ffi::OsString> {
     let parts = line.split('"').enumerate();
     let words = parts.flat_map(|(i, part)| match i % 2 {
@@ -109,7 +109,7 @@ fn the_golden_is_what_the_oracle_says() {
     }
 }
 
-/// Unusable lists and masks: the fault, and BLAST+'s exit code.
+/// Options with unusable lists and masks, BLAST+'s exit code, and a part of the message.
 const UNUSABLE: [(&str, i32, &str); 16] = [
     ("-seqidlist|nosuch", 255, "nosuch"),
     ("-negative_seqidlist|nosuch", 255, "nosuch"),
@@ -161,7 +161,8 @@ fn unusable_lists_and_masks_are_named() {
     }
 }
 
-/// Any number of partitions and threads, whatever is included.
+/// The report is the same with any number of partitions and threads, whatever sequences are
+/// included.
 #[test]
 fn restrictions_do_not_depend_on_partitions() {
     let fixture = directory();

@@ -1,6 +1,6 @@
-//! Processes on hosts that do not keep pages of the report in step, as clients of NFS do not, lose
-//! no bytes of it. Needs the launcher of the MPI library, `MPIRUN`, else `mpirun`; and `cc`, for
-//! the model of such a client (`common/pages.c`).
+//! Processes lose no bytes of the report if their hosts do not keep pages of it in step, like
+//! clients of NFS. This needs the launcher of the MPI library, `MPIRUN`, else `mpirun`. It also
+//! needs `cc`, for the model of such a client (`common/pages.c`).
 //!
 //! `SHARED_PAGES_RUNS=50` sets the number of runs of each kind (a few by default).
 use std::env;
@@ -15,10 +15,10 @@ use fastrand::Rng;
 use fleetblast_oracle::sample;
 use tempfile::TempDir;
 
-/// Runs of each kind in an ordinary test.
+/// Number of runs of each kind in an ordinary test.
 const RUNS: usize = 1;
 
-/// A family of proteins, and queries of it: a dozen blocks of them.
+/// Makes a family of proteins, and about a dozen blocks of queries from it.
 fn inputs() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut random = Rng::with_seed(31);
@@ -28,7 +28,7 @@ fn inputs() -> TempDir {
     write(dir.path(), "db", &FOUR, &entries);
     let mut queries = String::new();
     for number in 0..800 {
-        // Reports of blocks between some kilobytes and a megabyte.
+        // The reports of blocks have between some kilobytes and a megabyte.
         let share = if number / 125 % 3 == 0 { 40 } else { 90 };
         queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&related(share)));
     }
@@ -38,7 +38,7 @@ fn inputs() -> TempDir {
 }
 
 fn search(mut command: Command, dir: &Path, arguments: &[&str]) -> Output {
-    // For Open MPI: more ranks than cores, as whatever user.
+    // With these variables, Open MPI runs for any user, and with more ranks than cores.
     let settings = [
         "OMPI_ALLOW_RUN_AS_ROOT",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
@@ -46,7 +46,7 @@ fn search(mut command: Command, dir: &Path, arguments: &[&str]) -> Output {
     ];
     let output = command
         .args(["blastp", "-query", "q.fa", "-db", "db", "-num_threads", "1", "-out", "report"])
-        // Which takes most of the time otherwise.
+        // Composition-based statistics would take most of the time.
         .args(["-comp_based_stats", "0"])
         .args(arguments)
         .current_dir(dir)
@@ -58,7 +58,7 @@ fn search(mut command: Command, dir: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// The program on four processes, each with its own page cache.
+/// Returns a command that runs the program on four processes, each with its own page cache.
 fn apart(dir: &Path) -> Command {
     let launcher = env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into());
     let mut command = Command::new(launcher);

@@ -2,7 +2,7 @@
 //! them. Its output is right, or there is none and an error names the file. No signal ends it, and
 //! no temporary file is left.
 //!
-//! `FLEETBLAST_SAMPLE=all` tries all moments of each way to read; else a tenth.
+//! With `FLEETBLAST_SAMPLE=all` the tests try all moments of each way to read, otherwise a tenth.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,28 +18,28 @@ use crate::family::{family, queries};
 use crate::volumes::{FOUR, write};
 use fastrand::Rng;
 
-/// Moments for each way to read.
+/// Number of moments for each way to read.
 const MOMENTS: usize = 50;
-/// An ordinary run tries one in this number of moments.
+/// An ordinary test run tries one moment in this number.
 const SHARE: usize = 10;
 const DATABASE: i32 = 2;
-/// Exit code of `blastdbcmd` for a file that is too short when it opens the database, which happens
-/// briefly while another file is copied over it.
+/// Exit code of `blastdbcmd` if a file is too short when it opens the database. This happens
+/// briefly while another file is copied over the old one.
 const UNOPENED: i32 = 1;
-/// Files of the database by how often they are changed.
+/// Files of the database; those listed twice are changed twice as often.
 const FILES: [&str; 5] = ["db.psq", "db.psq", "db.phr", "db.phr", "db.pin"];
-/// What is in the place of the report before.
+/// Contents of the report file before a search.
 const OLDER: &[u8] = b"an older report";
 
 /// A database, another one with files of about the same sizes, queries, and metadata of a search.
 struct Databases(TempDir);
 
-/// What is done to a file.
+/// A change of a file.
 #[derive(Debug)]
 enum Change {
     /// The file is cut to this number of bytes.
     Cut(u64),
-    /// It is cut, and then filled up with zeros.
+    /// The file is cut, and then filled up with zeros.
     CutAndFilled(u64),
     /// The other database's file is copied over it.
     Copied,
@@ -65,7 +65,7 @@ impl Databases {
         self.0.path().join(name)
     }
 
-    /// Puts sound files in the place of whatever there is.
+    /// Replaces the files of the database by sound ones.
     fn restore(&self) {
         for file in FILES {
             let (new, place) = (self.path("new"), self.path("work").join(file));
@@ -108,7 +108,8 @@ const SEARCH: &[&str] =
     &["blastp", "-query", "q.fa", "-db", "db", "-num_threads", "1", "-outfmt", "6 std stitle"];
 const TO_FILE: &[&str] = &["-out", "report"];
 
-/// Changes files while a command runs that writes `report`, or to standard output.
+/// Changes files while a command runs that writes `report`, or to standard output. Checks the
+/// output.
 fn attack(turn: u64, make: impl Fn(&Databases) -> Command) {
     let databases = Databases::new();
     let start = Instant::now();
@@ -116,7 +117,7 @@ fn attack(turn: u64, make: impl Fn(&Databases) -> Command) {
     assert!(right.status.success(), "{}", complaint(&right));
     let (right, lasted) = (right.stdout, start.elapsed());
     let seed = seed();
-    // Like BLAST+'s, it empties its output before it opens a database.
+    // Like the one of BLAST+, this command empties its output before it opens a database.
     let empties = make(&databases).get_args().any(|word| word == "blastdbcmd");
     for number in sample(SHARE, 0..MOMENTS) {
         let mut random = Rng::with_seed(1 + seed * 1_000_003 + turn * 1_009 + number as u64);
@@ -143,7 +144,7 @@ fn attack(turn: u64, make: impl Fn(&Databases) -> Command) {
             Some(code) if code == DATABASE || empties && code == UNOPENED => {
                 let is_kept = match is_file {
                     true => output.stdout == older.unwrap_or_default(),
-                    // The blocks of queries that were searched before are there already.
+                    // The output already has the blocks that were searched before.
                     false => right.starts_with(&output.stdout),
                 };
                 message.contains(file) && (is_kept || empties && output.stdout.is_empty())
@@ -152,7 +153,8 @@ fn attack(turn: u64, make: impl Fn(&Databases) -> Command) {
             None => panic!("{:?}, {tried}", output.status),
         };
         if !is_right {
-            // It may have found the file changed when it began.
+            // The file may have changed before the command opened it. Then another run gives the
+            // same output.
             let (again, _) = run(&databases, make(&databases), older, || {});
             assert_eq!(again.status.code(), code, "{tried}");
             assert!(again.stdout == output.stdout, "other output, {tried}");
@@ -183,7 +185,7 @@ fn run(
     (output, is_file)
 }
 
-/// Names that begin with a dot, as those of unfinished files do.
+/// Returns the names that begin with a dot, as those of unfinished files do.
 fn hidden(directory: &Path) -> Vec<String> {
     let names = fs::read_dir(directory).expect("a directory");
     let names =

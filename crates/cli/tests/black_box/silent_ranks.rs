@@ -1,4 +1,4 @@
-//! Ranks of a job with I/O ranks that are stopped: the job ends with the name of the silent rank,
+//! Ranks that are stopped in a job with I/O ranks. The job ends with the name of the silent rank,
 //! or goes on as if nothing had happened if the rank soon does. Ranks that only wait for a pipe are
 //! not silent, however long they wait.
 
@@ -17,14 +17,14 @@ use crate::metadata_ranks::{BLASTP, fleetblast, must, proteins};
 use crate::patience::{awaited, wait_until};
 use crate::volumes::{FOUR, write};
 
-/// How long a rank may be silent.
+/// Time for which a rank may be silent.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Time for a job to come to where it waits, and for all ranks to send heartbeats. Nothing outside
-/// the job shows these, so there is no event to wait for.
+/// Time in which a job begins to wait, and all ranks send heartbeats. Nothing outside the job shows
+/// these, so there is no event to wait for.
 const SETTLED: Duration = Duration::from_secs(4);
 /// Number of queries: more than a pipe and the read-ahead of the search can hold.
 const QUERIES: usize = 1500;
-/// Subjects for them, few: a job that waits for queries need not have searched for long.
+/// Number of subjects: few, so that a job that waits for queries has not searched for long.
 const SUBJECTS: usize = 6;
 /// Number of queries whose report is larger than a pipe can hold.
 const REPORTED: usize = 40;
@@ -37,7 +37,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// A search whose last `io_ranks` ranks make the report. It waits for more queries from
+    /// Starts a search whose last `io_ranks` ranks make the report. It waits for more queries from
     /// `q.pipe`.
     fn for_queries(ranks: u32, io_ranks: &str) -> (Self, File) {
         let dir = tempfile::tempdir().expect("a directory");
@@ -47,7 +47,7 @@ impl Waiting {
         let job = Waiting::start(dir, ranks, &program, &["-out", "r", "-io_ranks", io_ranks]);
         let pipe = File::options().write(true).open(job.dir.path().join("q.pipe"));
         let mut pipe = pipe.expect("a pipe that is read");
-        // When it has them the search is under way.
+        // When the search has read these queries, it is under way.
         let text = queries(5, QUERIES).concat();
         fs::write(job.dir.path().join("q.fa"), &text).expect("queries");
         pipe.write_all(text.as_bytes()).expect("queries that are read");
@@ -55,7 +55,7 @@ impl Waiting {
         (job, pipe)
     }
 
-    /// A job whose report goes to a pipe that nobody reads any more.
+    /// Starts a job whose report goes to a pipe that nobody reads any more.
     fn for_reader(dir: tempfile::TempDir, ranks: u32, program: &[&str]) -> (Self, File) {
         make_pipe(&dir.path().join("r.pipe"));
         let job = Waiting::start(dir, ranks, program, &["-out", "r.pipe"]);
@@ -66,7 +66,8 @@ impl Waiting {
         (job, pipe)
     }
 
-    /// A search by one rank, which opens its queries: they come from a pipe without any bytes.
+    /// Starts a job whose only searching rank opens its queries: they come from a pipe without any
+    /// bytes.
     fn for_first_query(ranks: u32, io_ranks: &str) -> (Self, File) {
         let dir = proteins(5);
         make_pipe(&dir.path().join("q.pipe"));
@@ -111,7 +112,8 @@ impl Waiting {
         assert!(read("r") == read("alone"), "{said}");
     }
 
-    /// Stops a rank, which must end the job with its name, and with it all processes.
+    /// Stops a rank. Checks that this ends the job and all processes, and that the message names
+    /// the rank.
     fn ends_when_stopped(mut self, rank: u32, who: &str) {
         self.signal(rank, Signal::STOP);
         let stopped = Instant::now();
@@ -133,7 +135,7 @@ impl Waiting {
 }
 
 impl Drop for Waiting {
-    /// A test that fails leaves no processes behind.
+    /// Kills the job, so that a failed test leaves no processes behind.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -148,13 +150,14 @@ fn make_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
 }
 
-/// A search that does not end is asked for more queries.
+/// Checks that a stopped rank ends a search that waits for more queries.
 fn search_ends(ranks: u32, io_ranks: &str, stopped: u32, who: &str) {
     let (job, _pipe) = Waiting::for_queries(ranks, io_ranks);
     job.ends_when_stopped(stopped, who);
 }
 
-/// The report waits for its reader, and the search is over unless the machine is busy.
+/// Checks that a stopped rank ends a job whose report waits for its reader. The search is over
+/// unless the machine is busy.
 fn report_ends(stopped: u32, who: &str) {
     let words = ["-io_ranks", "2"];
     let program = [&BLASTP[..], &words].concat();
@@ -169,13 +172,14 @@ fn expansion_ends(stopped: u32) {
     job.ends_when_stopped(stopped, "the I/O rank");
 }
 
-/// The only rank of the search has a thread that waits for bytes, perhaps for ever.
+/// Checks that a stopped I/O rank ends a job. The only rank of the search has a thread that waits
+/// for bytes, perhaps for ever.
 fn opening_ends(ranks: u32, io_ranks: &str, stopped: u32) {
     let (job, _pipe) = Waiting::for_first_query(ranks, io_ranks);
     job.ends_when_stopped(stopped, "the I/O rank");
 }
 
-/// A rank that is stopped for less than the limit is missed by nobody.
+/// Checks that a job goes on if a rank is stopped for less than the limit.
 fn goes_on(stopped: u32) {
     let (job, pipe) = Waiting::for_queries(4, "2");
     job.signal(stopped, Signal::STOP);
@@ -185,8 +189,8 @@ fn goes_on(stopped: u32) {
     job.ends_with_report();
 }
 
-/// The first rank of the search is not missed while it opens the pipe of its trace, however late
-/// somebody reads that.
+/// The first rank of the search does not count as silent while it opens the pipe of its trace,
+/// however late somebody reads that.
 #[test]
 fn a_rank_that_waits_for_the_reader_of_its_trace_is_not_silent() {
     let dir = proteins(5);
@@ -195,7 +199,7 @@ fn a_rank_that_waits_for_the_reader_of_its_trace_is_not_silent() {
     let options = ["-out", "r", "-io_ranks", "2", "-trace", "trace.pipe"];
     let mut job = Waiting::start(dir, 4, &program, &options);
     let dir = job.dir.path().to_owned();
-    // The trace is written after that.
+    // The trace is written after the report.
     wait_until("the report", || dir.join("r").exists());
     sleep(LIMIT + LIMIT / 4);
     assert!(job.child.try_wait().expect("a launcher").is_none(), "{}", job.said());
@@ -204,7 +208,7 @@ fn a_rank_that_waits_for_the_reader_of_its_trace_is_not_silent() {
     job.ends_with_report();
 }
 
-/// Side by side, since each waits for the limit.
+/// The cases run at the same time, since each waits for the limit.
 #[test]
 fn a_stopped_rank_ends_the_job_unless_it_soon_goes_on() {
     let cases: [fn(); 12] = [

@@ -56,7 +56,7 @@ fn a_report_in_a_file_needs_no_standard_streams() {
     }
 }
 
-/// BLAST+ makes the database and says nothing.
+/// BLAST+ also makes the database, and prints no message.
 #[test]
 fn a_database_is_made_without_its_log() {
     let sandbox = Sandbox::new();
@@ -82,7 +82,7 @@ fn a_closed_input_is_no_empty_one() {
     }
 }
 
-/// What is said is said to nobody, and not to the file that was opened first.
+/// The messages are lost, and do not get into the file that was opened first.
 #[test]
 fn messages_without_standard_error_get_into_no_file() {
     let sandbox = Sandbox::new();
@@ -99,7 +99,7 @@ fn messages_without_standard_error_get_into_no_file() {
     assert_eq!(contents(&sandbox), before);
 }
 
-/// The files that every sandbox has.
+/// Returns the contents of the files that every sandbox has.
 fn contents(sandbox: &Sandbox) -> Vec<Vec<u8>> {
     let names = ["db.pin", "db.psq", "db.phr", "q.fa"];
     names.iter().map(|name| fs::read(sandbox.path(name)).expect("a file")).collect()

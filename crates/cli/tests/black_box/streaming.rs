@@ -9,11 +9,11 @@ use std::time::Duration;
 use crate::patience::until_within;
 use crate::sandbox::Sandbox;
 
-/// More than enough for a short search on a busy machine.
+/// Longest wait: more than enough for a short search on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A query of 30 residues.
 const RESIDUES: &str = "MKVLAADTGHIWQERTYPASDFGHKLCVNM";
-/// Residues of the queries that BLAST+'s blastp searches together.
+/// Residues of queries in a batch of BLAST+'s `blastp`.
 const BATCH: usize = 10_000;
 
 /// Gives a program `queries` queries without closing its input, and waits for the report of the

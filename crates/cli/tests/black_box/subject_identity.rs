@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// Exit code of another database than the one that was searched.
+/// Exit code for other subjects than those that were searched.
 const DATABASE: i32 = 2;
 /// Exit code of a refusal, and of a search whose last query cannot be read.
 const INPUT: i32 = 1;
@@ -23,7 +23,7 @@ fn said(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
-/// Searches `s.fa`, writes metadata, and expands them.
+/// A directory with the metadata of a search of `s.fa`, from which reports are made.
 struct Site {
     dir: TempDir,
     program: &'static str,
@@ -75,7 +75,7 @@ impl Site {
         assert!(expanded.stdout.is_empty(), "{what}");
     }
 
-    /// Every letter of every sequence counts.
+    /// Checks that a change of any letter of any sequence is refused.
     fn refuses_others(&self, letters: &str) {
         for number in 0..self.subjects.len() {
             for at in 0..self.subjects[number].len() {
@@ -94,7 +94,7 @@ fn fasta(subjects: &[String]) -> String {
     subjects.iter().enumerate().map(|(i, letters)| format!(">s{i} a title\n{letters}\n")).collect()
 }
 
-/// Sequences of one letter to nine.
+/// Returns sequences of one to nine letters.
 fn short(letters: &str) -> Vec<String> {
     (1..10).map(|length| letters[length..2 * length].to_owned()).collect()
 }
@@ -116,7 +116,7 @@ fn each_base_counts() {
     site.is_refused("a base more", 1, |bases| bases.push('A'));
     site.is_refused("a base less", 1, |bases| bases.truncate(LONG.len() - 1));
     site.is_refused("another ambiguity", 1, |bases| *bases = bases.replace("NNN", "NNY"));
-    // Lower case is another sequence only where it masks.
+    // Sequences in lower case are others only if lower case masks them.
     site.is_taken(&[last()[0].clone(), last()[1].to_lowercase()]);
 }
 

@@ -7,7 +7,7 @@ use fleetblast_oracle::sample_from;
 
 use crate::common::{Fixture, complaint};
 
-/// One sequence has two definition lines with different taxa; one has a taxon without names, and
+/// Subjects. One has two definition lines with different taxa; one has a taxon without names, and
 /// one has no taxon.
 const SUBJECTS: &str = ">sp|P00001.1|A one\u{1}gi|1|gb|AAA00001.1| two\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n\
     >b_1 b\nMKVLAADTGHIWQERTYPASDFGHKLCVNMA\n>lcl|c c\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAA\n\
@@ -21,7 +21,7 @@ const NAMES: [(u32, &str); 4] = [
 ];
 const ALL: &str = "sacc staxid ssciname scomname sblastname sskingdom staxids sscinames scomnames sblastnames sskingdoms";
 
-/// Index and data of a taxonomy database.
+/// Returns the index and the data of a taxonomy database.
 pub(crate) fn taxdb() -> (Vec<u8>, Vec<u8>) {
     let mut index: Vec<u32> = vec![0x8739, NAMES.len() as u32, 0, 0, 0, 0];
     let mut data = String::new();
@@ -32,7 +32,7 @@ pub(crate) fn taxdb() -> (Vec<u8>, Vec<u8>) {
     (index.into_iter().flat_map(u32::to_be_bytes).collect(), data.into_bytes())
 }
 
-/// Databases `p5` and `p4` beside those of every fixture, and a taxonomy database in `tax`.
+/// Makes databases `p5` and `p4` beside those of every fixture, and a taxonomy database in `tax`.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     let path = |name: &str| fixture.path().join(name);
@@ -62,14 +62,15 @@ fn write_taxdb(fixture: &Fixture, directory: &str, (index, data): (Vec<u8>, Vec<
     fs::write(directory.join("taxdb.btd"), data).unwrap();
 }
 
-/// What a program says, with `BLASTDB`.
+/// Runs `blastp` of FleetBLAST or of BLAST+ with this value of `BLASTDB`.
 fn says(fixture: &Fixture, is_ours: bool, line: &str, blastdb: &str) -> Output {
     let oracle = || fixture.oracle.expect("seen to be there").program("blastp");
     let program = if is_ours { fixture.ours() } else { oracle() };
     fixture.run(&program, &Fixture::words(line), &[("BLASTDB", blastdb)])
 }
 
-/// Asserts that both programs say the same, and that FleetBLAST does on ranks; returns it.
+/// Asserts that both programs have the same output, and FleetBLAST also on ranks. Returns the
+/// output.
 #[track_caller]
 fn same(fixture: &Fixture, line: &str, blastdb: &str) -> String {
     let expected = says(fixture, false, line, blastdb);
@@ -108,7 +109,7 @@ fn names_are_those_of_blast() {
     let of = |restriction: &str| {
         same(&fixture, &format!("-query|q.fa|-db|p5|{restriction}|-outfmt|6 {ALL}"), "tax")
     };
-    // Only the definition line of that taxon is left.
+    // Only the definition line with that taxon is left.
     assert!(of("-taxids|562").starts_with("AAA00001\t562\tEscherichia coli\tE. coli\t"));
     of("-negative_taxids|562");
     of("-taxids|77,32630");
@@ -190,7 +191,8 @@ fn data_that_are_cut_short_end_the_search() {
         assert!(messages.starts_with("exit code Some(2)\nBLAST Database error: "), "{messages}");
         assert!(messages.contains("taxdb.bti") && messages.contains("has 50"), "{messages}");
     }
-    // Nobody reads it where no names are asked for; BLAST+ looks at it, and says so.
+    // Without columns of names, FleetBLAST does not read the file; BLAST+ reads it, and prints a
+    // message.
     let line = "-query|q.fa|-db|p5|-outfmt|6 sacc staxids";
     let [found, expected] = [true, false].map(|is_ours| says(&fixture, is_ours, line, "cut"));
     assert_eq!(complaint(&found), "exit code Some(0)\n");

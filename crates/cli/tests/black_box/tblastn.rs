@@ -7,7 +7,7 @@ use crate::blastx::coding;
 use crate::common::{Fixture, complaint};
 use fleetblast_oracle::sample;
 
-/// Lines the parser refuses or answers; words are parted by `|`.
+/// Options that the parser refuses or answers; `|` separates words.
 const PARSER: &[&str] = &[
     "-h",
     "-word_size|1",
@@ -66,7 +66,7 @@ const VALUES: &[&str] = &[
     "-query_loc|4000-5000",
 ];
 
-/// Subjects that are no plain sequence of bases.
+/// Files of subjects with other text than plain sequences of bases.
 const SEQUENCES: &[&str] = &[
     ">d digits\n12ATGAAAGTTCTGGCTGCTGGT5ATCGTTGC TCTG\n60 CTGGCTGAACG\n",
     ">u rna\nAUGAAAGUUCUGGCUGCUGGUAUCGUUGCUCUGCUGGCUGAACGUUGGUGG\n",
@@ -77,7 +77,7 @@ const SEQUENCES: &[&str] = &[
     "ATGAAAGTTCTGGCTGCTGATACCGGTCACATCTGGCAGGAACGTACC\n",
 ];
 
-/// Searches of the database or of subjects.
+/// Options of searches of a database or of the subjects in `s.fa`.
 const SEARCHES: &[&str] = &[
     "-db|db",
     "-subject|s.fa",
@@ -103,7 +103,7 @@ const SEARCHES: &[&str] = &[
 const COLUMNS: &str =
     "6 qseqid sseqid evalue bitscore score qstart qend sstart send sframe slen btop";
 
-/// Proteins in `q.fa`, and genes of them in `s.fa` and the database: as they are, on the other
+/// Makes proteins in `q.fa`, and genes of them in `s.fa` and the database: plain, on the minus
 /// strand, in two frames, and around an intron.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
@@ -188,7 +188,7 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-use_sw_tback|-max_intron_length|4".to_owned(), "-use_sw_tback without linked HSPs"),
     ];
     for (line, name) in lines {
-        // A matrix takes the place of a query.
+        // A PSSM takes the place of a query.
         let query = if line.contains("-in_pssm") { "" } else { "-query|q.fa|" };
         let line = Fixture::words(&format!("{query}-db|db|{line}"));
         let output = fixture.run(&fixture.called("tblastn"), &line, &[]);

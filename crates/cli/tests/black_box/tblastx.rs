@@ -7,7 +7,7 @@ use crate::blastx::coding;
 use crate::common::{Fixture, complaint};
 use fleetblast_oracle::sample;
 
-/// Lines the parser refuses or answers; words are parted by `|`.
+/// Options that the parser refuses or answers; `|` separates words.
 const PARSER: &[&str] = &[
     "-h",
     "-word_size|1",
@@ -70,7 +70,8 @@ const VALUES: &[&str] = &[
     "-query_loc|4000-5000",
 ];
 
-/// FASTA that is no plain sequence of bases. As queries or subjects.
+/// FASTA files with other text than plain sequences of bases. Each is tried as queries and as
+/// subjects.
 const SEQUENCES: &[&str] = &[
     ">d digits\n12ATGAAAGTTCTGGCTGCTGGT5ATCGTTGC TCTG\n60 CTGGCTGAACG\n",
     ">p protein\nMKVLAAGIVALLAERWWMKVLAAGIVALLAERWWPQRST\n",
@@ -83,7 +84,7 @@ const SEQUENCES: &[&str] = &[
     "ATGAAAGTTCTGGCTGCTGATACCGGTCACATCTGGCAGGAACGTACC\n",
 ];
 
-/// Searches of the database or of subjects.
+/// Options of searches of a database or of the subjects in `s.fa`.
 const SEARCHES: &[&str] = &[
     "-db|db",
     "-subject|s.fa",
@@ -118,7 +119,7 @@ const SEARCHES: &[&str] = &[
 const COLUMNS: &str =
     "6 qseqid sseqid evalue bitscore score qstart qend sstart send qframe sframe qlen slen btop";
 
-/// Genes in `q.fa` and in `s.fa`, which the database has: as they are, on the other strand, in two
+/// Makes genes in `q.fa` and in `s.fa`, which the database has: plain, on the minus strand, in two
 /// frames, and around an intron.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! The default of `-num_threads`, and what `-timing` says of it.
+//! The default of `-num_threads`, and its source in the file of `-timing`.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use crate::common::{Fixture, complaint};
 
-/// Variables that say how many threads there are to be.
+/// Environment variables for the number of threads.
 const VARIABLES: [&str; 3] = ["FLEETBLAST_THREADS", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"];
 
-/// Runs a command line of words parted by blanks, with no other of [`VARIABLES`] than these.
+/// Runs a command line of words separated by blanks. Of [`VARIABLES`], only those in `variables`
+/// are set.
 fn run(fixture: &Fixture, command: &mut Command, line: &str, variables: &[(&str, &str)]) -> Output {
     for name in VARIABLES {
         command.env_remove(name);
@@ -24,7 +25,8 @@ fn fleetblast() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fleetblast"))
 }
 
-/// Threads and what decided them, of a search with more options.
+/// Runs a search with further options. Returns the number of threads, and the source of that
+/// number.
 fn timed(
     fixture: &Fixture,
     command: &mut Command,
@@ -75,7 +77,7 @@ fn a_mask_of_cpus_counts_and_makes_no_warning() {
     let machine = Cpus::detect().machine;
     assert!(machine == 1 || source != "CPUs of the machine", "{source}");
     let Some(oracle) = fixture.oracle else { return };
-    // BLAST+ compares with the CPUs of the machine.
+    // BLAST+ compares the number with the CPUs of the machine.
     for (subjects, threads) in [("-db db", 2), ("-db db", 9999), ("-subject s.fa", 2)] {
         let line = format!("-query q.fa {subjects} -outfmt 6 -num_threads {threads}");
         let mut blast = Command::new("taskset");
@@ -88,7 +90,7 @@ fn a_mask_of_cpus_counts_and_makes_no_warning() {
     }
 }
 
-/// A CPU that this process may run on.
+/// Returns a CPU that this process may run on.
 fn first_cpu() -> u32 {
     let status = fs::read_to_string("/proc/self/status").expect("a status");
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
@@ -120,7 +122,7 @@ fn a_bad_number_in_the_own_variable_is_an_error_of_every_command() {
         let output = run(&fixture, &mut fleetblast(), &typed, &[("FLEETBLAST_THREADS", "0x4")]);
         assert!(output.status.success(), "{typed}: {}", complaint(&output));
     }
-    // Variables of others change nothing that is said.
+    // Bad variables of other programs change neither output nor messages.
     let line = "blastp -query q.fa -db db -outfmt 6";
     let plain = run(&fixture, &mut Command::new(oracle.program("blastp")), &line[7..], &[]);
     for bad in ["", "-1", "x", "2,2"] {
@@ -136,11 +138,11 @@ fn processes_of_a_host_share_its_cpus() {
     let timed = |variables: &[(&str, &str)]| {
         let program = env!("CARGO_BIN_EXE_fleetblast").as_ref();
         let mut command = crate::launched::launched(program, 2);
-        // Open MPI binds each rank to one core otherwise.
+        // Otherwise Open MPI binds each rank to one core.
         command.env("OMPI_MCA_hwloc_base_binding_policy", "none");
         timed(&fixture, &mut command, "", variables)
     };
-    // Two processes on two CPUs or more, whose threads are summed up.
+    // There are two processes on the CPUs of this host. The timing has the sum of their threads.
     let cpus = Cpus::detect();
     let share = (cpus.allowed / 2).max(1) as u64;
     let (threads, source) = timed(&[]);
@@ -148,7 +150,7 @@ fn processes_of_a_host_share_its_cpus() {
     assert_eq!((threads, &*source), (2 * share, shared));
     assert_eq!(timed(&[("OMP_NUM_THREADS", "1")]), (2, "OMP_NUM_THREADS".to_owned()));
     assert_eq!(timed(&[("OMP_NUM_THREADS", "1000")]).0, 2 * share);
-    // A number for this program is that of each process.
+    // FleetBLAST's own variable sets the number for each process.
     let each = cpus.allowed;
     let (threads, source) = timed(&[("FLEETBLAST_THREADS", &each.to_string())]);
     assert_eq!((threads, &*source), (2 * each as u64, "FLEETBLAST_THREADS"));

@@ -1,5 +1,5 @@
-//! Signals that end a search while it waits for queries of a pipe, its report begun: the process
-//! ends by the signal, and leaves no files.
+//! Signals that end a search while it waits for queries from a pipe and has begun its report. The
+//! process ends by the signal, and leaves no files.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -55,7 +55,7 @@ fn a_search_that_waits_for_queries_is_ended_and_leaves_nothing() {
             assert_eq!(names(), before, "{layout:?}, {signal:?}");
         }
     }
-    // The report is made where the queries end.
+    // The report is made if the queries end.
     let run = fleetblast(dir, &[&BLASTP[..], &["-out", "r"]].concat()).output().unwrap();
     assert!(run.status.success() && dir.join("r").exists(), "{}", said(&run));
 }

@@ -1,5 +1,5 @@
 //! `fleetblast wrap`: another program on blocks of queries gives the bytes of one run of it. Failed
-//! blocks are named, and all others are there.
+//! blocks are named, and the output has all others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 const QUERIES: usize = 40;
 
-/// A database, queries of uneven lengths, and a separate directory for each test's output.
+/// A directory with a database and queries of uneven lengths.
 struct Inputs {
     dir: TempDir,
 }
@@ -28,7 +28,7 @@ fn inputs() -> &'static Inputs {
         write(dir.path(), "db", &FOUR, &family(5, 12));
         let all = queries(6, QUERIES + 3);
         let mut text: String = all[..QUERIES].concat();
-        // A long one, last.
+        // The last query is long.
         let long: String = all[QUERIES..].iter().filter_map(|query| query.lines().nth(1)).collect();
         text += &format!(">long of several\n{long}\n");
         fs::write(dir.path().join("q.fa"), text).expect("queries");
@@ -41,7 +41,7 @@ impl Inputs {
         self.dir.path().join(name)
     }
 
-    /// A program in this directory.
+    /// Runs a program in this directory.
     fn program(&self, program: &Path, arguments: &[&str]) -> Output {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.dir.path()).env_remove("BLASTDB");
@@ -121,7 +121,7 @@ fn queries_and_output_go_where_they_are_wanted() {
         &["cat"][..],
         &["cat", "{query}"],
         &["sh", "-c", "cat \"$1\" >\"$2\"; echo not this", "sh", "{query}", "{out}"],
-        // Each opening begins at the start.
+        // The queries begin at the start each time they are opened.
         &["sh", "-c", "cat {query} >/dev/null; exec cat {query}"],
     ] {
         let output = inputs.wrapped(&["-n", "3", "-block_residues", "500"], program);
@@ -158,7 +158,7 @@ fn what_fails_is_tried_again_and_named_and_the_rest_is_there() {
         .map(|query| query.concat())
         .collect();
     assert_eq!(String::from_utf8_lossy(&output.stdout), rest);
-    // What works the second time is all there.
+    // Blocks that succeed at the second attempt are all in the output.
     let marks = tempfile::tempdir().expect("a directory");
     let once = format!(
         "name=$(head -n 1 /dev/fd/0 | tr -d '> '); if mkdir {}/$name 2>/dev/null; then exit 9; fi; cat /dev/fd/0",
@@ -169,7 +169,7 @@ fn what_fails_is_tried_again_and_named_and_the_rest_is_there() {
     assert!(
         output.stdout == text.as_bytes() && said(&output).contains("exit code 9; trying again")
     );
-    // What hangs is ended, and on a busy machine nothing else.
+    // A run that hangs is killed; no other run is, even on a busy machine.
     let start = Instant::now();
     let hangs = "if grep -q '>q7$' /dev/fd/0; then exec sleep 600; fi; cat /dev/fd/0";
     let limited = [&one_each[..], &["-time_limit", "6", "-tries", "1"]].concat();

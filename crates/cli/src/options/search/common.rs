@@ -18,25 +18,25 @@ use crate::options::values::Values;
 /// BLAST+ always applies one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommonOptions {
-    /// Database or subjects.
+    /// Options for the database or the file of subjects.
     pub database: DatabaseOptions,
-    /// Files of the queries and the report.
+    /// Files of the queries and of the report.
     pub files: FileOptions,
-    /// Parameters of the search.
+    /// Options for the parameters of the search.
     pub search: SearchOptions,
-    /// HSP filters.
+    /// Options for HSP filters.
     pub hsps: HspFilteringOptions,
     /// `-window_size`.
     pub window_size: Option<i32>,
-    /// How to read queries.
+    /// Options for reading queries.
     pub queries: QueryOptions,
-    /// Format of the report.
+    /// Options for the format of the report.
     pub formatting: FormattingOptions,
-    /// Threads.
+    /// Number of threads, and how they share the search.
     pub threads: ThreadOptions,
     /// `-ungapped`; true for tblastx, false for other programs without it.
     pub ungapped: bool,
-    /// Resources of the machine.
+    /// Options for resources of the machine.
     pub resources: ResourceOptions,
     /// Options for a search by many ranks.
     pub fleet: FleetOptions,

@@ -7,8 +7,8 @@ use crate::options::opt::Opt;
 use crate::options::spec::{OptionSpec, is_same};
 use crate::options::values::Values;
 
-/// A database, and lists of its sequences. These and the constants below are in the order of the
-/// usage text; each program takes those that it has.
+/// Options for a database and lists of its sequences. Like the constants below, they are in the
+/// order of the usage text; each program uses those that it has.
 pub const LISTS: &[OptionSpec] = &[
     DB.spec,
     DBSIZE.spec,
@@ -22,31 +22,31 @@ pub const LISTS: &[OptionSpec] = &[
     NEGATIVE_TAXIDLIST.spec,
 ];
 
-/// Lists of groups of identical proteins.
+/// Options for lists of groups of identical proteins.
 pub const IDENTICAL_PROTEINS: &[OptionSpec] = &[IPGLIST.spec, NEGATIVE_IPGLIST.spec];
 
-/// An Entrez query for a search at NCBI.
+/// The option for an Entrez query in a search at NCBI.
 pub const QUERY: &[OptionSpec] = &[ENTREZ_QUERY.spec];
 
-/// Masks stored with a database.
+/// Options for masks stored with a database.
 pub const MASKS: &[OptionSpec] = &[DB_SOFT_MASK.spec, DB_HARD_MASK.spec];
 
-/// Subjects from a file instead of a database.
+/// Options for subjects from a file instead of a database.
 pub const SUBJECTS: &[OptionSpec] = &[SUBJECT.spec, SUBJECT_LOC.spec];
 
-/// Subjects from a file, for programs without masks of databases.
+/// Options for subjects from a file, in programs without options for the masks of databases.
 pub const SUBJECTS_WITHOUT_MASKS: &[OptionSpec] = &[
     SUBJECT.excludes(NO_DATABASE_WITHOUT_MASKS.split_at(11).0).spec,
     SUBJECT_LOC.excludes(&NO_DATABASE_WITHOUT_MASKS).spec,
 ];
 
-/// Nucleotide subjects from a file instead of a database.
+/// Options for nucleotide subjects from a file instead of a database.
 pub const SUBJECTS_OF_NUCLEOTIDES: &[OptionSpec] = &[
     SUBJECT.excludes(NO_NUCLEOTIDE_DATABASE.split_at(11).0).spec,
     SUBJECT_LOC.excludes(&NO_NUCLEOTIDE_DATABASE).spec,
 ];
 
-/// Lists that exclude each other, in the order of the checks.
+/// Options that exclude each other, in the order of the checks.
 const EXCLUSIVE: [&str; 11] = [
     "gilist",
     "seqidlist",
@@ -61,7 +61,7 @@ const EXCLUSIVE: [&str; 11] = [
     "subject_loc",
 ];
 
-/// Options that exclude subjects from a file. `-subject_loc` excludes all of these; `-subject`
+/// Options that exclude subjects from a file. `-subject_loc` excludes all of them; `-subject`
 /// excludes all but the last.
 const NO_DATABASE: [&str; 14] = [
     "db",
@@ -80,7 +80,7 @@ const NO_DATABASE: [&str; 14] = [
     "remote",
 ];
 
-/// Those of [`NO_DATABASE`] that programs without masks of databases have.
+/// The options of [`NO_DATABASE`] in programs without options for the masks of databases.
 const NO_DATABASE_WITHOUT_MASKS: [&str; 12] = [
     "db",
     "gilist",
@@ -96,7 +96,7 @@ const NO_DATABASE_WITHOUT_MASKS: [&str; 12] = [
     "remote",
 ];
 
-/// Those of [`NO_DATABASE`] that searches of nucleotides have.
+/// The options of [`NO_DATABASE`] in searches of nucleotides.
 const NO_NUCLEOTIDE_DATABASE: [&str; 12] = [
     "db",
     "gilist",

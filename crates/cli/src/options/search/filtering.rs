@@ -7,7 +7,8 @@ use crate::options::opt::Opt;
 use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
-/// Options for proteins, in the order of the usage text; `seg` is the default of `-seg`.
+/// Returns the options that mask queries of proteins, in the order of the usage text; `seg` is the
+/// default of `-seg`.
 pub const fn of_residues(seg: &'static str) -> [OptionSpec; 2] {
     [SEG.default(seg).spec, SOFT_MASKING.spec]
 }
@@ -45,7 +46,7 @@ impl FilteringOptions {
     }
 }
 
-/// Options for nucleotides, in the order of the usage text.
+/// Options that mask queries of nucleotides, in the order of the usage text.
 pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
     DUST.spec,
     FILTERING_DB.spec,

@@ -12,7 +12,7 @@ use crate::options::values::Values;
 /// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &ALL;
 
-/// The same options, with the given specs instead of those of the same names.
+/// Returns [`OPTIONS`], where each spec in `others` replaces the one of the same name.
 pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 15] {
     replaced(ALL, others)
 }

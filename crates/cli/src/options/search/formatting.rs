@@ -21,7 +21,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     MAX_TARGET_SEQS.spec,
 ];
 
-/// The same options, with SAM among the formats.
+/// The options of programs with the format SAM, in the order of the usage text.
 pub const WITH_SAM: &[OptionSpec] = &[
     OUTFMT.help(&HELP_WITH_SAM).spec,
     SHOW_GIS.spec,
@@ -192,7 +192,7 @@ const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] 
     lines
 }
 
-/// Formats that all programs have.
+/// Help lines of `-outfmt` for the formats that all programs have.
 const FORMATS: [&str; 18] = [
     "alignment view options:",
     "  0 = Pairwise,",
@@ -214,7 +214,7 @@ const FORMATS: [&str; 18] = [
     " 16 = Single-file BLAST XML2,",
 ];
 
-/// The end of the list of formats, and how to choose columns.
+/// Help lines of `-outfmt` for the last format, and for choosing columns.
 const WITHOUT_SAM: [&str; 9] = [
     " 18 = Organism Report",
     "",
@@ -227,7 +227,7 @@ const WITHOUT_SAM: [&str; 9] = [
     "The supported format specifiers are:",
 ];
 
-/// The same with SAM.
+/// Help lines of `-outfmt` for the last formats, and for choosing columns, with the format SAM.
 const ALSO_SAM: [&str; 10] = [
     " 17 = Sequence Alignment/Map (SAM),",
     " 18 = Organism Report",
@@ -241,7 +241,7 @@ const ALSO_SAM: [&str; 10] = [
     "The supported format specifiers for options 6, 7 and 10 are:",
 ];
 
-/// Names of columns.
+/// Help lines of `-outfmt` for the columns.
 const COLUMNS: [&str; 53] = [
     "\t    qseqid means Query Seq-id",
     "\t       qgi means Query GI",
@@ -298,14 +298,14 @@ const COLUMNS: [&str; 53] = [
     "\t    qcovus means Query Coverage Per Unique Subject (blastn only)",
 ];
 
-/// The default columns.
+/// Help lines of `-outfmt` for the default columns.
 const DEFAULT_COLUMNS: [&str; 3] = [
     "When not provided, the default value is:",
     "'qaccver saccver pident length mismatch gapopen qstart qend sstart send",
     "evalue bitscore', which is equivalent to the keyword 'std'",
 ];
 
-/// Words for optional contents of SAM.
+/// Help lines of `-outfmt` for optional contents of SAM.
 const COLUMNS_OF_SAM: [&str; 3] = [
     "The supported format specifier for option 17 is:",
     "\t        SQ means Include Sequence Data",

@@ -11,7 +11,7 @@ use crate::options::values::Values;
 /// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &ALL;
 
-/// The same options, with the given specs instead of those of the same names.
+/// Returns [`OPTIONS`], where each spec in `others` replaces the one of the same name.
 pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 8] {
     replaced(ALL, others)
 }
@@ -38,7 +38,7 @@ const KINDS: Choices<EncodingChoice, 4> = Choices::new([
     ("report", EncodingChoice::Only(Encoding::Report)),
 ]);
 
-/// The encoding without `-metadata`.
+/// The default encoding of metadata.
 pub const DEFAULT: EncodingChoice = EncodingChoice::Only(Encoding::Hits);
 
 /// The default of `-metadata_limit`.
@@ -178,7 +178,7 @@ pub struct LinkOptions {
 }
 
 impl MetadataOptions {
-    /// Returns the option with which another process makes the report, if there is one.
+    /// Returns the option that leaves the report to another process, if one is given.
     pub fn asked_for(&self) -> Option<&'static str> {
         let out = self.out.is_some().then_some(METADATA_OUT.name());
         let send = self.send.is_some().then_some(SEND.name());

@@ -1,4 +1,4 @@
-//! Options that searches with words of proteins share, and what their tasks preset.
+//! Options that most searches with amino-acid words share, and the defaults that a task presets.
 
 use std::ffi::OsString;
 
@@ -8,23 +8,23 @@ use super::single::{MATRIX, THRESHOLD};
 use crate::options::RELEASE;
 use crate::options::values::Values;
 
-/// A preset of a task: defaults for options left out.
+/// A preset of `-task`: defaults for options left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskDefaults {
     /// The substitution matrix.
     pub matrix: &'static str,
-    /// Letters of a word.
+    /// Number of letters in a word.
     pub word_size: usize,
-    /// Least score of a neighbouring word; `None` for the default of the matrix.
+    /// Least score of a neighbouring word; `None` for the suggestion for the matrix.
     pub threshold: Option<f64>,
 }
 
 impl TaskDefaults {
-    /// The task with the name of the program.
+    /// Defaults of the task that has the name of the program.
     pub const USUAL: TaskDefaults =
         TaskDefaults { matrix: "BLOSUM62", word_size: 3, threshold: None };
 
-    /// The tasks whose names end with `-fast`.
+    /// Defaults of the tasks whose names end with `-fast`.
     pub const FAST: TaskDefaults = TaskDefaults {
         matrix: "BLOSUM62",
         word_size: RELEASE.fast_word_size,
@@ -32,16 +32,16 @@ impl TaskDefaults {
     };
 }
 
-/// Values of the options.
+/// Values of the options that most searches with amino-acid words share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProteinOptions {
-    /// Masks of queries.
+    /// Options that mask queries.
     pub filtering: FilteringOptions,
     /// `-matrix`.
     pub matrix: Option<OsString>,
     /// `-threshold`.
     pub threshold: Option<f64>,
-    /// Composition-based statistics.
+    /// Options for composition-based statistics.
     pub composition: CompositionOptions,
 }
 

@@ -24,7 +24,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     PHI_PATTERN.spec,
 ];
 
-/// Options with a query in their file, which exclude options for the query.
+/// Options for files that contain the query, which exclude options for the query.
 pub const HOLD_A_QUERY: &[&str] = &["in_msa", "msa_master_idx", "ignore_msa_master", "in_pssm"];
 
 /// `-gap_trigger`.

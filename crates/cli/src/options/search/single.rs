@@ -33,7 +33,7 @@ pub const WINDOW_SIZE: Opt<i32> = Opt::integer(
 pub const UNGAPPED: Opt<bool> =
     Opt::flag("ungapped", EXTENSION, &["Perform ungapped alignment only?"]);
 
-/// Options that a search at NCBI excludes; the last one only in iterated searches.
+/// Options that `-remote`, a search at NCBI, excludes. The last one is for iterated searches only.
 pub const NOT_REMOTE: [&str; 11] = [
     "gilist",
     "seqidlist",
@@ -48,7 +48,7 @@ pub const NOT_REMOTE: [&str; 11] = [
     "num_iterations",
 ];
 
-/// The same with `-in_pssm` of `tblastn` in the last place.
+/// Options that `-remote` excludes in `tblastn`: [`NOT_REMOTE`] with `-in_pssm` in the last place.
 pub const NOT_REMOTE_WITH_PSSM: [&str; 11] = {
     let mut options = NOT_REMOTE;
     options[10] = "in_pssm";

@@ -3,7 +3,7 @@
 use super::GENERAL;
 use crate::options::opt::{Choices, Opt};
 
-/// `-task`, with these presets.
+/// Creates the option `-task` with these tasks.
 pub const fn option<T, const N: usize>(
     tasks: &'static Choices<T, N>,
     default: &'static str,

@@ -1,5 +1,5 @@
-//! The PSSM of the first search, made from an alignment in a file (`CPsiBlastInputClustalW`,
-//! msa_pssm_input.cpp).
+//! The PSSM of the first iteration, computed from a multiple alignment in a file
+//! (`CPsiBlastInputClustalW`, msa_pssm_input.cpp).
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct InputAlignment {
 }
 
 impl InputAlignment {
-    /// Reads an alignment.
+    /// Reads the multiple alignment of `-in_msa`.
     pub fn read(file: &OsStr, options: &PsiOptions) -> Result<Self, Error> {
         let name = lossy(file);
         let rows =
@@ -49,7 +49,7 @@ impl InputAlignment {
         Ok(InputAlignment { alignment, id: id.clone(), title })
     }
 
-    /// Computes the PSSM. `-pseudocount` has an effect on later PSSMs only.
+    /// Computes the PSSM of the first iteration. `-pseudocount` has an effect on later PSSMs only.
     pub fn start(
         self,
         scoring: &ScoringSystem,
@@ -72,7 +72,7 @@ impl InputAlignment {
             pssm: &pssm,
             has_intermediate_data: options.out_ascii_pssm.is_some(),
             matrix_name: scoring.name,
-            // BLAST+ does not set them for such a PSSM.
+            // BLAST+ does not set these values in a PSSM of an alignment.
             gap_costs: None,
             pseudocount: 0,
         };
@@ -82,8 +82,8 @@ impl InputAlignment {
     }
 }
 
-/// Returns the sequence that names the query: the first one with the query's letters. BLAST+
-/// compares letter by letter, and bases only with bases.
+/// Returns the sequence that gives the query its identifier and title: the first one with the
+/// query's letters. BLAST+ compares letter by letter, and bases only with bases.
 fn described<'a>(name: &str, rows: &'a [Aligned], query: &Aligned) -> Result<&'a Aligned, Error> {
     let letters: Vec<u8> = query.letters().collect();
     for row in rows.iter().filter(|row| row.letters().count() == letters.len()) {
@@ -100,7 +100,7 @@ fn described<'a>(name: &str, rows: &'a [Aligned], query: &Aligned) -> Result<&'a
     Err(Error::engine(format_args!("{name}: the query is not in the alignment")))
 }
 
-/// Returns the error for a file: BLAST+'s message if it has one, and the place.
+/// Returns the error for an unusable file: BLAST+'s message if it has one, and the place.
 fn refusal(name: &str, error: &MsaError) -> Error {
     match error {
         MsaError::Unsupported(what) => {
@@ -122,7 +122,8 @@ fn no_query(name: &str, error: TypedError) -> Error {
     }
 }
 
-/// Returns the error for scores without a PSSM; BLAST+ reports it before it checks the options.
+/// Returns the error for a matrix or gap costs without statistics. With `-in_msa`, BLAST+ reports
+/// it before it checks other options.
 pub fn unscored(error: &ScoringError) -> Error {
     match error {
         ScoringError::UnknownMatrix { .. } => Error::engine("Unknown error code -1"),

@@ -11,19 +11,19 @@ use fleetblast_stats::pattern::PatternStatistics;
 use crate::options::search::psi::PHI_PATTERN;
 use crate::plan::contents;
 
-/// Most characters of a line; BLAST+ stops reading at a longer line.
+/// Largest number of characters in a line; BLAST+ stops reading at a longer line.
 const LONGEST_LINE: usize = 4096;
 
-/// The contents of a file of patterns.
+/// The contents of the file of `-phi_pattern`.
 pub struct InputPattern {
-    /// The pattern.
+    /// The pattern; `None` if there is a fault.
     pattern: Option<Pattern>,
     /// BLAST+'s error about the pattern, which it prints when it searches.
     pub fault: Option<Error>,
 }
 
 impl InputPattern {
-    /// Reads a file.
+    /// Reads the file of `-phi_pattern`.
     ///
     /// # Errors
     /// A file without a pattern, or with a pattern on which BLAST+ loops forever.
@@ -59,7 +59,7 @@ impl InputPattern {
         let mut common = params.common.clone();
         (common.keeps_preliminary, common.subject_besthit) = (false, false);
         let next = Box::new(scoring.clone());
-        // Without a pattern there is a fault.
+        // The pattern is missing only if there is a `fault`.
         let pattern =
             self.pattern.clone().map(|pattern| PatternSearch { pattern, statistics, next });
         Ok(ProteinParams {
@@ -74,7 +74,8 @@ impl InputPattern {
     }
 }
 
-/// Returns the text after the last `PA`.
+/// Returns the text of the last line that begins with `PA`, from its fifth character on; `None` if
+/// it is empty.
 fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     let mut found = None;
     let lines = bytes.split(|&byte| byte == b'\n');
@@ -90,7 +91,7 @@ fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     Ok(found.filter(|rest| !rest.is_empty()))
 }
 
-/// The error in the words of the C++ library.
+/// Returns the error for a line that is too short, in the words of the C++ library.
 fn short_line_error(line: &[u8]) -> Error {
     Error::new(
         255,

@@ -21,7 +21,8 @@ impl Place {
         self.command(arguments).output().expect("the program runs")
     }
 
-    /// Fails like one process, after the same report. Returns the length of the report in bytes.
+    /// Checks that ranks fail like one process, after the same report. Returns the length of the
+    /// report in bytes.
     fn assert_stops_alike(&self, search: &str, shape: &str) -> usize {
         self.assert_stops_like(&self.run(search), search, shape)
     }
@@ -42,7 +43,7 @@ impl Place {
     }
 }
 
-/// All queries of `many.fa`, with something before one of them.
+/// Writes `stopped.fa`: all queries of `many.fa`, with the text `what` before one of them.
 fn with(place: &Place, at: usize, what: &str) {
     let all = fs::read_to_string(place.path("many.fa")).expect("queries");
     let mut queries: Vec<String> = all.split('>').skip(1).map(|text| format!(">{text}")).collect();
@@ -61,7 +62,7 @@ fn queries_before_a_bad_one_are_reported() {
         assert_eq!(serial.status.code(), Some(INPUT));
         sizes.push(place.assert_stops_like(&serial, &search, SHAPES[turn % SHAPES.len()]));
     }
-    // With more queries before it, more batches are whole.
+    // With more queries before the bad one, more batches are complete.
     assert!(sizes.is_sorted() && sizes[2] > sizes[1] && sizes[1] > sizes[0], "{sizes:?}");
     for format in sample(3, ["5", "6", "17"]) {
         let search = format!("{search} -outfmt {format} ").replace("-outfmt 0", "");
@@ -98,7 +99,7 @@ fn a_batch_without_letters_ends_the_report() {
         let size = place.assert_stops_alike(&search, shape);
         assert!(size > 0, "{format}");
     }
-    // Not even the first batch has scores that are known with gaps.
+    // These scores have no statistics for gapped alignments, so even the first batch fails.
     let unknown = "-query stopped.fa -db db -reward 1 -penalty -6 -outfmt 0";
     place.assert_stops_alike(unknown, SHAPES[0]);
     let nothing = fasta("n", &["N".repeat(6000)]);

@@ -3,7 +3,7 @@
 use crate::volumes::protein;
 use fastrand::Rng;
 
-/// Residues of each sequence.
+/// Number of residues of each sequence.
 pub const LENGTH: usize = 160;
 
 /// Returns a copy of a protein with this percentage of its letters replaced.
@@ -17,10 +17,11 @@ pub fn mutated(random: &mut Rng, parent: &[u8], percent: u64) -> Vec<u8> {
     copy
 }
 
-/// As many sequences, each like some of the others, the same for each seed.
+/// Returns `count` sequences with their titles. Each is similar to some of the others; equal seeds
+/// give equal sequences.
 pub fn family(seed: u64, count: usize) -> Vec<(String, Vec<u8>)> {
     let mut random = Rng::with_seed(seed);
-    // The ancestors are those of all seeds.
+    // The ancestors are the same for all seeds.
     let mut ancestral = Rng::with_seed(77);
     let ancestors: Vec<_> = (0..6).map(|_| protein(&mut ancestral, LENGTH)).collect();
     let mut member = |number: usize| {
@@ -30,7 +31,7 @@ pub fn family(seed: u64, count: usize) -> Vec<(String, Vec<u8>)> {
     (0..count).map(&mut member).collect()
 }
 
-/// The same as queries in FASTA.
+/// Returns the sequences of [`family()`] as queries in FASTA, one text for each.
 pub fn queries(seed: u64, count: usize) -> Vec<String> {
     let text = |(number, (_, letters)): (usize, (String, Vec<u8>))| {
         format!(">q{number}\n{}\n", String::from_utf8_lossy(&letters))

@@ -6,15 +6,15 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A program on this number of processes, which may exceed the number of cores; for 0, one process
-/// without a launcher.
+/// Returns a command that runs a program on this number of processes, which may exceed the number
+/// of cores; for 0, in one process without a launcher.
 pub fn launched(program: &Path, processes: u32) -> Command {
     if processes == 0 {
         return Command::new(program);
     }
     let launcher = env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into());
     let mut command = Command::new(launcher);
-    // For Open MPI, as whatever user.
+    // With these variables, Open MPI runs for any user, and with more ranks than cores.
     let settings = [
         "OMPI_ALLOW_RUN_AS_ROOT",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
@@ -25,7 +25,7 @@ pub fn launched(program: &Path, processes: u32) -> Command {
     command
 }
 
-/// The process that is this rank of a job in that directory.
+/// Returns the id of the process that is this rank of a job in the directory `dir`.
 pub fn rank_of(dir: &Path, rank: &str) -> Option<i32> {
     let dir = dir.canonicalize().unwrap();
     let is = |pid: &i32| {

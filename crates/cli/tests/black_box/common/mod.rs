@@ -1,4 +1,4 @@
-//! The oracle and the files both programs are run on.
+//! The oracle, and files on which the tests run the oracle and FleetBLAST.
 #![allow(dead_code, reason = "each test program uses a part of this module")]
 
 use std::ffi::OsString;
@@ -14,14 +14,14 @@ use tempfile::TempDir;
 /// Two hand-made queries of no particular protein.
 const QUERIES: &str =
     ">q1 one\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n>q2 two\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n";
-/// Hand-made subjects like them.
+/// Hand-made subjects that are similar to the queries.
 const SUBJECTS: &str = ">s1\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAA\n>s2\nGGHIWQERTYPASDFGHKL\n";
 
 /// A directory with `q.fa`, its first query `one.fa`, `s.fa`, the database `db` (made by the
 /// oracle), and a link `blastp` to the program under test.
 pub struct Fixture {
     dir: TempDir,
-    /// BLAST+ 2.12.0. None only where tests may run without it.
+    /// BLAST+ 2.12.0; `None` only where tests may run without it.
     pub oracle: Option<&'static Oracle>,
 }
 
@@ -47,12 +47,12 @@ impl Fixture {
         self.dir.path()
     }
 
-    /// The program under test, called `blastp`.
+    /// Returns the path of the program under test, called `blastp`.
     pub fn ours(&self) -> PathBuf {
         self.path().join("blastp")
     }
 
-    /// The program under test, called by that name.
+    /// Returns the path of the program under test, called `name`.
     pub fn called(&self, name: &str) -> PathBuf {
         let link = self.path().join(name);
         if !link.exists() {
@@ -61,7 +61,7 @@ impl Fixture {
         link
     }
 
-    /// Runs a program here with nothing to read on standard input.
+    /// Runs a program in this directory with empty standard input.
     pub fn run(
         &self,
         program: &Path,
@@ -73,7 +73,7 @@ impl Fixture {
         command.envs(variables.iter().copied()).output().expect("the program runs")
     }
 
-    /// A command line of words parted by `|`.
+    /// Splits a command line into words, which `|` separates.
     pub fn words(line: &str) -> Vec<OsString> {
         if line.is_empty() { vec![] } else { line.split('|').map(OsString::from).collect() }
     }
@@ -88,7 +88,7 @@ pub fn compile_preload(source: &str, library: &Path) {
     assert!(compiler.status().expect("a compiler").success());
 }
 
-/// The files of the database `db`, which the oracle makes once for all fixtures.
+/// Returns the files of the database `db`, which the oracle makes once for all fixtures.
 fn database(oracle: &Oracle) -> &'static [(OsString, Vec<u8>)] {
     static FILES: OnceLock<Vec<(OsString, Vec<u8>)>> = OnceLock::new();
     FILES.get_or_init(|| {
@@ -105,12 +105,13 @@ fn database(oracle: &Oracle) -> &'static [(OsString, Vec<u8>)] {
     })
 }
 
-/// Prints the name of a skipped test. Not by a macro, whose output the test harness hides.
+/// Prints what is not tested here. A macro cannot print it, because the test harness hides its
+/// output.
 pub fn not_tested(what: &str) {
     io::stderr().write_all(format!("NOT TESTED: {what}\n").as_bytes()).expect("standard error");
 }
 
-/// Standard error and exit code, for comparing and printing.
+/// Formats standard error and exit code, for comparing and printing.
 pub fn complaint(output: &Output) -> String {
     let text: String = output.stderr.escape_ascii().to_string().replace("\\n", "\n");
     format!("exit code {:?}\n{text}", output.status.code())

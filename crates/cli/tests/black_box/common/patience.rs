@@ -10,23 +10,23 @@ use tempfile::NamedTempFile;
 /// Time limit that suffices on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// Waits until a condition holds.
+/// Waits until a condition holds; fails after the usual time limit.
 pub fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
     until_within(PATIENCE, what, is_so);
 }
 
-/// Waits until a condition holds, with another time limit.
+/// Waits until a condition holds; fails after this time limit.
 pub fn until_within(limit: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
     let is_so = within(limit, || is_so().then_some(()));
     assert!(is_so.is_some(), "{what}: it does not come to that");
 }
 
-/// Waits until a value is there.
+/// Waits until `there` returns a value; fails after the usual time limit.
 pub fn awaited<T>(what: &str, there: impl FnMut() -> Option<T>) -> T {
     within(PATIENCE, there).unwrap_or_else(|| panic!("{what}: it does not come to that"))
 }
 
-/// Waits until a value is there; `None` if it is not within the limit.
+/// Waits until `there` returns a value; `None` if it does not within the limit.
 pub fn within<T>(limit: Duration, mut there: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {

@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What is done to a connection.
+/// A fault of a connection.
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
     /// The connection is cut after this number of bytes from the client.
     Cut(usize),
-    /// A bit is turned there.
+    /// A bit is flipped in the byte at this offset from the client.
     Flip(usize),
-    /// It goes nowhere, and is answered with a forged alert of TLS.
+    /// The client gets a forged TLS alert with this code, and the connection is not passed on.
     Alert(u8),
 }
 
-/// A place to connect to, from where it goes on to another one.
+/// A proxy: it accepts connections at its own address, and passes them on to another one.
 pub struct Proxy {
     pub address: String,
     shared: Arc<Shared>,
@@ -26,13 +26,14 @@ pub struct Proxy {
 
 #[derive(Default)]
 struct Shared {
-    /// Where it goes on to; nobody is there at first.
+    /// The address to which connections are passed on; empty at first.
     target: Mutex<String>,
-    /// What is done to the next connections; the last is done to all others if `forever`.
+    /// Faults of the next connections, in their order. If `forever`, the last one applies to all
+    /// later connections.
     fates: Mutex<VecDeque<Fate>>,
     forever: bool,
     connections: AtomicUsize,
-    /// Bytes from the clients of all connections.
+    /// Bytes passed on from the clients of all connections.
     said: Mutex<Vec<u8>>,
 }
 
@@ -52,7 +53,7 @@ impl Proxy {
         Proxy { address, shared }
     }
 
-    /// Goes on to there from now on.
+    /// Passes further connections on to this address.
     pub fn lead_to(&self, address: &str) {
         *self.shared.target.lock().unwrap() = address.to_owned();
     }
@@ -61,7 +62,7 @@ impl Proxy {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
-    /// Whether something is still to be done to connections.
+    /// Returns whether there are faults left for further connections.
     pub fn has_fates(&self) -> bool {
         !self.shared.fates.lock().unwrap().is_empty()
     }

@@ -11,9 +11,9 @@ use tempfile::TempDir;
 use crate::common::not_tested;
 use crate::volumes::{FOUR, entries, volume};
 
-/// Sequences in the database of a sandbox.
+/// Number of sequences in the database of a sandbox.
 pub const SEQUENCES: usize = 5;
-/// What every run asks for, unless a test says otherwise.
+/// Arguments of every run, unless a test has another value for an option.
 const USUAL: [&str; 6] = ["-query", "q.fa", "-db", "db", "-outfmt", "6"];
 
 /// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in
@@ -38,14 +38,14 @@ impl Sandbox {
         fs::write(self.path(name), contents).expect("a file");
     }
 
-    /// Writes the files of a volume.
+    /// Writes the files of a database with one volume.
     pub fn database(&self, name: &str, bytes: &VolumeBytes) {
         self.write(&format!("{name}.pin"), &bytes.index);
         self.write(&format!("{name}.psq"), &bytes.residues);
         self.write(&format!("{name}.phr"), &bytes.headers);
     }
 
-    /// All file names, sorted.
+    /// Returns all file names, sorted.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.dir.path()).expect("the directory");
         let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
@@ -54,13 +54,13 @@ impl Sandbox {
         names
     }
 
-    /// The program in this directory with these arguments and empty standard input. Arguments left
-    /// out have their usual values.
+    /// Returns a command that runs `blastp` in this directory with these arguments and empty
+    /// standard input. Options left out have their usual values.
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.command_of("blastp", arguments)
     }
 
-    /// [`command`](Self::command) of another program than blastp.
+    /// Like [`command`](Self::command), for another program than `blastp`.
     pub fn command_of(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
         self.prepare(&mut command);
@@ -68,7 +68,8 @@ impl Sandbox {
         command
     }
 
-    /// A shell that runs `script`, in which `"$@"` is the program with its arguments.
+    /// Returns a command that runs `script` in a shell. In it, `"$@"` is the program with its
+    /// arguments.
     pub fn shell(&self, script: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new("sh");
         self.prepare(&mut command);
@@ -111,18 +112,18 @@ impl Sandbox {
     }
 }
 
-/// The volume of a sandbox's database.
+/// Returns the volume of a sandbox's database.
 pub fn sound() -> VolumeBytes {
     volume(&FOUR, &entries(11, SEQUENCES))
 }
 
-/// A query of some of the database's sequences in one.
+/// Returns a query with the letters of all sequences of the database, one after the other.
 pub fn query() -> Vec<u8> {
     let letters: Vec<Vec<u8>> = entries(11, SEQUENCES).into_iter().map(|entry| entry.1).collect();
     [&b">q1 some of each\n"[..], &letters.concat(), b"\n"].concat()
 }
 
-/// Standard error as text. A panic is never a message.
+/// Returns standard error as text; fails if it reports a panic.
 pub fn message(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!text.contains("panicked"), "{text}");
@@ -141,7 +142,7 @@ fn with_usual<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     all
 }
 
-/// True where permissions do not bind this process.
+/// Returns whether this process may read a file without permission. Then prints what is not tested.
 pub fn is_above_permissions(unreadable: &Path) -> bool {
     let above = fs::File::open(unreadable).is_ok();
     if above {

@@ -1,4 +1,4 @@
-//! Either side is killed, and goes on.
+//! One of the two sites is killed and resumes.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,8 @@ use crate::patience::wait_until;
 use crate::proxy::Proxy;
 use fastrand::Rng;
 
-/// Kills a search once the other site has received `more` further bytes, if it is not over by then.
+/// Runs a search and kills it when the other site has received `more` further bytes, unless it ends
+/// before.
 pub(super) fn kill_after(mut search: Command, spool: &Path, more: u64) -> ExitStatus {
     let mut killed = search.stderr(Stdio::null()).spawn().unwrap();
     let length = || fs::metadata(spool).map_or(0, |meta| meta.len());
@@ -23,7 +24,8 @@ pub(super) fn kill_after(mut search: Command, spool: &Path, more: u64) -> ExitSt
     killed.wait().unwrap()
 }
 
-/// Whether a search went well, or came when all was there and nobody listened any more.
+/// Returns whether a search succeeded, or came too late because the other site had all metadata and
+/// listened no more.
 fn went_well(run: &Output) -> bool {
     let ends = ["no connection for", "the other site confirmed nothing for"];
     run.status.success() || ends.iter().any(|end| said(run).contains(end))
@@ -33,7 +35,7 @@ fn went_well(run: &Output) -> bool {
 fn a_killed_search_goes_on_where_the_other_site_is() {
     let sites = Sites::new(60);
     let mut resumed = 0;
-    // A resumed report has one begin, and its end counts all queries.
+    // A resumed report has one head, and its end counts all queries.
     let kinds = ["hits", "oids", "report", "report", "auto", "auto"];
     for (kind, format) in kinds.into_iter().zip(["0", "0", "5", "7", "5", "7"]) {
         let wanted = sites.direct(&["-outfmt", format]);
@@ -66,7 +68,7 @@ fn killed_ranks_go_on_where_their_checkpoint_and_the_other_site_are() {
     let sites = Sites::new(100);
     let wanted = sites.direct(&[]);
     let mut kills = 0;
-    // What blocks cross as, another run may choose otherwise.
+    // With `auto`, another run may choose other encodings for the blocks.
     let all = [("hits", true), ("oids", false), ("report", true), ("auto", false), ("auto", true)];
     for (kind, checkpoint) in all {
         let mut receiver = sites.receive_db();
@@ -111,7 +113,7 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
         let mut receiver = receiver;
         let mut made = None;
         for part in 1..4 {
-            // Without the file the report is complete.
+            // If there is no such file, the report is complete.
             let come = || fs::metadata(&spool).map_or(u64::MAX, |meta| meta.len());
             wait_until("bytes of the search", || come() >= 2000 * part);
             sleep(Duration::from_millis(pause));
@@ -129,7 +131,8 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
         }
         let run = search.wait_with_output().unwrap();
         assert!(run.status.success(), "{kind}: {}", said(&run));
-        // The receiver completed the report, and was killed before it could say so.
+        // If there is a report, the receiver was killed after it was complete, and could not
+        // confirm it.
         if made.is_some() {
             receiver.kill();
         } else {
@@ -186,7 +189,7 @@ fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     let timing = fs::read_to_string(sites.path().join("t")).unwrap();
     assert!(!timing.contains("\"queries\": 400"), "it went on: {timing}");
 
-    // SAM begins with what all lines refer to: a part of a report cannot be gone on with.
+    // SAM begins with the references of all lines, so a part of a report cannot be resumed.
     let receiver = sites.receive([THERE, HERE], &["-metadata", "sam"]);
     let link = ["-send", &receiver.address, "-key", "here", "-peer", &sites.keys[THERE]];
     let sam = ["-outfmt", "17", "-metadata", "report"];
@@ -199,7 +202,7 @@ fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     assert!(!kill_after(search(), &sites.path().join("sam"), 1500).success());
     let run = search().output().unwrap();
     assert!(said(&run).contains("a report in SAM cannot be gone on with"), "{}", said(&run));
-    // What it keeps may still be gone on with in another way.
+    // The receiver goes on waiting: the search could still resume with other options.
     receiver.kill();
     assert!(sites.report().is_none());
 }

@@ -1,4 +1,4 @@
-//! Searches that come while another one is received.
+//! Searches that connect while another search is received.
 
 use std::fs;
 use std::io::Write;
@@ -12,12 +12,12 @@ fn another_search_is_refused_and_the_first_goes_on() {
     let wanted = sites.direct(&[]);
     let receiver = sites.receive_db();
     let (mut search, rest) = sites.begin(&receiver.address, &["-link_timeout", "60"]);
-    // Its header shows that it is another one.
+    // The header of this search shows that it is another one.
     let other = ["-evalue", "1"];
     let run = sites.search(&receiver.address, [HERE, THERE], &other).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     assert!(said(&run).contains("another search is received here"), "{}", said(&run));
-    // Its header does not, and perhaps the first one is dead: it waits.
+    // The header of this search is that of the first one, which may be dead: the search waits.
     let (mut waiting, _) = sites.begin(&receiver.address, &["-link_timeout", "2"]);
     drop(waiting.stdin.take());
     let run = waiting.wait_with_output().unwrap();
@@ -34,7 +34,8 @@ fn another_search_is_refused_and_the_first_goes_on() {
     assert!(sites.report() == Some(wanted));
 }
 
-/// All of a search came in an earlier run, or as a file: others that come change nothing.
+/// All metadata of a search came in an earlier run, or as a file. Other searches that connect
+/// change nothing.
 #[test]
 fn all_of_a_search_becomes_its_report_whoever_else_comes() {
     let sites = Sites::new(10);
@@ -67,7 +68,7 @@ fn all_of_a_search_becomes_its_report_whoever_else_comes() {
     }
 }
 
-/// The same search again, two others at once, and nobody.
+/// When all metadata are there, the same search, two others at once, or nobody may connect.
 #[test]
 fn all_of_a_search_becomes_its_report_with_its_sender_and_without() {
     let sites = Sites::new(10);
@@ -96,7 +97,7 @@ fn all_of_a_search_becomes_its_report_with_its_sender_and_without() {
     assert!(fs::read(sites.path().join("kept")).unwrap() == whole);
 }
 
-/// The names of taxa are in the report, but not in the database.
+/// The report has names of taxa, which are not in the database.
 #[test]
 fn a_search_with_other_names_of_taxa_is_another_search() {
     let sites = Sites::new(3);

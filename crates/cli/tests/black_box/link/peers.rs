@@ -14,7 +14,7 @@ use crate::proxy::{Fate, Proxy};
 fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
     let sites = Sites::new(5);
     let receiver = sites.receive_db();
-    // The other side has proved its key, and does not know this one.
+    // The receiver has proved its key, and does not know the key of this search.
     let run = sites.search(&receiver.address, [OTHER, THERE], &[]).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     assert_eq!(said(&run).lines().count(), 1, "{}", said(&run));
@@ -43,7 +43,7 @@ fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
     assert!(sites.report() == Some(sites.direct(&[])));
 }
 
-/// Neither before a search has begun nor while it goes on.
+/// Forged alerts come before a search has begun, and while it goes on.
 #[test]
 fn no_forged_alert_ends_a_search() {
     let sites = Sites::new(20);
@@ -59,7 +59,7 @@ fn no_forged_alert_ends_a_search() {
     assert!(sites.report() == Some(sites.direct(&[])));
 }
 
-/// More connections than may be open at a time, reopened as soon as they are cut.
+/// There are more connections than may be open at a time, and each is reopened when it is cut.
 #[test]
 fn a_crowd_of_idle_connections_does_not_keep_a_search_out() {
     let sites = Sites::new(5);
@@ -98,7 +98,7 @@ fn a_crowd_of_idle_connections_does_not_keep_a_search_out() {
 fn what_is_altered_on_the_way_is_never_taken() {
     let sites = Sites::new(10);
     let wanted = sites.direct(&[]);
-    // Some of the bits, in the handshake and after it: it is sent again.
+    // On some connections a bit is flipped, in the handshake or after it: the data are sent again.
     let flips = [10, 200, 900, 1300, 1700, 2500].map(Fate::Flip);
     let proxy = Proxy::new(flips, false);
     let receiver = sites.receive_db();
@@ -107,7 +107,7 @@ fn what_is_altered_on_the_way_is_never_taken() {
     assert!(run.status.success(), "{}", said(&run));
     receiver.must_end();
     assert!(sites.report() == Some(wanted));
-    // On every connection: it is given up.
+    // On every connection a bit is flipped: the search gives up.
     let proxy = Proxy::new([Fate::Flip(1100)], true);
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
@@ -145,7 +145,7 @@ fn what_was_recorded_is_of_no_use() {
     assert_eq!((code, messages.matches("is not let in").count()), (Some(0), 1), "{messages}");
 }
 
-/// Peers that send nothing, nonsense, half a message, or an endless one; more of them than may
+/// The peers send nothing, nonsense, half a message, or an endless one. They are more than may
 /// wait.
 #[test]
 fn strangers_are_cut_off_in_time() {

@@ -1,4 +1,4 @@
-//! Sites that have nothing to say for long, and those that hang.
+//! Sites that send nothing for a long time, and sites that hang.
 
 use std::fs;
 use std::io::Write;
@@ -12,14 +12,15 @@ use super::sites::*;
 use crate::patience::wait_until;
 
 impl Sites {
-    /// A receiver that takes a silent peer for dead after a third of this time.
+    /// Starts a receiver that takes a silent peer for dead after a third of this time.
     fn receive_for(&self, seconds: &str) -> Receiver {
         let link = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", seconds];
         let words = ["-key", "there", "-peer", &self.keys[HERE], "-db", "db"];
         Receiver::new(fleetblast(self.path(), &[&link[..], &words].concat()))
     }
 
-    /// A search that gets half of its queries now.
+    /// Starts a search that gets half of its queries. Returns it when metadata have arrived, with
+    /// the other half of the queries.
     pub(super) fn begin(&self, to: &str, options: &[&str]) -> (Child, Vec<u8>) {
         let words = ["blastp", "-query", "-", "-db", "db", "-block_residues", "500"];
         let link = ["-send", to, "-key", "here", "-peer", &self.keys[THERE]];
@@ -40,12 +41,12 @@ fn signal(child: &Child, signal: Signal) {
 
 #[test]
 fn a_search_that_finds_nothing_for_long_is_not_cut_off() {
-    // (Ranks that wait for queries write no results of others, but only their own.)
+    // (Ranks that wait for queries write only their own results, no results of other ranks.)
     let layouts = [&[][..], &["-ranks", "2", "-output", "individual"]];
     let survives_silence = |ranks: &[&str]| {
         let sites = Sites::new(40);
         let wanted = sites.direct(&[]);
-        // Two seconds of silence would be taken for death.
+        // A peer that is silent for two seconds counts as dead.
         let receiver = sites.receive_for("6");
         let options = [&["-link_timeout", "6"], ranks].concat();
         let (mut search, rest) = sites.begin(&receiver.address, &options);
@@ -57,7 +58,7 @@ fn a_search_that_finds_nothing_for_long_is_not_cut_off() {
         assert!(code == Some(0) && !messages.contains("broke"), "{messages}");
         assert!(sites.report() == Some(wanted));
     };
-    // Both at a time, since they only wait.
+    // Both searches run at the same time, since they mostly wait.
     thread::scope(|scope| {
         for ranks in layouts {
             scope.spawn(|| survives_silence(ranks));
@@ -73,7 +74,7 @@ fn a_receiver_that_hangs_ends_ranks_that_have_nothing_to_send() {
     let (mut search, _) = sites.begin(&receiver.address, &options);
     signal(&receiver.child, Signal::STOP);
     let start = Instant::now();
-    // Its queries do not end.
+    // The pipe stays open, so the queries do not end.
     let pipe = search.stdin.take();
     let run = search.wait_with_output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));

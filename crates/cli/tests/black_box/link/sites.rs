@@ -61,7 +61,8 @@ impl Sites {
         must(self.path(), &[&["blastp", "-query", "q.fa", "-db", "db"], options].concat())
     }
 
-    /// A search that sends to an address, with the first site's key, to a peer with the second's.
+    /// Returns a command that searches and sends to an address. `keys` are the numbers of its own
+    /// key and of the peer's key.
     pub(super) fn search(&self, to: &str, keys: [usize; 2], options: &[&str]) -> Command {
         let words = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
         let link = ["-send", to, "-key", NAMES[keys[0]], "-peer", &self.keys[keys[1]]];
@@ -76,19 +77,19 @@ impl Sites {
         Receiver::new(fleetblast(self.path(), &[&words, &link[..], options].concat()))
     }
 
-    /// A receiver with connections from the site `here`.
+    /// Starts a receiver for connections from the site `here`.
     pub(super) fn receive_db(&self) -> Receiver {
         self.receive([THERE, HERE], &["-db", "db"])
     }
 
-    /// What is under the report's name, which is removed.
+    /// Returns the contents of the report, and removes it; `None` if there is none.
     pub(super) fn report(&self) -> Option<Vec<u8>> {
         let report = fs::read(self.path().join("r")).ok()?;
         fs::remove_file(self.path().join("r")).unwrap();
         Some(report)
     }
 
-    /// Removes what an earlier run kept.
+    /// Removes the metadata that an earlier run kept.
     pub(super) fn forget(&self) {
         let _ = fs::remove_file(self.path().join("r.fbm"));
     }
@@ -111,7 +112,7 @@ pub(crate) struct Receiver {
 }
 
 impl Drop for Receiver {
-    /// Where an assertion fails nobody else ends it.
+    /// Kills the receiver, which nothing else ends if an assertion fails.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -139,13 +140,14 @@ impl Receiver {
         Receiver { child, address, messages: Some(messages) }
     }
 
-    /// Whether all was there although the search was killed: then nobody listens any more.
+    /// Returns whether the receiver has ended, because all metadata came although the search was
+    /// killed.
     pub(super) fn is_through(&mut self) -> bool {
         sleep(Duration::from_millis(300));
         self.is_over()
     }
 
-    /// Whether it has come to its end.
+    /// Returns whether the receiver has ended.
     pub(super) fn is_over(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
