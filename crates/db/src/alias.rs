@@ -1,11 +1,11 @@
-//! Alias files (`.pal`): `KEY value` lines that join, rename and restrict databases.
+//! Alias files (`.pal`, `.nal`): `KEY value` lines that join, rename and restrict databases.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::{DbError, path};
 
-/// Keys that restrict the members in a way that is not supported.
+/// Alias keys that restrict the member databases in a way that this program does not support.
 const UNSUPPORTED: [&str; 1] = ["TILIST"];
 
 /// One `KEY value` line of an alias file.
@@ -13,22 +13,22 @@ const UNSUPPORTED: [&str; 1] = ["TILIST"];
 pub struct AliasEntry {
     /// Line number, counted from 1.
     pub line: usize,
-    /// The value without blanks and tabs at its ends; each inner tab is replaced by a blank.
+    /// The value without blanks and tabs at its ends. A blank replaces each inner tab.
     pub value: Vec<u8>,
 }
 
-/// The entries of an alias file; a key given twice keeps its last value.
+/// The entries of an alias file by key. If a file gives a key twice, the last value counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AliasFile {
     entries: BTreeMap<Vec<u8>, AliasEntry>,
 }
 
 impl AliasFile {
-    /// Parses the text of an alias file. Any text is valid: lines without meaning are ignored.
+    /// Parses the text of an alias file. Every text is valid: lines without a key are ignored.
     ///
-    /// As `CSeqDBAliasNode::x_ReadValues` (seqdbalias.cpp): lines end with LF or CR; leading blanks
-    /// are skipped, but a line that starts with a tab has no key and so no effect; `#` starts a
-    /// comment only at the start of a line.
+    /// The rules are those of `CSeqDBAliasNode::x_ReadValues` (seqdbalias.cpp). Lines end with LF
+    /// or CR. Leading blanks are skipped, but a line that starts with a tab has no key and thus no
+    /// effect. `#` starts a comment only as the first character after the leading blanks.
     pub fn parse(text: &[u8]) -> Self {
         let mut entries = BTreeMap::new();
         for (i, line) in text.split(|&b| b == b'\n').enumerate() {
@@ -47,7 +47,7 @@ impl AliasFile {
         self.entries.get(key.as_bytes())
     }
 
-    /// Names of the databases that the alias joins (DBLIST).
+    /// Returns the names of the databases that the alias joins (DBLIST).
     pub fn member_names(&self) -> Vec<Vec<u8>> {
         self.get("DBLIST").map_or_else(Vec::new, |entry| path::split_names(&entry.value, false))
     }
@@ -93,7 +93,7 @@ impl AliasFile {
     }
 }
 
-/// Parses a line; `None` for a comment and for a line without a key.
+/// Parses a line into key and value; `None` for a comment and for a line without a key.
 fn key_and_value(line: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let is_blank = |b: &u8| *b == b' ' || *b == b'\t';
     let key_end = line.iter().position(is_blank).unwrap_or(line.len());
@@ -111,8 +111,8 @@ fn key_and_value(line: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
 mod tests {
     use super::*;
 
-    /// Seen with `blastp -db n14` for an alias of this text: title `second`, 50 sequences, the
-    /// letters of the volumes.
+    /// The expected values are those of `blastp -db n14` for an alias with this text: title
+    /// `second`, 50 sequences, the letters of the volumes.
     #[test]
     fn lines_are_read_as_the_oracle_reads_them() {
         let text = b"TITLE  tabs\there\tx  \nTITLE second \nDBLIST a5\tb5\n  NSEQ 50\n\

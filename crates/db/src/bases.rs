@@ -1,12 +1,12 @@
-//! Nucleotide sequences as databases store them.
+//! Nucleotide sequences as databases store them: packed bases, and runs of ambiguous bases.
 //!
-//! Packed bases: two bits each (A 0, C 1, G 2, T 3), the first in the high bits. The low bits of
-//! the last byte are the number of bases in that byte, from 0 to 3.
+//! Packed bases have two bits each (A 0, C 1, G 2, T 3), with the first base in the high bits. The
+//! low bits of the last byte are the number of bases in that byte, from 0 to 3.
 //!
-//! Ambiguities: a 32-bit big-endian count of words, with a format flag in its top bit, then the
-//! words. In the short format a word is a run: code (4 bits, ncbi4na), length − 1 (4 bits), first
-//! base (24 bits). In the long format two words are one: code (4 bits), length − 1 (12 bits),
-//! nothing (16 bits); first base (32 bits).
+//! Ambiguities start with a 32-bit big-endian count of words, whose top bit is a format flag. The
+//! words follow. In the short format each word is a run: code (4 bits, ncbi4na), length − 1 (4
+//! bits), first base (24 bits). In the long format two words are a run: code (4 bits), length − 1
+//! (12 bits), unused (16 bits); first base (32 bits).
 
 use std::ops::Range;
 
@@ -15,15 +15,15 @@ use fleetblast_seq::nucleotide::blastna;
 /// A run of one ambiguous base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ambiguity {
-    /// In ncbi4na: a bit for each of A, C, G, T, from the lowest.
+    /// ncbi4na code: one bit for each possible base, from A in the lowest bit to C, G and T.
     pub code: u8,
-    /// First base, from 0.
+    /// Position of the first base of the run, from 0.
     pub start: u32,
-    /// Number of bases, at least 1.
+    /// Number of bases in the run, at least 1.
     pub length: u32,
 }
 
-/// View of the bases of one sequence. Damaged bytes never make a method read outside of the view.
+/// View of the bases of one sequence. Damaged bytes never make a method read outside the view.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bases<'a> {
     packed: &'a [u8],
@@ -31,10 +31,10 @@ pub struct Bases<'a> {
 }
 
 const WORD: usize = 4;
-/// The ncbi4na codes of the four bases in a byte.
+/// The ncbi4na codes of the four bases in each byte.
 const UNPACKED: [[u8; 4]; 256] = unpacked(&[1, 2, 4, 8]);
 
-/// The codes of the four bases in each byte.
+/// Returns for each byte the codes of its four bases; `bases` has the codes of A, C, G and T.
 const fn unpacked(bases: &[u8; 4]) -> [[u8; 4]; 256] {
     let mut table = [[0; 4]; 256];
     let mut byte = 0;
@@ -51,19 +51,21 @@ impl<'a> Bases<'a> {
         Self { packed, ambiguities }
     }
 
-    /// Number of bases.
+    /// Returns the number of bases.
     pub fn length(&self) -> u32 {
         let Some((last, full)) = self.packed.split_last() else { return 0 };
-        // Offsets have 32 bits, lengths 31.
+        // Valid lengths have 31 bits, but a damaged index can give more bytes: offsets have 32
+        // bits.
         u32::try_from(4 * full.len() + usize::from(last & 3)).unwrap_or(u32::MAX)
     }
 
-    /// The packed bases. An ambiguous base is stored as one of its possible bases.
+    /// Returns the packed bases. An ambiguous base is stored as one of its possible bases.
     pub fn packed(&self) -> &'a [u8] {
         self.packed
     }
 
-    /// Runs of ambiguous bases in stored order. In a damaged database they can be out of range.
+    /// Returns the runs of ambiguous bases in stored order. In a damaged database a run can lie
+    /// outside the sequence.
     pub fn ambiguities(&self) -> impl Iterator<Item = Ambiguity> + use<'a> {
         let (long, words) = self.words();
         words.chunks_exact(if long { 2 * WORD } else { WORD }).map(move |run| {
@@ -78,8 +80,8 @@ impl<'a> Bases<'a> {
         })
     }
 
-    /// Writes the bases of `range`, clipped to the sequence, to `out` as ncbi4na codes. The former
-    /// contents of `out` are lost.
+    /// Decodes the bases of `range`, clipped to the sequence, into `out` as ncbi4na codes. Replaces
+    /// the contents of `out`.
     pub fn decode(&self, range: Range<u32>, out: &mut Vec<u8>) {
         let end = range.end.min(self.length());
         let start = range.start.min(end);
@@ -97,14 +99,15 @@ impl<'a> Bases<'a> {
         }
     }
 
-    /// Writes the bases of `range`, clipped to the sequence, to `out` as blastna codes. The former
-    /// contents of `out` are lost.
+    /// Decodes the bases of `range`, clipped to the sequence, into `out` as blastna codes. Replaces
+    /// the contents of `out`.
     pub fn decode_blastna(&self, range: Range<u32>, out: &mut Vec<u8>) {
         self.decode(range, out);
         out.iter_mut().for_each(|code| *code = blastna::from_ncbi4na(*code));
     }
 
-    /// Splits off the header of the ambiguities. Returns whether the format is long, and the words.
+    /// Splits off the header of the ambiguities. Returns whether they are in the long format, and
+    /// the bytes of the words.
     fn words(&self) -> (bool, &'a [u8]) {
         let Some((count, words)) = self.ambiguities.split_first_chunk() else {
             return (false, &[]);
@@ -114,7 +117,7 @@ impl<'a> Bases<'a> {
         (count >> 31 == 1, &words[..bytes.min(words.len())])
     }
 
-    /// Returns the offset of the first invalid byte of the ambiguities, if there is one.
+    /// Returns the byte offset in the ambiguities of the first fault: in their header or in a run.
     pub(crate) fn first_invalid_byte(&self) -> Option<usize> {
         let Some(count) = self.ambiguities.first_chunk() else {
             return (!self.ambiguities.is_empty()).then_some(0);
@@ -136,8 +139,8 @@ impl<'a> Bases<'a> {
 mod tests {
     use super::*;
 
-    /// The sequence of the oracle's bytes in the notes on the format: `ACGTNNNNNNNNNNACGT`, and a
-    /// long run.
+    /// Decodes the oracle's bytes of `ACGTNNNNNNNNNNACGT`, and the same run of N in the long
+    /// format.
     #[test]
     fn both_formats_of_ambiguities() {
         // makeblastdb -dbtype nucl of ACGTNNNNNNNNNNACGT gives the ambiguities 00000001 f9000004.
@@ -157,7 +160,7 @@ mod tests {
         assert_eq!(out, [15, 1, 2]);
         short.decode(std::ops::Range { start: 7, end: 3 }, &mut out);
         assert!(out.is_empty());
-        // The same run in the long format, and one that ends after the last base.
+        // The same run in the long format, and a run that ends after the last base.
         let long = [0x80, 0, 0, 2, 0xf0, 0x09, 0, 0, 0, 0, 0, 4];
         let long = Bases::new(&packed, &long);
         assert_eq!(long.ambiguities().next(), short.ambiguities().next());

@@ -14,12 +14,12 @@ use crate::stamp::FileStamp;
 /// access is bounds-checked. The bytes must not change while they are in use.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// A range of a file in memory. Positions count from the start of the file, so that code and
-/// messages are the same for a part of a database as for all of it.
+/// A range of a file's bytes in memory. Positions count from the start of the file. So code and
+/// messages are the same whether memory holds all of the file or a part.
 #[derive(Clone)]
 pub(crate) struct FileBytes {
     memory: SharedBytes,
-    /// Range of the memory that holds the bytes.
+    /// Range of `memory` that holds the bytes.
     held: Range<usize>,
     /// Position in the file of the first byte.
     origin: usize,
@@ -32,8 +32,8 @@ impl FileBytes {
         Self { memory: Arc::new(bytes), held, origin: 0 }
     }
 
-    /// Takes `length` bytes of `memory` from byte `start` on, which are at position `origin` of the
-    /// file. The range is shorter if the memory ends earlier.
+    /// Takes `length` bytes of `memory` from byte `start` on, or fewer if the memory ends earlier.
+    /// The first byte is at position `origin` of the file.
     pub(crate) fn from_memory(
         memory: SharedBytes,
         start: usize,
@@ -66,7 +66,7 @@ impl FileBytes {
     fn map_part(path: &Path, part: MappedFileRole) -> Result<(Self, FileStamp), DbError> {
         let failed = |source: std::io::Error| DbError::open_error(path, source);
         let file = File::open(path).map_err(failed)?;
-        // An empty file cannot be mapped on every system.
+        // Some systems cannot map an empty file.
         let opened = file.metadata().map_err(failed)?;
         let is_empty = opened.len() == 0;
         let stamp = FileStamp::new(path.to_owned(), opened);
@@ -84,7 +84,8 @@ impl FileBytes {
         Ok((Self { memory, held, origin: 0 }, stamp))
     }
 
-    /// Returns the bytes at these positions of the file; `None` unless all of them are in memory.
+    /// Returns the bytes at the positions `range` of the file; `None` unless all of them are in
+    /// memory.
     #[inline]
     pub(crate) fn file_range(&self, range: Range<usize>) -> Option<&[u8]> {
         let start = range.start.checked_sub(self.origin)?;
@@ -92,7 +93,7 @@ impl FileBytes {
         self.get(start..end)
     }
 
-    /// Restricts the memory to these positions of the file.
+    /// Restricts the value to the positions `range` of the file, without copying.
     pub(crate) fn restrict_to(&self, range: Range<usize>) -> Self {
         let start = range.start.clamp(self.origin, self.end_position());
         let length = range.end.clamp(start, self.end_position()) - start;
@@ -100,7 +101,7 @@ impl FileBytes {
         Self { memory: self.memory.clone(), held: from..from + length, origin: start }
     }
 
-    /// Position in the file after the last byte in memory.
+    /// Returns the position in the file after the last byte in memory.
     pub(crate) fn end_position(&self) -> usize {
         self.origin + self.held.len()
     }
@@ -111,7 +112,7 @@ impl Deref for FileBytes {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // Memory that became shorter counts as empty.
+        // If the memory has become shorter than `held`, the value counts as empty.
         (*self.memory).as_ref().get(self.held.clone()).unwrap_or(&[])
     }
 }

@@ -1,4 +1,4 @@
-//! Entries of NCBI's configuration, from environment variables and files
+//! NCBI's configuration entries, from environment variables and files
 //! (docs/rules/configuration.md).
 
 use std::env;
@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::ncbirc::ConfigFile;
 
-/// Configuration file that all programs read last.
+/// Name of the configuration file that all programs read last.
 const SHARED: &str = ".ncbirc";
 /// Name of the multi-call program, which also runs under the names of the BLAST+ programs.
 const OWN: &str = "fleetblast";
 
-/// Reads an entry of NCBI's configuration; an empty value hides those of the layers below.
+/// Reads an entry of NCBI's configuration. The first layer with the entry counts, even if the value
+/// is empty.
 ///
 /// The layers, first to last (`CNcbiRegistry`, ncbireg.cpp): the variable
 /// `NCBI_CONFIG__SECTION__ENTRY`, the file that `NCBI_CONFIG_OVERRIDES` names, `PROGRAM.ini` and
@@ -23,9 +24,9 @@ pub fn configuration_value(section: &str, entry: &str) -> Option<OsString> {
     program_entry(section, entry).or_else(|| shared_file(section, entry))
 }
 
-/// Reads an entry for which BLAST+ consults neither `PROGRAM.ini` nor the usual order of layers.
-/// Before `.ncbirc` it reads an environment variable with the entry's own name (`s_FindPathToWM`,
-/// winmask_filter.cpp).
+/// Reads an entry as [`configuration_value`] does, but from the environment variable with the
+/// entry's own name instead of `PROGRAM.ini`. BLAST+ does so for the path of window masker files
+/// (`s_FindPathToWM`, winmask_filter.cpp).
 pub fn configuration_value_or_variable(section: &str, entry: &str) -> Option<OsString> {
     variable(section, entry)
         .or_else(|| overriding_file(section, entry))
@@ -39,7 +40,7 @@ fn program_entry(section: &str, entry: &str) -> Option<OsString> {
         .or_else(|| entry_of(find(&program_file()?), section, entry))
 }
 
-/// Reads the environment variable of an entry, in the case of its name or in upper case
+/// Reads the environment variable of an entry: first its name as given, then in upper case
 /// (`CEnvironmentRegistry::x_Get`).
 fn variable(section: &str, entry: &str) -> Option<OsString> {
     let name = format!("NCBI_CONFIG__{section}__{entry}");
@@ -50,11 +51,11 @@ fn overriding_file(section: &str, entry: &str) -> Option<OsString> {
     entry_of(overriding_path(), section, entry)
 }
 
-/// Path of the file that `NCBI_CONFIG_OVERRIDES` names.
+/// Returns the path of the file that `NCBI_CONFIG_OVERRIDES` names.
 fn overriding_path() -> Option<PathBuf> {
     let name = env::var_os("NCBI_CONFIG_OVERRIDES").filter(|name| !name.is_empty())?;
     let path = Path::new(&name);
-    // A bare name is searched in the directories of the other configuration files.
+    // A name without a directory is searched where the other configuration files are.
     let is_bare = path.parent().is_none_or(|parent| parent.as_os_str().is_empty());
     if is_bare { find(path) } else { Some(path.to_path_buf()) }
 }
@@ -63,7 +64,7 @@ fn shared_file(section: &str, entry: &str) -> Option<OsString> {
     entry_of(shared_path(), section, entry)
 }
 
-/// Path of `.ncbirc`, unless a variable or an entry elsewhere disables the file.
+/// Returns the path of `.ncbirc`, unless a variable or an entry in another layer disables the file.
 fn shared_path() -> Option<PathBuf> {
     let is_off = env::var_os("NCBI_DONT_USE_NCBIRC").is_some()
         || program_entry("NCBI", "DONT_USE_NCBIRC").is_some();
@@ -79,7 +80,7 @@ fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsStrin
 /// BLAST+ stops reading the file and continues; this function returns a warning.
 ///
 /// # Errors
-/// If another configuration file has such a line: then BLAST+ does not start.
+/// A message, if another configuration file has such a line: BLAST+ then does not start.
 pub fn check_configuration() -> Result<Option<String>, String> {
     let fault = |path: PathBuf| {
         let fault = ConfigFile::parse(&fs::read(&path).ok()?).invalid_line?;
@@ -94,7 +95,7 @@ pub fn check_configuration() -> Result<Option<String>, String> {
     }
 }
 
-/// Path of `PROGRAM.ini`, by the name under which the program runs.
+/// Returns the file name `PROGRAM.ini`, from the name under which the program runs.
 fn program_file() -> Option<PathBuf> {
     let mut words = env::args_os();
     let called = words.next()?;
@@ -106,14 +107,14 @@ fn program_file() -> Option<PathBuf> {
     Some(PathBuf::from(name))
 }
 
-/// Finds the first file `name` in the directories.
+/// Finds the first file `name` in the directories of configuration files.
 fn find(name: &Path) -> Option<PathBuf> {
     directories().into_iter().map(|directory| directory.join(name)).find(|file| file.is_file())
 }
 
-/// Directories in which configuration files are searched (`CMetaRegistry::GetDefaultSearchPath`,
-/// metareg.cpp): those of `NCBI_CONFIG_PATH`. An empty directory stands for the usual ones and ends
-/// the list.
+/// Returns the directories of configuration files (`CMetaRegistry::GetDefaultSearchPath`,
+/// metareg.cpp): those of `NCBI_CONFIG_PATH`, or the usual ones without this variable. In the list,
+/// an empty directory stands for the usual ones, and BLAST+ ignores the rest.
 fn directories() -> Vec<PathBuf> {
     let Some(list) = env::var_os("NCBI_CONFIG_PATH") else { return usual_directories() };
     if list.is_empty() {
@@ -130,8 +131,8 @@ fn directories() -> Vec<PathBuf> {
     all
 }
 
-/// Usual directories of configuration files: the working and the home directory, unless switched
-/// off; `$NCBI`; `/etc`.
+/// Returns the usual directories of configuration files: the working and the home directory (unless
+/// switched off), `$NCBI` and `/etc`.
 fn usual_directories() -> Vec<PathBuf> {
     let mut all = Vec::new();
     if env::var_os("NCBI_DONT_USE_LOCAL_CONFIG").is_none() {

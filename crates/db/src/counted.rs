@@ -13,12 +13,12 @@ use std::ops::Range;
 use crate::Database;
 use crate::cursor::OidLimits;
 
-/// Numbers and lengths of the included sequences.
+/// Totals of the included sequences of a restricted database, counted as BLAST+ does.
 #[derive(Debug)]
 pub(crate) struct CountedTotals {
     /// Number of included sequences.
     pub(crate) sequence_count: u64,
-    /// Number of residues, or estimated number of bases.
+    /// Number of residues; for nucleotides, an estimated number of bases.
     pub(crate) residue_count: u64,
     /// Lengths of the shortest and of the longest included sequence; 2^31 - 1 and 0 if there is
     /// none.
@@ -42,8 +42,8 @@ impl CountedTotals {
 }
 
 impl Database {
-    /// Number of residues of the included sequences. Counts them one by one if
-    /// [`Database::combined_info`] has an estimate for nucleotides.
+    /// Returns the number of residues of the included sequences. Adds up their lengths if
+    /// [`Database::combined_info`] may have an estimate.
     pub fn exact_residue_count(&self) -> u64 {
         match self.counted_length_bounds() {
             None => self.combined_info().residue_count,
@@ -54,8 +54,9 @@ impl Database {
         }
     }
 
-    /// Length of the longest sequence as BLAST+ states it. If BLAST+ counts the included sequences,
-    /// the longest of these, estimated unless `exact`.
+    /// Returns the length of the longest sequence as BLAST+ states it. If BLAST+ counts the
+    /// included sequences, it is the longest of these. Its length is then estimated unless `exact`
+    /// is set.
     pub fn reported_max_length(&self, exact: bool) -> u32 {
         match self.counted_length_bounds() {
             None => self.max_sequence_length(),
@@ -67,8 +68,8 @@ impl Database {
         }
     }
 
-    /// Length of a sequence as BLAST+ counts it in a restricted database; an estimate for
-    /// nucleotides.
+    /// Returns the length of a sequence as BLAST+ counts it in a restricted database. For
+    /// nucleotides it is an estimate.
     pub(crate) fn estimated_length_of(&self, oid: u32) -> u32 {
         self.volume_of(oid).map_or(0, |(volume, first)| volume.estimated_length(oid - first))
     }

@@ -2,35 +2,36 @@
 //! seqdbimpl.cpp).
 //!
 //! FIRST_OID and LAST_OID can be the only restriction of the only alias in `-db`. Then they also
-//! limit the OIDs that BLAST+ visits, whatever else `-db` names. BLAST+ sets these limits when it
-//! evaluates the aliases. It does so in the first query, after it compared the OID with the old
-//! limits. So the first result can be before the limits, and another one right at their end. If
-//! BLAST+ counts sequences when it opens the database, it removes the limits afterwards.
+//! limit the OIDs that BLAST+ visits in the volumes that `-db` names besides. BLAST+ sets these
+//! limits when it evaluates the aliases. It does so in the first call, after it compared the OID
+//! with the old limits. So the first OID that it finds can be before the limits, and another one
+//! right at their end. If BLAST+ counts sequences when it opens the database, it removes the limits
+//! afterwards.
 
 use std::ops::Range;
 
 use crate::{Database, range};
 
-/// OIDs that an [`OidCursor`] finds.
+/// The OIDs that an [`OidCursor`] finds.
 #[derive(Clone, Debug)]
 pub(crate) enum RetrievableOids {
     /// All OIDs: nothing restricts the database.
     All,
-    /// The included OIDs.
+    /// The included OIDs of the database.
     Included,
-    /// The OIDs of a list within a window, which the first query sets.
+    /// The OIDs of `listed` within `window`. The first call of the cursor sets the window.
     Limited { listed: Vec<Range<u32>>, window: Range<u32> },
 }
 
-/// Limits between which a query searches for an OID. The first query changes them.
+/// Limits between which a call searches for an OID. The first call changes them.
 #[derive(Clone, Debug)]
 pub(crate) struct OidLimits {
     current: Range<u32>,
-    /// The limits that the first query sets.
+    /// The limits that the first call sets; `None` if they do not change any more.
     next: Option<Range<u32>>,
 }
 
-/// Result of a query for an OID.
+/// Result of the search for an included OID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Answer {
     /// The next included OID; if there is none, the OID at which the search ended.
@@ -43,14 +44,14 @@ impl OidLimits {
         Self { current: 0..count, next: window }
     }
 
-    /// Sets the limits as the first query does.
+    /// Replaces the limits as BLAST+ does in its first call.
     fn apply_next_limits(&mut self) {
         if let Some(next) = self.next.take() {
             self.current = next;
         }
     }
 
-    /// Finds the first OID from `oid` on that is in the list; without a list, any OID.
+    /// Finds the first OID of the list from `oid` on, within the limits; without a list, any OID.
     fn find(&mut self, listed: Option<&[Range<u32>]>, oid: u32) -> Answer {
         let oid = oid.max(self.current.start);
         let is_within = oid < self.current.end;
@@ -78,7 +79,8 @@ impl OidLimits {
     }
 }
 
-/// Decides which sequences count as included for `blastdbcmd`, by the rules of its queries.
+/// Cursor over the sequences that `blastdbcmd` finds. Its first call can change the limits of
+/// FIRST_OID and LAST_OID for later calls, as in BLAST+.
 #[derive(Debug)]
 pub struct OidCursor {
     database: Database,
@@ -90,18 +92,18 @@ impl OidCursor {
         Self { limits: OidLimits::new(database.oid_count(), window), database }
     }
 
-    /// Applies the limits of FIRST_OID and LAST_OID now. Without this call, the first query does it
+    /// Applies the limits of FIRST_OID and LAST_OID now. Otherwise the first search applies them,
     /// after it has compared its OID with the old limits.
     pub fn apply_alias_limits(&mut self) {
         self.limits.apply_next_limits();
     }
 
-    /// Whether a query of BLAST+ finds this OID.
+    /// Returns whether BLAST+ finds this OID.
     pub fn includes_oid(&mut self, oid: u32) -> bool {
         self.find_oid(oid).is_ok()
     }
 
-    /// Returns `Ok` if a query finds the OID, otherwise the OID at which BLAST+ stopped searching.
+    /// Returns `Ok` if BLAST+ finds the OID, otherwise the OID at which BLAST+ stopped searching.
     pub(crate) fn find_oid(&mut self, oid: u32) -> Result<(), u32> {
         let answer = self.limits.find(self.database.listed_oids(), oid);
         if answer.is_included && answer.oid == oid { Ok(()) } else { Err(answer.oid) }
@@ -122,7 +124,7 @@ mod tests {
         limits.walk_included(Some(listed)).collect()
     }
 
-    /// Seen with `blastdbcmd -db "ALIAS VOLUME" -entry all` for an alias with these limits.
+    /// The expected OIDs are those of `blastdbcmd -db "ALIAS VOLUME" -entry all`.
     #[test]
     fn the_first_and_the_last_answer_may_be_beyond_the_limits() {
         assert_eq!(walked(OidLimits::new(9, Some(3..5)), &[0..9]), [0, 3, 4]);

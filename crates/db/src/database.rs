@@ -26,7 +26,7 @@ pub enum SequenceKind {
 }
 
 impl SequenceKind {
-    /// The name of the type in messages: `protein` or `nucleotide`.
+    /// Returns the name of the type in messages: `protein` or `nucleotide`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Protein => "protein",
@@ -34,7 +34,7 @@ impl SequenceKind {
         }
     }
 
-    /// The name of the type in `-dbtype`.
+    /// Returns the value of `-dbtype` for this type: `prot` or `nucl`.
     pub fn dbtype(self) -> &'static str {
         match self {
             Self::Protein => "prot",
@@ -42,7 +42,7 @@ impl SequenceKind {
         }
     }
 
-    /// First letter of the extensions of the files: `p` or `n`.
+    /// Returns the first letter of the extensions of the files: `p` or `n`.
     pub fn extension_letter(self) -> char {
         match self {
             Self::Protein => 'p',
@@ -50,7 +50,7 @@ impl SequenceKind {
         }
     }
 
-    /// Extension of a file of the database: `extension("in")` is `pin` or `nin`.
+    /// Returns the extension of a file of the database: `extension("in")` is `pin` or `nin`.
     pub fn extension(self, rest: &str) -> String {
         format!("{}{rest}", self.extension_letter())
     }
@@ -63,7 +63,7 @@ pub struct DatabaseInfo {
     pub name: Vec<u8>,
     /// The title, or the name if there is no title.
     pub title: Vec<u8>,
-    /// `Posted date`, e.g. `Nov 20, 2026  11:10 PM`; the latest of the volumes.
+    /// The `Posted date` of reports, e.g. `Nov 20, 2026  11:10 PM`: the latest date of the volumes.
     pub date: String,
     /// Number of sequences, as stated by the aliases or else counted.
     pub sequence_count: u64,
@@ -81,14 +81,15 @@ pub struct CombinedInfo {
     pub sequence_count: u64,
     /// Number of residues, as stated by the aliases or else counted.
     pub residue_count: u64,
-    /// Paths of the named volumes, of those in the named aliases, and of the alias *files* below
-    /// these (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp). Empty for a database in memory.
+    /// Paths of the volumes that `-db` names, of the volumes that the named aliases list, and of
+    /// the alias *files* that these list (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp).
+    /// Empty for a database in memory.
     pub volumes: Vec<Vec<u8>>,
 }
 
 /// An opened database: immutable, shared by cloning.
 ///
-/// OIDs number the sequences of all volumes from 0, volumes being sorted by file name.
+/// OIDs number the sequences of all volumes from 0. The volumes are sorted by file name.
 #[derive(Clone, Debug)]
 pub struct Database {
     inner: Arc<Inner>,
@@ -99,20 +100,21 @@ struct Inner {
     parts: DatabaseParts,
     /// First OID of each volume; the last entry is the number of all sequences.
     starts: Vec<u32>,
-    /// Number of residues before each volume, by the offsets; the last entry is the total.
+    /// Number of residues before each volume, computed from the offsets; the last entry is the
+    /// total.
     residues_before: Vec<u64>,
     /// Titles of all databases, joined by `; `.
     title: Vec<u8>,
 }
 
-/// Volumes, restrictions and numbers that a database is assembled from.
+/// Volumes, restrictions and totals from which a database is assembled.
 #[derive(Debug)]
 pub(crate) struct DatabaseParts {
     /// Volumes in OID order.
     pub(crate) volumes: Vec<Arc<Volume>>,
-    /// Included OIDs: sorted ranges that do not touch, below the number of sequences.
+    /// Included OIDs as sorted ranges that neither touch nor overlap.
     pub(crate) included_oids: Vec<Range<u32>>,
-    /// Titles and totals by name in `-db`; at least one.
+    /// Titles and totals of the databases named by `-db`, in that order.
     pub(crate) database_infos: Vec<DatabaseInfo>,
     /// Title and totals of all databases together.
     pub(crate) combined_info: CombinedInfo,
@@ -128,7 +130,7 @@ pub(crate) struct DatabaseParts {
     pub(crate) counted_length_bounds: Option<(u32, u32)>,
 }
 
-/// Returns the first OID of each volume, and at the end the number of all sequences.
+/// Returns the first OID of each volume. The last entry is the number of all sequences.
 pub(crate) fn first_oids<'a>(
     volumes: impl Iterator<Item = &'a Volume>,
 ) -> Result<Vec<u32>, DbError> {
@@ -143,7 +145,7 @@ pub(crate) fn first_oids<'a>(
 }
 
 impl Database {
-    /// Assembles a database, and checks that OIDs and residues can be numbered.
+    /// Assembles a database. Fails if there are more sequences than OIDs can number.
     pub(crate) fn assemble(parts: DatabaseParts) -> Result<Self, DbError> {
         let starts = first_oids(parts.volumes.iter().map(Arc::as_ref))?;
         let mut residues_before = vec![0u64];
@@ -155,35 +157,38 @@ impl Database {
         Ok(Self { inner: Arc::new(Inner { parts, starts, residues_before, title }) })
     }
 
-    /// Number of OIDs over all volumes, whether included or not.
+    /// Returns the number of OIDs in all volumes, whether included or not.
     pub fn oid_count(&self) -> u32 {
         self.inner.starts[self.inner.starts.len() - 1]
     }
 
-    /// Titles and totals by name in `-db`, in that order. A report ends with a paragraph for each.
+    /// Returns titles and totals of the databases named by `-db`, in that order. A report ends with
+    /// a paragraph for each.
     pub fn database_infos(&self) -> &[DatabaseInfo] {
         &self.inner.parts.database_infos
     }
 
-    /// Number of sequences as the head of a report states it: the sum over
+    /// Returns the number of sequences as the head of a report states it. It is the sum over
     /// [`Database::database_infos`], in which a database named twice counts twice.
     pub fn sequence_count(&self) -> u64 {
         self.database_infos().iter().map(|info| info.sequence_count).sum()
     }
 
-    /// Number of residues as the head of a report states it. A database named twice counts twice.
+    /// Returns the number of residues as the head of a report states it. A database named twice
+    /// counts twice.
     pub fn residue_count(&self) -> u64 {
         self.database_infos().iter().fold(0, |sum, info| sum.saturating_add(info.residue_count))
     }
 
-    /// Number of sequences for length adjustment and search space: STATS_NSEQ if an alias gives
-    /// it, else NSEQ, else the count; a volume named twice counts once (blast_setup.c).
+    /// Returns the number of sequences for length adjustment and search space (blast_setup.c). It
+    /// is STATS_NSEQ if an alias gives it, else NSEQ, else the count. A volume named twice counts
+    /// once.
     pub fn stats_sequence_count(&self) -> u64 {
         self.inner.parts.stats_sequence_count
     }
 
-    /// Number of residues for statistics: STATS_TOTLEN if an alias gives it, else LENGTH, else the
-    /// sum.
+    /// Returns the number of residues for length adjustment and search space. It is STATS_TOTLEN if
+    /// an alias gives it, else LENGTH, else the sum over the sequences.
     pub fn stats_residue_count(&self) -> u64 {
         self.inner.parts.stats_residue_count
     }
@@ -202,50 +207,52 @@ impl Database {
         volumes.into_iter().try_for_each(|(volume, _)| volume.check_unchanged())
     }
 
-    /// Paths without extension of the volumes, in OID order; labels for volumes in memory.
+    /// Returns the paths of the volumes without extension, in OID order; labels for volumes in
+    /// memory.
     pub fn volume_paths(&self) -> impl Iterator<Item = &Path> {
         self.volumes().map(|(volume, _)| volume.name())
     }
 
-    /// Title and totals of all databases named by `-db` together.
+    /// Returns title and totals of all databases named by `-db` together.
     pub fn combined_info(&self) -> &CombinedInfo {
         &self.inner.parts.combined_info
     }
 
-    /// All titles, joined by `; `.
+    /// Returns the titles of all databases, joined by `; `.
     pub fn title(&self) -> &[u8] {
         &self.inner.title
     }
 
-    /// The latest date of all volumes.
+    /// Returns the latest date of all volumes.
     pub fn date(&self) -> &str {
         &self.inner.parts.date
     }
 
-    /// Length of the longest sequence, as the volumes state it. The number is not verified: never
-    /// allocate memory by it without [`Database::length_of`].
+    /// Returns the length of the longest sequence, as the volumes state it. The number is not
+    /// verified, so do not allocate memory by it: use [`Database::length_of`].
     pub fn max_sequence_length(&self) -> u32 {
         self.volumes().map(|(volume, _)| volume.index().max_sequence_length).max().unwrap_or(0)
     }
 
-    /// Lengths of the shortest and the longest included sequence; `None` unless BLAST+ computes
-    /// them. It does so with a list of the user, or of an alias that does not state its totals. The
-    /// lengths are 2^31 - 1 and 0 if no sequence is included.
+    /// Returns the lengths of the shortest and the longest included sequence; `None` unless BLAST+
+    /// computes them. BLAST+ computes them if the user gives a list, or if an alias has a list
+    /// without stating its totals. The lengths are 2^31 - 1 and 0 if no sequence is included.
     pub fn counted_length_bounds(&self) -> Option<(u32, u32)> {
         self.inner.parts.counted_length_bounds
     }
 
-    /// Number of residues that the volumes state, for included and excluded sequences.
+    /// Returns the number of residues that the volumes state, for included and excluded sequences.
     pub fn volume_residue_count(&self) -> u64 {
         self.volumes().fold(0, |sum, (volume, _)| sum.saturating_add(volume.index().residue_count))
     }
 
-    /// Version of the format, 4 or 5. All volumes have the same; a database without volumes has 5.
+    /// Returns the version of the format, 4 or 5. All volumes have the same one. A database without
+    /// volumes has 5.
     pub fn version(&self) -> u32 {
         self.volumes().next().map_or(5, |(volume, _)| volume.index().version)
     }
 
-    /// Type of the sequences. A database without volumes is one of proteins.
+    /// Returns the type of the sequences: protein for a database without volumes.
     pub fn kind(&self) -> SequenceKind {
         self.volumes().next().map_or(SequenceKind::Protein, |(volume, _)| volume.index().kind)
     }
@@ -253,8 +260,8 @@ impl Database {
     /// Returns the bases of a sequence of a nucleotide database.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; [`DbError::InvalidOffset`] for a damaged database, and for a
-    /// database of proteins.
+    /// [`DbError::NoSuchOid`] if there is no such sequence; [`DbError::InvalidOffset`] for a
+    /// damaged database, and for a database of proteins.
     pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
         match self.volume_of(oid) {
             Some((volume, first)) => volume.bases(oid - first, first),
@@ -266,32 +273,32 @@ impl Database {
     /// without copying. (The bytes of a nucleotide database have no meaning: see
     /// [`Database::bases_of`].)
     ///
-    /// Codes are below 28, and the slice is as written, only after [`Database::validate`] has
-    /// succeeded. The slice is empty for an OID that does not exist or has wrong offsets.
+    /// Before [`Database::validate`] has succeeded, codes can be 28 or above and the bounds of the
+    /// slice can be wrong. The slice is empty for an OID that does not exist or has wrong offsets.
     #[inline]
     pub fn residues_of(&self, oid: u32) -> &[u8] {
         self.volume_of(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
     /// Returns all stored bytes of a sequence: residues and sentinel, or packed bases and
-    /// ambiguities. Empty for an OID that does not exist or has wrong offsets.
+    /// ambiguities. They are empty for an OID that does not exist or has wrong offsets.
     pub fn stored_bytes_of(&self, oid: u32) -> &[u8] {
         let Some((volume, first)) = self.volume_of(oid) else { return &[] };
         volume.stored_bytes(VolumeFile::Sequences, oid - first)
     }
 
-    /// Length of a sequence, from the index alone. It is 0 for an OID that does not exist or has
-    /// wrong offsets.
+    /// Returns the length of a sequence. A protein needs only the index; nucleotides also need the
+    /// last byte of the packed bases. It is 0 for an OID that does not exist or has wrong offsets.
     #[inline]
     pub fn length_of(&self, oid: u32) -> u32 {
         self.volume_of(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
-    /// Decides whether a report shows hits to a sequence. A list can include a sequence although it
-    /// excludes all its definition lines.
+    /// Decides whether a report shows hits to a sequence. A list can exclude all definition lines
+    /// of a sequence although it includes the sequence.
     ///
     /// # Errors
-    /// As [`Database::deflines`]; none for a database without restrictions.
+    /// Those of [`Database::deflines`]; none for a database without restrictions.
     pub fn visibility(&self, oid: u32) -> Result<HitVisibility, DbError> {
         let filter = self.volume_of(oid).and_then(|(volume, _)| volume.filter());
         let Some(filter) = filter else { return Ok(HitVisibility::Shown) };
@@ -342,8 +349,8 @@ impl Database {
         Ok(())
     }
 
-    /// Included OIDs as sorted ranges that neither touch nor overlap. All OIDs are included unless
-    /// an alias or a list of the user restricts them.
+    /// Returns the included OIDs as sorted ranges that neither touch nor overlap. All OIDs are
+    /// included unless an alias or a list of the user restricts them.
     pub fn included_oids(&self) -> &[Range<u32>] {
         &self.inner.parts.included_oids
     }
@@ -357,7 +364,7 @@ impl Database {
         OidCursor::new(self.clone(), window)
     }
 
-    /// OIDs that aliases and lists include; `None` without restrictions.
+    /// Returns the OIDs that aliases and lists include; `None` without restrictions.
     pub(crate) fn listed_oids(&self) -> Option<&[Range<u32>]> {
         match &self.inner.parts.retrievable {
             RetrievableOids::All => None,
@@ -366,7 +373,7 @@ impl Database {
         }
     }
 
-    /// Included OIDs within `range`, as sorted ranges.
+    /// Returns the included OIDs within `range`, as sorted ranges.
     pub fn included_oids_in(&self, range: Range<u32>) -> Vec<Range<u32>> {
         range::clip(self.included_oids(), &range)
     }
@@ -394,7 +401,8 @@ impl Database {
         )
     }
 
-    /// Path of a file of the volume that contains a sequence; `None` for a database in memory.
+    /// Returns the path of a file of the volume with this sequence; `None` for a database in
+    /// memory.
     pub fn file_of(&self, oid: u32, file: VolumeFile) -> Option<PathBuf> {
         self.volume_of(oid).and_then(|(volume, _)| volume.path_of(file))
     }
@@ -409,7 +417,7 @@ impl Database {
         DbError::NoSuchOid { oid, count: self.oid_count() }
     }
 
-    /// Volumes, and the OIDs in each.
+    /// Returns the volumes, each with its OIDs.
     pub(crate) fn volumes(&self) -> impl Iterator<Item = (&Volume, Range<u32>)> {
         let starts = self.inner.starts.windows(2).map(|pair| pair[0]..pair[1]);
         self.inner.parts.volumes.iter().map(Arc::as_ref).zip(starts)
@@ -429,7 +437,7 @@ impl Database {
 
     #[inline]
     fn position(&self, oid: u32) -> Option<(usize, &Volume)> {
-        // There are few volumes, mostly one; an empty one has the same start as the next.
+        // Of volumes with the same start, all but the last are empty.
         let at = self.inner.starts.partition_point(|&start| start <= oid).checked_sub(1)?;
         Some((at, self.inner.parts.volumes.get(at)?))
     }

@@ -1,12 +1,12 @@
 //! Finds the latest date of creation among volumes.
 
-/// Year, month, day, hour (0-23), minute; comparable.
+/// Year, month (0-11), day, hour (0-23) and minute; they compare in the order of time.
 type Moment = (u32, usize, u32, u32, u32);
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Returns the latest of the dates. A date that cannot be parsed never replaces another
+/// Returns the latest of `dates`. A date that cannot be parsed never replaces another
 /// (`CSeqDBImpl::GetDate`, seqdbimpl.cpp).
 pub(crate) fn latest_date<'a>(dates: impl Iterator<Item = &'a str>) -> &'a str {
     let mut best = "";

@@ -4,28 +4,29 @@ use fleetblast_seq::asn::ber::{BerError, BerReader, tag};
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 use serde::Serialize;
 
-/// One definition line of a sequence. Identical sequences merged into one entry, as in nr, have
-/// several.
+/// One definition line of a sequence. In databases such as nr, one sequence stands for several
+/// identical ones and has a line for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Defline {
-    /// The title; the whole FASTA definition line if identifiers were not parsed. Empty if absent.
+    /// The title; the whole FASTA definition line if identifiers were not parsed; empty if absent.
     pub title: Vec<u8>,
-    /// Whether a title is stored, even an empty one. Older encodings have none.
+    /// Whether the header contains a title, even an empty one. Headers of older databases can lack
+    /// it.
     #[serde(skip)]
     pub has_title: bool,
-    /// The identifiers, in stored order. `gnl|BL_ORD_ID|n` where identifiers were not parsed.
+    /// The identifiers in stored order; `gnl|BL_ORD_ID|n` if identifiers were not parsed.
     pub ids: Vec<SeqId>,
     /// The NCBI taxonomy identifier, 0 if unknown.
     pub taxid: i64,
-    /// Membership bits, 32 to a number (field 3); empty in databases made by makeblastdb.
+    /// Membership bits, 32 per number (field 3); empty in databases made by makeblastdb.
     pub memberships: Vec<i64>,
-    /// Link bits, 32 to a number, or further taxids (field 4).
+    /// Link bits, 32 per number, or further taxids (field 4).
     pub links: Vec<i64>,
-    /// Other numbers (field 5); the first that is not −1 is the sequence's PIG.
+    /// Other numbers (field 5). The first that is not −1 is the PIG (protein identity group).
     pub other_info: Vec<i64>,
 }
 
-/// The error of a header that cannot be read.
+/// The error for a header that cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} at byte {offset} of the header")]
 pub struct HeaderError {
@@ -43,12 +44,12 @@ impl From<BerError> for HeaderError {
 
 type Result<T> = std::result::Result<T, BerError>;
 
-/// Name of the general database that marks sequences without identifiers of their own.
+/// Name of the general database for sequences without identifiers of their own.
 pub(crate) const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
 
 /// Parses a Blast-def-line-set (blastdb.asn): the bytes of one sequence in a `.phr` file.
 ///
-/// Unknown fields, as later versions may add, are skipped.
+/// Skips unknown fields, which later versions may add.
 ///
 /// # Errors
 /// [`HeaderError`] if the bytes are not a valid BER encoding.
@@ -57,7 +58,7 @@ pub fn parse_deflines(header: &[u8]) -> std::result::Result<Vec<Defline>, Header
     Ok(defline_set(&mut reader)?)
 }
 
-/// As `parse_deflines`, but unknown fields are errors.
+/// Parses a Blast-def-line-set as [`parse_deflines`] does, but refuses unknown fields.
 pub(crate) fn parse_deflines_strictly(
     header: &[u8],
 ) -> std::result::Result<Vec<Defline>, HeaderError> {
@@ -109,7 +110,7 @@ fn sequence_of<'a, T>(
     Ok(items)
 }
 
-/// A Seq-id (seqloc.asn): a CHOICE, whose alternative is the number of the context tag.
+/// Reads a Seq-id (seqloc.asn), a CHOICE. The context tag is the number of the alternative.
 fn seq_id(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let tag = match reader.peek() {
         Some(tag @ 0xa0..=0xb3) => tag,
@@ -138,8 +139,8 @@ fn seq_id(reader: &mut BerReader<'_>) -> Result<SeqId> {
     }
 }
 
-/// The type of accession for each alternative of Seq-id; alternatives with another form are not
-/// looked up here.
+/// The type of accession for each alternative of Seq-id. Entries of alternatives that are no
+/// Textseq-id are not used.
 const TEXT_KINDS: [TextKind; 20] = {
     let mut kinds = [TextKind::GenBank; 20];
     kinds[5] = TextKind::Embl;
@@ -164,7 +165,7 @@ fn object_id(reader: &mut BerReader<'_>) -> Result<ObjectId> {
     }
 }
 
-/// Giimport-id: only its number is shown.
+/// Reads a Giimport-id. Returns its number, the only part that is shown.
 fn import_id(reader: &mut BerReader<'_>) -> Result<i64> {
     let mut id = 0;
     reader.fields(|r, tag| {
@@ -177,7 +178,7 @@ fn import_id(reader: &mut BerReader<'_>) -> Result<i64> {
     Ok(id)
 }
 
-/// Textseq-id: name, accession, release, version, all optional.
+/// Reads a Textseq-id: name, accession, release and version, all optional.
 fn text_id(reader: &mut BerReader<'_>, kind: TextKind) -> Result<SeqId> {
     let (mut name, mut accession, mut release) = (Vec::new(), Vec::new(), Vec::new());
     let mut version = None;
@@ -197,7 +198,7 @@ fn text_id(reader: &mut BerReader<'_>, kind: TextKind) -> Result<SeqId> {
     Ok(SeqId::Text { kind, accession, version, name, release })
 }
 
-/// Dbtag: database and Object-id.
+/// Reads a Dbtag: a database and an Object-id.
 fn general(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let (mut db, mut tag_id) = (Vec::new(), None);
     reader.fields(|r, tag| {
@@ -214,7 +215,7 @@ fn general(reader: &mut BerReader<'_>) -> Result<SeqId> {
     }
 }
 
-/// PDB-seq-id: entry and chain; the text chain-id wins over the old one-letter chain.
+/// Reads a PDB-seq-id: entry and chain. The text chain-id overrides the old one-letter chain.
 fn pdb(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let (mut mol, mut letter, mut chain) = (Vec::new(), None, None);
     reader.fields(|r, tag| {
@@ -226,12 +227,13 @@ fn pdb(reader: &mut BerReader<'_>) -> Result<SeqId> {
         }
         Ok(())
     })?;
-    // 32, a blank, is the default and stands for no chain.
+    // The default letter 32, a blank, means no chain.
     let letter = || letter.filter(|&c| c != b' ').map_or_else(Vec::new, |c| vec![c]);
     Ok(SeqId::Pdb { mol, chain: chain.unwrap_or_else(letter) })
 }
 
-/// Patent-seq-id: number of the sequence, and Id-pat with country and number or application.
+/// Reads a Patent-seq-id: the number of the sequence, and an Id-pat with country and number or
+/// application.
 fn patent(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let (mut sequence, mut country, mut number) = (0, Vec::new(), Vec::new());
     reader.fields(|r, tag| {

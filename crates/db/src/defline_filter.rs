@@ -1,4 +1,4 @@
-//! Filters the definition lines of a restricted database that reports show (`x_GetFilteredHeader`,
+//! Chooses the definition lines of a restricted database that reports show (`x_GetFilteredHeader`,
 //! seqdbvol.cpp).
 
 use std::collections::{BTreeSet, HashSet};
@@ -10,10 +10,10 @@ use crate::Defline;
 use crate::encoding::encode_for_fingerprint;
 use crate::key;
 
-/// Entries of a list: identifiers, GIs and taxids.
+/// Entries of a list that includes or excludes sequences: identifiers, GIs and taxids.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdSet {
-    /// Identifiers as lookup keys.
+    /// Lookup keys of the identifiers.
     pub(crate) keys: HashSet<Vec<u8>>,
     /// GIs.
     pub(crate) gis: HashSet<i64>,
@@ -22,12 +22,12 @@ pub(crate) struct IdSet {
 }
 
 impl IdSet {
-    /// Returns all entries of the list in a fixed order.
+    /// Returns all entries in a fixed order.
     fn sorted(&self) -> (BTreeSet<&Vec<u8>>, BTreeSet<i64>, &BTreeSet<i32>) {
         (self.keys.iter().collect(), self.gis.iter().copied().collect(), &self.taxids)
     }
 
-    /// Whether the list contains this identifier, in any spelling.
+    /// Returns whether the list contains this identifier in any of its spellings.
     fn has(&self, id: &SeqId) -> bool {
         match id {
             SeqId::Gi(gi) => self.gis.contains(gi),
@@ -36,7 +36,7 @@ impl IdSet {
         }
     }
 
-    /// Whether a list of this type can contain the identifier.
+    /// Returns whether the list has entries of this identifier's type: GIs or lookup keys.
     fn is_about(&self, id: &SeqId) -> bool {
         match id {
             SeqId::Gi(_) => !self.gis.is_empty(),
@@ -44,12 +44,12 @@ impl IdSet {
         }
     }
 
-    /// Whether the list contains one of the line's taxids.
+    /// Returns whether the list contains any of the line's taxids.
     fn has_taxid_of(&self, line: &Defline) -> bool {
         taxids(line).iter().any(|taxid| self.taxids.contains(taxid))
     }
 
-    /// Whether the list lacks one of the line's taxids.
+    /// Returns whether any of the line's taxids is missing in the list.
     fn lacks_taxid_of(&self, line: &Defline) -> bool {
         taxids(line).iter().any(|taxid| !self.taxids.contains(taxid))
     }
@@ -60,30 +60,30 @@ fn taxids(line: &Defline) -> BTreeSet<i32> {
     all.filter_map(|&taxid| i32::try_from(taxid).ok()).collect()
 }
 
-/// Whether the identifier is that of a trace. Lists of traces are not supported.
+/// Returns whether the identifier is a trace number. Lists of traces are not supported.
 fn is_trace(id: &SeqId) -> bool {
     matches!(id, SeqId::General { db, tag: ObjectId::Number(_) | ObjectId::Text(_) } if db == b"ti")
 }
 
-/// List by which the user restricts the search.
+/// The list by which the user restricts the search.
 #[derive(Clone, Debug)]
 pub(crate) struct UserList {
     pub(crate) set: IdSet,
-    /// Identifiers as lookup keys, in the order of the list.
+    /// Lookup keys of the identifiers, in the order of the list.
     pub(crate) keys: Vec<Vec<u8>>,
     /// Whether the list excludes its entries.
     pub(crate) is_negative: bool,
-    /// Whether a sequence is excluded if all its lines are: for a list of GIs, or one that excludes
-    /// identifiers.
+    /// Whether BLAST+ excludes a sequence if the list excludes all its definition lines. It does so
+    /// for a list of GIs, and for one that excludes identifiers.
     pub(crate) excludes_hidden: bool,
 }
 
 /// Restrictions that aliases put on the definition lines of one volume.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VolumeFilter {
-    /// Lists; a report shows a line that is in one of them.
+    /// Lists of the aliases. If there are any, a report shows only lines that are in one of them.
     pub(crate) lists: Vec<Arc<IdSet>>,
-    /// Membership bit, from 1, that shown lines have; 0 for no condition.
+    /// Number, from 1, of the membership bit that shown lines must have; 0 for no condition.
     pub(crate) member_bit: u32,
 }
 
@@ -91,12 +91,12 @@ pub(crate) struct VolumeFilter {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeflineFilter {
     pub(crate) user: Option<UserList>,
-    /// Conditions of the aliases, by volume.
+    /// Conditions of the aliases for each volume.
     pub(crate) volumes: Vec<VolumeFilter>,
 }
 
 impl DeflineFilter {
-    /// Encodes the filter for fingerprints; equal filters have equal bytes.
+    /// Encodes the filter for fingerprints. Equal filters have equal bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let user = self.user.as_ref().map(|user| (user.is_negative, user.set.sorted()));
         let volumes = self.volumes.iter().map(|volume| {
@@ -106,22 +106,24 @@ impl DeflineFilter {
         encode_for_fingerprint(&(user, volumes.collect::<Vec<_>>()))
     }
 
-    /// Whether sequences whose lines are all excluded are not even aligned.
+    /// Returns whether the search skips sequences if the filter excludes all their definition
+    /// lines.
     ///
-    /// BLAST+ tests them only if the user's list is of GIs or excludes identifiers
+    /// BLAST+ skips them only if the user's list is of GIs or excludes identifiers
     /// (`CSeqDBImpl::x_InitIdSet`, seqdbimpl.cpp). Otherwise they take places in the hit list, and
     /// the report omits them.
     pub(crate) fn excludes_hidden(&self) -> bool {
         self.user.as_ref().is_some_and(|user| user.excludes_hidden)
     }
 
-    /// Whether the filter has no conditions.
+    /// Returns whether the filter has no conditions.
     pub(crate) fn is_empty(&self) -> bool {
         let idle = |volume: &VolumeFilter| volume.lists.is_empty() && volume.member_bit == 0;
         self.user.is_none() && self.volumes.iter().all(idle)
     }
 
-    /// Whether a report shows a definition line of a sequence in volume `volume`.
+    /// Returns whether a report shows a definition line of a sequence in the volume with this
+    /// number.
     pub(crate) fn is_shown(&self, volume: usize, line: &Defline) -> bool {
         let none = VolumeFilter::default();
         let volume = self.volumes.get(volume).unwrap_or(&none);
@@ -147,8 +149,8 @@ impl DeflineFilter {
         }
     }
 
-    /// Whether one identifier of the line is in the user's list, and the same or another one in a
-    /// list of the volume.
+    /// Returns whether the user's list keeps an identifier of the line, and a list of the volume
+    /// keeps the same or another one. Without a list, every identifier is kept.
     fn has_ids(&self, lists: &[Arc<IdSet>], line: &Defline) -> bool {
         let by_user = |id: &SeqId| match &self.user {
             Some(user) if !user.set.taxids.is_empty() => true,

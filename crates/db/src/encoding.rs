@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-/// Encodes a value for a fingerprint (postcard). The encoding contains no names of this program,
-/// since fingerprints are compared with those of other versions.
+/// Encodes a value for a fingerprint (postcard). The encoding contains no type or field names,
+/// because other versions of this program must compute equal fingerprints.
 pub fn encode_for_fingerprint<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
-    // Lists, numbers and texts can always be encoded.
+    // postcard can encode all lists, numbers and texts.
     postcard::to_allocvec(value).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! Fingerprints that detect different databases of the same name.
+//! Fingerprints that distinguish different databases of the same name.
 //!
-//! The fingerprint of several sequences is the sum of their fingerprints, and each depends on
-//! the OID. So the sum is the same however partitions are cut and ordered. Fingerprints detect
+//! The fingerprint of several sequences is the sum of their fingerprints, and each depends on the
+//! OID. So the sum does not depend on the cuts and the order of partitions. Fingerprints detect
 //! accidental changes; they do not resist forgery.
 
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub struct VolumeSummary {
     pub date: String,
     /// Number of sequences, as stated.
     pub sequence_count: u32,
-    /// Fingerprint of the index before the offset tables.
+    /// Fingerprint of the index fields before the offset tables.
     pub index_fingerprint: u128,
 }
 
@@ -41,12 +41,13 @@ impl Fingerprinter {
         Self { database: database.clone(), map }
     }
 
-    /// Computes the fingerprints of the included sequences in `oids` in one type of file, for each
-    /// volume with such sequences. Large reads bring the bytes into the page cache first.
+    /// Computes the fingerprint of the included sequences of `oids` in one type of file, for each
+    /// volume with such sequences. Returns pairs of volume number and fingerprint. Large reads
+    /// bring the bytes into the page cache first.
     ///
     /// # Errors
-    /// [`DbError::InvalidOffset`] for an index out of order, [`DbError::FileTruncated`] and
-    /// [`DbError::Io`] for files that cannot be read.
+    /// [`DbError::InvalidOffset`] for an index with offsets out of order;
+    /// [`DbError::FileTruncated`] and [`DbError::Io`] for files that cannot be read.
     pub fn compute_fingerprints(
         &self,
         oids: Range<u32>,
@@ -69,7 +70,7 @@ impl Fingerprinter {
     }
 }
 
-/// Whether fingerprints of sequences in `file` depend on this part.
+/// Returns whether fingerprints of sequences in `file` depend on this part.
 fn is_needed(part: VolumePart, file: VolumeFile) -> bool {
     match part {
         VolumePart::HeaderOffsets => file == VolumeFile::Headers,
@@ -79,15 +80,15 @@ fn is_needed(part: VolumePart, file: VolumeFile) -> bool {
 }
 
 impl Volume {
-    /// Computes the fingerprint of the stored bytes of sequence `i` in `file`, and of its OID
-    /// `oid`. Definition lines in memory have no stored bytes; they are encoded for their
-    /// fingerprint.
+    /// Computes the fingerprint of sequence `i` of the volume from its stored bytes in `file` and
+    /// its OID `oid`. Definition lines in memory have no stored bytes, so their encoding replaces
+    /// them.
     fn sequence_fingerprint(&self, file: VolumeFile, i: u32, oid: u32) -> u128 {
         let content = match (file, self.parsed_deflines(i)) {
             (VolumeFile::Headers, Some(lines)) => xxh3_128(&encode_for_fingerprint(lines)),
             _ => xxh3_128(self.stored_bytes(file, i)),
         };
-        // Equal bytes whose ambiguities start elsewhere are a different sequence.
+        // Sequences with equal bytes differ if their ambiguities start at different offsets.
         let packed = if file == VolumeFile::Sequences { self.packed_byte_count(i) } else { 0 };
         let mut all = [0; 24];
         all[..16].copy_from_slice(&content.to_le_bytes());
@@ -98,7 +99,7 @@ impl Volume {
 }
 
 impl Database {
-    /// Describes the volumes by their indexes.
+    /// Describes each volume by the contents of its index.
     pub fn volume_summaries(&self) -> impl Iterator<Item = VolumeSummary> {
         self.volumes().map(|(volume, _)| {
             let index = volume.index();

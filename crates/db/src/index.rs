@@ -39,11 +39,12 @@ pub struct VolumeIndex {
     pub residue_count: u64,
     /// Length of the longest sequence, as stated.
     pub max_sequence_length: u32,
-    /// Byte offset of the header offsets in the file.
+    /// Byte offset in the file of the table of header offsets.
     headers_at: usize,
-    /// Byte offset of the sequence offsets in the file.
+    /// Byte offset in the file of the table of sequence offsets.
     sequences_at: usize,
-    /// Byte offset of the ambiguity offsets in the file; for proteins, of the sequence offsets.
+    /// Byte offset in the file of the table of ambiguity offsets; for proteins, of the sequence
+    /// offsets.
     ambiguities_at: usize,
 }
 
@@ -54,7 +55,7 @@ pub(crate) enum OffsetTable {
     Headers,
     /// Offsets into the sequence file.
     Sequences,
-    /// Offsets into the sequence file, of the ambiguities after the bases of each nucleotide
+    /// Offsets into the sequence file, to the ambiguities after the bases of each nucleotide
     /// sequence.
     Ambiguities,
 }
@@ -63,7 +64,7 @@ impl OffsetTable {
     /// Number of tables.
     pub(crate) const COUNT: usize = 3;
 
-    /// Name of the items that the offsets point to, for messages.
+    /// Returns the name of the items that the offsets point to, for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Headers => "header",
@@ -75,7 +76,7 @@ impl OffsetTable {
 
 impl VolumeIndex {
     /// Parses `bytes`, the contents of the index file `path`. Checks that the offset tables are
-    /// complete, but does not read them. If `wanted` is given, another type is an error.
+    /// complete, but does not read them. If `wanted` is given, another sequence type is an error.
     ///
     /// # Errors
     /// [`DbError::UnsupportedVersion`], [`DbError::WrongSequenceKind`] or
@@ -130,7 +131,7 @@ impl VolumeIndex {
         })
     }
 
-    /// Byte offset in the index file of entry `i` of a table.
+    /// Returns the byte offset in the index file of entry `i` of a table.
     pub(crate) fn entry_position(&self, table: OffsetTable, i: u32) -> usize {
         let start = match table {
             OffsetTable::Headers => self.headers_at,
@@ -141,7 +142,7 @@ impl VolumeIndex {
     }
 
     /// Reads entry `i` of a table; `None` if `i` is greater than the number of sequences. `bytes`
-    /// are the index file, or the part of it with this entry.
+    /// is the index file, or a part of it that contains this entry.
     #[inline]
     pub(crate) fn offset(&self, bytes: &FileBytes, table: OffsetTable, i: u32) -> Option<u32> {
         if i > self.sequence_count {
@@ -152,8 +153,8 @@ impl VolumeIndex {
         Some(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
 
-    /// Returns the range between entries `i` and `i + 1` of a table. `None` if they are out of
-    /// order or do not exist.
+    /// Returns the range from entry `i` to entry `i + 1` of a table. `None` if the entries are out
+    /// of order or do not exist.
     #[inline]
     pub(crate) fn entry_range(
         &self,
@@ -171,7 +172,7 @@ fn until_nul(text: &[u8]) -> &[u8] {
     text.iter().position(|&b| b == 0).map_or(text, |end| &text[..end])
 }
 
-/// A reader of the fields of an index file.
+/// Reader of the fields of an index file.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,

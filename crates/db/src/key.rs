@@ -6,24 +6,24 @@ use fleetblast_seq::id::{
     parse_first_id, parse_lookup_ids,
 };
 
-/// Maximal number of digits of a version that a lookup may omit.
+/// Maximal number of digits of the version in a key. A lookup may omit the version.
 const VERSION_DIGITS: usize = 3;
-/// Databases before a colon in version-4 identifiers such as `SRA:id`.
+/// Databases that stand before a colon in version-4 identifiers such as `SRA:id`.
 const COLON_DATABASES: [&str; 4] = ["CDD", "SRA", "TSA", "GNOMON"];
 
-/// The index that version 4 looks up an identifier in, and the key.
+/// The lookup of an identifier in version 4: an index, and the key in this index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Version4Lookup {
-    /// By the GI index.
+    /// Lookup of this GI in the GI index.
     Gi(i64),
-    /// No index: the identifier is the number of the sequence in its volume.
+    /// No lookup: the identifier is the number of the sequence in its volume.
     Ordinal(u32),
-    /// By the index of PIGs, which is not supported.
+    /// Lookup in the index of PIGs, which is not supported.
     Pig,
-    /// By the number of a trace. Indexes of traces are not supported, so the whole word is looked
-    /// up in the string index.
+    /// Lookup of this trace number. Indexes of traces are not supported, so the string index is
+    /// searched for the whole word.
     Trace(i64),
-    /// By the string index, under this key.
+    /// Lookup of this key in the string index.
     Text(Vec<u8>),
 }
 
@@ -44,15 +44,15 @@ pub(crate) fn version_5_key(id: &SeqId) -> Vec<u8> {
     }
 }
 
-/// Removes blanks at the end of a key; lookups ignore them. The key of a PDB entry without chain
-/// has some.
+/// Removes blanks at the end of a key, since lookups ignore them. The key of a PDB entry without
+/// chain ends with blanks.
 pub(crate) fn trim_trailing_blanks(key: &[u8]) -> &[u8] {
     &key[..key.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1)]
 }
 
-/// Parses the first identifier of a word.
+/// Parses the first identifier of a word. Accepts also a PDB entry and chain without a tag.
 pub(crate) fn parse_first_id_or_pdb(word: &[u8]) -> Option<SeqId> {
-    // A PDB entry and its chain without a tag.
+    // A PDB entry of four characters, a bar and the chain, without a tag.
     if let Some(bar) = word.iter().position(|&b| b == b'|')
         && bar == 4
     {
@@ -72,7 +72,7 @@ pub(super) fn parse_integer_key(key: &[u8]) -> Option<i64> {
 /// Chooses the kind of lookup in version 4 (`SeqDB_SimplifyAccession`, seqdbcommon.cpp).
 ///
 /// # Errors
-/// An identifier with a known tag and invalid parts.
+/// [`IdRefusal`] for an identifier with a known tag and invalid parts.
 pub(super) fn version_4_lookup(key: &[u8]) -> Result<Version4Lookup, IdRefusal> {
     if let Some(id) = choose_best_id(&parse_lookup_ids(key)?) {
         return simplified(id, key);
@@ -134,7 +134,7 @@ pub(super) fn split_version(key: &[u8]) -> Option<(&[u8], u32)> {
     Some((accession, std::str::from_utf8(digits).ok()?.parse().ok()?))
 }
 
-/// Whether one of the identifiers has exactly the accession and the version in `word`.
+/// Returns whether one of the identifiers has the accession in `word` and the version `wanted`.
 pub(super) fn has_version<'a>(
     ids: impl IntoIterator<Item = &'a SeqId>,
     word: &[u8],
@@ -150,7 +150,7 @@ pub(super) fn has_version<'a>(
     })
 }
 
-/// Returns the FASTA form of an identifier, which version 4 looks up last.
+/// Returns the FASTA form of an identifier, which is the last key that version 4 tries.
 pub(super) fn fasta_id(key: &[u8]) -> Option<Vec<u8>> {
     parse_first_id_or_pdb(key).map(|id| id.fasta())
 }
@@ -170,7 +170,7 @@ pub(crate) fn id_spellings(id: &SeqId) -> Vec<Vec<u8>> {
             spellings.extend(dot.map(|dot| text[..dot].to_vec()));
             spellings.push(text);
         }
-        // The spelling that `version_4_list_key` gives.
+        // `version_4_list_key` gives an empty key for such identifiers.
         Ok(_) => spellings.push(Vec::new()),
         // BLAST+ ends with an exception here.
         Err(_) => {}
@@ -178,11 +178,11 @@ pub(crate) fn id_spellings(id: &SeqId) -> Vec<Vec<u8>> {
     spellings
 }
 
-/// Returns the version-4 key of an identifier in a list. Empty for a GI and other identifiers that
-/// this kind of list does not contain.
+/// Returns the version-4 key of an identifier in a list. The key is empty for a GI and for other
+/// identifiers that this kind of list does not contain.
 ///
 /// # Errors
-/// An identifier with a known tag and invalid parts.
+/// [`IdRefusal`] for an identifier with a known tag and invalid parts.
 pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdRefusal> {
     Ok(match version_4_lookup(id)? {
         Version4Lookup::Text(text) => text,
@@ -197,7 +197,7 @@ pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdRefusal> {
 /// seqdbgilistset.cpp).
 ///
 /// # Errors
-/// A word that is not a valid identifier.
+/// [`IdRefusal`] for a word that is not a valid identifier.
 pub(crate) fn version_5_list_key(word: &[u8]) -> Result<Option<Vec<u8>>, IdRefusal> {
     Ok(match parse_first_id(word)? {
         SeqId::Gi(_) => None,
@@ -205,12 +205,12 @@ pub(crate) fn version_5_list_key(word: &[u8]) -> Result<Option<Vec<u8>>, IdRefus
     })
 }
 
-/// Result of comparing a key with an identifier that is not equal to it.
+/// Result of comparing a key with an identifier that differs from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartialKeyMatch {
-    /// The key is the PDB entry of the identifier's chain.
+    /// The key is the PDB entry of the identifier, without the chain.
     PdbEntry,
-    /// The key is the accession without the version.
+    /// The key is the accession of the identifier, without the version.
     WithoutVersion,
     /// The key does not match.
     NoMatch,

@@ -5,18 +5,18 @@
 //! cheap to clone.
 //!
 //! # Checks
-//! * Opening checks names, aliases, and version and type of every volume. The index must have the
-//!   length that its counts require. The first and the last offset must lie in the sequence and
-//!   header files. The index must state as many residues as lie between them. Opening takes the
-//!   same time for ten sequences and for 10^8: it does not read the offset tables, which may be
-//!   gigabytes on a shared file system.
+//! * Opening checks names and aliases, and version and type of every volume. The index must have
+//!   the length that its counts require. The first and the last sequence offset must lie in the
+//!   sequence file, and the last header offset in the header file. The stated number of residues
+//!   must agree with these offsets. Opening takes the same time for ten sequences and for 10^8: it
+//!   does not read the offset tables, which may be gigabytes on a shared file system.
 //! * [`Database::validate`] checks offsets, sentinels and residue codes of a range of OIDs. A
 //!   search calls it once for each partition before it trusts the bytes.
-//! * Every access is bounds-checked. A damaged index that was never validated yields empty
-//!   sequences or errors, never a panic and never foreign memory.
+//! * Every access is bounds-checked. A damaged index that was never validated gives empty sequences
+//!   or errors. It never causes a panic or an access to other memory.
 //!
 //! Files are mapped into memory. If a file is cut short while it is mapped, the missing pages read
-//! as zeros; [`check_mapped_files`] and [`check_lost_pages`] report it.
+//! as zeros; [`check_mapped_files`] and [`check_lost_pages`] detect this.
 
 pub mod alias;
 mod bases;

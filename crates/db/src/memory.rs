@@ -10,7 +10,7 @@ use fleetblast_seq::nucleotide::random::Random;
 use crate::volume::Volume;
 use crate::{Database, DatabaseInfo, DbError, Defline, SequenceKind};
 
-/// One sequence of a database in memory.
+/// One sequence for a database in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubjectRecord {
     /// Definition lines of the sequence.
@@ -20,14 +20,14 @@ pub struct SubjectRecord {
 }
 
 impl SubjectRecord {
-    /// Creates a subject whose definition line is not parsed. The title is the whole line; the
-    /// identifier is `lcl|Subject_n`, where `number` counts from 1.
+    /// Creates a subject whose definition line is not parsed. The title is the whole line. The
+    /// identifier is `lcl|Subject_n`, where n is `number`, counted from 1.
     pub fn unparsed(number: u32, line: &[u8], residues: Vec<u8>) -> Self {
         let name = format!("Subject_{number}").into_bytes();
         Self::with_ids(vec![SeqId::Local(ObjectId::Text(name))], line.to_vec(), residues)
     }
 
-    /// Creates a subject with parsed identifiers, as with `-parse_deflines`.
+    /// Creates a subject with parsed identifiers, as for `-parse_deflines`.
     pub fn with_ids(ids: Vec<SeqId>, title: Vec<u8>, residues: Vec<u8>) -> Self {
         Self { deflines: vec![Defline { title, ids, ..Defline::default() }], residues }
     }
@@ -37,7 +37,7 @@ impl SubjectRecord {
 const LARGEST_VOLUME: usize = u32::MAX as usize;
 
 impl Database {
-    /// Builds a database of records, numbered in this order. `title` is what a report prints, e.g.
+    /// Builds a database from records, whose order gives the OIDs. Reports print `title`, e.g.
     /// `User specified sequence set (Input: s.fa).`; the date is `Unknown`.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Database {
     }
 }
 
-/// Builds a database whose volumes have at most `largest` bytes.
+/// Builds a database from records, with at most `largest` bytes in each volume.
 fn build(
     title: &[u8],
     kind: SequenceKind,
@@ -62,8 +62,7 @@ fn build(
     let mut builder = Builder::new(kind);
     for record in records {
         let stored = Stored::new(kind, record.residues);
-        // The volume needs a sentinel before the first sequence; each sequence brings one at its
-        // end.
+        // A volume has a sentinel before the first sequence; each sequence ends with another one.
         if stored.bytes.len() > largest - 1 {
             return Err(DbError::TooLarge {
                 what: "residues in one sequence",
@@ -88,18 +87,18 @@ fn build(
     Database::from_volumes(volumes, info)
 }
 
-/// The bytes of a sequence as volumes store them.
+/// The bytes of a sequence in the format of the sequence file.
 struct Stored {
     bytes: Vec<u8>,
-    /// Offset of the ambiguities; for a protein, the end.
+    /// Offset of the ambiguities in `bytes`; for a protein, the number of bytes.
     ambiguities: usize,
-    /// Number of letters.
+    /// Number of residues or bases.
     length: u32,
 }
 
 /// Maximal number of bases in a run of one ambiguous base.
 const LONGEST_RUN: usize = 1 << 12;
-/// Flag of the long format of ambiguities.
+/// Flag in the count of words for the long format of ambiguities.
 const LONG_RUNS: u32 = 1 << 31;
 
 impl Stored {
@@ -149,9 +148,9 @@ fn ambiguous_runs(letters: &[u8]) -> Vec<u8> {
 struct Builder {
     kind: SequenceKind,
     residues: Vec<u8>,
-    /// Start of each sequence, and at the end the end of the last one.
+    /// Offset of each sequence; the last entry is the end of the last sequence.
     offsets: Vec<u32>,
-    /// Start of the ambiguities of each sequence.
+    /// Offset of the ambiguities of each sequence.
     ambiguities: Vec<u32>,
     deflines: Vec<Vec<Defline>>,
     letters: u64,
@@ -171,7 +170,7 @@ impl Builder {
         }
     }
 
-    /// Adds a record. The caller ensures that all offsets stay below 2^32.
+    /// Adds a record to the volume. The caller ensures that all offsets stay below 2^32.
     fn push(&mut self, stored: Stored, deflines: Vec<Defline>) {
         self.ambiguities.push((self.residues.len() + stored.ambiguities) as u32);
         self.residues.extend_from_slice(&stored.bytes);
@@ -184,13 +183,14 @@ impl Builder {
     fn finish(mut self) -> Result<Arc<Volume>, DbError> {
         let sequences = self.deflines.len() as u32;
         let mut index = Vec::with_capacity(12 * self.offsets.len() + 40);
-        // Fields of the index: version 4, type, no title, no date.
+        // Fields of the index: version 4, sequence type, empty title, empty date, number of
+        // sequences.
         for word in [4, u32::from(self.kind == SequenceKind::Protein), 0, 0, sequences] {
             index.extend_from_slice(&u32::to_be_bytes(word));
         }
         index.extend_from_slice(&self.letters.to_le_bytes());
         index.extend_from_slice(&self.longest.to_be_bytes());
-        // Header offsets are not used, because the definition lines are never encoded.
+        // The header offsets are zeros and unused, because the definition lines are never encoded.
         index.resize(index.len() + 4 * self.offsets.len(), 0);
         index.extend(self.offsets.iter().flat_map(|offset| offset.to_be_bytes()));
         if self.kind == SequenceKind::Nucleotide {

@@ -1,20 +1,20 @@
 //! Parses NCBI's configuration files, as `IRWRegistry::x_Read` (ncbireg.cpp) does.
 //!
 //! An entry is `name = value` in a `[section]`. Lines that start with `;` or `#` are comments. A
-//! backslash at the end of a value continues it with the next line. A value may have escapes as in
-//! C, and double quotes around it. Reading ends at the first line that breaks these rules; the
-//! entries before it count.
+//! backslash at the end of a value continues the value on the next line. A value may have escapes
+//! as in C, and double quotes around it. Reading ends at the first line that breaks these rules,
+//! but the entries before this line are used.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use fleetblast_seq::convert::trim_spaces;
 
-/// Entries of a configuration file, and the error that ended its parsing early.
+/// Entries of a configuration file, and the error that stopped the parser.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ConfigFile {
     entries: Vec<Entry>,
-    /// The line that ended the parsing, if there is one.
+    /// The invalid line at which the parser stopped, if there is one.
     pub(crate) invalid_line: Option<InvalidLine>,
 }
 
@@ -25,7 +25,7 @@ struct Entry {
     value: Vec<u8>,
 }
 
-/// A line that is invalid in a configuration file.
+/// An invalid line in a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidLine {
     /// Number of the line, counted from 1.
@@ -40,7 +40,7 @@ impl fmt::Display for InvalidLine {
 }
 
 impl ConfigFile {
-    /// Parses a file, which may be UTF-16 with a byte order mark.
+    /// Parses a file. It may have a byte order mark and be UTF-16.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let text = without_byte_order_mark(bytes);
         let mut file = Self::default();
@@ -65,7 +65,7 @@ impl ConfigFile {
         file
     }
 
-    /// Value of `name` in `[section]`, both compared without case. Of several, the last one counts.
+    /// Returns the value of `name` in `[section]`. Ignores the case of both. The last entry counts.
     pub(crate) fn value(&self, section: &str, name: &str) -> Option<&[u8]> {
         let is_it = |entry: &&Entry| {
             entry.section.eq_ignore_ascii_case(section.as_bytes())
@@ -75,7 +75,7 @@ impl ConfigFile {
     }
 }
 
-/// Removes a byte order mark, and converts UTF-16 to UTF-8. Each half of a surrogate pair is a
+/// Removes a byte order mark, and converts UTF-16 to UTF-8. Each half of a surrogate pair becomes a
 /// character of its own, as in BLAST+.
 fn without_byte_order_mark(bytes: &[u8]) -> Cow<'_, [u8]> {
     if let Some(text) = bytes.strip_prefix(b"\xef\xbb\xbf") {
@@ -101,7 +101,7 @@ fn without_byte_order_mark(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 struct Lines<'a> {
     rest: &'a [u8],
-    /// Number of the last line.
+    /// Number of the line that was returned last, counted from 1.
     number: usize,
 }
 
@@ -120,9 +120,10 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Parses the name in a line that begins with a bracket.
+/// Parses the name in a line that begins with an opening bracket.
 fn section_name(line: &[u8]) -> Result<&[u8], &'static str> {
-    // A bracket as first letter of a name does not end it, although the name is then invalid.
+    // A closing bracket right after the opening one does not end the name; the name is then
+    // invalid.
     let end = line.iter().skip(2).position(|&byte| byte == b']');
     let name = trim_spaces(&line[1..2 + end.ok_or("the name of the section lacks its ']'")?]);
     match is_name(name) {
@@ -131,7 +132,7 @@ fn section_name(line: &[u8]) -> Result<&[u8], &'static str> {
     }
 }
 
-/// Parses name and value of a line and of the lines that continue it.
+/// Parses name and value from a line and from the lines that continue it.
 fn entry<'a>(line: &'a [u8], lines: &mut Lines) -> Result<(&'a [u8], Vec<u8>), &'static str> {
     let equals = line.iter().position(|&byte| byte == b'=');
     let equals = equals.ok_or("it is neither a section nor NAME=VALUE")?;
@@ -150,12 +151,12 @@ fn entry<'a>(line: &'a [u8], lines: &mut Lines) -> Result<(&'a [u8], Vec<u8>), &
     Ok((name, unescape(unquote(&value)?)?))
 }
 
-/// Whether the byte at `end` follows an odd number of backslashes.
+/// Returns whether an odd number of backslashes ends right before offset `end`.
 fn is_escaped(value: &[u8], end: usize) -> bool {
     value[..end].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
 }
 
-/// Removes all double quotes at the start of a value and one at its end; either may be missing.
+/// Removes all double quotes at the start of a value and one at its end; both may be missing.
 fn unquote(value: &[u8]) -> Result<&[u8], &'static str> {
     let (mut begin, mut end) = (0, value.len());
     for position in 0..value.len() {
@@ -173,7 +174,7 @@ fn unquote(value: &[u8]) -> Result<&[u8], &'static str> {
     Ok(&value[begin..end])
 }
 
-/// Resolves escapes as in C. Numbers in them are modulo 256; octal numbers have up to three digits.
+/// Resolves escapes as in C. Their numbers count modulo 256. Octal numbers have up to three digits.
 fn unescape(value: &[u8]) -> Result<Vec<u8>, &'static str> {
     const WRONG: &str = "the value has a backslash that escapes nothing";
     let digits = |text: &[u8], most: usize, radix: u32| {
@@ -213,7 +214,7 @@ fn unescape(value: &[u8]) -> Result<Vec<u8>, &'static str> {
     Ok(out)
 }
 
-/// Whether a section or an entry can have this name.
+/// Returns whether a section or an entry can have this name.
 fn is_name(name: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
     !name.is_empty() && name.iter().all(is_part)
@@ -229,7 +230,8 @@ mod tests {
         file.value("BLAST", "BLASTDB").map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
-    /// Each seen in the search path of `blastp -db nodb` with this text as `./.ncbirc`.
+    /// The expected values are those in the search path of `blastp -db nodb` with this text as
+    /// `./.ncbirc`.
     #[test]
     fn values_are_read_as_the_oracle_reads_them() {
         assert_eq!(blastdb("[BLAST]\nBLASTDB=/a\nBLASTDB=/b\n").as_deref(), Some("/b"));

@@ -17,8 +17,8 @@ use crate::volume::Volume;
 use crate::{Database, DatabaseInfo, DbError, SearchPath, SequenceKind, VolumeBytes, date, range};
 
 impl Database {
-    /// Opens the database, or the databases, that `names` lists as `-db` does: separated by
-    /// blanks, in double quotes if they contain blanks.
+    /// Opens the databases that `names` lists as `-db` does: separated by blanks, and in double
+    /// quotes if a name contains blanks.
     ///
     /// ```no_run
     /// use fleetblast_db::{Database, SearchPath, SequenceKind};
@@ -31,8 +31,8 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// Those of the oracle for names, aliases and versions; [`DbError::FileTruncated`] for files
-    /// cut short.
+    /// Those of the oracle for names, aliases and versions; [`DbError::FileTruncated`] for
+    /// truncated files.
     pub fn open(names: &str, kind: SequenceKind, search: &SearchPath) -> Result<Self, DbError> {
         Self::open_restricted(names, kind, search, None, &mut Vec::new())
     }
@@ -41,7 +41,7 @@ impl Database {
     /// BLAST+'s warnings to `warnings`.
     ///
     /// # Errors
-    /// As [`Database::open`], and those of lists that do not fit the database.
+    /// Those of [`Database::open`], and those of lists that do not fit the database.
     pub fn open_restricted(
         names: &str,
         kind: SequenceKind,
@@ -64,7 +64,7 @@ impl Database {
     /// [`Database::database_infos`] then has a single entry for all databases.
     ///
     /// # Errors
-    /// As [`Database::open_restricted`].
+    /// Those of [`Database::open_restricted`].
     pub fn open_to_retrieve(
         names: &str,
         kind: SequenceKind,
@@ -74,11 +74,12 @@ impl Database {
         Self::open_whole(names, kind, search, user, AliasLists::All)
     }
 
-    /// Opens the databases to describe them. Unlike [`Database::open_to_retrieve`], this reads no
-    /// list of an alias that states numbers of sequences and residues, and includes all sequences.
+    /// Opens the databases to describe them. If the aliases state numbers of sequences and
+    /// residues, this reads no lists and includes all sequences, unlike
+    /// [`Database::open_to_retrieve`].
     ///
     /// # Errors
-    /// As [`Database::open`].
+    /// Those of [`Database::open`].
     pub fn open_to_describe(
         names: &str,
         kind: SequenceKind,
@@ -138,7 +139,7 @@ impl Database {
     /// Makes a database from volumes whose files are already in memory, in this order.
     ///
     /// # Errors
-    /// Errors of damaged files; messages call the files of volume n `volume-n.pin` and so on.
+    /// Those of damaged files. Messages call the files of volume n `volume-n.pin` and so on.
     pub fn from_volume_bytes(volumes: Vec<VolumeBytes>) -> Result<Self, DbError> {
         let volumes = volumes
             .into_iter()
@@ -156,7 +157,7 @@ impl Database {
         Self::from_volumes(volumes, info)
     }
 
-    /// Makes a database of volumes without aliases.
+    /// Makes a database from volumes, without aliases.
     pub(crate) fn from_volumes(
         volumes: Vec<Arc<Volume>>,
         info: DatabaseInfo,
@@ -187,8 +188,8 @@ impl Database {
     }
 }
 
-/// Title and totals of one of the names, which BLAST+ opens by itself for this purpose
-/// (`CAlignFormatUtil::GetBlastDbInfo`, align_format_util.cpp).
+/// Returns title and totals of one of the names in `-db`. BLAST+ opens each name by itself for this
+/// purpose (`CAlignFormatUtil::GetBlastDbInfo`, align_format_util.cpp).
 fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseInfo, DbError> {
     let tree = AliasNode::resolve(&name, pool.kind, search)?;
     let opened = pool.open(&tree)?;
@@ -206,10 +207,10 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
     })
 }
 
-/// The lists of aliases to read.
+/// The lists of an alias tree to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AliasLists {
-    /// Lists of aliases whose sequences must be counted.
+    /// All lists if BLAST+ must count the sequences for the totals, otherwise none.
     ForTotals,
     /// All lists that include or exclude sequences.
     All,
@@ -266,7 +267,7 @@ impl Part {
         Ok(part)
     }
 
-    /// Restricts the volumes to the included sequences.
+    /// Restricts the volumes to the included sequences, and counts these if BLAST+ does.
     fn restrict(&mut self, inclusion: Inclusion, whole: &Database) {
         self.filter = inclusion.filter;
         (self.included, self.retrievable) = match inclusion.window {
@@ -288,13 +289,13 @@ impl Part {
     }
 }
 
-/// Volumes opened so far; each is opened once.
+/// Volumes that are already open, so that each one is opened once.
 struct Pool {
     kind: SequenceKind,
     volumes: HashMap<BasePath, Arc<Volume>>,
 }
 
-/// Volumes of one tree in OID order, with their OIDs.
+/// Volumes of one alias tree in OID order, each with its OIDs.
 struct Opened {
     volumes: Vec<(BasePath, Arc<Volume>, Range<u32>)>,
     count: u32,
@@ -316,7 +317,7 @@ impl Pool {
         if volumes.windows(2).any(|pair| five(&pair[0].1) != five(&pair[1].1)) {
             return Err(DbError::MixedVersions);
         }
-        // BLAST+ opens the LMDB file of a version-5 volume whether it needs it or not.
+        // BLAST+ opens the LMDB file of a version-5 volume even if it does not need the file.
         if let Some(path) = volumes.iter().filter_map(|(_, v)| v.lmdb_path()).find(|p| !p.exists())
         {
             return Err(DbError::MissingLmdb { path });
@@ -333,7 +334,7 @@ impl Pool {
 }
 
 impl Opened {
-    /// Restricts the volumes to the definition lines that the filter includes.
+    /// Returns the volumes, restricted to the definition lines that the filter includes.
     fn filtered(&self, filter: Option<&Arc<DeflineFilter>>) -> Vec<Arc<Volume>> {
         let volumes = self.volumes.iter().enumerate().map(|(i, (_, volume, _))| match filter {
             Some(filter) => Arc::new(volume.with_filter(filter.clone(), i)),

@@ -5,25 +5,25 @@ use std::ops::Range;
 /// One of the files of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VolumeFile {
-    /// `.pin`, `.nin`
+    /// Index file: `.pin` or `.nin`.
     Index,
-    /// `.psq`, `.nsq`
+    /// Sequence file: `.psq` or `.nsq`.
     Sequences,
-    /// `.phr`, `.nhr`
+    /// Header file: `.phr` or `.nhr`.
     Headers,
 }
 
 /// A part of a volume's file that can be loaded separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VolumePart {
-    /// In the index: the start of each sequence, and the end of the last.
+    /// In the index: the start of each sequence, and the end of the last one.
     SequenceOffsets,
-    /// In the index, for nucleotides only: the start of each sequence's ambiguities.
+    /// In the index of nucleotides: the start of each sequence's ambiguities.
     AmbiguityOffsets,
-    /// Residues, each sequence between sentinels; or packed bases, each sequence followed by its
-    /// ambiguities.
+    /// Residues, with a sentinel between sequences; or packed bases, with the ambiguities after the
+    /// bases of each sequence.
     Sequences,
-    /// In the index: the start of each header, and the end of the last.
+    /// In the index: the start of each header, and the end of the last one.
     HeaderOffsets,
     /// Definition lines.
     Headers,
@@ -54,8 +54,8 @@ impl VolumePart {
 /// A range of bytes in a file of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSpan {
-    /// The contents of the range.
+    /// The part of the file that the range belongs to.
     pub part: VolumePart,
-    /// The range in the file [`VolumePart::volume_file`].
+    /// The range in the file that [`VolumePart::volume_file`] returns.
     pub bytes: Range<u64>,
 }

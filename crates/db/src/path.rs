@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 /// A path without its extension, as BLAST+ names databases.
 pub(crate) type BasePath = Vec<u8>;
 
-/// Converts bytes to a string of the operating system.
+/// Converts the bytes of a path to a string of the operating system.
 pub(crate) fn os_str(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }
 
-/// Appends an extension to `base`; returns a path of the file system.
+/// Appends a dot and `extension` to `base`. Returns the path in the file system.
 pub(crate) fn with_extension(base: &[u8], extension: &str) -> PathBuf {
     let mut bytes = base.to_vec();
     bytes.push(b'.');
@@ -20,7 +20,7 @@ pub(crate) fn with_extension(base: &[u8], extension: &str) -> PathBuf {
     PathBuf::from(os_str(&bytes))
 }
 
-/// Whether `base.extension` is a file (not a directory).
+/// Returns whether `base.extension` is a file (not a directory).
 pub(crate) fn has_file(base: &[u8], extension: &str) -> bool {
     with_extension(base, extension).is_file()
 }
@@ -30,7 +30,7 @@ pub(crate) fn display_text(base: &[u8]) -> String {
     String::from_utf8_lossy(base).into_owned()
 }
 
-/// Returns the part before the last slash, empty if there is none.
+/// Returns the part before the last slash; empty if there is no slash.
 pub(crate) fn directory(base: &[u8]) -> &[u8] {
     base.iter().rposition(|&b| b == b'/').map_or(&[], |at| &base[..at])
 }
@@ -40,7 +40,7 @@ pub(crate) fn file_name(base: &[u8]) -> &[u8] {
     base.iter().rposition(|&b| b == b'/').map_or(base, |at| &base[at + 1..])
 }
 
-/// Joins `directory` and `name`. An absolute name stands for itself.
+/// Joins `directory` and `name`. Returns an absolute `name` unchanged.
 pub(crate) fn join(directory: &[u8], name: &[u8]) -> BasePath {
     if directory.is_empty() || name.first() == Some(&b'/') {
         return name.to_vec();
@@ -53,7 +53,7 @@ pub(crate) fn join(directory: &[u8], name: &[u8]) -> BasePath {
     joined
 }
 
-/// Normalises the directory of a base path. The last component is kept even if it is a link.
+/// Normalises the directory of a base path. Keeps the last component even if it is a link.
 pub(crate) fn normalize_directory(base: &[u8]) -> BasePath {
     let mut normal = normalize(directory(base));
     normal.push(b'/');
@@ -61,11 +61,11 @@ pub(crate) fn normalize_directory(base: &[u8]) -> BasePath {
     normal
 }
 
-/// Maximal number of symbolic links followed, as in `CDirEntry::NormalizePath` (ncbifile.cpp).
+/// Maximal number of symbolic links to follow, as in `CDirEntry::NormalizePath` (ncbifile.cpp).
 const MOST_LINKS: usize = 1024;
 
-/// Removes `.`, empty and `..` components and follows symbolic links, without requiring that the
-/// path exists. The empty path stays empty; a relative path stays relative.
+/// Removes `.`, empty and `..` components and follows symbolic links. The path need not exist. The
+/// empty path stays empty; a relative path stays relative.
 pub(crate) fn normalize(path: &[u8]) -> Vec<u8> {
     if path.is_empty() {
         return Vec::new();
@@ -104,7 +104,7 @@ pub(crate) fn normalize(path: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the components in reverse order, so that the first one is popped first.
+/// Returns the components of a path in reverse order, so that the first one is popped first.
 fn components(path: &[u8]) -> Vec<Vec<u8>> {
     path.split(|&b| b == b'/').rev().map(<[u8]>::to_vec).collect()
 }
@@ -118,7 +118,7 @@ fn assemble(absolute: bool, parts: &[Vec<u8>]) -> Vec<u8> {
 /// Splits a list of names at blanks. Text in double quotes is one name.
 ///
 /// With `keep_quotes` the quotes stay part of the name. The report opens and labels each database
-/// of `-db` by such names. The byte after a closing quote is then skipped, whatever it is
+/// of `-db` by such names. After a closing quote, the next byte is then skipped, whatever it is
 /// (`SeqDB_SplitQuoted`, seqdbcommon.cpp). An unterminated quote extends to the end. An opening
 /// quote also ends the word directly before it.
 pub(crate) fn split_names(list: &[u8], keep_quotes: bool) -> Vec<Vec<u8>> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Returns the union of ranges in any order.
+/// Returns the union of ranges that can be in any order.
 pub(crate) fn sorted_union(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| range.start);
@@ -16,13 +16,13 @@ pub(crate) fn sorted_union(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     merged
 }
 
-/// Joins single OIDs in any order to ranges.
+/// Joins single OIDs, in any order, to ranges.
 pub(crate) fn ranges_of_oids(mut oids: Vec<u32>) -> Vec<Range<u32>> {
     oids.sort_unstable();
     ranges_of_sorted_oids(oids)
 }
 
-/// Joins single OIDs in ascending order to ranges.
+/// Joins single OIDs, in ascending order, to ranges.
 pub(crate) fn ranges_of_sorted_oids(oids: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> {
     let mut ranges: Vec<Range<u32>> = Vec::new();
     for oid in oids {
@@ -35,13 +35,13 @@ pub(crate) fn ranges_of_sorted_oids(oids: impl IntoIterator<Item = u32>) -> Vec<
     ranges
 }
 
-/// Returns the first OID of sorted ranges that is not less than `oid`.
+/// Returns the first OID that is in the sorted `ranges` and not less than `oid`.
 pub(crate) fn first_oid_from(ranges: &[Range<u32>], oid: u32) -> Option<u32> {
     let at = ranges.partition_point(|range| range.end <= oid);
     ranges.get(at).map(|range| range.start.max(oid))
 }
 
-/// Returns the OIDs that are in both sets.
+/// Returns the OIDs that are in both sets of ranges.
 pub(crate) fn intersection(one: &[Range<u32>], other: &[Range<u32>]) -> Vec<Range<u32>> {
     let (mut i, mut j) = (0, 0);
     let mut common = Vec::new();
@@ -68,7 +68,7 @@ pub(crate) fn difference(from: &[Range<u32>], excluded: &[Range<u32>]) -> Vec<Ra
     intersection(from, &gaps)
 }
 
-/// Returns the parts of `ranges` within `window`.
+/// Returns the OIDs of `ranges` that are in `window`.
 pub(crate) fn clip(ranges: &[Range<u32>], window: &Range<u32>) -> Vec<Range<u32>> {
     let first = ranges.partition_point(|range| range.end <= window.start);
     ranges[first..]

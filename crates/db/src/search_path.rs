@@ -1,4 +1,4 @@
-//! Search path of databases: working directory, `BLASTDB`, configuration file.
+//! Search path for databases: working directory, `BLASTDB`, configuration file.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,23 +7,24 @@ use std::path::{Path, PathBuf};
 use crate::path::{self, BasePath};
 use crate::{DbError, SequenceKind, configuration_value};
 
-/// Directories in which a database is searched, in this order: the working directory, those of the
-/// environment variable `BLASTDB`, those of `[BLAST] BLASTDB` in NCBI's configuration file.
+/// Directories in which a database is searched. They are, in this order, the working directory,
+/// those of the environment variable `BLASTDB`, and those of `[BLAST] BLASTDB` in NCBI's
+/// configuration file.
 ///
-/// [`DbError::NotFound`] prints the three parts, each followed by a colon; the last part and its
-/// colon only if it exists (`CSeqDBAtlas::GenerateSearchPath`, seqdbatlas.hpp).
+/// [`DbError::NotFound`] prints these three parts, each followed by a colon. It omits the last part
+/// and its colon if there is no such entry (`CSeqDBAtlas::GenerateSearchPath`, seqdbatlas.hpp).
 #[derive(Clone, Debug)]
 pub struct SearchPath {
     /// Working directory, normalised.
     directory: Vec<u8>,
-    /// All three parts, joined.
+    /// The three parts, each followed by a colon.
     text: Vec<u8>,
 }
 
 impl SearchPath {
     /// Makes a search path from the working directory `directory`, the value of `BLASTDB` (empty if
-    /// unset) and the value in the configuration file. The two values can list several directories,
-    /// separated by colons.
+    /// unset) and the value in the configuration file. Each of the two values can list several
+    /// directories, separated by colons.
     pub fn new(directory: &Path, blastdb: &OsStr, configured: Option<&OsStr>) -> Self {
         let directory = path::normalize(directory.as_os_str().as_bytes());
         let mut text = directory.clone();
@@ -50,12 +51,12 @@ impl SearchPath {
         Ok(Self::new(&directory, &blastdb, configured.as_deref()))
     }
 
-    /// Text of the path as BLAST+ prints it, e.g. `/cwd::`.
+    /// Returns the text of the search path as BLAST+ prints it, e.g. `/cwd::`.
     pub fn display_text(&self) -> String {
         path::display_text(&self.text)
     }
 
-    /// The working directory.
+    /// Returns the working directory.
     pub(crate) fn directory(&self) -> &[u8] {
         &self.directory
     }
@@ -74,7 +75,7 @@ impl SearchPath {
 }
 
 impl SearchPath {
-    /// Finds the first `directory/name` that exists; an absolute `name` stands for itself.
+    /// Finds the first `directory/name` that is a file. An absolute `name` is used as it is.
     pub(crate) fn find_file(&self, name: &[u8]) -> Option<BasePath> {
         self.directories()
             .map(|directory| path::join(directory, name))

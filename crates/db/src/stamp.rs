@@ -1,8 +1,8 @@
-//! Detects changes of files after they were opened. A mapping changes with its file, so results
-//! before and after a change would come from different sequences.
+//! Detects that files changed after they were opened. A mapping changes with its file, so results
+//! before and after a change would belong to different sequences.
 //!
-//! Length and modification time decide. The time of the last status change does not: backups,
-//! access lists, hard links and `touch -a` set it without writing anything.
+//! Length and modification time of a file decide. The time of the last status change does not:
+//! backups, access lists, hard links and `touch -a` set it without writing anything.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::DbError;
 
-/// Path and attributes of a file when it was opened.
+/// Path of a file, and its attributes when it was opened.
 #[derive(Clone, Debug)]
 pub(crate) struct FileStamp {
     path: PathBuf,
@@ -19,22 +19,22 @@ pub(crate) struct FileStamp {
 }
 
 impl FileStamp {
-    /// Records a file with the attributes that it had when it was opened.
+    /// Keeps the path of a file and the attributes that it had when it was opened.
     pub(crate) fn new(path: PathBuf, opened: Metadata) -> Self {
         Self { path, opened }
     }
 
-    /// Path by which the file was opened.
+    /// Returns the path by which the file was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Attributes of the file when it was opened.
+    /// Returns the attributes of the file when it was opened.
     pub(crate) fn metadata(&self) -> &Metadata {
         &self.opened
     }
 
-    /// Whether an open file is this file, not another one with the same path.
+    /// Returns whether an open file is this file, not another one with the same path.
     pub(crate) fn matches_file(&self, file: &File) -> io::Result<bool> {
         Ok(self.is_same(&file.metadata()?))
     }
@@ -43,7 +43,7 @@ impl FileStamp {
         (other.dev(), other.ino()) == (self.opened.dev(), self.opened.ino())
     }
 
-    /// Whether the path still names this file; true if that is unknown.
+    /// Returns whether the path still names this file; true if that is unknown.
     pub(crate) fn matches_path(&self) -> bool {
         self.look() != Ok(false)
     }
@@ -51,7 +51,8 @@ impl FileStamp {
     /// Checks that the path still names this file.
     ///
     /// # Errors
-    /// [`DbError::FileReplacedWhileOpened`]; a path that cannot be looked up.
+    /// [`DbError::FileReplacedWhileOpened`] if not; [`DbError::Io`] if the path cannot be looked
+    /// up.
     pub(crate) fn verify_path(&self) -> Result<(), DbError> {
         let is_named = match fs::metadata(&self.path) {
             Ok(now) => self.is_same(&now),
@@ -64,9 +65,9 @@ impl FileStamp {
         }
     }
 
-    /// Checks that the file was not written to. A file that was replaced or removed still has its
-    /// old contents. Returns whether the path still names the file; true if that is
-    /// unknown.
+    /// Checks that the file was not written to. A file that was replaced or removed counts as
+    /// unchanged, since its open contents remain. Returns whether the path still names the file;
+    /// true if that is unknown.
     ///
     /// # Errors
     /// [`DbError::FileChanged`] if it was written to.
@@ -86,11 +87,11 @@ impl FileStamp {
         }
     }
 
-    /// Compares the current attributes of the file, as its path shows them. Returns whether the
-    /// path still names the file; true if that is unknown.
+    /// Compares the attributes when the file was opened with those that its path has now. Returns
+    /// whether the path still names the file; true if that is unknown.
     ///
     /// # Errors
-    /// A text about the change, if the file was written to.
+    /// A text that describes the change, if the file was written to.
     fn look(&self) -> Result<bool, String> {
         let (now, opened) = match fs::metadata(&self.path) {
             Ok(now) => (now, &self.opened),
@@ -154,7 +155,7 @@ mod tests {
         let stamp = FileStamp::new(path.clone(), opened.clone());
         let status = |file: &Metadata| (file.ctime(), file.ctime_nsec());
         let read = FileTimes::new().set_accessed(SystemTime::UNIX_EPOCH);
-        // The clock of files stands still for some milliseconds.
+        // The clock of the file system advances only every few milliseconds.
         while status(&fs::metadata(&path).unwrap()) == status(&opened) {
             File::open(&path).unwrap().set_times(read).unwrap();
         }

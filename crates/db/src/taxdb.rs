@@ -1,10 +1,11 @@
 //! Names of taxa from NCBI's taxonomy database (`taxdb.bti`, `taxdb.btd`), if the search path has
 //! one.
 //!
-//! The index is big-endian with 32-bit words: the magic number, the number of taxa, and four
-//! reserved words. Then follow, for each taxon in ascending order, its taxid and the offset of its
-//! names in the data file. The names of a taxon end where those of the next begin: scientific,
-//! common, BLAST name and super-kingdom, separated by tabs (`CSeqDBTaxInfo`, seqdbtax.cpp).
+//! The index consists of big-endian 32-bit words. It begins with the magic number, the number of
+//! taxa, and four reserved words. For each taxon, in ascending order, follow its taxid and the
+//! offset of its names in the data file. The names of a taxon end where those of the next one
+//! begin. They are scientific, common and BLAST name and super-kingdom, separated by tabs
+//! (`CSeqDBTaxInfo`, seqdbtax.cpp).
 
 use std::path::{Path, PathBuf};
 
@@ -12,9 +13,9 @@ use crate::bytes::FileBytes;
 use crate::{DbError, SearchPath, path};
 
 const MAGIC: u32 = 0x8739;
-/// Bytes before the first entry of the index.
+/// Number of bytes before the first entry of the index.
 const HEADER: usize = 24;
-/// Bytes of an entry.
+/// Number of bytes of an entry.
 const ENTRY: usize = 8;
 
 /// Names of a taxon, in the encoding of the file.
@@ -24,17 +25,17 @@ pub struct TaxonNames {
     pub scientific_name: Vec<u8>,
     /// Common name.
     pub common_name: Vec<u8>,
-    /// Name of the group that BLAST reports show.
+    /// Name of the taxon's group in BLAST reports.
     pub blast_name: Vec<u8>,
-    /// Super-kingdom.
+    /// Name of the super-kingdom.
     pub kingdom: Vec<u8>,
 }
 
-/// The taxonomy database. As in BLAST+, no taxon has names if its files are missing or obviously
-/// invalid.
+/// The taxonomy database. If its files are missing or obviously invalid, no taxon has names, as in
+/// BLAST+.
 #[derive(Debug, Default)]
 pub struct TaxonomyNames {
-    /// Path of the index, if it was found.
+    /// Path of the index, if the search path has one.
     index: Option<PathBuf>,
     opened: Option<Opened>,
     fault: Option<TaxonomyFault>,
@@ -49,9 +50,9 @@ struct Opened {
 /// The reason why the installed taxonomy database cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaxonomyFault {
-    /// BLAST+'s message when it first needs a name; `None` for most faults.
+    /// BLAST+'s message when it first needs a name; `None` for faults that BLAST+ does not report.
     pub blast_message: Option<String>,
-    /// The file and the error in it.
+    /// The file, and a description of the error in it.
     pub reason: String,
 }
 
@@ -67,18 +68,18 @@ impl TaxonomyNames {
         Self { index: Some(index), opened, fault }
     }
 
-    /// Whether there is an index on the search path, valid or not.
+    /// Returns whether the search path has an index, valid or not.
     pub fn is_installed(&self) -> bool {
         self.index.is_some()
     }
 
-    /// The reason why the installed taxonomy database cannot be used; `None` if it can
-    /// be used or is not installed.
+    /// Returns the reason why the installed taxonomy database cannot be used. Returns `None` if it
+    /// can be used or is not installed.
     pub fn fault(&self) -> Option<&TaxonomyFault> {
         self.fault.as_ref()
     }
 
-    /// Paths of index and data, if the database is installed.
+    /// Returns the paths of index and data, if both could be opened.
     pub fn files(&self) -> Option<[PathBuf; 2]> {
         let index = self.index.as_ref().filter(|_| self.opened.is_some())?;
         Some([index.clone(), data_of(index)])
@@ -87,8 +88,8 @@ impl TaxonomyNames {
     /// Returns the names of a taxon; `None` if the database does not contain it.
     ///
     /// # Errors
-    /// If the names are beyond the end of the data, which is cut short or of another
-    /// release than the index.
+    /// [`DbError::Inconsistent`] if the names are beyond the end of the data file. This file is
+    /// then cut short, or of another release than the index.
     pub fn names_of_taxid(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
         let Some(Opened { index, data }) = &self.opened else { return Ok(None) };
         let entries = index.get(HEADER..).unwrap_or_default().as_chunks::<ENTRY>().0;
@@ -108,8 +109,8 @@ impl TaxonomyNames {
     }
 }
 
-/// Parses the four names of a taxon. If there are fewer, or the last one is empty, the result is
-/// `None`.
+/// Parses the four names of a taxon. Returns `None` if there are fewer, or if the last one is
+/// empty.
 fn parse(names: &[u8]) -> Option<TaxonNames> {
     let mut names = names.splitn(4, |&byte| byte == b'\t').map(<[u8]>::to_vec);
     let mut next = || names.next();
@@ -126,7 +127,7 @@ fn data_of(index: &Path) -> PathBuf {
     index.with_extension("btd")
 }
 
-/// Opens both files (`CTaxDBFileInfo`, seqdbtax.cpp).
+/// Opens and checks index and data (`CTaxDBFileInfo`, seqdbtax.cpp).
 fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
     let silent = |error: DbError| TaxonomyFault { blast_message: None, reason: error.to_string() };
     let fault = |said: Option<String>, problem: String| TaxonomyFault {
@@ -175,7 +176,7 @@ mod tests {
         names
     }
 
-    /// An index, and data or none.
+    /// Opens a taxonomy database from this index, and from data if there are any.
     fn of_files(index: Vec<u8>, data: Option<&[u8]>) -> TaxonomyNames {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("taxdb.bti"), index).unwrap();
@@ -195,7 +196,7 @@ mod tests {
             (human.common_name, human.kingdom),
             (b"human".to_vec(), b"Eukaryota\n".to_vec())
         );
-        // Three names only; an empty last one; unknown taxa.
+        // A taxon with three names only, one with an empty last name, and unknown taxa.
         for unknown in [10090, 32630, 1, -1, 9607] {
             assert_eq!(names.names_of_taxid(unknown).unwrap(), None, "{unknown}");
         }
@@ -204,7 +205,7 @@ mod tests {
     #[test]
     fn names_that_are_not_in_the_data_are_an_error() {
         let data = b"Homo sapiens\thuman\tprimates\tEukaryota";
-        // Names outside the file; names that end before they begin; the last ones.
+        // Names outside the file, names that end before they begin, and the last names of the file.
         let names = database(&[(5, 30), (7, 10), (8, 0), (9, 999)], data);
         for (taxid, place) in [(5, 24), (8, 40), (9, 48)] {
             let error = names.names_of_taxid(taxid).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Title, totals and ranges that a tree of aliases states.
+//! Title, totals and OID range of an alias tree.
 
 use std::ops::Range;
 
@@ -7,15 +7,15 @@ use crate::tree::AliasNode;
 use crate::volume::Volume;
 use crate::{DbError, MOST_SEQUENCES};
 
-/// Finds opened volumes and their OIDs by path.
+/// A source of opened volumes and their OIDs, by path.
 pub(crate) trait VolumeSource {
     /// Returns the volume at `base` and the OIDs of its sequences.
     fn get(&self, base: &BasePath) -> Option<(&Volume, Range<u32>)>;
 }
 
 impl AliasNode {
-    /// Returns the title of the alias. If it has none, joins those of its members by `; `, nested
-    /// aliases before volumes.
+    /// Returns the title of the alias. If it has none, joins the titles of its members by `; `,
+    /// nested aliases before volumes.
     pub(crate) fn title(&self, volumes: &impl VolumeSource) -> Vec<u8> {
         if let Some(entry) = self.alias.get("TITLE") {
             return entry.value.clone();
@@ -26,21 +26,21 @@ impl AliasNode {
         join_titles(titles)
     }
 
-    /// Number of sequences to report: NSEQ if given, else counted.
+    /// Returns the number of sequences to report: NSEQ if the alias gives it, else the count.
     pub(crate) fn sequence_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
         let total = self
             .sum("NSEQ", MOST_SEQUENCES, volumes, &|volume| volume.index().sequence_count.into())?;
         check_limit("sequences", total, MOST_SEQUENCES)
     }
 
-    /// Number of residues to report: LENGTH if given, else counted.
+    /// Returns the number of residues to report: LENGTH if the alias gives it, else the count.
     pub(crate) fn residue_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
         let total =
             self.sum("LENGTH", u64::MAX, volumes, &|volume| volume.index().residue_count)?;
         check_limit("residues", total, i64::MAX as u64)
     }
 
-    /// Value of STATS_NSEQ, 0 if not given.
+    /// Returns the value of STATS_NSEQ; 0 if no alias gives it.
     pub(crate) fn stats_sequence_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
         check_limit(
             "sequences",
@@ -49,7 +49,7 @@ impl AliasNode {
         )
     }
 
-    /// Value of STATS_TOTLEN, 0 if not given.
+    /// Returns the value of STATS_TOTLEN; 0 if no alias gives it.
     pub(crate) fn stats_residue_count(&self, volumes: &impl VolumeSource) -> Result<u64, DbError> {
         let total = self.sum("STATS_TOTLEN", u64::MAX, volumes, &|_| 0)?;
         check_limit("residues", total, i64::MAX as u64)
@@ -83,19 +83,19 @@ impl AliasNode {
         if first.is_none() && last.is_none() {
             return Ok(None);
         }
-        // Both numbers fit, because `number` limits them.
+        // `number` limits both values, so they fit into 32 bits.
         let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let start = narrow(first.unwrap_or(0)).saturating_sub(1);
         Ok(Some(start..last.map_or(u32::MAX, narrow)))
     }
 }
 
-/// Joins the titles by `; `, omitting empty ones.
+/// Joins titles by `; `. Omits empty ones.
 pub(crate) fn join_titles(titles: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     titles.filter(|title| !title.is_empty()).collect::<Vec<_>>().join(&b"; "[..])
 }
 
-/// Returns `total`, or an error if it is more than `maximum`.
+/// Returns `total`, or an error if it exceeds `maximum`.
 pub(crate) fn check_limit(what: &'static str, total: u64, maximum: u64) -> Result<u64, DbError> {
     if total > maximum {
         return Err(DbError::TooLarge { what, found: total, maximum });

@@ -1,4 +1,4 @@
-//! The tree of aliases, from database names to volumes.
+//! The tree of aliases that leads from database names to volumes.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -7,17 +7,17 @@ use crate::alias::AliasFile;
 use crate::path::{self, BasePath};
 use crate::{DbError, SearchPath, SequenceKind};
 
-/// Maximal number of alias files in one tree; it also limits the nesting.
+/// Maximal number of alias files in one tree.
 const MOST_ALIASES: usize = 4096;
 /// Maximal depth of aliases within aliases.
 const DEEPEST: usize = 64;
 
-/// An alias with its members, or the list of names that the user gave.
+/// An alias with its members, or the list of names in `-db` at the top of the tree.
 #[derive(Debug, Default)]
 pub(crate) struct AliasNode {
-    /// Entries of the alias file; none for the user's list.
+    /// Entries of the alias file; empty for the list in `-db`.
     pub(crate) alias: AliasFile,
-    /// Path of the alias file, for messages.
+    /// Path of the alias file, for messages; empty for the list in `-db`.
     pub(crate) file: PathBuf,
     /// Members that are aliases, in DBLIST order.
     pub(crate) nodes: Vec<AliasNode>,
@@ -29,7 +29,7 @@ impl AliasNode {
     /// Resolves a list of names, as in `-db`, to a tree.
     ///
     /// # Errors
-    /// Errors of names and alias files; no volume is opened.
+    /// Those of names and alias files. No volume is opened.
     pub(crate) fn resolve(
         list: &[u8],
         kind: SequenceKind,
@@ -78,8 +78,8 @@ impl AliasNode {
         }
     }
 
-    /// Returns the volumes that [`CombinedInfo`](crate::CombinedInfo) lists. Called for the user's
-    /// list.
+    /// Returns the paths that [`CombinedInfo`](crate::CombinedInfo) lists. Call it for the top of
+    /// the tree.
     pub(crate) fn listed_volumes(&self) -> Vec<BasePath> {
         use std::os::unix::ffi::OsStrExt;
         let mut listed: BTreeSet<_> = self.volumes.iter().cloned().collect();
@@ -101,8 +101,8 @@ impl AliasNode {
     }
 }
 
-/// Sort key of volumes in BLAST+: the name without an extension of indexes or aliases, then the
-/// path (`SeqDB_CompareVolume`, seqdbcommon.cpp).
+/// Returns the sort key of a volume in BLAST+. It is the name without an extension of index or
+/// alias files, then the path (`SeqDB_CompareVolume`, seqdbcommon.cpp).
 fn volume_order(base: &BasePath) -> (&[u8], &BasePath) {
     const EXTENSIONS: [&[u8]; 4] = [b".nal", b".nin", b".pal", b".pin"];
     let name = path::file_name(base);
@@ -110,11 +110,11 @@ fn volume_order(base: &BasePath) -> (&[u8], &BasePath) {
     (stem.filter(|stem| !stem.is_empty()).unwrap_or(name), base)
 }
 
-/// Reads alias files recursively.
+/// Reader of alias files and of the aliases that they name.
 struct Resolver<'a> {
     search: &'a SearchPath,
     kind: SequenceKind,
-    /// Normalised paths of the aliases being read, outermost first.
+    /// Normalised paths of the aliases that are being read, outermost first.
     open: Vec<BasePath>,
     /// Number of aliases read so far.
     count: usize,
@@ -151,12 +151,15 @@ impl Resolver<'_> {
         Ok(node)
     }
 
-    /// Adds the member of the alias `base` that its DBLIST calls `name`.
+    /// Adds to `node` the member that the DBLIST of the alias `base` calls `name`.
     ///
-    /// In this order (`CSeqDBAliasNode::x_ExpandAliases`, seqdbalias.cpp): the name of the alias
-    /// itself is the volume beside it; an alias in the alias's directory; a volume *of that file
-    /// name in the working directory*, even if the name has a directory; a volume in the alias's
-    /// directory; whatever the search path finds.
+    /// The first candidate that exists is added (`CSeqDBAliasNode::x_ExpandAliases`,
+    /// seqdbalias.cpp):
+    /// * the volume beside the alias, if `name` is the alias's own name;
+    /// * an alias in the alias's directory;
+    /// * a volume *with that file name in the working directory*, even if `name` has a directory;
+    /// * a volume in the alias's directory;
+    /// * an alias or volume on the search path.
     fn add_member(
         &mut self,
         node: &mut AliasNode,
@@ -198,7 +201,8 @@ impl Resolver<'_> {
 mod tests {
     use super::*;
 
-    /// Seen with `blastdbcmd -db "vm ALIAS" -info`, where `vm` has several volumes.
+    /// The expected order is that of `blastdbcmd -db "vm ALIAS" -info`, where `vm` has several
+    /// volumes.
     #[test]
     fn alias_files_come_before_the_volumes_that_are_called_after_them() {
         let sorted = ["d/vb", "c/vm.nal", "a/vm.00", "b/vm.00", "a/vn", "b/vm"].map(Vec::from);

@@ -1,7 +1,7 @@
 //! Definition lines with bytes that are not printable ASCII.
 //!
-//! BLAST+ warns about them after it printed all definition lines. Threads and ranks find them in
-//! any order, but the first one of each volume is always the same.
+//! BLAST+ warns about such lines after it printed all definition lines. Threads and ranks find them
+//! in any order, but the first one of each volume is always the same.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of text with unprintable bytes in a header.
+/// The kind of text in a header that has unprintable bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum UnprintableText {
-    /// A title.
+    /// The title of a definition line.
     Title,
-    /// An identifier.
+    /// An identifier of a definition line.
     Identifier,
 }
 
-/// The first sequence of a volume with unprintable bytes in its definition lines, in OID order,
-/// among the sequences read so far.
+/// The first sequence of a volume, in OID order, whose definition lines have unprintable bytes.
+/// Only sequences that were read so far count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct UnprintableHeader {
     /// OID of the sequence.
@@ -42,11 +42,12 @@ impl fmt::Display for UnprintableHeader {
     }
 }
 
-/// The first unprintable text of a volume, which threads find in any order.
+/// The first sequence of a volume with unprintable text. Threads record such sequences in any
+/// order.
 #[derive(Debug)]
 pub(crate) struct FirstUnprintable(AtomicU64);
 
-/// Value that means: no unprintable text was read so far.
+/// Value that means: no unprintable text has been recorded.
 const NONE: u64 = u64::MAX;
 
 impl Default for FirstUnprintable {
@@ -56,13 +57,13 @@ impl Default for FirstUnprintable {
 }
 
 impl FirstUnprintable {
-    /// Records an unprintable text of the sequence with this number in the volume.
+    /// Records an unprintable text of the sequence with this number, counted from 0 in the volume.
     pub(crate) fn record_first(&self, number: u32, text: UnprintableText) {
         let key = u64::from(number) << 1 | u64::from(text == UnprintableText::Identifier);
         self.0.fetch_min(key, Ordering::Relaxed);
     }
 
-    /// Number and kind of text of the first sequence recorded so far.
+    /// Returns number and kind of text of the first sequence recorded so far.
     pub(crate) fn get(&self) -> Option<(u32, UnprintableText)> {
         let key = Some(self.0.load(Ordering::Relaxed)).filter(|&key| key != NONE)?;
         let text = if key & 1 == 0 { UnprintableText::Title } else { UnprintableText::Identifier };
@@ -71,7 +72,7 @@ impl FirstUnprintable {
 }
 
 /// Replaces bytes that are not printable ASCII by `#`, as BLAST+ does. Returns whether there were
-/// any.
+/// any such bytes.
 pub(crate) fn make_printable(text: &mut [u8]) -> bool {
     let is_odd = |byte: &u8| !(b' '..=b'~').contains(byte);
     let any = text.iter().any(is_odd);

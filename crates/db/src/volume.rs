@@ -1,4 +1,4 @@
-//! A volume of a database: index, residues and headers.
+//! A volume of a database: index, sequence and header file.
 
 mod check;
 mod nucleotide;
@@ -41,25 +41,25 @@ enum Headers {
     Parsed(Arc<[Vec<Defline>]>),
 }
 
-/// An opened volume. Its OIDs count from 0. Arguments `first` are the OID of the volume's first
+/// An opened volume. Its sequences count from 0. Arguments `first` are the OID of its first
 /// sequence in the whole database, for messages and for stored ordinals.
 #[derive(Clone, Debug)]
 pub(crate) struct Volume {
     /// Path without extension; a label for volumes in memory.
     name: PathBuf,
-    /// Whether the name is a path, so that the files can be opened again.
+    /// Whether the name is a path by which the files can be opened again.
     on_disk: bool,
-    /// Path and attributes of the files when they were opened.
+    /// Paths of the files, and their attributes when they were opened.
     stamps: Arc<[FileStamp]>,
     index: VolumeIndex,
-    /// Bytes of the index file for each of its tables: the whole file, or only the part with that
+    /// Bytes of the index file for each of its offset tables: the whole file, or the part with that
     /// table.
     tables: [FileBytes; OffsetTable::COUNT],
     residues: FileBytes,
     headers: Headers,
-    /// Filter of shown definition lines, and the number of this volume in the filter.
+    /// Filter of the shown definition lines, and the number of this volume in the filter.
     filter: Option<(Arc<DeflineFilter>, usize)>,
-    /// First sequence read so far with unprintable bytes in its definition lines.
+    /// First sequence read so far whose definition lines have unprintable bytes.
     odd: Arc<FirstUnprintable>,
 }
 
@@ -91,7 +91,7 @@ impl Volume {
         Ok(volume)
     }
 
-    /// Makes a volume of bytes in memory; `name` stands for its path in messages.
+    /// Makes a volume of bytes in memory. Messages use `name` as its path.
     pub(crate) fn from_bytes(name: &str, bytes: VolumeBytes) -> Result<Self, DbError> {
         let index = VolumeIndex::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")), None)?;
         let index_bytes = FileBytes::from_vec(bytes.index);
@@ -110,7 +110,7 @@ impl Volume {
         Ok(volume)
     }
 
-    /// Makes a volume of bytes in memory whose definition lines were never encoded.
+    /// Makes a volume of bytes in memory, with definition lines that were never encoded.
     pub(crate) fn from_records(
         name: &str,
         index: Vec<u8>,
@@ -132,13 +132,13 @@ impl Volume {
         })
     }
 
-    /// Copies the volume and restricts its definition lines to those that `filter` shows of volume
-    /// `number`.
+    /// Copies the volume and restricts its definition lines to those that `filter` shows for the
+    /// volume with this number.
     pub(crate) fn with_filter(&self, filter: Arc<DeflineFilter>, number: usize) -> Self {
         Self { filter: Some((filter, number)), ..self.clone() }
     }
 
-    /// Filter of shown definition lines; `None` if all are shown.
+    /// Returns the filter of the shown definition lines; `None` if all are shown.
     pub(crate) fn filter(&self) -> Option<&DeflineFilter> {
         self.filter.as_ref().map(|(filter, _)| filter.as_ref())
     }
@@ -147,7 +147,8 @@ impl Volume {
         &self.index
     }
 
-    /// Path of one of the volume's files, for messages.
+    /// Returns the path of one of the volume's files. `letters` follow the letter of the sequence
+    /// type.
     fn file(&self, letters: &str) -> PathBuf {
         let mut name = self.name.clone().into_os_string();
         name.push(".");
@@ -155,7 +156,7 @@ impl Volume {
         name.into()
     }
 
-    /// Attributes of the files when they were opened.
+    /// Returns the attributes of the files when they were opened.
     pub(crate) fn file_metadata(&self) -> impl Iterator<Item = &Metadata> {
         self.stamps.iter().map(FileStamp::metadata)
     }
@@ -163,7 +164,7 @@ impl Volume {
     /// Checks that the files have not changed since they were opened.
     ///
     /// # Errors
-    /// [`DbError::FileChanged`].
+    /// [`DbError::FileChanged`] if a file has changed.
     pub(crate) fn check_unchanged(&self) -> Result<(), DbError> {
         self.stamps.iter().try_for_each(|stamp| stamp.verify_unchanged().map(drop))
     }
@@ -171,15 +172,15 @@ impl Volume {
     /// Checks that the paths still name the opened files.
     ///
     /// # Errors
-    /// [`DbError::FileReplacedWhileOpened`].
+    /// [`DbError::FileReplacedWhileOpened`] if a path names another file or none.
     pub(crate) fn verify_paths(&self) -> Result<(), DbError> {
         self.stamps.iter().try_for_each(FileStamp::verify_path)
     }
 
-    /// Checks that a file that was opened again is still the same file of this volume.
+    /// Checks that `file`, which was opened again at `path`, is still the same file of this volume.
     ///
     /// # Errors
-    /// [`DbError::FileReplaced`].
+    /// [`DbError::FileReplaced`] if it is another file.
     pub(crate) fn verify_same_file(&self, path: &Path, file: &File) -> Result<(), DbError> {
         for stamp in self.stamps.iter().filter(|stamp| stamp.path() == path) {
             if !stamp.matches_file(file).map_err(|source| DbError::open_error(path, source))? {
@@ -189,30 +190,32 @@ impl Volume {
         Ok(())
     }
 
-    /// Path without extension, or a label for a volume in memory.
+    /// Returns the path without extension, or a label for a volume in memory.
     pub(crate) fn name(&self) -> &Path {
         &self.name
     }
 
-    /// Path of another file of the same name, whose extension begins with the same letter.
+    /// Returns the path of a file of the same name. Its extension is the letter of the sequence
+    /// type and `letters`.
     pub(crate) fn auxiliary_path(&self, letters: &str) -> PathBuf {
         self.file(letters)
     }
 
-    /// The name of the volume's files without directory and extension.
+    /// Returns the name of the volume's files without directory and extension.
     pub(crate) fn base_name(&self) -> Vec<u8> {
         let name = self.name.file_name().unwrap_or_default();
         std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec()
     }
 
-    /// Path of the LMDB file that a version-5 volume names, in the directory of the volume.
+    /// Returns the path of the LMDB file that a version-5 volume names, in the directory of the
+    /// volume.
     pub(crate) fn lmdb_path(&self) -> Option<PathBuf> {
         let name = Path::new(path::os_str(&self.index.lmdb_name));
         (!self.index.lmdb_name.is_empty()).then(|| self.name.with_file_name(name))
     }
 
-    /// Checks that the first and the last entry of both tables are within their files, and that the
-    /// stated number of residues agrees with the offsets.
+    /// Checks the first and the last sequence offset and the last header offset. Also checks that
+    /// the stated number of residues agrees with the offsets.
     fn check_ends(&self) -> Result<(), DbError> {
         let count = self.index.sequence_count;
         if count == 0 {
@@ -224,7 +227,7 @@ impl Volume {
         }
         let (first, last) =
             (self.offset(OffsetTable::Sequences, 0), self.offset(OffsetTable::Sequences, count));
-        // A sentinel is before the first residue.
+        // A sentinel stands before the first residue.
         if first < 1 || last < first {
             return Err(self.offset_error(OffsetTable::Sequences, 0, 0));
         }
@@ -264,7 +267,7 @@ impl Volume {
         self.index.offset(&self.tables[table as usize], table, i).unwrap_or(0)
     }
 
-    /// Range of item `i` in the file that a table points into.
+    /// Returns the range of item `i` in the file that a table points into.
     #[inline]
     fn span(&self, table: OffsetTable, i: u32) -> Option<Range<usize>> {
         self.index.entry_range(&self.tables[table as usize], table, i)
@@ -279,8 +282,8 @@ impl Volume {
         }
     }
 
-    /// Number of residues before sequence `i` in this volume, from the index. For nucleotides an
-    /// upper limit. 0 for a table out of order.
+    /// Returns the number of residues before sequence `i` in this volume, computed from the index.
+    /// It is an upper limit for nucleotides, and 0 for offsets out of order.
     #[inline]
     pub(crate) fn residues_before(&self, i: u32) -> u64 {
         let start = self.offset(OffsetTable::Sequences, 0);
@@ -296,8 +299,8 @@ impl Volume {
         }
     }
 
-    /// Returns the residues of sequence `i`, without sentinel; empty if it does not exist or its
-    /// offsets are wrong.
+    /// Returns the residues of sequence `i` without sentinel. They are empty if the sequence does
+    /// not exist or has wrong offsets.
     #[inline]
     pub(crate) fn residues(&self, i: u32) -> &[u8] {
         self.span(OffsetTable::Sequences, i)
@@ -305,8 +308,9 @@ impl Volume {
             .unwrap_or(&[])
     }
 
-    /// Returns all bytes of sequence `i` in a file: residues or bases with the bytes up to the next
-    /// sequence, or the header. Empty if offsets are wrong, and for definition lines in memory.
+    /// Returns all bytes of sequence `i` in a file: residues or bases with all bytes up to the next
+    /// sequence, or the header. They are empty for wrong offsets and for definition lines in
+    /// memory.
     pub(crate) fn stored_bytes(&self, file: VolumeFile, i: u32) -> &[u8] {
         let bytes = match (file, &self.headers) {
             (VolumeFile::Sequences, _) => Some((OffsetTable::Sequences, &self.residues)),
@@ -323,7 +327,8 @@ impl Volume {
         Some(lines.get(i as usize).map_or(&[], Vec::as_slice))
     }
 
-    /// Length of sequence `i`; 0 if it does not exist. Comes from the index alone for a protein.
+    /// Returns the length of sequence `i`; 0 if it does not exist. For a protein it reads only the
+    /// index.
     #[inline]
     pub(crate) fn length(&self, i: u32) -> u32 {
         if self.index.kind == SequenceKind::Nucleotide {
@@ -336,8 +341,8 @@ impl Volume {
 
     /// Returns the shown definition lines of sequence `i`.
     ///
-    /// The stored `BL_ORD_ID` ordinals count from 0 in each volume; `first` is added, as
-    /// `CSeqDBVol::x_GetHdrAsn1` does (seqdbvol.cpp).
+    /// The stored `BL_ORD_ID` ordinals count from 0 in each volume. The result has `first` added to
+    /// them, as in `CSeqDBVol::x_GetHdrAsn1` (seqdbvol.cpp).
     pub(crate) fn deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
         let mut lines = self.stored_deflines(i, first)?;
         if let Some((filter, volume)) = &self.filter {
@@ -385,7 +390,7 @@ impl Volume {
         Ok(lines)
     }
 
-    /// Returns the first sequence read so far with unprintable bytes in its definition lines.
+    /// Returns the first sequence read so far whose definition lines have unprintable bytes.
     /// `first` is the OID of the volume's first sequence.
     pub(crate) fn unprintable_header(&self, first: u32) -> Option<UnprintableHeader> {
         let (i, text) = self.odd.get()?;
@@ -410,7 +415,7 @@ impl Volume {
             start = end;
         }
         let (begin, end) = (begin as usize, start as usize);
-        // The sentinel before the first sequence is checked, too.
+        // The range includes the sentinel before the first sequence.
         let Some(block) = self.residues.file_range(begin - 1..end) else {
             return Err(self.offset_error(OffsetTable::Sequences, range.start, first));
         };
@@ -421,7 +426,7 @@ impl Volume {
                 return Err(self.bad_byte(at, oid, "a sentinel"));
             }
         }
-        // A single pass without branches, so that the compiler can use vectors.
+        // This is a single pass without branches, so that the compiler can use vector instructions.
         if block.iter().fold(0, |most, &code| most.max(code)) < alphabet::SIZE as u8 {
             return Ok(());
         }
@@ -430,8 +435,7 @@ impl Volume {
         Err(self.bad_byte(at, first + self.sequence_at(at, &range), "a residue"))
     }
 
-    /// Finds the sequence in `range` whose bytes include position `at`. The offsets must be in
-    /// order.
+    /// Finds the sequence in `range` whose bytes include offset `at`. The offsets must be in order.
     fn sequence_at(&self, at: usize, range: &Range<u32>) -> u32 {
         let (mut low, mut high) = (range.start, range.end);
         while high - low > 1 {

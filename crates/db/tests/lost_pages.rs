@@ -1,5 +1,5 @@
-//! Mapped files that are cut short while they are read. These tests have a program of their own,
-//! because a lost page stays recorded until the process ends.
+//! Tests of mapped files that are cut short while they are read. They are a test program of their
+//! own, because a lost page stays recorded until the process ends.
 
 use std::env;
 use std::fs::{self, File};
@@ -11,13 +11,13 @@ use fleetblast_db::{
     SearchPath, TaxonomyNames, check_lost_pages, check_mapped_files, has_no_lost_page,
 };
 
-/// Names a directory for the process that ends by the signal.
+/// Environment variable with the directory for the child process that SIGBUS ends.
 const DIRECTORY: &str = "LOST_PAGES_DIRECTORY";
 const SIGBUS: i32 = 7;
-/// Taxa of the file, whose names fill some pages.
+/// Number of taxa in the file, whose names fill some pages.
 const TAXA: u32 = 500;
 
-/// Writes names of taxa, in the layout of `taxdb`.
+/// Writes names of taxa in the layout of `taxdb`.
 fn write_names(directory: &Path) {
     let names = |taxid: u32| format!("Genus species{taxid}\tcommon{taxid}\tgroup\tEukaryota");
     let mut data = Vec::new();
@@ -45,7 +45,7 @@ fn lost_pages_are_zeros_and_nothing_is_published() {
     let names = TaxonomyNames::find_on_search_path(&search);
     assert!(names.names_of_taxid(400).expect("sound").is_some());
     assert!(check_mapped_files().is_ok() && has_no_lost_page());
-    // A change within a page sends no signal.
+    // The file is cut within a page, which sends no signal.
     cut(&directory.join("taxdb.btd"), 20_000);
     assert!(names.names_of_taxid(400).is_ok() && check_lost_pages().is_ok());
     let error = check_mapped_files().expect_err("it is shorter").to_string();
@@ -56,7 +56,7 @@ fn lost_pages_are_zeros_and_nothing_is_published() {
     let error = check_lost_pages().expect_err("a page is lost").to_string();
     assert!(error.contains("taxdb.btd) was changed") && error.contains("has 5000"), "{error}");
     assert!(error.contains("could not be read any more"), "{error}");
-    // It stays so, whatever becomes of the file.
+    // The lost page stays recorded, whatever happens to the file.
     let first = names.names_of_taxid(1).expect("still there").expect("still there");
     assert_eq!(first.common_name, b"common1");
     drop(names);
@@ -83,7 +83,7 @@ fn what_is_no_mapped_file_of_ours_ends_the_process_as_ever() {
     let other = directory.join("other");
     fs::write(&other, vec![1; 20_000]).expect("a file");
     let file = File::open(&other).expect("a file");
-    // SAFETY: nothing but one byte is read of it, which is to end the process.
+    // SAFETY: the mapping is only read at one byte, which is expected to end the process.
     let map = unsafe { memmap2::Mmap::map(&file) }.expect("a mapping");
     cut(&other, 100);
     println!("{}", std::hint::black_box(&map)[19_000]);

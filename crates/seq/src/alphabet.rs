@@ -1,9 +1,9 @@
-//! The protein alphabet NCBIstdaa: codes 0..28 and their letters.
+//! The protein alphabet NCBIstdaa: codes 0 to 27 and their letters.
 
 /// Number of codes in NCBIstdaa.
 pub const SIZE: usize = 28;
 
-/// The letter of each code. Code 0, the gap, doubles as the sentinel between sequences.
+/// The letter of each code. Code 0, the gap, is also the sentinel between sequences.
 pub const LETTERS: [u8; SIZE] = *b"-ABCDEFGHIKLMNPQRSTVWXYZU*OJ";
 
 /// The sentinel before, between and after sequences in memory and in database files.
@@ -19,7 +19,7 @@ pub const STOP: u8 = 25;
 /// Code of `O`, pyrrolysine.
 pub const O: u8 = 26;
 
-/// True for the codes of the 20 standard residues.
+/// Returns true for the codes of the 20 standard residues.
 ///
 /// ```
 /// use fleetblast_seq::alphabet::{encode, is_standard};
@@ -30,7 +30,7 @@ pub const fn is_standard(code: u8) -> bool {
     matches!(code, 1 | 3..=20 | 22)
 }
 
-/// Code of each byte; 255 if the byte is no letter of the alphabet.
+/// The code of each byte; 255 if the byte is no letter of the alphabet.
 const CODES: [u8; 256] = {
     let mut table = [255u8; 256];
     let mut code = 0;
@@ -42,7 +42,7 @@ const CODES: [u8; 256] = {
     table
 };
 
-/// The code of a letter in either case, `None` for any other byte.
+/// Returns the code of a letter in either case; `None` for any other byte.
 pub const fn encode(letter: u8) -> Option<u8> {
     match CODES[letter as usize] {
         255 => None,
@@ -50,7 +50,7 @@ pub const fn encode(letter: u8) -> Option<u8> {
     }
 }
 
-/// The upper-case letter of a code below [`SIZE`].
+/// Returns the upper-case letter of a code below [`SIZE`].
 pub const fn decode(code: u8) -> u8 {
     LETTERS[code as usize]
 }

@@ -1,21 +1,22 @@
-//! Parses integers as BLAST+ does, with BLAST+'s messages (`ncbistr.cpp`).
+//! Parses integers as BLAST+ does, with BLAST+'s error messages (`ncbistr.cpp`).
 
 use std::fmt;
 
-/// Reasons why a text is not a value.
+/// The reason why a text is not a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueParseErrorKind {
-    /// No value at the start of the text.
+    /// The text does not start with a value.
     NoValue,
-    /// Other text after the value.
+    /// Other text follows the value.
     TrailingText,
-    /// Too large for 64 bits.
+    /// The value is too large for 64 bits.
     ExceedsInt64,
-    /// Too large for 32 bits.
+    /// The value is too large for 32 bits.
     ExceedsInt32,
 }
 
-/// A text that is not a value. `Display` shows the message that BLAST+ prints after `Error: `.
+/// Error for a text that is not a value. `Display` shows the message that BLAST+ prints after
+/// `Error: `.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueParseError {
     /// The kind of error.
@@ -25,7 +26,7 @@ pub struct ValueParseError {
 }
 
 impl ValueParseError {
-    /// Makes the error for `text`, at the byte `position`.
+    /// Makes the error for `text` at the byte offset `position`.
     pub fn new(text: &[u8], type_name: &str, fault: ValueParseErrorKind, position: usize) -> Self {
         let overflow = match fault {
             ValueParseErrorKind::NoValue | ValueParseErrorKind::TrailingText => "",
@@ -36,23 +37,23 @@ impl ValueParseError {
         Self { fault, message, position }
     }
 
-    /// Makes the error for a word that is neither true nor false.
+    /// Makes the error for a word that is not a boolean.
     pub fn not_boolean() -> Self {
         let message = "String cannot be converted to bool".to_owned();
         Self { fault: ValueParseErrorKind::NoValue, message, position: 0 }
     }
 
-    /// The message without the position.
+    /// Returns the message without the position.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Offset of the first bad byte.
+    /// Returns the offset of the first invalid byte.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// The text that BLAST+ prints after `Error: ` where it does not catch the exception.
+    /// Returns the text that BLAST+ prints after `Error: ` if it does not catch the exception.
     pub fn exception(&self) -> String {
         let (line, function) = match self.fault {
             ValueParseErrorKind::ExceedsInt32 => (640, "StringToInt"),
@@ -70,14 +71,14 @@ impl fmt::Display for ValueParseError {
     }
 }
 
-/// An exception that BLAST+ does not catch, as it prints it after `Error: `.
+/// Formats an uncaught exception as BLAST+ prints it after `Error: `.
 pub(crate) fn exception(line: u32, what: &str) -> String {
     format!(
         "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: Error: {what}\n"
     )
 }
 
-/// Escapes everything but printable ASCII as in C strings.
+/// Escapes all bytes except printable ASCII, as in C strings.
 pub fn printable(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, &byte) in text.iter().enumerate() {
@@ -91,7 +92,7 @@ pub fn printable(text: &[u8]) -> String {
             b'\n' => out.push_str("\\n"),
             b'\\' | b'\'' | b'"' => out.extend(['\\', byte.into()]),
             b' '..=b'~' => out.push(byte.into()),
-            // As few octal digits as possible, unless a digit follows.
+            // Octal escapes have as few digits as possible, unless an octal digit follows.
             _ if matches!(text.get(at + 1), Some(b'0'..=b'7')) => {
                 out.push_str(&format!("\\{byte:03o}"));
             }
@@ -101,24 +102,24 @@ pub fn printable(text: &[u8]) -> String {
     out
 }
 
-/// Whether a byte is white space in C: this includes the vertical tab, [`u8::is_ascii_whitespace`]
-/// does not.
+/// Returns whether a byte is white space in C. Unlike [`u8::is_ascii_whitespace`], this includes
+/// the vertical tab.
 pub const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Text without white space at its ends (`NStr::TruncateSpaces`).
+/// Returns the text without white space at its ends (`NStr::TruncateSpaces`).
 pub fn trim_spaces(text: &[u8]) -> &[u8] {
     let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
     let end = text.iter().rposition(|&byte| !is_space(byte)).map_or(start, |last| last + 1);
     &text[start..end]
 }
 
-/// Parses one or more digits of a base after an optional sign, and for base 16 an optional `0x`
-/// (`NStr::StringToInt8`). A NUL after the digits ends the text, as in C strings.
+/// Parses an integer: an optional sign and one or more digits of `base`, for base 16 also after
+/// `0x` (`NStr::StringToInt8`). A NUL after the digits ends the text, as in C strings.
 ///
 /// # Errors
-/// [`ValueParseError`] with the offset of the first bad byte.
+/// [`ValueParseError`] with the offset of the first invalid byte.
 pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ValueParseError> {
     let negative = text.first() == Some(&b'-');
     let start = usize::from(matches!(text.first(), Some(b'-' | b'+')));
@@ -142,7 +143,7 @@ pub fn parse_integer(text: &[u8], base: u32) -> Result<i64, ValueParseError> {
         return Err(ValueParseError::new(text, "Int8", fault, at));
     }
     let value = if negative { -value } else { value };
-    // The limit above keeps the value in range.
+    // The limit keeps the value in the range of `i64`.
     Ok(i64::try_from(value).unwrap_or(i64::MAX))
 }
 

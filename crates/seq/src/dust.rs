@@ -2,12 +2,12 @@
 //! (2006) as in BLAST+ (`symdust.cpp`).
 //!
 //! A low-complexity range repeats the same triplets of bases. A range of n + 1 triplets scores r /
-//! n, where r is the number of pairs of equal triplets. It is masked if it is *perfect*: 10 r >
-//! level · n, and no range inside scores more.
+//! n, where r is the number of pairs of equal triplets. DUST masks a range if it is *perfect*: 10 r
+//! exceeds level · n, and no range inside it scores more.
 //!
-//! A window slides over the triplets. Its *suffix* is the longest range at its end that has no
-//! triplet more than level / 5 times, so that no range in it can be perfect. Only ranges that
-//! extend beyond the suffix are examined, and only if the whole window scores enough.
+//! A window slides over the triplets. Its *suffix* is the longest range at its end in which no
+//! triplet occurs more than level / 5 times. No range in the suffix can be perfect. So DUST
+//! examines only ranges that extend beyond the suffix, and only if the whole window scores enough.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -18,12 +18,13 @@ use crate::nucleotide::random::Random;
 /// Parameters of DUST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DustParams {
-    /// Ten times the score above which a range is masked. A value outside of 2 to 64 means 20.
+    /// Ten times the score above which a range is masked. Values other than 2 to 64 mean 20.
     pub level: u32,
-    /// Bases of the window, the maximal length of a perfect range. A value outside of 8 to 64 means
-    /// 64.
+    /// Number of bases of the window, the maximal length of a perfect range. Values other than 8 to
+    /// 64 mean 64.
     pub window: u32,
-    /// Masked intervals at this distance or less are joined. A value outside of 1 to 32 means 1.
+    /// Maximal distance in bases of masked intervals that are joined. Values other than 1 to 32
+    /// mean 1.
     pub linker: u32,
 }
 
@@ -34,7 +35,7 @@ impl Default for DustParams {
 }
 
 impl DustParams {
-    /// Replaces values out of range as BLAST+ does.
+    /// Replaces values that are out of range as BLAST+ does.
     fn checked(self) -> Self {
         let or = |value, range: Range<u32>, default| {
             if range.contains(&value) { value } else { default }
@@ -48,10 +49,11 @@ impl DustParams {
     }
 }
 
-/// Finds the low-complexity ranges of blastna codes: ascending, half-open, not overlapping.
+/// Finds the low-complexity ranges of blastna codes. The ranges are ascending, half-open and do not
+/// overlap.
 ///
-/// A random base is drawn for each `N` that is read, also if the window reads the last base again.
-/// Other ambiguous codes count as `A`.
+/// Each time that the window reads an `N`, a random base replaces it, even if the same `N` is read
+/// again. Other ambiguous codes count as `A`.
 ///
 /// ```
 /// use fleetblast_seq::dust::{DustParams, mask};
@@ -63,8 +65,8 @@ pub fn mask(letters: &[u8], params: &DustParams) -> Vec<Range<u32>> {
     let mut bases = Bases { letters, random: Random::default() };
     let mut masked = Masked { intervals: Vec::new(), linker: params.linker };
     let mut from = 0;
-    // A pass stops at the end of the sequence, and after a long run of one triplet. The bases in
-    // its window are then read again by a new, empty window.
+    // A pass stops at the end of the sequence, and after a long run of one triplet. A new, empty
+    // window then reads the bases of the old window again.
     while letters.len() > from as usize + 3 {
         let mut window = Window::new(&params);
         window.pass(&mut bases, from, &mut masked);
@@ -76,14 +78,14 @@ pub fn mask(letters: &[u8], params: &DustParams) -> Vec<Range<u32>> {
     masked.intervals
 }
 
-/// The bases of a sequence.
+/// The bases of a sequence, with random ones for each `N`.
 struct Bases<'a> {
     letters: &'a [u8],
     random: Random,
 }
 
 impl Bases<'_> {
-    /// Returns the two bits of a base; `None` beyond the end.
+    /// Returns the two-bit code of the base at this position; `None` beyond the end.
     #[inline]
     fn read(&mut self, at: u32) -> Option<u8> {
         Some(match *self.letters.get(at as usize)? {
@@ -111,7 +113,7 @@ impl Masked {
     }
 }
 
-/// The number of occurrences of each triplet in a range.
+/// Number of occurrences of each triplet in a range.
 #[derive(Clone)]
 struct Counts {
     of: [u8; TRIPLETS],
@@ -124,7 +126,7 @@ const TRIPLETS: usize = 64;
 impl Counts {
     const NONE: Self = Self { of: [0; TRIPLETS], score: 0 };
 
-    /// Adds a triplet. Returns how often it occurred before.
+    /// Adds a triplet. Returns the number of its occurrences before.
     #[inline]
     fn add(&mut self, triplet: u8) -> u8 {
         let count = &mut self.of[usize::from(triplet) % TRIPLETS];
@@ -134,7 +136,7 @@ impl Counts {
         before
     }
 
-    /// Removes a triplet. Returns how often it still occurs.
+    /// Removes a triplet. Returns the number of its occurrences left.
     #[inline]
     fn remove(&mut self, triplet: u8) -> u8 {
         let count = &mut self.of[usize::from(triplet) % TRIPLETS];
@@ -146,28 +148,28 @@ impl Counts {
 
 /// A perfect range.
 struct Perfect {
-    /// The bases, counted from the start of the pass.
+    /// Positions of its bases, counted from the start of the pass.
     bases: Range<u32>,
     score: u32,
     /// Number of triplets minus one.
     length: u32,
 }
 
-/// A window: triplets `start` to `stop`, counted from the start of the pass.
+/// A window over the triplets `start` to `stop`, which count from the start of the pass.
 struct Window {
     start: u32,
     stop: u32,
-    /// The first triplet of the suffix.
+    /// Number of the first triplet of the suffix.
     suffix: u32,
-    /// The triplets, each at its number modulo 64.
+    /// The triplets of the window, each at its number modulo 64.
     triplets: [u8; TRIPLETS],
     counts: Counts,
     suffix_counts: Counts,
-    /// Number of different triplets.
+    /// Number of different triplets in the window.
     kinds: u32,
-    /// Perfect ranges that start in the window, the last start first.
+    /// Perfect ranges that start in the window, in descending order of their starts.
     perfect: Vec<Perfect>,
-    /// Maximal number of triplets.
+    /// Maximal number of triplets in the window.
     most: u32,
     level: u32,
 }
@@ -188,7 +190,8 @@ impl Window {
         }
     }
 
-    /// Slides over a sequence from a base to its end, or to the end of a long run of one triplet.
+    /// Slides the window from base `from` to the end of the sequence, or to the end of a long run
+    /// of one triplet.
     fn pass(&mut self, bases: &mut Bases, from: u32, masked: &mut Masked) {
         let mut triplet = 0;
         let mut at = from;
@@ -231,7 +234,7 @@ impl Window {
         self.triplets[number as usize % TRIPLETS]
     }
 
-    /// Masks the longest of the perfect ranges that start before `start`, and removes these ranges.
+    /// Masks the longest of the perfect ranges that start before `start`. Removes these ranges.
     #[inline]
     fn emit(&mut self, start: u32, from: u32, masked: &mut Masked) {
         let Some(first) = self.perfect.last().filter(|last| last.bases.start < start) else {
@@ -243,13 +246,13 @@ impl Window {
         }
     }
 
-    /// Adds the whole window as the last perfect range.
+    /// Adds the range of the whole window at the end of `perfect`.
     fn add_whole(&mut self) {
         let bases = self.start..self.stop + 2;
         self.perfect.insert(0, Perfect { bases, score: 0, length: 0 });
     }
 
-    /// Adds a triplet; removes the first one if the window is full.
+    /// Adds a triplet to the window. Removes the first one if the window is full.
     #[inline]
     fn slide(&mut self, triplet: u8) {
         if self.is_full() {
@@ -262,7 +265,7 @@ impl Window {
         self.stop += 1;
     }
 
-    /// Updates the suffix for a triplet that enters the window.
+    /// Adds a triplet to the window, and updates the suffix.
     #[inline]
     fn shift(&mut self, triplet: u8) {
         if self.is_full() && self.suffix == self.start {
@@ -283,23 +286,23 @@ impl Window {
         }
     }
 
-    /// Whether a range of `length` + 1 triplets with this score is masked.
+    /// Returns whether this score is enough to mask a range of `length` + 1 triplets.
     #[inline]
     fn suffices(&self, score: u32, length: u32) -> bool {
         10 * score > if length == 0 { 1 } else { self.level * length }
     }
 
-    /// Whether any range at the window's end can be perfect.
+    /// Returns whether a range at the end of the window can be perfect.
     #[inline]
     fn may_be_perfect(&self) -> bool {
         self.suffix > self.start && self.suffices(self.counts.score, self.stop - self.suffix)
     }
 
-    /// Finds the perfect ranges at the window's end.
+    /// Adds the perfect ranges at the end of the window to `perfect`.
     fn find_perfect(&mut self) {
         let mut counts = self.suffix_counts.clone();
         let mut place = 0;
-        // Score and length of the best perfect range inside the examined one.
+        // Score and length of the best perfect range inside the range that is examined.
         let mut best = (0, 0);
         for first in (self.start..self.suffix).rev() {
             let length = self.stop - 1 - first;

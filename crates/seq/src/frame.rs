@@ -5,16 +5,16 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// One of the two strands of a nucleotide sequence.
+/// A strand of a nucleotide sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Strand {
-    /// As written.
+    /// The sequence as written.
     Plus,
-    /// Its reverse complement.
+    /// The reverse complement of the sequence.
     Minus,
 }
 
-/// A reading frame or strand of a sequence.
+/// A protein, a strand, or a reading frame of a strand.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -24,13 +24,13 @@ pub enum Frame {
     Protein,
     /// A strand of a nucleotide sequence, base by base.
     Strand(Strand),
-    /// A strand of a nucleotide sequence, translated from the base with this number (0, 1 or 2).
+    /// A reading frame: a strand translated from the base with this number (0, 1 or 2).
     Codons(Strand, u8),
 }
 
 impl Frame {
-    /// The number by which BLAST+ prints and orders frames: 0 for a protein, 1 and −1 for strands,
-    /// 1 to 3 and −1 to −3 for codons.
+    /// Returns the number by which BLAST+ prints and orders frames. It is 0 for a protein, 1 and −1
+    /// for strands, 1 to 3 and −1 to −3 for reading frames.
     pub fn number(self) -> i8 {
         let (strand, place) = match self {
             Frame::Protein => return 0,
@@ -40,7 +40,7 @@ impl Frame {
         if strand == Strand::Minus { -place } else { place }
     }
 
-    /// The strand; `None` for a protein.
+    /// Returns the strand; `None` for a protein.
     pub fn strand(self) -> Option<Strand> {
         match self {
             Frame::Protein => None,
@@ -48,29 +48,30 @@ impl Frame {
         }
     }
 
-    /// Number of letters of the sequence per letter of the frame: 3 for codons, else 1.
+    /// Returns the number of letters of the sequence for each letter of the frame: 3 for codons,
+    /// else 1.
     pub fn step(self) -> u32 {
         if matches!(self, Frame::Codons(..)) { 3 } else { 1 }
     }
 
-    /// Number of letters of the sequence before the first one of the frame.
+    /// Returns the number of letters of the sequence before the first letter of the frame.
     fn offset(self) -> u32 {
         if let Frame::Codons(_, offset) = self { u32::from(offset) } else { 0 }
     }
 
-    /// Number of letters of the frame in a sequence of `letters` letters.
+    /// Returns the number of letters that the frame has in a sequence of `letters` letters.
     pub fn length(self, letters: u32) -> u32 {
         letters.saturating_sub(self.offset()) / self.step()
     }
 
-    /// Number of letters of the sequence that a frame needs up to this position, if that is a
-    /// 32-bit number.
+    /// Returns the number of letters of the sequence that the first `end` letters of the frame
+    /// need; `None` if it exceeds 32 bits.
     pub fn letters(self, end: u32) -> Option<u32> {
         end.checked_mul(self.step())?.checked_add(self.offset())
     }
 
     /// Converts a range of the frame to a range of the sequence as written, which has `length`
-    /// letters. The result is 0-based, half-open and ascending, also for the minus strand.
+    /// letters. The result counts from 0, is half-open and ascends, also for the minus strand.
     pub fn place(self, read: Range<u32>, length: u32) -> Range<u32> {
         let offset = self.offset();
         let (start, end) = (offset + self.step() * read.start, offset + self.step() * read.end);
@@ -101,8 +102,8 @@ mod tests {
         }
     }
 
-    /// By the formulas of BLAST+'s reports for inclusive positions from 1, which descend on the
-    /// minus strand.
+    /// The expected values follow the formulas of BLAST+'s reports. These have inclusive positions
+    /// from 1, which descend on the minus strand.
     #[test]
     fn places_are_those_that_blast_prints() {
         let (length, a, b) = (101, 4, 9);

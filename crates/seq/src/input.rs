@@ -1,12 +1,12 @@
 //! Opens input files: plain, gzip, bzip2 or zstd, from a path or standard input.
 //!
-//! The first bytes decide about the format, not the name. Files of several concatenated members are
+//! The first bytes determine the format, not the name. Files of several concatenated members are
 //! read to the end (`bgzip`, `pigz`, `cat a.gz b.gz`). A file that ends inside a member is an
 //! error.
 //!
 //! Other bytes after the last member of gzip or bzip2 are skipped, as by `gzip` and `bzip2`: zeros
-//! as padding (`tar`), anything else with a warning. The compressed size of a sequence limits its
-//! length.
+//! as padding (`tar`), anything else with a warning. A decompressed sequence that is too long for
+//! its compressed size is an error.
 
 mod bounded;
 mod members;
@@ -24,18 +24,18 @@ use self::bounded::{Bounded, Counted};
 use self::members::{Member, Members};
 pub use self::unchanged::{FileVersion, UnchangedFile, is_file_change, read_whole_file};
 
-/// Bytes read at a time.
+/// Number of bytes to read at a time.
 const BUFFER: usize = 256 * 1024;
-/// Number of bytes that identify the compression.
+/// Number of first bytes that identify the compression.
 const MAGIC: usize = 6;
 
-/// An input that cannot be opened.
+/// Error for an input that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot open: {source}; give the path of a readable file, or - for standard input", path.display())]
 pub struct OpenError {
-    /// The path as given.
+    /// The path as the user gave it.
     pub path: PathBuf,
-    /// The cause.
+    /// The error of the system.
     pub source: io::Error,
 }
 
@@ -53,7 +53,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Detects the compression from the first six bytes of a file, or from all if it has fewer.
+    /// Detects the compression from the first six bytes of a file, or from all if there are fewer.
     pub fn detect(start: &[u8]) -> Self {
         match start {
             [0x1f, 0x8b, 8, ..] => Self::Gzip,
@@ -73,11 +73,12 @@ impl Compression {
     }
 }
 
-/// Opens a file, or standard input if `path` is `-`. `warn` receives warnings without line end.
+/// Opens a file, or standard input if `path` is `-`. Calls `warn` with each warning, without line
+/// end.
 ///
 /// # Errors
-/// If the file cannot be opened or its start not read. Errors of the returned reader name
-/// the file; one of them is that the file has changed.
+/// [`OpenError`] if the file cannot be opened, or if its first bytes cannot be read. Errors of the
+/// returned reader name the file. The reader also fails if the file changes.
 pub fn open<'a>(
     path: &Path,
     warn: impl FnMut(&str) + Send + 'a,
@@ -85,10 +86,10 @@ pub fn open<'a>(
     open_input_with_version(path, warn).map(|(reader, _)| reader)
 }
 
-/// Opens an input as [`open`]; also returns the version of the file, to compare it later.
+/// Opens an input like [`open`]. Also returns the version of the file, for a later comparison.
 ///
 /// # Errors
-/// As [`open`].
+/// Those of [`open`].
 pub fn open_input_with_version<'a>(
     path: &Path,
     warn: impl FnMut(&str) + Send + 'a,
@@ -102,11 +103,11 @@ pub fn open_input_with_version<'a>(
     Ok((decompress(file, path, warn).map_err(wrap)?, version))
 }
 
-/// Decompresses `input` as its first bytes require. `name` is for messages; `warn` receives
-/// warnings without line end.
+/// Decompresses `input` as its first bytes require. Messages use `name`. Calls `warn` with each
+/// warning, without line end.
 ///
 /// # Errors
-/// If the start of the input cannot be read.
+/// The error of reading the start of the input.
 pub fn decompress<'a>(
     input: impl Read + Send + 'a,
     name: &Path,
@@ -126,8 +127,8 @@ pub fn decompress<'a>(
     })
 }
 
-/// A reader that is not read again after its end. At a terminal, each read after the end would wait
-/// for another Ctrl-D.
+/// Reader that does not read its source again after the end. At a terminal, each read after the end
+/// would wait for another Ctrl-D.
 struct EndsOnce<R> {
     inner: R,
     has_ended: bool,
@@ -151,11 +152,11 @@ fn peek(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Name of an input and number of its compressed bytes, for messages and the limit of sequences.
+/// Name of an input, its compression, and a counter of its compressed bytes.
 struct Origin {
     path: PathBuf,
     compression: Compression,
-    /// Number of compressed bytes read.
+    /// Number of compressed bytes read so far.
     bytes_read: Arc<AtomicU64>,
 }
 
@@ -190,7 +191,7 @@ impl Origin {
     }
 }
 
-/// A reader whose errors name the file and its compression.
+/// Reader whose errors name the file and its compression.
 struct Named<R> {
     inner: R,
     origin: Origin,

@@ -1,6 +1,6 @@
-//! Sequences as BLAST+ sees them: alphabets, FASTA, identifiers, low-complexity masks.
+//! Sequences in the formats of BLAST+: alphabets, FASTA, identifiers, low-complexity masks.
 //!
-//! This crate knows nothing of databases, scores or searches.
+//! This crate does not depend on databases, scores or searches.
 
 pub mod alphabet;
 pub mod asn;

@@ -1,15 +1,15 @@
 //! Combines masked intervals, and returns the ranges between them.
 //!
 //! Intervals are half-open ranges of positions. BLAST+ uses closed ones (`blast_filter.c`), which
-//! matters in one place: see [`combine`].
+//! makes a difference in [`combine`].
 
 use std::ops::Range;
 
-/// Joins SEG and lower-case intervals as BLAST+ does (`BlastSeqLocCombine`). They are sorted by
-/// start. An interval joins the one before it if they share more than one position.
+/// Joins SEG and lower-case intervals as BLAST+ does (`BlastSeqLocCombine`). Sorts them by start.
+/// Joins an interval to the previous one if they share more than one position.
 ///
-/// Intervals that share a single position, or just touch, stay apart. [`complement`] returns
-/// the same for them as for a joined interval.
+/// Intervals that share a single position, or just touch, stay apart. [`complement`] returns the
+/// same ranges for them as for a joined interval.
 ///
 /// ```
 /// use fleetblast_seq::mask::combine;
@@ -21,8 +21,8 @@ pub fn combine(intervals: Vec<Range<u32>>) -> Vec<Range<u32>> {
     combine_nearby_intervals(intervals, 0)
 }
 
-/// Joins intervals as [`combine`], also those at a small distance: fewer than `link` positions,
-/// counted from the last position of the first interval.
+/// Joins intervals like [`combine`], and also intervals at a distance below `link` positions. The
+/// distance counts from the last position of the first interval to the start of the next one.
 ///
 /// ```
 /// use fleetblast_seq::mask::combine_nearby_intervals;
@@ -36,7 +36,7 @@ pub fn combine_nearby_intervals(mut intervals: Vec<Range<u32>>, link: u32) -> Ve
         let next = intervals[i].clone();
         if kept > 0 {
             let last = &mut intervals[kept - 1];
-            // With closed intervals: last.right + link > next.left.
+            // With the closed intervals of BLAST+: last.right + link > next.left.
             if last.end + link > next.start + 1 {
                 last.end = last.end.max(next.end);
                 continue;
@@ -49,8 +49,8 @@ pub fn combine_nearby_intervals(mut intervals: Vec<Range<u32>>, link: u32) -> Ve
     intervals
 }
 
-/// Returns the ranges of a sequence of `length` residues outside of combined intervals, ascending
-/// and not empty. Words in these ranges enter the lookup table.
+/// Returns the ranges of a sequence of `length` residues outside the combined intervals. They are
+/// ascending and not empty. Words in these ranges enter the lookup table.
 ///
 /// ```
 /// use fleetblast_seq::mask::complement;

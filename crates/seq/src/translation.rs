@@ -11,13 +11,13 @@ use crate::nucleotide::blastna;
 
 const TABLE: &str = include_str!("../data/genetic_codes.tsv");
 
-/// Number of codons of bases.
+/// Number of codons of the four bases.
 const CODONS: usize = 64;
 /// Number of ncbi4na codes.
 const AMBIGUOUS: usize = 16;
 /// Number of codons of ncbi4na codes.
 const AMBIGUOUS_CODONS: usize = AMBIGUOUS * AMBIGUOUS * AMBIGUOUS;
-/// The ncbi4na codes of T, C, A and G, in the order of the table's codons.
+/// The ncbi4na codes of T, C, A and G, which is the order of bases in the table's codons.
 const TCAG: [u8; 4] = [8, 2, 1, 4];
 
 /// The frames of a translated sequence in the order of BLAST+'s contexts.
@@ -34,17 +34,17 @@ pub const FRAMES: [Frame; 6] = [
 #[derive(Clone)]
 pub struct GeneticCode {
     id: u8,
-    /// NCBIstdaa code of each codon of ncbi4na codes, the first base the most significant.
+    /// NCBIstdaa code of each codon of ncbi4na codes. The first base is the most significant.
     codons: Box<[u8; AMBIGUOUS_CODONS]>,
-    /// The same as reports show it.
+    /// The same table with the residues that reports show.
     shown: Box<[u8; AMBIGUOUS_CODONS]>,
-    /// NCBIstdaa code of each codon of bases (A 0, C 1, G 2, T 3), the first base the most
+    /// NCBIstdaa code of each codon of bases (A 0, C 1, G 2, T 3). The first base is the most
     /// significant.
     of_bases: [u8; CODONS],
 }
 
 impl GeneticCode {
-    /// The genetic code with NCBI's number, `None` for an unknown number.
+    /// Returns the genetic code with NCBI's number `id`; `None` for an unknown number.
     pub fn new(id: u8) -> Option<GeneticCode> {
         let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
         let mut rows = lines.filter_map(|line| line.split_once('\t'));
@@ -65,24 +65,25 @@ impl GeneticCode {
         Some(GeneticCode { id, codons, shown, of_bases })
     }
 
-    /// The standard genetic code.
+    /// Returns the standard genetic code.
     pub fn standard() -> GeneticCode {
         GeneticCode::new(1).expect("the table begins with the standard code")
     }
 
-    /// NCBI's number of the code.
+    /// Returns NCBI's number of the code.
     pub fn id(&self) -> u8 {
         self.id
     }
 
-    /// Translates blastna codes from the first letter on. An ambiguous codon becomes the residue
-    /// that all its readings have, or X. One or two last letters without a codon are left out.
+    /// Translates blastna codes from the first letter on. An ambiguous codon becomes X, unless all
+    /// codons that it can mean have the same residue. One or two letters left at the end are
+    /// ignored.
     pub fn translate(&self, letters: &[u8]) -> Vec<u8> {
         // A codon with a gap has no residue (`BLAST_GetTranslation`, blast_util.c).
         letters.as_chunks().0.iter().map(|codon| self.residue(*codon)).filter(|&r| r != 0).collect()
     }
 
-    /// The same for letters as they are written, if `frame` is one of their strands.
+    /// Translates letters as written, from the first letter of the strand of `frame` on.
     pub fn translate_strand(&self, letters: &[u8], frame: Frame) -> Vec<u8> {
         match frame.strand() {
             Some(Strand::Minus) => self.translate(&blastna::reverse_complement(letters)),
@@ -90,15 +91,15 @@ impl GeneticCode {
         }
     }
 
-    /// Translates as [`Self::translate`] does, but as reports show it: an ambiguous codon may also
-    /// become B, Z or J.
+    /// Translates like [`Self::translate`], but to the residues that reports show: an ambiguous
+    /// codon can also become B, Z or J.
     pub fn translate_for_report(&self, letters: &[u8]) -> Vec<u8> {
         let codons = letters.as_chunks().0.iter().filter(|codon| self.residue(**codon) != 0);
         codons.map(|codon| self.shown[place(*codon)]).collect()
     }
 
-    /// Translates bases (A 0, C 1, G 2, T 3) in a frame of codons, and appends the residues. Other
-    /// frames have no translation.
+    /// Translates bases (A 0, C 1, G 2, T 3) in a frame of codons, and appends the residues. For
+    /// other frames it does nothing.
     pub fn append_frame(&self, bases: &[u8], frame: Frame, residues: &mut Vec<u8>) {
         let Frame::Codons(strand, offset) = frame else { return };
         let length = bases.len().saturating_sub(usize::from(offset));
@@ -111,27 +112,27 @@ impl GeneticCode {
                 residues.extend(codons.iter().map(|&[a, b, c]| residue(a, b, c)));
             }
             Strand::Minus => {
-                // A base and its complement add up to 3.
+                // The codes of a base and its complement add up to 3.
                 let codons = bases[..length].as_rchunks::<3>().1.iter().rev();
                 residues.extend(codons.map(|&[c, b, a]| residue(3 - a, 3 - b, 3 - c)));
             }
         }
     }
 
-    /// NCBIstdaa code of a codon of blastna codes; 0 if it contains a gap.
+    /// Returns the NCBIstdaa code of a codon of blastna codes; 0 if it contains a gap.
     fn residue(&self, codon: [u8; 3]) -> u8 {
         self.codons[place(codon)]
     }
 }
 
-/// Place of a codon of blastna codes in the tables.
+/// Returns the index in the tables of a codon of blastna codes.
 fn place(codon: [u8; 3]) -> usize {
     let [first, second, third] = codon.map(|letter| usize::from(blastna::to_ncbi4na(letter)));
     first << 8 | second << 4 | third
 }
 
-/// The letter that stands for two different residues in reports: B for D and N, Z for E and Q, J
-/// for I and L, otherwise X (`CTrans_table::x_InitFsaTransl`, Genetic_code_table.cpp).
+/// Returns the residue that reports show for two different residues: B for D and N, Z for E and Q,
+/// J for I and L, otherwise X (`CTrans_table::x_InitFsaTransl`, Genetic_code_table.cpp).
 fn shown_residue(first: u8, second: u8) -> u8 {
     let pairs = [(*b"DN", b'B'), (*b"EQ", b'Z'), (*b"IL", b'J')];
     let letters = [first, second].map(alphabet::decode);
@@ -141,8 +142,9 @@ fn shown_residue(first: u8, second: u8) -> u8 {
     joint.and_then(|(_, joint)| alphabet::encode(joint)).unwrap_or(alphabet::X)
 }
 
-/// The residue of a codon of ncbi4na codes: that of all its readings, 0 if there is none
-/// (`s_CodonToAA`, blast_util.c). `join` returns what stands for different ones.
+/// Returns the residue of a codon of ncbi4na codes, if all codons that it can mean have the same
+/// one; 0 if there are none (`s_CodonToAA`, blast_util.c). `join` returns the residue for two
+/// different ones.
 fn joined_residue(residues: &[u8; 64], bases: [u8; 3], join: fn(u8, u8) -> u8) -> u8 {
     let readings = |base: u8| (0..4).filter(move |&place| base & TCAG[place] != 0);
     let mut common = 0;
@@ -161,7 +163,7 @@ fn joined_residue(residues: &[u8; 64], bases: [u8; 3], join: fn(u8, u8) -> u8) -
     common
 }
 
-/// The error for a number that is not the number of a genetic code.
+/// Error for a number that is not the number of a genetic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownGeneticCode;
 

@@ -1,9 +1,9 @@
-//! Measures how fast many writers bring a report to disk, and how even their waiting times are.
-//! Each result is either written to its place in one file at once, or goes through the two buffers
-//! of records.
+//! Measures the rate at which many writers bring a report to disk, and the variation of their
+//! waiting times. Two methods are compared. Each result is either written directly to its place in
+//! one file, or passes through the two buffers of records.
 //!
-//! `writers DIRECTORY REPORT WRITERS TIMES`: the results are the parts of REPORT that begin with `#
-//! BLAST` (a report with `-outfmt 7`). Each writer takes each of them TIMES times.
+//! Usage: `writers DIRECTORY REPORT WRITERS TIMES`. The results are the parts of REPORT that begin
+//! with `# BLAST` (a report with `-outfmt 7`). Each writer writes each result TIMES times.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -17,17 +17,17 @@ use fleetblast_spool::{Checkpoint, Codec, Key, Kind, Share, Start, Writer};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Bytes that a writer of records writes at once, as by `-write_buffer`.
+/// Number of bytes that a writer of records writes at once, as set by `-write_buffer`.
 const BUFFER: usize = 4 << 20;
 
-/// Measurements of one method.
+/// Measurements of one method of writing.
 struct Measured {
     name: &'static str,
-    /// How long a result waits until it is accepted, in seconds, by result.
+    /// Seconds that each result waits until it is accepted.
     waits: Vec<f64>,
     /// Seconds until all results are on disk.
     seconds: f64,
-    /// Bytes of results, and their bytes on disk.
+    /// Number of bytes of all results, and number of their bytes on disk.
     bytes: u64,
     stored: u64,
 }
@@ -53,7 +53,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The results in a report.
+/// Splits a report into its results.
 fn results(report: &[u8]) -> Vec<&[u8]> {
     let starts = report.windows(9).enumerate().filter(|(_, window)| *window == b"\n# BLASTP");
     let mut starts: Vec<usize> = starts.map(|(at, _)| at + 1).collect();
@@ -83,7 +83,7 @@ fn on_demand(
     let (start, end) = (Instant::now(), AtomicU64::new(0));
     drop(File::create(path)?);
     let waits = in_threads(writers, |_| {
-        // Each rank opens the file.
+        // Each writer opens the file itself, like a rank.
         let file = File::options().write(true).open(path)?;
         let mut waits = Vec::with_capacity(results.len() * times);
         for result in results.iter().cycle().take(results.len() * times) {

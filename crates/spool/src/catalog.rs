@@ -1,8 +1,8 @@
-//! The index beside a file of records: the places of its shares, and the queries named by its
-//! writer.
+//! The index of a file of records: the places of its shares, and the queries whose names its writer
+//! stored.
 //!
-//! It contains nothing that the records do not contain. If it is missing, or does not fit its file,
-//! the records are scanned instead.
+//! The index contains only data that the records contain, too. If it is missing or does not match
+//! its file, the records are scanned instead.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,48 +18,49 @@ use crate::record::Place;
 
 /// The first bytes of an index.
 const MAGIC: [u8; 8] = *b"\xf5FBind1\n";
-/// Bytes before the compressed part: the magic, and the checksum of the rest.
+/// Number of bytes before the compressed part: the magic bytes, and the checksum of the rest.
 const HEAD: usize = 16;
 /// An index must not decompress to more than `MOST_RATIO` times its bytes or [`LEAST_MOST`] bytes,
-/// so that a small file cannot fill the memory of its reader. Places and hashes compress less.
+/// whichever is more. So a small file cannot fill the memory of its reader. Places and hashes
+/// compress less.
 const MOST_RATIO: u64 = 32;
 const LEAST_MOST: u64 = 1 << 20;
-/// Compression level: an index is written only once.
+/// Compression level of zstd. It is higher than for records, since an index is written only once.
 const LEVEL: i32 = 3;
 
-/// The shares and names in a file.
+/// The shares in a file of records, and the names of its queries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catalog {
     /// The mark of the job.
     job: u64,
-    /// The file.
+    /// The file of records.
     pub file: FileId,
-    /// Length of the file in bytes.
+    /// Length of the file of records in bytes.
     pub written: u64,
     /// All shares in the file.
     pub places: Vec<Place>,
-    /// The names in the file, ascending.
+    /// The names of queries in the file, ascending.
     pub names: Vec<Name>,
 }
 
-/// The hash of a query's name, and the block with its result.
+/// The hash of a query's name, and the block with the query's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Name {
-    /// XXH3 of the name. Different names can have the same.
+    /// XXH3 of the name. Different names can have the same hash.
     pub hash: u64,
-    /// The block of that result.
+    /// Number of the block with the query's result.
     pub block: u64,
 }
 
 impl Name {
-    /// Makes the entry for a query of a block.
+    /// Makes the entry for a query with this name in a block.
     pub fn new(name: &[u8], block: u64) -> Self {
         Self { hash: xxh3_64(name), block }
     }
 }
 
 impl Catalog {
-    /// Makes the index of a file of `written` bytes.
+    /// Makes the index of a file of `written` bytes. Sorts the names.
     pub fn new(
         run: &Run,
         file: FileId,
@@ -72,10 +73,10 @@ impl Catalog {
         Self { job: run.job, file, written, places, names }
     }
 
-    /// Writes the index beside its file.
+    /// Writes the index next to its file.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`] if the index cannot be written.
     pub fn write(&self, run: &Run) -> Result<(), Error> {
         let path = run.index(self.file);
         let plain = postcard::to_allocvec(self).map_err(std::io::Error::other);
@@ -87,8 +88,8 @@ impl Catalog {
         replace(&path, &path.with_extension("index.new"), &bytes)
     }
 
-    /// Reads the index of a file. `None` if there is none, if it does not fit the file, or if it
-    /// does not belong to the owner of the job.
+    /// Reads the index of a file. Returns `None` if there is none, if it does not match the file,
+    /// or if it does not belong to `owner`, the owner of the job.
     pub fn read(run: &Run, file: FileId, owner: u32) -> Option<Self> {
         let bytes = |path: &Path| {
             let mut bytes = Vec::new();
@@ -101,7 +102,7 @@ impl Catalog {
         fits.then_some(catalog)
     }
 
-    /// Decodes an index; `None` if the bytes are none.
+    /// Decodes an index; `None` if the bytes are not a valid index.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (head, packed) = bytes.split_at_checked(HEAD)?;
         if head[..8] != MAGIC || head[8..] != xxh3_64(packed).to_le_bytes() {

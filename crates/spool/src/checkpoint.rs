@@ -1,4 +1,4 @@
-//! The directory of a job, from its first start to its successful end.
+//! The directory of a job, from its first start until it has ended successfully.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,17 +16,17 @@ use crate::summary::Summary;
 /// The expected state of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// The directory is new or empty.
+    /// The directory must be missing or empty.
     New,
-    /// The directory has a job to resume.
+    /// The directory must contain a job to resume.
     Resume,
-    /// Either.
+    /// The directory may be missing, empty, or contain a job to resume.
     NewOrResume,
 }
 
-/// A job with its results in a directory.
+/// A job whose results are in a directory.
 ///
-/// One process of the job holds it, and sends the [`run`](Self::run) to the others.
+/// One process of the job has this value, and sends the [`run`](Self::run) to the others.
 #[derive(Debug)]
 pub struct Checkpoint {
     run: Run,
@@ -34,27 +34,29 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Starts a job in the directory `root`, or resumes one that ended before it was complete.
+    /// Starts a job in the directory `root`, or resumes a job that ended before it was complete.
     ///
-    /// The directory is made if a new job is allowed; its parent must exist.
+    /// Creates the directory if a new job is allowed. Its parent must exist.
     ///
     /// # Errors
     /// * [`Error::Occupied`], [`Error::NoJob`], [`Error::NotEmpty`]: the directory is not in the
     ///   expected state.
-    /// * [`Error::Differs`]: its job is another one.
+    /// * [`Error::Complete`], [`Error::Unknown`]: its job cannot be resumed.
+    /// * [`Error::Differs`]: it belongs to another job.
     /// * [`Error::Locked`]: another process uses it.
-    /// * [`Error::Foreign`]: it has a link, or a file that other users own or may write.
-    /// * [`Error::JobFile`], [`Error::Io`].
+    /// * [`Error::Foreign`]: it contains a link, or a file that other users own or may write.
+    /// * [`Error::JobFile`]: its job file cannot be parsed.
+    /// * [`Error::Io`]: the system reports an error.
     pub fn open(root: &Path, identity: &Identity, start: Start) -> Result<Self, Error> {
         Self::open_with_codec(root, Some(identity), start, Codec::default())
     }
 
-    /// Opens a job whose results may stay in the directory as its report
-    /// ([`complete`](Self::complete)), compressed with `codec`. Without an identity it cannot be
-    /// resumed. A job that is resumed keeps its codec.
+    /// Opens a job whose results are compressed with `codec` and may stay in the directory as its
+    /// report ([`complete`](Self::complete)). Without an identity the job cannot be resumed. A
+    /// resumed job keeps its codec.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn open_with_codec(
         root: &Path,
         identity: Option<&Identity>,
@@ -65,7 +67,7 @@ impl Checkpoint {
             make_directory(root)?;
             sync_directory(parent(root))?;
         }
-        // Checked before anything is written, since the directory may be somebody else's.
+        // The directory is checked before anything is written, since it may belong to another user.
         check_entries(root, start)?;
         let owner = owner_in(root)?;
         let lock = Lock::acquire(root, owner)?;
@@ -101,51 +103,55 @@ impl Checkpoint {
     /// Returns the identity of the job in a directory, if there is a job.
     ///
     /// # Errors
-    /// [`Error::Foreign`], [`Error::JobFile`], [`Error::Io`].
+    /// [`Error::Foreign`], [`Error::JobFile`] and [`Error::Io`], as for [`open`](Self::open).
     pub fn read_identity(root: &Path) -> Result<Option<Identity>, Error> {
         Ok(Job::read(root, owner_in(root)?)?.and_then(|job| job.identity))
     }
 
-    /// The run that began with [`open`](Self::open). If its number is above 1, [`Run::files`] has
-    /// the files of earlier runs.
+    /// Returns the run that began with [`open`](Self::open). If its number is above 1,
+    /// [`Run::files`] lists the files of earlier runs.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// Gives other machines a sign that this job is alive. Call it about every ten seconds.
+    /// Shows other hosts that this job is alive. Call it about every ten seconds.
     ///
     /// # Errors
-    /// [`Error::LockLost`] if it was not called for longer than
-    /// [`PATIENCE`](crate::PATIENCE) and another job has resumed this one. Then this job must end;
-    /// its results are kept. [`Error::Io`].
+    /// [`Error::LockLost`] if it was not called for longer than [`PATIENCE`](crate::PATIENCE) and
+    /// another job has taken over the directory. Then this job must end; its results are kept.
+    /// [`Error::Io`] if the system reports an error.
     pub fn beat(&self) -> Result<(), Error> {
         self.lock.beat()
     }
 
-    /// Marks the results as complete: they stay as a report in the form of records.
+    /// Marks the results as complete. They stay in the directory as a report in the form of
+    /// records.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::LockLost`].
+    /// [`Error::Io`] if the mark cannot be written; [`Error::LockLost`] as for
+    /// [`beat`](Self::beat).
     pub fn complete(&self, summary: &Summary) -> Result<(), Error> {
         self.lock.beat()?;
         summary.write(&self.run.root)
     }
 
-    /// Releases the lock and keeps everything else.
+    /// Releases the lock and keeps all other files.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::LockLost`].
+    /// [`Error::Io`] if the lock file cannot be removed; [`Error::LockLost`] as for
+    /// [`beat`](Self::beat).
     pub fn leave(self) -> Result<(), Error> {
         let Self { run, lock } = self;
         lock.beat()?;
         remove_file(&run.root.join(lock::NAME))
     }
 
-    /// Removes everything, including the directory: the output is complete.
+    /// Removes all files of the job and the directory, after the output is complete.
     ///
     /// # Errors
-    /// [`Error::Io`], also if the directory has other files than the job's; these stay. If
-    /// something is left, the job can still be resumed correctly; that only takes time.
+    /// [`Error::LockLost`] as for [`beat`](Self::beat); [`Error::Io`], also if the directory
+    /// contains files of others, which stay. If files of the job are left, it can still be resumed
+    /// correctly, which only takes time.
     pub fn remove(self) -> Result<(), Error> {
         let Self { run, lock } = self;
         lock.beat()?;
@@ -159,7 +165,7 @@ impl Checkpoint {
     }
 }
 
-/// Checks the state of the directory.
+/// Checks whether the entries of the directory match the expected state.
 fn check_entries(root: &Path, start: Start) -> Result<(), Error> {
     let names = match entries(root) {
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -174,7 +180,7 @@ fn check_entries(root: &Path, start: Start) -> Result<(), Error> {
         _ if has_job => return Ok(()),
         Start::New | Start::Resume | Start::NewOrResume => {}
     }
-    // A job that was killed at its start can leave these.
+    // A job that was killed at its start can leave these files.
     let stray = |name: &String| ![job::ASIDE, lock::NAME].contains(&name.as_str());
     match names.into_iter().find(stray) {
         None => Ok(()),

@@ -1,8 +1,8 @@
-//! Compression of the bodies of records.
+//! Compresses the bodies of records.
 //!
-//! A file of records is also a valid file for the usual tools: everything between the bodies is in
-//! a frame that zstd skips, or in an extra field of gzip. So `zstd -dc` or `gzip -dc` show what its
-//! writer appended, in that order.
+//! A file of records is also a valid file for the usual tools. Everything between the bodies is in
+//! a frame that zstd skips, or in an extra field of gzip. So `zstd -dc` or `gzip -dc` print the
+//! bytes that the writer appended, in that order.
 
 use std::io::{self, Read, Write};
 
@@ -11,25 +11,26 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use serde::{Deserialize, Serialize};
 
-/// Bytes before a record's own header that make it a part of a compressed file.
+/// Number of bytes before a record's own header. They make the header a valid part of a compressed
+/// file.
 pub(crate) const ENVELOPE_BYTES: usize = 16;
-/// Maximal bytes of an extra field of gzip.
+/// Maximal number of bytes in an extra field of gzip.
 pub(crate) const MOST_EXTRA: usize = u16::MAX as usize - 4;
 
 /// Compression level of zstd: the fastest, which already makes reports several times smaller.
 const LEVEL: i32 = 1;
-/// Largest window (base 2 logarithm) that a body may ask the decompressor to keep: 8 MB.
+/// Largest window (base 2 logarithm) that a body may require from the decompressor: 8 MB.
 const WINDOW_LOG: u32 = 23;
-/// Contents are rarely larger than this multiple of the stored bytes: the initial memory.
+/// Contents are rarely larger than this multiple of the stored bytes. It sets the initial memory.
 const USUAL_RATIO: u64 = 16;
 /// The first bytes of a frame that zstd skips.
 const SKIPPED: [u8; 4] = 0x184d_2a5b_u32.to_le_bytes();
-/// The first bytes of a gzip member: deflated, with an extra field, without a time, from an unknown
-/// system.
+/// The first bytes of a gzip member. They mean: deflated, with an extra field, without a time, from
+/// an unknown system.
 const MEMBER: [u8; 10] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255];
-/// The identifier of our part of the extra field.
+/// Identifier of this program's part of the extra field.
 const OURS: [u8; 2] = *b"FB";
-/// Bytes after a deflated body: its checksum and its length.
+/// Number of bytes after a deflated body: its checksum and its length.
 const TRAILER_BYTES: usize = 8;
 
 /// The compression of records.
@@ -39,12 +40,12 @@ pub enum Codec {
     /// zstd.
     #[default]
     Zstd,
-    /// gzip, for tools without zstd. Slower, and larger files.
+    /// gzip, for users without zstd. It is slower, and its files are larger.
     Gzip,
 }
 
 impl Codec {
-    /// Extension of file names.
+    /// Returns the extension of file names.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Codec::Zstd => "zst",
@@ -52,7 +53,7 @@ impl Codec {
         }
     }
 
-    /// The codec's number in headers.
+    /// Returns the codec's number in headers.
     pub(crate) fn number(self) -> u32 {
         match self {
             Codec::Zstd => 0,
@@ -60,18 +61,19 @@ impl Codec {
         }
     }
 
-    /// The codec with this number.
+    /// Returns the codec with this number in headers.
     pub(crate) fn from_number(number: u32) -> Option<Self> {
         [Codec::Zstd, Codec::Gzip].into_iter().find(|codec| codec.number() == number)
     }
 
-    /// The envelope before a header (with its table) of `bytes`, at most [`MOST_EXTRA`].
+    /// Returns the envelope before a header and table of `bytes` bytes together, at most
+    /// [`MOST_EXTRA`].
     pub(crate) fn envelope(self, bytes: usize) -> [u8; ENVELOPE_BYTES] {
         let mut envelope = [0; ENVELOPE_BYTES];
         match self {
             Codec::Zstd => {
                 envelope[..4].copy_from_slice(&SKIPPED);
-                // zstd skips the rest of the envelope, too.
+                // The skipped frame includes the rest of the envelope.
                 let skipped = (bytes + ENVELOPE_BYTES - 8) as u32;
                 envelope[4..8].copy_from_slice(&skipped.to_le_bytes());
             }
@@ -85,8 +87,8 @@ impl Codec {
         envelope
     }
 
-    /// Decompresses a body, whose contents must have this length. Memory grows with the output, not
-    /// with the stated length.
+    /// Decompresses a body, whose contents must have this length. Memory grows with the output, so
+    /// that a wrong length does no harm.
     pub(crate) fn decompress(self, stored: &[u8], length: u64) -> io::Result<Vec<u8>> {
         let mut contents = Vec::new();
         let usual = length.min(USUAL_RATIO.saturating_mul(stored.len() as u64));
@@ -111,7 +113,7 @@ impl Codec {
     }
 }
 
-/// Compresses bodies one after the other.
+/// Compressor for the bodies of records.
 pub(crate) enum Compressor {
     Zstd(zstd::bulk::Compressor<'static>),
     Gzip,
@@ -125,7 +127,7 @@ impl Compressor {
         })
     }
 
-    /// Compresses contents to a body.
+    /// Compresses the contents of a record to a body.
     pub(crate) fn compress(&mut self, contents: &[u8]) -> io::Result<Vec<u8>> {
         match self {
             Compressor::Zstd(compressor) => compressor.compress(contents),

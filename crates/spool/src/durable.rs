@@ -1,5 +1,5 @@
 //! Directory entries and small files that survive a crash of the machine, in directories where
-//! others can write, too.
+//! other users can also write.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -24,8 +24,8 @@ pub(crate) fn sync_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes a directory, unless it exists, in an existing one. A link to a directory does not count as
-/// one. Its entry is not durable yet.
+/// Creates a directory in an existing one, unless it exists. A link to a directory does not count
+/// as existing. The new entry is not durable yet.
 pub(crate) fn make_directory(path: &Path) -> Result<(), Error> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && is_directory(path) => Ok(()),
@@ -33,12 +33,12 @@ pub(crate) fn make_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether `path` is a directory, not a link to one.
+/// Returns whether `path` is a directory, not a link to one.
 pub(crate) fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
-/// The directory in which `path` is an entry.
+/// Returns the directory in which `path` is an entry.
 pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -48,11 +48,11 @@ pub(crate) fn parent(path: &Path) -> &Path {
 
 /// Permissions of a file that only its owner may use.
 const PRIVATE: u32 = 0o600;
-/// Permissions of others to write.
+/// Permission bits that allow other users to write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The owner of files that this process makes in a directory. It is not always its user: some file
-/// systems map owners.
+/// Returns the owner of files that this process creates in a directory. It is not always the user
+/// of the process: some file systems map owners.
 pub(crate) fn owner_in(directory: &Path) -> Result<u32, Error> {
     private_in(directory).map(|meta| meta.uid())
 }
@@ -63,12 +63,14 @@ fn private_in(directory: &Path) -> Result<Metadata, Error> {
     file.during("make a file in", directory)
 }
 
-/// Opens a file for reading and writing, or makes it, in a directory where others can write.
+/// Opens a file for reading and writing, or creates it, in a directory where other users can write.
 ///
-/// An existing file must be this user's, no link, and not writable for others.
+/// An existing file must belong to this user, must not be a link, and must not be writable for
+/// others.
 ///
 /// # Errors
-/// [`Error::Foreign`] for other files; [`Error::Io`].
+/// [`Error::Foreign`] for a file that does not meet this; [`Error::Io`] if the system reports an
+/// error.
 pub fn open_private(path: &Path) -> Result<File, Error> {
     let mut options = File::options();
     options.read(true).write(true);
@@ -79,7 +81,7 @@ pub fn open_private(path: &Path) -> Result<File, Error> {
     let private = private_in(parent(path))?;
     let file = open_own(&mut options, path, private.uid())?;
     let mode = file.metadata().during("read", path)?.mode();
-    // A file system without permissions shows the same ones for all files.
+    // A file system without permissions shows the same permissions for all files.
     match mode & OTHERS_WRITE & !private.mode() {
         0 => Ok(file),
         _ => {
@@ -89,11 +91,11 @@ pub fn open_private(path: &Path) -> Result<File, Error> {
     }
 }
 
-/// Opens a file that others may have replaced. A link is not followed, and a pipe does not block.
+/// Opens a file that other users may have replaced. Does not follow a link, and does not block on a
+/// pipe.
 ///
 /// # Errors
-/// Those of the system: `ELOOP` for a link; an error without a number if it is no regular
-/// file.
+/// Those of the system: `ELOOP` for a link; an error without a number if it is no regular file.
 pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options.custom_flags(flags.bits() as i32).open(path)?;
@@ -103,11 +105,12 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     }
 }
 
-/// Opens a file that must belong to `owner` and must not be a link: files of others do not belong
-/// to the job.
+/// Opens a file that must belong to `owner` and must not be a link. Files of other users do not
+/// belong to the job.
 ///
 /// # Errors
-/// [`Error::Foreign`] for other files; those of the system.
+/// [`Error::Foreign`] for a file that does not meet this; [`Error::Io`] if the system reports an
+/// error.
 pub fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<File, Error> {
     let foreign = |what: String| Error::Foreign { path: path.to_path_buf(), what };
     let file = match open_regular(options, path) {
@@ -127,8 +130,8 @@ pub fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<Fi
 
 /// Replaces a file atomically: after a crash it has either the old or the new contents.
 ///
-/// The contents are first written to a new file `aside` in the same directory. A file with that
-/// name is removed before.
+/// Writes the contents to a new file `aside` in the same directory first. Removes an existing file
+/// of that name before.
 pub(crate) fn replace(path: &Path, aside: &Path, contents: &[u8]) -> Result<(), Error> {
     remove_file(aside)?;
     let written: io::Result<()> = File::create_new(aside).and_then(|mut file| {
@@ -169,7 +172,7 @@ mod tests {
         }
         fs::remove_file(&path).unwrap();
 
-        // A link to a file that exists, and to one that does not.
+        // The link is to a file that exists, and to one that does not.
         for is_there in [false, true] {
             if is_there {
                 fs::write(&victim, "").unwrap();

@@ -8,7 +8,7 @@ use crate::holder::Holder;
 use crate::identity::Differences;
 use crate::key::{Key, Share};
 
-/// Error of storing or reading results, or of resuming a job.
+/// An error when results are stored or read, or when a job is resumed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,61 +17,61 @@ pub enum Error {
     Io {
         /// The failed operation, as a verb.
         action: &'static str,
-        /// The file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// The offset in the file.
+        /// The offset in the file in bytes, if known.
         offset: Option<u64>,
-        /// The cause.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A file whose earlier synchronisation failed. The system may have dropped the writes since
-    /// the last success, and does not report that twice.
+    /// An earlier synchronisation of a file failed. The system may have dropped the writes since
+    /// the last success, and does not report that again.
     #[error(
         "{} cannot be relied on any more, since the system could not bring it to disk ({cause}); \
          mend the file system or use another one, and start the command again",
         path.display()
     )]
     Unreliable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's message.
+        /// The message of the system.
         cause: String,
     },
-    /// A record whose checksum is wrong.
+    /// The checksum of a record is wrong.
     #[error("{} is damaged at offset {offset}: {what}; the block has to be searched again", path.display())]
     Damaged {
-        /// The file.
+        /// Path of the damaged file.
         path: PathBuf,
-        /// Offset of the record.
+        /// Offset of the record in bytes.
         offset: u64,
         /// Description of the error.
         what: &'static str,
     },
-    /// Two records of one result that differ.
+    /// Two records of one result differ.
     #[error(
         "two results of block {} (kind {}) differ: of {} bytes in {} at offset {}, of {} bytes in {} at offset {}; \
          start the job again in a new directory",
         key.block, key.kind.0, totals[0], paths[0].display(), offsets[0], totals[1], paths[1].display(), offsets[1]
     )]
     Conflict {
-        /// The result.
+        /// The result that the records belong to.
         key: Key,
-        /// The files.
+        /// The files of the two records.
         paths: Box<[PathBuf; 2]>,
-        /// Offsets of the records.
+        /// Offsets of the two records in bytes.
         offsets: [u64; 2],
-        /// Lengths of the whole results in bytes.
+        /// Lengths of the whole result in bytes, as each record states it.
         totals: [u64; 2],
     },
-    /// The bytes do not fit between the start of the share and the end of the result.
+    /// The bytes of a share do not fit between its start and the end of the result.
     #[error(
         "{length} bytes at {} do not fit into a result of {} bytes for block {}",
         share.start, share.total, key.block
     )]
     ShareTooLong {
-        /// The result.
+        /// The result that the share belongs to.
         key: Key,
-        /// The share.
+        /// The share that is too long.
         share: Share,
         /// Length of the share in bytes.
         length: u64,
@@ -82,12 +82,12 @@ pub enum Error {
         path.display()
     )]
     Differs {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
         /// The differences between the jobs.
         differences: Differences,
     },
-    /// There is already a job where a new one should start.
+    /// A new job should start, but the directory already contains a job.
     #[error(
         "{} keeps the results of a job that did not end; resume it, or name another directory",
         .0.display()
@@ -99,40 +99,40 @@ pub enum Error {
         .0.display()
     )]
     Complete(PathBuf),
-    /// The job in the directory cannot be resumed.
+    /// The job in the directory was started without an identity, so it cannot be resumed.
     #[error(
         "{} keeps the results of a job without -checkpoint, which cannot be resumed: nobody knows what it searched; \
          name another directory",
         .0.display()
     )]
     Unknown(PathBuf),
-    /// There is no job to resume.
+    /// A job should be resumed, but the directory contains none.
     #[error("{} keeps no job that could be resumed; start it as a new one", .0.display())]
     NoJob(PathBuf),
-    /// A directory with other entries than a job's.
+    /// A new job should start, but the directory has entries that do not belong to a job.
     #[error(
         "{} contains '{entry}', which belongs to no job; name a new or an empty directory",
         path.display()
     )]
     NotEmpty {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// One of its entries.
+        /// One of these entries.
         entry: String,
     },
-    /// In the place of one of the job's files: a link, no regular file, or a file that other users
-    /// own or may write.
+    /// In the place of one of the job's files there is a link, no regular file, or a file that
+    /// other users own or may write.
     #[error("{} is {what}, which nothing is taken from; remove it, or name another directory", path.display())]
     Foreign {
-        /// The file.
+        /// Path of the foreign file.
         path: PathBuf,
         /// Description of the foreign file.
         what: String,
     },
-    /// A job file that cannot be parsed.
+    /// The job file cannot be parsed.
     #[error("{} does not describe a job: {what}; start the job as a new one in another directory", path.display())]
     JobFile {
-        /// The file.
+        /// Path of the job file.
         path: PathBuf,
         /// Description of the error.
         what: String,
@@ -140,26 +140,27 @@ pub enum Error {
     /// Another process uses the directory.
     #[error("{} is in use by {}{}", path.display(), who(holder.as_deref()), wait(*retry_after))]
     Locked {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// The process, if the lock file names it.
+        /// The process that uses the directory, if the lock file names it.
         holder: Option<Box<Holder>>,
-        /// When to try again: by then a dead holder will have been silent for long enough. `None`
-        /// if the holder is certainly alive.
+        /// Time after which another attempt can succeed. By then a dead process will have been
+        /// silent for long enough. `None` if the process is certainly alive.
         retry_after: Option<Duration>,
     },
-    /// Another process took over the directory, since this one gave no sign of life for too long.
+    /// Another process took over the directory, because this one showed no sign of life for too
+    /// long.
     #[error(
         "{} was taken over by {}, since this process gave no sign of life; this job ends",
         path.display(), who(holder.as_deref())
     )]
     LockLost {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// The process, if the lock file names it.
+        /// The process that took over, if the lock file names it.
         holder: Option<Box<Holder>>,
     },
-    /// More writers than the directory layout allows.
+    /// There are more writers than the directory layout allows.
     #[error("writer {0} is one too many: a spool has places for {max} writers", max = crate::MAX_WRITERS)]
     TooManyWriters(u32),
 }
@@ -184,7 +185,7 @@ fn wait(retry_after: Option<Duration>) -> String {
     }
 }
 
-/// Advice for the user about an error of the system.
+/// Returns advice for the user about an error of the system.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -200,10 +201,10 @@ fn advice(error: &io::Error) -> &'static str {
 
 /// Converts I/O errors to [`Error::Io`].
 pub(crate) trait Context<T> {
-    /// Adds the action and the path.
+    /// Adds the failed action and the path to an I/O error.
     fn during(self, action: &'static str, path: &Path) -> Result<T, Error>;
 
-    /// Adds the action, the path and the offset in the file.
+    /// Adds the failed action, the path and the offset in the file to an I/O error.
     fn during_at(self, action: &'static str, path: &Path, offset: u64) -> Result<T, Error>;
 }
 

@@ -1,26 +1,25 @@
-//! The process that uses a directory.
+//! The process that uses the directory of a job.
 
 use std::fmt;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// A process that uses a directory.
+/// A process that uses the directory of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Name of its machine.
+    /// Name of the process's host.
     pub host: String,
-    /// Number of the process there.
+    /// Number of the process on its host.
     pub pid: u32,
-    /// Time when it started to use the directory, in UTC.
+    /// Time in UTC when the process started to use the directory.
     pub since: String,
-    /// Boot id of Linux, which changes with each start of the machine. Empty if the system has
-    /// none.
+    /// Boot id of Linux, which changes at each start of the host. Empty if the system has none.
     pub boot: String,
 }
 
 impl Holder {
-    /// This process.
+    /// Returns the description of this process.
     pub(crate) fn own() -> Self {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         Self {

@@ -1,4 +1,4 @@
-//! The identity of a job: everything that the bytes of its output depend on.
+//! The identity of a job: all properties that the bytes of its output depend on.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Everything that the results of a job depend on. (Numbers of ranks and threads are not in it.)
+/// All properties that the results of a job depend on. (Numbers of ranks and threads are not among
+/// them.)
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -14,63 +15,63 @@ pub struct Identity {
     pub program: String,
     /// Version of FleetBLAST.
     pub version: String,
-    /// Distinguishes this build of FleetBLAST from others of the same version.
+    /// Text that distinguishes this build of FleetBLAST from others of the same version.
     pub build: String,
-    /// The queries.
+    /// Digest of the queries.
     pub query: QueryDigest,
-    /// The database.
+    /// Digests of the database.
     pub database: DatabaseIdentity,
-    /// Names, with their dashes, and values of all options that the output depends on.
+    /// All options that the output depends on: their names with dashes, and their values.
     pub options: BTreeMap<String, String>,
-    /// The rule that divides queries into blocks, and so gives the numbers of blocks their meaning.
+    /// The rule that divides queries into blocks. It determines the blocks that block numbers mean.
     pub blocks: String,
 }
 
-/// Distinguishes query inputs.
+/// Digest of a query input, to distinguish different inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryDigest {
-    /// Its length in bytes.
+    /// Length of the input in bytes.
     pub bytes: u64,
-    /// XXH3 (128 bits) of its bytes, in hexadecimal digits.
+    /// XXH3 (128 bits) of the input's bytes, in hexadecimal digits.
     pub xxh3: String,
 }
 
-/// Distinguishes databases.
+/// Numbers and digests of a database, to distinguish different databases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatabaseIdentity {
-    /// Its name or names as in the output.
+    /// Name or names of the database, as in the output.
     pub name: String,
-    /// Number of its sequences.
+    /// Number of sequences in the database.
     pub sequences: u64,
-    /// Number of its residues or bases.
+    /// Number of residues or bases in the database.
     pub residues: u64,
-    /// Its volumes in order.
+    /// The volumes in OID order.
     pub volumes: Vec<VolumeIdentity>,
     /// Checksum of the effect of aliases, lists and masks, and of titles and statistics.
     pub selection: String,
 }
 
-/// Distinguishes volumes with the same name.
+/// Numbers and digests of a volume, to distinguish volumes with the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeIdentity {
-    /// Its file name without directory and extension.
+    /// File name of the volume without directory and extension.
     pub name: String,
-    /// Its date of creation, from its index.
+    /// Date of creation, from the index of the volume.
     pub date: String,
-    /// Number of its sequences.
+    /// Number of sequences in the volume.
     pub sequences: u32,
-    /// Checksum of its index before the offsets.
+    /// Checksum of the index before the offset tables.
     pub index: String,
-    /// Checksum of the searched residues.
+    /// Checksum of the residues that are searched.
     pub residues: String,
-    /// Checksum of the definition lines of searched sequences.
+    /// Checksum of the definition lines of sequences that are searched.
     pub headers: String,
 }
 
-/// Computes a [`QueryDigest`] while the input is read.
+/// Computes a [`QueryDigest`] while the input is being read.
 #[derive(Clone, Default)]
 pub struct QueryHasher {
     bytes: u64,
@@ -84,7 +85,7 @@ impl QueryHasher {
         self.state.update(bytes);
     }
 
-    /// The digest of all bytes so far.
+    /// Returns the digest of all bytes so far.
     pub fn finish(&self) -> QueryDigest {
         QueryDigest { bytes: self.bytes, xxh3: format!("{:032x}", self.state.digest128()) }
     }
@@ -93,11 +94,11 @@ impl QueryHasher {
 /// A difference between two identities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The part that differs, in words.
+    /// Description of the property that differs.
     pub what: String,
-    /// Its value when the job began; `None` if it did not exist.
+    /// Its value when the job began; `None` if the job did not have it.
     pub was: Option<String>,
-    /// Its value now.
+    /// Its value now; `None` if the job does not have it any more.
     pub is: Option<String>,
 }
 
@@ -109,7 +110,7 @@ pub struct Differences(pub Vec<Difference>);
 const SELECTION: &str = "the checksum of what aliases, lists and masks make of the database";
 
 impl Identity {
-    /// Compares with a later identity; empty if the jobs are the same.
+    /// Compares this identity with a later one. The result is empty if the jobs are the same.
     pub fn differences(&self, now: &Self) -> Differences {
         let mut found = Collector::default();
         found.compare("the program", &self.program, &now.program);
@@ -124,7 +125,7 @@ impl Identity {
         for number in 0..was.volumes.len().max(is.volumes.len()) {
             found.compare_volumes(number, was.volumes.get(number), is.volumes.get(number));
         }
-        // The numbers above are part of the checksum.
+        // The checksum of the selection also covers the numbers above.
         if found.0.len() == before {
             found.compare(SELECTION, &was.selection, &is.selection);
         }
@@ -148,7 +149,7 @@ impl Collector {
         self.compare_optional(|| what.to_owned(), Some(was), Some(is));
     }
 
-    /// Compares two volumes. If their descriptions are equal, it compares their checksums.
+    /// Compares two volumes: first their descriptions, and if these are equal, their checksums.
     fn compare_volumes(
         &mut self,
         number: usize,
@@ -203,7 +204,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Number of differences in a message; a database of many volumes can have hundreds.
+/// Maximal number of differences in a message. A database of many volumes can have hundreds.
 const SHOWN: usize = 4;
 
 impl fmt::Display for Differences {

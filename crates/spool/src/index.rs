@@ -1,4 +1,4 @@
-//! The results in all files of a job.
+//! Index of the results in all files of a job.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -8,9 +8,9 @@ use crate::key::Key;
 use crate::layout::Run;
 use crate::record::Place;
 
-/// The records of a job, by result.
+/// The places of all records of a job, by result.
 ///
-/// A result or share can exist twice: a run can die before it records that something is on disk,
+/// A result or a share can exist twice. A run can die before it records that a result is on disk,
 /// and the next run can divide the result differently. The bytes are the same.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
@@ -20,18 +20,18 @@ pub struct Index {
 /// The shares of a result.
 #[derive(Clone, Debug)]
 struct Shares {
-    /// The record that was added first.
+    /// The place that was added first.
     first: Place,
-    /// The longest share that begins at each offset.
+    /// The place of the longest share that begins at each offset of the result.
     longest: BTreeMap<u64, Place>,
 }
 
 impl Index {
-    /// Adds a record of the job of `run`.
+    /// Adds the place of a share of the job that `run` belongs to.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if another record states another length of the whole result, or
-    /// has the same share with other contents.
+    /// [`Error::Conflict`] if another record states another length of the whole result, or contains
+    /// the same share with other contents.
     pub fn add(&mut self, run: &Run, place: Place) -> Result<(), Error> {
         let shares = self
             .results
@@ -55,11 +55,11 @@ impl Index {
         Ok(())
     }
 
-    /// Returns the records that together make up a result, in its order; `None` if something is
-    /// missing.
+    /// Returns the places whose shares together make up a result, in the order of the result.
+    /// Returns `None` if some bytes are missing.
     ///
-    /// A record can overlap the one before it. The bytes of the overlap are the same, and must be
-    /// skipped.
+    /// A share can overlap the previous one. The bytes of the overlap are the same, and the caller
+    /// must skip them.
     pub fn cover(&self, key: Key) -> Option<Vec<Place>> {
         let Shares { first, longest } = self.results.get(&key)?;
         let mut places = longest.values().peekable();
@@ -76,7 +76,7 @@ impl Index {
         Some(chosen)
     }
 
-    /// The results without missing parts, with their lengths in bytes, in no order.
+    /// Returns the complete results with their lengths in bytes, in no particular order.
     pub fn complete(&self) -> impl Iterator<Item = (Key, u64)> {
         let complete = self.results.iter().filter(|(key, _)| self.cover(**key).is_some());
         complete.map(|(key, shares)| (*key, shares.first.share.total))

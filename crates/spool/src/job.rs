@@ -14,28 +14,29 @@ use crate::durable::{open_own, replace};
 use crate::error::{Context, Error};
 use crate::identity::Identity;
 
-/// Name of the file.
+/// Name of the job file.
 pub(crate) const NAME: &str = "job";
-/// Name of its next version while it is written.
+/// Name of the job file's next version while it is being written.
 pub(crate) const ASIDE: &str = "job.new";
-/// Version of the format of the file.
+/// Version of the format of the job file.
 const FORMAT: u32 = 3;
 /// Maximal length of a job file in bytes: enough for a database of 50,000 volumes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// A job, and the number of its starts.
+/// The contents of the job file: the job, and the number of its starts.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Job {
-    /// Version of the format.
+    /// Version of the format of the job file.
     format: u32,
-    /// The mark of the job's records.
+    /// The mark of the job, which all its records have.
     pub(crate) mark: u64,
-    /// Number of starts.
+    /// Number of times that the job was started.
     pub(crate) runs: u32,
-    /// How records are compressed.
+    /// The compression of the records.
     pub(crate) codec: Codec,
-    /// `None` for a job that cannot be resumed: its inputs were not examined.
+    /// Properties that the results depend on. `None` for a job that cannot be resumed: its inputs
+    /// were not examined.
     pub(crate) identity: Option<Identity>,
 }
 
@@ -46,7 +47,7 @@ struct Format {
 }
 
 impl Job {
-    /// Makes a job that was never started.
+    /// Makes a job that has not been started.
     pub(crate) fn new(
         root: &Path,
         identity: Option<&Identity>,
@@ -56,13 +57,13 @@ impl Job {
             Some(identity) => {
                 xxh3_64(&serde_json::to_vec(identity).map_err(|error| malformed(root, error))?)
             }
-            // Different from the mark of any other job.
+            // This mark differs from that of any other job.
             None => RandomState::new().hash_one((root, std::process::id(), SystemTime::now())),
         };
         Ok(Self { format: FORMAT, mark, runs: 0, codec, identity: identity.cloned() })
     }
 
-    /// Reads the job of a directory, if it has one. The file must belong to `owner`.
+    /// Reads the job file of a directory; `None` if there is none. The file must belong to `owner`.
     pub(crate) fn read(root: &Path, owner: u32) -> Result<Option<Self>, Error> {
         let path = root.join(NAME);
         let file = match open_own(File::options().read(true), &path, owner) {
@@ -82,7 +83,7 @@ impl Job {
         serde_json::from_slice(&text).map(Some).map_err(|error| malformed(root, error))
     }
 
-    /// Writes the job to its directory, durably.
+    /// Writes the job file to the directory, durably.
     pub(crate) fn write(&self, root: &Path) -> Result<(), Error> {
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| malformed(root, error))?;
         text.push(b'\n');

@@ -1,4 +1,4 @@
-//! The spool of a job: results on disk until they are published. The same files are the
+//! The spool of a job stores results on disk until they are published. The same files are the
 //! checkpoint from which a killed job resumes.
 //!
 //! # The directory of a job
@@ -9,23 +9,23 @@
 //! DIR/xx/yy/writer-N-RUN.zst       records of writer N (a rank) of one run; with gzip, .gz
 //! DIR/xx/yy/writer-N-RUN.index     index of that file, if the results stay there
 //! ```
-//! A run is a start of the job. One process holds the [`Checkpoint`] and sends the [`Run`] to all
-//! others; each of them has its own [`Writer`]. A run never writes to the files of another, so
+//! A run is one start of the job. One process has the [`Checkpoint`] and sends the [`Run`] to all
+//! others. Each process has its own [`Writer`]. A run never writes to the files of another run, so
 //! the files of a dead run never change. `xx` and `yy` follow from the number of the writer
-//! ([`Run::path`]): 16 writers share a directory, and no directory has more than 256
+//! ([`Run::path`]). Up to 16 writers share a directory, and no directory has more than 256
 //! subdirectories, even with 131,072 writers. A writer without results has no file.
 //!
 //! # Records
-//! A [`Writer`] has two buffers, like the two-stage output of HSPp-BLAST. The first collects
-//! results as they are. When it is full, it is compressed and becomes a record in the second
-//! buffer, which is written at once when it is full. Results are safe after a [`Writer::sync`];
-//! only that call waits for the disk.
+//! A [`Writer`] has two buffers, like the two-stage output of HSPp-BLAST. The first buffer collects
+//! results. When it is full, it is compressed to a record in the second buffer. When the second
+//! buffer is full, it is written at once. Results are safe after a [`Writer::sync`]; only that call
+//! waits for the disk.
 //!
-//! Several writers can keep shares of the result of a block. The result is complete once the
+//! Several writers can store shares of the result of a block. The result is complete when the
 //! shares of all runs together cover it ([`Index`]).
 //!
-//! Every record has a header of [`HEADER_BYTES`], a table of its shares with [`ENTRY_BYTES`]
-//! each, and a body. The header names the job, the file and the offset in the file. The numbers
+//! Every record has a header of [`HEADER_BYTES`], a table with [`ENTRY_BYTES`] for each of its
+//! shares, and a body. The header names the job, the file and the offset in the file. The numbers
 //! are little-endian:
 //!
 //! | offset | bytes | content |
@@ -40,7 +40,7 @@
 //! | 72 | 8 + 8 | XXH3 of the table, of the body as stored |
 //! | 88 | 8 | XXH3 of the 88 bytes above |
 //!
-//! and for each share, in the order of the contents:
+//! The table has these fields for each share, in the order of the contents:
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
@@ -48,20 +48,21 @@
 //! | 12 | 8 + 8 | offset in the result, length of the whole result |
 //! | 28 | 8 + 8 | length of the share, its XXH3 |
 //!
-//! Therefore a copy of a record, within the results of another or in another file, is never
-//! accepted as a record. `zstd -dc` (`gzip -dc`) shows what a writer appended, in that order.
+//! Therefore a copy of a record, inside the results of another record or in another file, is never
+//! accepted as a record. `zstd -dc` (`gzip -dc`) prints the bytes that a writer appended, in that
+//! order.
 //!
 //! # Checks
-//! * [`Run::scan`] reads a file to its end through a small buffer and checks all checksums,
-//!   without decompressing. It lists valid records, and the rest as [`Fault`]s, whose blocks must
-//!   be searched again. (Reading only the headers would be faster, but damage would be found
-//!   only when the bytes are needed, long after the search.)
-//! * [`Reader::read`] checks everything again, and the contents after decompression. So a record
-//!   damaged later is an error and never gives wrong bytes.
+//! * [`Run::scan`] reads a file to its end through a small buffer and checks all checksums, without
+//!   decompressing. It lists the valid records. It lists the rest as [`Fault`]s, whose blocks must
+//!   be searched again. (Reading only the headers would be faster, but damage would be found only
+//!   when the bytes are needed, long after the search.)
+//! * [`Reader::read`] checks everything again, and also the contents after decompression. So damage
+//!   after the scan is an error and never gives wrong bytes.
 //!
 //! # Durability
-//! Once [`Writer::sync`] has returned, its records survive the end of the process. They survive
-//! a crash of the machine if `fsync` does what it promises; their directories are durable before.
+//! After [`Writer::sync`] has returned, its records survive the end of the process. They survive a
+//! crash of the machine if `fsync` works as specified. Their directories are durable before.
 //!
 //! # Example
 //! ```

@@ -1,15 +1,15 @@
-//! Allows one process at a time to use the directory of a job, on one machine or several.
+//! Allows one process at a time to use the directory of a job, on one host or several.
 //!
-//! The lock file is locked with `flock` and names its holder. Rules that decide whether a holder is
-//! dead:
+//! The holder is the process that uses the directory. It locks the lock file with `flock` and
+//! writes its name there. These rules decide whether a holder is dead:
 //! * Its `flock` still exists: it is alive.
-//! * Its `flock` is gone, and it ran under this process's kernel: it is dead.
-//! * Otherwise the holder was on another machine, or this machine was restarted, or the file system
-//!   has no `flock`, or one that does not reach other machines. The holder gives a sign of life
-//!   every few seconds by setting the time of the file. It is dead once it gave none for
-//!   [`PATIENCE`], by the clock of the file system.
+//! * Its `flock` is gone, and it ran on this host since the last boot: it is dead.
+//! * Otherwise the holder was on another host, or this host was restarted, or `flock` is missing or
+//!   does not reach other hosts. The holder gives a sign of life every few seconds by setting the
+//!   time of the file. It is dead if it gave none for [`PATIENCE`], by the clock of the file
+//!   system.
 //!
-//! A holder that was wrongly considered dead notices that at its next sign of life, and its job
+//! A holder that was wrongly considered dead notices this at its next sign of life, and its job
 //! ends. Until then nothing is lost, since no two runs write to the same file.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -26,15 +26,15 @@ use crate::holder::Holder;
 
 /// Name of the lock file.
 pub(crate) const NAME: &str = "lock";
-/// A holder that may be alive is considered dead after a silence of this length. It should give a
-/// sign of life six times as often.
+/// Time of silence after which a holder that may be alive is considered dead. A holder should give
+/// a sign of life six times as often.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Maximal number of bytes read from a lock file.
 const MAX_BYTES: u64 = 64 * 1024;
-/// Attempts to open the file, if others remove it in between.
+/// Number of attempts to open the lock file, if other processes remove it in between.
 const ATTEMPTS: usize = 10;
 
-/// The directory of a job, in use by this process until it is dropped.
+/// The lock on the directory of a job, which this process holds until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
     root: PathBuf,
@@ -43,7 +43,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Locks a directory, in which this process's files belong to `owner`.
+    /// Locks a directory. The files that this process creates there belong to `owner`.
     pub(crate) fn acquire(root: &Path, owner: u32) -> Result<Self, Error> {
         let path = root.join(NAME);
         for _ in 0..ATTEMPTS {
@@ -51,7 +51,7 @@ impl Lock {
             options.read(true).write(true).create(true).truncate(false);
             let file = open_own(&mut options, &path, owner)?;
             let exclusive = try_lock(&file).during("lock", &path)?;
-            // Its last holder may have removed it between opening and locking.
+            // The last holder may have removed the file between its opening and its locking.
             if !is_at(&file, &path) {
                 continue;
             }
@@ -71,7 +71,8 @@ impl Lock {
     /// Gives a sign of life.
     ///
     /// # Errors
-    /// [`Error::LockLost`] if another process took over the directory; [`Error::Io`].
+    /// [`Error::LockLost`] if another process took over the directory; [`Error::Io`] if the system
+    /// reports an error.
     pub(crate) fn beat(&self) -> Result<(), Error> {
         let path = self.root.join(NAME);
         let present = match File::open(&path) {
@@ -81,7 +82,7 @@ impl Lock {
         if !present.is(&self.holder) {
             return Err(Error::LockLost { path: self.root.clone(), holder: present.holder() });
         }
-        // The clock of the file system, which measures the silence.
+        // The file system sets the time by its own clock, which also measures the silence.
         let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
         let times = Timestamps { last_access: now, last_modification: now };
         futimens(&self.file, &times).map_err(io::Error::from).during("set the time of", &path)
@@ -90,7 +91,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // An empty file is free at once, also for other machines. If this fails, they have to wait.
+        // An empty file is free at once, also for other hosts. If this fails, they have to wait.
         if LockContents::read(&self.file).is_ok_and(|present| present.is(&self.holder)) {
             let _ = self.file.set_len(0);
         }
@@ -102,9 +103,9 @@ impl Drop for Lock {
 enum LockContents {
     /// There is no holder.
     Empty,
-    /// They cannot be parsed, as after a crash during writing.
+    /// The contents cannot be parsed, as after a crash during writing.
     Unknown,
-    /// Its holder, dead or alive.
+    /// The file names its holder, dead or alive.
     Holder(Box<Holder>),
 }
 
@@ -139,14 +140,14 @@ impl LockContents {
     }
 }
 
-/// The result of locking the file.
+/// The result of locking the lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exclusive {
-    /// This process has locked it.
+    /// This process has locked the file.
     Yes,
-    /// Another process has locked it.
+    /// Another process has locked the file.
     No,
-    /// The file system cannot lock.
+    /// The file system cannot lock files.
     Unknown,
 }
 
@@ -155,7 +156,7 @@ fn try_lock(file: &File) -> io::Result<Exclusive> {
         Ok(()) => Ok(Exclusive::Yes),
         Err(TryLockError::WouldBlock) => Ok(Exclusive::No),
         Err(TryLockError::Error(error)) => match error.kind() {
-            // Also for a missing lock service: ENOLCK has no `ErrorKind`.
+            // This includes a missing lock service: ENOLCK has no `ErrorKind`.
             ErrorKind::Unsupported | ErrorKind::InvalidInput => Ok(Exclusive::Unknown),
             _ if error.raw_os_error() == Some(rustix::io::Errno::NOLCK.raw_os_error()) => {
                 Ok(Exclusive::Unknown)
@@ -165,7 +166,7 @@ fn try_lock(file: &File) -> io::Result<Exclusive> {
     }
 }
 
-/// Whether `path` is still the name of `file`.
+/// Returns whether `path` is still the name of `file`.
 fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::metadata(path)) {
         (Ok(own), Ok(named)) => (own.dev(), own.ino()) == (named.dev(), named.ino()),
@@ -173,8 +174,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Returns `None` if the directory is free, else the error. The error has the time at which another
-/// attempt may succeed, if there is one.
+/// Returns `None` if the directory is free. Otherwise returns the time after which another attempt
+/// may succeed, or `Some(None)` if the holder is certainly alive.
 fn in_use(
     root: &Path,
     file: &File,
@@ -200,14 +201,14 @@ fn in_use(
     Ok(patience_left(last_sign, now).map(Some))
 }
 
-/// Time until the holder is considered dead.
+/// Returns the time until the holder is considered dead; `None` if it is dead.
 fn patience_left(last_sign: SystemTime, now: SystemTime) -> Option<Duration> {
-    // If the clock was set back, the lock must not last until it has caught up.
+    // If the clock was set back, the lock must not last until the clock has caught up.
     let silence = now.duration_since(last_sign).unwrap_or_else(|ahead| ahead.duration());
     PATIENCE.checked_sub(silence).filter(|left| !left.is_zero())
 }
 
-/// The current time by the clock of the directory's file system.
+/// Returns the current time by the clock of the directory's file system.
 fn file_system_time(root: &Path) -> io::Result<SystemTime> {
     let mut file = tempfile::tempfile_in(root)?;
     file.write_all(b"now")?;

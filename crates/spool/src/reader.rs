@@ -11,13 +11,13 @@ use crate::error::{Context, Error};
 use crate::layout::{FileId, Run};
 use crate::record::{HEADER_BYTES, Header, Place};
 
-/// Reads shares from any file of a job, of any writer and run. It caches the records read last,
+/// Reads shares from any file of a job, whatever its writer and run. It caches the last records,
 /// since the next share can be in one of them.
 pub struct Reader {
     run: Run,
-    /// The file read last.
+    /// The file that was read last.
     open: Option<(FileId, File)>,
-    /// Name in messages of a file without a path.
+    /// Name for messages of a file without a path.
     nameless: Option<PathBuf>,
     held: VecDeque<Record>,
     /// Maximal number of cached records.
@@ -33,12 +33,12 @@ struct Record {
 }
 
 impl Reader {
-    /// Makes a reader for the job of `run`.
+    /// Makes a reader for the job that `run` belongs to.
     pub fn new(run: &Run) -> Self {
         Self { run: run.clone(), open: None, nameless: None, held: VecDeque::new(), most: 1 }
     }
 
-    /// Makes a reader of an open file, the only one of its job, that caches `most` records.
+    /// Makes a reader of an open file, the only one of its job. It caches up to `most` records.
     pub(crate) fn from_file(run: &Run, file: File, id: FileId, path: &Path, most: usize) -> Self {
         let nameless = Some(path.to_path_buf());
         Self { open: Some((id, file)), nameless, most, ..Self::new(run) }
@@ -48,8 +48,8 @@ impl Reader {
     /// [`flush`](crate::Writer::flush).
     ///
     /// # Errors
-    /// [`Error::Damaged`] if the bytes are not those that were written; [`Error::Io`] if
-    /// they cannot be read.
+    /// [`Error::Damaged`] if the bytes are not those that were written; [`Error::Io`] if they
+    /// cannot be read.
     pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
         let path = self.path(place.file);
         let damaged = |what| Error::Damaged { path: path.clone(), offset: place.offset, what };
@@ -67,7 +67,7 @@ impl Reader {
         self.nameless.clone().unwrap_or_else(|| self.run.path(file))
     }
 
-    /// Returns the record at an offset.
+    /// Returns the record at an offset of a file.
     fn record(&mut self, file: FileId, offset: u64) -> Result<&Record, Error> {
         let known = self.held.iter().position(|held| (held.file, held.offset) == (file, offset));
         let record = match known.and_then(|known| self.held.remove(known)) {
@@ -89,7 +89,7 @@ impl Reader {
         let (_, file) = self.open.insert((id, file));
 
         let length = file.metadata().during("read", &path)?.len();
-        // Never reads beyond the file, whatever lengths are given.
+        // The reader never reads beyond the file, whatever lengths the header states.
         let within = |start: u64, bytes: u64| {
             let end = start.checked_add(bytes).filter(|&end| end <= length);
             end.ok_or_else(|| damaged("the file ends before the record does"))

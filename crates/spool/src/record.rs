@@ -7,37 +7,38 @@ use crate::codec::{Codec, ENVELOPE_BYTES, MOST_EXTRA};
 use crate::key::{Key, Kind, Share};
 use crate::layout::FileId;
 
-/// Bytes of a record before its table.
+/// Number of bytes of a record before its table.
 pub const HEADER_BYTES: usize = ENVELOPE_BYTES + 80;
-/// Bytes of a table per share.
+/// Number of bytes in the table for each share.
 pub const ENTRY_BYTES: usize = 44;
 /// Maximal number of shares of a record.
 pub(crate) const MOST_SHARES: usize = 1024;
-/// Maximal bytes of results that are compressed together; limits the memory of readers.
+/// Maximal number of bytes of results that are compressed together. It limits the memory of
+/// readers.
 pub(crate) const MOST_CONTENTS: usize = 1 << 20;
-/// Maximal bytes of a stored body: contents that cannot be compressed, plus the overhead of
-/// compression.
+/// Maximal number of bytes of a stored body: contents that cannot be compressed, and the overhead
+/// of compression.
 const MOST_STORED: u64 = 2 * MOST_CONTENTS as u64;
-/// The first bytes of a header, after its envelope. The first byte occurs in no UTF-8 text.
+/// The first bytes of a header after its envelope. The first of them occurs in no UTF-8 text.
 pub(crate) const MAGIC: [u8; 8] = *b"\xf5FBrec2\n";
 /// Offset of the checksum in a header.
 const SUM: usize = HEADER_BYTES - 8;
 
 const _: () = assert!(HEADER_BYTES - ENVELOPE_BYTES + MOST_SHARES * ENTRY_BYTES <= MOST_EXTRA);
 
-/// A share of a result and its place in a file. It is small enough to be sent to the rank that
+/// A share of a result, and its place in a file. It is small enough to be sent to the rank that
 /// places the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
-    /// The file.
+    /// The file that contains the share.
     pub file: FileId,
-    /// Offset of its record in the file.
+    /// Offset in the file of the record that contains the share.
     pub offset: u64,
-    /// Offset in the contents of the record.
+    /// Offset of the share in the contents of the record.
     pub at: u64,
-    /// The result.
+    /// The result that the share belongs to.
     pub key: Key,
-    /// Its position in the result.
+    /// The position of the share in the result.
     pub share: Share,
     /// Length of the share in bytes.
     pub length: u64,
@@ -46,7 +47,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// End of the share in the result.
+    /// Returns the offset in the result of the end of the share.
     pub fn end(&self) -> u64 {
         self.share.start.saturating_add(self.length)
     }
@@ -60,9 +61,9 @@ pub(crate) struct Header {
     pub(crate) codec: Codec,
     /// Number of shares in the table.
     pub(crate) shares: usize,
-    /// Bytes of the body as stored.
+    /// Number of bytes of the body as stored.
     pub(crate) stored: u64,
-    /// Bytes of the contents.
+    /// Number of bytes of the contents.
     pub(crate) length: u64,
     /// XXH3 of the table.
     pub(crate) table: u64,
@@ -94,8 +95,9 @@ impl Header {
         bytes
     }
 
-    /// Decodes the header at `offset` of `file`. `None` if the bytes are no header, or one of
-    /// another job or place, or of a record larger than writers make.
+    /// Decodes the header at `offset` of `file`. Returns `None` if the bytes are no header, or if
+    /// it belongs to another job, file or offset. Also returns `None` if the record is larger than
+    /// those of a writer.
     pub(crate) fn decode(
         bytes: &[u8; HEADER_BYTES],
         job: u64,
@@ -126,7 +128,7 @@ impl Header {
         self.shares * ENTRY_BYTES
     }
 
-    /// Decodes the shares of a table; `None` if its checksum or form is wrong.
+    /// Decodes the shares in a table; `None` if its checksum or form is wrong.
     pub(crate) fn places(&self, table: &[u8]) -> Option<Vec<Place>> {
         if xxh3_64(table) != self.table {
             return None;

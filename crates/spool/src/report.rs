@@ -1,4 +1,4 @@
-//! Reads a report that is kept as records.
+//! Reads a report that is stored as records.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,15 +15,15 @@ use crate::reader::Reader;
 use crate::scan::Fault;
 use crate::summary::Summary;
 
-/// A report that is kept as records. Opening one writes and locks nothing: the report may still be
-/// growing.
+/// A report that is stored as records. Opening it writes and locks nothing, since the report may
+/// still be growing.
 pub struct Report {
     run: Run,
-    /// The size of the report, if it is complete.
+    /// The size of the report; `None` if it is not complete.
     pub summary: Option<Summary>,
     index: Index,
     names: Vec<Name>,
-    /// Damage found by scans of files without index.
+    /// Damage in files without an index, with the path of each file.
     pub faults: Vec<(PathBuf, Fault)>,
     reader: Reader,
 }
@@ -32,8 +32,8 @@ impl Report {
     /// Opens the report in a directory.
     ///
     /// # Errors
-    /// [`Error::NoJob`], [`Error::JobFile`], [`Error::Conflict`], [`Error::Foreign`],
-    /// [`Error::Io`].
+    /// [`Error::NoJob`] if there is no report; [`Error::JobFile`], [`Error::Conflict`],
+    /// [`Error::Foreign`] and [`Error::Io`] for files that cannot be read or used.
     pub fn open(root: &Path) -> Result<Self, Error> {
         let path = root.join(job::NAME);
         let owner = match fs::symlink_metadata(&path) {
@@ -45,7 +45,7 @@ impl Report {
         let job = Job::read(root, owner)?.ok_or_else(|| Error::NoJob(root.to_path_buf()))?;
         let (number, codec) = (job.runs, job.codec);
         let run = Run { root: root.to_path_buf(), number, job: job.mark, codec };
-        // Read before the records: a complete report does not grow any more.
+        // The summary is read before the records, because a complete report does not grow any more.
         let summary = Summary::read(root)?;
         let mut report = Self {
             reader: Reader::new(&run),
@@ -85,10 +85,11 @@ impl Report {
         places.into_iter().try_for_each(|place| self.index.add(&self.run, place))
     }
 
-    /// Passes a result to `take`, part by part; returns false if it is not complete.
+    /// Passes the bytes of a result to `take`, one share after the other. Returns false if the
+    /// result is not complete.
     ///
     /// # Errors
-    /// [`Error::Damaged`], [`Error::Io`], and those of `take`.
+    /// [`Error::Damaged`] and [`Error::Io`] of the records, and those of `take`.
     pub fn result<E: From<Error>>(
         &mut self,
         key: Key,
@@ -105,10 +106,11 @@ impl Report {
         Ok(true)
     }
 
-    /// Passes a range of a result to `take`. It reads only the records that contain the range.
+    /// Passes a range of a result to `take`. Reads only the records that contain the range. Returns
+    /// false if the result is not complete.
     ///
     /// # Errors
-    /// As [`result`](Self::result).
+    /// Those of [`result`](Self::result).
     pub fn part<E: From<Error>>(
         &mut self,
         key: Key,
@@ -130,22 +132,22 @@ impl Report {
         Ok(done >= range.end)
     }
 
-    /// Whether all records of a result exist. Does not verify their contents.
+    /// Returns whether all records of a result exist. Does not verify their contents.
     pub fn has(&self, key: Key) -> bool {
         self.index.cover(key).is_some()
     }
 
-    /// The blocks whose results are complete, ascending.
+    /// Returns the blocks whose results are complete, ascending.
     pub fn blocks(&self) -> BTreeSet<u64> {
         let complete = self.index.complete().filter(|(key, _)| key.kind == Kind::RESULT);
         complete.map(|(key, _)| key.block).collect()
     }
 
-    /// Finds the results of queries with this name, in order: the block, and the range of its
-    /// output.
+    /// Finds the results of queries with this name, in the order of the report. Returns for each
+    /// the key of its block, and its range in the block's output.
     ///
     /// # Errors
-    /// As [`result`](Self::result).
+    /// Those of [`result`](Self::result).
     pub fn find(&mut self, name: &[u8]) -> Result<Vec<(Key, std::ops::Range<u64>)>, Error> {
         let hash = Name::new(name, 0).hash;
         let from = self.names.partition_point(|known| known.hash < hash);
@@ -165,14 +167,15 @@ impl Report {
     }
 }
 
-/// Maximal bytes before the name in a line of names: two numbers of 64 bits, and a tab after each.
+/// Maximal number of bytes before the name in a line of names: two numbers of 64 bits, each with a
+/// tab.
 const MOST_NUMBERS: usize = 2 * (20 + 1);
 
-/// Finds a name among [names] that arrive in parts. It keeps at most one line of that name in
-/// memory.
+/// Searches for a name in lines of [names] that arrive in parts. It keeps at most one line of that
+/// name in memory.
 struct NameFinder<'a> {
     name: &'a [u8],
-    /// The start of an incomplete line.
+    /// The start of a line whose end has not arrived.
     part: Vec<u8>,
     found: Vec<std::ops::Range<u64>>,
 }
@@ -182,7 +185,7 @@ impl<'a> NameFinder<'a> {
         Self { name, part: Vec::new(), found: Vec::new() }
     }
 
-    /// Adds the next bytes.
+    /// Searches the next bytes.
     fn add(&mut self, bytes: &[u8]) {
         let Some(first) = memchr::memchr(b'\n', bytes) else {
             return self.keep_partial_line(bytes);
@@ -195,7 +198,7 @@ impl<'a> NameFinder<'a> {
         self.keep_partial_line(&bytes[last + 1..]);
     }
 
-    /// Returns the ranges of the results with that name.
+    /// Returns the ranges of the results of queries with that name.
     fn finish(mut self) -> Vec<std::ops::Range<u64>> {
         let line = std::mem::take(&mut self.part);
         self.search_lines(&line);
@@ -203,7 +206,7 @@ impl<'a> NameFinder<'a> {
     }
 
     fn keep_partial_line(&mut self, bytes: &[u8]) {
-        // A line longer than the name's line is another one.
+        // A longer line cannot be a line of this name, so its rest is not kept.
         let most = self.name.len() + MOST_NUMBERS + 1;
         let room = most.saturating_sub(self.part.len());
         self.part.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -215,7 +218,7 @@ impl<'a> NameFinder<'a> {
     }
 }
 
-/// Parses the names of a block, one per line: start and end of the query's result in the block's
+/// Parses the names of a block. Each line has start and end of the query's result in the block's
 /// output, and the name.
 pub fn names(contents: &[u8]) -> impl Iterator<Item = (&[u8], std::ops::Range<u64>)> {
     let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();

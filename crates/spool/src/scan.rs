@@ -1,4 +1,4 @@
-//! Finds the records of a file, in which any part can be missing or damaged.
+//! Finds the records of a file, even if parts of the file are missing or damaged.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -16,28 +16,28 @@ use crate::job;
 use crate::layout::{FileId, Run};
 use crate::record::{HEADER_BYTES, Header, MAGIC, Place};
 
-/// Bytes read at a time; a scan needs no more memory, besides its result.
+/// Number of bytes to read at a time. A scan needs no more memory, besides its result.
 const WINDOW: usize = 256 * 1024;
 
 /// The result of scanning a spool file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scan {
-    /// The file.
+    /// The file that was scanned.
     pub file: FileId,
     /// The shares in valid records, in the order of the file.
     pub places: Vec<Place>,
-    /// Bytes of the valid records.
+    /// Number of bytes of the valid records.
     pub bytes: u64,
-    /// The parts that are no valid record, in the order of the file.
+    /// The parts of the file that are not valid records, in the order of the file.
     pub faults: Vec<Fault>,
 }
 
-/// Bytes of a spool file that are no valid record. Their results are lost and must be searched
+/// Bytes of a spool file that are not a valid record. Their results are lost and must be searched
 /// again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fault {
-    /// The end of a file that was being written when its process or machine stopped. This is no
-    /// damage.
+    /// An incomplete end of the file, which was being written when its process or machine stopped.
+    /// This is no damage.
     Tail {
         /// Offset of the first byte.
         offset: u64,
@@ -57,7 +57,7 @@ pub enum Fault {
         offset: u64,
         /// Length of the record in bytes.
         bytes: u64,
-        /// The lowest and the highest block with data in the record.
+        /// The lowest and the highest number of the blocks with data in the record.
         blocks: (u64, u64),
     },
 }
@@ -86,11 +86,11 @@ impl fmt::Display for Fault {
 }
 
 impl Run {
-    /// Scans one of the [`files`](Self::files).
+    /// Scans one of the spool files that [`files`](Self::files) lists.
     ///
     /// # Errors
-    /// If the file cannot be read; damaged contents are no error. [`Error::Foreign`] if
-    /// the file does not belong to the owner of the job.
+    /// [`Error::Io`] if the file cannot be read; [`Error::Foreign`] if it does not belong to the
+    /// owner of the job. Damaged contents are no error.
     pub fn scan(&self, file: FileId) -> Result<Scan, Error> {
         let path = self.path(file);
         let job = fs::symlink_metadata(self.root.join(job::NAME)).map(|job| job.uid());
@@ -102,9 +102,9 @@ impl Run {
 
 /// Scans the bytes of a spool file of the job with the mark `job`.
 ///
-/// If no record begins at a byte, the scan goes on at the next bytes that look like the start of a
-/// record. A header contains its file and offset, so that no copy of a record, such as one in the
-/// body of another, is accepted.
+/// If no record begins at an offset, the scan continues at the next bytes that look like the start
+/// of a record. A header contains its file and offset. So a copy of a record, such as one in the
+/// body of another record, is not accepted.
 ///
 /// # Errors
 /// Those of `source`.
@@ -154,7 +154,7 @@ pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
     Ok(scan)
 }
 
-/// Number of `bytes` that can be skipped, given that no record begins at the first.
+/// Returns the number of `bytes` that can be skipped if no record begins at the first one.
 fn next_candidate(bytes: &[u8]) -> usize {
     match memmem::find(&bytes[1 + ENVELOPE_BYTES..], &MAGIC) {
         Some(at) => 1 + at,
@@ -162,13 +162,13 @@ fn next_candidate(bytes: &[u8]) -> usize {
     }
 }
 
-/// A source that is read once, from start to end.
+/// Reader of a source from start to end, through a window.
 struct Input<R> {
     source: R,
     window: Box<[u8]>,
-    /// The unused bytes in the window.
+    /// Range of the unused bytes in the window.
     range: std::ops::Range<usize>,
-    /// Offset of these bytes in the file.
+    /// Offset in the file of the unused bytes.
     offset: u64,
     ended: bool,
 }
@@ -178,7 +178,8 @@ impl<R: Read> Input<R> {
         Self { source, window: vec![0; WINDOW].into(), range: 0..0, offset: 0, ended: false }
     }
 
-    /// Returns the bytes in the window, at least `count` of them unless the file has fewer.
+    /// Returns the unused bytes in the window. There are at least `count`, unless the file has
+    /// fewer.
     fn at_least(&mut self, count: usize) -> io::Result<&[u8]> {
         if self.range.len() < count && !self.ended {
             self.window.copy_within(self.range.clone(), 0);
@@ -195,7 +196,7 @@ impl<R: Read> Input<R> {
         Ok(&self.window[self.range.clone()])
     }
 
-    /// Skips bytes of the window.
+    /// Skips `count` bytes of the window.
     fn skip(&mut self, count: usize) {
         self.range.start += count;
         self.offset += count as u64;

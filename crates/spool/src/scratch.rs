@@ -10,14 +10,14 @@ use crate::reader::Reader;
 use crate::record::Place;
 use crate::writer::Writer;
 
-/// Bytes that are compressed together and written at once. Small, since they are read back in small
-/// parts.
+/// Number of bytes that are compressed together and written at once. It is small, since they are
+/// read back in small parts.
 const BUFFER: usize = 64 << 10;
 /// Number of cached records.
 const HELD: usize = 32;
 
-/// Results of any length that are read again by the process that wrote them. The file disappears
-/// when it is closed.
+/// Storage on disk for results of any length, which the process that wrote them reads again. The
+/// file disappears when it is closed.
 pub struct Scratch {
     writer: Writer,
     reader: Reader,
@@ -28,7 +28,7 @@ impl Scratch {
     /// Creates an empty scratch file in a directory.
     ///
     /// # Errors
-    /// If no file can be made there.
+    /// [`Error::Io`] if no file can be created there.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let file = tempfile::tempfile_in(directory).during("make a file in", directory)?;
         let path: PathBuf = directory.join("(a file without a name)");
@@ -39,10 +39,10 @@ impl Scratch {
         Ok(Self { writer: writer.into_file(file, &path), reader, results: 0 })
     }
 
-    /// Stores some bytes. Returns the places of their parts.
+    /// Stores `bytes` as one result. Returns the places of its parts.
     ///
     /// # Errors
-    /// [`Error::Io`], as on a full disk.
+    /// [`Error::Io`] if the file cannot be written, as on a full disk.
     pub fn keep(&mut self, bytes: &[u8]) -> Result<Vec<Place>, Error> {
         let key = Key { block: self.results, kind: Kind::RESULT };
         self.results += 1;
@@ -52,7 +52,7 @@ impl Scratch {
     /// Reads a part of the stored bytes.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Damaged`] if the bytes have changed.
+    /// [`Error::Io`] if the file cannot be read; [`Error::Damaged`] if the bytes have changed.
     pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
         if place.offset >= self.writer.written() {
             self.writer.flush()?;
@@ -76,7 +76,7 @@ mod tests {
         let mut kept = Vec::new();
         for number in 0..400 {
             kept.push(scratch.keep(&piece(number)).expect("room"));
-            // Including bytes that were just stored, which are still in the buffers.
+            // Some of these bytes were just stored and are still in the buffers.
             let asked = (number * 7919) % kept.len();
             let read = kept[asked].iter().map(|place| scratch.read(place).expect("sound"));
             assert_eq!(read.collect::<Vec<_>>().concat(), piece(asked));

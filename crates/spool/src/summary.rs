@@ -9,28 +9,29 @@ use serde::{Deserialize, Serialize};
 use crate::durable::replace;
 use crate::error::{Context, Error};
 
-/// Name of the file.
+/// Name of the summary file.
 const NAME: &str = "report";
-/// Its name while it is written.
+/// Name of the summary file while it is being written.
 const ASIDE: &str = "report.new";
 
 /// The size of a complete report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
-    /// Number of blocks of queries.
+    /// Number of query blocks.
     pub blocks: u64,
     /// Number of queries.
     pub queries: u64,
-    /// Length in bytes, including the output before the first block and after the last one.
+    /// Length of the report in bytes, including the output before the first block and after the
+    /// last one.
     pub bytes: u64,
 }
 
 impl Summary {
-    /// Reads the summary of a directory; `None` if the report is not complete.
+    /// Reads the summary of a report; `None` if the report is not complete.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::JobFile`] if the file cannot be parsed.
+    /// [`Error::Io`] if the file cannot be read; [`Error::JobFile`] if it cannot be parsed.
     pub fn read(root: &Path) -> Result<Option<Self>, Error> {
         let path = root.join(NAME);
         let text = match fs::read(&path) {

@@ -1,4 +1,4 @@
-//! Writing records.
+//! Writes records.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -13,19 +13,19 @@ use crate::key::{Key, Share};
 use crate::layout::{FileId, MAX_WRITERS, Run};
 use crate::record::{HEADER_BYTES, Header, MOST_CONTENTS, MOST_SHARES, Place, table};
 
-/// The smallest buffers.
+/// Minimal size of a buffer in bytes.
 const MIN_BUFFER: usize = 4096;
 
 /// Appends results to the file of one writer, through two buffers.
 ///
-/// The first buffer collects results as they are. When it is full, it is compressed and becomes a
-/// record in the second buffer, which is written at once when it is full. The writer needs memory
-/// for both buffers, however large the results are. The first write makes the file.
+/// The first buffer collects results. When it is full, it is compressed to a record in the second
+/// buffer. When the second buffer is full, it is written at once. The writer needs memory for both
+/// buffers, however large the results are. The first write creates the file.
 ///
 /// # After an error
-/// The buffers keep their contents, so that a later [`sync`](Self::sync) can still
-/// bring them to disk. The file is cut to its length before the failed write. If a `sync` fails for
-/// another reason than a failed write, nothing can be appended any more: see [`Error::Unreliable`].
+/// The buffers keep their contents, so that a later [`sync`](Self::sync) can still bring them to
+/// disk. The file is truncated to its length before the failed write. If a `sync` fails for another
+/// reason than a failed write, the writer accepts no more results: see [`Error::Unreliable`].
 pub struct Writer {
     run: Run,
     id: FileId,
@@ -37,22 +37,23 @@ pub struct Writer {
     places: Vec<Place>,
     /// Capacity of the first buffer in bytes.
     room: usize,
-    /// The second buffer, which will be at offset `written` of the file.
+    /// The second buffer. It will be written at offset `written` of the file.
     records: Vec<u8>,
-    /// Capacity of the second buffer in bytes; a longer record is written alone.
+    /// Capacity of the second buffer in bytes. A longer record is written alone.
     most: usize,
     written: u64,
     unsynced: usize,
-    /// Why the system could not bring the file to disk.
+    /// The error of the system that could not bring the file to disk; `None` if there was none.
     unreliable: Option<String>,
 }
 
 impl Writer {
-    /// Makes writer number `writer` of a run, which writes at most `buffer_bytes` (at least 4096)
+    /// Makes the writer with this number in a run. It writes at most `buffer_bytes` (at least 4096)
     /// at a time.
     ///
     /// # Errors
-    /// If `writer` is not below [`MAX_WRITERS`], or there is no memory for the compressor.
+    /// [`Error::TooManyWriters`] if `writer` is not below [`MAX_WRITERS`]; [`Error::Io`] if there
+    /// is no memory for the compressor.
     pub fn new(run: &Run, writer: u32, buffer_bytes: usize) -> Result<Self, Error> {
         if writer >= MAX_WRITERS {
             return Err(Error::TooManyWriters(writer));
@@ -76,30 +77,31 @@ impl Writer {
         })
     }
 
-    /// Makes the writer use an open file.
+    /// Makes the writer use the open file `file`. Messages call it `path`.
     pub(crate) fn into_file(self, file: File, path: &Path) -> Self {
         Self { file: Some(file), path: path.to_path_buf(), ..self }
     }
 
-    /// The writer's file.
+    /// Returns the identifier of the writer's file.
     pub fn id(&self) -> FileId {
         self.id
     }
 
-    /// Bytes of the file that are written.
+    /// Returns the number of bytes written to the file so far.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Appends a result, or a share of it. Returns the places of its parts: several if it is longer
-    /// than the first buffer.
+    /// Appends a result, or a share of it. Returns the places of its parts. There are several parts
+    /// if it is longer than the first buffer.
     ///
-    /// They can be read once they are written ([`flush`](Self::flush)), and survive a crash once
-    /// they are on disk ([`sync`](Self::sync)).
+    /// The parts can be read after they are written ([`flush`](Self::flush)), and survive a crash
+    /// after they are on disk ([`sync`](Self::sync)).
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be made or written, as on a full disk;
-    /// [`Error::Unreliable`] after a failed `sync`; [`Error::ShareTooLong`].
+    /// [`Error::Io`] if the file cannot be created or written, as on a full disk;
+    /// [`Error::Unreliable`] after a failed `sync`; [`Error::ShareTooLong`] if the bytes do not fit
+    /// into the result.
     pub fn append(&mut self, key: Key, share: Share, bytes: &[u8]) -> Result<Vec<Place>, Error> {
         self.check_reliable()?;
         let length = bytes.len() as u64;
@@ -119,25 +121,27 @@ impl Writer {
         Ok(places)
     }
 
-    /// Number of results since the last `sync`.
+    /// Returns the number of results appended since the last `sync`.
     pub fn unsynced(&self) -> usize {
         self.unsynced
     }
 
-    /// Writes the buffers, so that other processes can read their results.
+    /// Writes the buffers to the file, so that other processes can read their results.
     ///
     /// # Errors
-    /// [`Error::Io`]. Nothing is lost then: the buffers are unchanged.
+    /// [`Error::Io`] if the file cannot be written. Nothing is lost then: the buffers are
+    /// unchanged.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.seal()?;
         self.write()
     }
 
-    /// Brings everything to disk: from now on it survives a crash.
+    /// Brings all appended results to disk, so that they survive a crash.
     ///
     /// # Errors
-    /// [`Error::Io`]. If a write failed, nothing is lost and the call can be repeated.
-    /// [`Error::Unreliable`] after an earlier failure to bring the file to disk.
+    /// [`Error::Io`] if the system reports an error. If a write failed, nothing is lost and the
+    /// call can be repeated. [`Error::Unreliable`] after an earlier failure to bring the file to
+    /// disk.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.check_reliable()?;
         self.flush()?;
@@ -153,8 +157,8 @@ impl Writer {
         Ok(())
     }
 
-    /// A failed synchronisation is never repeated. The second attempt would succeed, although the
-    /// pages that the first could not write may be gone.
+    /// Fails if a synchronisation failed before, since it must not be repeated. The second attempt
+    /// would succeed, although the pages that the first could not write may be gone.
     fn check_reliable(&self) -> Result<(), Error> {
         match &self.unreliable {
             None => Ok(()),
@@ -162,14 +166,14 @@ impl Writer {
         }
     }
 
-    /// Adds a part that fits into the first buffer.
+    /// Adds a part, which must fit into the first buffer.
     fn collect(&mut self, key: Key, share: Share, part: &[u8]) -> Result<Place, Error> {
         if self.contents.len() + part.len() > self.room || self.places.len() == MOST_SHARES {
             self.seal()?;
         }
         let place = Place {
             file: self.id,
-            // The offset of the record that will be made of the first buffer.
+            // The offset of the record that the first buffer will become.
             offset: self.written + self.records.len() as u64,
             at: self.contents.len() as u64,
             key,
@@ -182,7 +186,7 @@ impl Writer {
         Ok(place)
     }
 
-    /// Makes a record of the first buffer.
+    /// Compresses the first buffer to a record in the second buffer.
     fn seal(&mut self) -> Result<(), Error> {
         if self.places.is_empty() {
             return Ok(());
@@ -212,15 +216,15 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the second buffer.
+    /// Writes the second buffer to the file.
     fn write(&mut self) -> Result<(), Error> {
         if self.records.is_empty() {
             return Ok(());
         }
         let file = opened(&mut self.file, &self.run, self.id)?;
         if let Err(error) = file.write_all_at(&self.records, self.written) {
-            // Releases the space of the failed write. Otherwise a scan would report an incomplete
-            // record at the end.
+            // This releases the space of the failed write. Otherwise a scan would report an
+            // incomplete record at the end.
             let _ = file.set_len(self.written);
             return Err(error).during_at("write", &self.path, self.written);
         }
@@ -230,8 +234,8 @@ impl Writer {
     }
 }
 
-/// Returns the file; makes it at the first call. No other run has a file of this name, so an
-/// existing one is an error.
+/// Returns the file, and creates it at the first call. No other run has a file of this name, so an
+/// existing file is an error.
 fn opened<'a>(slot: &'a mut Option<File>, run: &Run, id: FileId) -> Result<&'a File, Error> {
     if let Some(file) = slot {
         return Ok(file);
@@ -242,11 +246,11 @@ fn opened<'a>(slot: &'a mut Option<File>, run: &Run, id: FileId) -> Result<&'a F
     make_directory(outer)?;
     make_directory(inner)?;
     let file = OpenOptions::new().write(true).create_new(true).open(&path).during("make", &path)?;
-    // All three, even if they exist: another writer that made them may not have synchronised them
-    // yet.
+    // All three directories are synchronised even if they exist: another writer that created them
+    // may not have synchronised them yet.
     let synced = [inner, outer, &run.root].into_iter().try_for_each(sync_directory);
     if synced.is_err() {
-        // So that the call can be repeated.
+        // The file is removed so that the call can be repeated.
         let _ = fs::remove_file(&path);
     }
     synced.map(|()| &*slot.insert(file))

@@ -1,6 +1,7 @@
-//! Kills processes while they append: no synchronised record may be lost.
+//! Kills processes while they append results, and checks that no synchronised record is lost.
 //!
-//! This program is the test. Started with a directory, it is the process that is killed.
+//! This program is the test. If it is started with a directory as argument, it is the process to
+//! kill.
 
 mod common;
 
@@ -13,9 +14,9 @@ use std::time::Duration;
 use crate::common::{append, contents, key, start};
 use fleetblast_spool::{Fault, Index, Reader, Run, Writer};
 
-/// Number of kills.
+/// Number of processes to kill.
 const KILLS: u64 = 60;
-/// Every fourth result is many times larger.
+/// Buffer size of the writers in bytes. Every fourth result is many times larger.
 const BUFFER: usize = 16 * 1024;
 
 fn result(block: u64) -> Vec<u8> {
@@ -25,7 +26,7 @@ fn result(block: u64) -> Vec<u8> {
 fn main() {
     match std::env::args_os().nth(1) {
         Some(root) if Path::new(&root).is_dir() => append_for_ever(Path::new(&root)),
-        // Options of the test harness, which this test does not use.
+        // Other arguments are options of the test harness, which this test does not use.
         _ => kill_and_look(),
     }
 }
@@ -43,15 +44,15 @@ fn append_for_ever(root: &Path) {
         unsynced.push(block);
         if unsynced.len() as u64 > block % 4 {
             writer.sync().expect("room");
-            // In one write, so that the parent gets whole lines.
+            // All lines are in one write, so that the parent gets whole lines.
             let lines: String = unsynced.drain(..).map(|block| format!("{block}\n")).collect();
             output.write_all(lines.as_bytes()).expect("the parent listens");
         }
     }
 }
 
-/// The records of all runs, and the number of files that end with an incomplete record. Other
-/// damage fails the test.
+/// Returns the index of the records of all runs, and the number of files that end with an
+/// incomplete record. Any other damage fails the test.
 fn index(run: &Run) -> (Index, usize) {
     let mut index = Index::default();
     let mut tails = 0;
@@ -76,7 +77,7 @@ fn kill_and_look() {
             .spawn()
             .expect("a process");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        // Most runs append something; the others may be killed while they resume.
+        // Most processes append something. The others may be killed while they resume.
         let first = (kill % 6 > 0).then(|| lines.next().expect("a block").expect("readable"));
         thread::sleep(Duration::from_micros(kill * 7919 % 10_000));
         child.kill().expect("killed");

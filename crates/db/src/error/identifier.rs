@@ -10,51 +10,51 @@ use super::DbError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentifierError {
-    /// A word in the user's list, for a version-5 database.
+    /// An invalid word in the user's list, for a version-5 database.
     #[error("Invalid seq id: {word}")]
     InvalidInUserList {
-        /// The word.
+        /// The invalid word.
         word: String,
-        /// Description of the error.
+        /// The reason why the word is invalid.
         refusal: IdRefusal,
     },
-    /// A word in a list for a version-4 database; BLAST+ ends with an uncaught exception.
+    /// An invalid word in a list for a version-4 database. BLAST+ ends with an uncaught exception.
     #[error("{refusal}")]
     InvalidInVersion4List {
-        /// The word.
+        /// The invalid word.
         word: String,
-        /// The list of an alias, `None` for that of the user.
+        /// Path of the list if an alias names it; `None` for the user's list.
         list: Option<PathBuf>,
-        /// Description of the error.
+        /// The reason why the word is invalid.
         refusal: IdRefusal,
     },
-    /// An invalid identifier in a list of an alias or of the user, so that BLAST+ cannot compare
-    /// the two lists; it ends with an uncaught exception.
+    /// An invalid identifier in a list of an alias or of the user. BLAST+ cannot compare the two
+    /// lists and ends with an uncaught exception.
     #[error("{refusal}")]
     InvalidInComparedLists {
-        /// The list of the alias.
+        /// Path of the list of the alias.
         path: PathBuf,
-        /// Description of the error.
+        /// The reason why the identifier is invalid.
         refusal: IdRefusal,
     },
-    /// A single word that is looked up in a version-4 database.
+    /// An invalid word that is looked up by itself in a version-4 database.
     #[error("{}", refusal.text())]
     InvalidEntry {
-        /// Description of the error.
+        /// The reason why the word is invalid.
         refusal: IdRefusal,
     },
-    /// A single GI or trace number of more than 32 bits.
+    /// A GI or trace number of more than 32 bits, looked up by itself.
     #[error("ID overflows range of specified type.")]
     NumberTooLarge,
 }
 
 impl IdentifierError {
-    /// Whether BLAST+ ends with an exception that it does not translate.
+    /// Returns whether BLAST+ ends with an uncaught exception.
     pub(super) fn is_unexpected(&self) -> bool {
         matches!(self, Self::InvalidInVersion4List { .. } | Self::InvalidInComparedLists { .. })
     }
 
-    /// Returns the parts of word, list and error that the message does not contain.
+    /// Returns word, list or error as text, if the message lacks them.
     pub(super) fn detail(&self) -> Option<String> {
         match self {
             Self::InvalidInUserList { refusal, .. } => Some(refusal.text().to_owned()),

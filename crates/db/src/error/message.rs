@@ -13,7 +13,7 @@ impl DbError {
         }
     }
 
-    /// Path of the file that changed while it was read, if the error is such a change.
+    /// Returns the path of the file that changed while it was read, if this caused the error.
     pub fn changed_file(&self) -> Option<&Path> {
         match self {
             Self::FileChanged { path, .. }
@@ -24,8 +24,8 @@ impl DbError {
         }
     }
 
-    /// Exit status: 2 for every `BLAST Database error`, 255 if BLAST+ ends with an exception that
-    /// it does not catch.
+    /// Returns the exit status: 255 if BLAST+ ends with an exception that it does not catch, 4 if
+    /// memory ran out, else 2.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::MissingLmdb { .. }
@@ -38,7 +38,7 @@ impl DbError {
         }
     }
 
-    /// File, position and advice, if the message of BLAST+ lacks them.
+    /// Returns file, position and advice, if the message of BLAST+ lacks them.
     pub fn missing_detail(&self) -> Option<String> {
         const AGAIN: &str = "copy or make the database again";
         match self {
@@ -79,7 +79,7 @@ impl DbError {
         }
     }
 
-    /// Line for standard error, without the line feed.
+    /// Returns the line for standard error, without the line feed.
     pub fn stderr_line(&self) -> String {
         match self.exit_code() {
             255 => format!("Error: {self}"),

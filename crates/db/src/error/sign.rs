@@ -1,6 +1,6 @@
-//! Whether a list of taxids includes or excludes.
+//! Inclusion or exclusion by a list of taxids.
 
-/// The sense of a list of taxids: to include or to exclude.
+/// Whether a list of taxids includes or excludes sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaxidSign {
     /// Only sequences of these taxids are searched.

@@ -23,7 +23,7 @@ pub(super) fn check_auxiliary_files(
         report.unchecked_contents.push("files beside: the database was never files".to_owned());
         return Ok(());
     }
-    // Checks the assignment of LMDB files to volumes, and their sizes.
+    // This checks that LMDB files and volumes belong together, and their sizes.
     database.lookup()?;
     let mut lmdb: Vec<PathBuf> = database.volumes().filter_map(|(v, _)| v.lmdb_path()).collect();
     lmdb.dedup();
@@ -73,8 +73,8 @@ pub(super) fn check_auxiliary_files(
     alias_counts(database, totals, report)
 }
 
-/// Extensions of files that exist together or not at all: traces, PIGs, columns of masks. Other
-/// checks cover the remaining pairs.
+/// Extensions of files that exist together or not at all, without `p` or `n`: traces, PIGs, columns
+/// of masks. Other checks cover the remaining pairs.
 const SETS: [&[&str]; 3] = [&["ti", "td"], &["pi", "pd"], &["aa", "ab", "ac"]];
 
 /// Checks that the files exist that makeblastdb writes for the identifiers in a volume's headers.
@@ -227,7 +227,7 @@ fn check_count(file: &AuxiliaryFile, count: u32) -> Result<(), DbError> {
     }
 }
 
-/// Checks that the items of the last sequence, `size` bytes each, end with the file.
+/// Checks that the file ends with the items of the last sequence, which have `size` bytes each.
 fn check_end(file: &AuxiliaryFile, count: u32, size: u64) -> Result<(), DbError> {
     let items = 8 + 8 * count as usize;
     let last = if count == 0 { None } else { file.bytes.file_range(items - 8..items) };

@@ -1,4 +1,4 @@
-//! A file of a database besides its volumes, read by the check.
+//! A file of a database besides its volumes, for the integrity check.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ impl AuxiliaryFile {
         Self::open(path.clone())?.ok_or(DbError::MissingFile { path })
     }
 
-    /// Makes the error for a damaged place of the file.
+    /// Makes the error for damaged bytes in the file.
     pub(super) fn damage_error(&self, damage: Damage) -> DbError {
         DbError::DamagedLookupFile {
             path: self.path.clone(),
@@ -52,12 +52,13 @@ impl AuxiliaryFile {
         Err(self.damage_error(Damage { offset: same, problem: "not the index of the data" }))
     }
 
-    /// Name of the file in the report of the check.
+    /// Returns the name of the file in the report of the check.
     pub(super) fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Checks that the entries of the file equal those of the headers, by their sums.
+    /// Checks by their sums that the entries of the file equal those of the headers. `what` names
+    /// the entries in messages.
     pub(super) fn verify_sum(
         &self,
         what: &str,

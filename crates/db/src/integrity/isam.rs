@@ -1,13 +1,14 @@
-//! Computes the index file of an ISAM index from its data: equal data have equal indexes.
+//! Computes the index file of an ISAM index from its data file, since equal data have equal
+//! indexes.
 
-/// Number of keys for each sample of the index: in indexes of numbers and of texts.
+/// Number of keys per sample in an index: 256 in one of numbers, 64 in one of texts.
 const NUMBERS_PER_SAMPLE: usize = 256;
 const TEXTS_PER_SAMPLE: usize = 64;
-/// Longest line in bytes, as an index of texts states it.
+/// Maximal length of a line in bytes that an index of texts states.
 const LINE: u32 = 4096;
 
-/// Computes the index of pairs of `size` bytes with keys of four bytes. It consists of nine words,
-/// every 256th pair, and a last pair.
+/// Computes the index file for pairs of `size` bytes, each with a key of four bytes. The file
+/// consists of nine words, every 256th pair, and an end pair.
 pub(super) fn numeric_index(data: &[u8], size: usize) -> Vec<u8> {
     let terms = data.len() / size;
     let samples = terms.div_ceil(NUMBERS_PER_SAMPLE);
@@ -20,9 +21,9 @@ pub(super) fn numeric_index(data: &[u8], size: usize) -> Vec<u8> {
     index
 }
 
-/// Computes the index of sorted lines. It consists of nine words, two offsets for every 64th line,
-/// and these lines as samples. The offsets point into the data and into the index; each list of
-/// offsets has an end.
+/// Computes the index file for sorted lines. The file consists of nine words, two lists of offsets,
+/// and every 64th line as a sample. The offsets point to the samples in the data file and in the
+/// index file. Each list ends with the offset after the last byte.
 pub(super) fn string_index(data: &[u8]) -> Vec<u8> {
     let lines: Vec<&[u8]> = data.split_inclusive(|&byte| byte == b'\n').collect();
     let samples = lines.len().div_ceil(TEXTS_PER_SAMPLE);

@@ -1,20 +1,20 @@
-//! Checks that a database is sound: every record of every volume, and every other file.
+//! Checks every record of every volume of a database, and all its other files.
 //!
-//! All threads check sequences and headers while the next ones are read. On the way they add up all
-//! identifiers, taxids and GIs of the headers. The sums over the other files must be equal, so that
-//! every entry of these files is checked with little memory. The check reports the first fault: in
-//! the indexes, then in OID order in sequences and headers, then in the other files, then in the
-//! counts of aliases.
+//! All threads check sequences and headers while the next ones are read. Meanwhile each thread
+//! computes sums over all identifiers, taxids and GIs of the headers. The sums over the other files
+//! must be equal. This checks every entry of these files with little memory. The check reports the
+//! first fault: in the indexes, then in OID order in sequences and headers, then in the other
+//! files, then in the counts of aliases.
 //!
-//! Every file is required that makeblastdb would have written for these headers and indexes. Long
-//! runs of zeros in sequences only cause a warning.
+//! The check requires every file that makeblastdb would have written for these headers and indexes.
+//! Long runs of zeros in sequences only cause a warning.
 //!
 //! # Undetected changes
-//! Some changes produce another sound database: of a residue, of a base, of a run of ambiguous
-//! bases, of a letter of a title, of a locus name, or of the database of an accession. Without
-//! files of identifiers and taxids, a changed accession or taxid is not detected either. The report
-//! names hashes of sequences and masks as unchecked. Bytes without meaning are not compared: those
-//! in free pages of LMDB files, and those between nodes.
+//! Some changes produce another valid database. The changed item can be a residue, a base, a run of
+//! ambiguous bases, a letter of a title, a locus name, or the database of an accession. Without
+//! files of identifiers and taxids, the check does not detect a changed accession or taxid either.
+//! The report lists hashes of sequences and masks as unchecked. The check does not compare bytes
+//! without meaning: those in free pages of LMDB files, and those between nodes.
 
 mod auxiliary_files;
 mod file;
@@ -45,15 +45,15 @@ pub struct IntegrityReport {
     pub checked_bytes: u64,
     /// Names of the files that were compared with the volumes, such as indexes of identifiers.
     pub compared_files: Vec<String>,
-    /// Files and stated numbers that were not checked, each with the reason.
+    /// Files and stated numbers that the check could not verify, each with the reason.
     pub unchecked_contents: Vec<String>,
-    /// Warnings about oddities that are no faults, such as long runs of zeros.
+    /// Warnings about suspect contents that are no faults, such as long runs of zeros.
     pub warnings: Vec<String>,
 }
 
-/// Checks everything in `database`. `supply` loads it with [all
-/// contents](crate::PartitionContents::All). `spread` runs its argument on all threads that take
-/// part.
+/// Checks all records and files of `database`. `supply` must load it with [all
+/// contents](crate::PartitionContents::All). `spread` must run its argument on all threads that
+/// take part.
 ///
 /// # Errors
 /// The first fault, in the order that the [module](self) documentation gives.
@@ -74,7 +74,8 @@ pub fn check_integrity(
                     queue.fail(oid, error);
                 }
             }
-            // A poisoned lock means that another thread panicked, which ends the check anyway.
+            // A poisoned lock means that another thread panicked, and this panic ends the check
+            // anyway.
             totals.lock().expect("no thread panicked").add(&checker.totals);
         });
     })?;
@@ -135,7 +136,7 @@ fn check_kinds(database: &Database, totals: &RecordTotals) -> Result<(), DbError
 fn check_stated(database: &Database, totals: &RecordTotals) -> Result<(), DbError> {
     let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residue_count).sum();
     if stated != totals.residue_count {
-        // For proteins, opening each volume checked the number.
+        // For proteins, opening each volume has already checked the number.
         return Err(fault_in_index(database, "residues", stated, totals.residue_count));
     }
     let longest = u64::from(database.max_sequence_length());

@@ -37,18 +37,18 @@ pub struct RecordTotals {
     pub(super) gis: EntrySum,
     /// First GI of each sequence, which `.?og` must hold.
     pub(super) first_gis: EntrySum,
-    /// By the first OID of each volume: its first sequence without identifiers of its own, and its
-    /// first sequence with them.
+    /// For the first OID of each volume: the volume's first sequence without identifiers of its
+    /// own, and its first sequence with such identifiers.
     pub(super) first_without_and_with_ids: BTreeMap<u32, [Option<u32>; 2]>,
-    /// By the first OID of each volume: the kinds of identifiers in its headers.
+    /// For the first OID of each volume: the kinds of identifiers in the volume's headers.
     pub(super) id_kinds: BTreeMap<u32, IdentifierKinds>,
-    /// First long runs of zeros, by OID.
+    /// The first [`MOST_ZEROS`] sequences with a long run of zeros, by OID.
     pub(super) zero_runs: BTreeMap<u32, ZeroRun>,
     /// Number of sequences with long runs of zeros.
     pub(super) zero_run_count: u64,
 }
 
-/// Kinds of identifiers that the headers of a volume have, besides numbers of sequences.
+/// Kinds of identifiers in the headers of a volume, besides ordinal numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IdentifierKinds {
     /// Whether any sequence has an identifier of its own.
@@ -90,7 +90,7 @@ impl RecordTotals {
         }
     }
 
-    /// Records a long run of zeros, if it is among the first ones of the database.
+    /// Records a long run of zeros, if it is among the first [`MOST_ZEROS`].
     fn name_zeros(&mut self, oid: u32, zeros: ZeroRun) {
         self.zero_runs.insert(oid, zeros);
         if self.zero_runs.len() > MOST_ZEROS {
@@ -103,12 +103,12 @@ impl RecordTotals {
 #[derive(Default)]
 pub(super) struct RecordChecker {
     pub(super) totals: RecordTotals,
-    /// Work space: the header that makeblastdb would have written.
+    /// Work space for the bytes of a header that makeblastdb would have written.
     expected: Vec<u8>,
 }
 
 impl RecordChecker {
-    /// Checks the records of a range. A fault is returned with its OID.
+    /// Checks the records of a range. Returns a fault with its OID.
     pub(super) fn check(&mut self, work: &LoadedRange) -> Result<(), (u32, DbError)> {
         let at_start = |error| (work.range.start, error);
         work.partition.validate_range(&work.range).map_err(at_start)?;
@@ -162,7 +162,8 @@ impl RecordChecker {
         self.header(volume, i, first, start, header)
     }
 
-    /// Checks a header, which begins at byte `start` of its file.
+    /// Checks a header, which begins at byte `start` of its file. Returns whether the sequence has
+    /// identifiers of its own.
     fn header(
         &mut self,
         volume: &Volume,
@@ -171,8 +172,8 @@ impl RecordChecker {
         start: usize,
         header: &[u8],
     ) -> Result<bool, DbError> {
-        // Most databases are made without -parse_seqids. All their headers have one form, with
-        // different titles and taxids.
+        // Most databases are made without -parse_seqids. Their headers have one form and differ
+        // only in titles and taxids, which is fast to check.
         if let Some((title, taxid)) = without_identifiers(header, i, &mut self.expected)
             && is_text(title)
         {
@@ -198,8 +199,8 @@ impl RecordChecker {
         Ok(self.count_identifiers(&lines, first + i))
     }
 
-    /// Adds the entries that the other files must have for a sequence. Returns whether the sequence
-    /// has identifiers of its own.
+    /// Adds the entries that the other files must have for a sequence to the totals. Returns
+    /// whether the sequence has identifiers of its own.
     fn count_identifiers(&mut self, lines: &[Defline], oid: u32) -> bool {
         let (mut has_own, mut has_gi) = (false, false);
         let (mut keys, mut names) = (Vec::<Vec<u8>>::new(), Vec::<Vec<u8>>::new());
@@ -244,7 +245,7 @@ impl RecordChecker {
     }
 }
 
-/// Taxids of a definition line.
+/// Returns the taxids of a definition line.
 fn taxids_of(line: &Defline) -> impl Iterator<Item = i64> {
     [line.taxid].into_iter().chain(line.links.iter().copied())
 }
@@ -276,8 +277,8 @@ fn fault_in_line(line: &Defline, i: u32) -> Option<&'static str> {
     None
 }
 
-/// Whether a text is printable ASCII, as ASN.1 requires. BLAST+ replaces any other byte by `#` and
-/// prints an error.
+/// Returns whether a text is printable ASCII, as ASN.1 requires. BLAST+ replaces any other byte by
+/// `#` and prints an error.
 fn is_text(text: &[u8]) -> bool {
     text.iter().all(|byte| (b' '..=b'~').contains(byte))
 }
@@ -315,7 +316,7 @@ fn without_identifiers<'a>(
     Some((title, bytes.iter().fold(0, |value, &byte| value << 8 | i64::from(byte))))
 }
 
-/// Appends length and contents of a non-negative INTEGER.
+/// Appends length and contents of a non-negative ASN.1 INTEGER.
 fn put_integer(out: &mut Vec<u8>, value: u64) {
     let bytes = value.to_be_bytes();
     // A leading zero byte keeps the sign positive.
@@ -324,7 +325,8 @@ fn put_integer(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&bytes[start..]);
 }
 
-/// Finds a contradiction between packed bases and ambiguities, which must be within the sequence.
+/// Finds a contradiction between packed bases and ambiguities. All runs must lie within the
+/// sequence.
 fn fault_in_bases(bases: &Bases<'_>) -> Option<&'static str> {
     let packed = bases.packed();
     let (last, _) = packed.split_last()?;

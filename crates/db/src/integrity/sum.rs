@@ -2,8 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Sum over entries, independent of their order. Two collections with equal sums and equal numbers
-/// of entries count as equal.
+/// Number of entries and sum of their hashes, independent of their order. Two collections count as
+/// equal if both values are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EntrySum {
     entries: u64,
@@ -19,13 +19,13 @@ impl EntrySum {
         self.hashes = self.hashes.wrapping_add(hasher.finish());
     }
 
-    /// Adds all entries of another collection.
+    /// Adds all entries of the collection `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         self.entries += other.entries;
         self.hashes = self.hashes.wrapping_add(other.hashes);
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub(super) fn entry_count(&self) -> u64 {
         self.entries
     }

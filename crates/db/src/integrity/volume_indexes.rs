@@ -1,4 +1,5 @@
-//! Checks the indexes of one volume: of its GIs, and in version 4 of its identifiers or hashes.
+//! Checks the index files of one volume: those of GIs and, in version 4, those of identifiers or
+//! hashes.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use crate::DbError;
 use crate::lookup::isam::{NumericIndex, StringIndex};
 use crate::lookup::stored_keys::own_ordinal_key;
 
-/// GIs of all volumes, and the first file with GIs.
+/// Sum over the GIs of all volumes, and the first file with GIs.
 #[derive(Default)]
 pub(super) struct GiSum {
     sum: EntrySum,
@@ -62,7 +63,7 @@ pub(super) fn check_gi_index(
         gis.sum.add((key, oids.start + oid));
         last = key;
     }
-    // makeblastdb does not write numbers of eight bytes.
+    // makeblastdb writes no keys of eight bytes, so there is no index to compare with.
     if keys.key_size() == 4 {
         index.verify_contents(&isam::numeric_index(&data.bytes, 8))?;
     }
@@ -71,7 +72,8 @@ pub(super) fn check_gi_index(
     Ok(())
 }
 
-/// Checks the file with the GI of each sequence: eight words, then one word each, all big-endian.
+/// Checks the file with the first GI of each sequence (`.?og`): eight words, then one word for each
+/// sequence, all big-endian.
 pub(super) fn check_gi_list(
     path: PathBuf,
     oids: &Range<u32>,
@@ -102,7 +104,7 @@ pub(super) fn check_gi_list(
     Ok(())
 }
 
-/// Checks an index of texts in version 4, of identifiers or of hashes: sorted keys with sequences.
+/// Checks a version-4 index of texts (identifiers or hashes): sorted keys, each with its sequence.
 /// Adds its entries to `sum`. Returns the data file if it exists.
 pub(super) fn check_string_index(
     stem: &Path,

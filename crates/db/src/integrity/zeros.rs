@@ -9,7 +9,7 @@ use crate::Bases;
 const RESIDUES: usize = 16;
 /// Minimal length in bytes of a long run of A: the smallest write of a disk.
 const BYTES: usize = 512;
-/// Bases in a byte.
+/// Number of bases in a byte.
 const PER_BYTE: usize = 4;
 
 /// A run of zeros in a sequence.
@@ -26,7 +26,8 @@ pub(super) fn find_in_residues(residues: &[u8]) -> Option<ZeroRun> {
     long_run(residues, RESIDUES)
 }
 
-/// Finds the first long run of A. Ambiguous bases end a run, since any base can be stored for them.
+/// Finds the first long run of A. Skips runs with ambiguous bases, since any base can be stored for
+/// them.
 pub(super) fn find_in_bases(bases: &Bases<'_>) -> Option<ZeroRun> {
     let packed = bases.packed();
     let whole = packed.len().saturating_sub(1);
@@ -47,7 +48,7 @@ pub(super) fn find_in_bases(bases: &Bases<'_>) -> Option<ZeroRun> {
 fn long_run(bytes: &[u8], least: usize) -> Option<ZeroRun> {
     let mut start = 0;
     while start + least <= bytes.len() {
-        // A run of this length that starts here or earlier would end here or later.
+        // A run that starts at or before the last nonzero byte of this window would contain it.
         match bytes[start..start + least].iter().rposition(|&byte| byte != 0) {
             Some(last) => start += last + 1,
             None => {

@@ -1,4 +1,4 @@
-//! Asks the kernel which pages of mapped memory are present, and announces future access.
+//! Asks the operating system which pages of mapped memory are present, and announces future access.
 
 use std::ops::Range;
 
@@ -6,23 +6,23 @@ use rustix::mm::{Advice, madvise};
 
 /// Lower bound of the page size on all systems; page sizes are multiples of it.
 const SMALLEST_PAGE: usize = 4096;
-/// Number of bytes to announce at a time. The kernel cuts an announcement to the maximal request of
-/// the device, which is at least this large.
+/// Number of bytes to announce at a time. Linux cuts an announcement to the maximal request of the
+/// device, which is at least this large.
 pub(crate) const ANNOUNCE_BYTES: usize = 1 << 20;
-/// Linux version from which a fault in a mapping with huge pages reads 2 MB, whatever the
+/// First Linux version in which a page fault in a mapping with huge pages reads 2 MB, whatever the
 /// read-ahead is set to. A sequential reader also gets twice that in advance.
 const READS_HUGE_PAGES: (u32, u32) = (5, 18);
 
-/// The expected access to memory. The advice never changes the contents.
+/// The expected kind of access to memory. Advice about it never changes the contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccessPattern {
     /// Random access, for which read-ahead is useless.
     Random,
-    /// Access soon: the kernel can read missing pages in the background.
+    /// Access soon: the system can read missing pages in the background.
     Soon,
 }
 
-/// Advises the kernel how the program will access `bytes`. The kernel may ignore the advice.
+/// Advises the system how the program will access `bytes`. The system may ignore the advice.
 pub(crate) fn advise(bytes: &[u8], usage: AccessPattern) {
     let pages = pages(bytes);
     if pages.is_empty() {
@@ -35,13 +35,13 @@ pub(crate) fn advise(bytes: &[u8], usage: AccessPattern) {
     // SAFETY: neither advice changes contents, protection or lifetime of any page, whatever else
     // lies on the pages that `bytes` begins and ends in.
     let taken = unsafe { madvise(pages.start as *mut _, pages.len(), advice) };
-    // A refusal does no harm: the kernel refuses for memory that is not a mapping of a file.
+    // A refusal does no harm: the system refuses memory that is not a mapping of a file.
     let _ = taken;
 }
 
-/// Requests pages of 2 MB for `bytes`, a mapped file. If the page cache of the file system has such
-/// pages, filling it takes a twentieth of the kernel's work. Returns true if faults then read 2 MB.
-/// In this case, do not call [`announce_access`]: announcements read small pages.
+/// Requests pages of 2 MB for `bytes`, a mapped file. If the page cache of the file system supports
+/// them, filling it costs the system a twentieth of the time. Returns true if page faults then read
+/// 2 MB. In this case, do not call [`announce_access`]: announcements read small pages.
 pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
     if pages.is_empty() {
@@ -54,29 +54,29 @@ pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
         && unsafe { madvise(pages.start as *mut _, pages.len(), Advice::LinuxHugepage) }.is_ok()
 }
 
-/// Parses the first two numbers of a kernel's release, such as 6.1 of `6.1.0-25-amd64`.
+/// Parses the first two numbers of a Linux release, such as 6.1 of `6.1.0-25-amd64`.
 fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse());
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// Announces access to all of `bytes`, a mapped file, without waiting.
+/// Announces access to all of `bytes`, a mapped file, and returns at once.
 pub(crate) fn announce_access(bytes: &[u8]) {
     bytes.chunks(ANNOUNCE_BYTES).for_each(|step| advise(step, AccessPattern::Soon));
 }
 
 /// Reads `bytes`, a mapped file, into memory and maps their pages, so that access does not fault.
-/// Returns false if the kernel is too old (before Linux 5.14) or could not read them.
+/// Returns false if Linux is too old (before 5.14) or could not read them.
 pub(crate) fn populate_pages(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
     // SAFETY: this advice maps pages of the file as reading them would, and changes nothing else;
-    // what cannot be read is an error, not a signal.
+    // unreadable bytes cause an error, not a signal.
     pages.is_empty()
         || unsafe { madvise(pages.start as *mut _, pages.len(), Advice::LinuxPopulateRead) }.is_ok()
 }
 
-/// Number of `bytes` in memory, in whole pages; `None` if the system does not report it. For a
-/// mapped file, this is its part in the page cache.
+/// Returns the number of `bytes` in memory, counted in whole pages; `None` if the system does not
+/// report it. For a mapped file, these bytes are in the page cache.
 pub fn resident_bytes(bytes: &[u8]) -> Option<usize> {
     let span = pages(bytes);
     let page = rustix::param::page_size();

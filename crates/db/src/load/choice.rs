@@ -11,7 +11,7 @@ use super::{MapLoader, ReadLoader};
 use crate::partition::{VolumeFile, VolumePart};
 use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents};
 
-/// Bytes loaded at a time. The unit is small, so that a search begins early and never waits long.
+/// Number of bytes to load at a time. With small units a search begins early and never waits long.
 pub(super) const LOAD_UNIT_BYTES: u64 = 32 << 20;
 /// Fraction of the available memory that the database may occupy, from 0 to 1. The rest is for
 /// queries, hits and other processes.
@@ -22,19 +22,19 @@ const LEAST_BUFFERS: u64 = 2;
 /// The method by which a loader brings partitions into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoadMethod {
-    /// Mapped, after large reads into the page cache.
+    /// The files are mapped, after large reads into the page cache.
     Map,
-    /// Read through the page cache into memory of this process.
+    /// The files are read through the page cache into memory of this process.
     Read,
-    /// Read past the page cache into memory of this process.
+    /// The files are read past the page cache into memory of this process.
     Direct,
-    /// Read once by cooperating processes, which send the bytes to each other. The processes of a
-    /// host share the memory.
+    /// Cooperating processes read each byte once and send it to each other. The processes of a host
+    /// share the memory.
     Broadcast,
 }
 
 impl LoadMethod {
-    /// The name on the command line.
+    /// Returns the name of the method on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Map => "map",
@@ -50,16 +50,16 @@ impl LoadMethod {
 pub struct LoaderRequest {
     /// The method; `None` to choose one by size and memory.
     pub method: Option<LoadMethod>,
-    /// Maximal memory in bytes for the database at a time.
+    /// Maximal memory in bytes that the database may occupy at a time.
     pub memory_limit: Option<u64>,
 }
 
 /// The purpose of loading, which determines the files and OIDs to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadPurpose {
-    /// To search: residues of the included sequences.
+    /// A search, which needs the residues of the included sequences.
     Search,
-    /// To check the database: all contents of all volumes.
+    /// An integrity check, which needs all contents of all volumes.
     Check,
 }
 
@@ -86,7 +86,8 @@ pub struct LoaderChoice {
     pub purpose: LoadPurpose,
     /// The method of loading.
     pub method: LoadMethod,
-    /// Size of all buffers in bytes if the database is streamed, since it does not fit into memory.
+    /// Total size of the buffers in bytes, if the database does not fit into memory and is
+    /// streamed.
     pub streaming_bytes: Option<u64>,
     /// The reason for the choice, for messages.
     pub reason: String,
@@ -96,8 +97,8 @@ pub struct LoaderChoice {
 ///
 /// # Errors
 /// [`DbError::BroadcastWithoutMpi`] if broadcast was requested. [`DbError::MapTooLarge`] if mapping
-/// was requested for a database larger than the requested memory: the memory of a mapping cannot be
-/// limited. [`DbError::InvalidOffset`] for an index out of order.
+/// was requested for a database larger than the requested memory, since the memory of a mapping
+/// cannot be limited. [`DbError::InvalidOffset`] for an index with offsets out of order.
 pub fn choose_loader(
     database: &Database,
     purpose: LoadPurpose,
@@ -119,7 +120,7 @@ pub fn choose_loader(
     let storage = machine::storage_location(&first);
     let available = machine::available_memory();
     let usable = available.map(|bytes| (bytes as f64 * MAX_MEMORY_FRACTION) as u64);
-    // Files in memory need no memory besides.
+    // Files on a file system in memory need no further memory.
     let limit = wish.memory_limit.or(usable.filter(|_| storage != StorageLocation::Memory));
     let fits = limit.is_none_or(|limit| size <= limit);
     let sizes = match limit {
@@ -149,7 +150,7 @@ pub fn choose_loader(
     }
 }
 
-/// Brings the offsets of the sequences into memory by large reads. Cutting the database reads them
+/// Brings the sequence offsets into memory by large reads, because cutting the database reads them
 /// at random.
 fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
     let mapped = LoadedPartition::from_resident(database, all)?;
@@ -157,18 +158,18 @@ fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
         if !prefer_large_pages(bytes) {
             announce_access(bytes);
         }
-        // The kernel reads the remaining pages when they are accessed.
+        // The system reads the remaining pages when they are accessed.
         let _ = populate_pages(bytes);
     }
     Ok(())
 }
 
 impl LoaderChoice {
-    /// Chooses the loader of processes that load `database` together for a search. `why` is for
-    /// messages.
+    /// Chooses the loader of processes that load `database` together for a search. `why` states the
+    /// reason in messages.
     ///
     /// # Errors
-    /// [`DbError::InvalidOffset`] for an index out of order.
+    /// [`DbError::InvalidOffset`] for an index with offsets out of order.
     pub fn for_broadcast(database: &Database, why: &str) -> Result<Self, DbError> {
         // Each process reads only the parts of the files that it needs to cut the database and to
         // report hits.
@@ -181,11 +182,12 @@ impl LoaderChoice {
         Ok(Self { purpose, method: LoadMethod::Broadcast, streaming_bytes: None, reason })
     }
 
-    /// Makes the supply of these ranges, without a limit of memory. For a broadcast database use
-    /// [`MemoryLoader::supply`](super::MemoryLoader::supply).
+    /// Makes the supply of the sequences in `ranges`, without a memory limit. For a broadcast
+    /// database use [`MemoryLoader::supply`](super::MemoryLoader::supply).
     ///
     /// # Errors
-    /// [`DbError::InvalidOffset`] for an index out of order; [`DbError::BroadcastWithoutMpi`].
+    /// [`DbError::InvalidOffset`] for an index with offsets out of order;
+    /// [`DbError::BroadcastWithoutMpi`] if the method is broadcast.
     pub fn supply_ranges(
         &self,
         database: &Database,
@@ -210,7 +212,7 @@ impl LoaderChoice {
     /// Makes the supply of `database` in about `n` ranges.
     ///
     /// # Errors
-    /// [`DbError::InvalidOffset`] for an index out of order.
+    /// [`DbError::InvalidOffset`] for an index with offsets out of order.
     pub fn supply(&self, database: &Database, n: usize) -> Result<PartitionSupply, DbError> {
         let purpose = self.purpose;
         let Some(memory) = self.streaming_bytes else {
@@ -220,11 +222,11 @@ impl LoaderChoice {
         self.stream(database, size, memory, |least| purpose.ranges(database, n.max(least)))
     }
 
-    /// Makes the supply of the partition `oids` in about `n` ranges, streamed through `memory`
+    /// Makes the supply of the partition `oids` in about `n` ranges. Streams it through `memory`
     /// bytes.
     ///
     /// # Errors
-    /// [`DbError::InvalidOffset`] for an index out of order.
+    /// [`DbError::InvalidOffset`] for an index with offsets out of order.
     pub fn supply_streamed(
         &self,
         database: &Database,
@@ -236,8 +238,8 @@ impl LoaderChoice {
         self.stream(database, size, memory, |least| database.partitions_within(oids, n.max(least)))
     }
 
-    /// Makes the supply of `size` bytes, streamed through `memory` bytes. `ranges` cuts the bytes
-    /// into at least a given number of ranges.
+    /// Makes the supply of `size` bytes, streamed through `memory` bytes. `ranges` cuts the
+    /// sequences into at least a given number of ranges.
     fn stream(
         &self,
         database: &Database,
@@ -251,7 +253,7 @@ impl LoaderChoice {
             database.advise(part, AccessPattern::Random);
         }
         let unit = (memory / LEAST_BUFFERS).clamp(1, LOAD_UNIT_BYTES);
-        // A range must fit into a unit. Half a unit or less is better, since it fills units well.
+        // A range must fit into a unit. Ranges of half a unit or less fill the units better.
         let least = usize::try_from(size.div_ceil(unit) * 2).unwrap_or(usize::MAX);
         let units = group_into_units(database, ranges(least), contents, unit)?;
         let largest = units.iter().map(|unit| memory_needed(&unit.partition)).max().unwrap_or(0);

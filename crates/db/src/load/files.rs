@@ -15,7 +15,7 @@ use super::advice::ANNOUNCE_BYTES;
 use crate::partition::{VolumeFile, VolumePiece};
 use crate::{Database, DbError};
 
-/// Bytes per read: large enough that the disk limits the rate, not the number of calls.
+/// Number of bytes per read. It is so large that the disk limits the rate, not the number of calls.
 pub(crate) const READ_BYTES: usize = 4 << 20;
 /// Number of concurrent reads. One suffices for a local disk; network file systems need several.
 const READERS: usize = 4;
@@ -37,7 +37,8 @@ impl VolumeReader {
         Ok(Self { path, file })
     }
 
-    /// Reads once, at position `from`; returns the number of bytes read.
+    /// Reads once, from byte offset `from` of the file. Returns the number of bytes read, which can
+    /// be less than the size of the buffer.
     pub(crate) fn read_up_to(&self, buffer: &mut [u8], from: u64) -> Result<usize, DbError> {
         loop {
             match self.file.read_at(buffer, from) {
@@ -48,8 +49,8 @@ impl VolumeReader {
         }
     }
 
-    /// Announces a read, so that the device gets all of it at once, however little the system reads
-    /// ahead.
+    /// Announces a read, so that the device gets the whole request at once, even if the system's
+    /// read-ahead is small.
     pub(crate) fn announce(&self, from: u64, length: usize) {
         for start in (0..length).step_by(ANNOUNCE_BYTES) {
             let bytes = NonZeroU64::new(ANNOUNCE_BYTES.min(length - start) as u64);
@@ -58,7 +59,7 @@ impl VolumeReader {
         }
     }
 
-    /// Fills `buffer` with the bytes from position `from`.
+    /// Fills `buffer` with the bytes of the file from byte offset `from` on.
     pub(crate) fn read_exact(&self, buffer: &mut [u8], from: u64) -> Result<(), DbError> {
         self.file.read_exact_at(buffer, from).map_err(|source| self.failed(from, buffer, source))
     }
@@ -90,13 +91,13 @@ impl<T> OpenedFiles<T> {
         Self { database, opened: Mutex::new(HashMap::new()) }
     }
 
-    /// Database of the files.
+    /// Returns the database that the files belong to.
     pub(crate) fn database(&self) -> &Database {
         &self.database
     }
 
-    /// Returns a file of the volume of `piece`. When it is first needed, `make` creates it from a
-    /// function that opens the file with flags of `open(2)`.
+    /// Returns a file of the volume of `piece`. At the first call for the file, `make` creates it
+    /// from a function that opens the file with flags of `open(2)`.
     pub(crate) fn get_or_open(
         &self,
         piece: &VolumePiece,
@@ -140,7 +141,8 @@ pub(crate) fn run_parallel<T: Send>(
     run_parallel_with(items, || (), |(), item| work(item))
 }
 
-/// Like [`run_parallel`]; each thread also makes a value, which it uses for all its items.
+/// Works like [`run_parallel`], but each thread also calls `make` once and passes the value to all
+/// its calls of `work`.
 pub(crate) fn run_parallel_with<T: Send, S>(
     items: Vec<T>,
     make: impl Fn() -> S + Sync,
@@ -183,7 +185,8 @@ pub(crate) fn run_parallel_with<T: Send, S>(
     }
 }
 
-/// Read-ahead of the device of a file in bytes; `None` if the system does not report it.
+/// Returns the read-ahead in bytes of the device with this file; `None` if the system does not
+/// report it.
 pub fn read_ahead_bytes(path: &Path) -> Option<u64> {
     let device = rustix::fs::stat(path).ok()?.st_dev;
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));

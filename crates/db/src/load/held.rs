@@ -1,4 +1,4 @@
-//! Partitions in memory that another component filled, and the bytes to fill it with.
+//! Loads from memory that another component fills, and reads the bytes to fill it with.
 //!
 //! The memory of a partition has [`Partition::byte_count`] bytes: the spans of its pieces, in order
 //! and without gaps. Any range of these bytes can be read, sent and stored on its own.
@@ -18,27 +18,27 @@ pub struct FileSource {
     files: OpenedFiles,
 }
 
-/// A range of a file, and thus of the bytes of a partition.
+/// A range of a file that belongs to the bytes of a partition.
 struct Stretch<'a> {
     piece: &'a VolumePiece,
     file: VolumeFile,
-    /// Position in the file.
+    /// Byte offset of the range in the file.
     from: u64,
     length: usize,
 }
 
 impl FileSource {
-    /// Prepares the files of `database`, which are opened at the first read.
+    /// Prepares the files of `database`. Each file is opened at its first read.
     pub fn new(database: Database) -> Self {
         Self { files: OpenedFiles::new(database) }
     }
 
-    /// Fills `buffer` with bytes of a partition, from byte `start` on. Several threads can call it
-    /// at once.
+    /// Fills `buffer` with the bytes of a partition from byte `start` on. Several threads can call
+    /// it at once.
     ///
     /// # Errors
-    /// Files that cannot be read or are too short; [`DbError::NotLoaded`] if the partition
-    /// has fewer bytes.
+    /// Errors of files that cannot be read or are too short; [`DbError::NotLoaded`] if the
+    /// partition has fewer bytes.
     pub fn read(
         &self,
         partition: &Partition,
@@ -97,8 +97,8 @@ pub struct MemoryLoader {
 }
 
 impl MemoryLoader {
-    /// Makes a loader for ranges of `partition`, whose bytes are in `filled`. `statistics` are
-    /// those of filling the memory; `page_kind` is the kind of its pages.
+    /// Makes a loader for ranges of `partition`, whose bytes are in `filled`. The caller gives the
+    /// `statistics` of filling the memory and the kind of its pages.
     pub fn new(
         database: Database,
         partition: Partition,
@@ -109,17 +109,18 @@ impl MemoryLoader {
         Self { database, partition, filled, statistics, page_kind }
     }
 
-    /// Makes the supply of these ranges, which must be within the partition.
+    /// Makes the supply of the sequences in `ranges`, which must be within the partition.
     ///
     /// # Errors
-    /// [`DbError::InvalidOffset`] for an index out of order.
+    /// [`DbError::InvalidOffset`] for an index with offsets out of order.
     pub fn supply(self, ranges: Vec<Range<u32>>) -> Result<PartitionSupply, DbError> {
         let units =
             group_into_units(&self.database, ranges, PartitionContents::Residues, LOAD_UNIT_BYTES)?;
         Ok(PartitionSupply::new(Box::new(self), units, true))
     }
 
-    /// Position in memory of a span of a volume; `None` if the span is not in the partition.
+    /// Returns the offset in memory of a span of a volume; `None` if the span is not in the
+    /// partition.
     fn find(&self, volume: usize, wanted: &FileSpan) -> Option<usize> {
         let (_, span, at) = placed(&self.partition).find(|(piece, span, _)| {
             let within =

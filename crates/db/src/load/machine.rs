@@ -1,12 +1,12 @@
-//! Properties of this machine: memory, huge pages, types of file systems.
+//! Properties of this machine: memory, huge pages and the types of its file systems.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The location of a file's bytes, on which loading depends.
+/// The location of a file's bytes, by which a loader is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageLocation {
-    /// In memory: a file system such as tmpfs.
+    /// In memory, on a file system such as tmpfs.
     Memory,
     /// On a disk of this machine.
     Local,
@@ -34,7 +34,7 @@ const NETWORK: [u32; 10] = [
 /// Returns the location of a file's bytes; local if the system does not report it.
 pub fn storage_location(path: &Path) -> StorageLocation {
     let Ok(answer) = rustix::fs::statfs(path) else { return StorageLocation::Local };
-    // The type's width differs between systems; all of these numbers have 32 bits.
+    // The width of this field differs between systems, but all these numbers fit into 32 bits.
     let kind = answer.f_type as u32;
     if IN_MEMORY.contains(&kind) {
         StorageLocation::Memory
@@ -45,16 +45,16 @@ pub fn storage_location(path: &Path) -> StorageLocation {
     }
 }
 
-/// Number of bytes that this process can still use without displacing others. This is the machine's
-/// available memory, limited by the control groups of the process. `None` if the system reports
-/// neither.
+/// Returns the number of bytes that this process can still use without displacing others. This is
+/// the machine's available memory, limited by the control groups of the process. `None` if the
+/// system reports neither.
 pub fn available_memory() -> Option<u64> {
     let machine = meminfo_entry("MemAvailable");
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     group_directories(&groups).iter().filter_map(|dir| left_in_group(dir)).chain(machine).min()
 }
 
-/// Reads an entry of `/proc/meminfo`: bytes, or a count if the entry has no unit.
+/// Reads an entry of `/proc/meminfo`. The value is in bytes, or a count if the entry has no unit.
 pub fn meminfo_entry(key: &str) -> Option<u64> {
     entry(&fs::read_to_string("/proc/meminfo").ok()?, key)
 }
@@ -66,9 +66,9 @@ fn entry(text: &str, key: &str) -> Option<u64> {
     Some(if words.next() == Some("kB") { number.saturating_mul(1024) } else { number })
 }
 
-/// Directories of the memory control groups of a process, from its `/proc/self/cgroup`. Parents of
-/// the groups are included, since their limits apply too. Version 2 has lines `0::/path`, version 1
-/// `4:memory:/path`.
+/// Returns the directories of the memory control groups of a process. `groups` is its
+/// `/proc/self/cgroup`, with lines `0::/path` (version 2) or `4:memory:/path` (version 1). Parents
+/// of the groups are included, since their limits apply too.
 fn group_directories(groups: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for line in groups.lines() {
@@ -90,8 +90,8 @@ fn group_directories(groups: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Memory that a control group's limit leaves. Page cache that the kernel can reclaim counts as
-/// free.
+/// Returns the bytes of memory that the limit of a control group leaves. Page cache that the system
+/// can reclaim counts as free.
 fn left_in_group(dir: &Path) -> Option<u64> {
     let number = |name: &str| -> Option<u64> {
         // The value `max` stands for no limit.

@@ -1,4 +1,4 @@
-//! Loads partitions through the mapping of their files, whose pages are read in advance.
+//! Loads partitions through a mapping of their files, and reads its pages in advance.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::partition::{VolumeFile, VolumePart, VolumePiece};
 use crate::volume::Volume;
 use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents};
 
-/// Loads partitions by reading the pages of the database's mapping that are not in the page cache.
-/// All processes of a machine share one copy. Nothing is read for a database that was just
-/// searched.
+/// Loads partitions by reading those pages of the database's mapping that are not in the page
+/// cache. All processes of a host share one copy. A second search soon after the first one reads
+/// nothing.
 pub struct MapLoader {
     database: Database,
-    /// Whether faults read pages of 2 MB.
+    /// Whether page faults in the mapping read 2 MB.
     large_reads: bool,
-    /// Files whose pages could not be read through the mapping.
+    /// Opened files, for pages that could not be read through the mapping.
     files: OpenedFiles,
     meter: Meter,
 }
@@ -27,9 +27,9 @@ pub struct MapLoader {
 struct Missing<'a> {
     piece: &'a VolumePiece,
     file: VolumeFile,
-    /// Position in the file.
+    /// Byte offset of the range in the file.
     from: u64,
-    /// Where the range is mapped.
+    /// The range in the mapping.
     bytes: &'a [u8],
 }
 
@@ -37,7 +37,7 @@ impl MapLoader {
     /// Makes a loader for partitions of `database` with these contents.
     pub fn new(database: Database, contents: PartitionContents) -> Self {
         if contents == PartitionContents::Residues {
-            // Headers are accessed at random, for the hits only.
+            // The search accesses headers at random, and only those of hits.
             database.advise(VolumePart::Headers, AccessPattern::Random);
             database.advise(VolumePart::HeaderOffsets, AccessPattern::Random);
         }
@@ -57,7 +57,7 @@ impl MapLoader {
             for span in &piece.spans {
                 let Some(bytes) = loaded.part_memory(span.part).nth(at) else { continue };
                 let file = span.part.volume_file();
-                // Memory that is not a mapping of a file has no missing pages.
+                // A file that is already in memory as bytes has no missing pages.
                 if self.database.volume_file(piece.volume, file).is_none() {
                     continue;
                 }
@@ -74,7 +74,7 @@ impl MapLoader {
     }
 
     /// Reads missing ranges into the page cache, several at a time, so that the device is always
-    /// busy. Nothing is copied. If the kernel cannot do that, ordinary reads are used.
+    /// busy. Nothing is copied. If the system cannot do that, ordinary reads replace it.
     fn fetch(&self, missing: Vec<Missing>) -> Result<(), DbError> {
         if !self.large_reads {
             missing.iter().for_each(|missing| announce_access(missing.bytes));
@@ -83,11 +83,12 @@ impl MapLoader {
             if populate_pages(missing.bytes) {
                 return Ok(());
             }
-            // Only the page cache needs the bytes, so the buffer is discarded.
+            // Only the page cache needs the bytes, so the next read overwrites the buffer.
             buffer.resize(missing.bytes.len(), 0);
             match self.files.reader(missing.piece, missing.file) {
                 Ok(reader) => reader.read_exact(buffer, missing.from),
-                // The mapping still belongs to the file that was opened.
+                // The mapping still belongs to the replaced file, so its pages are read when
+                // accessed.
                 Err(DbError::FileReplaced { .. }) => Ok(()),
                 Err(error) => Err(error),
             }
@@ -116,30 +117,31 @@ impl Loader for MapLoader {
 }
 
 impl Database {
-    /// Advises the kernel how the program will access a part of all volumes.
+    /// Advises the system how the program will access one part of all volumes.
     pub(crate) fn advise(&self, part: VolumePart, usage: AccessPattern) {
         for (volume, _) in self.volumes() {
             advise(volume.loaded_bytes(part), usage);
         }
     }
 
-    /// Requests large pages for parts that are read completely. Returns true if faults then read
-    /// large pages.
+    /// Requests 2 MB pages for parts that are read completely. Returns true if page faults then
+    /// read 2 MB in all of them.
     pub(crate) fn prefer_large_pages(&self, contents: PartitionContents) -> bool {
         let kind = self.kind();
         let parts =
             |volume| contents.parts(kind).map(move |part| Volume::loaded_bytes(volume, part));
         let all = self.volumes().flat_map(|(volume, _)| parts(volume));
-        // All are requested, whatever the result of the first ones.
+        // `count` requests large pages for all parts, even if the first request fails.
         all.filter(|bytes| !prefer_large_pages(bytes)).count() == 0
     }
 
-    /// Number of bytes of the volumes' files in the page cache, and of all their bytes; `None` if
-    /// the system does not report it.
+    /// Returns the number of bytes of the volumes' files in the page cache, and the number of all
+    /// their bytes; `None` if the system does not report it.
     pub fn cached_bytes(&self) -> Option<(u64, u64)> {
         let (mut cached, mut all) = (0, 0);
         for (volume, _) in self.volumes() {
-            // The tables of an index share one mapping of the whole file.
+            // The offset tables share one mapping of the whole index file, so one of them is
+            // counted.
             for part in [VolumePart::SequenceOffsets, VolumePart::Sequences, VolumePart::Headers] {
                 let bytes = volume.loaded_bytes(part);
                 cached += resident_bytes(bytes)? as u64;
@@ -149,7 +151,7 @@ impl Database {
         Some((cached, all))
     }
 
-    /// Announces access to residues and definition lines of these sequences. The kernel reads
+    /// Announces access to residues and definition lines of these sequences. The system reads
     /// missing pages in the background, all at once.
     pub fn announce_sequences(&self, oids: impl IntoIterator<Item = u32>) {
         for oid in oids {

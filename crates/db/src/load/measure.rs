@@ -1,7 +1,7 @@
-//! Measures the rates of several ways to read a file, to explain slow searches.
+//! Measures the rates of several methods of reading a file, to explain slow searches.
 //!
-//! Rates are in bytes per second. To measure a cold read, [`evict_pages`] removes the pages of the
-//! file from the page cache; other files keep theirs.
+//! Rates are in bytes per second. To measure reads from the disk, [`evict_pages`] first removes the
+//! pages of the file from the page cache. It leaves those of other files.
 
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -16,16 +16,16 @@ use super::{HUGE_PAGE_BYTES, PageBuffer};
 use crate::DbError;
 use crate::bytes::FileBytes;
 
-/// Number of bytes of a random read.
+/// Number of bytes of a small random read.
 const SMALL_READ: u64 = 4096;
-/// Maximal fraction of pages in the page cache for a file that counts as evicted.
+/// Maximal fraction of a file's pages in the page cache if the file counts as evicted.
 const LEFT: f64 = 0.02;
 
-/// Evicts the first `bytes` of a file from the page cache. Returns false if they stay there because
-/// they are being changed, locked or mapped.
+/// Evicts the first `bytes` of a file from the page cache. Returns false if pages stay there,
+/// because they are being changed, locked or mapped.
 ///
 /// # Errors
-/// If the file cannot be opened.
+/// [`DbError`] if the file cannot be opened.
 pub fn evict_pages(path: &Path, bytes: u64) -> Result<bool, DbError> {
     let failed = |source: std::io::Error| DbError::open_error(path, source);
     let file = File::open(path).map_err(failed)?;
@@ -39,12 +39,12 @@ pub fn evict_pages(path: &Path, bytes: u64) -> Result<bool, DbError> {
     Ok(left as f64 <= sample.len() as f64 * LEFT)
 }
 
-/// Returns the rate of large sequential reads, several at a time, of the first `bytes` bytes of a
-/// file, in bytes per second. With `direct` the reads bypass the page cache; the result is `None`
-/// if the file system cannot do that.
+/// Returns the rate in bytes per second of large sequential reads, several at a time, of the first
+/// `bytes` bytes of a file. With `direct` the reads bypass the page cache. The result is `None` if
+/// the file system does not support direct reads.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// [`DbError`] for a file that cannot be read.
 pub fn sequential_read_rate(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64>, DbError> {
     let flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
     let reader = match VolumeReader::open(path.to_path_buf(), flags) {
@@ -52,7 +52,7 @@ pub fn sequential_read_rate(path: &Path, bytes: u64, direct: bool) -> Result<Opt
         Err(_) if direct => return Ok(None),
         Err(error) => return Err(error),
     };
-    // Direct reads must not end within a block, so only whole reads are made.
+    // A direct read must not end within a disk block, so the reads always have full length.
     let reads = (bytes / READ_BYTES as u64).max(1);
     let mut pages = PageBuffer::new(READ_BYTES.max(HUGE_PAGE_BYTES) * reads.min(4) as usize)?;
     let chunks: Vec<&mut [u8]> = pages.bytes_mut().chunks_mut(READ_BYTES).collect();
@@ -74,12 +74,12 @@ pub fn sequential_read_rate(path: &Path, bytes: u64, direct: bool) -> Result<Opt
     }
 }
 
-/// Returns the rate of reading the first `bytes` bytes through a mapping, page by page on one
-/// thread, in bytes per second. Stops after `limit`. This is the rate of a program that only maps
-/// its database.
+/// Returns the rate in bytes per second of reading the first `bytes` bytes through a mapping, page
+/// by page on one thread. Stops after `limit`. A program that only maps its database reads at this
+/// rate.
 ///
 /// # Errors
-/// If the file cannot be mapped.
+/// [`DbError`] if the file cannot be mapped.
 pub fn sequential_map_rate(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbError> {
     let (map, _) = FileBytes::map_volume_file(path)?;
     let start = Instant::now();
@@ -95,16 +95,18 @@ pub fn sequential_map_rate(path: &Path, bytes: u64, limit: Duration) -> Result<f
     Ok(seen as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Reads a byte of each page. The sum keeps the compiler from removing the reads.
+/// Reads a byte of each page. Returns a combination of the bytes, so that the compiler keeps the
+/// reads.
 fn touch(bytes: &[u8]) -> u8 {
     bytes.iter().step_by(SMALL_READ as usize).fold(0, |all, byte| all ^ byte)
 }
 
-/// Returns the number of small random reads per second in the first `bytes` bytes by one thread.
-/// With `mapped` it reads through a mapping that is advised for random access. Stops after `limit`.
+/// Returns the number of small random reads per second by one thread in the first `bytes` bytes of
+/// a file. With `mapped` it reads through a mapping that is advised for random access. Stops after
+/// `limit`.
 ///
 /// # Errors
-/// If the file cannot be read or mapped.
+/// [`DbError`] if the file cannot be read or mapped.
 pub fn random_read_rate(
     path: &Path,
     bytes: u64,
@@ -119,7 +121,7 @@ pub fn random_read_rate(
     }
     let mut buffer = vec![0; SMALL_READ as usize];
     let start = Instant::now();
-    // The multiplier scatters the reads over all blocks, in the same order in every run.
+    // The multiplier scatters the reads over all blocks, in the same order at every call.
     let (mut reads, mut place) = (0u64, 1u64);
     while start.elapsed() < limit && reads < blocks {
         place =

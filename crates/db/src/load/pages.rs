@@ -6,24 +6,24 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 
 use crate::DbError;
 
-/// Size of a huge page in bytes; buffers are rounded up to a multiple of it.
+/// Size of a huge page in bytes. Sizes of large buffers are multiples of it.
 pub(crate) const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// Base 2 logarithm of [`HUGE_PAGE_BYTES`].
 const HUGE_PAGE_BITS: u8 = 21;
 
-/// The kind of pages that back memory, best first.
+/// The kind of memory pages, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PageKind {
     /// Huge pages that the administrator reserved (`vm.nr_hugepages`).
     Reserved,
-    /// Huge pages on request (`MADV_HUGEPAGE`), if the kernel has any.
+    /// Huge pages on request (`MADV_HUGEPAGE`), if the system has any.
     Transparent,
     /// Pages of the usual size.
     Small,
 }
 
 impl PageKind {
-    /// The name in messages.
+    /// Returns the name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reserved => "reserved 2 MB pages",
@@ -53,7 +53,7 @@ impl PageBuffer {
             return Ok(Self { map, kind: PageKind::Small });
         }
         let size = length.next_multiple_of(HUGE_PAGE_BYTES);
-        // The kernel refuses at once when too few pages are reserved.
+        // The system refuses at once if too few pages are reserved.
         if let Ok(map) = MmapOptions::new().len(size).huge(Some(HUGE_PAGE_BITS)).map_anon() {
             return Ok(Self { map, kind: PageKind::Reserved });
         }
@@ -65,7 +65,7 @@ impl PageBuffer {
         Ok(Self { map, kind })
     }
 
-    /// Kind of pages of the buffer.
+    /// Returns the kind of pages of the buffer.
     pub fn page_kind(&self) -> PageKind {
         self.kind
     }
@@ -82,7 +82,8 @@ impl AsRef<[u8]> for PageBuffer {
     }
 }
 
-/// A few buffers that are reused: the kernel must clear the pages of each new buffer.
+/// Pool of a few buffers that are reused, because the system must clear the pages of each new
+/// buffer.
 pub(crate) struct BufferPool {
     state: Mutex<State>,
     returned: Condvar,
@@ -90,27 +91,27 @@ pub(crate) struct BufferPool {
 
 struct State {
     free: Vec<PageBuffer>,
-    /// Number of buffers that are free or not yet made.
+    /// Number of buffers that are free or not yet allocated.
     left: usize,
     /// Minimal size of a buffer in bytes.
     size: usize,
 }
 
-/// A buffer of a pool. Dropping it returns it to the pool.
+/// A buffer borrowed from a pool. Dropping it returns it to the pool.
 pub(crate) struct PooledBuffer {
     pages: Option<PageBuffer>,
     pool: Weak<BufferPool>,
 }
 
 impl BufferPool {
-    /// Makes a pool of `buffers` buffers of at least `size` bytes, which are allocated at first
-    /// use.
+    /// Makes a pool of `buffers` buffers of at least `size` bytes. Each buffer is allocated at its
+    /// first use.
     pub(crate) fn new(buffers: usize, size: usize) -> Self {
         let state = State { free: Vec::new(), left: buffers.max(1), size };
         Self { state: Mutex::new(state), returned: Condvar::new() }
     }
 
-    /// Returns a buffer for at least `length` bytes; waits while all are in use.
+    /// Borrows a buffer for at least `length` bytes; waits while all buffers are in use.
     pub(crate) fn borrow(self: &Arc<Self>, length: usize) -> Result<PooledBuffer, DbError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.left == 0 {
@@ -118,7 +119,7 @@ impl BufferPool {
         }
         let pages = match state.free.pop() {
             Some(pages) if pages.map.len() >= length => pages,
-            // A buffer that is too small is freed first.
+            // A buffer that is too small is freed before a larger one is allocated.
             small => {
                 drop(small);
                 PageBuffer::new(length.max(state.size))?
@@ -131,7 +132,7 @@ impl BufferPool {
 }
 
 impl PooledBuffer {
-    /// Kind of pages of the buffer.
+    /// Returns the kind of pages of the buffer.
     pub(crate) fn page_kind(&self) -> PageKind {
         self.pages.as_ref().map_or(PageKind::Small, PageBuffer::page_kind)
     }

@@ -13,22 +13,22 @@ use super::{LoadStatistics, Loader, Meter, PageBuffer, PageKind};
 use crate::partition::{FilledMemory, VolumeFile, VolumePiece};
 use crate::{Database, DbError, LoadedPartition, Partition, PartitionContents, SharedBytes};
 
-/// Alignment of position, length and memory of a direct read in bytes. (Every device accepts this;
+/// Alignment in bytes of offset, length and memory of a direct read. (Every device accepts this;
 /// many accept less.)
 const ALIGNMENT: usize = 4096;
 
 /// Loads partitions by large reads, several at a time, into the largest available pages.
 ///
 /// Direct reads (`O_DIRECT`) bypass the page cache: the cache gets no second copy and keeps other
-/// files. If a file system does not support them, ordinary reads are used.
+/// files. If a file system does not support them, ordinary reads replace them.
 pub struct ReadLoader {
     files: OpenedFiles<Source>,
     direct: bool,
-    /// Whether faults in the database's mapping read large pages.
+    /// Whether page faults in the database's mapping read 2 MB.
     large_reads: bool,
-    /// Reused buffers; without them, each partition gets its own memory.
+    /// Reused buffers; `None` if each partition gets its own memory.
     pool: Option<Arc<BufferPool>>,
-    /// Smallest kind of pages so far.
+    /// Smallest kind of pages of all buffers so far.
     pages: Mutex<Option<PageKind>>,
     meter: Meter,
 }
@@ -36,21 +36,21 @@ pub struct ReadLoader {
 /// An opened file, for ordinary and possibly direct reads.
 struct Source {
     reader: VolumeReader,
-    /// The file opened for direct reads, if the file system supports them.
+    /// The same file opened for direct reads, if the file system supports them.
     direct: Option<VolumeReader>,
 }
 
-/// A read into a part of the buffer.
+/// One read from a file into a part of the buffer.
 struct Job<'a> {
     source: Arc<Source>,
-    /// Position in the file, a multiple of [`ALIGNMENT`].
+    /// Byte offset in the file, a multiple of [`ALIGNMENT`].
     from: u64,
     /// Number of bytes required.
     needed: usize,
-    /// Space for the required bytes and the rest of the last block.
+    /// Space for the required bytes and the rest of the last disk block.
     buffer: &'a mut [u8],
-    /// The same bytes in the database's mapping, if a fault is the fastest way to read them into
-    /// the page cache.
+    /// The same bytes in the database's mapping, if page faults are the fastest way to bring them
+    /// into the page cache.
     mapped: Option<&'a [u8]>,
 }
 
@@ -68,13 +68,13 @@ impl ReadLoader {
     /// until one is free.
     pub fn with_buffers(mut self, buffers: usize, size: usize) -> Self {
         self.pool = Some(Arc::new(BufferPool::new(buffers, size)));
-        // Mapped pages count as memory of this process, which the buffers must limit.
+        // Mapped pages count as memory of this process, which the buffers are to limit.
         self.large_reads = false;
         self
     }
 
-    /// Records the kind of pages of a buffer of `size` bytes. A small buffer cannot be on huge
-    /// pages.
+    /// Records the kind of pages of a buffer of `size` bytes. Ignores small buffers, which cannot
+    /// be on huge pages.
     fn note(&self, size: usize, kind: PageKind) {
         if size < HUGE_PAGE_BYTES {
             return;
@@ -86,13 +86,14 @@ impl ReadLoader {
     fn source(&self, piece: &VolumePiece, file: VolumeFile) -> Result<Arc<Source>, DbError> {
         self.files.get_or_open(piece, file, |open| {
             let reader = open(OFlags::empty())?;
-            // Fails if the file system does not support direct reads.
+            // Opening fails if the file system does not support direct reads.
             let direct = if self.direct { open(OFlags::DIRECT).ok() } else { None };
             Ok(Source { reader, direct })
         })
     }
 
-    /// Reads the spans into `buffer`, one after the other; returns the start of each in the buffer.
+    /// Reads the spans of a partition into `buffer`, one after the other. Returns the offset of
+    /// each span in the buffer.
     fn fill(&self, partition: &Partition, mut buffer: &mut [u8]) -> Result<Vec<usize>, DbError> {
         let (mut jobs, mut starts) = (Vec::new(), Vec::new());
         let mut used = 0;
@@ -132,8 +133,8 @@ impl ReadLoader {
 impl Job<'_> {
     fn run(self) -> Result<(), DbError> {
         let got = self.source.direct.as_ref().map_or(0, |direct| {
-            // If the direct read failed or ended within a block, the ordinary read finds the error,
-            // if there is one.
+            // If the direct read failed or ended within a disk block, the ordinary read gets the
+            // rest or the error.
             read_direct(direct, self.buffer, self.from, self.needed).unwrap_or(0)
         });
         if got >= self.needed {
@@ -148,7 +149,7 @@ impl Job<'_> {
     }
 }
 
-/// Reads whole blocks until there are `needed` bytes or no more.
+/// Reads whole disk blocks until `needed` bytes are read or the file ends.
 fn read_direct(
     file: &VolumeReader,
     buffer: &mut [u8],
@@ -167,7 +168,7 @@ fn read_direct(
     Ok(got.min(needed))
 }
 
-/// Number of bytes of memory that reading a partition takes.
+/// Returns the number of bytes of memory that reading a partition needs.
 pub(crate) fn memory_needed(partition: &Partition) -> usize {
     let spans = partition.pieces.iter().flat_map(|piece| &piece.spans);
     let room = |bytes: &std::ops::Range<u64>| {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::Loader;
 use crate::{Bases, Database, DbError, LoadedPartition, Partition, PartitionContents};
 
-/// A partition that is loaded at a time, and its ranges, which are searched separately.
+/// A partition that is loaded as a whole, and its ranges, which are searched separately.
 #[derive(Clone, Debug)]
 pub struct LoadUnit {
     /// The partition to load.
@@ -18,29 +18,29 @@ pub struct LoadUnit {
     pub ranges: Vec<Range<u32>>,
 }
 
-/// Loads all partitions of a database in order; keeps loaded partitions if required.
+/// Loads all partitions of a database in order, and keeps them in memory if requested.
 pub struct PartitionSupply {
     loader: Box<dyn Loader>,
     units: Vec<LoadUnit>,
-    /// Loaded bytes of each unit, if units are kept.
+    /// The loaded partition of each unit; `None` if units are not kept.
     kept: Option<Vec<OnceLock<Arc<LoadedPartition>>>>,
-    /// Held while a unit is loaded.
+    /// Locked while a unit is loaded.
     loading: Mutex<()>,
 }
 
 /// A range of OIDs to search, whose bytes are in memory.
 pub struct LoadedRange {
-    /// The bytes of the range and of neighbouring ones. They stay in memory as long as this value.
+    /// A loaded partition that contains the range. Its bytes stay in memory as long as this value.
     pub partition: Arc<LoadedPartition>,
     /// The OIDs to search.
     pub range: Range<u32>,
 }
 
-/// Groups consecutive ranges into units of at most `size` bytes. A larger range is a unit of its
-/// own.
+/// Groups consecutive ranges into units of at most `size` bytes. A range above `size` is a unit by
+/// itself.
 ///
 /// # Errors
-/// Offsets out of order at the ends of a range.
+/// [`DbError::InvalidOffset`] for offsets out of order at the ends of a range.
 pub(super) fn group_into_units(
     database: &Database,
     ranges: Vec<Range<u32>>,
@@ -64,18 +64,18 @@ pub(super) fn group_into_units(
 }
 
 impl PartitionSupply {
-    /// Makes a supply of these units, in this order. With `keep`, loaded units stay in memory.
+    /// Makes a supply that loads `units` in this order. With `keep`, loaded units stay in memory.
     pub fn new(loader: Box<dyn Loader>, units: Vec<LoadUnit>, keep: bool) -> Self {
         let kept = keep.then(|| units.iter().map(|_| OnceLock::new()).collect());
         Self { loader, units, kept, loading: Mutex::default() }
     }
 
-    /// Units in the order of loading.
+    /// Returns the units in the order of loading.
     pub fn units(&self) -> &[LoadUnit] {
         &self.units
     }
 
-    /// The loader.
+    /// Returns the loader.
     pub fn loader(&self) -> &dyn Loader {
         &*self.loader
     }
@@ -85,14 +85,14 @@ impl PartitionSupply {
         self.kept_partition(oid).map(|partition| partition.residues_of(oid))
     }
 
-    /// Returns all stored bytes of a sequence that was loaded and kept, as
-    /// [`stored_of`](LoadedPartition::stored_bytes_of) does.
+    /// Returns all stored bytes of a sequence that was loaded and kept, like
+    /// [`stored_of`](LoadedPartition::stored_bytes_of).
     pub fn kept_stored_bytes_of(&self, oid: u32) -> Option<&[u8]> {
         self.kept_partition(oid).map(|partition| partition.stored_bytes_of(oid))
     }
 
-    /// Returns the bases of a sequence that was loaded and kept. Also `None` for a damaged
-    /// database, which [`validate`](LoadedPartition::validate) finds.
+    /// Returns the bases of a sequence that was loaded and kept. Returns `None` also for a damaged
+    /// sequence, which [`validate`](LoadedPartition::validate) finds.
     pub fn kept_bases_of(&self, oid: u32) -> Option<Bases<'_>> {
         self.kept_partition(oid).and_then(|partition| partition.bases_of(oid).ok())
     }
@@ -104,20 +104,20 @@ impl PartitionSupply {
         kept.get(at)?.get().map(AsRef::as_ref)
     }
 
-    /// Makes one pass through the database. `work` takes ranges from the queue, on any number of
-    /// threads, while another thread loads the next ones. Also returns the time that these threads
-    /// waited, in total.
+    /// Makes one pass through the database. `work` gets ranges from the queue on any number of
+    /// threads, while another thread loads the next ones. Returns the result of `work` and the
+    /// total time that its threads waited.
     ///
     /// # Errors
-    /// Of the errors of loading and of those that `work` [reports](RangeQueue::fail), the error
-    /// nearest to the beginning of the database.
+    /// The error nearest to the beginning of the database, among the errors of loading and those
+    /// that `work` [reports](RangeQueue::fail).
     pub fn run_pass<R>(
         &self,
         work: impl FnOnce(&RangeQueue) -> R,
     ) -> Result<(R, Duration), DbError> {
         let queue = RangeQueue::default();
         let done = thread::scope(|scope| {
-            // If `work` panics, the loading thread must not wait for it.
+            // If `work` panics, this value closes the queue, so that the loading thread stops.
             let closing = Closing(&queue);
             let feeding = scope.spawn(|| self.feed(&queue));
             let result = work(&queue);
@@ -132,7 +132,7 @@ impl PartitionSupply {
         }
     }
 
-    /// Loads units until the last one, or until the queue is closed.
+    /// Loads units until the last one is loaded or the queue is closed.
     fn feed(&self, queue: &RangeQueue) {
         for (number, unit) in self.units.iter().enumerate() {
             match self.load(number, unit) {
@@ -153,7 +153,7 @@ impl PartitionSupply {
         if let Some(partition) = kept() {
             return Ok(partition);
         }
-        // Passes on several threads must not read the same unit at once.
+        // Passes on several threads must not load the same unit at once.
         let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(partition) = kept() {
             return Ok(partition);
@@ -166,7 +166,7 @@ impl PartitionSupply {
     }
 }
 
-/// Ranges that are in memory, in OID order, from which threads take them.
+/// Queue of loaded ranges in OID order, for the threads that search them.
 #[derive(Default)]
 pub struct RangeQueue {
     state: Mutex<State>,
@@ -176,9 +176,9 @@ pub struct RangeQueue {
 #[derive(Default)]
 struct State {
     ready: VecDeque<LoadedRange>,
-    /// The last range was added.
+    /// Whether the last range has been added.
     finished: bool,
-    /// No thread requests further ranges.
+    /// Whether the pass has ended, so that no thread gets a range any more.
     closed: bool,
     failure: Option<(u32, DbError)>,
     waiting: Duration,
@@ -205,7 +205,7 @@ impl RangeQueue {
     }
 
     /// Ends the pass because of an error at `oid`. Of several errors, the pass returns the one with
-    /// the lowest OID. Since ranges are handed out in order, this choice is deterministic.
+    /// the lowest OID. Since threads get the ranges in order, this choice is deterministic.
     pub fn fail(&self, oid: u32, error: DbError) {
         let mut state = self.lock();
         if state.failure.as_ref().is_none_or(|(least, _)| oid < *least) {
@@ -238,7 +238,7 @@ impl RangeQueue {
 
     fn close(&self, mut state: MutexGuard<'_, State>) {
         state.closed = true;
-        // The lock is released first: freeing memory can wake the loading thread.
+        // The lock is released first, because freeing the ranges can wake the loading thread.
         let unwanted = std::mem::take(&mut state.ready);
         drop(state);
         drop(unwanted);

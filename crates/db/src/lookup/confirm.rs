@@ -1,7 +1,7 @@
-//! Compares entries of the look-up files with the headers of their sequences.
+//! Compares entries of the lookup files with the headers of their sequences.
 //!
-//! Damage in a look-up file could lead to another sequence, or hide a sequence, and so change the
-//! result unnoticed. Reports show the headers, so these decide.
+//! Damage in a lookup file could give another sequence or hide a sequence, and so change the result
+//! unnoticed. Reports show the headers, so the headers decide.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn ids(lines: &[Defline]) -> impl Iterator<Item = &SeqId> {
     lines.iter().flat_map(|line| &line.ids)
 }
 
-/// Whether an identifier of the sequence has this key in version 5.
+/// Returns whether an identifier of the sequence has this version-5 key.
 pub(super) fn has_accession(lines: &[Defline], key: &[u8]) -> bool {
     let mut found = false;
     for id in ids(lines) {
@@ -25,22 +25,22 @@ pub(super) fn has_accession(lines: &[Defline], key: &[u8]) -> bool {
     found
 }
 
-/// Whether an identifier of the sequence has this key, in lower case, in version 4. `oid` counts
-/// from 0 in the volume.
+/// Returns whether an identifier of the sequence has this version-4 key, which is in lower case.
+/// `oid` counts from 0 in the volume.
 pub(super) fn has_name(lines: &[Defline], key: &[u8], oid: u32) -> bool {
     ids(lines).any(|id| match id.is_ordinal() {
-        // The header states the OID in the whole database.
+        // An ordinal identifier in the header states the OID in the whole database, not `oid`.
         true => own_ordinal_key(key, oid) == ordinal_key(oid),
         false => index_keys(id).iter().any(|one| trim_trailing_blanks(one) == key),
     })
 }
 
-/// Whether the sequence has this GI.
+/// Returns whether the sequence has this GI.
 pub(super) fn has_gi(lines: &[Defline], gi: i64) -> bool {
     ids(lines).any(|id| matches!(id, SeqId::Gi(one) if *one == gi))
 }
 
-/// Whether version 5 must list exactly these identifiers for the sequence.
+/// Returns whether these are exactly the identifiers that version 5 must list for the sequence.
 pub(super) fn are_identifiers(lines: &[Defline], listed: &[Vec<u8>]) -> bool {
     let mut wanted = BTreeSet::new();
     for id in ids(lines) {
@@ -53,12 +53,12 @@ pub(super) fn are_identifiers(lines: &[Defline], listed: &[Vec<u8>]) -> bool {
     wanted.iter().eq(listed.iter().collect::<BTreeSet<_>>())
 }
 
-/// Whether a definition line has the taxid.
+/// Returns whether a definition line has the taxid.
 pub(super) fn has_taxid(lines: &[Defline], taxid: i32) -> bool {
     lines.iter().any(|line| taxids(line).any(|one| one == i64::from(taxid)))
 }
 
-/// Whether these taxids are exactly those of the definition lines.
+/// Returns whether these are exactly the taxids of the definition lines.
 pub(super) fn are_taxids(lines: &[Defline], listed: &[i32]) -> bool {
     let of_line =
         |line: &Defline| taxids(line).any(|one| listed.iter().any(|&taxid| one == taxid.into()));
@@ -69,7 +69,7 @@ fn taxids(line: &Defline) -> impl Iterator<Item = i64> {
     [line.taxid].into_iter().chain(line.links.iter().copied())
 }
 
-/// Makes the error for a file whose entry for a sequence differs from the header.
+/// Makes the error for a lookup file whose entry for a sequence differs from the header.
 pub(super) fn disagreement(file: &LookupFile, what: &str, oid: u32) -> DbError {
     let problem = format!(
         "it has '{what}' for sequence {oid}, whose definition lines in the header file say otherwise"

@@ -1,4 +1,4 @@
-//! An LMDB file and the look-up files of the same name, which several volumes can share.
+//! An LMDB file and the lookup files of the same name, which several volumes can share.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ const VOLUME_SIZES: &str = "volinfo";
 /// The sequences of one volume in an LMDB file.
 #[derive(Debug, PartialEq, Eq)]
 struct Span {
-    /// Numbers of the sequences in the LMDB file.
+    /// Numbers of the volume's sequences in the LMDB file.
     local: Range<u32>,
-    /// OID of the first sequence; `None` if the volume is not part of the database.
+    /// OID of the volume's first sequence; `None` if the volume is not part of the database.
     first: Option<u32>,
 }
 
-/// An LMDB file and the look-up files of the same name, for one or more consecutive volumes.
+/// An LMDB file and the lookup files of the same name, for one or more consecutive volumes.
 #[derive(Debug)]
 pub(super) struct LmdbLookup {
     /// The database, whose headers verify entries of the files.
@@ -38,14 +38,14 @@ pub(super) struct LmdbLookup {
 }
 
 impl LmdbLookup {
-    /// Opens the LMDB files of a database. A version-4 database has none.
+    /// Opens all LMDB files of a database. A version-4 database has none.
     pub(super) fn open_all(database: &Database) -> Result<Vec<Self>, DbError> {
         let groups = groups(database.volumes()).into_iter();
         groups.map(|(path, members)| Self::open(database, path, &members)).collect()
     }
 
     /// Verifies that the LMDB files belong to the volumes, as BLAST+ does when it opens a database.
-    /// Other errors of a file are reported when the file is used.
+    /// A file that cannot be read is ignored here; its error is reported when the file is used.
     pub(super) fn verify_volumes<'a>(
         volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
     ) -> Result<(), DbError> {
@@ -75,7 +75,7 @@ impl LmdbLookup {
         Ok(Self { database: database.clone(), lmdb, ids, taxids, taxid_lists, spans })
     }
 
-    /// Converts an OID to the number in the LMDB file.
+    /// Converts an OID to the sequence number in the LMDB file.
     pub(super) fn local_number(&self, oid: u32) -> Option<u32> {
         self.spans.iter().find_map(|span| {
             let offset = oid.checked_sub(span.first?)?;
@@ -83,8 +83,8 @@ impl LmdbLookup {
         })
     }
 
-    /// Converts a number in the LMDB file, which `file` contains, to an OID. `None` if its volume
-    /// is not part of the database.
+    /// Converts a sequence number in the LMDB file to an OID; `None` if its volume is not part of
+    /// the database. `file` is the file with the number, for the error.
     fn global(&self, file: &LookupFile, local: u32) -> Result<Option<u32>, DbError> {
         let Some(span) = self.spans.iter().find(|span| span.local.contains(&local)) else {
             let problem = "an OID that no volume has";
@@ -93,8 +93,8 @@ impl LmdbLookup {
         Ok(span.first.map(|first| first + (local - span.local.start)))
     }
 
-    /// Converts a value of the table of accessions to an OID, and verifies that its header has the
-    /// key.
+    /// Converts a value of the table of accessions to an OID. Verifies that the header of the
+    /// sequence has the key.
     fn confirmed(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>, DbError> {
         let damage = Damage { offset: 0, problem: "an OID of other than four bytes" };
         let local = word(value).ok_or_else(|| self.lmdb.damage_error(damage))?;
@@ -105,7 +105,8 @@ impl LmdbLookup {
         Err(disagreement(&self.lmdb, &String::from_utf8_lossy(key), oid))
     }
 
-    /// Verifies that a key is really missing in the table of accessions, and not damaged.
+    /// Verifies that a key is really missing in the table of accessions, by checking that its
+    /// neighbours are not damaged.
     fn confirm_missing(
         &self,
         env: &Environment<'_>,
@@ -120,7 +121,7 @@ impl LmdbLookup {
         Ok(())
     }
 
-    /// Adds the OIDs of a key to `oids`.
+    /// Appends the OIDs of a key to `oids`.
     pub(super) fn oids_of_key(&self, key: &[u8], oids: &mut Vec<u32>) -> Result<(), DbError> {
         let damaged = |damage| self.lmdb.damage_error(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
@@ -136,8 +137,8 @@ impl LmdbLookup {
         if found { Ok(()) } else { self.confirm_missing(&env, &table, key) }
     }
 
-    /// Returns the OID of the first value of a key; `None` if there is none, or its volume is not
-    /// part of the database.
+    /// Returns the OID of the first value of a key; `None` if the key is missing, or if its volume
+    /// is not part of the database.
     pub(super) fn first_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
         let damaged = |damage| self.lmdb.damage_error(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
@@ -148,7 +149,7 @@ impl LmdbLookup {
         }
     }
 
-    /// Returns the identifiers of a sequence, whose number in the files is `local`.
+    /// Returns the identifiers of the sequence `oid`, whose number in the files is `local`.
     pub(super) fn ids_of(&self, oid: u32, local: u32) -> Result<Vec<Vec<u8>>, DbError> {
         let found = oids::ids_of_sequence(self.ids.contents()?, local)
             .map_err(|d| self.ids.damage_error(d))?;
@@ -159,7 +160,7 @@ impl LmdbLookup {
         }
     }
 
-    /// Returns the taxids of a sequence, whose number in the files is `local`.
+    /// Returns the taxids of the sequence `oid`, whose number in the files is `local`.
     pub(super) fn taxids_of(&self, oid: u32, local: u32) -> Result<Vec<i32>, DbError> {
         let found = oids::taxids_of_sequence(self.taxids.contents()?, local)
             .map_err(|d| self.taxids.damage_error(d))?;
@@ -170,11 +171,12 @@ impl LmdbLookup {
         }
     }
 
-    /// Adds the OIDs of a taxid to `oids`. Returns false if the files do not contain the taxid.
+    /// Appends the OIDs of a taxid to `oids`. Returns false if the files do not contain the taxid.
     pub(super) fn oids_of_taxid(&self, taxid: i32, oids: &mut Vec<u32>) -> Result<bool, DbError> {
         let lists = &self.taxid_lists;
         let Some(list) = lists.sequences_of_taxid(taxid)? else {
-            // A taxid that damage changed is next to the place of the right one.
+            // If damage changed the stored taxid, one of its neighbours in the table is the changed
+            // one.
             for (other, mut list) in lists.neighbours(taxid)? {
                 list.next().map_or(Ok(None), |local| self.with_taxid(other, local))?;
             }
@@ -186,8 +188,8 @@ impl LmdbLookup {
         Ok(true)
     }
 
-    /// Converts a number in the list of a taxid to an OID, and verifies that its header has the
-    /// taxid.
+    /// Converts a sequence number in the list of a taxid to an OID. Verifies that the header of the
+    /// sequence has the taxid.
     fn with_taxid(&self, taxid: i32, local: u32) -> Result<Option<u32>, DbError> {
         let file = self.taxid_lists.file();
         let Some(oid) = self.global(file, local)? else { return Ok(None) };
@@ -197,7 +199,7 @@ impl LmdbLookup {
         Err(disagreement(file, &format!("taxid {taxid}"), oid))
     }
 
-    /// Adds all taxids of the files to `taxids`.
+    /// Appends all taxids of the files to `taxids`.
     pub(super) fn taxids(&self, taxids: &mut Vec<i32>) -> Result<(), DbError> {
         taxids.extend(self.taxid_lists.taxids()?);
         Ok(())
@@ -221,8 +223,8 @@ fn word(bytes: &[u8]) -> Option<u32> {
     <[u8; 4]>::try_from(bytes).ok().map(u32::from_le_bytes)
 }
 
-/// Path of the look-up file of the same name, whose extension has the same first letter and then
-/// `letters`.
+/// Returns the path of a lookup file of the same name. Its extension is the first letter of the
+/// LMDB file's extension, then `letters`.
 fn beside(lmdb: &Path, letters: &str) -> PathBuf {
     let kind = lmdb.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     lmdb.with_extension(format!("{}{letters}", kind.get(..1).unwrap_or_default()))
@@ -251,7 +253,7 @@ struct Member {
     oids: Range<u32>,
 }
 
-/// Names and numbers of sequences of the volumes in an LMDB file, in the order of the file.
+/// Reads name and number of sequences of each volume in an LMDB file, in the order of the file.
 fn volumes_of(lmdb: &LookupFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
     let damaged = |damage| lmdb.damage_error(damage);
     let env = Environment::open(lmdb.contents()?).map_err(damaged)?;
@@ -274,8 +276,9 @@ fn volumes_of(lmdb: &LookupFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
 }
 
 /// Finds the database's volumes among those of the LMDB file as BLAST+ does (`CSeqDBLMDBEntry`,
-/// seqdblmdbset.cpp). Both are in the same order, but the file can have more volumes. A volume that
-/// the file does not have hides those after it. An error results only if it is the first one.
+/// seqdblmdbset.cpp). Both are in the same order, but the file can have more volumes. If the file
+/// lacks a volume, this volume and all later ones are not found. This is an error only if it is the
+/// first one.
 fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, &'static str> {
     if members.len() > volumes.len() {
         return Err(TOO_MANY_VOLUMES);

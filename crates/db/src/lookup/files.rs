@@ -1,5 +1,5 @@
-//! The look-up files of one volume: of GIs, and in version 4 of identifiers. Their entries are
-//! verified by the headers.
+//! The lookup files of one volume: for GIs, and in version 4 for identifiers. Entries of these
+//! files are verified by the headers.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -11,39 +11,40 @@ use super::{Damage, confirm};
 use crate::volume::Volume;
 use crate::{Database, DbError, Defline};
 
-/// Index and data of an ISAM index.
+/// Index file and data file of an ISAM index.
 #[derive(Debug)]
 pub(super) struct IsamFiles {
     pub(super) index: LookupFile,
     pub(super) data: LookupFile,
-    /// Set once the keys are known to ascend.
+    /// Set when the keys have been verified to ascend.
     ascending: OnceLock<()>,
 }
 
 impl IsamFiles {
-    /// Verifies, at the first call, that the keys ascend.
+    /// Verifies by `check`, at the first call only, that the keys ascend.
     pub(super) fn verify_ascending(
         &self,
         check: impl FnOnce() -> Result<(), DbError>,
     ) -> Result<(), DbError> {
         if self.ascending.get().is_none() {
             check()?;
-            // If another thread was first, its value stays.
+            // If another thread was faster, the value is already set.
             let _ = self.ascending.set(());
         }
         Ok(())
     }
 
-    /// True if both files exist. Otherwise BLAST+ treats the database as one without this index.
+    /// Returns whether both files exist. Otherwise BLAST+ treats the database as one without this
+    /// index.
     pub(super) fn have_both(&self) -> bool {
         self.index.exists() && self.data.exists()
     }
 }
 
-/// The look-up files of one volume, for GIs and version-4 identifiers.
+/// The lookup files of one volume, for GIs and version-4 identifiers.
 #[derive(Debug)]
 pub(super) struct VolumeFiles {
-    /// The database, whose headers verify entries of the files.
+    /// The database, whose headers verify the entries of the files.
     pub(super) database: Database,
     pub(super) first_oid: u32,
     pub(super) sequence_count: u32,
@@ -52,7 +53,7 @@ pub(super) struct VolumeFiles {
 }
 
 impl VolumeFiles {
-    /// Prepares the look-up files of a volume with these OIDs.
+    /// Prepares the lookup files of a volume with these OIDs.
     pub(super) fn new(database: &Database, volume: &Volume, oids: Range<u32>) -> Self {
         let isam = |index: &str, data: &str| IsamFiles {
             index: LookupFile::new(volume.auxiliary_path(index)),
@@ -68,7 +69,7 @@ impl VolumeFiles {
         }
     }
 
-    /// Returns the OID of a GI.
+    /// Returns the OID of a GI; `None` if the index does not have it.
     pub(super) fn oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
         if !self.gis.have_both() {
             return Ok(None);
@@ -85,7 +86,7 @@ impl VolumeFiles {
         }
     }
 
-    /// Returns the OIDs, within the volume, of a version-4 key.
+    /// Returns the OIDs, counted within the volume, of a version-4 key.
     pub(super) fn oids_of_text(&self, text: &[u8]) -> Result<Vec<u32>, DbError> {
         let strings = self.string_index()?;
         let damaged = |damage| self.strings.data.damage_error(damage);
@@ -100,21 +101,21 @@ impl VolumeFiles {
         Ok(oids)
     }
 
-    /// Converts the number of a sequence that the index has for a GI to an OID, and verifies the
-    /// header.
+    /// Converts the sequence number that the index has for a GI to an OID. Verifies that the header
+    /// has the GI.
     pub(super) fn verify_gi(&self, gi: i64, oid: u32) -> Result<u32, DbError> {
         self.verified_oid(&self.gis, &gi, oid, |lines| confirm::has_gi(lines, gi))
     }
 
-    /// Verifies that the header of a sequence has a version-4 key.
+    /// Verifies that the header of sequence `oid` of the volume has a version-4 key.
     pub(super) fn verify_text(&self, key: &[u8], oid: u32) -> Result<(), DbError> {
         let shown = String::from_utf8_lossy(key);
         let has = |lines: &[Defline]| confirm::has_name(lines, key, oid);
         self.verified_oid(&self.strings, &shown, oid, has).map(|_| ())
     }
 
-    /// Converts the number of a sequence that an index has for a key to an OID, and verifies that
-    /// the header has the key.
+    /// Converts the sequence number that an index has for a key to an OID. Verifies that the header
+    /// has the key.
     pub(super) fn verified_oid(
         &self,
         files: &IsamFiles,

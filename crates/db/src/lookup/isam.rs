@@ -1,30 +1,30 @@
-//! ISAM files: sorted keys with OIDs, and an index with samples of the keys. This reader searches
-//! the data in place and does not need the samples.
+//! ISAM indexes: a data file with sorted keys and OIDs, and an index file with samples of the keys.
+//! This reader searches the data in place and does not need the samples.
 //!
-//! The index (`.?si`, `.?ni`) begins with nine big-endian words: version 1; type (2 texts, 0
+//! The index file (`.?si`, `.?ni`) begins with nine big-endian words: version 1; type (2 texts, 0
 //! numbers, 5 numbers of eight bytes); bytes of the data file; number of keys; and others. The data
-//! (`.?sd`, `.?nd`) of texts are lines `key 02 oid` with a line feed, sorted bytewise, keys in
-//! lower case. The data of numbers are pairs of big-endian key and OID.
+//! file of texts (`.?sd`) has lines `key 02 oid` with a line feed, sorted bytewise, keys in lower
+//! case. The data file of numbers (`.?nd`) has pairs of a big-endian key and an OID.
 
 use std::cmp::Ordering;
 
 use super::Damage;
 use crate::key::trim_trailing_blanks;
 
-/// Words of the header.
+/// Number of words of the index header.
 const HEADER_WORDS: usize = 9;
 const TEXTS: u32 = 2;
 const NUMBERS: u32 = 0;
 const LONG_NUMBERS: u32 = 5;
-/// Byte between key and OID.
+/// The byte between key and OID in a line of texts.
 const SEPARATOR: u8 = 2;
 
-/// Error: a key that is not where its order requires.
+/// Error message for a key that breaks the order.
 const UNSORTED: &str = "keys out of order";
-/// Error: a line that is cut off.
+/// Error message for a line that is cut off.
 const NO_OID: &str = "a key without an OID";
 
-/// Checked fields of an index's header.
+/// Checked fields of the header of an index file.
 struct Header {
     kind: u32,
     terms: u32,
@@ -58,10 +58,10 @@ pub struct NumericIndex<'a> {
 }
 
 impl<'a> NumericIndex<'a> {
-    /// Opens an index from the contents of both files.
+    /// Opens an index from the contents of the index file and the data file.
     ///
     /// # Errors
-    /// [`Damage`] in the index.
+    /// [`Damage`] in the index file.
     pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
         let header = Header::read(index, data)?;
         let key = match header.kind {
@@ -75,22 +75,22 @@ impl<'a> NumericIndex<'a> {
         Ok(Self { data, key })
     }
 
-    /// Size of a key in bytes: 4 or 8.
+    /// Returns the size of a key in bytes: 4 or 8.
     pub fn key_size(&self) -> usize {
         self.key
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.data.len() / (self.key + 4)
     }
 
-    /// True if there are no keys.
+    /// Returns true if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
 
-    /// Returns key and OID number `i`. The keys of a sound file ascend.
+    /// Returns key and OID with the index `i`. The keys of an undamaged file ascend.
     ///
     /// # Panics
     /// If there is no such key.
@@ -104,7 +104,7 @@ impl<'a> NumericIndex<'a> {
     /// Checks that the keys ascend.
     ///
     /// # Errors
-    /// [`Damage`] where they do not.
+    /// [`Damage`] at the first key that is out of order.
     pub fn check_order(&self) -> Result<(), Damage> {
         match (1..self.len()).find(|&i| self.get(i - 1).0 > self.get(i).0) {
             Some(i) => Err(Damage { offset: i * (self.key + 4), problem: UNSORTED }),
@@ -118,7 +118,7 @@ impl<'a> NumericIndex<'a> {
         (after.saturating_sub(1)..self.len().min(after + 1)).map(|i| self.get(i))
     }
 
-    /// Index of the first key that is greater than `key`.
+    /// Returns the index of the first key that is greater than `key`.
     fn after(&self, key: i64) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -132,7 +132,7 @@ impl<'a> NumericIndex<'a> {
         low
     }
 
-    /// Returns the OID of a key.
+    /// Returns the OID of a key, if the key is present.
     pub fn oid_of_key(&self, key: i64) -> Option<u32> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -154,7 +154,7 @@ pub struct StringIndex<'a> {
     data: &'a [u8],
     page: usize,
     terms: u32,
-    /// Number of keys in the index itself, one for each page.
+    /// Number of keys that the index file has as samples, one for each page.
     samples: u32,
 }
 
@@ -162,10 +162,10 @@ pub struct StringIndex<'a> {
 type Entry<'a> = (&'a [u8], u32);
 
 impl<'a> StringIndex<'a> {
-    /// Opens an index from the contents of both files.
+    /// Opens an index from the contents of the index file and the data file.
     ///
     /// # Errors
-    /// [`Damage`] in the index.
+    /// [`Damage`] in the index file.
     pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
         let header = Header::read(index, data)?;
         match header.kind {
@@ -177,10 +177,10 @@ impl<'a> StringIndex<'a> {
         }
     }
 
-    /// Returns the OIDs of a key in any case, in the order of the file.
+    /// Returns the OIDs of a key in the order of the file. Ignores the case of the key.
     ///
     /// # Errors
-    /// [`Damage`] in the data.
+    /// [`Damage`] in the data file.
     pub fn oids_of_key(&self, key: &[u8]) -> Result<Vec<u32>, Damage> {
         let key = key.to_ascii_lowercase();
         let mut oids = Vec::new();
@@ -196,7 +196,8 @@ impl<'a> StringIndex<'a> {
         Ok(oids)
     }
 
-    /// Position of the first line whose key is not less than `key`, which is in lower case.
+    /// Returns the offset of the first line whose key is not less than `key`, which is in lower
+    /// case.
     fn position(&self, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.data.len());
         while low < high {
@@ -213,11 +214,11 @@ impl<'a> StringIndex<'a> {
         low
     }
 
-    /// Checks that the index states the number of keys and pages correctly, and that the keys
-    /// ascend. Otherwise lookups would read the wrong places.
+    /// Checks that the index file states the right numbers of keys and pages, and that the keys
+    /// ascend. Otherwise lookups would read the wrong lines.
     ///
     /// # Errors
-    /// [`Damage`] where they do not.
+    /// [`Damage`] at the first key out of order, or at byte 0 for a wrong number.
     pub fn check_order(&self) -> Result<(), Damage> {
         let (mut count, mut at, mut last) = (0u32, 0, &b""[..]);
         while at < self.data.len() {
@@ -265,7 +266,7 @@ impl<'a> StringIndex<'a> {
         Ok([before, if after < self.data.len() { entry(after)? } else { None }])
     }
 
-    /// Number of keys for each sample in the index, at least 1.
+    /// Returns the number of keys for each sample in the index file, at least 1.
     pub fn keys_per_sample(&self) -> usize {
         self.page
     }
@@ -286,7 +287,7 @@ impl<'a> StringIndex<'a> {
         })
     }
 
-    /// Returns the line that starts at byte `at`, without its end.
+    /// Returns the line that starts at byte `at`, without its end character.
     fn line(&self, at: usize) -> &'a [u8] {
         let rest = &self.data[at..];
         rest.iter().position(|&b| is_end(b)).map_or(rest, |end| &rest[..end])
@@ -297,7 +298,7 @@ fn is_end(byte: u8) -> bool {
     matches!(byte, 0 | b'\n' | b'\r')
 }
 
-/// Returns the key of a line without blanks at its end, which lookups ignore.
+/// Returns the key of a line without blanks at its end, since lookups ignore these.
 fn line_key(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&b| b == SEPARATOR).unwrap_or(line.len());
     trim_trailing_blanks(&line[..end])

@@ -1,4 +1,4 @@
-//! Look-ups for the entries of a list; each finds at most one sequence.
+//! Lookups for the entries of a list. Each entry gets at most one sequence.
 
 use super::Lookup;
 use super::files::VolumeFiles;
@@ -6,11 +6,11 @@ use super::isam::{NumericIndex, StringIndex};
 use crate::DbError;
 
 impl Lookup {
-    /// Finds the OID for a key in a list.
+    /// Returns the OID that a list gets for a key.
     ///
-    /// A key can have several OIDs. Version 5 takes the first in the order of the file, from the
-    /// last LMDB file that has the key. Version 4 takes the last in the order of the file, from the
-    /// largest volume that has the key.
+    /// A key can have several OIDs. Version 5 uses the first one in the order of the file, from the
+    /// last LMDB file that has the key. Version 4 uses the last one in the order of the file, from
+    /// the largest volume that has the key.
     pub(crate) fn listed_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
         if self.is_version_5() {
             return Ok(self.first_oids(key)?.last().copied());
@@ -34,7 +34,7 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// Finds the OID for a GI in a list: that in the largest volume with this GI.
+    /// Returns the OID that a list gets for a GI: the one in the largest volume with this GI.
     pub(crate) fn listed_oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
         for volume in self.by_size() {
             if let Some(oid) = volume.oid_of_gi(gi)? {
@@ -44,7 +44,7 @@ impl Lookup {
         Ok(None)
     }
 
-    /// Looks up GIs in one volume; returns those found, with their OIDs.
+    /// Looks up GIs in one volume. Returns the GIs that it has, with their OIDs.
     pub(crate) fn oids_of_gis_in(
         &self,
         volume: usize,
@@ -56,7 +56,7 @@ impl Lookup {
         gis.into_iter().filter_map(|gi| find(gi).transpose()).collect()
     }
 
-    /// Looks up version-4 keys in one volume; returns those found, each with one OID.
+    /// Looks up version-4 keys in one volume. Returns the keys that it has, each with its last OID.
     pub(crate) fn oids_of_keys_in<'k>(
         &self,
         volume: usize,
@@ -73,13 +73,13 @@ impl Lookup {
         Ok(found)
     }
 
-    /// Fails if a volume has no index of GIs: BLAST+ looks up a list in all volumes.
+    /// Fails if any volume has no index of GIs, because BLAST+ looks up a list in all volumes.
     pub(crate) fn require_gi_index(&self) -> Result<(), DbError> {
         self.by_size().iter().try_for_each(|volume| volume.required_gis().map(|_| ()))
     }
 
-    /// Fails if a version-4 volume has no index of identifiers, or a version-5 database no table of
-    /// accessions.
+    /// Fails if a version-4 volume has no index of identifiers, or if a version-5 database has no
+    /// table of accessions.
     pub(crate) fn require_id_index(&self) -> Result<(), DbError> {
         if self.is_version_5() {
             return self.entries.iter().try_for_each(|entry| entry.first_oid(b"").map(|_| ()));
@@ -87,13 +87,12 @@ impl Lookup {
         self.by_size().iter().try_for_each(|volume| volume.required_strings().map(|_| ()))
     }
 
-    /// Opens the index of GIs of each volume; also returns the volume's first OID.
+    /// Opens the GI index of each volume. Returns it with the volume's first OID.
     pub(crate) fn gi_indexes(&self) -> Result<Vec<(u32, NumericIndex<'_>)>, DbError> {
         self.volumes.iter().map(|volume| Ok((volume.first_oid, volume.checked_gis()?))).collect()
     }
 
-    /// Opens the index of identifiers of each version-4 volume; also returns the volume's first
-    /// OID.
+    /// Opens the identifier index of each version-4 volume. Returns it with the volume's first OID.
     pub(crate) fn string_indexes(&self) -> Result<Vec<(u32, StringIndex<'_>)>, DbError> {
         self.volumes
             .iter()
@@ -101,7 +100,7 @@ impl Lookup {
             .collect()
     }
 
-    /// Makes the error for a damaged index of identifiers.
+    /// Makes the error for a damaged identifier index of the volume with this first OID.
     pub(crate) fn string_index_error(&self, first: u32, damage: super::Damage) -> DbError {
         match self.volumes.iter().find(|volume| volume.first_oid == first) {
             Some(volume) => volume.strings.data.damage_error(damage),
@@ -109,7 +108,7 @@ impl Lookup {
         }
     }
 
-    /// Returns the volumes, those with more sequences first.
+    /// Returns the volumes, the largest number of sequences first.
     fn by_size(&self) -> Vec<&VolumeFiles> {
         let mut volumes: Vec<_> = self.volumes.iter().collect();
         volumes.sort_by_key(|volume| std::cmp::Reverse(volume.sequence_count));
@@ -132,7 +131,7 @@ impl VolumeFiles {
         }
     }
 
-    /// Opens the index of GIs, and verifies that the headers have each of them.
+    /// Opens the index of GIs. Verifies that the headers have every GI of the index.
     fn checked_gis(&self) -> Result<NumericIndex<'_>, DbError> {
         let gis = self.required_gis()?;
         gis.check_order().map_err(|damage| self.gis.data.damage_error(damage))?;
@@ -143,7 +142,7 @@ impl VolumeFiles {
         Ok(gis)
     }
 
-    /// Opens the index of identifiers, and verifies that the headers have each of them.
+    /// Opens the index of identifiers. Verifies that the headers have every key of the index.
     fn checked_strings(&self) -> Result<StringIndex<'_>, DbError> {
         let strings = self.required_strings()?;
         let damaged = |damage| self.strings.data.damage_error(damage);
@@ -155,7 +154,7 @@ impl VolumeFiles {
         Ok(strings)
     }
 
-    /// Path of the volume without extension.
+    /// Returns the path of the volume without extension.
     fn base(&self) -> std::path::PathBuf {
         self.gis.index.path.with_extension("")
     }

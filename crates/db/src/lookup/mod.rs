@@ -1,4 +1,4 @@
-//! Finds sequences by identifier, GI or taxid, and the reverse, with the look-up files of a
+//! Finds sequences by identifier, GI or taxid, and the reverse, with the lookup files of a
 //! database.
 //!
 //! | file | found by | version |
@@ -10,7 +10,7 @@
 //! | `.?ot` | OID to taxids | 5 |
 //! | `.?tf` (LMDB), `.?to` | taxid to OIDs | 5 |
 //!
-//! The files are read in place and are not trusted: damage causes a [`DbError::DamagedLookupFile`].
+//! The files are read in place and not trusted: damage causes [`DbError::DamagedLookupFile`].
 
 mod confirm;
 mod entry;
@@ -32,7 +32,7 @@ use crate::key;
 use crate::volume::Volume;
 use crate::{Database, DbError, IdentifierError, OidCursor};
 
-/// An error in a look-up file, with its position.
+/// An error in a lookup file, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} (byte {offset})")]
 pub struct Damage {
@@ -42,7 +42,8 @@ pub struct Damage {
     pub problem: &'static str,
 }
 
-/// The look-up files of a database. Creating it is cheap: files are mapped when first needed.
+/// The lookup files of a database. A `Lookup` is cheap to create: each file is mapped at its first
+/// use.
 #[derive(Debug)]
 pub struct Lookup {
     database: Database,
@@ -51,10 +52,10 @@ pub struct Lookup {
     entries: Vec<LmdbLookup>,
 }
 
-/// Verifies that LMDB files belong to the volumes that name them, which are in OID order.
+/// Verifies that the LMDB files belong to the volumes that name them. The volumes are in OID order.
 ///
 /// # Errors
-/// [`DbError::LmdbVolumeMismatch`].
+/// [`DbError::LmdbVolumeMismatch`] if they do not.
 pub(crate) fn verify_lmdb_volumes<'a>(
     volumes: impl Iterator<Item = (&'a Volume, Range<u32>)>,
 ) -> Result<(), DbError> {
@@ -62,7 +63,7 @@ pub(crate) fn verify_lmdb_volumes<'a>(
 }
 
 impl Database {
-    /// Prepares the look-up files of this database.
+    /// Prepares the lookup files of this database.
     ///
     /// # Errors
     /// [`DbError::LmdbVolumeMismatch`] if an LMDB file belongs to other volumes; the errors of a
@@ -76,10 +77,10 @@ impl Database {
 
 impl Lookup {
     /// Returns the OIDs of an identifier that a user typed, as `blastdbcmd -entry` finds them. The
-    /// result is empty if there are none.
+    /// result is empty if the identifier is not found.
     ///
-    /// A number is a GI if [`Lookup::shown_oid_of_gi`] has an OID for it. OIDs that an alias
-    /// excludes are left out.
+    /// A number is a GI if [`Lookup::shown_oid_of_gi`] returns an OID for it. For other
+    /// identifiers, OIDs that an alias excludes are omitted.
     ///
     /// # Errors
     /// [`DbError::MissingAccessionTable`] for a version-5 database without identifiers; the errors
@@ -95,11 +96,12 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// Finds the OID of a key as `blastdbcmd -entry_batch` does. Of several OIDs, version 5 takes
-    /// the one that a list of identifiers would get, version 4 the first included one.
+    /// Finds the OID of a key as `blastdbcmd -entry_batch` does. A key can have several OIDs.
+    /// Version 5 uses the one that a list of identifiers would get, version 4 the first included
+    /// one.
     ///
     /// # Errors
-    /// As [`Lookup::oids_of_id`].
+    /// Those of [`Lookup::oids_of_id`].
     pub fn oid_of_batch_key(
         &self,
         key: &[u8],
@@ -112,9 +114,10 @@ impl Lookup {
         Ok(self.oids_of_key(key)?.into_iter().find(|&oid| cursor.includes_oid(oid)))
     }
 
-    /// Converts an identifier that a user typed to the key for look-ups and messages. The key is in
-    /// upper case unless it has a bar or an underscore (`s_PreProcessAccessionsForDBv5`,
-    /// blastdbcmd.cpp). In version 4 it is the identifier itself.
+    /// Converts an identifier that a user typed to the key for lookups and messages. The key is in
+    /// upper case unless the identifier has a bar or an underscore
+    /// (`s_PreProcessAccessionsForDBv5`, blastdbcmd.cpp). In version 4 the key is the identifier
+    /// itself.
     pub fn key_of_typed_id(&self, id: &[u8]) -> Vec<u8> {
         if self.is_version_5() { key::typed_id_key(id) } else { id.to_vec() }
     }
@@ -122,7 +125,7 @@ impl Lookup {
     /// Returns the OIDs of a key, included or not, in the order of the files.
     ///
     /// # Errors
-    /// As [`Lookup::oids_of_id`].
+    /// Those of [`Lookup::oids_of_id`].
     pub fn oids_of_key(&self, key: &[u8]) -> Result<Vec<u32>, DbError> {
         let mut oids = Vec::new();
         if self.is_version_5() {
@@ -142,8 +145,8 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// Finds the OID that `blastdbcmd` shows for a key that is a GI: that of the first volume in
-    /// which the sequence is included. `None` if the key is not a number.
+    /// Finds the OID that `blastdbcmd` shows for a key that is a GI. It is the OID in the first
+    /// volume whose sequence with this GI is included. Returns `None` if the key is not a number.
     ///
     /// If no sequence is included, but the last volume has the GI, BLAST+ shows the OID at which
     /// its search ended. This is the next included sequence, or the excluded sequence itself.
@@ -151,7 +154,7 @@ impl Lookup {
     /// `CSeqDBImpl::GiToOidwFilterCheck` succeeded.)
     ///
     /// # Errors
-    /// Errors of a damaged file.
+    /// Those of a damaged file.
     pub fn shown_oid_of_gi(
         &self,
         key: &[u8],
@@ -171,25 +174,26 @@ impl Lookup {
         Ok(last)
     }
 
-    /// Whether the first volume has an index of GIs. Without one, `blastdbcmd` prints no GIs.
+    /// Returns whether the first volume has an index of GIs. Without one, `blastdbcmd` prints no
+    /// GIs.
     pub fn has_gi_index(&self) -> bool {
         self.volumes.first().is_some_and(|volume| volume.gis.have_both())
     }
 
-    /// Returns the identifiers of a sequence in the `.?os` file, such as an accession with version.
-    /// Titles are not included.
+    /// Returns the identifiers that the `.?os` file has for a sequence, such as an accession with
+    /// version. Titles are not included.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; those of a missing or damaged file.
+    /// [`DbError::NoSuchOid`] if there is no such sequence; those of a missing or damaged file.
     pub fn ids_of(&self, oid: u32) -> Result<Vec<Vec<u8>>, DbError> {
         let (entry, local) = self.entry_of(oid)?;
         entry.ids_of(oid, local)
     }
 
-    /// Returns the taxids of a sequence in the `.?ot` file, 0 for an unknown one.
+    /// Returns the taxids that the `.?ot` file has for a sequence. An unknown taxid is 0.
     ///
     /// # Errors
-    /// [`DbError::NoSuchOid`]; those of a missing or damaged file.
+    /// [`DbError::NoSuchOid`] if there is no such sequence; those of a missing or damaged file.
     pub fn taxids_of(&self, oid: u32) -> Result<Vec<i32>, DbError> {
         let (entry, local) = self.entry_of(oid)?;
         entry.taxids_of(oid, local)
@@ -247,7 +251,7 @@ impl Lookup {
         Ok(taxids)
     }
 
-    /// Database of these files.
+    /// Returns the database of these files.
     pub(crate) fn database(&self) -> &Database {
         &self.database
     }
@@ -256,13 +260,13 @@ impl Lookup {
         !self.entries.is_empty()
     }
 
-    /// Finds the LMDB file of a sequence, and the number of the sequence in it.
+    /// Finds the LMDB file of a sequence, and the number of the sequence in this file.
     fn entry_of(&self, oid: u32) -> Result<(&LmdbLookup, u32), DbError> {
         let found = self.entries.iter().find_map(|entry| Some((entry, entry.local_number(oid)?)));
         found.ok_or(DbError::NoSuchOid { oid, count: self.database.oid_count() })
     }
 
-    /// Returns the OIDs, within the volume, of a version-4 key.
+    /// Returns the OIDs, counted within the volume, of a version-4 key.
     fn version_4_oids(&self, volume: &VolumeFiles, key: &[u8]) -> Result<Vec<u32>, DbError> {
         let wanted = key::version_4_lookup(key)
             .map_err(|refusal| IdentifierError::InvalidEntry { refusal })?;
@@ -290,7 +294,7 @@ impl Lookup {
             return Ok(oids);
         }
         if let Some((accession, version)) = key::split_version(&wanted) {
-            // Only sequences whose definition lines have this version count.
+            // Only sequences count whose definition lines have this version.
             let mut oids = volume.oids_of_text(accession)?;
             let mut kept = Vec::new();
             for oid in oids.drain(..) {
@@ -311,8 +315,8 @@ impl Lookup {
     }
 }
 
-/// Checks a number: BLAST+ refuses numbers above 32 bits after the lookup. It treats −1 as no
-/// number.
+/// Fails if a GI or trace number has more than 32 bits, as BLAST+ does after the lookup. BLAST+
+/// treats −1 as no number.
 fn fits_32_bits(number: i64) -> Result<(), IdentifierError> {
     match number == -1 || u32::try_from(number).is_ok() {
         true => Ok(()),

@@ -1,13 +1,14 @@
 //! Files of version 5 that map OIDs to identifiers (`.?os`) and taxids (`.?ot`), and taxids to OIDs
 //! (`.?to`). All numbers are little-endian.
 //!
-//! `.?os` and `.?ot` begin with the number of sequences N (64 bits). For each sequence follows the
-//! end of its items (64 bits), counted from the first item, in bytes or in 32-bit items. `.?to`
-//! has, at the offsets that `.?tf` gives, a count and then the OIDs, 32 bits each.
+//! `.?os` and `.?ot` begin with the number of sequences N (64 bits). N numbers (64 bits) follow:
+//! the end of the items of each sequence. Ends count from the first item, in bytes (`.?os`) or in
+//! 32-bit items (`.?ot`). At each offset that `.?tf` gives, `.?to` has a count and then the OIDs,
+//! 32 bits each.
 
 use super::Damage;
 
-/// Number of sequences of a file, and offset of its first item.
+/// Returns the number of sequences of a file, and the byte offset of its first item.
 fn items_at(file: &[u8]) -> Result<(u64, usize), Damage> {
     let damage = || Damage { offset: 0, problem: "the table of ends is cut short" };
     let count = long(file, 0).ok_or_else(damage)?;
@@ -26,8 +27,8 @@ fn word(file: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(std::array::from_fn(|i| bytes[i])))
 }
 
-/// Returns the items of a sequence, `size` bytes each, and their offset; `None` if the sequence
-/// does not exist.
+/// Returns the items of a sequence, `size` bytes each, and their byte offset in the file; `None` if
+/// the sequence does not exist.
 fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, Damage> {
     let (count, start) = items_at(file)?;
     if u64::from(oid) >= count {
@@ -48,7 +49,7 @@ fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, D
     }
 }
 
-/// Number of sequences of a `.?os` or `.?ot` file.
+/// Returns the number of sequences of a `.?os` or `.?ot` file.
 ///
 /// # Errors
 /// [`Damage`] if the file is too short for its table.
@@ -60,7 +61,7 @@ pub fn sequence_count(file: &[u8]) -> Result<u64, Damage> {
 /// does not exist.
 ///
 /// # Errors
-/// [`Damage`].
+/// [`Damage`] of the file.
 pub fn ids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, Damage> {
     let Some((bytes, start)) = items(file, oid, 1)? else { return Ok(None) };
     let mut ids = Vec::new();
@@ -82,7 +83,7 @@ pub fn ids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, Da
 /// not exist.
 ///
 /// # Errors
-/// [`Damage`].
+/// [`Damage`] of the file.
 pub fn taxids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, Damage> {
     let Some((bytes, _)) = items(file, oid, 4)? else { return Ok(None) };
     let items = bytes.chunks_exact(4);
@@ -93,7 +94,7 @@ pub fn taxids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, Dam
 /// Returns the OIDs of the list that begins at byte `at` of a `.?to` file.
 ///
 /// # Errors
-/// [`Damage`].
+/// [`Damage`] if the list extends beyond the end of the file.
 pub fn oid_list_at(file: &[u8], at: u64) -> Result<impl Iterator<Item = u32>, Damage> {
     let damage =
         |at: usize| Damage { offset: at, problem: "a list of OIDs beyond the end of the file" };

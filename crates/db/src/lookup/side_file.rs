@@ -1,4 +1,4 @@
-//! A look-up file, mapped when it is first needed.
+//! A lookup file, mapped when it is first needed.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use super::Damage;
 use crate::DbError;
 use crate::bytes::FileBytes;
 
-/// A look-up file, which is mapped when it is first needed.
+/// A lookup file, mapped when it is first needed.
 #[derive(Debug)]
 pub(super) struct LookupFile {
     pub(super) path: PathBuf,
@@ -23,16 +23,16 @@ impl LookupFile {
         self.path.exists()
     }
 
-    /// Returns the contents; maps the file at the first call.
+    /// Returns the contents. Maps the file at the first call.
     pub(super) fn contents(&self) -> Result<&[u8], DbError> {
         if self.bytes.get().is_none() {
-            // If another thread was first, its value stays.
+            // If another thread was faster, its mapping stays.
             let _ = self.bytes.set(FileBytes::map(&self.path)?);
         }
         Ok(self.bytes.get().map_or(&[], |bytes| bytes))
     }
 
-    /// Makes the error for a damaged place of the file.
+    /// Makes the error for damaged bytes in the file.
     pub(super) fn damage_error(&self, damage: Damage) -> DbError {
         DbError::DamagedLookupFile {
             path: self.path.clone(),

@@ -1,13 +1,14 @@
-//! Computes the keys that the look-up files must have for an identifier.
+//! Computes the keys that the lookup files must have for an identifier.
 //!
-//! The check uses them, so this code is independent of the code that writes the files.
+//! The integrity check uses them, so this code is independent of the code that writes the files.
 
 use std::borrow::Cow;
 
 use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
 
-/// Calls `key` with every key of `acc2oid` for an identifier, and with whether the `.?os` file
-/// lists this key (`CWriteDB_LMDB::x_InsertEntry`, writedb_lmdb.cpp).
+/// Calls `key` with every key that the table `acc2oid` must have for an identifier. The second
+/// argument states whether the `.?os` file lists this key (`CWriteDB_LMDB::x_InsertEntry`,
+/// writedb_lmdb.cpp).
 pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
     let mut and_upper = |text: Vec<u8>, listed: bool| {
         let upper = text.to_ascii_uppercase();
@@ -35,17 +36,18 @@ pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
     }
 }
 
-/// Prefix of version-4 keys of sequences without identifiers of their own. The string index has
+/// Prefix of the version-4 keys of sequences without identifiers of their own. The string index has
 /// such keys if `makeblastdb` wrote hashes.
 const ORDINAL: &str = "gnl|bl_ord_id|";
 
-/// Returns the key of a sequence without identifiers of its own. `oid` counts from 0 in the volume.
+/// Returns the version-4 key of a sequence without identifiers of its own. `oid` counts from 0 in
+/// the volume.
 pub(crate) fn ordinal_key(oid: u32) -> Vec<u8> {
     format!("{ORDINAL}{oid}").into_bytes()
 }
 
-/// Returns the key that `key` should be for this OID within the volume. Only the first sequence of
-/// a volume has another key: the number of sequences in the previous volume.
+/// Corrects an ordinal key for `oid`, the number of the sequence within the volume. Only the first
+/// sequence of a volume has a wrong key: it states the number of sequences in the previous volume.
 pub(crate) fn own_ordinal_key(key: &[u8], oid: u32) -> Cow<'_, [u8]> {
     match oid == 0 && key.starts_with(ORDINAL.as_bytes()) {
         true => ordinal_key(oid).into(),

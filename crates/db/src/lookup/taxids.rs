@@ -1,7 +1,7 @@
-//! Lists of the sequences of each taxid (`.?to`), and the table with their offsets (`.?tf`).
+//! Lists of the sequences of each taxid (`.?to`), and the table with the lists' offsets (`.?tf`).
 //!
-//! The lists follow each other in the order of their taxids, so each must end where the next
-//! begins.
+//! The lists follow each other in the order of their taxids. So each list must end where the next
+//! one begins.
 
 use std::sync::OnceLock;
 
@@ -10,15 +10,15 @@ use super::side_file::LookupFile;
 use super::{Damage, oids};
 use crate::DbError;
 
-/// Name of the table.
+/// Name of the LMDB table with the offsets.
 const TABLE: &str = "taxid2offset";
 
-/// The table of taxids and the lists of their sequences.
+/// The table of taxids, and the lists of sequences.
 #[derive(Debug)]
 pub(super) struct TaxidLists {
     offsets: LookupFile,
     lists: LookupFile,
-    /// Taxids, ascending, and the offsets of their lists.
+    /// All taxids in ascending order, each with the byte offset of its list.
     starts: OnceLock<Vec<(i32, u64)>>,
 }
 
@@ -27,17 +27,18 @@ impl TaxidLists {
         Self { offsets, lists, starts: OnceLock::new() }
     }
 
-    /// File of the lists, for messages.
+    /// Returns the file of the lists, for messages.
     pub(super) fn file(&self) -> &LookupFile {
         &self.lists
     }
 
-    /// Returns all taxids, ascending.
+    /// Returns all taxids in ascending order.
     pub(super) fn taxids(&self) -> Result<impl Iterator<Item = i32>, DbError> {
         Ok(self.starts()?.iter().map(|&(taxid, _)| taxid))
     }
 
-    /// Returns the numbers of the sequences of a taxid; `None` if the taxid is not in the table.
+    /// Returns the sequence numbers in the list of a taxid; `None` if the taxid is not in the
+    /// table.
     pub(super) fn sequences_of_taxid(
         &self,
         taxid: i32,
@@ -46,7 +47,7 @@ impl TaxidLists {
         at.ok().map(|at| self.list(at)).transpose()
     }
 
-    /// Returns the taxids before and after a missing one, with their lists.
+    /// Returns the taxids before and after a taxid that is not in the table, with their lists.
     pub(super) fn neighbours(
         &self,
         taxid: i32,
@@ -57,7 +58,7 @@ impl TaxidLists {
         places.map(|at| Ok((starts[at].0, self.list(at)?))).collect()
     }
 
-    /// Returns the list with index `at` of the table.
+    /// Returns the list of the taxid with index `at` in the table.
     fn list(&self, at: usize) -> Result<impl Iterator<Item = u32>, DbError> {
         let file = self.lists.contents()?;
         let starts = self.starts()?;
@@ -76,10 +77,10 @@ impl TaxidLists {
         Ok(list.into_iter())
     }
 
-    /// Returns the table; reads it at the first call.
+    /// Returns the table. Reads it at the first call.
     fn starts(&self) -> Result<&[(i32, u64)], DbError> {
         if self.starts.get().is_none() {
-            // If another thread was first, its value stays.
+            // If another thread was faster, its table stays.
             let _ = self.starts.set(self.read()?);
         }
         Ok(self.starts.get().map_or(&[], |starts| starts))

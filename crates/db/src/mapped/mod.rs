@@ -1,13 +1,13 @@
-//! Maps files into memory, and detects pages that are lost while they are read.
+//! Maps files into memory, and detects pages that are lost while the files are mapped.
 //!
-//! The kernel sends SIGBUS to a thread that reads a mapped page which was cut off from the file or
-//! cannot be read. The [handler](signal) replaces the page by zeros and records its position, and
-//! the thread continues. That is safe, because the program never trusts the bytes of a file. Before
-//! results are published that depend on mapped bytes, [`check_mapped_files`] refuses them. So a
-//! truncated file ends a program like an overwritten one: with an ordinary error.
+//! The system sends SIGBUS to a thread that reads a mapped page which was cut off from the file or
+//! cannot be read. The [handler](signal) replaces the page by zeros and records its offset, and the
+//! thread continues. That is safe, because the program never trusts the bytes of a file. Before
+//! results are published that depend on mapped bytes, [`check_mapped_files`] finds such pages and
+//! fails. So a truncated file ends a program like an overwritten one: with an ordinary error.
 //!
 //! A check of all files needs a system call for each. Frequent checks are restricted to files that
-//! were read: those of some volumes, and [look-up files](check_auxiliary_files).
+//! were read: those of some volumes, and [other files](check_auxiliary_files).
 
 mod register;
 mod signal;
@@ -24,18 +24,19 @@ pub(crate) use self::register::MappedFileRole;
 use crate::DbError;
 use crate::stamp::FileStamp;
 
-/// Number of checks whether a replacement of files is complete, and the pause before each.
+/// Number of times to check again whether a replacement of files is complete, and the pause before
+/// each check.
 const LOOKS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A file that is mapped completely.
+/// A completely mapped file. It is in the register as long as it lives.
 pub(crate) struct MappedFile {
     map: Mmap,
     entry: &'static MappedFileEntry,
 }
 
 impl MappedFile {
-    /// Takes ownership of the memory mapping of a whole file, which `stamp` describes.
+    /// Registers the memory mapping of a whole file, which `stamp` describes, and owns it.
     pub(crate) fn new(map: Mmap, stamp: FileStamp, part: MappedFileRole) -> Self {
         signal::install_handler();
         let entry = MappedFileEntry::register(&map, stamp, part);
@@ -50,23 +51,25 @@ impl AsRef<[u8]> for MappedFile {
 }
 
 impl Drop for MappedFile {
-    /// Removes the file from the register before its addresses can be reused.
+    /// Marks the file as unmapped before its addresses can be reused.
     fn drop(&mut self) {
         self.entry.mark_unmapped();
     }
 }
 
-/// Whether no page of a mapped file has been lost so far. The call costs one load from memory.
+/// Returns whether no page of a mapped file has been lost so far. The call costs one load from
+/// memory.
 #[inline]
 pub fn has_no_lost_page() -> bool {
     !register::has_lost_page()
 }
 
-/// Checks that no page of a mapped file has been lost so far: bytes read from mapped files are then
-/// not the zeros that replace lost pages.
+/// Checks that no page of a mapped file has been lost so far. Then no bytes that were read from
+/// mapped files are zeros that replace a lost page.
 ///
 /// # Errors
-/// [`DbError::FileChanged`] or [`DbError::FileUnreadable`], with file and byte.
+/// [`DbError::FileChanged`] or [`DbError::FileUnreadable`], with the file and the offset of the
+/// page.
 pub fn check_lost_pages() -> Result<(), DbError> {
     if has_no_lost_page() {
         return Ok(());
@@ -78,11 +81,11 @@ pub fn check_lost_pages() -> Result<(), DbError> {
 }
 
 /// Checks that no page was lost, and that all files that were ever mapped are unchanged since they
-/// were opened. A file may also have been replaced, if all files of its volume were. Call it after
-/// the last read and before results are published.
+/// were opened. A file may have been replaced, but only if all files of its volume were. Call it
+/// after the last read and before results are published.
 ///
 /// # Errors
-/// As [`check_lost_pages`]; [`DbError::FileReplacedWhileOpened`].
+/// Those of [`check_lost_pages`]; [`DbError::FileReplacedWhileOpened`] for a volume of mixed files.
 pub fn check_mapped_files() -> Result<(), DbError> {
     check_lost_pages()?;
     let mut has_replaced = false;
@@ -92,12 +95,12 @@ pub fn check_mapped_files() -> Result<(), DbError> {
     if has_replaced { check_half_replaced() } else { Ok(()) }
 }
 
-/// Verifies that no volume has both files that were replaced since they were opened and files that
-/// were not. The latter may have been replaced before they were opened; then the volume consists of
-/// files of two databases.
+/// Verifies that in each volume either all files or no files were replaced since they were opened.
+/// If only some were, the others may have been replaced before they were opened. Then the volume
+/// consists of files of two databases.
 fn check_half_replaced() -> Result<(), DbError> {
     let mut replaced = find_half_replaced();
-    // A replacement in progress is complete soon.
+    // If another process is replacing the files, it will soon be done.
     for _ in 0..LOOKS {
         if replaced.is_none() {
             return Ok(());
@@ -108,7 +111,7 @@ fn check_half_replaced() -> Result<(), DbError> {
     replaced.map_or(Ok(()), |path| Err(DbError::FileReplacedWhileOpened { path: path.to_owned() }))
 }
 
-/// Finds a replaced file in a volume that also has files which were not replaced.
+/// Finds a replaced file in a volume that also has files that were not replaced.
 fn find_half_replaced() -> Option<&'static Path> {
     let mut volumes: BTreeMap<PathBuf, (bool, Option<&'static Path>)> = BTreeMap::new();
     for entry in register::entries().filter(|entry| entry.role() == MappedFileRole::Volume) {
@@ -122,11 +125,11 @@ fn find_half_replaced() -> Option<&'static Path> {
     volumes.into_values().find_map(|(has_named, replaced)| replaced.filter(|_| has_named))
 }
 
-/// Checks files other than those of volumes as [`check_mapped_files`] does: names of taxa, masks,
-/// look-up files.
+/// Checks the mapped files other than those of volumes as [`check_mapped_files`] does: names of
+/// taxa, masks and lookup files.
 ///
 /// # Errors
-/// As [`check_lost_pages`].
+/// Those of [`check_lost_pages`].
 pub(crate) fn check_auxiliary_files() -> Result<(), DbError> {
     check_lost_pages()?;
     let mut beside = register::entries().filter(|entry| entry.role() == MappedFileRole::NonVolume);
@@ -154,7 +157,7 @@ mod tests {
         let address = bytes.as_ptr() as usize;
         assert_eq!(path_at(address), Some(&*path));
         assert_eq!(path_at(address + 9_999), Some(&*path));
-        // The last page is a whole one.
+        // The last page is mapped as a whole.
         assert_eq!(path_at(address + 12_287), Some(&*path));
         drop(bytes);
         assert_eq!(path_at(address), None);

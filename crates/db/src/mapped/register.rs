@@ -1,7 +1,8 @@
 //! The register of mapped files, which a signal handler can read at any moment.
 //!
-//! A handler can only access statics, and must not wait. Hence the register is a static list that
-//! only grows. An entry stays after its file is unmapped; a process maps some hundreds of files.
+//! A handler can only access statics, and must not wait. Hence the register is a static linked list
+//! that only grows. An entry stays after its file is unmapped; a process maps some hundreds of
+//! files.
 
 use std::iter::successors;
 use std::ops::Range;
@@ -15,24 +16,25 @@ static FIRST: OnceLock<&'static MappedFileEntry> = OnceLock::new();
 /// Whether a page of any file has been lost.
 static HAS_LOST: AtomicBool = AtomicBool::new(false);
 
-/// Offset that means: no page was lost.
+/// Value of [`MappedFileEntry::lost`] that means: no page was lost.
 const NOWHERE: usize = usize::MAX;
 
 /// The role of a file in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MappedFileRole {
-    /// Index, residues or headers of a volume, which checks them once more when it is opened.
+    /// Index, residues or headers of a volume. The volume checks these files again when it is
+    /// opened.
     Volume,
-    /// Any other file.
+    /// Any file that is not part of a volume, such as names of taxa, masks or lookup files.
     NonVolume,
 }
 
 /// A mapped file in the register.
 pub(super) struct MappedFileEntry {
-    /// Addresses of its pages.
+    /// Addresses of the pages to which the file is mapped.
     addresses: Range<usize>,
     is_mapped: AtomicBool,
-    /// Lowest offset in the file that could not be read.
+    /// Lowest byte offset in the file that could not be read, or [`NOWHERE`].
     lost: AtomicUsize,
     stamp: FileStamp,
     part: MappedFileRole,
@@ -59,7 +61,7 @@ impl MappedFileEntry {
         }));
         let mut place = &FIRST;
         while place.set(entry).is_err() {
-            // Another thread added an entry first.
+            // Another thread added an entry here first, so the next place is tried.
             let Some(other) = place.get() else { continue };
             place = &other.next;
         }
@@ -71,22 +73,22 @@ impl MappedFileEntry {
         self.is_mapped.store(false, Ordering::SeqCst);
     }
 
-    /// Whether the file is mapped to this address.
+    /// Returns whether the file is mapped to this address.
     pub(super) fn contains_address(&self, address: usize) -> bool {
         self.addresses.contains(&address) && self.is_mapped.load(Ordering::SeqCst)
     }
 
-    /// Marks the page with `address`, and the rest of the file, as lost. Returns the addresses of
-    /// these pages.
+    /// Marks the page with `address`, and all later pages of the file, as lost. Returns the
+    /// addresses of these pages.
     pub(super) fn mark_lost(&self, address: usize, page_size: usize) -> Range<usize> {
         let from = address - (address - self.addresses.start) % page_size;
-        // The order matters: no thread can read the zeros before the offset is recorded.
+        // The offset is recorded first, so that no thread can read the zeros before.
         self.lost.fetch_min(from - self.addresses.start, Ordering::SeqCst);
         HAS_LOST.store(true, Ordering::SeqCst);
         from..self.addresses.end
     }
 
-    /// Lowest offset that could not be read, if there is one.
+    /// Returns the lowest byte offset that could not be read, if there is one.
     pub(super) fn lost_offset(&self) -> Option<usize> {
         Some(self.lost.load(Ordering::SeqCst)).filter(|&offset| offset != NOWHERE)
     }
@@ -100,12 +102,12 @@ impl MappedFileEntry {
     }
 }
 
-/// Iterates over all entries, the oldest first, without a lock.
+/// Returns all entries, the oldest first, without a lock.
 pub(super) fn entries() -> impl Iterator<Item = &'static MappedFileEntry> {
     successors(FIRST.get().copied(), |entry| entry.next.get().copied())
 }
 
-/// Whether a page of any file has been lost.
+/// Returns whether a page of any file has been lost.
 #[inline]
 pub(super) fn has_lost_page() -> bool {
     HAS_LOST.load(Ordering::SeqCst)

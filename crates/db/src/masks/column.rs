@@ -1,4 +1,4 @@
-//! The mask files of one volume.
+//! Reads the mask files of one volume.
 //!
 //! The index (`.?aa`), big-endian, begins with version 1, type 1, offset size 4, number of
 //! sequences N, bytes of data (64 bits), and the offsets of the description and of the offset table
@@ -7,15 +7,15 @@
 //! texts. The offset table has N + 1 offsets into the data. Lengths and the number of algorithms
 //! are integers of variable length.
 //!
-//! The data (`.?ac`) of a sequence: the number of algorithms, and for each its identifier, the
-//! number of ranges (big-endian), and starts and ends (little-endian). `.?ab` is the same, but all
-//! big-endian.
+//! The data (`.?ac`) of a sequence are the number of algorithms, and for each its identifier, the
+//! number of ranges (big-endian), and starts and ends (little-endian). `.?ab` has the same data,
+//! but all big-endian.
 
 use std::ops::Range;
 
 use crate::lookup::Damage;
 
-/// Title of the column of masks.
+/// Title of a column of masks.
 const TITLE: &[u8] = b"BlastDb/MaskData";
 
 /// A masking algorithm in one volume.
@@ -23,8 +23,8 @@ const TITLE: &[u8] = b"BlastDb/MaskData";
 pub struct ColumnAlgorithm {
     /// Number of the algorithm in this volume.
     pub id: i32,
-    /// `program:options` or `id:options:name:description`; the byte 1 stands for a colon within a
-    /// part.
+    /// `program:options` or `id:options:name:description`. The byte 1 stands for a colon within a
+    /// field.
     pub description: Vec<u8>,
 }
 
@@ -70,21 +70,21 @@ impl<'a> MaskColumn<'a> {
         Ok(Self { index, data, offsets_at, sequences, algorithms })
     }
 
-    /// Masking algorithms, in the order of the file.
+    /// Returns the masking algorithms, in the order of the file.
     pub fn algorithms(&self) -> &[ColumnAlgorithm] {
         &self.algorithms
     }
 
-    /// Number of sequences.
+    /// Returns the number of sequences.
     pub fn sequence_count(&self) -> u32 {
         self.sequences
     }
 
-    /// Returns the ranges that an algorithm masks in sequence `i` of the volume: half-open, from 0,
-    /// in the order of the file.
+    /// Returns the ranges that an algorithm masks in sequence `i` of the volume. The ranges are
+    /// half-open, count from 0 and are in the order of the file.
     ///
     /// # Errors
-    /// [`Damage`]: in the index if `at` is 0, else in the data.
+    /// [`Damage`]: in the index file if its offset is 0, else in the data file.
     pub fn ranges(
         &self,
         i: u32,
@@ -96,7 +96,7 @@ impl<'a> MaskColumn<'a> {
         Ok(found.chunks_exact(8).map(move |pair| number(pair, 0)..number(pair, 4)))
     }
 
-    /// Finds the masks of an algorithm in sequence `i`: pairs of a start and an end.
+    /// Finds the masks of an algorithm in sequence `i`: pairs of start and end.
     fn find(&self, i: u32, algorithm: i32) -> Result<Option<&'a [u8]>, Damage> {
         if i >= self.sequences {
             return Err(Damage { offset: 0, problem: "fewer sequences than in the volume" });
@@ -135,15 +135,16 @@ fn word(bytes: &[u8], at: usize, order: fn([u8; 4]) -> u32) -> Option<u32> {
     Some(order(std::array::from_fn(|i| word[i])))
 }
 
-/// A reader of texts and numbers of variable length.
+/// Reader of texts and of integers of variable length.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Fields<'a> {
-    /// Reads a number of variable length, highest bits first. Each byte but the last has seven
-    /// bits; the last one has six, after a zero bit and the sign.
+    /// Reads an integer of variable length, highest bits first. Each byte but the last has a one
+    /// bit and seven bits of the number. The last byte has a zero bit, a sign bit and six bits of
+    /// the number.
     fn number(&mut self) -> Result<usize, Damage> {
         let start = self.at;
         let damage = Damage { offset: start, problem: "a number without end or out of range" };

@@ -8,9 +8,9 @@ pub use self::column::{ColumnAlgorithm, MaskColumn};
 use crate::bytes::FileBytes;
 use crate::{Database, DbError};
 
-/// Byte that replaces a colon within a part of a description.
+/// Byte that stands for a colon within a field of a description.
 const COLON: u8 = 1;
-/// Programs with a fixed number (`EBlast_filter_program`, blastdb.asn).
+/// Programs that have a fixed number (`EBlast_filter_program`, blastdb.asn).
 const PROGRAMS: [(i32, &str); 7] = [
     (0, "not-set"),
     (10, "dust"),
@@ -21,36 +21,37 @@ const PROGRAMS: [(i32, &str); 7] = [
     (255, "max"),
 ];
 
-/// A masking algorithm whose masks a database has.
+/// A masking algorithm for which a database has masks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskAlgorithm {
     /// Number of the algorithm in the database.
     pub id: i32,
-    /// Number of the program; for an algorithm of a user, the identifier that the user gave.
+    /// Number of the program; for an algorithm that a user named, the identifier that the user
+    /// gave.
     pub program: Vec<u8>,
     /// Name of the program or the algorithm.
     pub name: Vec<u8>,
-    /// Options of the program, empty if unknown.
+    /// Options of the program; empty for its default options.
     pub options: Vec<u8>,
-    /// The text that identifies the algorithm across volumes.
+    /// Text that is equal for the same algorithm in all volumes.
     key: Vec<u8>,
 }
 
 /// The stored masks of all volumes of a database.
 #[derive(Debug)]
 pub struct DatabaseMasks {
-    /// Mask files of each volume.
+    /// Masks of each volume.
     volumes: Vec<VolumeMasks>,
     /// Masking algorithms in ascending order of their numbers.
     algorithms: Vec<MaskAlgorithm>,
 }
 
-/// Masks of a volume; `files` is `None` if it has none.
+/// Masks of a volume. `files` is `None` if it has no masks.
 #[derive(Debug)]
 struct VolumeMasks {
     oids: Range<u32>,
     files: Option<Files>,
-    /// Numbers of algorithms: in the database, and in the volume.
+    /// Numbers of the algorithms: first in the database, then in the volume.
     ids: Vec<(i32, i32)>,
 }
 
@@ -76,7 +77,7 @@ impl Database {
     /// Opens the masks that are stored with the volumes of this database.
     ///
     /// # Errors
-    /// Errors of damaged files.
+    /// Those of damaged files.
     pub fn masks(&self) -> Result<DatabaseMasks, DbError> {
         let mut masks = DatabaseMasks { volumes: Vec::new(), algorithms: Vec::new() };
         for (volume, oids) in self.volumes() {
@@ -108,7 +109,8 @@ impl Database {
                 }
                 files = Some(held);
             }
-            // If the volume was replaced, the mask files may belong to the other database.
+            // If another process replaced the volume, the mask files may belong to the new
+            // database.
             volume.verify_paths()?;
             masks.volumes.push(VolumeMasks { oids, files, ids });
         }
@@ -118,19 +120,20 @@ impl Database {
 }
 
 impl DatabaseMasks {
-    /// Masking algorithms in ascending order of their numbers.
+    /// Returns the masking algorithms in ascending order of their numbers.
     pub fn algorithms(&self) -> &[MaskAlgorithm] {
         &self.algorithms
     }
 
-    /// Finds the number of an algorithm by the name that a user gave: the name of the user's
-    /// algorithm, or the whole description, such as `20:window=12; locut=2.2; hicut=2.5`.
+    /// Finds the number of an algorithm by its name on the command line. This is the name that a
+    /// user gave to the algorithm, or the whole description, such as `20:window=12; locut=2.2;
+    /// hicut=2.5`.
     pub fn algorithm_by_name(&self, name: &[u8]) -> Option<i32> {
         self.algorithms.iter().find(|algorithm| algorithm.key == name).map(|found| found.id)
     }
 
-    /// Formats the table of algorithms as BLAST+ prints it, after an empty line. Empty if there are
-    /// no algorithms.
+    /// Formats the table of algorithms as BLAST+ prints it, after an empty line. The result is
+    /// empty if there are no algorithms.
     pub fn format_table(&self) -> Vec<u8> {
         if self.algorithms.is_empty() {
             return Vec::new();
@@ -158,8 +161,8 @@ impl DatabaseMasks {
         table
     }
 
-    /// Returns the masks of an algorithm in a sequence: half-open ranges from 0, as stored. Empty
-    /// if there are none, or the algorithm is unknown.
+    /// Returns the masks of an algorithm in a sequence: half-open ranges from 0, as stored. The
+    /// result is empty if there are none, or if the algorithm is unknown.
     ///
     /// # Errors
     /// [`DbError::DamagedLookupFile`] for damaged files.
@@ -180,10 +183,10 @@ impl DatabaseMasks {
         Ok(ranges.collect())
     }
 
-    /// Returns the number in the database of an algorithm of a volume; adds the algorithm if it is
-    /// new. It keeps its number, unless another algorithm has the same one
-    /// (`CSeqDB_IdRemapper::AddMapping`, seqdbimpl.cpp). `None` if its description cannot be
-    /// parsed.
+    /// Returns the number in the database of a volume's algorithm. Adds the algorithm if it is new.
+    /// A new algorithm keeps its number from the volume, unless another algorithm has this number
+    /// (`CSeqDB_IdRemapper::AddMapping`, seqdbimpl.cpp). Returns `None` if the description cannot
+    /// be parsed.
     fn number(&mut self, algorithm: &ColumnAlgorithm) -> Option<i32> {
         let parts: Vec<&[u8]> = algorithm.description.split(|&b| b == b':').collect();
         let restored = |part: &[u8]| -> Vec<u8> {

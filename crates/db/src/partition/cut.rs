@@ -1,18 +1,19 @@
-//! Cuts OIDs into consecutive ranges of nearly equal size.
+//! Cuts OIDs into consecutive ranges with nearly equal numbers of residues.
 
 use std::ops::Range;
 
-/// A source of the number of residues before each sequence.
+/// A source for the number of residues before each sequence.
 pub(crate) trait ResidueCounts {
-    /// Number of residues of all sequences below `oid`. It never decreases in a sound database.
+    /// Returns the number of residues of all sequences below `oid`. It never decreases with `oid`
+    /// unless the database is damaged.
     fn residues_before(&self, oid: u32) -> u64;
 }
 
-/// Cuts `included` (sorted, not overlapping) into at most `n` ranges of nearly equal numbers of
-/// residues.
+/// Cuts the ranges `included` (sorted, not overlapping) into at most `n` ranges with nearly equal
+/// numbers of residues.
 ///
-/// In a damaged database, whose offsets are out of order, the ranges still cover every included OID
-/// exactly once.
+/// If the offsets of a damaged database are out of order, the result still covers every included
+/// OID exactly once.
 pub(crate) fn cut_into_ranges(
     sizes: &impl ResidueCounts,
     included: &[Range<u32>],
@@ -52,8 +53,8 @@ fn size(sizes: &impl ResidueCounts, range: &Range<u32>) -> u64 {
     sizes.residues_before(range.end).saturating_sub(sizes.residues_before(range.start))
 }
 
-/// Finds the OID in `range` (its end included) for which the number of residues before it, counted
-/// in the range, is nearest to `target`.
+/// Finds the OID in `range`, or its end, at which the number of residues before it is nearest to
+/// `target`. Residues count from the start of the range.
 fn nearest(sizes: &impl ResidueCounts, range: &Range<u32>, target: u64) -> u32 {
     let base = sizes.residues_before(range.start);
     let before = |oid| sizes.residues_before(oid).saturating_sub(base);
@@ -72,7 +73,7 @@ fn nearest(sizes: &impl ResidueCounts, range: &Range<u32>, target: u64) -> u32 {
 }
 
 #[cfg(test)]
-// Lists of one range are meant here, not lists of numbers.
+// The tests mean lists of one range, not lists of numbers.
 #[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::*;
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(cut_into_ranges(&Lengths(vec![0; 4]), &[0..4], 3), [0..4]);
     }
 
-    /// Offsets out of order, as in a damaged index.
+    /// Residue counts out of order, as from the offsets of a damaged index.
     struct Disorder;
 
     impl ResidueCounts for Disorder {

@@ -9,12 +9,12 @@ use crate::defline::Defline;
 use crate::volume::Volume;
 use crate::{Bases, Database, DbError};
 
-/// Memory that contains the bytes of a [`FileSpan`](super::FileSpan).
+/// Memory that contains the bytes of one [`FileSpan`](super::FileSpan).
 #[derive(Clone)]
 pub struct FilledMemory {
     /// The memory.
     pub memory: SharedBytes,
-    /// Offset of the span in the memory.
+    /// Byte offset of the span in the memory.
     pub start: usize,
 }
 
@@ -24,19 +24,19 @@ impl fmt::Debug for FilledMemory {
     }
 }
 
-/// A partition whose bytes are in memory. It can be searched without any file.
+/// A partition whose bytes are in memory. A search of it needs no file.
 #[derive(Clone, Debug)]
 pub struct LoadedPartition {
     oids: Range<u32>,
-    /// Volumes that are partly in memory, with the OIDs of this part and the first OID of the
-    /// volume.
+    /// Volumes that are partly in memory, each with the OIDs of this part and the volume's first
+    /// OID.
     pieces: Vec<(Volume, Range<u32>, u32)>,
 }
 
 impl LoadedPartition {
     /// Makes `partition` of `database` searchable from memory. `filled` has the bytes of each span
-    /// of each piece, in that order. Nothing is copied. Of the database, only the index before the
-    /// offset tables is used.
+    /// of each piece, in that order. Nothing is copied. From the database it uses only the fields
+    /// of the indexes before the offset tables.
     ///
     /// # Errors
     /// [`DbError::FileTruncated`] if the memory of a span is too short.
@@ -63,14 +63,14 @@ impl LoadedPartition {
     /// Makes a partition of a database whose bytes are all mapped or in memory.
     ///
     /// # Errors
-    /// [`DbError::FileTruncated`] if some bytes are not in memory.
+    /// [`DbError::FileTruncated`] if bytes of the partition are not in memory.
     pub fn from_resident(database: &Database, partition: &Partition) -> Result<Self, DbError> {
         Self::with(database, partition, |loaded, volume, span| {
             loaded.share_bytes(volume, span.part, &span.bytes)
         })
     }
 
-    /// Makes the partition from volumes without bytes; `put` sets the bytes, span by span.
+    /// Makes the partition from volumes without bytes. `put` sets the bytes of each span.
     fn with(
         database: &Database,
         partition: &Partition,
@@ -90,20 +90,20 @@ impl LoadedPartition {
         Ok(Self { oids: partition.oids.clone(), pieces })
     }
 
-    /// OIDs of the partition.
+    /// Returns the OIDs of the partition.
     pub fn oids(&self) -> Range<u32> {
         self.oids.clone()
     }
 
-    /// Returns residues as [`Database::residues_of`]; empty for an OID that is not in the
-    /// partition.
+    /// Returns the residues of a sequence like [`Database::residues_of`]. They are empty for an OID
+    /// that is not in the partition.
     #[inline]
     pub fn residues_of(&self, oid: u32) -> &[u8] {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
     }
 
-    /// Returns bytes as [`Database::stored_bytes_of`]; empty for an OID that is not in the
-    /// partition.
+    /// Returns the stored bytes of a sequence like [`Database::stored_bytes_of`]. They are empty
+    /// for an OID that is not in the partition.
     pub fn stored_bytes_of(&self, oid: u32) -> &[u8] {
         let Some((volume, first)) = self.locate(oid) else { return &[] };
         volume.stored_bytes(VolumeFile::Sequences, oid - first)
@@ -122,14 +122,15 @@ impl LoadedPartition {
         }
     }
 
-    /// Returns the length as [`Database::length_of`]; 0 for an OID that is not in the partition.
+    /// Returns the length of a sequence like [`Database::length_of`]; 0 for an OID that is not in
+    /// the partition.
     #[inline]
     pub fn length_of(&self, oid: u32) -> u32 {
         self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
-    /// Returns definition lines as [`Database::deflines`], if the partition was loaded with
-    /// [`PartitionContents::All`](super::PartitionContents::All).
+    /// Returns the definition lines of a sequence like [`Database::deflines`]. The partition must
+    /// have been loaded with [`PartitionContents::All`](super::PartitionContents::All).
     ///
     /// # Errors
     /// [`DbError::NoSuchOid`] for an OID that is not in the partition; [`DbError::InvalidOffset`]
@@ -141,7 +142,7 @@ impl LoadedPartition {
         }
     }
 
-    /// Checks all sequences of the partition as [`Database::validate`].
+    /// Checks all sequences of the partition like [`Database::validate`].
     ///
     /// # Errors
     /// [`DbError::InvalidOffset`] or [`DbError::InvalidResidue`], naming file, byte and OID.
@@ -151,7 +152,7 @@ impl LoadedPartition {
         })
     }
 
-    /// Checks the sequences of `range` that are in the partition, as [`Database::validate`] does.
+    /// Checks the sequences of `range` that are in the partition like [`Database::validate`].
     ///
     /// # Errors
     /// [`DbError::InvalidOffset`] or [`DbError::InvalidResidue`], naming file, byte and OID.
@@ -162,19 +163,20 @@ impl LoadedPartition {
         })
     }
 
-    /// Returns the memory that contains this part of each piece, in OID order.
+    /// Returns the memory of this part of the files for each piece, in OID order.
     pub fn part_memory(&self, part: VolumePart) -> impl Iterator<Item = &[u8]> {
         self.pieces.iter().map(move |(volume, ..)| volume.loaded_bytes(part))
     }
 
-    /// Volumes with the part in memory, the OIDs of that part, and the first OID of each volume.
+    /// Returns the pieces: a volume that is partly in memory, the OIDs of this part, and the
+    /// volume's first OID.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &(Volume, Range<u32>, u32)> {
         self.pieces.iter()
     }
 
     #[inline]
     fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {
-        // There is one piece in most partitions.
+        // Most partitions have one piece.
         let at = self.pieces.partition_point(|(_, oids, _)| oids.end <= oid);
         let (volume, oids, first) = self.pieces.get(at)?;
         (oids.start <= oid).then_some((volume, *first))

@@ -1,9 +1,9 @@
 //! Virtual partitions: ranges of OIDs, and the ranges of files that they need.
 //!
-//! The files of a database are not cut. [`Database::partitions`] returns ranges of OIDs of nearly
-//! equal size. [`Database::partition`] returns the byte ranges of one of them, from a few offsets
-//! of the index. Any reader of files (threads, MPI-IO, another process) can fill memory with these
-//! bytes. [`LoadedPartition`] makes the memory searchable.
+//! The files of a database are not cut. [`Database::partitions`] returns ranges of OIDs with nearly
+//! equal numbers of residues. [`Database::partition`] returns the ranges of bytes that one of them
+//! needs, from a few offsets of the index. Any reader of files (threads, MPI-IO, another process)
+//! can fill memory with these bytes. [`LoadedPartition`] makes the memory searchable.
 
 mod cut;
 mod loaded;
@@ -20,7 +20,7 @@ use crate::{Database, DbError, SequenceKind};
 /// The part of a partition in one volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumePiece {
-    /// Index of the volume, from 0 in OID order.
+    /// Number of the volume, from 0 in OID order.
     pub volume: usize,
     /// OIDs of the piece, in the whole database.
     pub oids: Range<u32>,
@@ -58,7 +58,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Total number of bytes to load.
+    /// Returns the total number of bytes to load.
     pub fn byte_count(&self) -> u64 {
         let spans = self.pieces.iter().flat_map(|piece| &piece.spans);
         spans.map(|span| span.bytes.end - span.bytes.start).sum()
@@ -66,7 +66,7 @@ impl Partition {
 }
 
 impl Database {
-    /// Describes the bytes to load for these OIDs, clipped to existing ones. Reads at most four
+    /// Determines the bytes to load for these OIDs, clipped to existing ones. Reads at most four
     /// offsets for each volume.
     ///
     /// # Errors
@@ -93,19 +93,19 @@ impl Database {
         Ok(Partition { oids, pieces })
     }
 
-    /// Number of volumes.
+    /// Returns the number of volumes.
     pub fn volume_count(&self) -> usize {
         self.volumes().count()
     }
 
-    /// File attributes of the index, sequence and header files of all volumes, taken when they were
-    /// opened. Other files may have the same paths now.
+    /// Returns the attributes of the index, sequence and header files of all volumes, as they were
+    /// when the files were opened. Other files may have the same paths now.
     pub fn file_metadata(&self) -> impl Iterator<Item = &Metadata> {
         self.volumes().flat_map(|(volume, _)| volume.file_metadata())
     }
 
-    /// Path of a file of volume `volume` (see [`VolumePiece::volume`]); `None` for a database in
-    /// memory.
+    /// Returns the path of a file of the volume with this number (see [`VolumePiece::volume`]);
+    /// `None` for a database in memory.
     pub fn volume_file(&self, volume: usize, file: VolumeFile) -> Option<PathBuf> {
         self.volume(volume)?.path_of(file)
     }

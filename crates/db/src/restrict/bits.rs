@@ -21,12 +21,12 @@ impl OidSet {
         self.words.get(oid as usize / 64).is_some_and(|word| word >> (oid % 64) & 1 != 0)
     }
 
-    /// Largest OID of the set plus one.
+    /// Returns the largest OID of the set plus one.
     pub(super) fn end(&self) -> u32 {
         self.end
     }
 
-    /// Returns the OIDs of the set, ascending.
+    /// Returns the OIDs of the set in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         (0..self.end).filter(|&oid| self.contains(oid))
     }

@@ -1,23 +1,23 @@
-//! Intersects the identifiers of an alias with those of the user, in version 5.
+//! Intersects the identifiers of an alias with those of the user's list, in version 5.
 //!
 //! BLAST+ sorts both lists and walks through them side by side (`s_ProcessSeqIdFilters`,
 //! seqdboidlist.cpp). Identifiers that [match](SeqId::matches) count as equal, others compare as
 //! bytes. This comparison is not transitive: `A.1` and `A.2` both equal `A`. So the intersection
-//! depends on the sorting algorithm, and this module repeats the steps of the C++ library that
-//! BLAST+ is built with.
+//! depends on the sorting algorithm. This module repeats the steps of the C++ library that BLAST+
+//! is built with.
 
 use std::cell::OnceCell;
 
 use fleetblast_seq::id::{IdRefusal, SeqId, parse_list_entry};
 
-/// Maximal length of a list that is sorted by insertion alone.
+/// Maximal length of a list that the library sorts by insertion alone.
 const SHORT: usize = 16;
 
 /// An identifier of a list, as text and parsed.
 #[derive(Debug)]
 pub(super) struct ListedId {
     text: Vec<u8>,
-    /// The parsed identifier, set when it is first compared with another text.
+    /// The parsed identifier, set when it is first compared with another one.
     id: OnceCell<Result<SeqId, IdRefusal>>,
 }
 
@@ -34,7 +34,7 @@ impl ListedId {
         self.id.get_or_init(|| parse_list_entry(&self.text)).as_ref().map_err(Clone::clone)
     }
 
-    /// Whether this name comes before the other.
+    /// Returns whether this identifier sorts before the other one.
     fn precedes(&self, other: &Self) -> Result<bool, IdRefusal> {
         if self.text == other.text {
             return Ok(false);
@@ -43,10 +43,10 @@ impl ListedId {
     }
 }
 
-/// Sorts names in the steps of the C++ library.
+/// Sorts identifiers in the steps of the C++ library.
 ///
 /// # Errors
-/// A name that is no identifier.
+/// [`IdRefusal`] for a text that is no identifier.
 pub(super) fn sort(names: &mut [ListedId]) -> Result<(), IdRefusal> {
     let depth = 2 * names.len().checked_ilog2().unwrap_or(0);
     part(names, 0, names.len(), depth)?;
@@ -56,7 +56,8 @@ pub(super) fn sort(names: &mut [ListedId]) -> Result<(), IdRefusal> {
     Ok(())
 }
 
-/// Exchanges names until each run of at most [`SHORT`] has its final names, in any order.
+/// Partitions names like quicksort, until each group of at most [`SHORT`] has its final members, in
+/// any order.
 fn part(
     names: &mut [ListedId],
     first: usize,
@@ -66,7 +67,7 @@ fn part(
     let mut depth = depth;
     while last - first > SHORT {
         if depth == 0 {
-            // The library would use heap sort here; no known list gets this far.
+            // The library would use heap sort here, but no known list gets here.
             names[first..last].sort_by(|a, b| a.text.cmp(&b.text));
             return Ok(());
         }
@@ -78,15 +79,15 @@ fn part(
     Ok(())
 }
 
-/// Moves names that precede the median of three before the others; returns the start of the others.
+/// Moves names that precede the median of three before the others. Returns the start of the others.
 fn partition(names: &mut [ListedId], first: usize, last: usize) -> Result<usize, IdRefusal> {
     let (second, middle) = (first + 1, first + (last - first) / 2);
     let median = median(names, second, middle, last - 1)?;
     names.swap(first, median);
     let (mut low, mut high) = (second, last);
     loop {
-        // In the library the pivot ends both loops. Names without a consistent order may not, so
-        // the bounds are checked.
+        // In the library the pivot ends both loops. Names without a consistent order may pass the
+        // pivot, so the bounds are checked here.
         while low < last && names[low].precedes(&names[first])? {
             low += 1;
         }
@@ -121,7 +122,7 @@ fn median(names: &[ListedId], a: usize, b: usize, c: usize) -> Result<usize, IdR
     })
 }
 
-/// Moves the name at `last` to its place among those before it.
+/// Moves the name at `last` to its place among the earlier ones.
 fn insert(names: &mut [ListedId], last: usize) -> Result<(), IdRefusal> {
     let mut at = last;
     if last < SHORT && names[last].precedes(&names[0])? {
@@ -135,10 +136,10 @@ fn insert(names: &mut [ListedId], last: usize) -> Result<(), IdRefusal> {
     Ok(())
 }
 
-/// Returns the names of `names` that are also in `others`; both are sorted.
+/// Returns the identifiers of `names` that are also in `others`. Both lists must be sorted.
 ///
 /// # Errors
-/// A name that is no identifier.
+/// [`IdRefusal`] for a text that is no identifier.
 pub(super) fn intersection(
     names: Vec<ListedId>,
     others: &[ListedId],
@@ -160,10 +161,10 @@ pub(super) fn intersection(
     Ok(common)
 }
 
-/// Returns the names of `names` that are not in `others`; both are sorted as bytes.
+/// Returns the identifiers of `names` that are not in `others`. Both lists must be sorted as bytes.
 ///
 /// # Errors
-/// A name that is no identifier.
+/// [`IdRefusal`] for a text that is no identifier.
 pub(super) fn difference(
     names: Vec<ListedId>,
     others: &[ListedId],

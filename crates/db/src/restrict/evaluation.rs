@@ -1,4 +1,4 @@
-//! Evaluates the lists of the user and of aliases.
+//! Evaluates the lists of the user and of the aliases.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -17,11 +17,11 @@ use crate::defline_filter::{DeflineFilter, IdSet, UserList, VolumeFilter};
 use crate::lookup::Lookup;
 use crate::{Database, DbError, IdentifierError, range};
 
-/// The effect of the user's list on the OIDs.
+/// The OIDs that the user's list includes or excludes.
 pub(super) enum UserSelection {
     All,
     Only(Vec<Range<u32>>),
-    /// Excludes these OIDs, and all OIDs from the given one on.
+    /// Excludes these OIDs, and all OIDs from the second value on.
     Without(Vec<Range<u32>>, u32),
 }
 
@@ -37,35 +37,35 @@ impl UserSelection {
     }
 }
 
-/// Evaluates lists in BLAST+'s order: that of the user, then those of the aliases, by volume.
+/// Evaluates lists in BLAST+'s order: the user's list, then those of the aliases for each volume.
 pub(super) struct ListEvaluation<'a> {
     whole: &'a Database,
-    /// The look-up files, opened for the first list; ranges do not need them.
+    /// The lookup files, opened for the first list. Ranges of OIDs do not need them.
     lookup: OnceCell<Lookup>,
     user: Option<UserList>,
-    /// Identifiers of the user's list, sorted when the first list of an alias is compared.
+    /// Identifiers of the user's list, sorted before the first comparison with a list of an alias.
     names: OnceCell<Vec<ListedId>>,
     /// Whether the database is a single volume, and no alias selects some of its sequences.
     is_one_range: bool,
-    /// Lists and membership bits of each volume.
+    /// Lists and membership bits of the aliases for each volume.
     volumes: Vec<VolumeFilter>,
-    /// Lists of aliases, each read once.
+    /// Lists of aliases by path; each file is read once.
     read: HashMap<PathBuf, AliasList>,
 }
 
-/// A list of an alias. Its entries are looked up in one volume after the other; each volume gets
-/// only the entries that were not found before (`CSeqDBIsam::x_TranslateGiList`, seqdbisam.hpp).
+/// A list of an alias. Its entries are looked up in one volume after the other. Each volume gets
+/// only the entries that no earlier volume has (`CSeqDBIsam::x_TranslateGiList`, seqdbisam.hpp).
 struct AliasList {
     set: Arc<IdSet>,
-    /// OIDs of GIs found so far.
+    /// OIDs of the GIs that earlier volumes have.
     gis: HashMap<i64, u32>,
-    /// OIDs of identifiers found so far, in version 4.
+    /// OIDs of the version-4 identifiers that earlier volumes have.
     keys: HashMap<Vec<u8>, u32>,
 }
 
 impl<'a> ListEvaluation<'a> {
-    /// Creates an evaluation without restrictions for a database whose volumes have these branches
-    /// of aliases.
+    /// Creates an evaluation without restrictions. `branches` has the part of the alias tree for
+    /// each volume of the database `whole`.
     pub(super) fn new(whole: &'a Database, branches: &[AliasBranch]) -> Self {
         Self {
             whole,
@@ -85,7 +85,7 @@ impl<'a> ListEvaluation<'a> {
 
     fn lookup(&self) -> Result<&Lookup, DbError> {
         if self.lookup.get().is_none() {
-            // Nothing else sets the cell, so this cannot fail.
+            // Nothing else sets the cell, so the call cannot fail.
             let _ = self.lookup.set(self.whole.lookup()?);
         }
         self.lookup.get().ok_or(DbError::MissingAccessionTable)
@@ -95,7 +95,7 @@ impl<'a> ListEvaluation<'a> {
         self.whole.version() == 5
     }
 
-    /// Evaluates the user's list.
+    /// Evaluates the user's list. Returns the OIDs that it includes or excludes.
     pub(super) fn evaluate_user_list(
         &mut self,
         user: &Restriction,
@@ -116,7 +116,7 @@ impl<'a> ListEvaluation<'a> {
             if !self.is_version_5() {
                 return Err(DbError::TaxidListNeedsVersion5);
             }
-            // BLAST+ ignores taxids that it does not find.
+            // BLAST+ ignores taxids that the database lacks.
             let known: BTreeSet<i32> = self.lookup()?.taxids()?.into_iter().collect();
             if !set.taxids.is_disjoint(&known) {
                 set.taxids = set.taxids.intersection(&known).copied().collect();
@@ -144,8 +144,9 @@ impl<'a> ListEvaluation<'a> {
             self.lookup()?.require_id_index()?;
             resolve::oids_of_keys(self.lookup()?, keys)?
         } else {
-            // BLAST+ clears all bits. But it includes a single volume by its range instead of bits,
-            // unless an alias selects some of its sequences (`CSeqDBOIDList::x_ApplyUserGiList`).
+            // BLAST+ clears the bits of all OIDs. But it includes a single volume by its range
+            // instead of bits, unless an alias selects some of its sequences
+            // (`CSeqDBOIDList::x_ApplyUserGiList`).
             return Ok(match self.is_one_range {
                 true => UserSelection::All,
                 false => UserSelection::Only(Vec::new()),
@@ -173,7 +174,7 @@ impl<'a> ListEvaluation<'a> {
         Ok(UserSelection::Without(range::ranges_of_oids(excluded), end))
     }
 
-    /// Returns the OIDs that a branch of aliases includes of volume `at`.
+    /// Returns the OIDs of volume `at` that a branch of the alias tree includes.
     pub(super) fn oids_of_branch(
         &mut self,
         branch: &AliasBranch,
@@ -213,7 +214,8 @@ impl<'a> ListEvaluation<'a> {
         Ok(oids)
     }
 
-    /// Returns the OIDs of the GIs of an alias. If the user lists GIs, only those in both lists.
+    /// Returns the OIDs of the GIs in an alias's list. If the user includes GIs, only GIs in both
+    /// lists count.
     fn gis_of_alias(&mut self, file: &Path, at: usize) -> Result<Vec<Range<u32>>, DbError> {
         let read = |file: &Path| {
             let gis = parse_list(file, list::parse_gis)?.into_iter().map(i64::from).collect();
@@ -230,7 +232,7 @@ impl<'a> ListEvaluation<'a> {
             }
             None => {
                 let missing = list.set.gis.iter().copied().filter(|gi| !list.gis.contains_key(gi));
-                // An empty list does not need an index.
+                // An empty list does not need an index of GIs.
                 if !list.set.gis.is_empty() {
                     let found = self.lookup()?.oids_of_gis_in(at, missing)?;
                     list.gis.extend(found);
@@ -242,7 +244,7 @@ impl<'a> ListEvaluation<'a> {
         Ok(oids)
     }
 
-    /// Returns the OIDs of the identifiers of an alias in version 4.
+    /// Returns the OIDs of the identifiers in an alias's list, in version 4.
     fn ids_of_alias(&mut self, file: &Path, at: usize) -> Result<Vec<Range<u32>>, DbError> {
         let mut list = self.take_list(file, |file| {
             // BLAST+ reads a binary list as text here.
@@ -250,7 +252,7 @@ impl<'a> ListEvaluation<'a> {
             let keys = resolve::keys_of_version_4(&words, Some(file))?;
             Ok(IdSet { keys, ..IdSet::default() })
         })?;
-        // BLAST+ does not look them up if the user lists GIs.
+        // BLAST+ does not look up identifiers if the user lists GIs.
         if self.users_gis().is_none() {
             let missing = list.set.keys.iter().filter(|key| !list.keys.contains_key(*key));
             let found = self.lookup()?.oids_of_keys_in(at, missing)?;
@@ -261,14 +263,14 @@ impl<'a> ListEvaluation<'a> {
         Ok(oids)
     }
 
-    /// Returns the GIs that the user includes, if the user's list has any.
+    /// Returns the GIs that the user's list includes; `None` if it has none.
     fn users_gis(&self) -> Option<&HashSet<i64>> {
         let user = self.user.as_ref().filter(|user| !user.is_negative && !user.set.gis.is_empty());
         user.map(|user| &user.set.gis)
     }
 
-    /// In version 5, applies the lists of identifiers and taxids of the uppermost aliases to
-    /// `oids`.
+    /// Applies the lists of identifiers and taxids in the uppermost aliases to `oids`, in version
+    /// 5.
     pub(super) fn apply_top_lists(
         &mut self,
         members: &[Member<'_>],
@@ -304,8 +306,8 @@ impl<'a> ListEvaluation<'a> {
         Ok(range::sorted_union([free, listed].concat()))
     }
 
-    /// Returns the OIDs of a version-5 list, without entries that the user's list of the same kind
-    /// excludes.
+    /// Returns the OIDs of a version-5 list of an alias, without the entries that the user's list
+    /// of the same kind excludes.
     fn listed(&mut self, mask: &AliasFilter, volumes: &[usize]) -> Result<Vec<u32>, DbError> {
         match mask {
             AliasFilter::SeqIds(file) => {
@@ -333,7 +335,7 @@ impl<'a> ListEvaluation<'a> {
         }
     }
 
-    /// Restricts the shown definition lines of volumes to this list and others attached before.
+    /// Adds a list to those that decide which definition lines of these volumes are shown.
     fn attach(&mut self, set: IdSet, volumes: &[usize]) {
         let set = Arc::new(set);
         for &at in volumes {
@@ -341,7 +343,8 @@ impl<'a> ListEvaluation<'a> {
         }
     }
 
-    /// Returns the identifiers of an alias that the user's identifiers, if there are any, allow.
+    /// Returns the identifiers of an alias's list that the user's list allows. Without identifiers
+    /// of the user, all are allowed.
     fn allowed_keys(&self, ids: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, IdRefusal> {
         let Some(user) = self.user.as_ref().filter(|user| !user.keys.is_empty()) else {
             return Ok(ids);
@@ -380,8 +383,8 @@ impl<'a> ListEvaluation<'a> {
         }
     }
 
-    /// Removes the list of a file from the cache, or reads it. [`put_list`](Self::put_list) returns
-    /// it to the cache.
+    /// Removes the list of a file from the cache, or reads the file. [`put_list`](Self::put_list)
+    /// puts the list back.
     fn take_list(
         &mut self,
         file: &Path,
@@ -398,8 +401,8 @@ impl<'a> ListEvaluation<'a> {
         Ok(AliasList { set, gis: HashMap::new(), keys: HashMap::new() })
     }
 
-    /// Returns a list to the cache, and restricts the shown definition lines of volume `at` to it
-    /// and others attached before.
+    /// Puts a list back into the cache. Adds it to the lists that decide which definition lines of
+    /// volume `at` are shown.
     fn put_list(&mut self, file: &Path, at: usize, list: AliasList) {
         self.volumes[at].lists.push(list.set.clone());
         self.read.insert(file.into(), list);

@@ -1,4 +1,4 @@
-//! Parses files that list identifiers, GIs or taxids.
+//! Parses the files of lists of identifiers, GIs or taxids.
 
 use std::path::{Path, PathBuf};
 
@@ -8,55 +8,55 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DbError, SearchPath, path};
 
-/// Error of a list, with BLAST+'s message.
+/// An error in a list, with BLAST+'s message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
-    /// An empty list of GIs or taxids.
+    /// A list of GIs or taxids is empty.
     #[error("Specified file is empty.")]
     EmptyNumberList,
-    /// A list that starts neither with a digit nor as a binary list.
+    /// A list of GIs or taxids starts neither with a digit nor as a binary list.
     #[error("Specified file is not a valid GI/TI list.")]
     NotNumbers,
-    /// A binary list whose length differs from the stated one.
+    /// A binary list has another length than it states.
     #[error("Specified file is not a valid binary {kind} file.")]
     BinaryNumberListLength {
-        /// `GI` or `Tax Id List`.
+        /// Name of the kind of list in the message: `GI` or `Tax Id List`.
         kind: &'static str,
     },
-    /// A byte that is neither digit, blank nor line end.
+    /// A list has a byte that is neither digit, blank nor line end.
     #[error("Invalid byte in text{kind} list [{byte}].")]
     InvalidByte {
-        /// `GI` or `TAXID`.
+        /// Name of the kind of list in the message: `GI` or `TAXID`.
         kind: &'static str,
-        /// The byte.
+        /// The invalid byte.
         byte: u8,
     },
-    /// An empty list of identifiers.
+    /// A list of identifiers is empty.
     #[error("Failed to map seqidlist file ")]
     EmptyIdList,
-    /// A binary list of identifiers that is cut short or states another length.
+    /// A binary list of identifiers is cut short or states another length.
     #[error("Invalid seqidlist file")]
     BinaryIdListLength,
-    /// A binary list of identifiers with fewer of them than it states.
+    /// A binary list has fewer identifiers than it states.
     #[error("Invalid total num of ids in seqidlist file")]
     BinaryIdListCount,
 }
 
-/// Identifiers of a list, from a text file or from `blastdb_aliastool -seqid_file_in`.
+/// Identifiers of a list, from a text file or a binary file of `blastdb_aliastool -seqid_file_in`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeqIdList {
     /// Identifiers as they are in the file.
     pub ids: Vec<Vec<u8>>,
-    /// Whether the file is binary; then the identifiers are keys already.
+    /// Whether the file is binary. Its identifiers are then already keys.
     pub is_binary: bool,
-    /// Number of residues of the database for which a binary list was made, 0 for any database.
+    /// Number of residues of the database for which a binary list was made; 0 for any database.
     pub database_residues: u64,
 }
 
 impl SeqIdList {
-    /// Parses either kind of list: one that starts with a zero byte is binary. In text, white space
-    /// separates words, and `>` before them is ignored. `#` at the start of a word begins a comment
-    /// (`SeqDB_ReadMemorySiList`).
+    /// Parses a text or a binary list. A list that starts with a zero byte is binary. In text,
+    /// white space separates words, and `>` before a word is ignored. `#` at the start of a word
+    /// begins a comment (`SeqDB_ReadMemorySiList`).
     ///
     /// # Errors
     /// [`ListError`] for an empty file or a damaged binary one.
@@ -135,7 +135,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Splits a text list into words.
+/// Splits a text list into words, without comments.
 pub(super) fn split_words(text: &[u8]) -> Vec<Vec<u8>> {
     let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
     let mut ids = Vec::new();
@@ -148,8 +148,8 @@ pub(super) fn split_words(text: &[u8]) -> Vec<Vec<u8>> {
             rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len())
         } else {
             let end = rest.iter().position(is_blank).unwrap_or(rest.len());
-            // Form feeds and vertical tabs do not separate words, but are removed at the ends of
-            // words.
+            // Form feeds and vertical tabs do not separate words, but BLAST+ removes them at the
+            // ends of words.
             let word = trim_spaces(&rest[..end]);
             ids.extend((!word.is_empty()).then(|| word.to_vec()));
             end
@@ -160,11 +160,11 @@ pub(super) fn split_words(text: &[u8]) -> Vec<Vec<u8>> {
 
 /// Parses a list of GIs: text, or binary as `blastdb_aliastool -gi_file_in` writes it.
 ///
-/// In text a number counts only if another character follows, so that the last one is lost in a
-/// text without a final line end. Zeros are ignored (`SeqDB_ReadMemoryGiList`).
+/// In text a number counts only if another character follows. So the last number is lost if the
+/// text has no final line end. Zeros are ignored (`SeqDB_ReadMemoryGiList`).
 ///
 /// # Errors
-/// [`ListError`].
+/// [`ListError`] for an empty or invalid file.
 pub fn parse_gis(file: &[u8]) -> Result<Vec<u32>, ListError> {
     numbers(file, "GI", "GI")
 }
@@ -172,7 +172,7 @@ pub fn parse_gis(file: &[u8]) -> Result<Vec<u32>, ListError> {
 /// Parses the TAXIDLIST file of an alias by the rules of [`parse_gis`].
 ///
 /// # Errors
-/// [`ListError`].
+/// [`ListError`] for an empty or invalid file.
 pub fn parse_taxids(file: &[u8]) -> Result<Vec<i32>, ListError> {
     let numbers = numbers(file, "TAXID", "Tax Id List")?;
     Ok(numbers.into_iter().map(u32::cast_signed).collect())
@@ -212,8 +212,9 @@ fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<
     }
 }
 
-/// Parses the taxids of `-taxids` (separated by commas), or the lines of a `-taxidlist` file. Lines
-/// end with CR, LF or both; blank ones are ignored. `None` if an entry is not a number.
+/// Parses the taxids of `-taxids` (separated by commas) or of a `-taxidlist` file (one a line).
+/// Lines end with CR, LF or both; blank ones are ignored. Returns `None` if an entry is not a
+/// number.
 pub fn parse_typed_taxids(text: &[u8], separators: &[u8]) -> Option<Vec<i32>> {
     let pieces = text.split(|b| separators.contains(b)).map(trim_spaces);
     let pieces = pieces.filter(|piece| !piece.is_empty());
@@ -224,7 +225,7 @@ pub fn parse_typed_taxids(text: &[u8], separators: &[u8]) -> Option<Vec<i32>> {
 /// (`SeqDB_ResolveDbPath`). Returns its path and contents.
 ///
 /// # Errors
-/// [`DbError::MissingList`] or [`DbError::Io`].
+/// [`DbError::MissingList`] if there is no such file; [`DbError::Io`] if it cannot be read.
 pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8>), DbError> {
     let found = search.find_file(name.as_bytes());
     let found = found.ok_or_else(|| DbError::MissingList { path: name.into() })?;
@@ -233,8 +234,8 @@ pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8
     Ok((file, contents))
 }
 
-/// Reads a list that an alias names. A path that is not a regular file counts as missing, since
-/// reading it might never end.
+/// Reads the file of a list. A path that is not a regular file counts as missing, since reading it
+/// might never end.
 pub(super) fn read_list_file(file: &Path) -> Result<Vec<u8>, DbError> {
     let missing = || DbError::MissingList { path: file.into() };
     match std::fs::metadata(file) {
@@ -251,7 +252,7 @@ pub(super) fn read_list_file(file: &Path) -> Result<Vec<u8>, DbError> {
 mod tests {
     use super::*;
 
-    /// As `blastp -gilist` and `-seqidlist` take or refuse them.
+    /// The expected values are those that `blastp -gilist` and `-seqidlist` accept or refuse.
     #[test]
     fn numbers_end_with_a_separator() {
         assert_eq!(parse_gis(b"1000\n5006 7\r\n0\n99"), Ok(vec![1000, 5006, 7]));

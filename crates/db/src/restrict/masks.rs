@@ -12,38 +12,39 @@ use crate::tree::AliasNode;
 /// One restriction of an alias.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AliasFilter {
-    /// OIDs from FIRST_OID to LAST_OID, as a range from 0.
+    /// The OIDs from FIRST_OID to LAST_OID, as a range from 0.
     Range(Range<u32>),
-    /// File of bits by OID.
+    /// The OIDs whose bits are set in this file.
     OidList(PathBuf),
-    /// File of GIs.
+    /// The GIs in this file.
     Gis(PathBuf),
-    /// File of identifiers.
+    /// The identifiers in this file.
     SeqIds(PathBuf),
-    /// Membership bit of definition lines, from 1.
+    /// The definition lines with this membership bit, from 1.
     MemberBit(u32),
-    /// File of taxids.
+    /// The taxids in this file.
     Taxids(PathBuf),
 }
 
-/// The part of a tree of aliases that concerns one volume.
+/// The part of an alias tree that concerns one volume.
 #[derive(Debug, Default)]
 pub(super) struct AliasBranch {
     pub(super) filters: Vec<AliasFilter>,
     pub(super) branches: Vec<AliasBranch>,
-    /// Whether the volume itself is a member.
+    /// Whether the volume itself is a member of the alias.
     pub(super) has_volume: bool,
 }
 
 impl AliasBranch {
-    /// Whether a restriction selects sequences; a membership bit selects definition lines.
+    /// Returns whether a restriction selects sequences. A membership bit selects only definition
+    /// lines.
     pub(super) fn selects(&self) -> bool {
         let selects = |filter: &AliasFilter| !matches!(filter, AliasFilter::MemberBit(_));
         self.filters.iter().any(selects) || self.branches.iter().any(AliasBranch::selects)
     }
 }
 
-/// Returns the restrictions of an alias, in the order in which BLAST+ applies them.
+/// Returns the restrictions of one alias, in the order in which BLAST+ applies them.
 pub(super) fn alias_filters(node: &AliasNode) -> Result<Vec<AliasFilter>, DbError> {
     let mut masks = Vec::new();
     masks.extend(node.oid_range()?.map(AliasFilter::Range));
@@ -56,7 +57,9 @@ pub(super) fn alias_filters(node: &AliasNode) -> Result<Vec<AliasFilter>, DbErro
     Ok(masks)
 }
 
-/// Path of the file that a key names, relative to the alias file unless absolute.
+/// Returns the path of the list that a key names, relative to the directory of the alias file.
+/// `single` is the name of the list in the error if the value has several names; `None` allows
+/// them.
 fn list(
     node: &AliasNode,
     key: &'static str,
@@ -75,7 +78,7 @@ fn list(
     Ok(Some(directory.join(path::os_str(&entry.value))))
 }
 
-/// Whether any alias of the tree restricts its members.
+/// Returns whether any alias of the tree restricts its members.
 pub(super) fn has_filters(node: &AliasNode) -> Result<bool, DbError> {
     if !alias_filters(node)?.is_empty() {
         return Ok(true);
@@ -88,8 +91,8 @@ pub(super) fn has_filters(node: &AliasNode) -> Result<bool, DbError> {
     Ok(false)
 }
 
-/// Whether BLAST+ counts sequences and residues: if an alias has a list but does not state both
-/// numbers (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
+/// Returns whether BLAST+ counts sequences and residues. It counts them if an alias has a list but
+/// does not state both numbers (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
 pub(crate) fn needs_count(node: &AliasNode) -> bool {
     let has = |key: &&str| node.alias.get(key).is_some();
     if ["NSEQ", "LENGTH"].iter().all(has) {

@@ -1,15 +1,15 @@
-//! Restricts a search to a part of a database: by a list of the user, and by lists, ranges and bits
+//! Restricts a search to a part of a database, by a list of the user, and by lists, ranges and bits
 //! of aliases.
 //!
 //! A search covers a sequence if both the aliases and the user's list include it. Reports show
-//! those of its definition lines that are in the lists themselves. All rules are those of BLAST+
+//! those of its definition lines that the lists themselves contain. All rules are those of BLAST+
 //! (`CSeqDBOIDList`, `CSeqDBGiListSet`, `CSeqDBVol`), including these surprising ones:
 //! * A key of several sequences includes only one of them.
-//! * In version 5, a list of identifiers or taxids counts only if no alias with restrictions is
-//!   above its own. A volume below two such aliases is not restricted.
+//! * In version 5, an alias's list of identifiers or taxids counts only if no alias with
+//!   restrictions is above this alias. A volume below two aliases with lists is not restricted.
 //! * An excluding list of GIs also excludes all sequences after the last one with a GI.
 //!
-//! The result is a list of sorted ranges, 8 bytes each, however many OIDs the lists had.
+//! The result is a list of sorted ranges of 8 bytes each, however many OIDs the lists have.
 
 mod bits;
 mod crossing;
@@ -55,7 +55,7 @@ pub struct Restriction {
 }
 
 impl Restriction {
-    /// True if the list is empty; then it does not restrict the search.
+    /// Returns true if the list is empty. Then it does not restrict the search.
     pub fn is_empty(&self) -> bool {
         match &self.entries {
             ListEntries::Sequences(list) => list.ids.is_empty(),
@@ -70,30 +70,31 @@ impl Restriction {
 pub enum HitVisibility {
     /// The report shows the hits.
     Shown,
-    /// The hits take places in the hit list, but the report omits them.
+    /// The report omits the hits, but they take places in the hit list.
     Unreported,
     /// The sequence is not aligned and takes no place in the hit list.
     Excluded,
 }
 
-/// Included sequences, and whether they must be counted.
+/// The included sequences, and whether they must be counted.
 #[derive(Debug)]
 pub(crate) struct Inclusion {
     /// The included OIDs.
     pub(crate) oids: Vec<Range<u32>>,
-    /// Limits of a single range of an alias. They also apply to sequences outside of the alias.
+    /// The limits of the only range of the only alias. They also apply to sequences outside the
+    /// alias.
     pub(crate) window: Option<Range<u32>>,
-    /// Filter of shown definition lines; `None` if all are shown.
+    /// Filter that decides which definition lines are shown; `None` if all are shown.
     pub(crate) filter: Option<Arc<DeflineFilter>>,
-    /// Whether sequences and residues must be counted, because the totals of the aliases do not
-    /// apply.
+    /// Whether sequences and residues must be counted, because the totals that the aliases state do
+    /// not apply.
     pub(crate) needs_count: bool,
 }
 
-/// A volume that a tree of aliases contains, and its OIDs.
+/// A volume of an alias tree, and its OIDs.
 pub(crate) type Member<'a> = (&'a BasePath, Range<u32>);
 
-/// Whether an alias or the user restricts the database.
+/// Returns whether an alias or the user's list restricts the database.
 pub(crate) fn has_restriction(
     tree: &AliasNode,
     user: Option<&Restriction>,
@@ -102,7 +103,7 @@ pub(crate) fn has_restriction(
 }
 
 /// Determines the sequences of `whole` that the aliases of `tree` and the user's list include.
-/// `whole` consists of the volumes `members` and includes all sequences.
+/// `whole` must consist of the volumes `members` and include all sequences.
 pub(crate) fn find_included(
     tree: &AliasNode,
     members: &[Member<'_>],
@@ -139,13 +140,12 @@ pub(crate) fn find_included(
     })
 }
 
-/// Returns the limits of a single range, of an alias that is alone in `-db` and has no other
-/// restriction.
+/// Returns the limits of an alias that is alone in `-db` and has a range as its only restriction.
 fn single_range(tree: &AliasNode, count: u32) -> Result<Option<Range<u32>>, DbError> {
     let [only] = tree.nodes.as_slice() else { return Ok(None) };
     let masks = masks::alias_filters(only)?;
     let [AliasFilter::Range(window)] = masks.as_slice() else { return Ok(None) };
-    // An end of 0 means no limit here, although it excludes all of the alias's own members.
+    // Here, an end of 0 means no limit. But it excludes all sequences of the alias itself.
     let end = if window.end == 0 { count } else { window.end.min(count) };
     Ok(Some(window.start.min(end)..end))
 }

@@ -1,4 +1,4 @@
-//! Reads the OIDs that an alias includes by bits in a file.
+//! Reads the OIDs that an alias includes by an OIDLIST file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -7,7 +7,8 @@ use super::list;
 use crate::{DbError, range};
 
 /// Returns the OIDs of `span` whose bits are set in an OIDLIST file. The file has the last OID,
-/// big-endian, and then bits, highest first, which count from 0 in the volume.
+/// big-endian, and then the bits, highest first. Bits count from 0 in the volume, whose OIDs are
+/// `span`.
 pub(super) fn read_oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>, DbError> {
     let contents = list::read_list_file(file)?;
     let found = parse_oid_bits(&contents).ok_or_else(|| DbError::FileTruncated {
@@ -23,8 +24,8 @@ pub(super) fn read_oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<
     Ok(range::sorted_union(moved.collect()))
 }
 
-/// Returns the OIDs whose bits are set in the bytes of an OIDLIST file; `None` if it has no bits.
-/// BLAST+ reads as many words of 32 bits as the last OID needs, and uses all of their bits.
+/// Returns the OIDs whose bits are set in the bytes of an OIDLIST file; `None` if the file has no
+/// bits. BLAST+ reads as many 32-bit words as the last OID needs, and uses all of their bits.
 pub fn parse_oid_bits(file: &[u8]) -> Option<Vec<Range<u32>>> {
     let (last, bits) = file.split_first_chunk::<4>().filter(|(_, bits)| !bits.is_empty())?;
     let read = (u32::from_be_bytes(*last) / 32).saturating_add(1).saturating_mul(32);
@@ -37,7 +38,7 @@ pub fn parse_oid_bits(file: &[u8]) -> Option<Vec<Range<u32>>> {
 mod tests {
     use super::parse_oid_bits;
 
-    /// What `blastdbcmd` 2.12.0 lists with an alias on such a file.
+    /// The expected OIDs are those that `blastdbcmd` 2.12.0 lists for an alias with such a file.
     #[test]
     fn whole_words_of_bits_count() {
         let file = |last: u8, bytes: usize| [&[0, 0, 0, last][..], &vec![0xff; bytes]].concat();

@@ -1,4 +1,4 @@
-//! Converts lists to OIDs, by the rules of BLAST+ for each kind of list and version.
+//! Converts the entries of lists to OIDs, by the rules of BLAST+ for each kind of list and version.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -60,8 +60,8 @@ pub(super) fn user_keys(
     Ok(keys)
 }
 
-/// Converts words to version-4 keys. `path` is the list of an alias; without it the list is that of
-/// the user.
+/// Converts words to version-4 keys. `list` is the path of an alias's list; `None` for the user's
+/// list.
 pub(super) fn keys_of_version_4<C: FromIterator<Vec<u8>>>(
     words: &[Vec<u8>],
     list: Option<&Path>,
@@ -76,7 +76,7 @@ pub(super) fn keys_of_version_4<C: FromIterator<Vec<u8>>>(
     Ok(words.iter().map(key).collect::<Result<C, _>>()?)
 }
 
-/// Returns the OID of each key that is found.
+/// Returns one OID for each key that the database has.
 pub(super) fn oids_of_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<u32>, DbError> {
     let mut oids = Vec::new();
     for key in keys {
@@ -85,7 +85,7 @@ pub(super) fn oids_of_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<u32>
     Ok(oids)
 }
 
-/// Returns the OID of each GI that is found.
+/// Returns one OID for each GI that the database has.
 pub(super) fn oids_of_gis(
     lookup: &Lookup,
     gis: impl IntoIterator<Item = i64>,
@@ -98,7 +98,7 @@ pub(super) fn oids_of_gis(
     Ok(oids)
 }
 
-/// Returns the OIDs of all sequences with one of the taxids.
+/// Returns the OIDs of all sequences that have one of the taxids.
 pub(super) fn oids_of_taxids(
     lookup: &Lookup,
     taxids: impl IntoIterator<Item = i32>,
@@ -113,7 +113,7 @@ pub(super) fn oids_of_taxids(
     Ok(oids)
 }
 
-/// Returns the OIDs that a list of taxids excludes: those of sequences without any other taxid.
+/// Returns the OIDs of the sequences whose taxids are all in the excluding list `set`.
 pub(super) fn excluded_by_taxids(lookup: &Lookup, set: &IdSet) -> Result<Vec<u32>, DbError> {
     let mut oids = Vec::new();
     for &taxid in &set.taxids {
@@ -133,8 +133,8 @@ pub(super) fn excluded_by_taxids(lookup: &Lookup, set: &IdSet) -> Result<Vec<u32
     Ok(excluded)
 }
 
-/// Returns the OIDs that a list of identifiers excludes in version 5: those of sequences whose
-/// identifiers are all listed.
+/// Returns the OIDs of the sequences whose identifiers are all in the excluding list `keys`, in
+/// version 5.
 pub(super) fn excluded_by_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<u32>, DbError> {
     let mut listed: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
     for key in keys {
@@ -152,8 +152,8 @@ pub(super) fn excluded_by_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<
     Ok(excluded)
 }
 
-/// Whether all of a sequence's identifiers are among the keys; both are sorted (`s_CompareIdList`,
-/// seqdb_lmdb.cpp).
+/// Returns whether all of a sequence's identifiers are among the keys. Both must be sorted
+/// (`s_CompareIdList`, seqdb_lmdb.cpp).
 fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
     let (mut i, mut k) = (0, 0);
     while i < ids.len() && k < keys.len() {
@@ -162,8 +162,8 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
             continue;
         }
         match key::PartialKeyMatch::compare(&ids[i], keys[k]) {
-            // The PDB entry matches all its chains. BLAST+ continues as long as the first letter is
-            // that of the entry.
+            // The key of a PDB entry matches all chains of the entry. BLAST+ continues as long as
+            // the first letter is one of the entry's.
             key::PartialKeyMatch::PdbEntry => {
                 let entry = keys[k];
                 let shares = |id: &[u8]| id.first().is_some_and(|letter| entry.contains(letter));
@@ -188,12 +188,12 @@ fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
     i == ids.len()
 }
 
-/// Sequences with entries in an index, by whether an excluding list has these entries.
+/// The sequences of an index with listed entries, and those with entries that are not listed.
 #[derive(Debug, Default)]
 pub(super) struct ExclusionScan {
-    /// OIDs of entries that are not listed.
+    /// OIDs with entries that the excluding list lacks.
     shown: OidSet,
-    /// OIDs of listed entries.
+    /// OIDs with entries that the excluding list has.
     hidden: OidSet,
 }
 
@@ -202,15 +202,15 @@ impl ExclusionScan {
         if listed { &mut self.hidden } else { &mut self.shown }.insert(oid);
     }
 
-    /// Returns the excluded OIDs, and the end of the OIDs in the index; BLAST+ excludes all OIDs
-    /// from there on.
+    /// Returns the excluded OIDs, and the end of the OIDs in the index. BLAST+ excludes all OIDs
+    /// from this end on.
     pub(super) fn excluded_oids(&self) -> (Vec<u32>, u32) {
         let excluded = self.hidden.iter().filter(|&oid| !self.shown.contains(oid)).collect();
         (excluded, self.hidden.end().max(self.shown.end()))
     }
 }
 
-/// Scans the GI indexes of all volumes for GIs in `set`, which is an excluding list.
+/// Scans the GI indexes of all volumes for GIs in the excluding list `set`.
 pub(super) fn scan_gi_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
     let mut remainder = ExclusionScan::default();
     for (first, gis) in lookup.gi_indexes()? {
@@ -222,10 +222,10 @@ pub(super) fn scan_gi_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionS
     Ok(remainder)
 }
 
-/// Scans the string indexes of version 4 for identifiers in `set`, which is an excluding list.
+/// Scans the string indexes of version 4 for identifiers in the excluding list `set`.
 ///
-/// An accession without version does not count if the next key, in the same page of the index, is
-/// the same accession with one (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).
+/// An accession without version does not count if the next key in the same page of the index is the
+/// same accession with a version (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).
 pub(super) fn scan_string_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionScan, DbError> {
     let mut remainder = ExclusionScan::default();
     for (first, strings) in lookup.string_indexes()? {
@@ -253,8 +253,8 @@ fn is_versioned(next: &[u8], key: &[u8]) -> bool {
     !key.contains(&b'.') && next.strip_prefix(key).is_some_and(|rest| rest.starts_with(b"."))
 }
 
-/// Checks a number of a sequence from an index, which can be damaged; returns the OID in the whole
-/// database.
+/// Converts a sequence number from an index, which can be damaged, to an OID. Checks that the
+/// database has this OID.
 fn bounded(lookup: &Lookup, first: u32, oid: u32) -> Result<u32, DbError> {
     let count = lookup.database().oid_count();
     let whole = first.checked_add(oid).filter(|&oid| oid < count);

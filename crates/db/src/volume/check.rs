@@ -1,4 +1,4 @@
-//! Checks of a volume that only `dbcheck` makes, not a search.
+//! Checks of a volume for `dbcheck`, and the check of an index without sequences for every opening.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::parts::VolumeFile;
 use crate::{DbError, SequenceKind};
 
 impl Volume {
-    /// Checks the header of the index, and that the tables and the files they point into begin and
-    /// end together.
+    /// Checks the header of the index. Also checks that the first and the last entry of each offset
+    /// table are the start and the end of the file they point into.
     pub(crate) fn check_index(&self, first: u32) -> Result<(), DbError> {
         let bytes = &self.tables[OffsetTable::Headers as usize];
         self.check_texts(bytes)?;
@@ -32,7 +32,7 @@ impl Volume {
             (OffsetTable::Sequences, 1, sequences.0, sequences.1),
         ];
         if self.index.kind == SequenceKind::Nucleotide {
-            // The check of the first sequence covers the start of its bases.
+            // The check of the first sequence covers the start of its ambiguities.
             let start = self.offset(OffsetTable::Ambiguities, 0) as usize;
             expected.push((OffsetTable::Ambiguities, start, sequences.0, sequences.1));
         }
@@ -51,7 +51,7 @@ impl Volume {
         Ok(())
     }
 
-    /// Offset in the index at which the offset tables end.
+    /// Returns the offset in the index file at which the offset tables end.
     fn tables_end(&self) -> usize {
         let last = match self.index.kind {
             SequenceKind::Protein => OffsetTable::Sequences,
@@ -60,8 +60,8 @@ impl Volume {
         self.index.entry_position(last, self.index.sequence_count) + 4
     }
 
-    /// Checks that an index without sequences is plausible. An index whose fields were erased is
-    /// longer.
+    /// Checks that an index without sequences has no residues and no bytes after its tables. An
+    /// index whose fields were overwritten by zeros is longer.
     pub(super) fn check_empty(&self) -> Result<(), DbError> {
         let end = self.tables_end();
         if self.index.residue_count == 0
@@ -73,7 +73,7 @@ impl Volume {
         Err(self.unsound(VolumeFile::Index, end, problem))
     }
 
-    /// Checks that title, name of the LMDB file and date are text; NUL bytes may follow the date.
+    /// Checks that title, name of the LMDB file and date are text. NUL bytes may follow the date.
     fn check_texts(&self, bytes: &FileBytes) -> Result<(), DbError> {
         let mut at = if self.index.version == 5 { 12 } else { 8 };
         let texts = if self.index.version == 5 { 3 } else { 2 };
@@ -87,7 +87,7 @@ impl Volume {
                 let problem = "a control character in title, file name or date";
                 return Err(self.unsound(VolumeFile::Index, at + bad, problem));
             }
-            // Only the date is padded.
+            // makeblastdb pads only the date.
             let padding = if number == texts { &text[end..] } else { &[] };
             if (number < texts && end < length) || padding.iter().any(|&byte| byte != 0) {
                 let problem = "bytes after the end of title, file name or date";
@@ -98,7 +98,7 @@ impl Volume {
         Ok(())
     }
 
-    /// Returns the header of sequence `i` and its position in the file.
+    /// Returns the header of sequence `i` and its offset in the file.
     #[inline]
     pub(crate) fn header(&self, i: u32) -> Option<(usize, &[u8])> {
         let Headers::File(file) = &self.headers else { return None };
@@ -106,7 +106,7 @@ impl Volume {
         Some((span.start, file.file_range(span)?))
     }
 
-    /// Total size of the three files in bytes.
+    /// Returns the total size of the three files in bytes.
     pub(crate) fn total_bytes(&self) -> u64 {
         let headers = match &self.headers {
             Headers::File(bytes) => bytes.end_position(),
@@ -120,7 +120,7 @@ impl Volume {
         DbError::InvalidHeader { path: self.file("hr"), offset: offset as u64, oid, problem }
     }
 
-    /// Makes the error for an invalid nucleotide sequence.
+    /// Makes the error for an invalid nucleotide sequence `i`.
     pub(crate) fn sequence_error(&self, i: u32, first: u32, problem: &str) -> DbError {
         let Range { start, .. } = self.span(OffsetTable::Sequences, i).unwrap_or(0..0);
         let path = self.file("sq");

@@ -1,7 +1,7 @@
-//! Volumes of nucleotides: packed bases at two bits each, and runs of ambiguous bases.
+//! Volumes of nucleotides, with packed bases at two bits each and runs of ambiguous bases.
 //!
 //! In the sequence file, the packed bases of sequence i extend from its sequence offset to its
-//! ambiguity offset. Its ambiguities extend from there to the sequence offset of the next sequence.
+//! ambiguity offset. Its ambiguities extend from there to the sequence offset of sequence i + 1.
 
 use std::ops::Range;
 
@@ -31,8 +31,8 @@ impl Volume {
         }
     }
 
-    /// Estimates the length of sequence `i` from the index alone, which does not contain the number
-    /// of bases in the last byte.
+    /// Estimates the length of sequence `i` from the index alone. The index does not contain the
+    /// number of bases in the last byte.
     pub(crate) fn estimated_length(&self, i: u32) -> u32 {
         match self.index.kind {
             SequenceKind::Protein => self.length(i),
@@ -40,16 +40,16 @@ impl Volume {
         }
     }
 
-    /// Estimates the number of bases of sequence `i`. The last two bits of `i` stand for the number
-    /// of bases in the last byte.
+    /// Estimates the number of bases of sequence `i`. The last two bits of `i` replace the unknown
+    /// number of bases in the last byte.
     fn estimated_bases(&self, i: u32) -> u32 {
         let bytes = u64::from(self.packed_byte_count(i));
         let bases = BASES_IN_BYTE * bytes.saturating_sub(1) + u64::from(i) % BASES_IN_BYTE;
         u32::try_from(bases).unwrap_or(u32::MAX)
     }
 
-    /// Number of bytes of the packed bases of sequence `i`, before its ambiguities; 0 for a protein
-    /// and for wrong offsets.
+    /// Returns the number of bytes of the packed bases of sequence `i`, before its ambiguities. It
+    /// is 0 for a protein and for wrong offsets.
     pub(crate) fn packed_byte_count(&self, i: u32) -> u32 {
         match self.index.kind {
             SequenceKind::Protein => 0,
@@ -61,7 +61,7 @@ impl Volume {
     }
 
     /// Checks that the stated number of bases fits into the bytes. The exact number would require
-    /// reading all of them.
+    /// reading the whole sequence file.
     pub(super) fn check_nucleotide_end(&self) -> Result<(), DbError> {
         let (stated, found) =
             (self.index.residue_count, self.residues_before(self.index.sequence_count));

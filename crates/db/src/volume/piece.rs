@@ -1,4 +1,4 @@
-//! Ranges of files that parts of a volume need, and volumes that are partly in memory.
+//! Ranges of files that a partition needs of a volume, and volumes that are partly in memory.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -11,16 +11,17 @@ use crate::index::OffsetTable;
 use crate::parts::{VolumeFile, VolumePart};
 
 impl Volume {
-    /// Path of a file; `None` for a volume in memory.
+    /// Returns the path of a file; `None` for a volume in memory.
     pub(crate) fn path_of(&self, file: VolumeFile) -> Option<PathBuf> {
         self.on_disk.then(|| self.file(extension(file)))
     }
 
-    /// Range of bytes in its file of a part of the sequences `range`.
+    /// Returns the range of bytes, in its file, of one part for the sequences `range`. `first` is
+    /// the OID of the volume's first sequence.
     ///
     /// # Errors
-    /// [`DbError::InvalidOffset`] if the offsets at its ends are out of order or outside the
-    /// file. `first` is the OID of the volume's first sequence.
+    /// [`DbError::InvalidOffset`] if the offsets at the ends of the range are out of order or
+    /// outside the file.
     pub(crate) fn byte_range(
         &self,
         part: VolumePart,
@@ -33,7 +34,7 @@ impl Volume {
                 return Ok(self.entries(OffsetTable::Ambiguities, range));
             }
             VolumePart::HeaderOffsets => return Ok(self.entries(OffsetTable::Headers, range)),
-            // The sentinel before the first sequence belongs to it.
+            // The sentinel before the first sequence belongs to the range.
             VolumePart::Sequences => (OffsetTable::Sequences, 1),
             VolumePart::Headers => (OffsetTable::Headers, 0),
         };
@@ -46,14 +47,14 @@ impl Volume {
         }
     }
 
-    /// Range of bytes in the index file of the entries of the sequences `range` and of the next
-    /// entry.
+    /// Returns the range of bytes in the index file with the table entries of the sequences `range`
+    /// and the next entry.
     fn entries(&self, table: OffsetTable, range: &Range<u32>) -> Range<usize> {
         self.index().entry_position(table, range.start)
             ..self.index().entry_position(table, range.end) + 4
     }
 
-    /// Copies the volume without any of its bytes.
+    /// Copies the volume without the bytes of its files.
     pub(crate) fn without_bytes(&self) -> Self {
         let none = || FileBytes::from_vec(Vec::new());
         Self {
@@ -67,7 +68,7 @@ impl Volume {
         }
     }
 
-    /// Sets the bytes of a part.
+    /// Sets the bytes of a part of the files.
     pub(crate) fn set_bytes(&mut self, part: VolumePart, bytes: FileBytes) {
         match part {
             VolumePart::SequenceOffsets => self.tables[OffsetTable::Sequences as usize] = bytes,
@@ -78,7 +79,7 @@ impl Volume {
         }
     }
 
-    /// Takes the bytes of a part from `whole`, without copying.
+    /// Shares the bytes `range` of a part with the volume `whole`, without copying.
     pub(crate) fn share_bytes(
         &mut self,
         whole: &Self,
@@ -114,12 +115,12 @@ impl Volume {
         self.bytes(part).map_or(&[], |bytes| bytes)
     }
 
-    /// Returns the bytes of a part at these positions of its file; `None` unless all are in memory.
+    /// Returns the bytes `range` of the file of a part; `None` unless all of them are in memory.
     pub(crate) fn loaded_range(&self, part: VolumePart, range: Range<u64>) -> Option<&[u8]> {
         self.bytes(part)?.file_range(range.start as usize..range.end as usize)
     }
 
-    /// Makes the error for a range whose bytes end at `end`.
+    /// Makes the error for a range whose bytes end too early, at offset `end`.
     pub(crate) fn truncation_error(
         &self,
         part: VolumePart,
@@ -142,7 +143,7 @@ impl Volume {
     }
 }
 
-/// Extension of a file after the letter for the type of sequences.
+/// Returns the extension of a file after the letter of the sequence type.
 pub(super) fn extension(file: VolumeFile) -> &'static str {
     match file {
         VolumeFile::Index => "in",

@@ -1,9 +1,9 @@
-//! Aliases, search paths and totals, as the oracle was seen to treat them.
+//! Aliases, search paths and totals have the effect that they have in the oracle.
 //!
-//! Every expectation was checked with `blastp -query q.fa -db NAME`: hits, prologue and epilogue or
-//! the message.
+//! Every expected value was checked with `blastp -query q.fa -db NAME`: hits, prologue and
+//! epilogue, or the message.
 
-// Lists of one range are meant here, not lists of numbers.
+// The tests mean lists of one range, not lists of numbers.
 #![allow(clippy::single_range_in_vec_init)]
 
 use std::ffi::OsStr;
@@ -46,7 +46,7 @@ impl World {
         Database::open(names, SequenceKind::Protein, &self.search(""))
     }
 
-    /// The message with the directory replaced by `DIR`.
+    /// Returns the error message of opening `names`, with the directory replaced by `DIR`.
     fn message(&self, names: &str) -> String {
         let real = self.path().canonicalize().unwrap();
         self.open(names).unwrap_err().stderr_line().replace(real.to_str().unwrap(), "DIR")
@@ -57,7 +57,7 @@ fn titles(database: &Database) -> String {
     String::from_utf8_lossy(database.title()).into_owned()
 }
 
-/// Residues in the first `count` of `entries(seed, ..)`.
+/// Returns the number of residues in the first `count` of `entries(seed, ..)`.
 fn letters(seed: u64, count: usize) -> u64 {
     entries(seed, count).iter().map(|(_, letters)| letters.len() as u64).sum()
 }
@@ -100,7 +100,7 @@ fn stated_totals_replace_counted_ones() {
     assert_eq!((n2.stats_sequence_count(), n2.stats_residue_count()), (1000, 100000));
     world.alias("huge", &format!("DBLIST a\nLENGTH {}\n", i64::MAX));
     assert!(matches!(world.open("huge huge"), Err(DbError::TooLarge { what: "residues", .. })));
-    // Nested aliases come before volumes, and a volume counts wherever it is listed.
+    // Nested aliases come before volumes. A volume counts at each place in the list.
     let n18 = world.open("n18").unwrap();
     assert_eq!(titles(&n18), "n1 title; A; B; A");
     assert_eq!(n18.residue_count(), 7777 + letters(1, 3) + letters(2, 2) + letters(1, 3));
@@ -136,12 +136,12 @@ fn oid_ranges_count_in_the_whole_database() {
     assert!(included("r", "FIRST_OID 3\nLAST_OID 2").is_empty());
     assert!(included("r", "LAST_OID 0").is_empty());
     assert!(included("r", "FIRST_OID 9").is_empty());
-    // One alias with a range restricts the volumes beside it, two do not.
+    // One alias with a range restricts the volumes named besides; two aliases do not.
     assert_eq!(included("a r2", ""), [4..5]);
     assert_eq!(included("a r1", ""), [0..1]);
     assert_eq!(included("a r1 r2", ""), [0..3, 4..5]);
     assert_eq!(included("r2 r1", ""), [0..1]);
-    // Totals stay those of the volumes.
+    // Totals remain those of the volumes.
     world.alias("r", "DBLIST a\nFIRST_OID 2\n");
     let database = world.open("r").unwrap();
     assert_eq!((database.sequence_count(), database.stats_sequence_count()), (3, 3));
@@ -227,7 +227,7 @@ fn a_volume_in_the_working_directory_wins_over_the_one_beside_the_alias() {
     assert_eq!(titles(&open("al3")), "A");
     assert_eq!(titles(&open("a")), "A");
     assert_eq!(titles(&open("only")), "only");
-    // An alias finds what is nowhere near it through the search path.
+    // The search path finds a member that is not in the alias's directory.
     world.alias("far", "DBLIST only\n");
     assert_eq!(titles(&open("far")), "only");
     assert!(world.message("far").contains("(only) referenced in alias file (DIR/far)"));
@@ -256,7 +256,7 @@ fn lists_and_bad_numbers_are_refused_with_their_line() {
     assert!(error.to_string().contains("line 3: NSEQ needs a whole number"), "{error}");
     world.alias("neg", "DBLIST a\nNSEQ -3\n").alias("hides", "DBLIST neg\nNSEQ 4\n");
     assert!(world.open("neg").is_err());
-    // A member is not asked for what the alias states.
+    // The numbers of a member are not read if the alias states them.
     assert_eq!(world.open("hides").unwrap().sequence_count(), 4);
 }
 

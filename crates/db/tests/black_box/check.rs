@@ -1,4 +1,5 @@
-//! Checking finds every fault that changes what a database says, in whatever file it is.
+//! The integrity check finds every fault that changes the contents of a database, in any of its
+//! files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,15 +33,16 @@ fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<IntegrityRepor
     })
 }
 
-/// A file before a flip.
+/// A file before one of its bits is flipped.
 struct Whole {
     path: PathBuf,
     bytes: Vec<u8>,
 }
 
-/// Flips `flips` bits of every file of a database, one after the other; a usual test run takes half
-/// of them. A flip that the check does not find must be `harmless`. Returns the numbers of flips
-/// that were found and that were not, for each extension.
+/// Flips `flips` bits of every file of a database, one after the other, and checks the database
+/// each time. A usual test run takes half of the flips. Flips that the check does not find must be
+/// `harmless`. Returns for each extension the numbers of flips that were found and of those that
+/// were not.
 fn flip_everything(
     dir: &Path,
     names: &str,
@@ -85,7 +87,7 @@ fn flip_everything(
     counts
 }
 
-/// All definition lines without what no check can know.
+/// Returns all definition lines, without the details that no check can verify.
 fn structure(
     dir: &Path,
     kind: SequenceKind,
@@ -98,11 +100,11 @@ fn structure(
     for line in all.iter_mut().flatten() {
         line.title = vec![b'x'; line.title.len()];
         if with_ids {
-            // Files beside the volumes know accessions, but not of whom, nor names and releases.
+            // The other files contain accessions, but not their databases, names and releases.
             for id in &mut line.ids {
                 if let SeqId::Text { kind, name, release, accession, .. } = id {
                     *kind = TextKind::GenBank;
-                    // A name without an accession is a key, too.
+                    // A name without an accession is also a key.
                     if accession.is_empty() {
                         swap(name, accession);
                     }
@@ -122,20 +124,20 @@ fn structure(
     all
 }
 
-/// Lengths and numbers of ambiguous runs of all sequences; of proteins, nothing. (A run elsewhere,
-/// or longer, or of another letter is as sound, as long as it allows the bases stored there.)
+/// Returns length and number of ambiguous runs of each nucleotide sequence; nothing for proteins.
+/// (Another place, length or letter of a run is as valid, if it allows the bases stored there.)
 fn shape(dir: &Path, kind: SequenceKind) -> Vec<(u32, usize)> {
     let database = open(dir, "d", kind).unwrap();
     let bases = (0..database.oid_count()).filter_map(|oid| database.bases_of(oid).ok());
     bases.map(|bases| (bases.length(), bases.ambiguities().count())).collect()
 }
 
-/// A letter of title or date in an index; of a version-5 volume also its number, which means
-/// nothing by itself.
+/// Returns whether byte `at` is a letter of title or date in an index. In a version-5 volume the
+/// volume number, which has no effect, also counts.
 fn is_text_of_index(whole: &Whole, at: usize, texts: &[&str]) -> bool {
     let find = |text: &&str| whole.bytes.windows(text.len()).position(|w| w == text.as_bytes());
     let five = whole.bytes[3] == 5;
-    // The first byte of what pads the date may become a letter of it.
+    // The first byte after the date is padding and may become a letter of the date.
     texts
         .iter()
         .any(|text| find(text).is_some_and(|start| (start..=start + text.len()).contains(&at)))
@@ -154,7 +156,7 @@ fn a_sound_database_is_sound() {
     assert_eq!(report.residue_count, database.residue_count());
     let sizes: u64 =
         fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
-    // Of the volume without sequences, the only byte of the sequence file is not needed.
+    // For the volume without sequences, the only byte of the sequence file is not needed.
     assert_eq!(report.checked_bytes, sizes - 1);
 }
 
@@ -167,12 +169,12 @@ fn every_flip_in_a_volume_is_found_or_cannot_be() {
     let counts = flip_everything(dir.path(), "d", kind, 800, |whole, at, changed| {
         match whole.path.extension().unwrap().to_str().unwrap() {
             "pin" => is_text_of_index(whole, at, &[FOUR.title, FOUR.date]),
-            // Another residue.
+            // The flip made another residue.
             "psq" => whole.bytes[at] != 0 && changed < 28,
             _ => structure(dir.path(), kind, false, false) == sound,
         }
     });
-    // Half of the index is offsets; most of the sequences and headers are letters.
+    // Half of the index are offsets; most bytes of sequences and headers are letters.
     for (extension, (found, missed)) in &counts {
         println!("{extension}: {found} found, {missed} cannot be");
         assert!(*found > 80, "{extension}: {found}");
@@ -201,14 +203,14 @@ fn the_first_fault_is_named() {
     assert_eq!((named, *offset, *oid), (&path, position(7) as u64, 7), "{error}");
 }
 
-/// BLAST+ shows `#` for other bytes, with an error.
+/// BLAST+ shows `#` for other bytes and prints an error, so the check refuses them.
 #[test]
 fn titles_are_printable_ascii() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "a", &FOUR, &entries(1, 40));
     let path = dir.path().join("a.phr");
     let sound = fs::read(&path).unwrap();
-    // Behind the tag of a string and its length.
+    // The title begins after the tag of the string and its length.
     let title = sound.iter().position(|&tag| tag == 0x1a).unwrap() + 2;
     assert!(sound[title].is_ascii_graphic());
     for byte in [0x80, 0xc3, 0xff, 0x7f, 0x1f, 0] {
@@ -221,7 +223,7 @@ fn titles_are_printable_ascii() {
     }
 }
 
-/// The same, as a search reads them.
+/// A search shows such bytes in identifiers as `#`, too.
 #[test]
 fn identifiers_show_odd_bytes_as_blast_does() {
     let dir = tempfile::tempdir().unwrap();
@@ -265,7 +267,7 @@ fn lengths_and_counts_must_agree() {
     checked(dir.path(), "x", SequenceKind::Protein).unwrap();
 }
 
-/// Synthetic sequences with identifiers of many kinds and some merged definition lines.
+/// Returns synthetic sequences with identifiers of many kinds and some merged definition lines.
 fn fasta(seed: u64, count: usize, nucleotide: bool) -> String {
     let mut random = Rng::with_seed(seed);
     let mut text = String::new();
@@ -306,7 +308,7 @@ fn make(dir: &TempDir, text: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Everything the tables of an LMDB file say; nothing if it cannot be read.
+/// Returns all keys and values in the tables of an LMDB file; `None` if it cannot be read.
 fn dump(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
     let env = Environment::open(bytes).ok()?;
     let mut all = Vec::new();
@@ -374,10 +376,10 @@ fn every_flip_in_files_beside_is_found_or_means_nothing() {
             let extension = whole.path.extension().unwrap().to_str().unwrap();
             match &extension[1..] {
                 "in" => is_text_of_index(whole, at, &["made", &date]),
-                // Another base, or ambiguities that allow it.
+                // The flip made another base, or ambiguities that allow the stored base.
                 "sq" if nucleotide => self::shape(dir.path(), kind) == shape,
                 "sq" => whole.bytes[at] != 0 && changed < 28,
-                // Nothing but the headers of version 4 knows taxids.
+                // In version 4 only the headers contain taxids.
                 "hr" => structure(dir.path(), kind, true, five) == sound,
                 "db" | "tf" => dump(&whole.bytes) == dump(&fs::read(&whole.path).unwrap()),
                 _ => false,

@@ -1,4 +1,4 @@
-//! Fingerprints change with every byte that a search may look at, and with nothing else.
+//! Fingerprints change with every byte that a search may read, and with nothing else.
 
 use crate::common::{FOUR, entries, volume, write};
 use fleetblast_db::fingerprint::Fingerprinter;
@@ -8,7 +8,8 @@ use fleetblast_db::{Database, SearchPath, SequenceKind, VolumeBytes};
 
 const FILES: [VolumeFile; 2] = [VolumeFile::Sequences, VolumeFile::Headers];
 
-/// The sums over all of a database, read in `parts` parts: by volume, of residues and of headers.
+/// Adds up the fingerprints of a database that is read in `parts` partitions. Returns for each
+/// volume the sums for residues and headers.
 fn sums(database: &Database, parts: usize) -> Vec<[u128; 2]> {
     let fingerprinter = Fingerprinter::new(database);
     let mut sums = vec![[0u128; 2]; database.volume_count()];
@@ -48,7 +49,7 @@ fn parts_add_up_to_the_whole_however_it_is_cut() {
 fn every_byte_counts() {
     let sound = volume(&FOUR, &entries(5, 12));
     let whole = of_bytes(sound.clone());
-    // The first byte stands before all sequences.
+    // The first byte is the sentinel before all sequences.
     for at in 1..sound.residues.len() {
         let mut changed = sound.clone();
         changed.residues[at] ^= 1;
@@ -89,7 +90,7 @@ fn different_descriptions_have_different_fingerprints() {
     }
 }
 
-/// The fingerprints of one sequence in memory.
+/// Returns the fingerprints of residues and headers of one sequence in memory.
 fn of_record(kind: SequenceKind, title: &[u8], residues: &[u8]) -> [u128; 2] {
     let record = SubjectRecord::unparsed(1, title, residues.to_vec());
     sums(&Database::from_records(b"", kind, [record]).expect("a database"), 1)[0]
@@ -116,7 +117,7 @@ fn every_letter_in_memory_counts() {
     }
 }
 
-/// The eight bytes of an ambiguity may as well be 31 bases more.
+/// The eight bytes of an ambiguity could also be 31 further bases.
 #[test]
 fn where_ambiguities_begin_counts() {
     // ACG, then a run of one N at the second base.

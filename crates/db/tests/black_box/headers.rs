@@ -5,7 +5,7 @@ use fleetblast_db::Defline;
 use fleetblast_db::defline::{HeaderError, parse_deflines};
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
-/// The header of one definition line with this identifier, read.
+/// Parses the header of one definition line with this identifier. Returns the identifier.
 fn id(bytes: Vec<u8>) -> Result<SeqId, HeaderError> {
     let mut lines = parse_deflines(&constructed(0x30, &[defline(Some("t"), bytes, 9606)]))?;
     let line = lines.pop().unwrap();
@@ -21,8 +21,8 @@ fn field(number: u8, value: Vec<u8>) -> Vec<u8> {
     constructed(0xa0 | number, &[value])
 }
 
-/// The header of the first sequence, `>s1 first protein`, after `makeblastdb -in a.fa -dbtype
-/// prot`.
+/// The bytes are the header of the first sequence, `>s1 first protein`, after `makeblastdb -in a.fa
+/// -dbtype prot`.
 #[test]
 fn the_bytes_of_makeblastdb_are_read() {
     let bytes = b"\x30\x80\x30\x80\xa0\x80\x1a\x10\x73\x31\x20\x66\x69\x72\x73\x74\x20\x70\x72\x6f\

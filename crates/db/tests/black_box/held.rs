@@ -1,5 +1,5 @@
-//! Partitions in memory that somebody filled in pieces: the same bytes as from the files, and
-//! nothing else.
+//! Partitions in memory that the caller filled in pieces have the same bytes as in the files, and
+//! no others.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use fleetblast_db::partition::FilledMemory;
 use fleetblast_db::{Database, DbError, Partition, PartitionContents, SearchPath, SequenceKind};
 use tempfile::TempDir;
 
-/// Bytes of other things before the partition in the memory.
+/// Number of unrelated bytes in the memory before the partition.
 const BEFORE: usize = 13;
 
 fn database() -> (TempDir, Database) {
@@ -26,7 +26,7 @@ fn open(dir: &Path) -> Database {
     Database::open("a b", SequenceKind::Protein, &search).unwrap()
 }
 
-/// The partition, filled in pieces of some bytes, the last one first.
+/// Fills a partition in pieces of `piece` bytes, the last one first.
 fn filled(
     database: &Database,
     partition: &Partition,
@@ -106,7 +106,7 @@ fn what_is_not_held_is_an_error() {
     let mut beyond = [0; 3];
     let error = source.read(&partition, partition.byte_count() - 2, &mut beyond).unwrap_err();
     assert!(matches!(error, DbError::NotLoaded { .. }), "{error}");
-    // Memory that is shorter than the partition.
+    // The memory is shorter than the partition.
     let memory = Arc::new(vec![0u8; partition.byte_count() as usize - 1]);
     let short = FilledMemory { memory, start: 0 };
     let came = LoadStatistics::default();
@@ -114,7 +114,7 @@ fn what_is_not_held_is_an_error() {
         MemoryLoader::new(database.clone(), partition.clone(), short, came, PageKind::Small);
     let error = short.load(&partition).unwrap_err();
     assert!(matches!(error, DbError::FileTruncated { .. }), "{error}");
-    // A file that is cut short after it was opened.
+    // A file is cut short after it was opened.
     let path = dir.path().join("a.psq");
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(9_000).unwrap();
     let Err(DbError::FileTruncated { path: named, .. }) = filled(&database, &partition, 5_000)

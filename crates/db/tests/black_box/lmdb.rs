@@ -1,4 +1,4 @@
-//! The LMDB reader, on files that the real LMDB wrote, sound and damaged.
+//! Tests of the LMDB reader on files that the real LMDB wrote, intact and damaged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,12 +8,12 @@ use fleetblast_db::lookup::lmdb::{Environment, Table};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, DatabaseFlags, EnvFlags, EnvOpenOptions};
 
-/// `MDB_INTEGERKEY`.
+/// LMDB's flag `MDB_INTEGERKEY`.
 const INTEGER_KEY: DatabaseFlags = DatabaseFlags::from_bits_retain(0x08);
 
 type Contents = BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>;
 
-/// A table to write: its name, its kind, and what to put into it and to delete again.
+/// A table to write: its name, its flags, its contents, and the keys to delete afterwards.
 struct Plan {
     name: &'static str,
     flags: DatabaseFlags,
@@ -21,12 +21,12 @@ struct Plan {
     deleted: Vec<Vec<u8>>,
 }
 
-/// Writes the tables in several transactions and gives the bytes of the file.
+/// Writes the tables in several transactions. Returns the bytes of the file.
 fn written(directory: &Path, plans: &[Plan]) -> Vec<u8> {
     let path = directory.join("x.mdb");
     let mut options = EnvOpenOptions::new();
     options.max_dbs(8).map_size(1 << 28);
-    // SAFETY: nobody else knows of this file.
+    // SAFETY: the file is in a directory of this test, and no other code opens it.
     let env =
         unsafe { options.flags(EnvFlags::NO_SUB_DIR | EnvFlags::NO_SYNC).open(&path) }.unwrap();
     for plan in plans {
@@ -58,7 +58,7 @@ fn written(directory: &Path, plans: &[Plan]) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// Tables of every shape that BLAST databases have, and more.
+/// Returns tables of all shapes that BLAST databases have, and of further ones.
 fn plans() -> Vec<Plan> {
     let mut random = Rng::with_seed(5);
     let text = |random: &mut Rng, most| {
@@ -67,7 +67,7 @@ fn plans() -> Vec<Plan> {
     };
     let one = |value: Vec<u8>| BTreeSet::from([value]);
     let dup_fixed = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
-    // A few values fit into the node, many make a tree.
+    // A few values fit into the node, many values need a tree.
     let amounts = [1, 1, 2, 7, 300, 40_000];
     let values = |random: &mut Rng, i: usize| -> BTreeSet<Vec<u8>> {
         let count = amounts[if i.is_multiple_of(701) { 5 } else { i % 5 }];
@@ -86,7 +86,7 @@ fn plans() -> Vec<Plan> {
     let numbers = (0..1200u32)
         .map(|i| {
             let value = vec![i as u8; if i % 100 == 7 { 9000 } else { 5 }];
-            // In the order of the numbers, not of their bytes.
+            // The keys are in the order of the numbers, not of their bytes.
             ((i * 977).to_le_bytes().to_vec(), one(value))
         })
         .collect();
@@ -143,13 +143,13 @@ fn what_lmdb_writes_is_read() {
     }
 }
 
-/// Reads everything and drops it; an error is as good as contents.
+/// Reads everything and discards it. Errors are as acceptable as contents.
 fn read_all(file: &[u8]) {
     let Ok(env) = Environment::open(file) else { return };
     for name in ["fixed", "varied", "plain", "numbers"] {
         let Ok(Some(table)) = env.table(name) else { continue };
         let Ok(entries) = env.entries(&table) else { continue };
-        // More entries than bits cannot be.
+        // A file cannot have more entries than bits.
         assert!(entries.map_while(Result::ok).count() < 8 * file.len());
         let _ = env.values(&table, b"some key").map(|values| values.count());
     }
@@ -170,7 +170,7 @@ fn damaged_files_end_in_errors() {
         let mut damaged = file.clone();
         for _ in 0..random.u64(1..=12) {
             let page = random.usize(..file.len() / 4096) * 4096;
-            // Headers and offsets are where it hurts.
+            // Damage in headers and offsets has the worst effects.
             let within = {
                 let most = if random.u64(..3) == 0 { 4096 } else { 64 };
                 random.usize(..most)
@@ -197,7 +197,7 @@ fn a_root_that_leads_to_itself_is_an_error() {
         deleted: Vec::new(),
     };
     let mut file = written(directory.path(), &[plan]);
-    // Every node of every branch page leads to the page itself.
+    // Every node of every branch page gets the number of the page itself.
     for page in 2..file.len() / 4096 {
         let at = page * 4096;
         let half = |file: &[u8], i| u16::from_le_bytes([file[i], file[i + 1]]) as usize;
@@ -217,7 +217,7 @@ fn a_root_that_leads_to_itself_is_an_error() {
     assert!(env.entries(&table).unwrap().any(|entry| entry.is_err()));
 }
 
-/// A file with pages of 512 bytes: both meta pages, the main tree and a table of one page.
+/// The file has pages of 512 bytes: both meta pages, the main tree and a table of one page.
 #[test]
 fn the_page_size_is_that_of_the_file() {
     const PAGE: usize = 512;
@@ -238,9 +238,9 @@ fn the_page_size_is_that_of_the_file() {
         put(&mut file, at + 16, &0xBEEF_C0DEu32.to_le_bytes());
         put(&mut file, at + 20, &1u32.to_le_bytes());
         put(&mut file, at + 40, &(PAGE as u32).to_le_bytes());
-        // No free pages.
+        // There are no free pages.
         put(&mut file, at + 80, &u64::MAX.to_le_bytes());
-        // The older one knows nothing.
+        // The older meta page has no table.
         put(&mut file, at + 88, &record(if page == 1 { 2 } else { u64::MAX }));
         put(&mut file, at + 144, &(page as u64).to_le_bytes());
     }

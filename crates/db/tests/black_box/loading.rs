@@ -1,4 +1,4 @@
-//! Loaders: whatever the way, the same bytes.
+//! All loaders give the same bytes.
 
 use std::fs;
 use std::path::Path;
@@ -69,7 +69,7 @@ fn all_loaders_give_the_same_bytes() {
     }
 }
 
-/// What every pass over a supply found, on three threads.
+/// Passes over a supply on three threads and compares the residues. Returns their number.
 fn pass(supply: &PartitionSupply, database: &Database) -> usize {
     let residues = AtomicUsize::new(0);
     let work = |queue: &fleetblast_db::load::RangeQueue| {
@@ -120,7 +120,7 @@ fn supplies_give_everything_once_however_little_memory() {
     }
 }
 
-/// A loader that counts how many partitions are held at a time.
+/// A loader that counts how many partitions it has loaded.
 struct Counting {
     inner: ReadLoader,
     loaded: Arc<AtomicUsize>,
@@ -159,7 +159,7 @@ fn the_next_partition_is_read_while_one_is_searched_and_no_further() {
     let supply = PartitionSupply::new(Box::new(counting), units.clone(), false);
     let work = |queue: &fleetblast_db::load::RangeQueue| {
         let first = queue.next().unwrap();
-        // Enough for whatever else would be loaded.
+        // The pause is long enough to load further partitions, if the loader did so.
         std::thread::sleep(Duration::from_millis(100));
         assert_eq!(loaded.load(Ordering::SeqCst), 2);
         drop(first);
@@ -179,7 +179,7 @@ fn a_pass_ends_with_the_first_failure_and_leaves_nobody_waiting() {
     )
     .unwrap();
     let supply = choice.supply(&database, 50).unwrap();
-    // One that a searcher finds.
+    // A searching thread reports an error.
     let error = supply.run_pass(|queue| {
         while let Some(work) = queue.next() {
             if work.range.contains(&100) {
@@ -188,9 +188,9 @@ fn a_pass_ends_with_the_first_failure_and_leaves_nobody_waiting() {
         }
     });
     assert!(matches!(error, Err(DbError::NoSuchOid { oid: 100, .. })));
-    // A searcher that wants no more.
+    // A searching thread stops early.
     supply.run_pass(|queue| queue.next().map(drop)).unwrap();
-    // A file that is cut short after it was opened.
+    // A file is cut short after it was opened.
     let path = dir.path().join("b.psq");
     let half = std::fs::read(&path).unwrap().len() / 2;
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(half as u64).unwrap();
@@ -222,8 +222,8 @@ fn the_choice_follows_size_and_wish() {
     assert!(refused.unwrap_err().to_string().contains("-loader map"));
 }
 
-/// A file that is read must be the one whose offsets are known: of two files of the same length the
-/// bytes of one would be cut at the offsets of the other.
+/// A loader may only read the file whose offsets it has. If another file of the same length
+/// replaced it, its bytes would be cut at wrong offsets.
 #[test]
 fn a_file_that_was_replaced_is_not_read_in_the_place_of_the_one_that_was_opened() {
     for (direct, loads) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
@@ -249,7 +249,7 @@ fn a_file_that_was_replaced_is_not_read_in_the_place_of_the_one_that_was_opened(
                 "{:?}",
                 read.err()
             ),
-            // Both hold the older file.
+            // Both loaders still have the older file open.
             _ => assert_same(&read.unwrap(), &database),
         }
         assert_same(&loaders[1].load(&partition).unwrap(), &database);

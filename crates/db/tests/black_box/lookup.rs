@@ -1,4 +1,4 @@
-//! Look-ups in databases made by makeblastdb, compared with what blastdbcmd finds.
+//! Lookups in databases made by makeblastdb, compared with the results of blastdbcmd.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -23,14 +23,14 @@ fn open(directory: &Path, name: &str) -> Database {
     Database::open(name, SequenceKind::Protein, &search).unwrap()
 }
 
-/// Standard output and standard error.
+/// Runs blastdbcmd. Returns standard output and standard error.
 fn blastdbcmd(directory: &Path, arguments: &[&str]) -> (String, String) {
     let output = command("blastdbcmd").args(arguments).current_dir(directory).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// Definition lines with identifiers of every kind; the blank-separated rest is the title.
+/// Definition lines with identifiers of every kind. The text after the first blank is the title.
 const LINES: [&str; 17] = [
     "sp|P69905.2|HBA_HUMAN hemoglobin",
     "NP_000549.2 refseq",
@@ -51,7 +51,7 @@ const LINES: [&str; 17] = [
     "pat|US|RE33188|1 patent",
 ];
 
-/// Identifiers to look for, found and not found.
+/// Identifiers to look up; some are in the database.
 const WANTED: [&str; 66] = [
     "P69905.2",
     "P69905",
@@ -177,7 +177,7 @@ fn identifiers_are_found_in_volumes_and_aliases() {
         make(directory, name, &fasta(&lines), &version);
         assert!(directory.join(format!("{name}.03.pin")).exists());
         compare_ids(directory, name, accessions);
-        // Not all volumes of the LMDB file, and a range.
+        // Some volumes of the LMDB file, and an alias with a range.
         let first = &format!("{name}.01 {name}.02");
         compare_ids(directory, first, accessions);
         let text = format!("DBLIST {name}.01 {name}.00\nFIRST_OID 3\nLAST_OID 60\n");

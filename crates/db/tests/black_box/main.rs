@@ -1,4 +1,5 @@
-//! Databases from outside: one file a subject, in one test program, which is linked once.
+//! Tests of databases by their public interface. There is one file for each topic, but one test
+//! program, so that it is linked once.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Stored masks, compared with what blastdbcmd says and writes in lower case.
+//! Stored masks, compared with the table and the lower-case letters that blastdbcmd prints.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn run(directory: &Path, program: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Proteins with stretches of few letters.
+/// Returns proteins with regions of few different letters.
 fn fasta() -> String {
     let mut random = Rng::with_seed(9);
     (0..80)
@@ -114,7 +114,7 @@ fn a_column_that_is_cut_short_is_an_error() {
     for length in 0..data.len() {
         assert!(ranges(&index, &data[..length]).is_err(), "{length}");
     }
-    // A count that the data cannot hold.
+    // The count is larger than the data.
     data[8] = 0xff;
     assert!(ranges(&index, &data).is_err());
 }

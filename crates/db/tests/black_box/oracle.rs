@@ -1,4 +1,4 @@
-//! Databases made by makeblastdb, compared with what blastdbcmd says of them.
+//! Databases made by makeblastdb, compared with the output of blastdbcmd.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -24,7 +24,8 @@ fn open(directory: &Path, name: &str) -> Database {
     database
 }
 
-/// One line for each definition line: oid, length, title, id, accession, taxid, residues.
+/// Returns one line for each definition line: OID, length, title, identifier, accession, taxid,
+/// residues.
 fn listing(database: &Database) -> String {
     let mut text = String::new();
     for oid in database.included_oids().iter().cloned().flatten() {
@@ -69,7 +70,7 @@ fn compare(directory: &Path, name: &str) -> Database {
     database
 }
 
-/// 60 sequences with identifiers of many kinds.
+/// Returns 60 sequences with identifiers of many kinds.
 fn fasta() -> String {
     let mut random = Rng::with_seed(11);
     (0..60)
@@ -137,7 +138,7 @@ fn merged_definition_lines_are_kept_apart() {
     assert_eq!(lines[2].ids[0], SeqId::Gi(99));
 }
 
-/// The writer of these tests must write what makeblastdb writes, or they prove nothing.
+/// The tests that write databases themselves prove something only if makeblastdb writes the same.
 #[test]
 fn the_hand_made_files_are_those_of_makeblastdb() {
     if oracle().is_none() {

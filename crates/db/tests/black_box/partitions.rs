@@ -1,4 +1,4 @@
-//! Partitions of databases on disk: which bytes they need, and that these bytes suffice.
+//! Partitions of databases on disk: the bytes that they need, and proof that these bytes suffice.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,7 +14,7 @@ use fleetblast_db::{
 };
 use tempfile::TempDir;
 
-/// A database of three volumes, one of them without sequences.
+/// Makes a database of three volumes, one of them without sequences.
 fn three_volumes() -> (TempDir, Database) {
     let dir = tempfile::tempdir().unwrap();
     for (name, seed, count) in [("a", 1, 40), ("b", 2, 0), ("c", 3, 25)] {
@@ -29,7 +29,7 @@ fn open(dir: &Path, names: &str) -> Database {
     Database::open(names, SequenceKind::Protein, &search).unwrap()
 }
 
-/// Reads a span with nothing but what the partition says, at some place in a buffer.
+/// Reads a span with the path and the range that the partition gives, into the middle of a buffer.
 fn read(database: &Database, piece: &VolumePiece, span: &FileSpan) -> FilledMemory {
     let path = database.volume_file(piece.volume, span.part.volume_file()).unwrap();
     let mut memory = vec![0xff; (span.bytes.end - span.bytes.start) as usize + 7];
@@ -82,7 +82,7 @@ fn partitions_need_each_byte_of_the_sequences_once() {
     let sequences = |partition: &Partition| -> u64 {
         let spans = partition.pieces.iter().flat_map(|piece| &piece.spans);
         let sequences = spans.filter(|span| span.part == VolumePart::Sequences);
-        // Each has the sentinel before its first sequence.
+        // Each partition has the sentinel before its first sequence.
         sequences.map(|span| span.bytes.end - span.bytes.start - 1).sum()
     };
     let parts = database.partitions(9).into_iter();
@@ -131,7 +131,7 @@ fn faults_are_those_of_the_whole_database() {
     }
 }
 
-/// Offsets that lead outside are refused when the partition is made.
+/// Offsets outside the file are refused when the partition is made.
 #[test]
 fn offsets_outside_the_file_make_no_partition() {
     let mut bytes = volume(&FOUR, &entries(1, 40));
@@ -145,7 +145,8 @@ fn offsets_outside_the_file_make_no_partition() {
     database.partition(0..40, PartitionContents::All).unwrap();
 }
 
-/// An index of `count` sequences with lengths around 300, without sequences: volumes of 4,000,000.
+/// Writes an index of `count` sequences with lengths around 300, but no residues. Each volume has
+/// 4,000,000 sequences. Returns the names of the volumes.
 fn simulated(dir: &Path, count: u32) -> String {
     const VOLUME: u32 = 4_000_000;
     let mut random = Rng::with_seed(5);
@@ -165,7 +166,7 @@ fn simulated(dir: &Path, count: u32) -> String {
         bytes.extend(offsets.iter().flat_map(|offset| offset.to_be_bytes()));
         let name = format!("v{number:02}");
         std::fs::write(dir.join(format!("{name}.pin")), bytes).unwrap();
-        // Files with holes: nothing of them may be read.
+        // The files have holes, because nothing of them may be read.
         let file = |extension: &str, size: u32| {
             File::create(dir.join(format!("{name}.{extension}"))).unwrap().set_len(size.into())
         };
@@ -176,7 +177,7 @@ fn simulated(dir: &Path, count: u32) -> String {
     names.join(" ")
 }
 
-/// Resident memory, and the part of it that is this process's own.
+/// Returns the peak of the resident memory, and the current anonymous memory, in bytes.
 fn memory() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let entry = |key: &str| {
@@ -186,7 +187,7 @@ fn memory() -> (u64, u64) {
     (entry("VmHWM:"), entry("RssAnon:"))
 }
 
-/// Cuts a simulated index into `n`, checks balance and returns the cost.
+/// Cuts a simulated index into `n` partitions and checks their balance. Returns seconds and bytes.
 fn cut_simulated(count: u32, n: usize) -> (f64, u64) {
     let dir = tempfile::tempdir().unwrap();
     let names = simulated(dir.path(), count);
@@ -221,12 +222,12 @@ fn cut_simulated(count: u32, n: usize) -> (f64, u64) {
 #[test]
 fn many_partitions_of_many_sequences_cost_little() {
     let (_, own) = cut_simulated(1_000_000, 1_000);
-    // For each partition a few spans, whatever the number of sequences.
+    // Each partition has a few spans, whatever the number of sequences.
     assert!(own < 16 << 20, "{own}");
 }
 
-/// The issue's bar. `cargo test --release -p fleetblast-db --test black_box partitions:: --
-/// --ignored --nocapture`
+/// The bounds are those that the issue requires. Run it with `cargo test --release -p fleetblast-db
+/// --test black_box partitions:: -- --ignored --nocapture`.
 #[test]
 #[ignore = "writes an index of 800 MB"]
 fn a_hundred_thousand_partitions_of_a_hundred_million_sequences() {

@@ -1,4 +1,4 @@
-//! Volumes made by hand: what they contain, and what damage does.
+//! Volumes written byte by byte: their contents, and the effects of damage.
 
 use crate::common::{FIVE, FOUR, Label, entries, volume};
 use fleetblast_db::{Database, DbError, VolumeBytes};
@@ -72,7 +72,8 @@ fn every_truncation_is_an_error() {
     }
 }
 
-/// Uses everything that an index leads to; must not panic whatever the bytes.
+/// Uses everything that an index gives access to. It must not panic, whatever the bytes. Returns
+/// whether all of it is valid.
 fn touch(database: &Database) -> bool {
     let count = database.oid_count().min(100);
     let mut sound = database.validate(0..count).is_ok();
@@ -114,7 +115,7 @@ fn no_single_wrong_byte_is_a_panic() {
             check(bytes);
         }
     }
-    // Most of the damage is noticed; a changed title is not.
+    // Most of the damage is noticed, but not a changed title.
     assert!(damaged > 600, "{damaged}");
 }
 

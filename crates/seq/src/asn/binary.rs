@@ -9,21 +9,21 @@ use super::{AsnError, DEEPEST, LONGEST, Place, Source};
 
 type Result<T> = std::result::Result<T, AsnError>;
 
-/// `SEQUENCE` and `SET`, of fields or of elements.
+/// Tags of values that contain fields or elements: `SEQUENCE` and `SET`.
 const BLOCKS: [u8; 2] = [tag::SEQUENCE, tag::SET];
-/// The maximal length of an element in bytes: files of the toolkit have lengths of 32 bits.
+/// Maximal length of an element in bytes: files of the toolkit have 32-bit lengths.
 const MAX_LENGTH: u64 = u32::MAX as u64;
-/// Bits of the first byte of a real number that are all 0 if decimal digits follow.
+/// Bits of the first byte of a real number. They are all 0 if decimal digits follow.
 const NOT_DECIMAL: u8 = 0xc0;
 
-/// A reader of BER.
+/// Reader of binary ASN.1 (BER).
 pub struct Binary<R> {
     input: R,
     at: u64,
 }
 
 impl<R: BufRead> Binary<R> {
-    /// Reads from the start of a file.
+    /// Makes a reader at the start of a file.
     pub fn new(input: R) -> Self {
         Self { input, at: 0 }
     }
@@ -54,7 +54,7 @@ impl<R: BufRead> Binary<R> {
         self.expect(0, problem)
     }
 
-    /// Reads a length; `None` if it is indefinite, so that an end mark follows the value.
+    /// Reads a length; `None` if it is indefinite. Then an end mark follows the value.
     fn length(&mut self) -> Result<Option<u64>> {
         let start = self.at;
         match length(|| self.byte())? {
@@ -66,7 +66,7 @@ impl<R: BufRead> Binary<R> {
         }
     }
 
-    /// Reads `length` bytes of a value.
+    /// Reads the `length` bytes of a value. `start` is the position for errors.
     fn contents(&mut self, start: u64, length: u64) -> Result<Vec<u8>> {
         if length > LONGEST {
             return AsnError::malformed(start, "a length too large");
@@ -105,7 +105,7 @@ impl<R: BufRead> Binary<R> {
         Ok(Node { at, kind })
     }
 
-    /// Reads the values of a block or of a label.
+    /// Reads the values of a block or of a label, after its tag.
     fn values(&mut self, depth: usize) -> Result<Vec<Node>> {
         let end = self.length()?.map(|length| self.at + length);
         let mut values = Vec::new();
@@ -115,7 +115,7 @@ impl<R: BufRead> Binary<R> {
                 Some(end) if self.at > end => {
                     return AsnError::malformed(self.at, "a value beyond the end of its block");
                 }
-                // No value has the tag 0.
+                // No value has the tag 0, so this is the end mark.
                 None if self.peek()? == Some(0) => {
                     self.end()?;
                     return Ok(values);
@@ -125,7 +125,7 @@ impl<R: BufRead> Binary<R> {
         }
     }
 
-    /// Reads tag and length of a value of indefinite length.
+    /// Reads the tag and the indefinite length of a value.
     fn start(&mut self, tag: u8, problem: &str) -> Result<()> {
         self.expect(tag, problem)?;
         self.expect(INDEFINITE, "a value with a length where one with an end mark belongs")

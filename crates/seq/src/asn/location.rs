@@ -1,4 +1,4 @@
-//! Locations: a sequence and ranges in it (seqloc.asn).
+//! Reads locations: a sequence and ranges in it (seqloc.asn).
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ const SEQ_LOC: &[&str; 11] = &[
     "feat",
 ];
 const INTERVAL: &[&str; 6] = &["from", "to", "strand", "id", "fuzz-from", "fuzz-to"];
-/// Names of the choices of a Seq-id.
+/// Names of the alternatives of a Seq-id.
 pub const SEQ_ID: &[&str; 20] = &[
     "local",
     "gibbsq",
@@ -44,7 +44,7 @@ pub const SEQ_ID: &[&str; 20] = &[
     "gpipe",
     "named-annot-track",
 ];
-/// Names of the choices of an Object-id.
+/// Names of the alternatives of an Object-id.
 pub const OBJECT_ID: &[&str; 2] = &["id", "str"];
 const TEXT_ID: &[&str; 4] = &["name", "accession", "release", "version"];
 const GENERAL: &[&str; 2] = &["db", "tag"];
@@ -54,13 +54,13 @@ const PATENT: &[&str; 2] = &["seqid", "cit"];
 const CITED: &[&str; 3] = &["country", "id", "doc-type"];
 const CITED_ID: &[&str; 2] = &["number", "app-number"];
 
-/// A sequence and ranges in it.
+/// A sequence and half-open ranges in it.
 pub type Location = (SeqId, Vec<Range<u32>>);
 
-/// Reads a Seq-loc: an interval, several intervals, or none (`Ok(None)`).
+/// Reads a Seq-loc that is one interval, several intervals of one sequence, or none (`Ok(None)`).
 ///
 /// # Errors
-/// If the node is none of these.
+/// [`Malformed`] if the node is another kind of location.
 pub fn location(node: &Node) -> Result<Option<Location>> {
     if matches!(&node.kind, Kind::Word(word) if word == "null") {
         return Ok(None);
@@ -140,8 +140,8 @@ fn object_id(node: &Node) -> Result<ObjectId> {
     }
 }
 
-/// Reads the identifier of a PDB sequence. A chain of one letter is also stored as a number; a
-/// blank there means no chain.
+/// Reads the identifier of a PDB sequence. A chain of one letter can be stored as a number instead
+/// of a text. The number of a blank means no chain.
 fn pdb(node: &Node) -> Result<SeqId> {
     let [Some(mol), letter, _, chain] = node.fields(PDB)? else {
         return node.fail("no 'mol'");

@@ -1,5 +1,5 @@
-//! Reads ASN.1 files of NCBI's toolkit, in text or binary, value by value, and the locations of
-//! sequences in them. The elements of binary ASN.1 are in [`ber`].
+//! Reads ASN.1 files of NCBI's toolkit, in text or binary, value by value. Also reads locations of
+//! sequences in these files. The module [`ber`] has the elements of binary ASN.1.
 
 pub mod ber;
 mod binary;
@@ -20,20 +20,20 @@ pub use self::text::Text;
 
 /// Maximal nesting depth of values.
 const DEEPEST: usize = 64;
-/// Maximal length of a text or byte string.
+/// Maximal length in bytes of a text or byte string.
 const LONGEST: u64 = 1 << 26;
 
-/// An error in a file: what is wrong, and where.
+/// An error in a file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("byte {at}: {problem}")]
 pub struct Malformed {
-    /// Offset in bytes.
+    /// Byte offset in the file.
     pub at: u64,
-    /// What is wrong.
+    /// Description of the error.
     pub problem: String,
 }
 
-/// Why a value cannot be read.
+/// The reason why a value cannot be read.
 #[derive(Debug, Error)]
 pub enum AsnError {
     /// The file cannot be read.
@@ -53,9 +53,9 @@ impl AsnError {
 /// The position of a reader in a file, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// At this byte, from 0.
+    /// Byte offset, from 0.
     Byte(u64),
-    /// In this line, from 1.
+    /// Line number, from 1.
     Line(u64),
 }
 
@@ -68,30 +68,30 @@ impl fmt::Display for Place {
     }
 }
 
-/// A reader of values in text or binary.
+/// Reader of values from text or binary ASN.1.
 ///
-/// A value that is too long for memory is opened, and read element by element. In binary files such
-/// a value must have an end mark.
+/// For a value that is too long for memory, call [`open`](Source::open) and read it element by
+/// element. In a binary file such a value must have an end mark.
 ///
 /// # Errors
-/// All functions fail if the file cannot be read, or has something else at that position.
+/// All functions fail if the file cannot be read, or if something else is at the current position.
 pub trait Source {
-    /// Whether there is another object.
+    /// Returns whether another object follows.
     fn more(&mut self) -> Result<bool, AsnError>;
-    /// Skips the name of the type of an object, which binary files do not have.
+    /// Skips the type name before an object, which binary files do not have.
     fn header(&mut self, name: &str) -> Result<(), AsnError>;
-    /// Starts a value of fields or elements.
+    /// Starts to read a value that consists of fields or elements.
     fn open(&mut self) -> Result<(), AsnError>;
-    /// Ends the value.
+    /// Ends the value that [`open`](Self::open) started.
     fn close(&mut self) -> Result<(), AsnError>;
-    /// Starts the field with this name and number. Its value is to be read next.
+    /// Starts the field with this name and number. The caller must read its value next.
     fn open_field(&mut self, name: &str, number: u8) -> Result<(), AsnError>;
-    /// Ends the field. `last`: no other field follows.
+    /// Ends the field. `last` states that no other field follows.
     fn close_field(&mut self, last: bool) -> Result<(), AsnError>;
     /// Reads the next element of a list; `None` at its end.
     fn element(&mut self) -> Result<Option<Node>, AsnError>;
     /// Reads a whole value.
     fn value(&mut self) -> Result<Node, AsnError>;
-    /// The position of the reader.
+    /// Returns the position of the reader.
     fn place(&self) -> Place;
 }

@@ -1,20 +1,20 @@
-//! The values of an ASN.1 file, without their meaning: the same for text and binary files.
+//! The values of an ASN.1 file, in one form for text and binary files.
 
 use super::Malformed;
 
-/// The label of a value: a name in text files, a number in binary ones.
+/// The label of a field or of an alternative: a name in text files, a number in binary ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Label {
     /// A name.
     Name(String),
-    /// The number of a field or of a choice, from 0.
+    /// The number of a field or of an alternative of a choice, from 0.
     Number(usize),
 }
 
 /// A value, and its position in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Offset in bytes.
+    /// Byte offset in the file.
     pub at: u64,
     /// The value itself.
     pub kind: Kind,
@@ -25,7 +25,7 @@ pub struct Node {
 pub enum Kind {
     /// An integer, or in binary files an enumerated value.
     Integer(i64),
-    /// A real number of a binary file; in text it is a list of three integers.
+    /// A real number of a binary file. In text it is a block of three integers.
     Real(f64),
     /// A text.
     Text(Vec<u8>),
@@ -35,14 +35,14 @@ pub enum Kind {
     Word(String),
     /// A value with a label: a field, or an alternative of a choice.
     Labelled(Label, Box<Node>),
-    /// Several values.
+    /// A value of several elements or fields.
     Block(Vec<Node>),
 }
 
 type Result<T> = std::result::Result<T, Malformed>;
 
 impl Label {
-    /// Index of the label among these names, from index `from` on.
+    /// Returns the index of the label in `names`, if it is at least `from`.
     fn place(&self, names: &[&str], from: usize) -> Option<usize> {
         match self {
             Label::Name(name) => {
@@ -57,15 +57,16 @@ impl Node {
     /// Returns an error at this value's position.
     ///
     /// # Errors
-    /// Always.
+    /// The error with this problem, always.
     pub fn fail<T>(&self, problem: impl Into<String>) -> Result<T> {
         Err(Malformed { at: self.at, problem: problem.into() })
     }
 
-    /// Returns the fields of a value by their indexes among all names; they must be in this order.
+    /// Returns the fields of a value in the order of `names`; `None` for each missing field. In the
+    /// file, the fields must be in this order.
     ///
     /// # Errors
-    /// If the value has another form.
+    /// [`Malformed`] if the value has another form.
     pub fn fields<const N: usize>(&self, names: &[&str; N]) -> Result<[Option<&Node>; N]> {
         let mut fields = [None; N];
         let mut next = 0;
@@ -77,10 +78,10 @@ impl Node {
         Ok(fields)
     }
 
-    /// Returns the index and the value of a choice.
+    /// Returns the index in `names` and the value of a choice.
     ///
     /// # Errors
-    /// If the value has another form.
+    /// [`Malformed`] if the value has another form.
     pub fn choice(&self, names: &[&str]) -> Result<(usize, &Node)> {
         self.choice_from(names, 0)
     }
@@ -104,7 +105,7 @@ impl Node {
     /// Returns the elements of a list.
     ///
     /// # Errors
-    /// If the value has another form.
+    /// [`Malformed`] if the value has another form.
     pub fn list(&self) -> Result<&[Node]> {
         match &self.kind {
             Kind::Block(nodes) => Ok(nodes),
@@ -112,10 +113,10 @@ impl Node {
         }
     }
 
-    /// Returns an integer.
+    /// Returns the value as an integer.
     ///
     /// # Errors
-    /// If the value has another form.
+    /// [`Malformed`] if the value has another form.
     pub fn integer(&self) -> Result<i64> {
         match self.kind {
             Kind::Integer(number) => Ok(number),
@@ -123,10 +124,10 @@ impl Node {
         }
     }
 
-    /// Returns a boolean.
+    /// Returns the value as a boolean.
     ///
     /// # Errors
-    /// If the value has another form.
+    /// [`Malformed`] if the value has another form.
     pub fn boolean(&self) -> Result<bool> {
         match &self.kind {
             Kind::Word(word) if word == "TRUE" => Ok(true),
@@ -135,10 +136,10 @@ impl Node {
         }
     }
 
-    /// Returns a text of any bytes.
+    /// Returns the value as a text, which may have any bytes.
     ///
     /// # Errors
-    /// If the value has another form.
+    /// [`Malformed`] if the value has another form.
     pub fn text(&self) -> Result<&[u8]> {
         match &self.kind {
             Kind::Text(text) => Ok(text),
@@ -146,10 +147,10 @@ impl Node {
         }
     }
 
-    /// Returns a text of visible characters.
+    /// Returns the value as a text of visible ASCII characters.
     ///
     /// # Errors
-    /// If the value has another form.
+    /// [`Malformed`] if the value has another form or other characters.
     pub fn visible(&self) -> Result<&[u8]> {
         let text = self.text()?;
         match text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
@@ -158,10 +159,10 @@ impl Node {
         }
     }
 
-    /// Returns a byte string.
+    /// Returns the value as a byte string.
     ///
     /// # Errors
-    /// If the value has another form.
+    /// [`Malformed`] if the value has another form.
     pub fn bytes(&self) -> Result<&[u8]> {
         match &self.kind {
             Kind::Bytes(bytes) => Ok(bytes),
@@ -169,7 +170,7 @@ impl Node {
         }
     }
 
-    /// Whether this is the enumerated value `word`, which is `number` in binary files.
+    /// Returns whether this is the enumerated value `word`, which is `number` in binary files.
     pub fn is_word(&self, word: &str, number: i64) -> bool {
         match &self.kind {
             Kind::Word(name) => name == word,
@@ -178,10 +179,10 @@ impl Node {
         }
     }
 
-    /// Returns a real number (`CObjectIStreamAsn::ReadDouble`, objistrasn.cpp).
+    /// Returns the value as a real number (`CObjectIStreamAsn::ReadDouble`, objistrasn.cpp).
     ///
     /// # Errors
-    /// If the value has another form.
+    /// [`Malformed`] if the value has another form.
     pub fn real(&self) -> Result<f64> {
         let parts = match &self.kind {
             Kind::Real(number) => return Ok(*number),
@@ -197,7 +198,8 @@ impl Node {
         if mantissa == 0 {
             return Ok(0.0);
         }
-        // A constant would be computed by the compiler, with another function than the toolkit's.
+        // The compiler would compute the power of a constant with another function than the
+        // toolkit's.
         let base = std::hint::black_box(base as f64);
         let size = mantissa.unsigned_abs() as f64 * base.powf(exponent as f64);
         let size = size.clamp(f64::MIN_POSITIVE, f64::MAX);

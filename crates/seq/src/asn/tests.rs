@@ -9,7 +9,7 @@ fn damage(bytes: &[u8]) -> Malformed {
 
 #[test]
 fn binary_values_are_those_of_text() {
-    // Labels 2 and 3 of a sequence of indefinite length: an integer, and the real number 0.5.
+    // A sequence of indefinite length with the labels 2 and 3: an integer, and the real number 0.5.
     let bytes = [0x30, 0x80, 0xa2, 3, 2, 1, 28, 0xa3, 0x80, 9, 4, 0, b'0', b'.', b'5', 0, 0, 0, 0];
     let node = Binary::new(&bytes[..]).value().unwrap();
     let [_, _, rows, real] = node.fields(&["a", "b", "numRows", "real"]).unwrap();

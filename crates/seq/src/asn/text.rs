@@ -7,10 +7,10 @@ use super::{AsnError, DEEPEST, LONGEST, Place, Source};
 
 type Result<T> = std::result::Result<T, AsnError>;
 
-/// A reader of text.
+/// Reader of ASN.1 text.
 pub struct Text<R> {
     input: R,
-    /// Bytes that were read from the input but not consumed.
+    /// The next bytes of the input, `count` of them, which were read but not consumed.
     ahead: [u8; 2],
     count: usize,
     at: u64,
@@ -18,13 +18,13 @@ pub struct Text<R> {
 }
 
 impl<R: BufRead> Text<R> {
-    /// Reads from the start of a file.
+    /// Makes a reader at the start of a file.
     pub fn new(input: R) -> Self {
         Self { input, ahead: [0; 2], count: 0, at: 0, line: 1 }
     }
 
-    /// Returns the byte after the next `over` ones (0 or 1) without consuming any; `None` beyond
-    /// the end of the file.
+    /// Returns the next byte (`over` is 0) or the byte after it (1) without consuming it; `None`
+    /// beyond the end of the file.
     fn peek_over(&mut self, over: usize) -> Result<Option<u8>> {
         while self.count <= over {
             let Some(&byte) = self.input.fill_buf()?.first() else { return Ok(None) };
@@ -39,7 +39,7 @@ impl<R: BufRead> Text<R> {
         self.peek_over(0)
     }
 
-    /// Consumes the byte that was returned last.
+    /// Consumes the next byte, which the caller must have peeked at.
     fn skip(&mut self) {
         self.line += u64::from(self.ahead[0] == b'\n');
         self.at += 1;
@@ -63,8 +63,8 @@ impl<R: BufRead> Text<R> {
         AsnError::malformed(self.at, problem)
     }
 
-    /// Skips blanks and comments; returns the next byte without consuming it. A comment extends
-    /// from two hyphens to two others, or to the end of the line.
+    /// Skips blanks and comments. Returns the next byte without consuming it. A comment extends
+    /// from two hyphens to the next two, or to the end of the line.
     fn next(&mut self) -> Result<Option<u8>> {
         loop {
             match self.peek()? {
@@ -91,7 +91,7 @@ impl<R: BufRead> Text<R> {
         Ok(())
     }
 
-    /// Reads letters, digits and single hyphens; returns an empty string at anything else.
+    /// Reads letters, digits and single hyphens. Returns an empty string if there are none.
     fn word(&mut self) -> Result<String> {
         let start = self.at;
         let mut word = String::new();
@@ -151,7 +151,7 @@ impl<R: BufRead> Text<R> {
         }
     }
 
-    /// Reads a text in quotes and joins its lines; a quote in it is doubled.
+    /// Reads a text in quotes and joins its lines. Two quotes within the text stand for one.
     fn quoted(&mut self) -> Result<Vec<u8>> {
         let start = self.at;
         self.skip();
@@ -176,7 +176,7 @@ impl<R: BufRead> Text<R> {
         }
     }
 
-    /// Reads a byte string in apostrophes.
+    /// Reads a byte string: hexadecimal digits in apostrophes, then `H`.
     fn hexadecimal(&mut self) -> Result<Vec<u8>> {
         let start = self.at;
         self.skip();

@@ -1,8 +1,8 @@
 use super::*;
 use crate::nucleotide::encode;
 
-/// Sequences, and their masks from `blastn` of BLAST+ 2.12.0: by default and with `-dust "2 8 32"`
-/// (first and last base, from 0). The masks are those in its archive (`-outfmt 11`).
+/// Sequences and their masks (first and last base, from 0) in `blastn` of BLAST+ 2.12.0: by
+/// default, and with `-dust "2 8 32"`. The masks are those in its archive (`-outfmt 11`).
 type Golden = (&'static str, &'static [[u32; 2]], &'static [[u32; 2]]);
 const GOLDEN: [Golden; 5] = [
     (

@@ -1,4 +1,4 @@
-//! Lines of residues, by the rules for queries.
+//! Residues of a record, by the rules for queries.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::convert::is_space;
 use crate::id::Molecule;
 use crate::nucleotide::{self, blastna};
 
-/// Most residues of one sequence.
+/// Maximal number of residues of one sequence.
 pub(super) const MAX_RESIDUES: usize = i32::MAX as usize;
-/// Columns of a line that must look like sequence.
+/// Number of columns of a line that must look like sequence.
 const CHECKED_COLUMNS: usize = 70;
-/// Maximal number of ranges of invalid columns reported per line.
+/// Maximal number of ranges of invalid columns that are reported for a line.
 pub(super) const MAX_RANGES: usize = 1000;
 
-/// The residues of a record while its lines are read.
+/// The residues of a record while its lines are being read.
 #[derive(Debug)]
 pub(super) struct Residues {
     codes: Vec<u8>,
@@ -24,14 +24,15 @@ pub(super) struct Residues {
     mask_start: Option<u32>,
     /// Number of residues from lines of letters, not from gap lines.
     letters: usize,
-    /// The expected type of sequences.
+    /// The molecule type that the program expects.
     expected: Molecule,
-    /// The type of this sequence by its identifiers.
+    /// The molecule type that the identifiers indicate.
     molecule: Option<Molecule>,
 }
 
 impl Residues {
-    /// Makes an empty sequence of the expected type; `molecule` is the type by its identifiers.
+    /// Makes an empty sequence. `expected` is the type that the program expects, `molecule` the
+    /// type that the identifiers indicate.
     pub(super) fn new(expected: Molecule, molecule: Option<Molecule>) -> Self {
         Self {
             codes: Vec::new(),
@@ -43,7 +44,7 @@ impl Residues {
         }
     }
 
-    /// Adds a line (trimmed, not empty, no comment).
+    /// Adds a line, which must be trimmed, not empty and no comment.
     pub(super) fn add_line(
         &mut self,
         line: &[u8],
@@ -91,15 +92,16 @@ impl Residues {
             warnings.push(Warning::Hyphens { line: number });
         }
         if !columns.is_empty() {
-            // BLAST+ stops at the first range beyond the limit.
+            // BLAST+ reports only this number of ranges.
             columns.truncate(MAX_RANGES);
             let molecule = self.molecule;
             warnings.push(Warning::InvalidResidues { line: number, columns, molecule });
         }
     }
 
-    /// Returns the code of a letter; `None` if it is dropped. BLAST+ drops more letters for
-    /// nucleotides. The type by the identifiers takes precedence over the expected one.
+    /// Returns the code of a letter; `None` if BLAST+ drops the letter. BLAST+ drops more letters
+    /// for nucleotides. Here, the type that the identifiers indicate takes precedence over the
+    /// expected type.
     fn encode(&self, letter: u8) -> Option<u8> {
         let residue = alphabet::encode(letter);
         let base = nucleotide::encode(letter);
@@ -109,7 +111,7 @@ impl Residues {
         }
         match self.expected {
             Molecule::Protein => residue,
-            // Residues that are no base become `N`.
+            // Residues that are no bases become `N`.
             Molecule::Nucleotide => residue.map(|_| base.map_or(blastna::N, blastna::from_ncbi4na)),
         }
     }
@@ -122,7 +124,7 @@ impl Residues {
         }
     }
 
-    /// Opens or closes a run of lower case before the next residue.
+    /// Starts or ends a run of lower-case letters before the next residue.
     fn mark(&mut self, lower: bool) {
         let position = self.codes.len() as u32;
         match (self.mask_start, lower) {
@@ -135,14 +137,15 @@ impl Residues {
         }
     }
 
-    /// Returns the residues and the runs of lower case.
+    /// Returns the residues and the runs of lower-case letters.
     pub(super) fn finish(mut self) -> (Vec<u8>, Vec<Range<u32>>) {
         self.mark(false);
         (self.codes, self.lower_case)
     }
 }
 
-/// Adds an invalid column and joins neighbours. The last range may exceed the limit by one.
+/// Adds an invalid column, and joins it to a neighbouring range. There can be one range more than
+/// the limit.
 pub(super) fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
     let full = columns.len() > MAX_RANGES;
     match columns.last_mut() {
@@ -152,8 +155,8 @@ pub(super) fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
     }
 }
 
-/// Whether the first line of a sequence resembles a sequence (`CFastaReader::CheckDataLine`).
-/// Hyphens count as residues if they are kept.
+/// Returns whether the first line of a sequence looks like sequence
+/// (`CFastaReader::CheckDataLine`). `hyphen_counts` states whether hyphens count as residues.
 pub(super) fn looks_like_sequence(line: &[u8], hyphen_counts: bool) -> bool {
     let checked = line.len().min(CHECKED_COLUMNS);
     let (mut good, mut bad) = (0, 0);

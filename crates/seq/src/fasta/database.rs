@@ -1,13 +1,13 @@
-//! Sequence lines by the rules of `makeblastdb`.
+//! Residues of a record, by the rules of `makeblastdb`.
 //!
-//! They differ from those for queries (`CFastaBioseqSource`, build_db.cpp) as follows:
+//! The rules differ from those for queries as follows (`CFastaBioseqSource`, build_db.cpp):
 //! * Every record needs its definition line, and a file without records is an error.
-//! * The type of the database decides which letters are residues, never the identifier.
+//! * The type of the database decides which letters are residues. The identifier never does.
 //! * Proteins: all letters, `*` and `-` are residues.
-//! * Nucleotides: the 15 IUPAC letters and `U` are bases; all other letters, including `X` and `*`,
-//!   are dropped with a warning. A hyphen is a gap, stored as `N`, and so is each base of a gap
-//!   line `>?100`. A single hyphen at the end of a line before another is a gap of unknown length:
-//!   one `N`, but a sequence that starts with it counts as empty.
+//! * Nucleotides: the 15 IUPAC letters and `U` are bases. All other letters, including `X` and `*`,
+//!   are dropped with a warning. A hyphen is a gap and stored as `N`, as is each base of a gap line
+//!   `>?100`. A single hyphen at the end of a line before another line is a gap of unknown length.
+//!   It is stored as one `N`, but a sequence that starts with it counts as empty.
 //! * Lower case has no meaning.
 
 use std::ops::Range;
@@ -22,22 +22,22 @@ use crate::{alphabet, nucleotide};
 /// The effect of gaps on a nucleotide record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gaps {
-    /// No effect on the record as a whole.
+    /// The gaps have no effect on the record as a whole.
     #[default]
     Ordinary,
-    /// The sequence starts with a gap of unknown length: it counts as empty.
+    /// The sequence starts with a gap of unknown length, so it counts as empty.
     StartsWithUnknownGap,
     /// The sequence is a single gap, which BLAST+ cannot store.
     Only,
 }
 
-/// In the tables below: a hyphen in a nucleotide sequence.
+/// Mark in the tables below for a hyphen in a nucleotide sequence.
 const GAP: u8 = 0xfc;
-/// White space.
+/// Mark for white space.
 const BLANK: u8 = 0xfd;
-/// The rest of the line is a comment.
+/// Mark for the start of a comment, which extends to the end of the line.
 const COMMENT: u8 = 0xfe;
-/// Dropped with a warning.
+/// Mark for a byte that is dropped with a warning.
 const BAD: u8 = 0xff;
 
 /// The code of each byte, or one of the marks above.
@@ -81,22 +81,22 @@ const fn with_marks() -> Table {
     table
 }
 
-/// A run of hyphens that the next base, gap line or the end of the record closes.
+/// A run of hyphens. The next base, the next gap line or the end of the record ends it.
 #[derive(Clone, Copy, Debug, Default)]
 struct OpenGap {
     length: usize,
-    /// The hyphens are the last of their line.
+    /// Whether the hyphens are the last characters of their line.
     at_line_end: bool,
 }
 
-/// The residues of a record while its lines are read.
+/// The residues of a record while its lines are being read.
 #[derive(Debug)]
 pub(super) struct Residues {
     molecule: Molecule,
     table: &'static Table,
     codes: Vec<u8>,
     open: OpenGap,
-    /// Residues and bases that are no gaps.
+    /// Number of residues or bases that are not in gaps.
     letters: usize,
     gaps: usize,
     starts_unknown: bool,
@@ -121,7 +121,7 @@ impl Residues {
         }
     }
 
-    /// Adds a line (trimmed, not empty, no comment).
+    /// Adds a line, which must be trimmed, not empty and no comment.
     pub(super) fn add_line(
         &mut self,
         line: &[u8],
@@ -143,7 +143,7 @@ impl Residues {
         Ok(())
     }
 
-    /// Adds a line of residues only; does nothing if the line contains anything else.
+    /// Adds a line that consists of residues only. Otherwise adds nothing and returns false.
     fn add_plain(&mut self, line: &[u8]) -> bool {
         let before = self.codes.len();
         self.codes.extend(line.iter().map(|&byte| self.table[usize::from(byte)]));
@@ -175,7 +175,7 @@ impl Residues {
             }
         }
         if !columns.is_empty() {
-            // BLAST+ stops at the first range beyond the limit.
+            // BLAST+ reports only this number of ranges.
             columns.truncate(MAX_RANGES);
             warnings.push(Warning::InvalidResidues { line: number, columns, molecule: None });
         }
@@ -201,7 +201,8 @@ impl Residues {
         Ok(())
     }
 
-    /// Ends a run of hyphens. `at_line_start`: the byte that ends it is the first of its line.
+    /// Ends a run of hyphens. `at_line_start` states whether the byte after the run is the first of
+    /// its line.
     fn close_gap(&mut self, at_line_start: bool) {
         let OpenGap { length, at_line_end } = std::mem::take(&mut self.open);
         if length == 0 {
@@ -213,7 +214,7 @@ impl Residues {
         self.gaps += 1;
     }
 
-    /// Returns the residues, and the effect of gaps on them.
+    /// Returns the residues, and the effect of gaps on the record.
     pub(super) fn finish(mut self) -> (Vec<u8>, Gaps) {
         self.close_gap(true);
         let gaps = match (self.letters, self.gaps) {

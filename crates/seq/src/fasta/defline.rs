@@ -1,4 +1,4 @@
-//! Definition lines.
+//! Parses the definition lines of FASTA.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,17 @@ use crate::id::{
     MAX_LOCAL, Molecule, ObjectId, SeqId, parse_fasta_ids, parse_fasta_ids_with_skipped,
 };
 
-/// Longest accession.
+/// Maximal length of an accession.
 const MAX_ACCESSION: usize = 30;
 /// Minimal number of letters at the end of a title or identifier that look like a misplaced
 /// sequence.
 const SUSPICIOUS_LETTERS: usize = 50;
-/// Minimal number of bases at the end of the title of a nucleotide sequence that look like one.
+/// Minimal number of bases at the end of a nucleotide sequence's title that look like a misplaced
+/// sequence.
 const SUSPICIOUS_BASES: usize = 20;
-/// Maximal number of bases at the end of an identifier of a nucleotide sequence.
+/// Maximal number of bases at the end of a nucleotide sequence's identifier.
 const MAX_BASES: usize = 25;
-/// Maximal number of characters in which BLAST+ searches for the `=` of `[key=value]`.
+/// Number of characters within which BLAST+ searches for the `=` of `[key=value]`.
 const MAX_KEY: usize = 30;
 
 /// The content of a definition line.
@@ -31,18 +32,18 @@ pub(super) struct ParsedDefline {
     pub suspicious: Option<Warning>,
 }
 
-/// Returns the text after `>` if the line starts a record. Lines with `>?` are gaps in a sequence,
-/// but `>?_` means `>`.
+/// Returns the text after `>` if the line starts a record. A line with `>?` is a gap in a sequence
+/// and does not start a record. `>?_` means `>`.
 pub(super) fn text(line: &[u8]) -> Option<&[u8]> {
     let text = line.strip_prefix(b">")?;
     let text = text.strip_prefix(b"?_").unwrap_or(text);
     (!text.starts_with(b"?")).then_some(text)
 }
 
-/// Parses the text after `>`.
+/// Parses the text of a definition line after `>`.
 ///
 /// # Errors
-/// If BLAST+ refuses the text. `warnings` has BLAST+'s warnings in any case.
+/// [`Problem`] if BLAST+ refuses the text. Adds BLAST+'s warnings to `warnings` in any case.
 pub(super) fn parse(
     text: &[u8],
     line: u64,
@@ -78,9 +79,9 @@ pub(super) fn parse(
 
 /// Returns the title, and a warning if it ends like a sequence.
 ///
-/// The title ends at the first control character, except for the first character. It ends like a
-/// sequence if it has more than 50 characters and the last 50 are letters or blanks. For
-/// nucleotides also if it has more than 20 and the last 20 are bases.
+/// The title ends before the first control character after its first character. It ends like a
+/// sequence if it has more than 50 characters and the last 50 are letters. For nucleotides, it ends
+/// like a sequence if it has more than 20 characters and the last 20 are bases.
 fn title(text: &[u8], rules: Rules) -> (Vec<u8>, Option<Warning>) {
     let control = text.iter().skip(1).position(|&c| c < b' ');
     let title = &text[..control.map_or(text.len(), |n| n + 1)];
@@ -97,8 +98,8 @@ fn title(text: &[u8], rules: Rules) -> (Vec<u8>, Option<Warning>) {
     (trim_spaces(title).to_vec(), warning)
 }
 
-/// Returns the end of the first word: a blank, a control character, or the bracket of
-/// `[key=value]`.
+/// Returns the end of the first word. A blank, a control character or the bracket of `[key=value]`
+/// ends it.
 fn word_end(text: &[u8], start: usize) -> usize {
     let mut end = start;
     while end < text.len() {
@@ -111,13 +112,14 @@ fn word_end(text: &[u8], start: usize) -> usize {
             _ => end += 1,
         }
     }
-    // The search for an equals sign may have passed the end.
+    // The search for an equals sign may have passed the end of the text.
     end.min(text.len())
 }
 
-/// Looks for `key=` after a bracket. `Err`: the end of the word; `Ok`: the last position examined.
+/// Looks for `key=` after a bracket. Returns the end of the word as `Err`, or the last examined
+/// position as `Ok` if the word continues.
 fn bracket(text: &[u8], open: usize) -> Result<usize, usize> {
-    // BLAST+ counts the `>`, which is not in `text`.
+    // BLAST+ also counts the `>`, which is not in `text`.
     let limit = text.len().min(MAX_KEY).saturating_sub(1);
     let mut blank = None;
     let mut pos = open + 1;
@@ -133,7 +135,8 @@ fn bracket(text: &[u8], open: usize) -> Result<usize, usize> {
     if text.get(pos) == Some(&b'=') { Err(open) } else { blank.map_or(Ok(pos), Err) }
 }
 
-/// Length of a range at the end of a word, such as `:1-10` or `:c10-1`; 0 if there is none.
+/// Returns the length of a range at the end of a word, such as `:1-10` or `:c10-1`; 0 if there is
+/// none.
 fn range_length(word: &[u8]) -> usize {
     let (mut from, mut to, mut factor) = (0u32, 0u32, 1u32);
     let (mut on_from, mut digits, mut reverse) = (false, false, false);
@@ -161,7 +164,7 @@ fn range_length(word: &[u8]) -> usize {
     if ordered && word.get(pos) == Some(&b':') { word.len() - pos } else { 0 }
 }
 
-/// Parses and checks the identifiers of a word.
+/// Parses and checks the identifiers of a definition line's first word.
 fn identifiers(
     word: &[u8],
     line: u64,
@@ -188,7 +191,8 @@ fn identifiers(
     Ok(ids)
 }
 
-/// BLAST+'s warning or error for an identifier that ends like a sequence (`CFastaIdValidate`).
+/// Returns BLAST+'s warning or error for an identifier that ends like a sequence
+/// (`CFastaIdValidate`).
 fn misplaced_sequence(id: &[u8], rules: Rules) -> Result<Option<Warning>, Problem> {
     if rules.molecule() == Molecule::Nucleotide {
         let bases = id.iter().rev().take_while(|c| b"NACGTacgt".contains(c)).count();
@@ -226,7 +230,7 @@ fn check(id: &SeqId) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether BLAST+ would take the first line of a record for an identifier to be fetched: digits
+/// Returns whether BLAST+ would treat the first line of a record as an identifier to fetch: digits
 /// only, an accession of known shape, or a known tag.
 pub(super) fn is_identifier(line: &[u8]) -> bool {
     let line = trim_spaces(line);

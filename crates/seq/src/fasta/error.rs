@@ -1,4 +1,4 @@
-//! Errors and warnings of reading FASTA.
+//! Errors and warnings of the FASTA reader.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::id::{IdError, IdRefusal, Molecule};
 
-/// An error of reading FASTA.
+/// An error of the FASTA reader.
 #[derive(Debug, thiserror::Error)]
 pub enum FastaError {
     /// The input cannot be read further.
@@ -14,9 +14,9 @@ pub enum FastaError {
     Read {
         /// Name of the input.
         file: PathBuf,
-        /// Line being read.
+        /// The line that was being read.
         line: u64,
-        /// The cause.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The input is not FASTA, or not usable.
@@ -24,17 +24,17 @@ pub enum FastaError {
     Invalid {
         /// Name of the input.
         file: PathBuf,
-        /// The line with the error.
+        /// Number of the line with the error.
         line: u64,
-        /// What is wrong.
+        /// The kind of error.
         problem: Problem,
-        /// BLAST+'s warnings before it gives up on this record.
+        /// BLAST+'s warnings about this record before the error.
         warnings: Vec<Warning>,
     },
 }
 
 impl FastaError {
-    /// The message that BLAST+ prints after `BLAST query error: `, if it has one.
+    /// Returns the message that BLAST+ prints after `BLAST query error: `, if it has one.
     ///
     /// ```
     /// use fleetblast_seq::fasta::{Options, Reader};
@@ -79,7 +79,7 @@ pub enum Problem {
     /// The line is neither sequence nor definition nor comment.
     #[error("this is no sequence")]
     NotSequence,
-    /// Sequence before any definition line, with parsed definition lines.
+    /// A sequence comes before any definition line, although definition lines are parsed.
     #[error("there is no definition line before the sequence")]
     NoDefline,
     /// The file has only blank lines and comments.
@@ -94,7 +94,7 @@ pub enum Problem {
     /// The first word has a known tag but cannot be parsed.
     #[error("{0}")]
     BadIdentifier(#[from] IdError),
-    /// A local identifier that starts with a character that is not allowed there.
+    /// A local identifier starts with a character that is not allowed there.
     #[error("'{0}' is no valid local identifier")]
     InvalidLocal(String),
     /// An identifier is too long for BLAST+.
@@ -102,9 +102,9 @@ pub enum Problem {
     LongIdentifier {
         /// `local id`, `general id string` or `accession`.
         what: &'static str,
-        /// Its length.
+        /// Length of the identifier in characters.
         length: usize,
-        /// The greatest length allowed.
+        /// Maximal length.
         limit: usize,
     },
     /// The identifier of a nucleotide sequence ends with more than 25 bases.
@@ -113,7 +113,7 @@ pub enum Problem {
         /// Number of bases.
         bases: usize,
     },
-    /// An identifier instead of a sequence.
+    /// The record is an identifier instead of a sequence.
     #[error("'{0}' is an identifier, not a sequence")]
     Identifier(String),
     /// The line or sequence has more than 2³¹−1 characters.
@@ -122,7 +122,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What the user can do.
+    /// Returns advice for the user.
     fn advice(&self) -> &'static str {
         match self {
             Self::NotSequence => "give sequences in FASTA format",
@@ -141,61 +141,62 @@ impl Problem {
     }
 }
 
-/// BLAST+'s warnings on standard error while it reads a record. `Display` shows its words.
+/// A warning that BLAST+ prints on standard error while it reads a record. `Display` shows BLAST+'s
+/// text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
-    /// Characters of a line were dropped.
+    /// Some characters of a line were dropped.
     InvalidResidues {
-        /// The line.
+        /// The line number.
         line: u64,
-        /// Columns from 1, as ranges; no more than 1000 ranges.
+        /// Columns of the characters from 1, as at most 1000 ranges.
         columns: Vec<Range<u32>>,
-        /// The type of the sequence by its identifiers.
+        /// The molecule type that the identifiers indicate.
         molecule: Option<Molecule>,
     },
-    /// Hyphens in a line were dropped.
+    /// The hyphens of a line were dropped.
     Hyphens {
-        /// The line.
+        /// The line number.
         line: u64,
     },
-    /// The size in a gap line (`>?`) is no positive number, so it counts as 1.
+    /// The size in a gap line (`>?`) is not a positive number and counts as 1.
     GapSize {
-        /// The line.
+        /// The line number.
         line: u64,
     },
-    /// Invalid modifiers of a gap line.
+    /// A gap line has invalid modifiers.
     Gap {
-        /// The line.
+        /// The line number.
         line: u64,
         /// The kind of error.
         gap: GapLineWarning,
     },
-    /// Commas in the first word became underscores.
+    /// Underscores replace the commas in the first word.
     CommaInId {
-        /// The line.
+        /// The line number.
         line: u64,
     },
     /// A part of the first word is no identifier and was skipped.
     SkippedIdPart(IdRefusal),
-    /// The identifier ends with this many letters, more than 50.
+    /// The identifier ends with more than 50 letters.
     SequenceInId {
         /// Number of letters.
         letters: usize,
     },
-    /// The identifier of a nucleotide sequence ends with this many bases, more than 20.
+    /// The identifier of a nucleotide sequence ends with more than 20 bases.
     BasesInId {
         /// Number of bases.
         bases: usize,
     },
-    /// The title ends with 50 letters.
+    /// The title ends with at least 50 letters.
     SequenceInTitle,
-    /// The title of a nucleotide sequence ends with 20 bases.
+    /// The title of a nucleotide sequence ends with at least 20 bases.
     BasesInTitle,
 }
 
 impl Warning {
-    /// The message on standard error of a program with this name, which BLAST+ puts before some
-    /// warnings.
+    /// Returns the message on standard error of the program with this name. BLAST+ puts the name
+    /// before some warnings.
     pub fn message_for(&self, program: &str) -> String {
         match self {
             Self::SkippedIdPart(_) => format!("Warning: (1306.7) [{program}] {self}"),
@@ -258,27 +259,27 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The kinds of errors in modifiers of a gap line.
+/// The kinds of errors in the modifiers of a gap line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GapLineWarning {
-    /// The text after the length is no modifier.
+    /// The text after the length is not a modifier.
     Modifiers,
-    /// There is no modifier of this name.
+    /// There is no modifier with this name.
     Name(Vec<u8>),
-    /// There is no such type of gaps.
+    /// There is no such gap type.
     Type(Vec<u8>),
-    /// There is no such evidence.
+    /// There is no such evidence of linkage.
     Evidence(Vec<u8>),
-    /// Two types.
+    /// The modifiers state two different gap types.
     Conflict,
-    /// Evidence for a gap of unknown type.
+    /// The modifiers state evidence for a gap of unknown type.
     UnspecifiedOnly,
-    /// No evidence for a gap that must have some.
+    /// A gap whose type requires evidence has none.
     EvidenceMissing,
 }
 
 impl GapLineWarning {
-    /// Writes BLAST+'s message; some have the line.
+    /// Writes BLAST+'s message. Some messages contain the line.
     fn write(&self, line: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = String::from_utf8_lossy;
         match self {

@@ -1,12 +1,12 @@
 //! Gap lines: `>?100`, `>?unk100`, possibly with modifiers such as `[gap-type=scaffold]`
 //! (`CFastaReader::ParseGapLine`).
 //!
-//! The modifiers do not change the sequence; BLAST+ warns of invalid ones.
+//! The modifiers do not change the sequence, but BLAST+ warns of invalid ones.
 
 use super::error::{GapLineWarning, Warning};
 use crate::convert::trim_spaces;
 
-/// Whether a type of gap requires, allows or excludes evidence of linkage.
+/// Whether a gap type requires, excludes or leaves open evidence of linkage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Evidence {
     Unspecified,
@@ -14,7 +14,8 @@ enum Evidence {
     Required,
 }
 
-/// Names of gap types. The two names of repeats mean the same type.
+/// Names of the gap types, with the evidence that each requires. The two names of repeats mean the
+/// same type.
 const TYPES: [(&str, Evidence); 10] = [
     ("between-scaffolds", Evidence::Required),
     ("centromere", Evidence::Forbidden),
@@ -43,7 +44,7 @@ const EVIDENCE: [&str; 12] = [
     "other",
 ];
 
-/// Returns the length of a gap from the text after `>?`, at least 1.
+/// Returns the length of a gap, at least 1, from the text of a gap line after `>?`.
 pub(super) fn length(text: &[u8], line: u64, warnings: &mut Vec<Warning>) -> usize {
     let text = trim_spaces(text);
     let text = text.strip_prefix(b"unk").map_or(text, trim_spaces);
@@ -58,7 +59,7 @@ pub(super) fn length(text: &[u8], line: u64, warnings: &mut Vec<Warning>) -> usi
     length.unwrap_or(1) as usize
 }
 
-/// BLAST+'s warnings about modifiers.
+/// Returns BLAST+'s warnings about the modifiers of a gap line.
 fn modifiers(mut rest: &[u8]) -> Vec<GapLineWarning> {
     let mut warned = Vec::new();
     let mut pairs: Vec<(&[u8], &[u8])> = Vec::new();
@@ -102,18 +103,18 @@ fn modifiers(mut rest: &[u8]) -> Vec<GapLineWarning> {
     warned
 }
 
-/// BLAST+'s warning about evidence that a type of gaps cannot have.
+/// Returns BLAST+'s warning if the evidence does not fit the gap type.
 fn misfit(wanted: Evidence, evidence: &[&str]) -> Option<GapLineWarning> {
     let other = evidence.iter().any(|&word| word != UNSPECIFIED);
     match wanted {
         Evidence::Unspecified => other.then_some(GapLineWarning::UnspecifiedOnly),
-        // Only other readers of NCBI warn of it.
+        // BLAST+ does not warn of it, but other FASTA readers of NCBI do.
         Evidence::Forbidden => None,
         Evidence::Required => (!other).then_some(GapLineWarning::EvidenceMissing),
     }
 }
 
-/// Splits `[key=value]` off the start of a text.
+/// Splits `[key=value]` off the start of a text. Returns key, value and the rest.
 fn pair(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let inner = text.strip_prefix(b"[")?;
     let equals = inner.iter().position(|&c| c == b'=')?;
@@ -131,7 +132,7 @@ fn is_repeat(name: &str) -> bool {
     name.starts_with("repeat-")
 }
 
-/// Converts a name to lower case, with hyphens between its words.
+/// Converts a name to lower case, with hyphens between words.
 fn canonical(name: &[u8]) -> Vec<u8> {
     let letter = |&c: &u8| if matches!(c, b' ' | b'_') { b'-' } else { c.to_ascii_lowercase() };
     name.iter().map(letter).collect()

@@ -1,4 +1,4 @@
-//! Lines of a text with any line ends.
+//! Lines of a text with any kind of line ends.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::FastaError;
 use super::error::Problem;
 
-/// Longest line that is read, in bytes.
+/// Maximal length of a line in bytes.
 const MAX_LINE: usize = i32::MAX as usize;
 
-/// Reads lines that end with LF, CR LF or CR. The current line can be pushed back once.
+/// Reader of lines that end with LF, CR LF or CR. The current line can be pushed back once.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: R,
@@ -33,22 +33,22 @@ impl<R: BufRead> Lines<R> {
         &self.name
     }
 
-    /// The current line without its end.
+    /// Returns the current line without its end.
     pub(super) fn current(&self) -> &[u8] {
         &self.line
     }
 
-    /// Number of the current line, from 1.
+    /// Returns the number of the current line, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Returns the current line again at the next call of `advance`.
+    /// Makes the next call of `advance` return the current line again.
     pub(super) fn push_back(&mut self) {
         self.pushed_back = true;
     }
 
-    /// Goes to the next line; false at the end of the input.
+    /// Goes to the next line. Returns false at the end of the input.
     pub(super) fn advance(&mut self) -> Result<bool, FastaError> {
         if std::mem::take(&mut self.pushed_back) {
             return Ok(true);

@@ -1,21 +1,21 @@
-//! FASTA as `blastp` and `blastn` read queries and `-subject` sequences (`fasta.cpp`,
+//! Reads FASTA as `blastp` and `blastn` read queries and `-subject` sequences (`fasta.cpp`,
 //! `blast_fasta_input.cpp`). All rules were established by running BLAST+ 2.12.0.
 //!
-//! **Lines** end with LF, CR LF or CR; the last may lack its end. (If a file mixes them, BLAST+ can
-//! count lines otherwise or join two; here each of them ends a line.) Blank lines and lines whose
-//! first visible character is `;`, `!` or `#` are skipped anywhere. A line starting with `>` (in
-//! its first column) starts a record; `>?_x` means `>x`.
+//! **Lines** end with LF, CR LF or CR; the last one may lack its end. (If a file mixes them, BLAST+
+//! can count lines differently or join two lines. Here each of them ends a line.) Blank lines and
+//! lines whose first visible character is `;`, `!` or `#` are skipped anywhere. A line with `>` in
+//! its first column starts a record; `>?_x` means `>x`.
 //!
-//! **Residues.** White space around a line does not count for columns. Letters of either case are
+//! **Residues.** Columns do not count the white space around a line. Letters of either case are
 //! residues (all 26, including `U`, `O`, `J`), as is `*`. Lower case marks a mask and is stored as
 //! upper case. `;` makes the rest of the line a comment. `-` is dropped with a warning. Blanks and
-//! tabs are dropped silently. All else, digits included, is dropped with a warning that names the
-//! columns. A line `>?100` or `>?unk100` means that number of `X`; its modifiers `[key=value]`
-//! change nothing (BLAST+ warns of invalid ones).
+//! tabs are dropped silently. All other characters, including digits, are dropped with a warning
+//! that names the columns. A line `>?100` or `>?unk100` means that number of `X`. Its modifiers
+//! `[key=value]` have no effect (BLAST+ warns of invalid ones).
 //!
 //! **Bases.** If nucleotides are expected, the 15 IUPAC letters and `U` (read as `T`) are bases,
-//! and a gap line means `N`s. Other residues of proteins are dropped with the warning, or become
-//! `N` if the identifier is that of a protein.
+//! and a gap line means `N`s. Other residues of proteins are dropped with the same warning. They
+//! become `N` if the identifier is that of a protein.
 //!
 //! **Not FASTA.** As long as a record has no residues, each line must look like sequence. In its
 //! first 70 columns, the characters other than residues, digits, white space and `-` must be fewer
@@ -24,8 +24,8 @@
 //!
 //! **Definition lines.** The title runs from the first character that is not white space to the
 //! next control character (tab, Ctrl-A, NUL). Its first word, up to a blank, is the identifier,
-//! whatever it looks like (`x:1-10`, `lcl|a`). The first record may lack its definition line; it
-//! then has no title.
+//! whatever its form (`x:1-10`, `lcl|a`). The first record may lack its definition line. It then
+//! has no title.
 //!
 //! With [`Options::parse_deflines`] the word up to the first blank or control character is parsed
 //! by [`parse_fasta_ids`](crate::id::parse_fasta_ids), and the title follows it. If the word ends
@@ -33,9 +33,9 @@
 //! `[key=` ends the word. If the identifier is of a nucleotide database (`L00738`), only nucleotide
 //! codes are valid letters. The definition line is then mandatory.
 //!
-//! **Identifiers instead of sequences.** BLAST+ first tries a record that starts with a letter or
-//! digit as an identifier to fetch from NCBI (`P69905`, `12345`, `gi|129295`). This is refused here
-//! ([`Problem::Identifier`]).
+//! **Identifiers instead of sequences.** If a record starts with a letter or digit, BLAST+ first
+//! treats it as an identifier to fetch from NCBI (`P69905`, `12345`, `gi|129295`). This reader
+//! refuses such records ([`Problem::Identifier`]).
 
 mod data;
 pub mod database;
@@ -59,7 +59,7 @@ use crate::id::{Molecule, SeqId};
 /// Options for reading FASTA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// `-parse_deflines`, `-parse_seqids`: read identifiers from the first word.
+    /// Whether to parse identifiers from the first word (`-parse_deflines`, `-parse_seqids`).
     pub parse_deflines: bool,
     /// The program whose rules apply.
     pub rules: Rules,
@@ -81,14 +81,14 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// The expected type of sequences.
+    /// Returns the expected type of sequences.
     pub fn molecule(self) -> Molecule {
         match self {
             Rules::Query(molecule) | Rules::Database(molecule) => molecule,
         }
     }
 
-    /// Whether these are the rules for queries and `-subject` sequences.
+    /// Returns whether these are the rules for queries and `-subject` sequences.
     pub fn is_query(self) -> bool {
         matches!(self, Rules::Query(_))
     }
@@ -97,38 +97,37 @@ impl Rules {
 /// One sequence of a FASTA file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The definition line as it is, without `>` and line end; empty if there is none.
+    /// The definition line without `>` and line end; empty if there is none.
     pub defline: Vec<u8>,
-    /// False for a sequence without definition line.
+    /// Whether the sequence has a definition line.
     pub has_defline: bool,
-    /// The title that BLAST+ makes of the definition line.
+    /// The title that BLAST+ extracts from the definition line.
     pub title: Vec<u8>,
-    /// With [`Options::parse_deflines`] the parsed identifiers. Empty if BLAST+ generates one:
-    /// without that option, without a first word, or if the word ends with a range.
+    /// The identifiers, parsed with [`Options::parse_deflines`]. Empty if BLAST+ generates an
+    /// identifier: without that option, without a first word, or if the word ends with a range.
     pub ids: Vec<SeqId>,
-    /// The residues in NCBIstdaa. Bases of queries are in blastna, bases for a database in ncbi4na,
-    /// one per byte.
+    /// The residues in NCBIstdaa. Bases of queries are in blastna, and bases for a database in
+    /// ncbi4na, one per byte.
     pub residues: Vec<u8>,
-    /// The effect of hyphens and gap lines on the record; only in a nucleotide database.
+    /// The effect of hyphens and gap lines on the record, for nucleotide databases only.
     pub gaps: Gaps,
-    /// Runs of lower-case letters, ascending; always empty by the rules of databases.
+    /// Runs of lower-case letters, ascending. By the rules for databases there are none.
     pub lower_case: Vec<Range<u32>>,
-    /// Number of the record's first line, from 1.
+    /// Number of the record's first line in the input, from 1.
     pub line: u64,
     /// BLAST+'s warnings on standard error, in its order.
     pub warnings: Vec<Warning>,
 }
 
 impl Record {
-    /// The first word of the title, empty if there is no title. Without
-    /// [`Options::parse_deflines`] it is printed as the identifier.
+    /// Returns the first word of the title; empty if there is no title. Without
+    /// [`Options::parse_deflines`] reports print it as the identifier.
     pub fn first_word(&self) -> &[u8] {
         self.title.split(|&c| c == b' ').next().unwrap_or_default()
     }
 }
 
-/// Reads records from FASTA text, one at a time. It keeps at most one record and one line in
-/// memory.
+/// Reader of FASTA records, one at a time. It keeps at most one record and one line in memory.
 ///
 /// ```
 /// use fleetblast_seq::fasta::{Options, Reader};
@@ -152,23 +151,24 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Makes a reader of `input`. Errors name it `name`: the path as the user gave it.
+    /// Makes a reader of `input`. Errors call the input `name`: the path as the user gave it.
     pub fn new(input: R, name: impl Into<PathBuf>, options: Options) -> Self {
         Self { lines: Lines::new(input, name.into()), options }
     }
 
-    /// The options of the reader.
+    /// Returns the options of the reader.
     pub fn options(&self) -> Options {
         self.options
     }
 
-    /// Sets the number of lines before the start of the input, so that errors have the right lines.
+    /// Sets the number of lines before the start of the input, so that errors have the right line
+    /// numbers.
     pub fn with_lines_before(mut self, lines: u64) -> Self {
         self.lines.count_from(lines);
         self
     }
 
-    /// The name given for the input.
+    /// Returns the name of the input.
     pub fn name(&self) -> &Path {
         self.lines.name()
     }
@@ -176,7 +176,7 @@ impl<R: BufRead> Reader<R> {
     /// Reads the next record; `None` at the end of the input.
     ///
     /// # Errors
-    /// [`FastaError`]; the reader cannot be used afterwards.
+    /// [`FastaError`]. The reader cannot be used afterwards.
     pub fn next_record(&mut self) -> Result<Option<Record>, FastaError> {
         if !self.lines.advance()? {
             return Ok(None);
@@ -230,19 +230,19 @@ impl<R: BufRead> Reader<R> {
         Ok(draft.map(Draft::finish))
     }
 
-    /// Whether a sequence without a definition line is an error.
+    /// Returns whether a sequence without a definition line is an error.
     fn needs_defline(&self) -> bool {
         self.options.parse_deflines || !self.options.rules.is_query()
     }
 
-    /// Makes an error at the current line.
+    /// Makes the error for the current line.
     fn error(&self, problem: Problem, warnings: Vec<Warning>) -> FastaError {
         let file = self.lines.name().to_path_buf();
         FastaError::Invalid { file, line: self.lines.number(), problem, warnings }
     }
 
-    /// Refuses an identifier: BLAST+ tries the first line of a record as an identifier before it
-    /// takes it for residues.
+    /// Refuses a record that starts with an identifier. BLAST+ tries the first line of a record as
+    /// an identifier before it reads the line as residues.
     fn refuse_identifier(&self) -> Result<(), FastaError> {
         let line = trim_spaces(self.lines.current());
         if defline::is_identifier(line) {
@@ -253,7 +253,7 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// A record while it is read.
+/// A record that is being read.
 #[derive(Debug)]
 struct Draft {
     record: Record,
@@ -261,12 +261,12 @@ struct Draft {
     residues: Data,
 }
 
-/// The residues of a record while its lines are read.
+/// The residues of a record that is being read.
 #[derive(Debug)]
 enum Data {
-    /// By the rules for queries.
+    /// Residues by the rules for queries.
     Query(Residues),
-    /// By the rules for databases.
+    /// Residues by the rules for databases.
     Database(database::Residues),
 }
 

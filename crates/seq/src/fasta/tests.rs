@@ -1,5 +1,5 @@
-//! Goldens from `blastp -query x.fa -subject s.fa -outfmt "6 qseqid qlen qseq"` and its standard
-//! error, with and without `-parse_deflines`.
+//! The expected values are those of `blastp -query x.fa -subject s.fa -outfmt "6 qseqid qlen qseq"`
+//! and its standard error, with and without `-parse_deflines`.
 
 #![expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
 
@@ -111,7 +111,7 @@ fn junk_is_refused() {
         assert_eq!(message(format!(">a\n {line}\nMKT").as_bytes(), false), junk, "{line}");
     }
     assert_eq!(letters(&read(b">a\n @a\nMKT")[0]), "AMKT");
-    // Two bad characters in eleven are allowed; after the first residues any characters are.
+    // Two bad characters in eleven are allowed. After the first residues, any characters are.
     assert_eq!(letters(&read(b">a\nMKTAYIAKQ@@\n%%%%%\n")[0]), "MKTAYIAKQ");
     assert_eq!(message(b">a\nMKTAYIA@@\n", false), junk);
     let error = read_with(b">a\n%%%%\n", false).unwrap_err().to_string();

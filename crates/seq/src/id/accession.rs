@@ -2,7 +2,7 @@
 //!
 //! Accessions are letters followed by digits. NCBI assigns combinations of a prefix and a number of
 //! digits to databases. The tables `data/accession_rules.txt` and `data/accession_exceptions.txt`
-//! have the assignments as of BLAST+ 2.12.0.
+//! have these assignments as of BLAST+ 2.12.0.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,15 +12,15 @@ use super::{Molecule, SeqId, TextKind};
 /// The database and molecule type that a bare accession indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessionType {
-    /// An accession of this database, and the molecule type if it is known.
+    /// An accession of this database, with its molecule type if that is known.
     Text(TextKind, Option<Molecule>),
     /// A PDB entry, possibly with a chain.
     Pdb,
-    /// No known database.
+    /// An accession of no known database.
     Unknown,
 }
 
-/// Identifies a bare accession with or without version. A number is not a gi here.
+/// Identifies the database of a bare accession with or without version. A number is not a gi here.
 pub fn identify_accession(accession: &[u8]) -> AccessionType {
     let (main, version) = match accession.iter().position(|&c| c == b'.') {
         Some(dot) => (&accession[..dot], Some(&accession[dot + 1..])),
@@ -44,7 +44,7 @@ fn identify_main(main: &[u8], has_version: bool) -> AccessionType {
     let Some(after) = after else {
         return look_up(&main[..letters], &main[letters..], None);
     };
-    // A letter among or after the digits: special formats.
+    // A letter among or after the digits occurs in special formats only.
     if !has_version && is_pdb(main, letters, after) {
         return AccessionType::Pdb;
     }
@@ -54,7 +54,7 @@ fn identify_main(main: &[u8], has_version: bool) -> AccessionType {
     if !has_version && is_prf(main, letters, after) {
         return AccessionType::Text(TextKind::Prf, Some(Molecule::Protein));
     }
-    // Members of whole-genome projects: AAAA01P000001.
+    // Members of whole-genome projects have accessions such as AAAA01P000001.
     let flag = main[after];
     let flagged = letters >= 4
         && after == letters + 2
@@ -69,7 +69,8 @@ fn identify_main(main: &[u8], has_version: bool) -> AccessionType {
     look_up(&main[..letters], &digits, Some(flag))
 }
 
-/// Whether the text is a PDB entry: `1ABC`, or with a chain after a bar, hyphen or underscore.
+/// Returns whether the text is a PDB entry: `1ABC`, or with a chain after a bar, hyphen or
+/// underscore.
 fn is_pdb(main: &[u8], first_digit: usize, first_letter: usize) -> bool {
     let shape = first_digit == 0
         && first_letter < 5
@@ -82,7 +83,8 @@ fn is_pdb(main: &[u8], first_digit: usize, first_letter: usize) -> bool {
     shape && (chain || main.len() == 4)
 }
 
-/// UniProt's formats of 6 and 10 characters: `P1A2B3`, `A0A024R1R8`.
+/// Returns whether the text has one of UniProt's formats of 6 and 10 characters: `P1A2B3`,
+/// `A0A024R1R8`.
 fn is_uniprot(main: &[u8], first_digit: usize) -> bool {
     if first_digit != 1 {
         return false;
@@ -107,7 +109,8 @@ fn is_uniprot(main: &[u8], first_digit: usize) -> bool {
     }
 }
 
-/// Six or seven digits and one or two letters, possibly with more after a colon: `0806162C`.
+/// Returns whether the text is a PRF accession, such as `0806162C`: six or seven digits and one or
+/// two letters, possibly with more after a colon.
 fn is_prf(main: &[u8], first_digit: usize, first_letter: usize) -> bool {
     let at = |i: usize| main.get(i).copied();
     let ends = |i: usize| matches!(at(i), None | Some(b':'));
@@ -118,7 +121,7 @@ fn is_prf(main: &[u8], first_digit: usize, first_letter: usize) -> bool {
                 && ends(first_letter + 2)))
 }
 
-/// Looks letters and digits up in the tables.
+/// Looks up the letters and digits of an accession in the tables.
 fn look_up(letters: &[u8], digits: &[u8], flag: Option<u8>) -> AccessionType {
     let shape = (letters.len(), digits.len());
     let Some(patterns) = RULES.get(&shape) else { return AccessionType::Unknown };
@@ -136,7 +139,7 @@ fn look_up(letters: &[u8], digits: &[u8], flag: Option<u8>) -> AccessionType {
     }
 }
 
-/// Database and molecule type, from a line of the tables.
+/// Database and molecule type in a line of the tables.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     kind: Option<TextKind>,
@@ -188,15 +191,16 @@ static RULES: LazyLock<HashMap<(usize, usize), Vec<Pattern>>> = LazyLock::new(||
     rules
 });
 
-/// Numbers, ascending, that belong to one database.
+/// A database and the ascending ranges of accession numbers that belong to it.
 type Numbers = (Entry, Vec<(u64, u64)>);
 
-/// Accessions of other databases than their letters indicate.
+/// Accessions that belong to another database than their letters indicate.
 #[derive(Debug, Default)]
 struct Exceptions {
-    /// By letters and number of digits: database, and ranges of numbers, ascending.
+    /// Ranges of numbers, by letters and number of digits.
     numbers: HashMap<(&'static str, usize), Vec<Numbers>>,
-    /// First and last prefix, number of digits: all accessions with these belong to the entry.
+    /// First and last letters, and number of digits. All accessions with letters in this range
+    /// belong to the entry's database.
     letters: Vec<(&'static str, &'static str, usize, Entry)>,
 }
 
@@ -229,7 +233,8 @@ static EXCEPTIONS: LazyLock<Exceptions> = LazyLock::new(|| {
     all
 });
 
-/// Parses `gap` and `gap+more` words, which continue from the last range.
+/// Parses words `gap` and `gap+more`. Each range starts `gap` after the end of the last one and has
+/// `more` further numbers.
 fn extend_ranges(ranges: &mut Vec<(u64, u64)>, words: &str) {
     let mut last = ranges.last().map_or(0, |range| range.1);
     for word in words.split(' ') {
@@ -262,7 +267,7 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 impl SeqId {
-    /// The molecule type, if the identifier indicates it (`CSeq_id::IdentifyAccession`).
+    /// Returns the molecule type, if the identifier indicates it (`CSeq_id::IdentifyAccession`).
     pub fn molecule(&self) -> Option<Molecule> {
         match self {
             Self::Text { kind: TextKind::Pir | TextKind::SwissProt | TextKind::Prf, .. } => {

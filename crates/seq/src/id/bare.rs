@@ -1,5 +1,5 @@
-//! Words without a tag: accessions of known shape, identifiers of well-known databases, local
-//! identifiers (`CSeq_id::Set`).
+//! Parses words without a tag: accessions of known shape, identifiers with the name of a database
+//! before a colon, and local identifiers (`CSeq_id::Set`).
 
 use super::accession::{AccessionType, identify_accession};
 use super::refusal::IdRefusal;
@@ -7,7 +7,7 @@ use super::tagged::text;
 use super::{MAX_LOCAL, ObjectId, SeqId, TextKind};
 use crate::convert::trim_spaces;
 
-/// Databases that may precede a bare identifier and a colon: `SRA:SRR123.1`.
+/// Databases that may stand before a colon and a bare identifier: `SRA:SRR123.1`.
 const COLON_DATABASES: [&str; 21] = [
     "ATGC",
     "BCMHGSC",
@@ -32,7 +32,7 @@ const COLON_DATABASES: [&str; 21] = [
     "WUGSC",
 ];
 
-/// Which words count as local identifiers, if they are not accessions.
+/// The words that count as local identifiers if they are not accessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LocalIds {
     /// No word.
@@ -82,8 +82,8 @@ pub(super) fn parse_bare(word: &[u8], locals: LocalIds) -> Result<SeqId, IdRefus
     }
 }
 
-/// A PDB entry, possibly with a chain after one more character. A single last character directly
-/// after the entry is the chain.
+/// Parses a PDB entry, possibly with a chain after one separating character. A single character
+/// right after the entry is also its chain.
 fn pdb_bare(word: &[u8]) -> SeqId {
     let chain = match word {
         [_, _, _, _, last] if *last != b'|' => &word[4..],

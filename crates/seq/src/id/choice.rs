@@ -1,29 +1,30 @@
-//! Chooses among several identifiers of one sequence (`Seq_id.cpp`).
+//! Chooses one of several identifiers of a sequence (`Seq_id.cpp`).
 
 use super::{NumberKind, SeqId, TextKind};
 
-/// Chooses the identifier with the lowest text score, the first of equals. The tabular formats
-/// print its accession. Accessions precede those of RefSeq; local identifiers, general ones and gi
-/// follow.
+/// Chooses the identifier with the lowest text score, the first one of equals. The tabular formats
+/// print its accession. Accessions of other databases come first, then those of RefSeq, then local
+/// identifiers, general ones and gi.
 pub fn choose_text_id(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(text_score(id), id))
 }
 
-/// Chooses the identifier with the lowest rank, the first of equals. BLAST+ uses it to name a
-/// sequence internally. gi come first, then accessions; local and general identifiers come last.
+/// Chooses the identifier with the lowest rank, the first one of equals. BLAST+ uses it to name a
+/// sequence internally. A gi comes first, then accessions; local and general identifiers come last.
 pub fn choose_best_id(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(best_rank(id), id))
 }
 
-/// Chooses the identifier with the highest rank, the first of equals. The pairwise report, the
+/// Chooses the identifier with the highest rank, the first one of equals. The pairwise report, the
 /// description table and links show it.
 pub fn choose_report_id(ids: &[SeqId]) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| -adjusted(best_rank(id), id))
 }
 
-/// Chooses the identifier that names a sequence in SAM. It is the [`choose_text_id`] if that has an
-/// accession or a name, else the [`choose_best_id`], by which alignments identify the sequence
-/// (`CSAM_CIGAR_Formatter::AdjustSeqIdType`, sam_formatter.cpp; `eGetId_ForceAcc`, sequence.cpp).
+/// Chooses the identifier that names a sequence in SAM. It is the result of [`choose_text_id`] if
+/// this has an accession or a name. Otherwise it is the result of [`choose_best_id`], by which
+/// alignments identify the sequence (`CSAM_CIGAR_Formatter::AdjustSeqIdType`, sam_formatter.cpp;
+/// `eGetId_ForceAcc`, sequence.cpp).
 pub fn choose_sam_id(ids: &[SeqId]) -> Option<&SeqId> {
     match choose_text_id(ids) {
         Some(id @ SeqId::Text { .. }) => Some(id),
@@ -31,18 +32,19 @@ pub fn choose_sam_id(ids: &[SeqId]) -> Option<&SeqId> {
     }
 }
 
-/// Chooses the identifier with the lowest rank for FASTA headers, the first of equals.
+/// Chooses the identifier with the lowest rank for FASTA headers, the first one of equals.
 fn fasta_choice(ids: &[SeqId], is_protein: bool) -> Option<&SeqId> {
     ids.iter().min_by_key(|id| adjusted(fasta_rank(id, is_protein), id))
 }
 
-/// Number of the first gi, 0 if there is none.
+/// Returns the number of the first gi; 0 if there is none.
 pub fn gi(ids: &[SeqId]) -> i64 {
     ids.iter().find_map(|id| if let SeqId::Gi(gi) = id { Some(*gi) } else { None }).unwrap_or(0)
 }
 
-/// The identifiers as `qseqid` and `sseqid` print them: the gi, if any, and the [`choose_text_id`],
-/// joined by a bar; `Unknown` if there is none. Local identifiers lose their tag.
+/// Formats the identifiers as `qseqid` and `sseqid` print them: the gi, if any, and the result of
+/// [`choose_text_id`], joined by a bar. Returns `Unknown` if there are no identifiers. Local
+/// identifiers lose their tag.
 pub fn format_id_list(ids: &[SeqId]) -> Vec<u8> {
     let list = behind_gi(ids, choose_text_id(ids), |id| match id {
         SeqId::Local(local) => local.text(),
@@ -51,13 +53,14 @@ pub fn format_id_list(ids: &[SeqId]) -> Vec<u8> {
     if list.is_empty() { b"Unknown".to_vec() } else { list }
 }
 
-/// The identifiers in a FASTA header of long identifiers: the gi, if any, and the one with the
-/// lowest rank for such headers, joined by a bar (`CSeq_id::WriteAsFasta`).
+/// Formats the identifiers for a FASTA header with long identifiers (`CSeq_id::WriteAsFasta`). The
+/// result is the gi, if any, and the identifier with the lowest rank for such headers, joined by a
+/// bar.
 pub fn format_fasta_ids(ids: &[SeqId], is_protein: bool) -> Vec<u8> {
     behind_gi(ids, fasta_choice(ids, is_protein), SeqId::fasta)
 }
 
-/// Joins the first gi, if any, and the chosen identifier by a bar. A chosen gi is not repeated.
+/// Joins the first gi, if any, and the chosen identifier by a bar. Does not repeat a chosen gi.
 fn behind_gi(ids: &[SeqId], chosen: Option<&SeqId>, print: impl Fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     let is_gi = |id: &&SeqId| matches!(id, SeqId::Gi(_));
     let gi = ids.iter().find(is_gi).map(SeqId::fasta);
@@ -89,8 +92,8 @@ fn best_rank(id: &SeqId) -> i32 {
     }
 }
 
-/// The base of the order in FASTA headers of proteins (`BaseFastaAAScore`) and of nucleotides
-/// (`BaseFastaNAScore`).
+/// Returns the rank in FASTA headers of proteins (`BaseFastaAAScore`) or of nucleotides
+/// (`BaseFastaNAScore`), before adjustment.
 fn fasta_rank(id: &SeqId, is_protein: bool) -> i32 {
     use {NumberKind as N, TextKind as T};
     let [protein, nucleotide] = match id {

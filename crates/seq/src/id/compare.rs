@@ -1,10 +1,10 @@
-//! Whether two identifiers name the same sequence (`CSeq_id::Match`, Seq_id.cpp).
+//! Compares identifiers that can name the same sequence (`CSeq_id::Match`, Seq_id.cpp).
 
 use super::{ObjectId, SeqId, TextKind};
 
 impl SeqId {
-    /// Whether both identifiers name the same sequence. An accession without version matches every
-    /// version, a PDB entry without chain every chain.
+    /// Returns whether both identifiers name the same sequence. An accession without version
+    /// matches every version. A PDB entry without chain matches every chain.
     pub fn matches(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Local(a), Self::Local(b)) => a.matches(b),
@@ -22,7 +22,8 @@ impl SeqId {
         }
     }
 
-    /// Compares two accessions, or two names, without regard to case; versions if both have one.
+    /// Compares two accessions, or else two names, without regard to case. Also compares the
+    /// versions if both have one.
     fn matches_text(&self, other: &Self) -> bool {
         let (Self::Text { accession, name, version, .. }, Self::Text { .. }) = (self, other) else {
             return false;
@@ -40,14 +41,14 @@ impl SeqId {
 }
 
 impl ObjectId {
-    /// Whether both are equal; a number equals its text.
+    /// Returns whether both are equal, without regard to case. A number equals its text.
     fn matches(&self, other: &Self) -> bool {
         self.text().eq_ignore_ascii_case(&other.text())
     }
 }
 
 impl TextKind {
-    /// Whether accessions of this database are compared with those of the other nucleotide
+    /// Returns whether accessions of this database are compared with those of the other nucleotide
     /// databases.
     fn shares_accessions(self) -> bool {
         use TextKind::*;

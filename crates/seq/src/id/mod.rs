@@ -1,8 +1,7 @@
-//! Sequence identifiers: the types that NCBI knows, read from FASTA definition lines and written
-//! back.
+//! Sequence identifiers: the types that NCBI knows, parsed from FASTA definition lines and
+//! formatted again.
 //!
-//! The functions by field of the output (`tabular.cpp`, `showdefline.cpp`,
-//! `align_format_util.cpp`):
+//! Each output uses these functions (`tabular.cpp`, `showdefline.cpp`, `align_format_util.cpp`):
 //!
 //! | output | function |
 //! |---|---|
@@ -13,8 +12,8 @@
 //! | pairwise report: table, `>` lines, `Query=` | [`choose_report_id`], then [`SeqId::bare`] |
 //! | the identifier of a sequence inside BLAST | [`choose_best_id`] |
 //!
-//! Without `-parse_deflines` (or `-parse_seqids` for a database) none of this applies: the first
-//! word of the title is the identifier.
+//! Without `-parse_deflines` (or `-parse_seqids` for a database) none of this applies. The first
+//! word of the title is then the identifier.
 
 pub mod accession;
 mod bare;
@@ -38,40 +37,40 @@ pub use self::parse::{
 };
 pub use self::refusal::IdRefusal;
 
-/// Longest local identifier, and longest tag of a general one.
+/// Maximal length of a local identifier, and of the tag of a general one.
 pub(crate) const MAX_LOCAL: usize = 50;
 
 /// The databases whose identifiers are an accession with optional name, release and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TextKind {
-    /// `gb`
+    /// GenBank, tag `gb`.
     GenBank,
-    /// `emb`
+    /// EMBL, tag `emb`.
     Embl,
-    /// `pir`
+    /// PIR, tag `pir`.
     Pir,
-    /// `sp`, and `tr` where the release is `unreviewed`
+    /// Swiss-Prot, tag `sp`, or `tr` if the release is `unreviewed`.
     SwissProt,
-    /// `ref`
+    /// RefSeq, tag `ref`.
     RefSeq,
-    /// `dbj`
+    /// DDBJ, tag `dbj`.
     Ddbj,
-    /// `prf`
+    /// PRF, tag `prf`.
     Prf,
-    /// `tpg`
+    /// Third-party annotation of GenBank, tag `tpg`.
     TpaGenBank,
-    /// `tpe`
+    /// Third-party annotation of EMBL, tag `tpe`.
     TpaEmbl,
-    /// `tpd`
+    /// Third-party annotation of DDBJ, tag `tpd`.
     TpaDdbj,
-    /// `gpp`
+    /// Gpipe, tag `gpp`.
     Gpipe,
-    /// `nat`
+    /// Named annotation track, tag `nat`.
     NamedAnnotTrack,
 }
 
 impl TextKind {
-    /// The tag of these identifiers.
+    /// Returns the tag of these identifiers.
     pub const fn tag(self) -> &'static str {
         match self {
             Self::GenBank => "gb",
@@ -90,19 +89,19 @@ impl TextKind {
     }
 }
 
-/// The databases with numeric identifiers, except for gi.
+/// The databases with numeric identifiers, except gi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NumberKind {
-    /// `bbs`, GenInfo backbone sequence
+    /// GenInfo backbone sequence, tag `bbs`.
     BackboneSequence,
-    /// `bbm`, GenInfo backbone molecule
+    /// GenInfo backbone molecule, tag `bbm`.
     BackboneMolecule,
-    /// `gim`, GenInfo import
+    /// GenInfo import, tag `gim`.
     Import,
 }
 
 impl NumberKind {
-    /// The tag of these identifiers.
+    /// Returns the tag of these identifiers.
     pub const fn tag(self) -> &'static str {
         match self {
             Self::BackboneSequence => "bbs",
@@ -112,33 +111,34 @@ impl NumberKind {
     }
 }
 
-/// Release of Swiss-Prot identifiers with the tag `tr`.
+/// Release name of Swiss-Prot identifiers with the tag `tr`.
 const UNREVIEWED: &[u8] = b"unreviewed";
 
 /// One identifier of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SeqId {
-    /// `lcl|...`
+    /// A local identifier: `lcl|...`.
     Local(ObjectId),
-    /// `gnl|db|tag`; database `BL_ORD_ID` marks a sequence without identifiers of its own.
+    /// A general identifier: `gnl|db|tag`. The database `BL_ORD_ID` marks a sequence without
+    /// identifiers of its own.
     General {
         /// Name of the database.
         db: Vec<u8>,
         /// Identifier in the database.
         tag: ObjectId,
     },
-    /// `gi|...`
+    /// A GI: `gi|...`.
     Gi(i64),
-    /// `pdb|mol|chain`
+    /// A PDB identifier: `pdb|mol|chain`.
     Pdb {
-        /// Entry.
+        /// PDB entry.
         mol: Vec<u8>,
-        /// Chain, empty if none.
+        /// Chain; empty if there is none.
         chain: Vec<u8>,
     },
-    /// `pat|country|number|sequence`
+    /// A sequence in a patent: `pat|country|number|sequence`.
     Patent {
-        /// Country.
+        /// Country of the patent.
         country: Vec<u8>,
         /// Number of the patent or application.
         number: Vec<u8>,
@@ -147,18 +147,18 @@ pub enum SeqId {
     },
     /// An accession with optional name, release and version.
     Text {
-        /// Which database.
+        /// The database.
         kind: TextKind,
-        /// Accession without version, empty if there is only a name.
+        /// Accession without version; empty if there is only a name.
         accession: Vec<u8>,
-        /// Version.
+        /// Version, if there is one.
         version: Option<u32>,
-        /// Locus or entry name, empty if none.
+        /// Locus or entry name; empty if there is none.
         name: Vec<u8>,
-        /// Release tag, empty if none.
+        /// Release name; empty if there is none.
         release: Vec<u8>,
     },
-    /// An identifier that is a number only.
+    /// A numeric identifier of this database.
     Numbered(NumberKind, i64),
 }
 
@@ -172,7 +172,7 @@ pub enum Molecule {
 }
 
 impl SeqId {
-    /// Returns the texts of the identifier, without tags, to change them.
+    /// Returns the texts of the identifier, without tags, for changes.
     pub fn texts_mut(&mut self) -> Vec<&mut Vec<u8>> {
         match self {
             Self::Local(ObjectId::Text(text)) => vec![text],
@@ -215,21 +215,21 @@ impl SeqId {
         }
     }
 
-    /// Formats the identifier without tag and version: accession (upper case), else name;
+    /// Formats the identifier without tag and version: the accession in upper case, else the name;
     /// `mydb:tag1`, `1ABC_A`, `USRE33188_1`.
     pub fn accession(&self) -> Vec<u8> {
         self.content(false)
     }
 
-    /// Formats the identifier as [`accession`](Self::accession), with the version after a dot if
+    /// Formats the identifier like [`accession`](Self::accession), with the version after a dot if
     /// there is one.
     pub fn accession_version(&self) -> Vec<u8> {
         self.content(true)
     }
 
-    /// Formats the identifier as the pairwise report prints it. That is
-    /// [`accession_version`](Self::accession_version), but the whole FASTA form for `gi`, `pir` and
-    /// `prf` (`CAlignFormatUtil::GetBareId`).
+    /// Formats the identifier as the pairwise report prints it (`CAlignFormatUtil::GetBareId`).
+    /// This is [`accession_version`](Self::accession_version), but the whole FASTA form for `gi`,
+    /// `pir` and `prf`.
     pub fn bare(&self) -> Vec<u8> {
         match self {
             Self::Gi(_) | Self::Text { kind: TextKind::Pir | TextKind::Prf, .. } => self.fasta(),
@@ -237,7 +237,7 @@ impl SeqId {
         }
     }
 
-    /// Whether the identifier is only the number of a sequence in a database without parsed
+    /// Returns whether the identifier is only the number of a sequence in a database without parsed
     /// identifiers.
     pub fn is_ordinal(&self) -> bool {
         matches!(self, Self::General { db, .. } if db == b"BL_ORD_ID")
@@ -272,7 +272,7 @@ fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-/// The value of a text of decimal digits only, if it fits.
+/// Parses a text of decimal digits only; `None` for any other text, and if the value does not fit.
 fn digits(text: &[u8]) -> Option<i64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;

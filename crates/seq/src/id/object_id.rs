@@ -1,4 +1,4 @@
-//! Object-ids: the part of an identifier that is a number or a text.
+//! Object-ids: parts of identifiers that are a number or a text.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::digits;
 use super::refusal::IdRefusal;
 use crate::convert::parse_integer;
 
-/// A number or a text (NCBI's Object-id).
+/// A number or a text, as NCBI's Object-id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ObjectId {
     /// A number.
@@ -16,8 +16,8 @@ pub enum ObjectId {
 }
 
 impl ObjectId {
-    /// Parses a text as a number if it is from 1 to 2³¹−1, without sign or leading zeros; keeps any
-    /// other text.
+    /// Makes a number of a text from 1 to 2³¹−1 without sign or leading zeros. Keeps any other
+    /// text.
     pub fn from_text(text: &[u8]) -> Self {
         let number = match text.first() {
             Some(b'1'..=b'9') => digits(text).filter(|&n| n <= i64::from(i32::MAX)),
@@ -26,7 +26,7 @@ impl ObjectId {
         number.map_or_else(|| Self::Text(text.to_vec()), Self::Number)
     }
 
-    /// Text of the number, or the text itself.
+    /// Returns the number as text, or the text itself.
     pub fn text(&self) -> Vec<u8> {
         match self {
             Self::Number(number) => number.to_string().into_bytes(),
@@ -34,10 +34,10 @@ impl ObjectId {
         }
     }
 
-    /// Returns the number, where BLAST+ allows no text.
+    /// Returns the number, for identifiers in which BLAST+ allows no text.
     ///
     /// # Errors
-    /// If it is a text.
+    /// [`IdRefusal`] if it is a text.
     pub fn number(&self) -> Result<i64, IdRefusal> {
         match self {
             Self::Number(number) => Ok(*number),
@@ -45,10 +45,10 @@ impl ObjectId {
         }
     }
 
-    /// Returns the number; parses a text such as `007`.
+    /// Returns the number. Also parses a text such as `007` as a number.
     ///
     /// # Errors
-    /// If it is a text that is no number.
+    /// [`IdRefusal`] for a text that is no number.
     pub fn parse_number(&self) -> Result<i64, IdRefusal> {
         match self {
             Self::Number(number) => Ok(*number),

@@ -1,4 +1,4 @@
-//! Parses identifiers, as in the first word of a definition line (`CSeq_id::ParseIDs`).
+//! Parses identifiers, such as the first word of a definition line (`CSeq_id::ParseIDs`).
 
 use super::SeqId;
 use super::bare::{LocalIds, parse_bare};
@@ -6,25 +6,26 @@ use super::refusal::IdRefusal;
 use super::tagged::{Tag, parse_first_tagged, parse_tagged};
 use crate::convert::trim_spaces;
 
-/// A word that cannot be parsed as identifiers.
+/// Error for a word that cannot be parsed as identifiers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Could not construct seq-id from '{}'", String::from_utf8_lossy(.word))]
 pub struct IdError {
-    /// The word.
+    /// The word that was to be parsed.
     pub word: Vec<u8>,
 }
 
-/// Parses the identifiers of a definition line's first word as `blastp -parse_deflines` does.
+/// Parses the identifiers in a definition line's first word as `blastp -parse_deflines` does.
 ///
-/// It can be FASTA style (`sp|P69905.2|HBA_HUMAN`, `gi|999|gb|AAA12345.1|`) or a bare accession of
-/// known shape (`NP_000549.1`, `P12345`, `1ABC_A`). Anything else is a local identifier.
+/// The word can be in FASTA style (`sp|P69905.2|HBA_HUMAN`, `gi|999|gb|AAA12345.1|`) or a bare
+/// accession of known shape (`NP_000549.1`, `P12345`, `1ABC_A`). Any other word is a local
+/// identifier.
 ///
-/// In a word with commas but no bars the commas must be replaced by underscores before; the FASTA
-/// reader does that, with BLAST+'s warning.
+/// If a word has commas but no bars, the caller must replace the commas by underscores. The FASTA
+/// reader does this, with BLAST+'s warning.
 ///
 /// # Errors
-/// If a word has a known tag but its parts do not fit, such as `gi|abc`, `gnl|a`,
-/// `NP_1.x`, or if surplus parts are no identifiers.
+/// [`IdError`] if the word has a known tag with invalid parts, such as `gi|abc`, `gnl|a`, `NP_1.x`,
+/// or if surplus parts are no identifiers.
 ///
 /// ```
 /// use fleetblast_seq::id::{SeqId, parse_fasta_ids};
@@ -37,10 +38,10 @@ pub fn parse_fasta_ids(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
     parse_fasta_ids_with_skipped(word, &mut Vec::new())
 }
 
-/// As [`parse_fasta_ids`]. Adds the skipped parts, which BLAST+ warns of, to `skipped`.
+/// Works like [`parse_fasta_ids`]. Adds the skipped parts, about which BLAST+ warns, to `skipped`.
 ///
 /// # Errors
-/// As [`parse_fasta_ids`].
+/// Those of [`parse_fasta_ids`].
 pub fn parse_fasta_ids_with_skipped(
     word: &[u8],
     skipped: &mut Vec<IdRefusal>,
@@ -60,11 +61,11 @@ pub fn parse_fasta_ids_with_skipped(
 /// (`CWriteDB_Impl::x_GetFastaReaderDeflines`).
 ///
 /// A word with a tag and a bar is parsed as in FASTA. Any other word is an accession of known shape
-/// or a local identifier; a local one without a bar must be valid.
+/// or a local identifier. A local identifier without a bar must be valid.
 ///
 /// # Errors
-/// If BLAST+ refuses the word: unlike in [`parse_fasta_ids`] every part must fit, and the word
-/// must not be empty.
+/// [`IdRefusal`] if BLAST+ refuses the word. Unlike in [`parse_fasta_ids`] every part must be
+/// valid, and the word must not be empty.
 pub fn parse_makeblastdb_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     if !word.contains(&b'|') {
         parse_bare(trim_spaces(word), LocalIds::Valid).map(|id| vec![id])
@@ -75,11 +76,11 @@ pub fn parse_makeblastdb_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     }
 }
 
-/// Parses the identifiers of a sequence name in an alignment file (`CAlnReader`): as in FASTA, but
-/// every part must fit.
+/// Parses the identifiers in the name of a sequence in an alignment file (`CAlnReader`). The rules
+/// are those of FASTA, but every part must be valid.
 ///
 /// # Errors
-/// If a part does not fit, or the word is empty.
+/// [`IdRefusal`] if a part is invalid or the word is empty.
 pub fn parse_alignment_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     let text = trim_spaces(word);
     match has_tag(text) {
@@ -88,19 +89,19 @@ pub fn parse_alignment_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     }
 }
 
-/// Parses a word that is one identifier, as in a list of identifiers (`CSeq_id::Set`): with a known
-/// tag as in FASTA, else an accession of known shape. `None` for anything else, including several
-/// identifiers.
+/// Parses a word that is one identifier, as in a list of identifiers (`CSeq_id::Set`). It has a
+/// known tag as in FASTA, or is an accession of known shape. Returns `None` for any other word,
+/// including several identifiers.
 pub fn parse_single_id(word: &[u8]) -> Option<SeqId> {
     let (id, is_all) = first_of(word, LocalIds::None).ok()?;
     is_all.then_some(id)
 }
 
-/// Parses the first identifier of a word that a user typed: with a known tag as in FASTA, else an
-/// accession of known shape, else a local identifier.
+/// Parses the first identifier of a word that a user typed. It has a known tag as in FASTA, or is
+/// an accession of known shape, or else a local identifier.
 ///
 /// # Errors
-/// If the tag is known but its parts do not fit, or the word is empty.
+/// [`IdRefusal`] if the tag is known but its parts are invalid, or if the word is empty.
 pub fn parse_first_id(word: &[u8]) -> Result<SeqId, IdRefusal> {
     first_of(word, LocalIds::Any).map(|(id, _)| id)
 }
@@ -111,7 +112,7 @@ pub fn parse_first_id(word: &[u8]) -> Result<SeqId, IdRefusal> {
 /// local identifier.
 ///
 /// # Errors
-/// For anything else, including several identifiers.
+/// [`IdRefusal`] for any other word, including several identifiers.
 pub fn parse_list_entry(word: &[u8]) -> Result<SeqId, IdRefusal> {
     let text = trim_spaces(word);
     if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
@@ -124,14 +125,14 @@ pub fn parse_list_entry(word: &[u8]) -> Result<SeqId, IdRefusal> {
     }
 }
 
-/// Parses the identifiers of a word that is looked up in a database of version 4
+/// Parses the identifiers in a word that is looked up in a version-4 database
 /// (`s_SeqDB_ParseSeqIDs`).
 ///
-/// An identifier ends at the bar before the next known tag that is followed by a bar. If a part in
-/// the place of a tag is not known, the list ends.
+/// An identifier ends at the bar before the next known tag that a bar follows. If a part in the
+/// place of a tag is not a known tag, the list of identifiers ends.
 ///
 /// # Errors
-/// If the parts of an identifier do not fit.
+/// [`IdRefusal`] if the parts of an identifier are invalid.
 pub fn parse_lookup_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     let mut ids = Vec::new();
     let mut rest = word;
@@ -146,8 +147,8 @@ pub fn parse_lookup_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
     Ok(ids)
 }
 
-/// Returns the end of the first identifier of a text; `None` if it does not start with a known tag
-/// and a bar.
+/// Returns the end of the first identifier of a text; `None` if the text does not start with a
+/// known tag and a bar.
 fn end_of_id(text: &[u8]) -> Option<usize> {
     let is_tag = |part: &[u8]| Tag::parse(part).is_some();
     let mut bars = text.iter().enumerate().filter(|&(_, &c)| c == b'|').map(|(at, _)| at);
@@ -171,7 +172,7 @@ fn first_of(word: &[u8], locals: LocalIds) -> Result<(SeqId, bool), IdRefusal> {
     parse_first_tagged(text, tag)
 }
 
-/// Whether the text starts with two or three characters, a bar and something else.
+/// Returns whether the text starts with two or three characters and a bar, and continues.
 fn has_tag(text: &[u8]) -> bool {
     (text.len() > 3 && text[2] == b'|') || (text.len() > 4 && text[3] == b'|')
 }

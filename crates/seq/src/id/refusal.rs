@@ -1,4 +1,4 @@
-//! BLAST+'s errors for words, or parts of words, that are no identifiers.
+//! BLAST+'s errors for words, or parts of words, that are not identifiers.
 
 use std::fmt;
 
@@ -14,15 +14,15 @@ pub struct IdRefusal {
 enum Cause {
     /// A `CSeqIdException`.
     Format {
-        /// The function of BLAST+ that throws, as in its message.
+        /// The function of BLAST+ that throws, as its message names it.
         function: &'static str,
-        /// The line of its source that throws.
+        /// The line of BLAST+'s source that throws.
         line: u32,
         text: String,
     },
-    /// Cause: a text in place of a number.
+    /// A text stands where only a number is allowed.
     Choice,
-    /// Cause: a text that is not a valid number.
+    /// A text is not a valid number.
     Convert(ValueParseError),
 }
 
@@ -30,8 +30,8 @@ enum Cause {
 const TEXT: &str = "CObject_id::GetId(): Invalid choice selection: NCBI-General::Object-id.str";
 
 impl fmt::Display for IdRefusal {
-    /// Writes the exception as BLAST+ prints it, without the text before it (`Error: `, `Warning:
-    /// (1306.7) [blastp] `).
+    /// Writes the exception as BLAST+ prints it, without the text that BLAST+ prints before it
+    /// (`Error: `, `Warning: (1306.7) [blastp] `).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&match &self.cause {
             Cause::Format { function, line, text } => {
@@ -52,7 +52,7 @@ impl From<ValueParseError> for IdRefusal {
 }
 
 impl IdRefusal {
-    /// Message without the position in BLAST+'s source.
+    /// Returns the message without the position in BLAST+'s source.
     pub fn text(&self) -> &str {
         match &self.cause {
             Cause::Format { text, .. } => text,
@@ -61,7 +61,7 @@ impl IdRefusal {
         }
     }
 
-    /// Makes the error for a text in place of a number.
+    /// Makes the error for a text where only a number is allowed.
     pub(super) fn no_choice() -> Self {
         Self { cause: Cause::Choice }
     }
@@ -76,7 +76,7 @@ impl IdRefusal {
         Self::new("CSeq_id::Set", 2490, format!("Malformatted ID {}", shown(word)))
     }
 
-    /// Makes the error for a part in the place of a tag.
+    /// Makes the error for a part that stands in the place of a tag but is none.
     pub(super) fn unsupported_tag(part: &[u8]) -> Self {
         Self::new("CSeq_id::ParseIDs", 2646, format!("Unsupported ID type {}", shown(part)))
     }
@@ -92,8 +92,8 @@ impl IdRefusal {
         Self::new("CSeq_id::x_Init", 2721, format!("Not enough fields for ID of type {tag}"))
     }
 
-    /// Makes the error for an invalid number of a sequence in a patent. `parts` are country, patent
-    /// number and that number.
+    /// Makes the error for an invalid sequence number of a patent. `parts` are the country, the
+    /// patent number and the sequence number.
     pub(super) fn patent(parts: [&[u8]; 3]) -> Self {
         let [country, number, sequence] = parts.map(shown);
         let text = format!("Bad sequence number {sequence} for {country} patent {number}");
@@ -105,7 +105,7 @@ impl IdRefusal {
         Self::new("CSeq_id::x_Init", 2793, format!("Malformatted PDB ID {}", shown(entry)))
     }
 
-    /// Makes the error for an invalid identifier of a type with numeric identifiers.
+    /// Makes the error for an invalid identifier of a type whose identifiers are numbers.
     pub(super) fn no_number(kind: &str, part: &[u8]) -> Self {
         let part = shown(part);
         let text = format!("Negative, excessively large, or non-numeric {kind} ID {part}");
@@ -113,7 +113,7 @@ impl IdRefusal {
     }
 
     /// Makes the error for an invalid version after the dot of an accession. BLAST+ checks it in
-    /// two places.
+    /// two functions.
     pub(super) fn version(function: &'static str, line: u32, accession: &[u8]) -> Self {
         let accession = shown(accession);
         let text = format!("Version embedded in accession {accession} is not a positive integer");

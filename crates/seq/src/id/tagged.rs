@@ -1,4 +1,4 @@
-//! Identifiers with a tag, and bars between their parts: `sp|P69905.2|HBA_HUMAN`
+//! Parses identifiers with a tag and bars between their parts: `sp|P69905.2|HBA_HUMAN`
 //! (`CSeq_id::ParseIDs`, `x_Init`).
 
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use super::refusal::IdRefusal;
 use super::{NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
 use crate::convert::trim_spaces;
 
-/// The type of identifier that a tag announces.
+/// The type of identifier that a tag indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {
     Local,
@@ -17,12 +17,12 @@ pub(super) enum Tag {
     General,
     Pdb,
     Text(TextKind),
-    /// `tr`: Swiss-Prot, unreviewed.
+    /// Swiss-Prot, unreviewed: the tag `tr`.
     TrEmbl,
 }
 
 impl Tag {
-    /// Parses a tag.
+    /// Parses a tag; `None` if it is not known.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
         Some(match &lower[..] {
@@ -39,7 +39,7 @@ impl Tag {
         })
     }
 
-    /// The tag in messages.
+    /// Returns the tag for messages.
     fn word(self) -> &'static str {
         match self {
             Self::Local => "lcl",
@@ -53,7 +53,7 @@ impl Tag {
         }
     }
 
-    /// The name of numeric identifiers in messages.
+    /// Returns the name of the type of numeric identifiers for messages.
     fn type_name(self) -> &'static str {
         match self {
             Self::Numbered(NumberKind::BackboneSequence) => "gibbsq",
@@ -63,7 +63,7 @@ impl Tag {
         }
     }
 
-    /// Minimal and maximal number of parts that follow the tag.
+    /// Returns the minimal and maximal number of parts after the tag.
     fn parts(self) -> (usize, usize) {
         match self {
             Self::Local | Self::Numbered(_) | Self::Gi => (1, 1),
@@ -74,7 +74,7 @@ impl Tag {
     }
 }
 
-/// The database of accessions with this (lower case) tag.
+/// Returns the database of accessions with this tag, which is in lower case.
 pub(super) fn text_kind(tag: &[u8]) -> Option<TextKind> {
     use TextKind::*;
     let kinds = [
@@ -94,11 +94,11 @@ pub(super) fn text_kind(tag: &[u8]) -> Option<TextKind> {
     kinds.into_iter().find(|kind| kind.tag().as_bytes() == tag)
 }
 
-/// Parses a word of parts separated by bars.
+/// Parses the identifiers of a word whose parts are separated by bars.
 ///
-/// If `skipped` is given, parts that cannot be parsed are added to it. Parsing continues at the
-/// next part of two or three characters, which must start another identifier. The word is refused
-/// only if no identifier remains.
+/// If `skipped` is given, errors of parts that cannot be parsed are added to it. Parsing then
+/// continues at the next part of two or three characters, which must start another identifier. The
+/// word is refused only if it ends with such an error.
 pub(super) fn parse_tagged(
     text: &[u8],
     mut skipped: Option<&mut Vec<IdRefusal>>,
@@ -129,7 +129,8 @@ pub(super) fn parse_tagged(
     Ok(ids)
 }
 
-/// Parses the first identifier of a word with this tag. Also returns whether it is the only one.
+/// Parses the first identifier of a word, which has this tag. Also returns whether it is the only
+/// one.
 pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool), IdRefusal> {
     let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').skip(1).collect();
     let (fields, _) = take_fields(&mut parts, tag)?;
@@ -137,7 +138,7 @@ pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool),
     Ok((id, parts.iter().all(|part| part.is_empty())))
 }
 
-/// Parses one identifier, if its tag is known. Also returns the tag of the next.
+/// Parses the next identifier, if its tag is known. Stores the tag of the following one in `tag`.
 fn parse_next(
     parts: &mut VecDeque<&[u8]>,
     tag: &mut Option<Tag>,
@@ -168,11 +169,12 @@ fn parse_next(
 #[derive(Debug, Default)]
 struct Fields<'a> {
     parts: [&'a [u8]; 3],
-    /// All parts from the second one on, joined; for dbSNP.
+    /// All parts from the second one on, joined by bars; used for dbSNP.
     greedy: Option<Vec<u8>>,
 }
 
-/// Removes the parts that belong to a tag. Also returns the next tag, if it was found among them.
+/// Removes the parts of an identifier with this tag. Also returns the next tag, if it was found
+/// among them.
 fn take_fields<'a>(
     parts: &mut VecDeque<&'a [u8]>,
     tag: Tag,
@@ -185,7 +187,8 @@ fn take_fields<'a>(
             if parts.is_empty() {
                 break;
             }
-            // An optional part is missing here, unless the part after it is a tag, too.
+            // An optional part is missing here if this part is a tag, unless the next part is a
+            // tag, too.
             if let Some(found) = short_tag(parts, 0).filter(|_| parts.len() > 1) {
                 next = Some(found);
                 match short_tag(parts, 1) {
@@ -214,7 +217,7 @@ fn short_tag(parts: &VecDeque<&[u8]>, i: usize) -> Option<Tag> {
 fn build(tag: Tag, fields: Fields) -> Result<SeqId, IdRefusal> {
     let [first, second, _] = fields.parts.map(trim_spaces);
     match tag {
-        // Only `makeblastdb` keeps an empty one.
+        // Only `makeblastdb` accepts the empty local identifier.
         Tag::Local => Ok(SeqId::Local(ObjectId::from_text(first))),
         Tag::Numbered(kind) => {
             let number =
@@ -241,17 +244,17 @@ fn build(tag: Tag, fields: Fields) -> Result<SeqId, IdRefusal> {
     }
 }
 
-/// A number from 0 to 2³¹−1.
+/// Parses a number from 0 to 2³¹−1.
 fn small_number(text: &[u8]) -> Option<i64> {
     digits(unsigned(text)).filter(|&n| n <= i64::from(i32::MAX))
 }
 
-/// A number without the plus sign that may stand before it.
+/// Removes a plus sign before a number.
 fn unsigned(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"+").unwrap_or(text)
 }
 
-/// A PDB entry, whose chain can be in the same part: `1ABC_A`, `1ABCA`.
+/// Parses a PDB entry. Its chain can be in the same part: `1ABC_A`, `1ABCA`.
 fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, IdRefusal> {
     let fused = entry.len() > 5 && (!chain.is_empty() || !matches!(entry[4], b'|' | b'-' | b'_'));
     if entry.len() < 4 || fused {
@@ -265,8 +268,8 @@ fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, IdRefusal> {
     Ok(SeqId::Pdb { mol: trim_spaces(mol).to_vec(), chain: trim_spaces(chain).to_vec() })
 }
 
-/// An accession with its version after the last dot, and a name; one of them can be empty.
-/// Accessions of PIR and PRF have no versions.
+/// Makes an identifier of an accession, with its version after the last dot, and a name. One of the
+/// two can be empty. Accessions of PIR and PRF have no versions.
 pub(super) fn text(
     kind: TextKind,
     accession: &[u8],

@@ -1,10 +1,10 @@
-//! Goldens from `blastp -parse_deflines -query x.fa -subject s.fa
-//! -outfmt "6 qseqid qacc qaccver qgi"`, one record `>WORD title` at a time.
+//! The expected values are those of `blastp -parse_deflines -query x.fa -subject s.fa -outfmt "6
+//! qseqid qacc qaccver qgi"`, for one record `>WORD title` at a time.
 
 use super::accession::{AccessionType, identify_accession};
 use super::*;
 
-/// Word, `qseqid`, `qacc`, `qaccver`, `qgi`.
+/// Words, each with its `qseqid`, `qacc`, `qaccver` and `qgi`.
 const PRINTED: [(&str, &str, &str, &str, i64); 44] = [
     ("sp|P69905.2|HBA_HUMAN", "sp|P69905.2|HBA_HUMAN", "P69905", "P69905.2", 0),
     ("sp||HBA_HUMAN", "sp||HBA_HUMAN", "HBA_HUMAN", "HBA_HUMAN", 0),
@@ -98,13 +98,13 @@ fn choices_among_gi_accession_and_local() {
     assert_eq!(choose_report_id(&ids).unwrap(), &ids[1]);
     assert_eq!(text(choose_best_id(&ids).unwrap().bare()), "gi|7");
     assert_eq!(text(format_id_list(&[])), "Unknown");
-    // Of equal ones the first; an accession with a version is better than one without.
+    // The first one of equals is chosen. An accession with a version is better than one without.
     let pair =
         [parse_fasta_ids(b"gb|AAA12345|").unwrap(), parse_fasta_ids(b"emb|CAA12345.1|").unwrap()];
     assert_eq!(choose_text_id(&pair.concat()), Some(&pair[1][0]));
 }
 
-/// Pairs of a definition line and what BLAST+ 2.12.0 prints of it (`-outfmt 17`, `-long_seqids`).
+/// The expected values are those that BLAST+ 2.12.0 prints with `-outfmt 17` and `-long_seqids`.
 #[test]
 fn choices_for_sam_and_for_long_headers() {
     let choices = |word: &str| {
@@ -132,7 +132,7 @@ fn local_identifiers_are_numbers_if_they_look_like_one() {
         [SeqId::Local(id)] => id.clone(),
         other => panic!("{other:?}"),
     };
-    // The form in which makeblastdb -parse_seqids stores them.
+    // makeblastdb -parse_seqids stores them in this form.
     assert_eq!(local(b"2147483647"), ObjectId::Number(2147483647));
     for text in [&b"2147483648"[..], b"007", b"0", b"+5", b"-5"] {
         assert_eq!(local(text), ObjectId::Text(text.to_vec()));
@@ -150,7 +150,7 @@ fn ranges_of_exceptions_are_exact() {
     assert_eq!(kind(b"CAD29850"), "tpe");
     assert_eq!(kind(b"CAD29851"), "emb");
     assert_eq!(kind(b"CAD9654407.1"), "tpe");
-    // The last letters of a range over several letters are not part of it.
+    // A range over several letters does not include its last letters.
     assert_eq!(kind(b"CAADSM000000001"), "tpe");
     assert_eq!(kind(b"CAAGJX222222222"), "emb");
 }
@@ -164,12 +164,12 @@ fn molecules_follow_the_accession() {
     assert_eq!(molecule(b"AAAA01P000001"), Some(Molecule::Protein));
     assert_eq!(molecule(b"SRA:SRR123.1"), Some(Molecule::Nucleotide));
     assert_eq!(molecule(b"sp|X|Y"), Some(Molecule::Protein));
-    // An accession of another database than that of its tag gives no molecule type.
+    // An accession of another database than that of its tag indicates no molecule type.
     assert_eq!(molecule(b"gb|NP_000549.1|"), None);
     assert_eq!(molecule(b"seq1"), None);
 }
 
-/// As in lists of identifiers for databases of version 4.
+/// The words are parsed as in lists of identifiers for version-4 databases.
 #[test]
 fn indexed_words_are_cut_at_tags() {
     let parse = |word: &str| {

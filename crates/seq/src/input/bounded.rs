@@ -1,4 +1,4 @@
-//! Limits the length of compressed sequences: a small file can decompress to an endless sequence,
+//! Limits the length of compressed sequences. A small file can decompress to an endless sequence,
 //! which would fill the memory.
 
 use std::io::{self, Read};
@@ -7,21 +7,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memmem;
 
-/// Maximal number of bytes of text per compressed byte of a sequence and its definition line.
-/// Letters of sequences compress to a fourth, so almost all of a sequence can be runs of N.
+/// Maximal number of bytes of text for each compressed byte of a sequence and its definition line.
+/// Letters of sequences compress to a fourth. So this limit allows a sequence that is almost
+/// entirely runs of N.
 const MOST_RATIO: u64 = 256;
-/// Number of bytes of text that every sequence may have: chromosomes begin with runs of 20 million
-/// N.
+/// Number of bytes of text that every sequence may have, because chromosomes begin with runs of 20
+/// million N.
 const LEAST: u64 = 64 << 20;
 
-/// A reader that counts the bytes read.
+/// Reader that counts the bytes it reads.
 pub(super) struct Counted<R> {
     inner: R,
     bytes_read: Arc<AtomicU64>,
 }
 
 impl<R> Counted<R> {
-    /// Reads from `inner`; also returns the counter.
+    /// Makes a reader of `inner`. Returns it with its counter.
     pub(super) fn new(inner: R) -> (Self, Arc<AtomicU64>) {
         let bytes_read = Arc::<AtomicU64>::default();
         (Self { inner, bytes_read: Arc::clone(&bytes_read) }, bytes_read)
@@ -36,18 +37,18 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Decompressed text, with an error where a sequence exceeds its limit.
+/// Reader of decompressed text. It fails when a sequence exceeds its limit.
 pub(super) struct Bounded<R> {
     inner: R,
     /// Name of the input in errors.
     name: String,
-    /// Number of compressed bytes read.
+    /// Counter of the compressed bytes.
     bytes_read: Arc<AtomicU64>,
-    /// The value of `bytes_read` at the start of the current sequence.
+    /// Value of `bytes_read` at the start of the current sequence.
     before: u64,
-    /// Bytes of the current sequence, with its definition line.
+    /// Number of bytes of the current sequence, including its definition line.
     length: u64,
-    /// Whether the last byte ended a line.
+    /// Whether the last byte that was read ended a line.
     at_line: bool,
 }
 

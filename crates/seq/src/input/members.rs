@@ -2,20 +2,20 @@
 
 use std::io::{self, BufRead, Read};
 
-/// Number of bytes that identify a member.
+/// Number of first bytes that identify a member.
 const MAGIC: usize = 3;
 
-/// The kind of data that follows a member.
+/// The data that follow a member.
 enum Next {
     /// Another member, or bytes that must be one.
     Member,
-    /// The end of the file, or only zeros.
+    /// The end of the file, possibly after zeros.
     End,
-    /// Something else.
+    /// Other bytes, which are ignored.
     Other,
 }
 
-/// A decoder of one member.
+/// Decoder of one member of a compressed file.
 pub(super) trait Member: Sized + Read {
     /// The source of compressed bytes.
     type Source: Read;
@@ -24,7 +24,8 @@ pub(super) trait Member: Sized + Read {
     fn new(input: Peek<Self::Source>) -> Self;
     /// Returns the input after the member.
     fn into_input(self) -> Peek<Self::Source>;
-    /// Whether these bytes begin a member. They are [`MAGIC`] bytes, fewer at the end of the file.
+    /// Returns whether these bytes begin a member. There are [`MAGIC`] bytes, or fewer at the end
+    /// of the file.
     fn begins(start: &[u8]) -> io::Result<bool>;
 }
 
@@ -39,8 +40,8 @@ impl<R: BufRead> Member for flate2::bufread::GzDecoder<Peek<R>> {
         self.into_inner()
     }
 
-    /// gzip needs two bytes to decide. It also knows the magic bytes of older formats, which cannot
-    /// follow.
+    /// Decides as gzip does, which needs two bytes. gzip also accepts the magic bytes of older
+    /// formats, whose data then cause an error.
     fn begins(start: &[u8]) -> io::Result<bool> {
         match start {
             [_] => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -65,7 +66,8 @@ impl<R: BufRead> Member for bzip2::bufread::BzDecoder<Peek<R>> {
     }
 }
 
-/// Reads all members. Calls `warn` once if anything but zeros follows the last one.
+/// Reader of all members of a file. It calls `warn` once if other bytes than zeros follow the last
+/// one.
 pub(super) struct Members<M, W> {
     /// The current member; `None` after the last one.
     member: Option<M>,
@@ -80,7 +82,7 @@ where
         Self { member: Some(M::new(Peek::new(input))), warn }
     }
 
-    /// Returns the next member of `input`, if there is one.
+    /// Returns the next member of `input`; `None` if there is none.
     fn following(&mut self, mut input: Peek<M::Source>) -> io::Result<Option<M>> {
         match next::<M>(&mut input)? {
             Next::Member => return Ok(Some(M::new(input))),
@@ -134,7 +136,7 @@ fn rest_is_zeros(input: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// A reader that can peek at the next bytes.
+/// Reader that can return its next bytes without consuming them.
 pub(super) struct Peek<R> {
     /// Bytes that were read but not consumed.
     held: Vec<u8>,
@@ -146,7 +148,7 @@ impl<R: BufRead> Peek<R> {
         Self { held: Vec::new(), inner }
     }
 
-    /// Returns the next [`MAGIC`] bytes, fewer only at the end.
+    /// Returns the next [`MAGIC`] bytes, or fewer at the end.
     fn peek(&mut self) -> io::Result<&[u8]> {
         let missing = MAGIC.saturating_sub(self.held.len()) as u64;
         self.inner.by_ref().take(missing).read_to_end(&mut self.held)?;

@@ -55,7 +55,7 @@ fn a_cut_member_is_an_error_that_names_the_file() {
             assert!(error.to_string().starts_with("in.fa ("), "{error}");
             assert!(error.to_string().contains("get it again"), "{error}");
         }
-        // The second of two members.
+        // The second of two members is cut.
         let two = [whole.clone(), whole].concat();
         assert!(read(two[..two.len() - 3].to_vec()).is_err());
     }
@@ -104,7 +104,7 @@ fn what_begins_like_a_member_must_be_one() {
     }
 }
 
-/// Members are found whatever the sizes of reads.
+/// Members are found whatever the sizes of reads are.
 #[test]
 fn members_come_byte_by_byte() {
     struct Slow(Cursor<Vec<u8>>);
@@ -164,7 +164,7 @@ fn an_input_is_not_read_again_after_its_end() {
     assert_eq!(text, b">a\nMK\n");
 }
 
-/// Returns the number of bytes that were read, and the error that ended it.
+/// Returns the number of bytes that could be read, and the error that ended the input.
 fn count(bytes: Vec<u8>) -> (u64, Option<String>) {
     let mut reader = decompress(Cursor::new(bytes), Path::new("in.fa"), |_| {}).unwrap();
     let (mut buffer, mut all) = (vec![0; 1 << 20], 0);
@@ -189,7 +189,7 @@ fn with_run(pack: Pack, letters: usize, line: usize) -> Vec<u8> {
 
 #[test]
 fn a_sequence_that_stands_for_too_much_is_an_error_and_many_are_not() {
-    // gzip compresses less if each line has some letters.
+    // gzip compresses less if each line has few letters.
     for (pack, line) in [(gzip as Pack, 120 << 20), (zstd, 120 << 20), (zstd, 60)] {
         let (bytes_read, error) = count(with_run(pack, 120 << 20, line));
         let error = error.expect("an end");
@@ -197,7 +197,7 @@ fn a_sequence_that_stands_for_too_much_is_an_error_and_many_are_not() {
         assert!(bytes_read < 110 << 20, "{bytes_read}");
     }
     for pack in [gzip as Pack, zstd] {
-        // Runs as in chromosomes, many of them.
+        // The file has many runs like those in chromosomes.
         let run = with_run(pack, 20 << 20, 60);
         let (bytes_read, error) = count([&run[..]; 8].concat());
         assert_eq!((bytes_read > 160 << 20, error), (true, None));

@@ -2,8 +2,8 @@
 //!
 //! If a file is written to during a job, a reader would get bytes of two versions. So after each
 //! read the file is compared with its state when it was opened. Length and modification time of the
-//! open file decide. A file that is replaced under its name is read as it was. Pipes and devices
-//! are not compared.
+//! open file decide. If another file replaces it under its name, the old file is read to its end.
+//! Pipes and devices are not compared.
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Size and modification time of a regular file.
+/// Identity, length and modification time of a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileVersion {
     device: u64,
@@ -30,7 +30,7 @@ impl FileVersion {
     /// Compares this version with a later one of the same file.
     ///
     /// # Errors
-    /// If they differ; the error says in what.
+    /// An [`io::Error`] that describes the difference, if there is one.
     pub fn compare(&self, later: &Self) -> io::Result<()> {
         if self == later {
             return Ok(());
@@ -46,7 +46,7 @@ impl FileVersion {
     }
 }
 
-/// The cause of an error: a file has changed.
+/// The cause of an [`io::Error`]: a file has changed. The text describes the change.
 #[derive(Debug)]
 struct Changed(String);
 
@@ -59,12 +59,12 @@ impl fmt::Display for Changed {
 
 impl std::error::Error for Changed {}
 
-/// Whether reading failed because the file has changed.
+/// Returns whether reading failed because the file has changed.
 pub fn is_file_change(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<Changed>())
 }
 
-/// A file whose reads fail once it has changed.
+/// An open file. Reading it fails after it has changed.
 #[derive(Debug)]
 pub struct UnchangedFile {
     file: File,
@@ -76,7 +76,7 @@ impl UnchangedFile {
     /// Opens a file.
     ///
     /// # Errors
-    /// If it cannot be opened, or is a directory.
+    /// The error of the system if the file cannot be opened, or is a directory.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let found = file.metadata()?;
@@ -86,7 +86,7 @@ impl UnchangedFile {
         Ok(Self { file, opened: found.is_file().then(|| FileVersion::new(&found)) })
     }
 
-    /// Version of the opened file; `None` for a pipe or device.
+    /// Returns the version of the file when it was opened; `None` for a pipe or device.
     pub fn version(&self) -> Option<FileVersion> {
         self.opened
     }
@@ -110,13 +110,13 @@ impl Read for UnchangedFile {
 /// Reads a whole file.
 ///
 /// # Errors
-/// If it cannot be read, or changes meanwhile.
+/// The error of the system if the file cannot be read, or an error if it changes meanwhile.
 pub fn read_whole_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = UnchangedFile::open(path)?;
     let length = file.opened.map_or(0, |opened| opened.length);
     let mut bytes = Vec::new();
-    // A length beyond the memory causes an error here instead of an abort; the file system may
-    // state a wrong length.
+    // A length beyond the memory causes an error here instead of an abort. (The file system may
+    // state a wrong length.)
     bytes.try_reserve(usize::try_from(length).unwrap_or(0).saturating_add(1))?;
     file.read_to_end(&mut bytes)?;
     Ok(bytes)

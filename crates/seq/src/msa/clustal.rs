@@ -1,19 +1,19 @@
-//! Reads Clustal W (`CAlnScannerClustal`): blocks of lines, each with a name, letters and possibly
-//! a count. A line of conservation or an empty line ends a block.
+//! Reads Clustal W (`CAlnScannerClustal`). It consists of blocks of lines, each with a name,
+//! letters and possibly a count. A line of conservation or an empty line ends a block.
 
 use super::lines::{Lines, number, words};
 use super::rows::Rows;
 use super::{Result, malformed};
 use crate::convert::trim_spaces;
 
-/// The current block.
+/// The block of lines that is being read.
 #[derive(Default)]
 struct Block {
-    /// Lines so far.
+    /// Number of lines read so far.
     lines: usize,
-    /// Letters of each line.
+    /// Number of letters of each line.
     width: usize,
-    /// Whether the first block, which names the sequences, has ended.
+    /// Whether the first block has ended. The first block names the sequences.
     is_later: bool,
 }
 

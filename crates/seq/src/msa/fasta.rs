@@ -1,5 +1,5 @@
-//! Reads aligned FASTA (`CAlnScannerFastaGap`). All sequences must have lines of the same lengths
-//! as the first.
+//! Reads aligned FASTA (`CAlnScannerFastaGap`). The lines of all sequences must have the same
+//! lengths as those of the first sequence.
 
 use super::lines::{Lines, first_word, words};
 use super::rows::Rows;
@@ -8,9 +8,10 @@ use crate::convert::trim_spaces;
 
 pub(super) fn read(lines: Lines) -> Result<Rows> {
     let mut rows = Rows::default();
-    // Columns of each line of the first sequence.
+    // Number of columns of each line of the first sequence.
     let mut widths: Vec<usize> = Vec::new();
-    // The line of the current sequence; `None` after an empty line, which ends it.
+    // Index of the next line of the current sequence; `None` after an empty line, which ends the
+    // sequence.
     let mut open: Option<usize> = None;
     for (number, line) in lines {
         let line = trim_spaces(line);
@@ -30,7 +31,7 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
             continue;
         }
         open = None;
-        // The first character is dropped, whatever it is; the rest names a sequence.
+        // The first character is dropped, whatever it is. The rest of the line names a sequence.
         let Some((_, named)) = line.split_first() else { continue };
         let (word, title) = first_word(trim_spaces(named));
         if word.is_empty() {

@@ -3,16 +3,16 @@
 use super::lines::{Lines, number, words};
 use crate::convert::trim_spaces;
 
-/// Number of lines that are examined, except for Clustal.
+/// Number of lines to examine, except for Clustal.
 const SAMPLE: usize = 10;
-/// Number of blocks that must end with a line of conservation if no heading names Clustal.
+/// Number of blocks that must end with a line of conservation if no heading states Clustal.
 const BLOCKS: usize = 3;
 /// Characters of lines of conservation, besides blanks.
 const CONSERVED: &[u8] = b".:*";
-/// Maximal columns of a line in Multalin's format.
+/// Maximal number of columns of a line in Multalin's format.
 const MULTALIN: i32 = 50;
 
-/// Formats of alignments.
+/// Formats of alignments that BLAST+ recognises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Nexus,
@@ -23,7 +23,7 @@ pub(super) enum Format {
     Multalin,
 }
 
-/// Guesses the format of a text; `None` if it is none that BLAST+ knows.
+/// Guesses the format of a text; `None` if BLAST+ does not recognise it.
 pub(super) fn guess(text: &[u8]) -> Option<Format> {
     let mut lines = Lines::new(text).map(|(_, line)| line);
     let mut sample: Vec<&[u8]> = lines.by_ref().take(SAMPLE).map(trim_spaces).collect();
@@ -46,9 +46,9 @@ pub(super) fn guess(text: &[u8]) -> Option<Format> {
     }
 }
 
-/// Whether at least three blocks end with a line of conservation before an empty line, and none
-/// ends without. Adds lines from `rest` to the sample as needed; the end of the text counts as an
-/// empty line.
+/// Returns whether at least three blocks end with a line of conservation and an empty line, and no
+/// block before ends without. Adds lines from `rest` to the sample as needed. The end of the text
+/// counts as an empty line.
 fn has_blocks<'a>(sample: &mut Vec<&'a [u8]>, mut rest: impl Iterator<Item = &'a [u8]>) -> bool {
     let (mut at, mut blocks) = (0, 0);
     while blocks < BLOCKS {
@@ -76,14 +76,15 @@ fn is_phylip(first: &[u8]) -> bool {
     words.len() == 2 && words.concat().iter().all(u8::is_ascii_digit)
 }
 
-/// Whether the second line is a ruler.
+/// Returns whether the second line is a ruler.
 fn is_sequin(sample: &[&[u8]]) -> bool {
     let [[], ruler, ..] = sample else { return false };
     let mut marks = words(ruler).zip(1..).peekable();
     marks.peek().is_some() && marks.all(|(mark, at)| number(mark) == Some(10 * at))
 }
 
-/// Whether a line has the bounds of the first block, and the next line that many letters.
+/// Returns whether a line has the column bounds of the first block, and the next line that number
+/// of letters.
 fn is_multalin(sample: &[&[u8]]) -> bool {
     let sample = match sample {
         [first, rest @ ..] if first.starts_with(b"//") => rest,

@@ -1,6 +1,6 @@
-//! The lines of a text.
+//! The lines and words of a text.
 
-/// Lines with their numbers, from 1, without their ends.
+/// Iterator over lines without their ends, with their numbers from 1.
 #[derive(Clone, Debug)]
 pub(super) struct Lines<'a> {
     rest: &'a [u8],
@@ -28,12 +28,12 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The words between blanks and tabs.
+/// Returns the words between blanks and tabs.
 pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty())
 }
 
-/// Splits off the first word.
+/// Splits a text into its first word and the rest after blanks and tabs.
 pub(super) fn first_word(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|&byte| is_blank(byte)).unwrap_or(text.len());
     let rest = &text[end..];
@@ -45,7 +45,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Parses a whole word as a C `int`.
+/// Parses a whole word as a C `int`; `None` for any other word.
 pub(super) fn number(word: &[u8]) -> Option<i32> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }

@@ -2,7 +2,8 @@
 //! objtools/readers/aln_reader.cpp).
 //!
 //! The format is guessed from the first lines (`guess`). Aligned FASTA, Clustal and PHYLIP are
-//! supported; other formats of BLAST+ are refused by name. Letters keep their case; `-` is a gap.
+//! supported. Other formats of BLAST+ cause an error that names the format. Letters keep their
+//! case; `-` is a gap.
 
 mod clustal;
 mod fasta;
@@ -21,18 +22,18 @@ use self::lines::Lines;
 use self::rows::Rows;
 use crate::id::{Molecule, SeqId};
 
-/// Character for a gap in a column.
+/// The character for a gap in a column.
 pub const GAP: u8 = b'-';
 
-/// Why an alignment cannot be used.
+/// The reason why an alignment cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MsaError {
-    /// The text is malformed in some line.
+    /// A line of the text is malformed.
     #[error("line {line}: {problem}")]
     Malformed {
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong.
+        /// Description of the error.
         problem: String,
     },
     /// The text is not an alignment.
@@ -41,10 +42,10 @@ pub enum MsaError {
     /// A sequence of bases has both `T` and `U`.
     #[error("the sequence that begins in line {line} has T and U among its bases")]
     MixedBases {
-        /// Where the sequence begins.
+        /// Line in which the sequence begins, from 1.
         line: usize,
     },
-    /// A format of BLAST+ that is not supported.
+    /// The text has a format of BLAST+ that is not supported.
     #[error("{0}")]
     Unsupported(&'static str),
 }
@@ -64,14 +65,14 @@ pub struct Aligned {
     pub ids: Vec<SeqId>,
     /// Title of the sequence, in FASTA only.
     pub title: Vec<u8>,
-    /// Columns of the sequence: a letter, a `*`, or [`GAP`] each.
+    /// Columns of the sequence. Each is a letter, a `*` or [`GAP`].
     pub columns: Vec<u8>,
-    /// Molecule type in BLAST+: by the first identifier, else by the letters.
+    /// Molecule type in BLAST+: from the first identifier, or else from the letters.
     pub molecule: Molecule,
 }
 
 impl Aligned {
-    /// Letters of the sequence, without gaps, as capitals.
+    /// Returns the letters of the sequence in upper case, without gaps.
     pub fn letters(&self) -> impl Iterator<Item = u8> {
         self.columns.iter().filter(|&&letter| letter != GAP).map(u8::to_ascii_uppercase)
     }
@@ -80,7 +81,8 @@ impl Aligned {
 /// Reads an alignment of at least two sequences with the same number of columns.
 ///
 /// # Errors
-/// If BLAST+ does not recognise an alignment, or would read beyond the end of a sequence.
+/// [`MsaError`] if BLAST+ does not recognise an alignment, or would read beyond the end of a
+/// sequence.
 ///
 /// ```
 /// use fleetblast_seq::msa::read;
@@ -110,7 +112,7 @@ pub fn read(text: &[u8]) -> Result<Vec<Aligned>> {
     aligned(rows)
 }
 
-/// Checks the rows, and parses their names and types.
+/// Checks the rows of an alignment, and determines their identifiers and molecule types.
 fn aligned(rows: Rows) -> Result<Vec<Aligned>> {
     let rows = rows.into_inner();
     match rows.len() {

@@ -6,14 +6,14 @@ use crate::id::{ObjectId, SeqId, parse_alignment_ids};
 /// Letters of bases. An identifier must not end with more than [`MOST_BASES`] of them.
 const BASES: &[u8] = b"NACGTacgt";
 const MOST_BASES: usize = 20;
-/// An identifier must not end with more letters.
+/// Maximal number of letters at the end of an identifier.
 const MOST_LETTERS: usize = 50;
-/// Longest local identifier, and longest tag of a general one.
+/// Maximal length of a local identifier, and of the tag of a general one.
 const LONGEST: usize = 50;
-/// Longest accession.
+/// Maximal length of an accession.
 const LONGEST_ACCESSION: usize = 30;
 
-/// Parses the identifiers of a name; the error says what is wrong.
+/// Parses the identifiers in a sequence's name. The error describes the problem.
 pub(super) fn parse(word: &[u8]) -> Result<Vec<SeqId>, String> {
     let name = String::from_utf8_lossy(word);
     let ids = parse_alignment_ids(word).map_err(|_| format!("'{name}' is no identifier"))?;
@@ -47,8 +47,8 @@ pub(super) fn parse(word: &[u8]) -> Result<Vec<SeqId>, String> {
     }
 }
 
-/// Whether the first brackets of a title contain `[name=value]` (`CTitleParser`); brackets can be
-/// nested.
+/// Returns whether the first brackets of a title contain `[name=value]` (`CTitleParser`). Brackets
+/// can be nested.
 pub(super) fn has_modifiers(title: &[u8]) -> bool {
     let (mut depth, mut is_named) = (0_usize, false);
     for byte in title {

@@ -1,12 +1,12 @@
-//! Reads PHYLIP (`CAlnScannerPhylip`): the numbers of sequences and columns, then blocks of lines.
-//! The lines of the first block begin with names.
+//! Reads PHYLIP (`CAlnScannerPhylip`). It has the numbers of sequences and columns, then blocks of
+//! lines. The lines of the first block begin with names.
 
 use super::lines::{Lines, first_word, number, words};
 use super::rows::Rows;
 use super::{MsaError, Result, malformed};
 use crate::convert::trim_spaces;
 
-/// Lines that BLAST+ skips, in any case of letters.
+/// Lines that BLAST+ skips, in upper or lower case.
 const PASSED: [&[u8]; 5] = [b"begin ncbi;", b"begin ncbi", b"sequin", b"end;", b"end"];
 
 pub(super) fn read(mut lines: Lines) -> Result<Rows> {

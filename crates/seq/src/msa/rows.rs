@@ -1,10 +1,10 @@
-//! The rows of an alignment while they are read.
+//! The rows of an alignment that is being read.
 
 use std::collections::HashMap;
 
 use super::{GAP, Result, malformed};
 
-/// A sequence of an alignment, as far as it was read.
+/// A sequence of an alignment, with the columns read so far.
 #[derive(Debug)]
 pub(super) struct Row {
     pub line: usize,
@@ -14,16 +14,16 @@ pub(super) struct Row {
     pub columns: Vec<u8>,
 }
 
-/// The sequences of an alignment, as far as they were read.
+/// The sequences of an alignment that were read so far.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     rows: Vec<Row>,
-    /// Names in lower case, and their lines.
+    /// Names in lower case, with the line of each.
     known: HashMap<Vec<u8>, usize>,
 }
 
 impl Rows {
-    /// Starts a new sequence. Names that differ in case only are equal.
+    /// Starts a new sequence. Fails if a previous name is equal, without regard to case.
     pub fn begin(&mut self, line: usize, word: &[u8], title: &[u8]) -> Result<()> {
         if let Some(before) = self.known.insert(word.to_ascii_lowercase(), line) {
             let name = String::from_utf8_lossy(word);
@@ -41,12 +41,12 @@ impl Rows {
         self.rows.len()
     }
 
-    /// Name of a sequence.
+    /// Returns the name of a sequence.
     pub fn word(&self, row: usize) -> Option<&[u8]> {
         self.rows.get(row).map(|row| &row.word[..])
     }
 
-    /// Appends columns to a sequence.
+    /// Appends columns to a sequence. Fails if a character is neither a letter nor `*` nor [`GAP`].
     pub fn extend<'a>(
         &mut self,
         row: usize,
@@ -64,7 +64,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Number of columns of a sequence so far.
+    /// Returns the number of columns of a sequence so far.
     pub fn columns(&self, row: usize) -> usize {
         self.rows.get(row).map_or(0, |row| row.columns.len())
     }

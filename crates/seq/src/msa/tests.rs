@@ -18,14 +18,14 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|&(name, row)| (name.to_owned(), row.to_owned())).collect()
 }
 
-// Checked with `psiblast -in_msa` 2.12.0.
+// The expected values were checked with `psiblast -in_msa` 2.12.0.
 #[test]
 fn aligned_fasta() {
     let two = pairs(&[("q", "MKVlaw"), ("r", "M--LAW")]);
     assert_eq!(rows(">q\nMKVlaw\n>r\nM--LAW\n"), two);
     assert_eq!(rows("> q\tits title \r\nMK Vl\taw\r\n\r\n\r\n>r\r\n M--LAW"), two);
     assert_eq!(rows(">q\nMKV\nlaw\n>r\nM--\nLAW\n"), two);
-    // After an empty line any line names a sequence.
+    // After an empty line, any line names a sequence.
     assert_eq!(rows(">q\n\nMKV\n"), pairs(&[("q", ""), ("KV", "")]));
     let named = read(b">q  a title [Homo sapiens] \nMK\n>r\nMK\n").unwrap();
     assert_eq!(named[0].title, b"a title [Homo sapiens]");

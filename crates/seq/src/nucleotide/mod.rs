@@ -1,5 +1,5 @@
-//! Nucleotides: the alphabet ncbi4na, with a bit for each base that a code can stand for; blastna
-//! and packed bases.
+//! Nucleotides: the alphabet ncbi4na, with one bit for each base that a code can mean; the alphabet
+//! blastna; packed bases.
 
 pub mod blastna;
 mod packed;
@@ -7,13 +7,13 @@ pub mod random;
 
 pub use packed::Packed;
 
-/// The letter of each code; code 0, no base at all, is the gap.
+/// The letter of each code. Code 0 means no base and is the gap.
 pub const LETTERS: [u8; 16] = *b"-ACMGRSVTWYHKDBN";
 
 /// Code of `N`, any base.
 pub const N: u8 = 15;
 
-/// Code of each byte; 255 if the byte is no letter of the alphabet. `U` is `T`.
+/// The code of each byte; 255 if the byte is no letter of the alphabet. `U` has the code of `T`.
 const CODES: [u8; 256] = {
     let mut table = [255u8; 256];
     let mut code = 1;
@@ -27,7 +27,7 @@ const CODES: [u8; 256] = {
     table
 };
 
-/// The code of a letter in either case, `None` for any other byte.
+/// Returns the code of a letter in either case; `None` for any other byte.
 ///
 /// ```
 /// use fleetblast_seq::nucleotide::encode;

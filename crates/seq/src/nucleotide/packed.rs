@@ -1,7 +1,7 @@
-//! Bases at two bits each, as databases store them.
+//! Packed bases at two bits each, as databases store them.
 
-/// Packed bases: A 0, C 1, G 2, T 3; four per byte, the first in the high bits. An ambiguous base
-/// is stored as one of its possible bases.
+/// View of packed bases: A 0, C 1, G 2, T 3; four per byte, the first in the high bits. An
+/// ambiguous base is stored as one of its possible bases.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packed<'a> {
     bytes: &'a [u8],
@@ -9,10 +9,11 @@ pub struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Makes a view of `length` bases; the low bits of the last byte may be unused.
+    /// Makes a view of the first `length` bases in `bytes`. The low bits of the last byte may be
+    /// unused.
     ///
     /// # Panics
-    /// If there are fewer bases.
+    /// If `bytes` has fewer bases.
     pub fn new(bytes: &'a [u8], length: u32) -> Packed<'a> {
         assert!(
             bytes.len() >= (length as usize).div_ceil(4),
@@ -30,28 +31,28 @@ impl<'a> Packed<'a> {
         Packed { bytes, length: length as u32 }
     }
 
-    /// Number of bases.
+    /// Returns the number of bases.
     #[inline]
     pub fn length(&self) -> u32 {
         self.length
     }
 
-    /// The bytes. Bits and bytes after the last base have no meaning.
+    /// Returns the packed bytes. Bits and bytes after the last base have no meaning.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The two bits of a base.
+    /// Returns the two-bit code of the base at a position.
     ///
     /// # Panics
-    /// If there is no such byte.
+    /// If there is no byte for this position.
     #[inline]
     pub fn base(&self, at: u32) -> u8 {
         self.bytes[at as usize / 4] >> (6 - 2 * (at & 3)) & 3
     }
 
-    /// Appends the two bits of each base.
+    /// Appends the two-bit code of each base to `bases`.
     pub fn unpack(&self, bases: &mut Vec<u8>) {
         let length = self.length as usize;
         bases.reserve(length.next_multiple_of(4));
@@ -62,7 +63,7 @@ impl<'a> Packed<'a> {
         bases.truncate(end);
     }
 
-    /// Makes a view of `length` bases from `start`, a multiple of four.
+    /// Makes a view of `length` bases from position `start`, a multiple of four.
     ///
     /// # Panics
     /// If `start` is no multiple of four, or there are fewer bases.

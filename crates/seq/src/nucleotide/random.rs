@@ -1,11 +1,11 @@
-//! BLAST+'s random number generator (`CRandom`, random_gen.cpp), which chooses among the bases of
-//! ambiguous codes.
+//! BLAST+'s random number generator (`CRandom`, random_gen.cpp). It chooses among the possible
+//! bases of ambiguous codes.
 
 use super::N;
 
 const SIZE: usize = 33;
 
-/// The state of a generator without a seed.
+/// The initial state of a generator without a seed.
 const UNSEEDED: [u32; SIZE] = [
     3_577_682_002,
     3_754_396_547,
@@ -42,7 +42,7 @@ const UNSEEDED: [u32; SIZE] = [
     1_849_146_709,
 ];
 
-/// A lagged Fibonacci generator.
+/// A lagged Fibonacci generator of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: [u32; SIZE],
@@ -51,7 +51,7 @@ pub struct Random {
 }
 
 impl Default for Random {
-    /// A generator without a seed; it always starts with the same numbers.
+    /// Makes a generator without a seed. It always starts with the same numbers.
     fn default() -> Self {
         Random { state: UNSEEDED, j: 12, k: SIZE - 1 }
     }
@@ -71,7 +71,7 @@ impl Random {
         random
     }
 
-    /// Draws the next number, of 31 bits.
+    /// Draws the next number of 31 bits.
     pub fn draw(&mut self) -> u32 {
         let sum = self.state[self.k].wrapping_add(self.state[self.j]);
         self.state[self.k] = sum;
@@ -80,8 +80,7 @@ impl Random {
         sum >> 1
     }
 
-    /// Draws one of the bases that an ambiguous ncbi4na code stands for, as two bits; any base for
-    /// a gap.
+    /// Draws one of the bases that an ncbi4na code can mean, as a two-bit code; any base for a gap.
     pub fn base(&mut self, code: u8) -> u8 {
         let picked = self.draw();
         if code == N || code == 0 {

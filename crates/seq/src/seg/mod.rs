@@ -2,12 +2,12 @@
 //!
 //! A window of fixed length slides over the sequence. A segment starts where the window's entropy
 //! is at most `locut`. It extends to both sides as long as the entropy is at most `hicut`. Then it
-//! is trimmed to the range that is least probable by chance. The part cut off at the left can hold
-//! a window that started the segment, so it is searched again on its own.
+//! is trimmed to the range that is least probable by chance. The part cut off at the left can
+//! contain a window that started the segment, so SEG searches this part again.
 //!
-//! The decisions equal those of BLAST+ bit for bit. They are comparisons of doubles, but doubles
-//! are computed only if an estimate cannot decide. `window` classifies windows by a sliding integer
-//! sum; `trim` skips ranges that are clearly more probable than the best one so far.
+//! The decisions equal those of BLAST+ bit for bit. BLAST+ compares doubles. This module computes
+//! doubles only if an estimate cannot decide. `window` classifies windows by a sliding integer sum.
+//! `trim` skips ranges that are clearly more probable than the best one so far.
 
 mod tables;
 mod trim;
@@ -24,15 +24,15 @@ use self::window::Windows;
 pub struct SegParams {
     /// Window length in residues. A value that is not positive means 12.
     pub window: i32,
-    /// Entropy (bits) at or below which a segment starts. A value that is not positive means 2.2.
+    /// Entropy in bits at or below which a segment starts. A value that is not positive means 2.2.
     pub locut: f64,
-    /// Entropy (bits) up to which a segment is extended. A value that is not positive means 2.5; a
+    /// Entropy in bits up to which a segment is extended. A value that is not positive means 2.5. A
     /// value below `locut` means `locut`.
     pub hicut: f64,
 }
 
 impl SegParams {
-    /// The parameters of `-seg yes`.
+    /// The parameters of `-seg yes`, for queries.
     pub const QUERY: Self = Self { window: 12, locut: 2.2, hicut: 2.5 };
     /// The parameters with which composition-based statistics mask subjects (`blast_kappa.c`).
     pub const SUBJECT: Self = Self { window: 10, locut: 1.8, hicut: 2.1 };
@@ -46,12 +46,12 @@ impl SegParams {
     }
 }
 
-/// Finds the low-complexity segments of a protein in NCBIstdaa. They are ascending, half-open and
-/// not overlapping, but may touch.
+/// Finds the low-complexity segments of a protein in NCBIstdaa. They are ascending and half-open
+/// and do not overlap, but may touch.
 ///
 /// Codes other than the 20 standard residues carry no information. A window with more than two of
-/// them neither starts nor extends a segment. Sequences shorter than the window are not masked.
-/// Callers with many sequences keep a [`Masker`].
+/// them neither starts nor extends a segment. Sequences shorter than the window are not masked. For
+/// many sequences, use a [`Masker`].
 ///
 /// ```
 /// use fleetblast_seq::seg::{SegParams, mask};
@@ -63,7 +63,7 @@ pub fn mask(residues: &[u8], params: &SegParams) -> Vec<Range<u32>> {
     Masker::new(params).mask(residues)
 }
 
-/// SEG with its tables and work space, for masking many sequences with the same parameters.
+/// SEG with its tables and work space, to mask many sequences with the same parameters.
 #[derive(Clone, Debug)]
 pub struct Masker {
     windows: Windows,
@@ -88,7 +88,7 @@ impl Masker {
     }
 }
 
-/// A search for segments; positions are those of the whole sequence.
+/// The state of a search for segments. Positions count in the whole sequence.
 struct Finder<'a> {
     residues: &'a [u8],
     windows: &'a Windows,
@@ -96,10 +96,10 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Appends the segments in the range `[start, end)`, in the order they are found.
+    /// Appends the segments in the range `[start, end)` in the order in which they are found.
     ///
-    /// A window is identified by the position of its centre. Only windows inside the range count,
-    /// so their entropies are those of the whole sequence.
+    /// The position of its centre identifies a window. Only windows inside the range count, so
+    /// their entropies are those in the whole sequence.
     fn find(&mut self, start: usize, end: usize, found: &mut Vec<Range<usize>>) {
         let (before, after) = (self.windows.before, self.windows.after);
         if end - start < before + after {
@@ -117,11 +117,12 @@ impl Finder<'_> {
             let untrimmed = low - before..high + after;
             let kept = self.trimmer.trim(&self.residues[untrimmed.clone()]);
             let segment = untrimmed.start + kept.start..untrimmed.start + kept.end;
-            // The starting window was trimmed away: search the range left of the segment.
+            // The starting window was trimmed away, so the range left of the segment is searched
+            // again.
             if centre + after <= segment.start {
                 let from = found.len();
                 self.find(untrimmed.start, segment.start, found);
-                // BLAST+ keeps only the segment found last in such a range.
+                // BLAST+ keeps only the last segment that it finds in such a range.
                 let until = found.len().saturating_sub(1).max(from);
                 found.drain(from..until);
             }
@@ -132,7 +133,7 @@ impl Finder<'_> {
         }
     }
 
-    /// First and last centre of the run of extending windows around `centre`.
+    /// Returns the first and the last centre of the run of extending windows around `centre`.
     fn extend(&self, centre: usize, low_limit: usize, last: usize) -> (usize, usize) {
         let (mut low, mut high) = (centre, centre);
         while low > low_limit && self.windows.extends(low - 1) {
@@ -145,7 +146,7 @@ impl Finder<'_> {
     }
 }
 
-/// Merges neighbours that overlap, from the last found to the first, and sorts them.
+/// Merges neighbouring segments that overlap, from the last one found to the first, and sorts them.
 fn merge(found: &[Range<usize>]) -> Vec<Range<u32>> {
     let mut merged: Vec<Range<u32>> = Vec::with_capacity(found.len());
     for segment in found.iter().rev() {

@@ -1,15 +1,15 @@
-//! Tables for SEG: logarithms of factorials and of small fractions.
+//! Tables for SEG: classes of residues, and logarithms of factorials and of small fractions.
 
 use std::sync::LazyLock;
 
 /// Number of standard residues.
 pub(super) const CLASSES: usize = 20;
-/// Class of every code that is no standard residue.
+/// Class of all codes that are no standard residue.
 pub(super) const BOGUS: u8 = CLASSES as u8;
 /// Natural logarithm of 2, to convert entropies to bits (`ncbi_math.h`).
 pub(super) const LN2: f64 = std::f64::consts::LN_2;
 
-/// Class of each residue code: 0..20 in the order of the codes, or [`BOGUS`].
+/// Class of each residue code: 0 to 19 in the order of the codes, or [`BOGUS`].
 pub(super) const CLASS: [u8; 256] = {
     let mut table = [BOGUS; 256];
     let mut code = 0;
@@ -24,8 +24,8 @@ pub(super) const CLASS: [u8; 256] = {
     table
 };
 
-/// Logarithms of k/10 as `blast_seg.c` rounds them; used whenever ten residues are counted. Results
-/// of comparisons depend on these exact digits.
+/// Natural logarithms of k/10 as `blast_seg.c` rounds them. They are used for windows with ten
+/// standard residues. The results of comparisons depend on these exact digits.
 #[expect(clippy::approx_constant, reason = "the rounding decides comparisons")]
 const LN_TENTHS: [f64; 11] = [
     0.0,
@@ -41,12 +41,12 @@ const LN_TENTHS: [f64; 11] = [
     0.0,
 ];
 
-/// Largest number whose factorial is tabulated.
+/// Largest number whose factorial is in the table.
 const FACTORIALS: usize = 10_000;
 
-/// ln n! for n = 0..=10000, in units of 10⁻⁶.
+/// ln n! for n = 0 to 10000, in units of 10⁻⁶.
 static LN_FACTORIALS: LazyLock<Vec<i64>> = LazyLock::new(|| {
-    // Compensated summation: the sixth decimal must round as the exact value does.
+    // Summation is compensated, because the sixth decimal must round like that of the exact value.
     let (mut sum, mut lost) = (0.0f64, 0.0f64);
     let mut table = vec![0];
     for n in 1..=FACTORIALS {
@@ -59,7 +59,7 @@ static LN_FACTORIALS: LazyLock<Vec<i64>> = LazyLock::new(|| {
     table
 });
 
-/// ln n! in millionths, for estimates.
+/// Returns ln n! in units of 10⁻⁶, for estimates.
 pub(super) fn ln_factorial_micros(n: usize) -> i64 {
     match LN_FACTORIALS.get(n) {
         Some(&micros) => micros,
@@ -67,10 +67,11 @@ pub(super) fn ln_factorial_micros(n: usize) -> i64 {
     }
 }
 
-/// ln n! to six decimals up to 10000!, by Stirling's formula above, as `blast_seg.c` has it.
+/// Returns ln n! as `blast_seg.c` has it: to six decimals up to 10000!, above by Stirling's
+/// formula.
 pub(super) fn ln_factorial(n: usize) -> f64 {
     match LN_FACTORIALS.get(n) {
-        // Division rounds correctly: this is the double nearest to the six decimals.
+        // Division rounds correctly, so the result is the double nearest to the six decimals.
         Some(&micros) => micros as f64 / 1e6,
         None => {
             let n = n as f64;
@@ -79,7 +80,7 @@ pub(super) fn ln_factorial(n: usize) -> f64 {
     }
 }
 
-/// The counts of the classes, without zeros, in falling order.
+/// Returns the counts of the standard residues in falling order, and the number of nonzero counts.
 pub(super) fn state_vector(counts: &[u32; CLASSES + 1]) -> ([u32; CLASSES], usize) {
     let mut state = [0; CLASSES];
     state.copy_from_slice(&counts[..CLASSES]);
@@ -88,7 +89,7 @@ pub(super) fn state_vector(counts: &[u32; CLASSES + 1]) -> ([u32; CLASSES], usiz
     (state, used)
 }
 
-/// Entropy in bits of a falling state vector without zeros.
+/// Returns the entropy in bits of counts in falling order without zeros.
 pub(super) fn entropy(state: &[u32]) -> f64 {
     let total: u32 = state.iter().sum();
     if total == 0 {
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(ln_factorial(3), 1.791759);
         assert_eq!(ln_factorial(5), 4.787492);
         assert_eq!(ln_factorial(10_000), 82108.927837);
-        // One above the table: Stirling's formula, close but unrounded.
+        // This number is one above the table. Stirling's formula is close, but not rounded.
         assert!((ln_factorial(10_001) - 82118.138277).abs() < 1e-4);
     }
 

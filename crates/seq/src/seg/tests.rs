@@ -1,5 +1,5 @@
-//! Goldens from `segmasker -in x.fa -window W -locut L -hicut H` (which does not merge overlapping
-//! segments; BLAST does), and a plain implementation of the rules as a check.
+//! The expected values are those of `segmasker -in x.fa -window W -locut L -hicut H`. (It does not
+//! merge overlapping segments, unlike BLAST.) A plain implementation of the rules is another check.
 
 #![expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
 
@@ -13,7 +13,7 @@ fn codes(letters: &str) -> Vec<u8> {
     letters.bytes().map(|letter| encode(letter).unwrap()).collect()
 }
 
-/// Returns a sequence with ranges in which few letters prevail.
+/// Returns a sequence with ranges in which few different letters occur.
 fn random_sequence(random: &mut Rng, length: usize) -> Vec<u8> {
     let mut sequence = Vec::new();
     while sequence.len() < length {
@@ -34,9 +34,9 @@ const PROTEIN: &str = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQV
 #[test]
 fn equals_segmasker() {
     let protein = codes(PROTEIN);
-    // segmasker -window 12 -locut 2.2 -hicut 2.5
+    // From segmasker -window 12 -locut 2.2 -hicut 2.5.
     assert_eq!(mask(&protein, &SegParams::QUERY), [70..103, 154..169, 174..183]);
-    // segmasker -window 10 -locut 1.8 -hicut 2.1
+    // From segmasker -window 10 -locut 1.8 -hicut 2.1.
     assert_eq!(mask(&protein, &SegParams::SUBJECT), [70..103, 154..169, 174..183]);
 }
 
@@ -67,7 +67,7 @@ fn a_masker_keeps_nothing_between_sequences() {
     }
 }
 
-/// Entropy of every window, computed afresh.
+/// Returns the entropy of every window, each computed from its own counts.
 fn entropies(residues: &[u8], window: usize) -> Vec<Option<f64>> {
     let entropy_of = |window: &[u8]| {
         let mut counts = [0; CLASSES + 1];
@@ -98,7 +98,7 @@ fn the_estimate_decides_as_the_entropies_do() {
 
 #[test]
 fn an_entropy_equal_to_the_cut_off_is_within() {
-    // Two residues in equal numbers: one bit, in the rounded logarithms of ten residues.
+    // Two residues in equal numbers have one bit, in the rounded logarithms of ten residues.
     let exact = entropy(&[5, 5]);
     let sequence = codes("ACACACACAC");
     let at = |locut| mask(&sequence, &SegParams { window: 10, locut, hicut: locut });

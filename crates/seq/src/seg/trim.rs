@@ -4,26 +4,26 @@ use std::ops::Range;
 
 use super::tables::{CLASS, CLASSES, ln_factorial, ln_factorial_micros, state_vector};
 
-/// Residues that trimming may remove at most.
+/// Trimming removes fewer residues than this number.
 const MAX_TRIM: usize = 50;
-/// ln 20, the double that `blast_seg.c` writes as 2.9957322735539909.
+/// ln 20, as the double that `blast_seg.c` writes as 2.9957322735539909.
 const LN_CLASSES: f64 = 2.995_732_273_553_991;
-/// Ranges whose estimate exceeds the best value by more than this are not computed exactly.
+/// If the estimate of a range exceeds the best value by more than this, its value is not computed.
 const MARGIN: f64 = 1e-4;
 
-/// The logarithm of the probability of a range, estimated while it slides.
+/// A sliding range, with an estimate of the logarithm of its probability.
 ///
-/// The value is ln(compositions) + ln(permutations) − len·ln 20. All terms but the last are sums of
-/// logarithms of factorials with six decimals. In millionths they are integers, and sliding changes
-/// only a few of them.
+/// The logarithm is ln(compositions) + ln(permutations) − len·ln 20. All terms but the last are
+/// sums of logarithms of factorials with six decimals. In units of 10⁻⁶ they are integers, and
+/// sliding changes only a few of them.
 #[derive(Clone, Debug)]
 struct Stretch {
     counts: [u32; CLASSES + 1],
-    /// Number of classes with each count. Index 0: absent classes.
+    /// Number of classes with each count. Index 0 has the classes that do not occur.
     groups: Vec<u32>,
-    /// Σ ln(group size)! over the groups, in millionths.
+    /// Σ ln(group size)! over the groups, in units of 10⁻⁶.
     group_sum: i64,
-    /// Σ ln(count)! over the classes, in millionths.
+    /// Σ ln(count)! over the classes, in units of 10⁻⁶.
     count_sum: i64,
 }
 
@@ -45,7 +45,7 @@ impl Stretch {
         stretch
     }
 
-    /// Moves one class from its count to the next higher or lower.
+    /// Adds or removes one residue, and updates the sums.
     fn change(&mut self, code: u8, enters: bool) {
         let class = CLASS[code as usize] as usize;
         let old = self.counts[class] as usize;
@@ -70,14 +70,14 @@ impl Stretch {
         }
     }
 
-    /// Estimate of the value without the terms that are equal for all ranges of this length.
+    /// Returns the estimate without the terms that are equal for all ranges of this length.
     fn estimate(&self) -> i64 {
-        // Without any standard residue the groups are not subtracted (see `ln_compositions`).
+        // Without any standard residue, `ln_compositions` does not subtract the groups.
         let groups = if self.groups[0] as usize == CLASSES { 0 } else { self.group_sum };
         -groups - self.count_sum
     }
 
-    /// The value as `blast_seg.c` computes it, in its order of operations.
+    /// Returns the value as `blast_seg.c` computes it, in its order of operations.
     fn value(&self, len: usize) -> f64 {
         let (state, used) = state_vector(&self.counts);
         let mut permutations = ln_factorial(len);
@@ -88,8 +88,8 @@ impl Stretch {
     }
 }
 
-/// Logarithm of the number of compositions with these counts: 20! over the factorials of the sizes
-/// of the groups of equal counts, absent residues being a group of their own.
+/// Returns the logarithm of the number of compositions with these counts. This is 20! over the
+/// factorials of the sizes of groups of equal counts. Residues that do not occur are one group.
 fn ln_compositions(state: &[u32; CLASSES], used: usize) -> f64 {
     let mut result = ln_factorial(CLASSES);
     if used == 0 {
@@ -101,15 +101,15 @@ fn ln_compositions(state: &[u32; CLASSES], used: usize) -> f64 {
     result
 }
 
-/// Trims segments; keeps its work space.
+/// Trimmer of segments, with its work space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trimmer {
     groups: Vec<u32>,
 }
 
 impl Trimmer {
-    /// Returns the range of `residues` with the lowest probability; of equal ones the longest, then
-    /// the first. At most 50 residues are cut off.
+    /// Returns the range of `residues` with the lowest probability. Of equal ranges it returns the
+    /// longest, then the first one. It cuts off fewer than [`MAX_TRIM`] residues.
     pub(super) fn trim(&mut self, residues: &[u8]) -> Range<usize> {
         let whole = residues.len();
         let shortest = whole.saturating_sub(MAX_TRIM).max(1);
@@ -143,7 +143,7 @@ impl Trimmer {
 pub(super) mod tests {
     use super::*;
 
-    /// The same choice without estimates: the counts of every range are computed anew.
+    /// Makes the same choice without estimates. It computes the counts of every range anew.
     pub(in crate::seg) fn by_definition(residues: &[u8]) -> Range<usize> {
         let whole = residues.len();
         let (mut best, mut lowest) = (0..whole, 1.0);

@@ -1,35 +1,36 @@
-//! The sliding window: which positions start a segment and which extend one.
+//! Finds the positions of the sliding window that start a segment, and those that extend one.
 
 use super::SegParams;
 use super::tables::{BOGUS, CLASS, CLASSES, LN2, entropy, state_vector};
 
 /// Maximal number of non-standard residues in a window.
 const MAX_BOGUS: usize = 2;
-/// The number 1 in the fixed-point numbers of the estimate.
+/// The number 1 in the fixed-point format of the estimate.
 const ONE: f64 = (1u64 << 32) as f64;
-/// If the estimated entropy (bits) is closer to a cut-off than this margin, it is computed exactly.
-/// The margin exceeds the error of the rounded logarithms of `blast_seg.c` (3e-7) and of the
-/// fixed-point sums.
+/// If the estimated entropy in bits is closer to a cut-off than this margin, the entropy is
+/// computed exactly. The margin exceeds the error of the rounded logarithms of `blast_seg.c` (3e-7)
+/// and of the fixed-point sums.
 const MARGIN: f64 = 1e-5;
 
-/// Flag of a window whose entropy may start a segment.
+/// Flag of a window whose entropy starts a segment.
 const STARTS: u8 = 1;
-/// Flag of a window whose entropy may extend a segment.
+/// Flag of a window whose entropy extends a segment.
 const EXTENDS: u8 = 2;
 
-/// A cut-off as a sum of c·ln c over the counts: entropy falls as the sum grows.
+/// A cut-off, also expressed as sums of c·ln c over the counts c. The entropy falls as the sum
+/// grows.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
-    /// The cut-off in bits.
+    /// The cut-off of the entropy in bits.
     bits: f64,
-    /// Sums below have an entropy above the cut-off.
+    /// Windows with a sum below this value have an entropy above the cut-off.
     never_below: i64,
-    /// Sums from here on have an entropy within the cut-off.
+    /// Windows with at least this sum have an entropy within the cut-off.
     always_from: i64,
 }
 
 impl Cut {
-    /// The cut-off for windows with `total` standard residues.
+    /// Makes the cut-off for windows with `total` standard residues.
     fn new(bits: f64, total: usize) -> Self {
         // H = (T ln T − Σ c ln c) / (T ln 2)  ⇔  Σ c ln c = T ln T − H T ln 2
         let total = total as f64;
@@ -62,17 +63,17 @@ pub(super) struct Windows {
     pub before: usize,
     /// Number of residues of a window from its centre on.
     pub after: usize,
-    /// c·ln c for c = 0..=window, in fixed point. Empty until the first sequence that is long
-    /// enough, so that absurd window lengths need no memory.
+    /// c·ln c for c from 0 to `window`, in fixed point. Empty until the first sequence of
+    /// sufficient length, so that absurd window lengths need no memory.
     terms: Vec<i64>,
-    /// Cut-offs for 0, 1 and 2 bogus residues: (start, extend).
+    /// Cut-offs to start and to extend a segment, for 0, 1 and 2 non-standard residues.
     cuts: Vec<(Cut, Cut)>,
-    /// For each centre: whether its window starts or extends segments.
+    /// For each centre, flags that state whether its window starts or extends segments.
     flags: Vec<u8>,
 }
 
 impl Windows {
-    /// Makes the tables for positive parameters.
+    /// Makes the classification for positive parameters, without tables.
     pub(super) fn new(params: SegParams) -> Self {
         let window = params.window.max(1) as usize;
         let before = window.div_ceil(2) - 1;
@@ -106,7 +107,7 @@ impl Windows {
             .collect();
     }
 
-    /// Classifies the windows of `residues`; true if any starts a segment.
+    /// Classifies the windows of `residues`. Returns whether any of them starts a segment.
     pub(super) fn classify(&mut self, residues: &[u8]) -> bool {
         let window = self.window;
         if residues.len() < window {
@@ -144,7 +145,7 @@ impl Windows {
         }
     }
 
-    /// Adds or removes one residue of a class; returns the change of the sum.
+    /// Adds or removes one residue of a class. Returns the change of the sum.
     #[inline]
     fn change(&self, counts: &mut [u32; CLASSES + 1], class: u8, enters: bool) -> i64 {
         let count = &mut counts[class as usize];
@@ -162,7 +163,7 @@ impl Windows {
         if !extend.holds(sum, counts) {
             return 0;
         }
-        // locut never exceeds hicut, so a starting window also extends.
+        // `locut` never exceeds `hicut`, so a starting window also extends.
         if start.holds(sum, counts) { STARTS | EXTENDS } else { EXTENDS }
     }
 }

@@ -1,4 +1,4 @@
-//! Files of unit counts, in the binary formats of `windowmasker -mk_counts`
+//! Reads files of unit counts, in the binary formats of `windowmasker -mk_counts`
 //! (`seq_masker_istat_bin.cpp`, `seq_masker_istat_obinary.cpp`).
 
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use thiserror::Error;
 
-/// Maximal bases of a unit, which must fit in 32 bits.
+/// Maximal number of bases of a unit, which must fit into 32 bits.
 const MOST_BASES: u32 = 16;
 /// First word of a file that begins with notes.
 const WITH_NOTES: u32 = 3;
-/// The first words of files with pairs, and of files with a hash table, without and with a bit
-/// array.
+/// First words of a file with pairs, and of a file with a hash table, without and with a bit array.
 const PAIRS: u32 = 0;
 const HASHES: [u32; 2] = [1, 2];
-/// Units per word of the bit array.
+/// Number of units for each word of the bit array.
 const IN_WORD: u32 = 32;
 
-/// The errors in a file of counts.
+/// An error in a file of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum UnitCountsError {
     /// The file has another format.
@@ -26,10 +25,10 @@ pub enum UnitCountsError {
     /// The file ends too early.
     #[error("it is cut short")]
     Truncated,
-    /// The pairs are incomplete.
+    /// The last pair of the file is incomplete.
     #[error("its length is not that of pairs of units and counts")]
     IncompletePairs,
-    /// A number is out of range.
+    /// A number in the header is out of range.
     #[error("a number in its head is out of range")]
     HeaderOutOfRange,
     /// An entry of the hash table points beyond its values.
@@ -37,52 +36,52 @@ pub enum UnitCountsError {
     BadTableEntry,
 }
 
-/// The number of occurrences of each unit in a genome.
+/// The number of occurrences of each unit in a genome, with the limits for masking.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counts {
     bases: u32,
-    /// Counts below `low` are replaced by half of `low`, counts above `high` by `high`.
+    /// Half of `low` replaces a count below `low`, and `high` replaces a count above `high`.
     low: u32,
     high: u32,
-    /// Score of a window that extends a masked run.
+    /// Minimal score of a window that extends a masked run.
     pub(super) extend: u32,
-    /// Score of a window that starts a masked run.
+    /// Minimal score of a window that starts a masked run.
     pub(super) threshold: u32,
     units: Units,
 }
 
-/// Units with their counts; of a unit and its reverse complement only the smaller one is stored.
+/// Units with their counts. Only the smaller one of a unit and its reverse complement is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Units {
-    /// Pairs by unit, ascending.
+    /// Pairs of unit and count, ascending by unit.
     Pairs(Vec<(u32, u32)>),
     Hashes(Hashes),
 }
 
-/// A hash table whose keys are some bits of the units.
+/// A hash table whose keys are some bits of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Hashes {
-    /// Number of bits of the key, and of the bits below the key in a unit.
+    /// Number of bits of the key, and number of bits below the key in a unit.
     key: u32,
     below: u32,
-    /// Number of bits of an entry for the number of units with its key.
+    /// Number of bits of a table entry that state the number of units with its key.
     counting: u32,
     table: Vec<u32>,
-    /// Counts of units that share a key.
+    /// Counts of the units that share a key with others.
     values: Vec<u16>,
 }
 
 impl Counts {
-    /// Whether the start of a file is that of a readable format.
+    /// Returns whether the start of a file is that of a format that [`read`](Self::read) supports.
     pub fn is_binary(file: &[u8]) -> bool {
         let kind = Words(file).after_notes().and_then(|mut words| words.next());
         kind.is_ok_and(|kind| kind == PAIRS || HASHES.contains(&kind))
     }
 
-    /// Reads a file.
+    /// Reads the contents of a file of counts.
     ///
     /// # Errors
-    /// If the file has another format, or is damaged.
+    /// [`UnitCountsError`] if the file has another format or is damaged.
     pub fn read(file: &[u8]) -> Result<Counts, UnitCountsError> {
         let mut words = Words(file).after_notes()?;
         match words.next()? {
@@ -115,7 +114,7 @@ impl Counts {
         }
         let limits = words.four()?;
         if has_bits && words.next()? > 0 {
-            // The bit array only makes BLAST+ faster.
+            // The bit array only makes BLAST+ faster, so it is skipped.
             words.many((1u64 << (2 * bases)) / u64::from(IN_WORD))?;
         }
         let table = words.many(1 << key)?;
@@ -134,19 +133,19 @@ impl Counts {
         Counts { bases, low, high, extend, threshold, units }
     }
 
-    /// A digest that is the same for equal counts, in one build of the program.
+    /// Returns a digest that is the same for equal counts, in one build of the program.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Bases of a unit.
+    /// Returns the number of bases of a unit.
     pub(super) fn unit(&self) -> usize {
         self.bases as usize
     }
 
-    /// The count of a unit, with the limits applied.
+    /// Returns the count of a unit, with the limits applied.
     pub(super) fn count(&self, unit: u32) -> u32 {
         let unit = unit.min(self.opposite(unit));
         let count = match &self.units {
@@ -163,14 +162,15 @@ impl Counts {
         }
     }
 
-    /// The reverse complement of a unit.
+    /// Returns the reverse complement of a unit.
     fn opposite(&self, unit: u32) -> u32 {
         (0..self.bases).fold(0, |opposite, at| opposite << 2 | (!(unit >> (2 * at)) & 3))
     }
 }
 
 impl Hashes {
-    /// The values of the units that share an entry; `None` if they are beyond the end.
+    /// Returns the values of the units that share an entry. They are empty for at most one unit.
+    /// Returns `None` if they are beyond the end.
     fn shared(&self, entry: u32) -> Option<&[u16]> {
         let count = entry & ((1 << self.counting) - 1);
         let start = (entry >> self.counting) as usize;
@@ -197,13 +197,13 @@ impl Hashes {
 }
 
 fn bases(word: u32) -> Result<u32, UnitCountsError> {
-    // BLAST+ uses the lowest byte.
+    // BLAST+ uses only the lowest byte.
     Some(word & 0xFF)
         .filter(|bases| (1..=MOST_BASES).contains(bases))
         .ok_or(UnitCountsError::HeaderOutOfRange)
 }
 
-/// The words of a file that are not yet read.
+/// The unread words of a file.
 struct Words<'a>(&'a [u8]);
 
 impl<'a> Words<'a> {
@@ -224,7 +224,7 @@ impl<'a> Words<'a> {
         (0..count).map(|_| self.next()).collect()
     }
 
-    /// Skips the notes, if there are any.
+    /// Skips the notes at the start of the file, if there are any.
     fn after_notes(mut self) -> Result<Words<'a>, UnitCountsError> {
         let whole = self.0;
         if self.next()? != WITH_NOTES {
@@ -243,13 +243,13 @@ pub(super) mod tests {
         words.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 
-    /// A file of pairs.
+    /// Returns a file of pairs.
     pub fn binary(bases: u32, units: &[(u32, u32)], limits: [u32; 4]) -> Vec<u8> {
         let pairs = units.iter().flat_map(|&(unit, count)| [unit, count]);
         bytes([PAIRS, bases].into_iter().chain(pairs).chain(limits))
     }
 
-    /// A file with notes and a hash table; its key is the two lowest bits.
+    /// Returns a file with notes and a hash table, whose key is the two lowest bits.
     pub fn optimised(bases: u32, units: &[(u32, u32)], limits: [u32; 4]) -> Vec<u8> {
         let (mut table, mut values) = (Vec::new(), Vec::new());
         for key in 0..4 {
@@ -275,7 +275,8 @@ pub(super) mod tests {
         for file in [binary(3, &units, [2, 10, 20, 60]), optimised(3, &units, [2, 10, 20, 60])] {
             assert!(Counts::is_binary(&file));
             assert!(Counts::read(&file).is_ok());
-            // If words are missing at the end of a file of pairs, it is a file of fewer pairs.
+            // If words are missing at the end of a file of pairs, it can be a valid file of fewer
+            // pairs.
             for length in (0..file.len()).filter(|length| length % 8 != 0 || *length < 24) {
                 assert!(Counts::read(&file[..length]).is_err(), "{length}");
             }

@@ -1,9 +1,10 @@
-//! WindowMasker: masks frequent parts of a genome, by the counts of its units (Morgulis et al.,
+//! WindowMasker: masks frequent parts of a genome by the counts of its units (Morgulis et al.,
 //! 2006; `seq_masker.cpp`).
 //!
-//! A *unit* is a fixed number of consecutive bases; a *window* is five units that begin one base
-//! apart. The score of a window is the mean count of its units. A run of windows is masked if all
-//! score enough to extend it, from the first to the last window that scores enough to start it.
+//! A *unit* is a fixed number of consecutive bases. A *window* is five units that begin one base
+//! apart. The score of a window is the mean count of its units. In a run of windows that all score
+//! enough to extend it, WindowMasker masks from the first to the last window that scores enough to
+//! start it.
 
 mod counts;
 
@@ -11,7 +12,7 @@ use std::ops::Range;
 
 pub use self::counts::{Counts, UnitCountsError};
 
-/// Units of a window.
+/// Number of units of a window.
 const UNITS: usize = 5;
 
 /// Finds the masked intervals of a sequence of blastna codes.
@@ -40,13 +41,13 @@ pub fn mask(letters: &[u8], counts: &Counts) -> Vec<Range<u32>> {
     masked
 }
 
-/// A run of consecutive windows that are masked.
+/// A run of consecutive windows that is to be masked.
 #[derive(Clone, Copy)]
 struct Run {
     start: usize,
-    /// Last base of the last window that scores enough to start a run.
+    /// Position of the last base of the last window that scores enough to start a run.
     last: usize,
-    /// Last base of the last window that scores enough to extend the run.
+    /// Position of the last base of the last window that scores enough to extend the run.
     reach: usize,
 }
 
@@ -56,17 +57,17 @@ impl Run {
     }
 }
 
-/// A window without ambiguous bases.
+/// A window of bases that are not ambiguous.
 struct Window<'a> {
     letters: &'a [u8],
-    /// Bases of a unit.
+    /// Number of bases of a unit.
     unit: usize,
-    /// Index of the window's last base.
+    /// Position of the window's last base.
     last: usize,
-    /// The window's units, the oldest one at `first`.
+    /// The window's units in a ring, the oldest one at `first`.
     units: [u32; UNITS],
     first: usize,
-    /// Whether there is a window.
+    /// Whether there is such a window; false at the end of the sequence.
     is_complete: bool,
 }
 
@@ -82,18 +83,18 @@ impl<'a> Window<'a> {
         self.unit + UNITS - 1
     }
 
-    /// Index of the window's first base.
+    /// Returns the position of the window's first base.
     fn start(&self) -> usize {
         self.last + 1 - self.size()
     }
 
-    /// The unit after another one.
+    /// Returns the unit that begins one base after `unit` and ends with `letter`.
     fn next_unit(&self, unit: u32, letter: u8) -> u32 {
         let mask = ((1u64 << (2 * self.unit)) - 1) as u32;
         ((u64::from(unit) << 2) as u32 & mask) + u32::from(letter)
     }
 
-    /// Moves to the first window from an index on.
+    /// Moves to the first window that begins at position `from` or later.
     fn find_window(&mut self, from: usize) {
         let (mut unit, mut known) = (0, 0);
         self.first = 0;
@@ -115,7 +116,8 @@ impl<'a> Window<'a> {
         self.is_complete = false;
     }
 
-    /// Moves to the window that begins at the next base, or after the next ambiguous one.
+    /// Moves to the window that begins at the next base, or to the first one after an ambiguous
+    /// base.
     fn advance(&mut self) {
         match self.letters.get(self.last + 1) {
             None => self.is_complete = false,
@@ -136,7 +138,7 @@ impl<'a> Window<'a> {
 }
 
 #[cfg(test)]
-// Expected lists of intervals; some have a single one.
+// The tests mean lists of intervals; some have a single one.
 #[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::counts::tests::{binary, optimised};

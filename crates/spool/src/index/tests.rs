@@ -9,7 +9,7 @@ fn run() -> Run {
     Run { root: "job".into(), number: 3, job: 0, codec: Codec::Zstd }
 }
 
-/// A record of the bytes from `start` to `end` of a result of 100 bytes.
+/// Returns the place of the bytes from `start` to `end` of a result of 100 bytes.
 fn share(start: u64, end: u64) -> Place {
     Place {
         file: FileId { run: 1, writer: 0 },
@@ -22,7 +22,8 @@ fn share(start: u64, end: u64) -> Place {
     }
 }
 
-/// The shares that cover the result, checked for every order of adding them.
+/// Returns the shares that cover the result. Checks that adding them forward or backward gives the
+/// same.
 fn chosen(shares: &[(u64, u64)]) -> Option<Vec<(u64, u64)>> {
     let cover = |shares: &mut dyn Iterator<Item = &(u64, u64)>| {
         let mut index = Index::default();
@@ -89,7 +90,7 @@ fn results_that_differ_are_refused() {
         let error = index.add(&run(), other).expect_err("another result");
         assert!(matches!(&error, Error::Conflict { .. }), "{error}");
     }
-    // Another kind of the same block is another result.
+    // Another kind of data about the same block is another result.
     let other = Place { key: Key { kind: Kind(1), ..KEY }, share: Share::whole(50), ..first };
     index.add(&run(), other).expect("the first of its kind");
 }

@@ -8,7 +8,7 @@ use crate::record::{ENTRY_BYTES, table};
 const FILE: FileId = FileId { run: 1, writer: 3 };
 const JOB: u64 = 0x1234_5678_9abc_def0;
 
-/// Adds a record with this body. A scan does not decompress it.
+/// Appends a record with this body. A scan does not decompress it.
 fn put(bytes: &mut Vec<u8>, block: u64, body: &[u8]) -> Place {
     let key = Key { block, kind: Kind::RESULT };
     let (offset, stored) = (bytes.len() as u64, body.len() as u64);
@@ -19,7 +19,7 @@ fn put(bytes: &mut Vec<u8>, block: u64, body: &[u8]) -> Place {
     place
 }
 
-/// Header and table of a record with this share.
+/// Returns header and table of a record with this share.
 fn head(place: Place, stored: u64, body: u64) -> Vec<u8> {
     let table = table(&[place]);
     let header = Header {
@@ -35,10 +35,10 @@ fn head(place: Place, stored: u64, body: u64) -> Vec<u8> {
     [&header.encode(JOB)[..], &table].concat()
 }
 
-/// Bytes before the body of a record with one share.
+/// Number of bytes before the body of a record with one share.
 const HEAD: usize = HEADER_BYTES + ENTRY_BYTES;
 
-/// Returns few bytes at a time, with interruptions.
+/// A reader that returns few bytes at a time, with interruptions.
 struct Slow<'a>(&'a [u8], usize);
 
 impl Read for Slow<'_> {

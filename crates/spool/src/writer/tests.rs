@@ -11,7 +11,7 @@ fn append(writer: &mut Writer, block: u64, contents: &[u8]) -> Result<Vec<Place>
     writer.append(key, Share::whole(contents.len() as u64), contents)
 }
 
-/// Bytes that zstd cannot compress.
+/// Returns bytes that zstd cannot compress.
 fn noise(length: usize) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(1);
     (0..length).map(|_| random.u8(..)).collect()
@@ -21,7 +21,7 @@ fn run(root: &Path) -> Run {
     Run { root: root.to_path_buf(), number: 1, job: 7, codec: Codec::Zstd }
 }
 
-/// A writer that writes to a device.
+/// Makes a writer that writes to a device.
 fn on_device(root: &Path, device: &str) -> Writer {
     let mut writer = Writer::new(&run(root), 0, 0).expect("a writer");
     writer.file = Some(OpenOptions::new().write(true).open(device).expect("a device"));
@@ -65,7 +65,7 @@ fn a_full_disk_takes_only_the_record_that_does_not_fit() {
     assert_eq!((path, source.kind()), (&writer.path, ErrorKind::StorageFull));
     assert_eq!(writer.unsynced(), 1);
     assert!(matches!(writer.sync(), Err(Error::Io { .. })));
-    // With space again, the appended results can still be written.
+    // After space is available again, the appended results can still be written.
     writer.file = None;
     writer.sync().expect("room");
     assert_eq!(writer.unsynced(), 0);
@@ -76,7 +76,7 @@ fn a_full_disk_takes_only_the_record_that_does_not_fit() {
 #[test]
 fn after_a_failed_sync_nothing_is_appended() {
     let root = tempfile::tempdir().expect("a directory");
-    // This device takes all bytes, but cannot be synchronised.
+    // This device accepts all bytes, but cannot be synchronised.
     let mut writer = on_device(root.path(), "/dev/null");
     append(&mut writer, 1, b"lost").expect("in the buffer");
     assert!(matches!(writer.sync(), Err(Error::Io { action: "bring to disk", .. })));

@@ -1,4 +1,4 @@
-//! A job for tests, with results that follow from the number of their block.
+//! A job for tests, with results that depend only on the number of their block.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub fn identity() -> Identity {
     }
 }
 
-/// The result of a block: from 0 to `most` bytes, incompressible for odd blocks.
+/// Returns the result of a block: from 0 to `most` bytes, incompressible for odd blocks.
 pub fn contents(block: u64, most: usize) -> Vec<u8> {
     let mut random = Rng::with_seed(block);
     let length = random.usize(..=most);
@@ -51,7 +51,7 @@ pub fn contents(block: u64, most: usize) -> Vec<u8> {
     std::iter::repeat_with(line).flat_map(String::into_bytes).take(length).collect()
 }
 
-/// Appends all of a block's result.
+/// Appends the whole result of a block.
 pub fn append(writer: &mut Writer, block: u64, whole: &[u8]) -> Result<Vec<Place>, Error> {
     writer.append(key(block), Share::whole(whole.len() as u64), whole)
 }

@@ -1,4 +1,4 @@
-//! Damaged files: all data that is read is right, and lost data is reported.
+//! Damaged files: all data that can be read is correct, and lost data is reported.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -25,7 +25,7 @@ struct Specimen {
 }
 
 impl Specimen {
-    /// Writes each of the contents as a record.
+    /// Writes each element of `contents` as a record.
     fn new(contents: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let root = tempfile::tempdir().expect("a directory");
         let run = bare_run(root.path());
@@ -45,10 +45,10 @@ impl Specimen {
     }
 
     /// Scans the file as if it had these bytes. Checks that all records found can be read and are
-    /// right, and that the others are refused.
+    /// correct, and that the reader refuses the others.
     fn check(&self, bytes: &[u8]) -> Scan {
-        // Not with `fs::write`: ext4 syncs a file that was truncated and written again, which is
-        // slow.
+        // This does not use `fs::write`: ext4 synchronises a file that was truncated and written
+        // again, which is slow.
         let file = File::options().write(true).open(&self.path).expect("there");
         file.write_all_at(bytes, 0).and_then(|()| file.set_len(bytes.len() as u64)).expect("room");
         let scan = self.run.scan(FILE).expect("readable");
@@ -64,7 +64,7 @@ impl Specimen {
         scan
     }
 
-    /// The records without a byte in `damaged`.
+    /// Returns the records that have no byte in `damaged`.
     fn records_outside(&self, damaged: std::ops::Range<usize>) -> Vec<Place> {
         let places = self.records.iter().map(|(place, _)| *place);
         let outside =
@@ -82,7 +82,7 @@ fn start(place: &Place) -> usize {
     place.offset as usize
 }
 
-/// Five short records, the third of them empty.
+/// Returns a file of five short records, the third of them empty.
 fn small() -> Specimen {
     Specimen::new([&b"one"[..], &[b'A'; 200], b"", &contents(1, 60), b"five"].map(<[u8]>::to_vec))
 }
@@ -150,7 +150,8 @@ fn lost_blocks_are_reported() {
 
 #[test]
 fn a_record_within_a_result_is_never_taken_for_one() {
-    // Incompressible, so that the bytes of the inner file appear unchanged in the outer one.
+    // The contents are incompressible, so that the bytes of the inner file appear unchanged in the
+    // outer one.
     let inner = Specimen::new((0..20).map(|number| contents(2 * number + 1, 400)));
     let outer = Specimen::new([b"before".to_vec(), inner.bytes.clone(), b"after".to_vec()]);
     let magic = &outer.bytes[16..24];
@@ -201,7 +202,8 @@ fn a_place_that_was_made_up_is_refused() {
 proptest! {
     #![proptest_config(config(200))]
 
-    /// The machine lost its power: the bytes after the last `sync` can be anything, of any length.
+    /// This simulates a power failure: the bytes after the last `sync` can have any values and
+    /// length.
     #[test]
     fn synced_records_survive_whatever_follows(
         synced in 1..20u64,
@@ -223,7 +225,7 @@ proptest! {
         prop_assert!(places.take(synced as usize).eq(scan.places.iter().take(synced as usize).copied()));
     }
 
-    /// Bytes that were overwritten, inserted or removed anywhere.
+    /// Bytes are overwritten, inserted or removed anywhere.
     #[test]
     fn damage_costs_no_record_before_it(
         at in any::<prop::sample::Index>(),

@@ -1,4 +1,4 @@
-//! Full disks. Mounts a small file system, so the tests have to run as root.
+//! Tests of full disks. They mount a small file system, so they have to run as root.
 
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::common::{append, contents, identity, start};
 
 const BYTES: usize = 1 << 20;
 
-/// A file system in memory, unmounted at the end.
+/// A file system in memory, which is unmounted when dropped.
 struct SmallDisk(TempDir);
 
 impl SmallDisk {
@@ -27,7 +27,7 @@ impl SmallDisk {
             Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
             Err(error) => error.to_string(),
         };
-        // Not with a macro: the test harness would capture the output.
+        // A macro is not used, because the test harness would capture its output.
         let note = format!("NOT TESTED: full disks, which need root: {}\n", refusal.trim());
         std::io::stderr().write_all(note.as_bytes()).expect("standard error");
         None
@@ -72,13 +72,13 @@ fn check_full(most: usize, buffer: usize) {
     };
     assert_eq!(source.kind(), ErrorKind::StorageFull);
     assert!(error.to_string().ends_with("make room and resume the job: what was finished is kept"));
-    // The incomplete write is cut off.
+    // The writer cut off the incomplete write.
     let end = std::fs::metadata(path).expect("there").len();
     assert_eq!((end, end), (writer.written(), *offset));
     let scan = job.run().scan(places[0].file).expect("readable");
     assert!(scan.places.starts_with(&places) && scan.faults.is_empty());
 
-    // With free space again, the same writer continues.
+    // After space is free again, the same writer continues.
     std::fs::remove_file(&ballast).expect("there");
     let whole = contents(1_000_001, 1000);
     let last = append(&mut writer, 1_000_001, &whole).expect("room");

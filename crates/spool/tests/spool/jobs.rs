@@ -1,4 +1,4 @@
-//! Starting, resuming, refusing and removing jobs.
+//! Tests of starting, resuming, refusing and removing jobs.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -9,7 +9,8 @@ use tempfile::TempDir;
 
 use crate::common::{append, contents, identity, start};
 
-/// A wide margin: the clock of a file system can lag by some milliseconds.
+/// A silence after which a holder is dead, with a wide margin: the clock of a file system can lag
+/// by some milliseconds.
 const LONG: Duration = PATIENCE.saturating_add(Duration::from_secs(1));
 
 fn directory() -> TempDir {
@@ -166,7 +167,7 @@ fn a_second_job_is_refused_while_the_first_lives() {
     assert_eq!(start(root.path()).run().number, 2);
 }
 
-/// Leaves the lock file of a process on another machine, silent for this time.
+/// Writes the lock file of a process on another host that was silent for this time.
 fn leave_lock(root: &Path, text: &str, silence: Duration) {
     let path = root.join("lock");
     fs::write(&path, text).expect("room");
@@ -202,7 +203,7 @@ fn a_job_on_another_machine_is_waited_for() {
     leave_lock(root.path(), &elsewhere(), LONG);
     assert_eq!(start(root.path()).run().number, 2);
 
-    // Cut off while it was written.
+    // The text is incomplete, as if it was cut off during writing.
     leave_lock(root.path(), &elsewhere()[..20], Duration::ZERO);
     let error = open(root.path(), Start::Resume).expect_err("perhaps alive");
     assert!(error.to_string().contains("a process that did not leave its name"), "{error}");
@@ -235,7 +236,7 @@ fn a_sign_of_life_is_seen_and_a_loss_is_noticed() {
     let error = job.beat().expect_err("taken over");
     assert!(error.to_string().contains(" was taken over by process 4711 on node17 "), "{error}");
     assert!(matches!(job.remove(), Err(Error::LockLost { .. })));
-    // The new holder's name stays.
+    // The lock file still names the new holder.
     assert_eq!(fs::read_to_string(&lock).expect("readable"), elsewhere());
     fs::remove_file(&lock).expect("there");
     let job = start(root.path());

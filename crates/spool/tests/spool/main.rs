@@ -1,4 +1,4 @@
-//! The public interface of the spool.
+//! Tests of the public interface of the spool.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -13,13 +13,13 @@ use std::path::Path;
 use fleetblast_spool::{Codec, Run};
 use proptest::test_runner::Config;
 
-/// A run for files without a job file.
+/// Returns a run in a directory that has no job file.
 fn bare_run(root: &Path) -> Run {
     Run { root: root.to_path_buf(), number: 1, job: 0x0123_4567_89ab_cdef, codec: Codec::Zstd }
 }
 
-/// A number of random cases. A failure shows its smallest case, and nothing is written to the
-/// sources.
+/// Returns the configuration for a number of random cases. A failure shows its smallest case.
+/// Nothing is written to the source directory.
 fn config(cases: u32) -> Config {
     Config { cases, failure_persistence: None, ..Config::default() }
 }

@@ -1,4 +1,4 @@
-//! Appended results are found and read.
+//! Appended results can be found and read.
 
 use fleetblast_spool::{Codec, FileId, Index, Place, Reader, Run, Scan, Share, Writer};
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The places of all records that a scan of all files finds, none of them damaged.
+/// Returns the places of all records that a scan of all files finds. Fails if any is damaged.
 fn found(run: &Run) -> Vec<Place> {
     let files = run.files().expect("readable");
     let scans = files.into_iter().map(|file| run.scan(file).expect("readable"));
@@ -82,7 +82,8 @@ proptest! {
     }
 }
 
-/// The shares of a result that a run keeps, with their offsets: two of three windows.
+/// Returns the shares of a result that a run stores, with their offsets. They are two of three
+/// windows.
 fn windows(block: u64, whole: &[u8], run: u32) -> Vec<(usize, &[u8])> {
     let size = [4000, 3000, 900][run as usize - 1];
     let pieces = whole.chunks(size).enumerate().map(|(number, piece)| (number * size, piece));

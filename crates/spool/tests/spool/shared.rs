@@ -1,4 +1,5 @@
-//! Directories where other users can write: their files are not followed, overwritten or trusted.
+//! Directories where other users can write: the spool does not follow, overwrite or trust their
+//! files.
 
 use std::fs;
 use std::io::Write;
@@ -9,14 +10,14 @@ use fleetblast_spool::{Checkpoint, Error, Run, Start, Writer};
 
 use crate::common::{append, contents, identity, start};
 
-/// Another user's number.
+/// Number of another user.
 const SOMEBODY: u32 = 4242;
 
 fn open(root: &Path) -> Result<Checkpoint, Error> {
     Checkpoint::open(root, &identity(), Start::NewOrResume)
 }
 
-/// Another user's file. A name in the directory of a job can be a link to it.
+/// Makes a file of another user. A name in the directory of a job can be a link to it.
 fn victim(parent: &Path) -> std::path::PathBuf {
     let path = parent.join("victim");
     fs::write(&path, "precious").expect("a file");
@@ -67,7 +68,7 @@ fn a_link_in_the_place_of_a_directory_of_records_is_refused() {
     assert_eq!(fs::read_dir(elsewhere).expect("a directory").count(), 0);
 }
 
-/// Records of a user who knows the mark of the job would become results.
+/// Otherwise records of a user who knows the mark of the job would become results.
 #[test]
 fn files_of_other_users_are_refused() {
     let parent = tempfile::tempdir().expect("a directory");
@@ -79,7 +80,7 @@ fn files_of_other_users_are_refused() {
     let file = *run.files().expect("readable").first().expect("a file");
     assert_eq!(run.scan(file).expect("readable").places.len(), 1);
     if chown(run.path(file), Some(SOMEBODY), None).is_err() {
-        // Not by a macro, whose output the test harness would keep to itself.
+        // A macro is not used, because the test harness would capture its output.
         let note = b"NOT TESTED: files of others, as this user cannot give files away\n";
         std::io::stderr().write_all(note).expect("standard error");
         return;

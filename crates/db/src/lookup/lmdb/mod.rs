@@ -1,19 +1,19 @@
-//! Reads LMDB files, mapped or in memory, without trusting their contents.
+//! Reads LMDB files, mapped or in memory. Treats their contents as untrusted.
 //!
-//! Version-5 databases keep their identifiers in LMDB files (`.pdb`, `.ptf`). `liblmdb` itself is
-//! not used: it follows page numbers and offsets in the file without checking them. A damaged file
-//! then makes it read outside its mapping and ends the process with a signal, as in NCBI BLAST+.
-//! Also, `liblmdb` can only open a path, and by default it writes a lock file next to the database.
-//! This reader checks every number against the size of the file.
+//! Version-5 databases keep their identifiers in LMDB files (`.pdb`, `.ptf`). This module does not
+//! use `liblmdb`, which follows page numbers and offsets in the file without checking them. A
+//! damaged file makes `liblmdb` read outside its mapping and ends the process with a signal, as in
+//! NCBI BLAST+. Also, `liblmdb` can only open a path, and by default it writes a lock file next to
+//! the database. This reader checks every number against the size of the file.
 //!
 //! The format is that of LMDB 0.9 (data version 1) as written on 64-bit little-endian machines, the
-//! only one that BLAST+ can read. It includes any page size, named tables, `MDB_INTEGERKEY`, values
-//! on overflow pages, and several sorted values of one key (`MDB_DUPSORT`, `MDB_DUPFIXED`). These
-//! values are in a page of their own within the node, or in a tree of their own.
+//! only one that BLAST+ can read. The reader supports any page size, named tables,
+//! `MDB_INTEGERKEY`, values on overflow pages, and several sorted values of one key (`MDB_DUPSORT`,
+//! `MDB_DUPFIXED`). The values of one key are in a page within the node, or in a tree of their own.
 //!
 //! # Bounds
-//! A descent takes at most as many steps as the stated depth of the tree, which is limited to 32 as
-//! in LMDB. A traversal visits at most as many bytes as the file has, so that page numbers in a
+//! A descent takes at most as many steps as the stated depth of the tree. The depth is limited to
+//! 32 as in LMDB. A traversal visits at most as many bytes as the file has. So page numbers in a
 //! circle cause an error.
 
 mod page;
@@ -28,21 +28,21 @@ use super::Damage;
 
 /// First word of a meta page.
 const MAGIC: u32 = 0xBEEF_C0DE;
-/// Format of the data.
+/// Version of the file format.
 const DATA_VERSION: u32 = 1;
-/// Size in bytes of a table's record, in a meta page or in a node.
+/// Size in bytes of the record that describes a table, in a meta page or in a node.
 const RECORD: usize = 48;
-/// The page number that means: no page.
+/// Root page number of an empty tree.
 const NO_PAGE: u64 = u64::MAX;
 /// Maximal number of levels of a tree, as in LMDB.
 const DEEPEST: u16 = 32;
 
-/// Flags in a table's record: order of its keys, and whether keys have several values.
+/// Flags in a table's record: for the order of its keys, and for several values of a key.
 const REVERSE_KEY: u16 = 0x02;
 const DUP_SORT: u16 = 0x04;
 const INTEGER_KEY: u16 = 0x08;
 
-/// An LMDB file.
+/// A view of an LMDB file.
 #[derive(Clone, Copy, Debug)]
 pub struct Environment<'a> {
     bytes: &'a [u8],
@@ -63,7 +63,7 @@ impl<'a> Environment<'a> {
     /// Reads the two meta pages of a file and uses the newer one.
     ///
     /// # Errors
-    /// [`Damage`] if these are not the bytes of an LMDB file.
+    /// [`Damage`] if the bytes are not those of an LMDB file.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Damage> {
         let first = Meta::read(bytes, 0)?;
         let second = Meta::read(bytes, first.page_size)?;
@@ -74,10 +74,10 @@ impl<'a> Environment<'a> {
         Ok(Self { bytes, page_size: newer.page_size, main: newer.main })
     }
 
-    /// The table called `name`, `None` if there is none.
+    /// Returns the table called `name`; `None` if there is none.
     ///
     /// # Errors
-    /// [`Damage`].
+    /// [`Damage`] of the file.
     pub fn table(&self, name: &str) -> Result<Option<Table>, Damage> {
         match self.find(&self.main, name.as_bytes())? {
             Some((page, i)) => page.table(i).map(Some),
@@ -85,10 +85,10 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Returns the values of a key, in their order; no values if the key is missing.
+    /// Returns the values of a key, in their order. There are none if the key is missing.
     ///
     /// # Errors
-    /// [`Damage`].
+    /// [`Damage`] of the file.
     pub fn values(&self, table: &Table, key: &[u8]) -> Result<Values<'a>, Damage> {
         match self.find(table, key)? {
             Some((page, i)) => Values::of_node(*self, table, &page, i, self.bytes.len()),
@@ -96,20 +96,19 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Returns every key with each of its values, in order.
+    /// Returns every key with each of its values, in the order of the keys.
     ///
     /// # Errors
-    /// [`Damage`] if the table's own record is wrong. Errors in the entries are among the items.
+    /// [`Damage`] if the table's record is wrong. The iterator gives errors in the entries.
     pub fn entries(&self, table: &Table) -> Result<Entries<'a>, Damage> {
         Entries::new(*self, table)
     }
 
-    /// Returns the keys before and after a missing key, on the same leaf page. If damage changed a
-    /// stored key, the changed key is one of them, or the result is an error.
+    /// Returns the keys before and after a missing key, on the same leaf page. If damage changed
+    /// the stored key, one of them is the changed key, or the result is an error.
     ///
-    /// # Errors
-    /// [`Damage`]. Unlike [`values`](Self::values), this checks the order of all keys of the pages
-    /// on the way, and that the keys belong there.
+    /// [`Damage`] of the file. Unlike [`values`](Self::values), this checks the order of all keys
+    /// on the visited pages, and that the keys are within the bounds of their page.
     pub fn neighbours(&self, table: &Table, key: &[u8]) -> Result<[Option<&'a [u8]>; 2], Damage> {
         if table.root == NO_PAGE {
             return Ok([None, None]);
@@ -139,7 +138,7 @@ impl<'a> Environment<'a> {
         Ok([None, None])
     }
 
-    /// Finds the leaf page and the node of a key.
+    /// Finds a key. Returns its leaf page and the index of its node.
     fn find(&self, table: &Table, key: &[u8]) -> Result<Option<(Page<'a>, usize)>, Damage> {
         if table.root == NO_PAGE {
             return Ok(None);
@@ -202,7 +201,8 @@ impl<'a> Environment<'a> {
 }
 
 impl Table {
-    /// Number of values that the table states to have, over all keys. Not verified.
+    /// Returns the number of values over all keys that the table states. The number is not
+    /// verified.
     pub fn stated_entries(&self) -> u64 {
         self.entries
     }
@@ -230,7 +230,7 @@ impl Table {
 
     fn compare(&self, one: &[u8], other: &[u8]) -> Ordering {
         if self.flags & INTEGER_KEY != 0 && one.len() == other.len() {
-            // The bytes are those of little-endian numbers.
+            // Little-endian numbers compare from their last byte to their first.
             one.iter().rev().cmp(other.iter().rev())
         } else {
             one.cmp(other)
@@ -238,7 +238,7 @@ impl Table {
     }
 }
 
-/// A meta page.
+/// The fields of a meta page.
 struct Meta {
     page_size: usize,
     free: Table,
@@ -252,7 +252,8 @@ impl Meta {
     fn read(bytes: &[u8], at: usize) -> Result<Self, Damage> {
         let damage = |problem| Err(Damage { offset: at, problem });
         let body = at + page::HEADER;
-        // Magic, version, address, size of the map, two tables, last page, transaction.
+        // Order of the fields: magic, version, address, size of the map, two tables, last page,
+        // transaction.
         let Some(meta) = bytes.get(body..body + 4 + 4 + 8 + 8 + 2 * RECORD + 8 + 8) else {
             return damage("too short for an LMDB file");
         };

@@ -1,20 +1,20 @@
-//! One page of a tree, or the page of values within a node.
+//! A page of a tree, or a page of values within a node.
 
 use std::cmp::Ordering;
 
 use super::{RECORD, Table};
 use crate::lookup::Damage;
 
-/// Number of bytes of a page before its node offsets.
+/// Number of bytes of a page header. The node offsets follow.
 pub(super) const HEADER: usize = 16;
-/// Offset in a page of its flags.
+/// Byte offset of the flags in a page.
 pub(super) const FLAGS: usize = 10;
-/// Kinds of pages.
+/// Flags for the kind of a page.
 const BRANCH: u16 = 0x01;
 const LEAF: u16 = 0x02;
 const OVERFLOW: u16 = 0x04;
 pub(super) const META: u16 = 0x08;
-/// Flag of a leaf with keys of one length and without nodes.
+/// Flag of a leaf page whose keys have one length and which has no nodes.
 const FIXED_KEYS: u16 = 0x20;
 /// Number of bytes of a node before its key.
 const NODE: usize = 8;
@@ -25,26 +25,26 @@ const RECORD_NODE: u16 = 0x02;
 /// Flag of a node with several values: in a page within the node, or in a tree.
 const DUPLICATES: u16 = 0x04;
 
-/// Returns `N` bytes from `at`; the caller has checked that they exist.
+/// Returns `N` bytes from offset `at`. The caller must have checked that they exist.
 pub(super) fn fixed<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     std::array::from_fn(|i| bytes[at + i])
 }
 
-/// A page with a checked header: its node offsets are within the page.
+/// A page whose header has been checked: its node offsets are within the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page<'a> {
     bytes: &'a [u8],
-    /// Offset of the page in the file, for messages.
+    /// Byte offset of the page in the file, for messages.
     at: usize,
     flags: u16,
     count: usize,
 }
 
-/// The content of a node besides its key.
+/// The content of a node of a leaf page, besides its key.
 pub(super) enum Content<'a> {
-    /// One value.
+    /// A single value within the node.
     Value(&'a [u8]),
-    /// One value on overflow pages: the number of the first page, and the length in bytes.
+    /// A single value on overflow pages: the number of the first page, and the length in bytes.
     Big(u64, usize),
     /// Several values, which are the keys of this page.
     SubPage(Page<'a>),
@@ -76,12 +76,12 @@ impl<'a> Page<'a> {
         Ok(Self { bytes, at, flags, count: (lower - HEADER) / 2 })
     }
 
-    /// Bytes of the page.
+    /// Returns the number of bytes of the page.
     pub(super) fn length(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Offset of the page in the file.
+    /// Returns the byte offset of the page in the file.
     pub(super) fn offset(&self) -> usize {
         self.at
     }
@@ -99,17 +99,18 @@ impl<'a> Page<'a> {
         self.flags & LEAF != 0
     }
 
-    /// Whether the page is a leaf with keys of one length.
+    /// Returns whether the page is a leaf with keys of one length.
     pub(super) fn has_fixed_keys(&self) -> bool {
         self.flags & FIXED_KEYS != 0
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Number of pages of the value that begins here; `None` if this is not an overflow page.
+    /// Returns the number of pages of the value that begins on this page; `None` if this is not an
+    /// overflow page.
     pub(super) fn overflow_pages(&self) -> Option<usize> {
         let pages = u32::from_le_bytes(fixed(self.bytes, 12)) as usize;
         (self.flags & OVERFLOW != 0).then_some(pages)
@@ -129,8 +130,8 @@ impl<'a> Page<'a> {
         key.ok_or_else(|| self.damage("a key beyond its page"))
     }
 
-    /// Checks that the keys of a page of a tree ascend within `bounds`, and that its nodes fill the
-    /// page. The first bound is included, the second is not.
+    /// Checks that the keys of a page ascend within `bounds`, and that its nodes fill the page. The
+    /// lower bound is included, the upper one is not.
     pub(super) fn check_keys(
         &self,
         table: &Table,
@@ -162,7 +163,7 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    /// Length of node `i` in bytes, an even number.
+    /// Returns the length of node `i` in bytes, rounded up to an even number.
     fn node_length(&self, i: usize) -> Result<usize, Damage> {
         let node = self.node(i)?;
         let half = |at| u16::from_le_bytes(fixed(self.bytes, node + at));
@@ -174,7 +175,7 @@ impl<'a> Page<'a> {
         Ok((NODE + usize::from(half(6)) + value).next_multiple_of(2))
     }
 
-    /// Number of the page below node `i` of a branch page.
+    /// Returns the number of the child page of node `i` of a branch page.
     pub(super) fn child(&self, i: usize) -> Result<u64, Damage> {
         let node = self.node(i)?;
         let half = |at| u64::from(u16::from_le_bytes(fixed(self.bytes, node + at)));
@@ -220,7 +221,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Offset of node `i` in the page; its header is within the page.
+    /// Returns the offset of node `i` in the page. Checks that the header of the node is within the
+    /// page.
     fn node(&self, i: usize) -> Result<usize, Damage> {
         if i >= self.count || self.flags & FIXED_KEYS != 0 {
             return Err(self.damage("a node that is not there"));

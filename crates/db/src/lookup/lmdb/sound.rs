@@ -1,4 +1,4 @@
-//! Checks a whole LMDB file, including pages that no look-up reads.
+//! Checks a whole LMDB file, including pages that no lookup reads.
 
 use super::page::{Content, Page, fixed};
 use super::{DEEPEST, Environment, Meta, NO_PAGE, Table};
@@ -7,10 +7,10 @@ use crate::lookup::Damage;
 /// Number of meta pages.
 const METAS: u64 = 2;
 
-/// Bounds of the keys of a page: the first is included, the second is not.
+/// Lower and upper bound of the keys of a page. The lower one is included, the upper one is not.
 type Bounds<'a> = [Option<&'a [u8]>; 2];
 
-/// The pages that a tree or the list of free pages uses.
+/// The pages that a tree or the list of free pages has claimed.
 struct Pages {
     taken: Vec<bool>,
     page_size: usize,
@@ -30,11 +30,11 @@ impl Pages {
 }
 
 impl Environment<'_> {
-    /// Checks both meta pages, every page of every tree, and that no page is missing. Each page
-    /// must be used once or be free. Contents of free pages, and bytes between nodes, are ignored.
+    /// Checks both meta pages and every page of every tree. Also checks that each page is used once
+    /// or free. Ignores contents of free pages, and bytes between nodes.
     ///
     /// # Errors
-    /// [`Damage`].
+    /// [`Damage`] at the first fault.
     pub fn check_pages(&self) -> Result<(), Damage> {
         let metas = [0, self.page_size].map(|at| Meta::read(self.bytes, at));
         let [first, second] = metas;
@@ -67,7 +67,7 @@ impl Environment<'_> {
         }
     }
 
-    /// Checks the trees of all tables, and marks their pages and the free pages as used.
+    /// Checks the trees of all tables. Marks their pages and the free pages in `pages`.
     fn check_trees(&self, meta: &Meta, pages: &mut Pages) -> Result<(), Damage> {
         self.check_tree(&meta.main, pages)?;
         for entry in self.entries(&meta.main)? {
@@ -95,7 +95,7 @@ impl Environment<'_> {
         }
     }
 
-    /// Checks a page and the pages below it.
+    /// Checks a page and all pages below it.
     fn check_page(
         &self,
         table: &Table,
@@ -123,7 +123,7 @@ impl Environment<'_> {
         Ok(())
     }
 
-    /// Checks the content of a node of a leaf.
+    /// Checks the content of node `i` of a leaf page.
     fn check_content(&self, page: &Page<'_>, i: usize, pages: &mut Pages) -> Result<(), Damage> {
         match page.content(i)? {
             Content::Value(_) => Ok(()),

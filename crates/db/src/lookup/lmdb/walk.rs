@@ -1,10 +1,10 @@
-//! Visits the keys of a tree in order, and the values of a key.
+//! Iterates over the keys of a tree in order, and over the values of a key.
 
 use super::page::{Content, Page};
 use super::{Environment, NO_PAGE, Table};
 use crate::lookup::Damage;
 
-/// Visits the leaves of a tree from left to right, node by node.
+/// Position in a traversal of the leaf nodes of a tree, from left to right.
 #[derive(Clone, Debug)]
 struct Walk<'a> {
     /// The pages from the root down, each with the index of its next node.
@@ -21,7 +21,8 @@ impl<'a> Walk<'a> {
         Ok(Self { path, depth: usize::from(table.depth) })
     }
 
-    /// Returns the next leaf node. `left` counts down the bytes that may still be visited.
+    /// Returns the next leaf node: its page, and its index in the page. `left` is the number of
+    /// bytes that may still be visited; the call reduces it.
     fn next(
         &mut self,
         env: &Environment<'a>,
@@ -48,15 +49,15 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Subtracts the visited bytes from those of the file. Every byte of a valid file belongs to one
-/// page, and every page of values within a node only to this node. So a walk that visits more bytes
-/// than the file has is in a circle.
+/// Subtracts the visited bytes from the bytes that may still be visited. In a valid file every byte
+/// belongs to one page, and every page of values belongs to one node. So a traversal that visits
+/// more bytes than the file has runs in a circle.
 fn spend(left: &mut usize, bytes: usize, page: &Page<'_>) -> Result<(), Damage> {
     *left = left.checked_sub(bytes).ok_or_else(|| page.damage("pages that lead in circles"))?;
     Ok(())
 }
 
-/// The source of the values of a key.
+/// The source of the values of one key: a single value, a page or a tree.
 #[derive(Clone, Debug)]
 enum Source<'a> {
     One(Option<&'a [u8]>),
@@ -64,7 +65,7 @@ enum Source<'a> {
     SubTree(Walk<'a>),
 }
 
-/// Iterates over the values of one key, in order; ends after the first error.
+/// Iterates over the values of one key, in order. Ends after the first error.
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
     env: Environment<'a>,
@@ -133,7 +134,7 @@ impl<'a> Iterator for Values<'a> {
 /// A key and one of its values.
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
-/// Iterates over the keys of a table with each of their values; ends after the first error.
+/// Iterates over the keys of a table with each of their values. Ends after the first error.
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     table: Table,

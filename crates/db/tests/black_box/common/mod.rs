@@ -1,6 +1,6 @@
-//! Databases written byte by byte, and random proteins.
+//! Databases that the tests write byte by byte, and random proteins.
 
-// Each test file uses its own part of this module.
+// Each test file uses other items of this module.
 #![allow(dead_code)]
 
 use std::path::Path;
@@ -9,17 +9,17 @@ use fastrand::Rng;
 use fleetblast_db::VolumeBytes;
 use fleetblast_seq::alphabet;
 
-/// Returns random letters of the 20 standard residues and X.
+/// Returns random letters: the 20 standard residues and X.
 pub fn protein(random: &mut Rng, length: usize) -> Vec<u8> {
     (0..length).map(|_| b"ACDEFGHIKLMNPQRSTVWYX"[random.usize(..21)]).collect()
 }
 
-/// NCBIstdaa codes of letters.
+/// Returns the NCBIstdaa codes of letters.
 pub fn codes(letters: &[u8]) -> Vec<u8> {
     letters.iter().map(|&letter| alphabet::encode(letter).unwrap()).collect()
 }
 
-/// `count` pairs of definition line and letters; lengths up to 60.
+/// Returns `count` pairs of definition line and letters. Sequences have up to 60 letters.
 pub fn entries(seed: u64, count: usize) -> Vec<(String, Vec<u8>)> {
     let mut random = Rng::with_seed(seed);
     (0..count)
@@ -30,7 +30,7 @@ pub fn entries(seed: u64, count: usize) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// An element with a definite length.
+/// Encodes an ASN.1 element with a definite length.
 pub fn primitive(tag: u8, contents: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
     match contents.len() {
@@ -42,7 +42,7 @@ pub fn primitive(tag: u8, contents: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An element of indefinite length around others.
+/// Encodes an ASN.1 element of indefinite length around other elements.
 pub fn constructed(tag: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     [vec![tag, 0x80], parts.concat(), vec![0, 0]].concat()
 }
@@ -51,7 +51,7 @@ pub fn string(text: &str) -> Vec<u8> {
     primitive(0x1a, text.as_bytes())
 }
 
-/// Minimal two's complement, as makeblastdb writes it.
+/// Encodes an INTEGER in minimal two's complement, as makeblastdb writes it.
 pub fn integer(value: i64) -> Vec<u8> {
     let bytes = value.to_be_bytes();
     let sign = if value < 0 { 0xff } else { 0 };
@@ -62,7 +62,7 @@ pub fn integer(value: i64) -> Vec<u8> {
     primitive(2, &bytes[start..])
 }
 
-/// A Blast-def-line with one identifier.
+/// Encodes a Blast-def-line with one identifier.
 pub fn defline(title: Option<&str>, id: Vec<u8>, taxid: i64) -> Vec<u8> {
     let mut parts = Vec::new();
     if let Some(title) = title {
@@ -73,13 +73,13 @@ pub fn defline(title: Option<&str>, id: Vec<u8>, taxid: i64) -> Vec<u8> {
     constructed(0x30, &parts)
 }
 
-/// `gnl|BL_ORD_ID|ordinal`.
+/// Encodes the identifier `gnl|BL_ORD_ID|ordinal`.
 pub fn ordinal_id(ordinal: i64) -> Vec<u8> {
     let tag = constructed(0xa1, &[constructed(0xa0, &[integer(ordinal)])]);
     constructed(0xaa, &[constructed(0x30, &[constructed(0xa0, &[string("BL_ORD_ID")]), tag])])
 }
 
-/// What a volume says about itself.
+/// Version, title, LMDB file and date of a volume.
 pub struct Label<'a> {
     pub version: u32,
     pub title: &'a str,
@@ -87,14 +87,14 @@ pub struct Label<'a> {
     pub date: &'a str,
 }
 
-/// A volume of version 4.
+/// Label of a version-4 volume.
 pub const FOUR: Label<'static> =
     Label { version: 4, title: "four", lmdb: "", date: "Nov 20, 2026  11:10 PM" };
-/// A volume of version 5.
+/// Label of a version-5 volume.
 pub const FIVE: Label<'static> =
     Label { version: 5, title: "five", lmdb: "x.pdb", date: "Nov 21, 2026  1:10 AM" };
 
-/// The files of a volume as makeblastdb without `-parse_seqids` writes them.
+/// Returns the files of a volume as makeblastdb without `-parse_seqids` writes them.
 pub fn volume(label: &Label<'_>, entries: &[(String, Vec<u8>)]) -> VolumeBytes {
     let (mut residues, mut headers) = (vec![0u8], Vec::new());
     let (mut header_at, mut residue_at) = (vec![0u32], vec![1u32]);
@@ -119,7 +119,7 @@ pub fn volume(label: &Label<'_>, entries: &[(String, Vec<u8>)]) -> VolumeBytes {
         number(&mut index, label.lmdb.len() as u32);
         index.extend(label.lmdb.bytes());
     }
-    // The tables begin at a multiple of 8; 20 bytes stand between the date and them.
+    // The tables begin at a multiple of 8, and 20 bytes stand between the date and the tables.
     let padding = (8 - (index.len() + 4 + label.date.len() + 16) % 8) % 8;
     number(&mut index, (label.date.len() + padding) as u32);
     index.extend(label.date.bytes());

@@ -1,4 +1,4 @@
-//! BER as NCBI's toolkit uses it: single-byte tags, explicit numbered tags of fields, definite and
+//! BER as NCBI's toolkit uses it: tags of one byte, explicit numbered tags of fields, definite and
 //! indefinite lengths.
 
 mod reader;
@@ -31,10 +31,11 @@ pub mod tag {
     pub const SET: u8 = 0x31;
     /// `StringStore`, a string type of the toolkit.
     pub const STRING_STORE: u8 = 0x41;
-    /// The bits of the number in a tag. If all are set, the number follows in bytes of its own.
+    /// The bits of a tag that contain its number. If all are set, the number follows in bytes of
+    /// its own.
     pub const NUMBER_MASK: u8 = 0x1f;
 
-    /// Tag of the field with this number, which is below 31.
+    /// Returns the tag of the field with this number.
     ///
     /// # Panics
     /// If the number is 31 or more.
@@ -43,31 +44,31 @@ pub mod tag {
         0xa0 | number
     }
 
-    /// Number of the field with this tag; `None` if the tag is not that of a field.
+    /// Returns the number of the field with this tag; `None` if the tag is not that of a field.
     pub const fn field_number(tag: u8) -> Option<u8> {
         let number = tag & NUMBER_MASK;
         if tag & !NUMBER_MASK == field(0) && number != NUMBER_MASK { Some(number) } else { None }
     }
 }
 
-/// First byte of the length of an element that two zero bytes end.
+/// First byte of an indefinite length. The element then ends with two zero bytes.
 pub(super) const INDEFINITE: u8 = 0x80;
 
-/// The end of an element, as its length states it.
+/// The length of an element as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
-    /// After this number of bytes.
+    /// The element has this number of bytes.
     Definite(u64),
-    /// At the next end-of-contents octets.
+    /// The element ends with the next end-of-contents octets.
     Indefinite,
-    /// At a length that takes more than eight bytes, beyond the size of any file.
+    /// The length takes more than eight bytes, beyond the size of any file.
     TooLarge,
 }
 
 /// Reads a length from the bytes that `next` returns.
 ///
 /// # Errors
-/// Errors of `next`.
+/// The errors that `next` returns.
 pub(super) fn length<E>(mut next: impl FnMut() -> Result<u8, E>) -> Result<Length, E> {
     let first = next()?;
     match first {

@@ -1,40 +1,40 @@
-//! Reads BER elements in memory, without copies, in the order of a format.
+//! Reads BER elements in memory, without copies. The caller requests them in the order of a format.
 
 use super::{Length, integer, length, tag};
 
-/// An error in malformed BER, with its offset.
+/// Error for malformed BER, with its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BerError {
-    /// Byte offset from the first byte.
+    /// Byte offset from the first byte of the input.
     pub at: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub problem: &'static str,
 }
 
 type Result<T> = std::result::Result<T, BerError>;
 
-/// Maximal nesting of unknown elements.
+/// Maximal nesting depth of unknown elements.
 const DEEPEST: usize = 32;
 
 /// The end of a constructed element.
 #[derive(Clone, Copy)]
 enum End {
-    /// At this offset.
+    /// The element ends at this offset.
     At(usize),
-    /// At the next end-of-contents octets.
+    /// The element ends at the next end-of-contents octets.
     Octets,
 }
 
-/// A reader at a position in BER elements.
+/// Reader of BER elements, with a current position.
 pub struct BerReader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Offset of the first unknown element, which was skipped.
+    /// Offset of the first unknown element that was skipped.
     skipped: Option<usize>,
 }
 
 impl<'a> BerReader<'a> {
-    /// Makes a reader of these bytes, from their start.
+    /// Makes a reader at the start of these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, skipped: None }
     }
@@ -59,7 +59,7 @@ impl<'a> BerReader<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Reads a length; `None` means indefinite. A definite length never exceeds the remaining
+    /// Reads a length; `None` if it is indefinite. A definite length never exceeds the remaining
     /// bytes.
     fn length(&mut self) -> Result<Option<usize>> {
         let start = self.at;
@@ -78,8 +78,8 @@ impl<'a> BerReader<'a> {
         self.fail(problem)
     }
 
-    /// Reads a sequence of fields, each at most once and in ascending order, as BLAST+ does. In any
-    /// other order a field could be taken for another.
+    /// Reads a sequence of fields. As in BLAST+, each field may occur once, in ascending order of
+    /// tags. In any other order a field could be mistaken for another one.
     pub fn fields(&mut self, mut field: impl FnMut(&mut Self, u8) -> Result<()>) -> Result<()> {
         let mut last = 0;
         self.constructed(tag::SEQUENCE, |reader, tag| {
@@ -91,8 +91,8 @@ impl<'a> BerReader<'a> {
         })
     }
 
-    /// Reads a constructed element with this tag. Calls `item` with the tag of each inner element;
-    /// the position is before that tag, and `item` must consume the element.
+    /// Reads a constructed element with this tag. Calls `item` before each inner element, with its
+    /// tag. `item` must read the inner element, including its tag.
     pub fn constructed(
         &mut self,
         tag: u8,
@@ -128,7 +128,7 @@ impl<'a> BerReader<'a> {
         }
     }
 
-    /// Reads an element with `tag` that contains exactly one value, which `value` reads.
+    /// Reads an element with this tag that contains exactly one inner element, which `value` reads.
     pub fn wrapped<T>(
         &mut self,
         tag: u8,
@@ -148,7 +148,7 @@ impl<'a> BerReader<'a> {
         }
     }
 
-    /// The contents of a primitive element.
+    /// Reads the contents of a primitive element.
     fn primitive(&mut self) -> Result<&'a [u8]> {
         self.at += 1;
         match self.length()? {

@@ -2,7 +2,7 @@
 
 use super::{INDEFINITE, tag};
 
-/// Replacement for characters that a VisibleString must not contain.
+/// Replacement for a character that a VisibleString must not contain.
 const REPLACEMENT: u8 = b'#';
 
 /// Appends BER elements to a buffer.
@@ -12,12 +12,12 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Makes a writer that appends to these bytes.
+    /// Makes a writer that appends to `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>) -> Self {
         Self { bytes }
     }
 
-    /// Offset in the buffer of the next byte.
+    /// Returns the offset in the buffer of the next byte.
     pub fn position(&self) -> usize {
         self.bytes.len()
     }
@@ -28,12 +28,12 @@ impl<'a> Writer<'a> {
         self.bytes.extend([0, 0]);
     }
 
-    /// Writes a SEQUENCE or SEQUENCE OF.
+    /// Writes a SEQUENCE or SEQUENCE OF. `contents` writes its elements.
     pub fn sequence(&mut self, contents: impl FnOnce(&mut Self)) {
         self.constructed(tag::SEQUENCE, contents);
     }
 
-    /// Writes a member with this explicit context tag.
+    /// Writes an element with the explicit context tag `number`. `contents` writes its value.
     pub fn tagged(&mut self, number: u8, contents: impl FnOnce(&mut Self)) {
         self.constructed(tag::field(number), contents);
     }
