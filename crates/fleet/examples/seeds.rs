@@ -1,5 +1,5 @@
-//! Simulates the jobs of many seeds: `seeds FIRST COUNT [MOST_RANKS]`. Stops at the first
-//! violation.
+//! Simulates the random job of each of COUNT seeds, from FIRST on: `seeds FIRST COUNT
+//! [MOST_RANKS]`. Stops at the first violation.
 
 use std::process::ExitCode;
 

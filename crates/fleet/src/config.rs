@@ -1,4 +1,4 @@
-//! Settings of the scheduling and the output; the same on all ranks.
+//! Settings of the scheduling and the output. They are the same on all ranks.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,50 +6,52 @@ use crate::ids::Time;
 use crate::payload::Weight;
 use crate::seams::GRAIN;
 
-/// How the output gets into the file.
+/// Method by which the output gets into the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strategy {
-    /// WorkerMerge: the worker with most of a block's bytes collects the rest and writes
+    /// WorkerMerge: the worker with most of a block's bytes collects the rest and writes the block
     /// contiguously.
     #[default]
     Merge,
-    /// WorkerIndividual: each worker writes its own pieces where they belong.
+    /// WorkerIndividual: each worker writes its own pieces at their offsets.
     Individual,
     /// WorkerCollective: the workers of a group write together.
     Collective,
-    /// No single output file: the worker with most of a block's bytes stores them, and the stored
-    /// blocks are the output.
+    /// No single output file. The worker with most of a block's bytes stores the block as a record,
+    /// and the stored records are the output.
     Records,
 }
 
-/// How blocks get to the groups.
+/// Method by which blocks get to the groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
-    /// Blocks are handed out whenever a group runs short of tasks.
+    /// The supermaster hands blocks to a group whenever the group runs short of tasks.
     #[default]
     Dynamic,
-    /// Blocks are handed out once, in consecutive shares of equal residues (LengthSplit, Rangwala
-    /// et al.).
+    /// The supermaster hands out all blocks at once, in consecutive shares of equal residues
+    /// (LengthSplit, Rangwala et al.).
     Length,
-    /// Blocks are handed out once, in consecutive shares of equal weight: residues + 225 ×
-    /// sequences (WeightSplit, ScalaBLAST).
+    /// The supermaster hands out all blocks at once, in consecutive shares of equal weight:
+    /// residues + 225 × sequences (WeightSplit, ScalaBLAST).
     Weight,
 }
 
-/// Order in which blocks of queries are handed out, if the user chose one.
+/// Order in which the supermaster hands out blocks of queries, if the user chose one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QueryOrder {
     /// The order of the input.
     Given,
-    /// The longest of the blocks that were read comes first. All output waits for the first block.
+    /// The longest block that has been read comes first. All output waits for the first block of
+    /// the input.
     Longest,
 }
 
 impl QueryOrder {
-    /// Returns [`Config::longest_first`] for an order; the default if there is none.
+    /// Returns the value of [`Config::longest_first`] for an order, or the default value for
+    /// `None`.
     pub fn longest_first(order: Option<QueryOrder>) -> f64 {
         match order {
             None => Config::default().longest_first,
@@ -59,71 +61,73 @@ impl QueryOrder {
     }
 }
 
-/// ScalaBLAST's weight of a sequence, in residues.
+/// Weight of a sequence in residues, in addition to its own residues (ScalaBLAST).
 pub const SEQUENCE_WEIGHT: u64 = 225;
 
-/// Limits for messages that show that a rank is alive.
+/// Time limits for the messages by which ranks recognise that other ranks are alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heartbeat {
-    /// A role that has sent nothing for this long sends a ping.
+    /// A role that has sent a peer nothing for this long sends it a ping.
     pub interval: Time,
-    /// A role that has sent nothing for longer than this counts as dead.
+    /// A peer that has sent nothing for longer than this counts as dead.
     pub limit: Time,
 }
 
 /// Settings of the scheduling and the output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// How the output gets into the file.
+    /// Method by which the output gets into the file.
     pub strategy: Strategy,
-    /// How blocks get to the groups.
+    /// Method by which blocks get to the groups.
     pub schedule: Schedule,
     /// Whether the search of a block depends on the results of the blocks before it. Such a block
     /// is searched under a prediction. The supermaster verifies one block after the other, and a
-    /// block whose prediction was wrong is searched again. Blocks are handed out one by one, in
-    /// their order, so that the next block to verify is always being searched.
+    /// block with a wrong prediction is searched again. Blocks are handed out one by one in their
+    /// order, so that some group always searches the next block to verify.
     pub verifies_blocks: bool,
-    /// Whether finished blocks outlive the job, so that a drain can save them.
+    /// Whether finished blocks outlive the job in a checkpoint, so that a drain can save them.
     pub checkpoint: bool,
-    /// Most bytes that are written, collected or sent at once.
+    /// Most bytes that a worker writes, collects or sends at once.
     pub write_buffer: u64,
-    /// Bytes of a grain of the output, at least 1. Only one rank writes each grain (see
+    /// Size of a grain of the output in bytes, at least 1. Only one rank writes each grain (see
     /// [`crate::seams`]).
     pub grain: u64,
     /// Most bytes of output that a worker may hold; at least [`Config::least_result_memory`].
     pub result_memory: u64,
-    /// Most bytes of output that may wait for their offset, of all workers, in memory and spools.
-    /// With more, groups get no further blocks.
+    /// Most bytes of output that may wait for their offset, in memory and spools of all workers.
+    /// While more bytes wait, groups get no further blocks, except a block for which other blocks
+    /// wait.
     pub waiting_limit: u64,
-    /// Number of tasks that may wait at a worker besides the task that it searches. Applies while
+    /// Most tasks that may wait at a worker in addition to the task that it searches. Applies while
     /// tasks are shorter than [`Config::prefetch_below`].
     pub prefetch: u32,
-    /// Tasks wait at a worker only while their mean time is shorter than this.
+    /// Tasks wait at a worker only while the mean time of a task is shorter than this.
     pub prefetch_below: Time,
-    /// A master asks for blocks when fewer than this many tasks per worker are unassigned.
+    /// A master asks for blocks when it has fewer unassigned tasks per worker than this.
     pub look_ahead: f64,
-    /// Most blocks that a master may have unfinished; at least 1.
+    /// Most unfinished blocks of a master, at least 1.
     pub window: u32,
-    /// Most queries of a master's unfinished blocks, at least 1; only the last block may exceed it.
-    /// A rank holds some kilobytes for each query, however short it is.
+    /// Most queries in a master's unfinished blocks, at least 1. Only the last block may exceed it.
+    /// A rank holds some kilobytes for each query, however short the query is.
     pub window_queries: u64,
-    /// Most queries of a segment (whole blocks, at least one).
+    /// Most queries in a segment: the whole blocks, at least one, that a group gets at once.
     pub segment_queries: u64,
-    /// Most residues of a segment (whole blocks, at least one). While the total is unknown,
-    /// segments have this size.
+    /// Most residues in a segment. A segment consists of whole blocks, at least one. While the
+    /// number of all residues is unknown, segments have this size.
     pub segment_residues: u64,
-    /// Weight of all queries, if known. Then segments become smaller towards the end of the input.
+    /// Weight of all queries, if known. If so, segments become smaller towards the end of the
+    /// input.
     pub total: Option<Weight>,
-    /// Divisor of the largest segment: the remaining residues, divided by this number and by the
-    /// number of groups.
+    /// Divisor that bounds a segment: it has at most the remaining residues / (number of groups ×
+    /// `shrink`).
     pub shrink: f64,
-    /// Factor by which a block may take longer than its residues suggest. The supermaster hands a
-    /// block out early once all workers together might finish the remaining blocks before it.
-    /// With 0 no block is handed out early.
+    /// Factor by which a block may take longer than its residues suggest. The supermaster hands out
+    /// the longest block early, as soon as all workers together might finish the other blocks
+    /// before it. With 0 it hands no block out early.
     pub longest_first: f64,
-    /// Bytes of queries to read before a group asks for them.
+    /// The supermaster reads queries ahead until this many bytes of them wait to be handed out.
     pub read_ahead: u64,
-    /// Interval of pings, and the silence after which a rank counts as dead; `None` for no limit.
+    /// Interval of pings, and silence after which a rank counts as dead. `None` disables both.
     pub heartbeat: Option<Heartbeat>,
     /// Most time after a drain for running tasks to end and for finished blocks to become durable.
     pub drain_limit: Time,
@@ -160,21 +164,22 @@ impl Default for Config {
     }
 }
 
-/// Number of write buffers for which a worker reserves memory: two windows being collected or
-/// written, one part being sent, one portion of a collective write.
+/// Number of write buffers for which a worker reserves memory. Two are for windows that it collects
+/// or writes, one for a part that it sends, one for its portion of a collective write.
 pub const RESERVED_WRITE_BUFFERS: u64 = 4;
 
-/// Smallest size of the write buffer in bytes. Each buffer that is sent costs a message, and each
-/// one that is written costs a system call.
+/// Smallest useful size of the write buffer in bytes; the command line raises smaller sizes to it.
+/// Each buffer costs a message when it is sent, and a system call when it is written.
 pub const MIN_WRITE_BUFFER: u64 = 64;
 
-/// Largest size of the write buffer in bytes. A worker holds several buffers in memory.
+/// Largest size of the write buffer in bytes. It is bounded because a worker holds several buffers
+/// in memory.
 pub const MAX_WRITE_BUFFER: u64 = 64 << 30;
 
-/// A setting with which the job cannot run.
+/// Error for a setting with which the job cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// Too little memory for results.
+    /// The memory for results is too small for the write buffers.
     #[error(
         "result memory of {given} bytes per worker is too little: {least} bytes are needed for write buffers of {buffer} bytes; raise -result_memory or lower -write_buffer"
     )]
@@ -183,32 +188,32 @@ pub enum ConfigError {
         given: u64,
         /// Bytes needed.
         least: u64,
-        /// Bytes of the write buffer.
+        /// Size of the write buffer in bytes.
         buffer: u64,
     },
-    /// A write buffer too large for memory to hold several of them.
+    /// The write buffer is so large that memory cannot hold several of them.
     #[error("-write_buffer of {given} bytes is too large: it may have {MAX_WRITE_BUFFER} bytes")]
     WriteBuffer {
-        /// The size in bytes.
+        /// The requested size in bytes.
         given: u64,
     },
-    /// A setting that must be greater than 0.
+    /// A setting is 0 (or not a number), and must be greater than 0.
     #[error("{name} must be greater than 0")]
     Zero {
-        /// The setting.
+        /// Name of the setting or option.
         name: &'static str,
     },
 }
 
 impl Config {
-    /// Returns the least [`Config::result_memory`] for the write buffer.
+    /// Returns the least [`Config::result_memory`] in bytes that suffices for the write buffers.
     pub fn least_result_memory(&self) -> u64 {
         (RESERVED_WRITE_BUFFERS + 1).saturating_mul(self.write_buffer)
     }
 
-    /// Returns the bytes of a grain if only one rank may write each grain, else `None`. Only the
-    /// merge strategy needs exclusive grains. With the other strategies, pieces of several workers
-    /// interleave, and MPI-IO coordinates them where a file system needs it.
+    /// Returns the size of a grain in bytes if only one rank may write each grain; otherwise
+    /// `None`. Only the merge strategy needs exclusive grains. With the other strategies, pieces of
+    /// several workers interleave, and MPI-IO coordinates them where a file system needs it.
     pub fn exclusive_grain(&self) -> Option<u64> {
         (self.strategy == Strategy::Merge).then_some(self.grain)
     }
@@ -218,10 +223,10 @@ impl Config {
         self.checkpoint || self.strategy == Strategy::Records
     }
 
-    /// Checks the settings.
+    /// Checks that the job can run with these settings.
     ///
     /// # Errors
-    /// Names the setting with which the job could not run.
+    /// Returns the first setting with which the job cannot run.
     pub fn validate(&self) -> Result<(), ConfigError> {
         for (name, is_zero) in [
             ("-write_buffer", self.write_buffer == 0),

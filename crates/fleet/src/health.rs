@@ -1,16 +1,16 @@
-//! When each peer last sent something, and which peers are silent.
+//! Records when each peer of a role last sent something, and finds silent peers.
 
 use std::cmp::Reverse;
 
 use crate::config::Heartbeat;
 use crate::ids::Time;
 
-/// Times of the messages between one role and its peers, which are numbered from 0.
+/// Times of the last messages between one role and its peers. Peers are numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Peers {
     heartbeat: Option<Heartbeat>,
-    /// When this role last checked for silence. A role that did not check in time blames nobody for
-    /// that time.
+    /// Time of this role's last check for silence. If it is longer ago than the limit, this role
+    /// could not receive messages meanwhile. Then the silence until now counts for no peer.
     last_checked: Option<Time>,
     last_received: Vec<Time>,
     last_sent: Vec<Time>,
@@ -33,8 +33,8 @@ impl Peers {
         self.last_sent[peer] = now;
     }
 
-    /// Returns the peer with the longest silence above the limit, and the length of that silence.
-    /// Peers with shorter silences may themselves be waiting for this peer.
+    /// Returns the peer with the longest silence, if it exceeds the limit, and the length of that
+    /// silence. Peers with shorter silences may themselves be waiting for this peer.
     pub fn longest_silent(&mut self, now: Time) -> Option<(usize, Time)> {
         let limit = self.heartbeat?.limit;
         let before = self.last_checked.replace(now);
@@ -42,13 +42,13 @@ impl Peers {
             self.last_received.fill(now);
         }
         let silence = self.last_received.iter().map(|&last_received| now.since(last_received));
-        // On a tie, the first peer.
+        // On a tie, the first peer wins.
         let longest = silence.enumerate().min_by_key(|&(_, silence)| Reverse(silence));
         longest.filter(|&(_, silence)| silence > limit)
     }
 
-    /// Returns the peers to which this role sent no message for an interval. The caller must send
-    /// them a ping; the time of the ping is recorded here.
+    /// Returns the peers to which this role has sent nothing for an interval. The caller must send
+    /// each of them a ping. The call counts as the time of the ping.
     pub fn peers_to_ping(&mut self, now: Time) -> Vec<usize> {
         let Some(Heartbeat { interval, .. }) = self.heartbeat else { return Vec::new() };
         let quiet = |&peer: &usize| now.since(self.last_sent[peer]) >= interval;

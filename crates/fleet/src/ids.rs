@@ -28,28 +28,29 @@ macro_rules! number {
 }
 
 number! {
-    /// A process of the job, from 0.
+    /// Number of a process of the job, from 0.
     Rank
 }
 number! {
-    /// A group of workers under one master, from 0.
+    /// Number of a group of workers under one master, from 0.
     GroupId
 }
 number! {
-    /// A worker, from 0 over the whole job; those of a group are consecutive.
+    /// Number of a worker in the whole job, from 0. The workers of a group have consecutive
+    /// numbers.
     WorkerId
 }
 number! {
-    /// A virtual partition of the database, from 0.
+    /// Number of a virtual partition of the database, from 0.
     PartitionId
 }
 number! {
-    /// A block of queries, from 0 in the order of the input.
+    /// Number of a block of queries, from 0 in the order of the input.
     BlockId
 }
 
 number! {
-    /// A pass of a block: one search of it in all partitions, from 0.
+    /// Number of a pass of a block, from 0. A pass searches the block once in all partitions.
     PassId
 }
 
@@ -69,11 +70,12 @@ impl PassId {
     }
 }
 
-/// Identifies a work from its start to its end; unique within the role that started it.
+/// Identifies a work from its start to its end, or a message with a receipt until it has left.
+/// Unique within the role that started the work or sent the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// Nanoseconds: a point in time since the driver's start of counting, or a span.
+/// A point in time or a span, in nanoseconds. Points count from a start that the driver chooses.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -81,7 +83,7 @@ pub struct Ticket(pub u64);
 pub struct Time(pub u64);
 
 impl Time {
-    /// Converts seconds. Negative and too large numbers become the nearest possible time.
+    /// Converts seconds. A negative or too large number becomes the nearest possible time.
     pub fn from_seconds(seconds: f64) -> Time {
         Time((seconds * 1e9).round() as u64)
     }
@@ -91,7 +93,7 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// Returns the span from `earlier` until this time; 0 if `earlier` is later.
+    /// Returns the span from `earlier` to this time, or 0 if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
@@ -114,7 +116,7 @@ impl Sub for Time {
     }
 }
 
-/// A role, on whichever rank it runs.
+/// Address of a role, on whichever rank it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Address {
     /// The supermaster.

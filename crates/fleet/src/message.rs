@@ -18,24 +18,24 @@ pub enum Outgoing<P> {
     Worker(WorkerId, ToWorker<P>),
 }
 
-/// Messages to the supermaster; from a master unless stated otherwise.
+/// Messages to the supermaster. They come from a master unless stated otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToSupermaster<P> {
     /// The group wants more blocks.
     WantSegment,
-    /// From the driver of a master's rank, from time to time: tasks searched and questions answered
-    /// since its last message. For progress displays.
+    /// From the driver of a master's rank, from time to time: the progress since its last message,
+    /// for displays.
     Advanced {
-        /// Each block with the number of its tasks and answers.
+        /// Each block with the number of tasks searched and questions answered.
         blocks: Vec<(BlockId, u32)>,
     },
-    /// Asks to verify the results of a pass of a block.
+    /// Asks the supermaster to verify the results of a pass of a block.
     Verify {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// The results to verify, as the works encoded them.
+        /// The results to verify, as the master's works encoded them.
         found: P,
     },
     /// The output of a block is laid out, and durable if there is a checkpoint.
@@ -44,7 +44,7 @@ pub enum ToSupermaster<P> {
         block: BlockId,
         /// Bytes of its output.
         size: u64,
-        /// Bytes that the group holds until it is written, in memory and files.
+        /// Bytes that the group holds until the output is written, in memory and files.
         held: u64,
     },
     /// The output of a block is in the file.
@@ -52,19 +52,19 @@ pub enum ToSupermaster<P> {
         /// The block.
         block: BlockId,
     },
-    /// From a worker: bytes in a grain of the file that contains output of other blocks too, for
-    /// the supermaster to write. They are part of the block that is reported as placed.
+    /// From a worker: bytes of a grain of the file that also contains output of other blocks. The
+    /// supermaster writes them. They are a part of the block that the master reports as placed.
     PartialGrain {
         /// Offset of the bytes in the file.
         offset: u64,
         /// The bytes.
         bytes: P,
     },
-    /// After a drain: everything that can still be finished is durable.
+    /// The reply to a drain: everything that can still be finished is durable.
     Drained,
-    /// Something failed in the group.
+    /// An error occurred in the group.
     Failed(Failure),
-    /// From the driver of any rank: it received a request to end the job soon
+    /// From the driver of any rank: it received a request to end the job early
     /// ([`Event::Drain`](crate::role::Event::Drain)).
     Drain,
     /// Shows that the sender is alive.
@@ -76,7 +76,7 @@ pub enum ToSupermaster<P> {
 pub enum ToMaster<P> {
     /// From the supermaster: blocks to search, in this order.
     Segment {
-        /// Their queries.
+        /// The blocks with their queries.
         blocks: Vec<(BlockId, Queries<P>)>,
     },
     /// From the supermaster: no blocks are left.
@@ -95,8 +95,8 @@ pub enum ToMaster<P> {
         /// Block and offset.
         bases: Vec<(BlockId, u64)>,
     },
-    /// From the supermaster: have a worker copy a block of an earlier run from the checkpoint into
-    /// the output.
+    /// From the supermaster: have a worker copy a block from the checkpoint into the output,
+    /// because an earlier run finished it.
     Restore {
         /// The block.
         block: BlockId,
@@ -105,13 +105,14 @@ pub enum ToMaster<P> {
         /// Bytes of its output.
         size: u64,
     },
-    /// From the supermaster: only finish what is being searched.
+    /// From the supermaster: assign no further tasks, and finish the blocks whose tasks are all
+    /// assigned.
     Drain,
     /// From the supermaster: the job is over.
     Stop(Exit),
-    /// From a worker: ready for tasks.
+    /// From a worker: it is ready for tasks.
     Ready,
-    /// From a worker: a task is searched.
+    /// From a worker: the result of a task that it searched.
     Result {
         /// The task's block.
         block: BlockId,
@@ -119,10 +120,10 @@ pub enum ToMaster<P> {
         pass: PassId,
         /// The task's partition.
         partition: PartitionId,
-        /// Preliminary hits.
+        /// Preliminary hits of the task.
         hits: P,
     },
-    /// From a worker: a drain dropped this task.
+    /// From a worker: it dropped this task because of a drain.
     Dropped {
         /// The task's block.
         block: BlockId,
@@ -133,12 +134,12 @@ pub enum ToMaster<P> {
     Reply {
         /// The block.
         block: BlockId,
-        /// The pass of the round.
+        /// The pass to which the round belongs.
         pass: PassId,
         /// The reply.
         reply: P,
     },
-    /// From a worker: send these bytes of the master's pieces, all in one payload.
+    /// From a worker: send it these bytes of the master's pieces, all in one payload.
     OutputRequest(OutputRequest),
     /// From a worker: its portion of a block's output is durable in the checkpoint.
     Stored {
@@ -150,9 +151,9 @@ pub enum ToMaster<P> {
         /// The block.
         block: BlockId,
     },
-    /// From a worker: the collective write is done.
+    /// From a worker: its part in the collective write is done.
     CollectiveWritten,
-    /// From a worker: something failed.
+    /// From a worker: an error occurred.
     Failed(Failure),
     /// From any peer: shows that the sender is alive.
     Ping,
@@ -169,29 +170,29 @@ pub enum ToWorker<P> {
         pass: PassId,
         /// The task's partition.
         partition: PartitionId,
-        /// The pass's queries, with the worker's first task of the pass.
+        /// Queries of the pass; only with the worker's first task of the pass.
         queries: Option<P>,
-        /// The current cut of the pass.
+        /// The current cut of the pass: hits worse than it cannot be chosen.
         cut: Option<P>,
-        /// Passes that have no further round.
+        /// Passes that have no further round: the worker drops their data.
         forget: Vec<(BlockId, PassId)>,
     },
     /// Drop the data of passes that have no further round. [`ToWorker::Assign`] carries the same
-    /// notice if a task is assigned in time.
+    /// list if the master assigns the worker a task soon enough.
     Forget {
         /// The passes.
         passes: Vec<(BlockId, PassId)>,
     },
-    /// The cut of a pass that is still being searched here has risen.
+    /// The cut of a pass has risen while this worker searches tasks of the pass.
     RaiseCut {
         /// The block.
         block: BlockId,
-        /// The pass; the cut does not apply to another one.
+        /// The pass. The cut does not apply to other passes.
         pass: PassId,
         /// The cut.
         cut: P,
     },
-    /// Answer a round.
+    /// Answer the questions of a round.
     Ask {
         /// The block.
         block: BlockId,
@@ -205,37 +206,37 @@ pub enum ToWorker<P> {
     Store {
         /// The block.
         block: BlockId,
-        /// The bytes; offsets count from the start of the block's output.
+        /// Bytes of the portion; offsets count from the start of the block's output.
         runs: Vec<Run>,
         /// Bytes of the block's whole output.
         size: u64,
     },
-    /// Write (a portion of) a block's output.
+    /// Write a portion of a block's output to the file.
     Place {
         /// The block.
         block: BlockId,
-        /// The bytes; offsets count from the start of the file.
+        /// Bytes of the portion; offsets count from the start of the file.
         runs: Vec<Run>,
     },
-    /// From a worker: send these bytes of your pieces, all in one payload.
+    /// From a worker: send it these bytes of your pieces, all in one payload.
     OutputRequest(OutputRequest),
-    /// The bytes that a [`OutputRequest`] asked for.
+    /// The bytes that this worker requested with an [`OutputRequest`].
     Part {
-        /// Number of the request.
+        /// Number of the window in the request.
         window: u64,
         /// The bytes.
         bytes: P,
     },
     /// Take part in a collective write, while the search goes on. Every worker of the group gets
     /// this message once for each write, even without a portion. The next write begins when all
-    /// workers have reported that this one is done.
+    /// workers have reported the end of this one.
     Collective {
         /// The worker's portion; offsets count from the start of the file.
         runs: Vec<Run>,
-        /// The master's bytes in it, in the order of the slices.
+        /// The master's bytes of the portion, in the order of the slices.
         master: Option<P>,
     },
-    /// Drop the tasks that have not begun.
+    /// Drop the tasks whose search has not begun.
     Drain,
     /// The job is over.
     Stop(Exit),
@@ -243,22 +244,22 @@ pub enum ToWorker<P> {
     Ping,
 }
 
-/// A request for bytes of a block's output.
+/// A request for bytes of a block's output, which a worker collects in a window and writes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OutputRequest {
-    /// Number of the window; returned with the bytes.
+    /// Number of the requester's window; returned with the bytes.
     pub window: u64,
     /// The block.
     pub block: BlockId,
-    /// The bytes, at most a write buffer full.
+    /// The requested bytes, at most a full write buffer.
     pub slices: Vec<Slice>,
 }
 
-/// Approximate bytes of a message on the wire, without its payloads.
+/// Approximate size of a message on the wire in bytes, without its payloads.
 const ENVELOPE: u64 = 32;
-/// Approximate bytes of a slice on the wire.
+/// Approximate size of a slice on the wire in bytes.
 const SLICE: u64 = 32;
-/// Approximate bytes of a pass on the wire.
+/// Approximate size of a pass on the wire in bytes.
 const PASS: u64 = 4;
 
 fn slices_bytes(slices: &[Slice]) -> u64 {
@@ -270,7 +271,7 @@ fn runs_bytes(runs: &[Run]) -> u64 {
 }
 
 impl<P: Payload> Outgoing<P> {
-    /// Returns the approximate bytes of the message on the wire.
+    /// Returns the approximate size of the message on the wire in bytes.
     pub fn bytes(&self) -> u64 {
         ENVELOPE
             + match self {

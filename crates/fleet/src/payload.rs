@@ -1,9 +1,9 @@
-//! Data of works and messages: bytes for a real driver, only a size for the simulator.
+//! Data of works and messages: real bytes for a real driver, only a size for the simulator.
 
 use serde::{Deserialize, Serialize};
 
-/// Data that works produce and read, and that messages carry. Clones must be cheap, because a
-/// block's queries go to many workers.
+/// Data that works produce and read, and that messages carry. Clones must be cheap, because the
+/// queries of a block go to many workers.
 pub trait Payload: Clone {
     /// Returns the size in bytes.
     fn bytes(&self) -> u64;
@@ -15,7 +15,7 @@ impl Payload for std::sync::Arc<[u8]> {
     }
 }
 
-/// The amount of work in a block of queries, as far as it is known before the search.
+/// Amount of work in a block of queries, as far as it is known before the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weight {
     /// Number of query sequences.
@@ -27,7 +27,7 @@ pub struct Weight {
 /// Queries that are scheduled together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queries<P> {
-    /// The queries, as the `Read` work returned them.
+    /// The queries, as the supermaster's `Read` work returned them.
     pub payload: P,
     /// Their weight.
     pub weight: Weight,

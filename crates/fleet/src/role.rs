@@ -10,11 +10,11 @@ use crate::message::Outgoing;
 /// order. It may carry out works of different [lanes](crate::work::Lane) at once. A role never has
 /// more than one work per lane running.
 pub trait Role<P> {
-    /// Messages that it receives.
+    /// Type of the messages that the role receives.
     type Message;
-    /// Works that it starts.
+    /// Type of the works that the role starts.
     type Work;
-    /// Outcomes of these works.
+    /// Type of the outcomes of these works.
     type Outcome;
 
     /// Handles `event` and appends the resulting actions to `actions`. `now` never goes back.
@@ -29,18 +29,18 @@ pub trait Role<P> {
 /// An event for a role.
 #[derive(Clone, Debug)]
 pub enum Event<M, O> {
-    /// The rank is ready; for a worker, its partitions are in memory. This is the first event and
+    /// The rank is ready. For a worker, its partitions are in memory. This is the first event and
     /// occurs once.
     Start,
     /// A message arrived. Messages between the same two roles arrive in the order in which they
     /// were sent.
     Message {
-        /// Who sent it.
+        /// The role that sent the message.
         from: Address,
         /// The message.
         message: M,
     },
-    /// A work was carried out.
+    /// The driver carried out a work.
     Done {
         /// The work.
         ticket: Ticket,
@@ -56,15 +56,16 @@ pub enum Event<M, O> {
         /// Description of the failure, with the file if there is one.
         cause: String,
     },
-    /// A message sent with a receipt has left: its payload no longer takes memory here.
+    /// A message with a receipt has left, so its payload no longer takes memory here.
     Sent {
-        /// The receipt.
+        /// The receipt, from [`Action::Send`].
         ticket: Ticket,
     },
     /// Time has passed. Occurs about every
     /// [`Heartbeat::interval`](crate::config::Heartbeat::interval).
     Tick,
-    /// The job is to end early and orderly (SIGTERM). Only the supermaster receives this.
+    /// A request to end the job early and orderly (SIGTERM). Only the supermaster receives this
+    /// event.
     Drain,
 }
 
@@ -80,22 +81,23 @@ pub enum Action<P, W> {
     },
     /// Carry out a work.
     Run {
-        /// Identifies the work in its final event.
+        /// Identifies the work in the event that reports its end.
         ticket: Ticket,
         /// The work.
         work: W,
     },
-    /// Raise the cut of this pass in the search that is running here.
+    /// Raise the cut of this pass in the running search of this role's rank: hits worse than the
+    /// cut cannot be chosen.
     RaiseCut {
         /// The block.
         block: BlockId,
-        /// The pass; the cut does not apply to another one.
+        /// The pass. The cut does not apply to other passes.
         pass: PassId,
         /// The cut, as [`Absorbed`](crate::work::MasterOutcome::Absorbed) gave it.
         cut: P,
     },
     /// From a worker: this pass has no further round. Drop its queries, hits and alignments.
-    /// Formatted pieces stay until later works have written every byte.
+    /// Formatted pieces stay until later works have written all of their bytes.
     Forget {
         /// The block.
         block: BlockId,
@@ -107,7 +109,7 @@ pub enum Action<P, W> {
         /// The block.
         block: BlockId,
     },
-    /// The job cannot go on. End it on all ranks with this one message.
+    /// The job cannot go on. End it on all ranks, and print this one message.
     Fail(Failure),
     /// The role has finished and expects no more events.
     Exit(Exit),

@@ -1,23 +1,24 @@
-//! Decides which rank writes the bytes where the outputs of two blocks meet.
+//! Decides which rank writes the bytes at the borders between the outputs of two blocks.
 //!
-//! Hosts that write to one file may each keep pages of it for a while. Some file systems, NFS above
-//! all, do not keep these pages consistent. A host that writes a few bytes of a page may later
-//! write the whole page back, with old bytes in the rest of it. That erases what another host has
-//! written there meanwhile, without an error anywhere.
+//! Hosts that write to one file may each keep pages of it in memory for a while. Some file systems,
+//! NFS above all, do not keep these pages consistent. A host that writes a few bytes of a page may
+//! later write the whole page back, with old bytes in the rest of it. Bytes that another host wrote
+//! there meanwhile are lost, and no host gets an error.
 //!
-//! So the output is cut into grains, and only one rank writes each grain. A grain within the output
-//! of one block is written by the worker that writes the block. A grain in which one block ends and
-//! the next begins is a partial grain of both; the supermaster writes it. The worker hands its
-//! partial grains over to the supermaster. They are less than two grains of a block's output.
+//! So the output is cut into grains, and only one rank writes each grain. A grain that lies within
+//! the output of one block is written by the worker that writes the block. A grain in which one
+//! block ends and the next begins is a partial grain of both blocks. The workers hand their bytes
+//! of partial grains over to the supermaster, which writes them. These are less than two grains per
+//! block.
 
 use std::ops::Range;
 
 use crate::work::{Run, Slice};
 
-/// Bytes of a grain: the largest page size that systems have by default.
+/// Default size of a grain in bytes: the largest page size that systems have by default.
 pub const GRAIN: u64 = 64 << 10;
 
-/// Returns the range of whole grains within a range of the output; it may be empty.
+/// Returns the range of whole grains within a range of the output, in bytes. It may be empty.
 pub fn whole_grains(stretch: &Range<u64>, grain: u64) -> Range<u64> {
     let (start, end) = (stretch.start.next_multiple_of(grain), stretch.end / grain * grain);
     if start < end { start..end } else { stretch.start..stretch.start }
@@ -26,13 +27,14 @@ pub fn whole_grains(stretch: &Range<u64>, grain: u64) -> Range<u64> {
 /// A run, split at the borders of grains.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SplitRun {
-    /// The whole grains in it.
+    /// The whole grains of the run.
     pub inner: Option<Run>,
-    /// The bytes before and after the whole grains.
+    /// The bytes of the run before and after its whole grains.
     pub partial_grains: Vec<Run>,
 }
 
-/// Splits a run into the part that its writer writes and the parts that it hands over.
+/// Splits a run into the whole grains, which its worker writes, and the partial grains, which the
+/// worker hands over.
 pub fn split_at_grains(run: Run, grain: u64) -> SplitRun {
     let inner = whole_grains(&(run.offset..run.offset + run.length()), grain);
     let (before, rest) = split(run, inner.start);
@@ -44,7 +46,7 @@ pub fn split_at_grains(run: Run, grain: u64) -> SplitRun {
     }
 }
 
-/// Splits a run at an offset within it or at its start or end.
+/// Splits a run at an offset `at` from its start to its end, both included.
 fn split(run: Run, at: u64) -> (Run, Run) {
     let Run { block, offset, slices } = run;
     let mut parts = [Vec::new(), Vec::new()];
@@ -69,13 +71,14 @@ mod tests {
     use crate::ids::BlockId;
     use crate::work::Holder;
 
-    /// A run with slices of these lengths.
+    /// Returns a run whose slices have these lengths.
     fn run(offset: u64, lengths: &[u64]) -> Run {
         let slice = |(piece, &length)| Slice { holder: Holder::Master, piece, start: 3, length };
         Run { block: BlockId(0), offset, slices: (0..).zip(lengths).map(slice).collect() }
     }
 
-    /// For each byte of runs, its offset, its piece, and its offset in the piece.
+    /// Returns, for each byte of the runs, its offset in the output, its piece, and its offset in
+    /// the piece.
     fn bytes<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Vec<(u64, u32, u64)> {
         let mut bytes = Vec::new();
         for run in runs {

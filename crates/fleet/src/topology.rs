@@ -1,4 +1,4 @@
-//! Roles of a job, their ranks, and the partitions that workers hold.
+//! The roles of a job, their ranks, and the partitions that workers hold.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,9 +11,9 @@ use crate::ids::{GroupId, PartitionId, Rank, WorkerId};
 /// The roles of a job and their ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topology {
-    /// Ranks of the job.
+    /// Number of ranks of the job.
     pub ranks: u32,
-    /// Partitions of the database.
+    /// Number of partitions of the database.
     pub partitions: u32,
     /// The supermaster's rank.
     pub supermaster: Rank,
@@ -23,55 +23,58 @@ pub struct Topology {
     pub workers: Vec<WorkerPlace>,
 }
 
-/// A group.
+/// A master and its workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// The master's rank.
     pub master: Rank,
-    /// The group's workers.
+    /// Numbers of the group's workers.
     pub workers: Range<u32>,
 }
 
 /// The rank, group and partitions of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerPlace {
-    /// Its rank.
+    /// Rank of the worker.
     pub rank: Rank,
-    /// Its group.
+    /// Group of the worker.
     pub group: GroupId,
-    /// Number of the replica in the worker's group to which its partitions belong.
+    /// Number of a replica, from 0, in the worker's group. The worker's partitions are a share of
+    /// this replica.
     pub replica: u32,
-    /// Partitions that the worker holds, ascending. Workers of different groups share
-    /// this list.
+    /// Partitions that the worker holds, ascending. Workers of different groups share this list in
+    /// memory.
     pub partitions: Arc<[PartitionId]>,
 }
 
-/// Numbers that determine a topology.
+/// The numbers that determine a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Ranks, at least 1.
+    /// Number of ranks, at least 1.
     pub ranks: u32,
-    /// Groups, from 1 to the number of ranks.
+    /// Number of groups, from 1 to the number of ranks.
     pub groups: u32,
-    /// Replicas of the database per group.
+    /// Number of replicas of the database in each group.
     pub replicas: u32,
-    /// Partitions of the database, at least 1.
+    /// Number of partitions of the database, at least 1.
     pub partitions: u32,
-    /// Whether masters and the supermaster have ranks without a worker.
+    /// Whether masters and the supermaster have ranks of their own, which do not search.
     pub dedicated: bool,
 }
 
 impl Topology {
-    /// Assigns roles to ranks. Consecutive ranks form a group, and the first of them is its
-    /// master's rank; the first of all is also the supermaster's. Dedicated ranks are given up
-    /// where they would leave a group without a worker. There are never more replicas than workers,
-    /// and enough replicas that every worker has a partition.
+    /// Assigns roles to ranks. Consecutive ranks form a group. The first rank of all hosts the
+    /// supermaster, and the first rank of each group hosts its master. With `dedicated`, the
+    /// supermaster and the masters get ranks of their own, as far as every group keeps a worker. A
+    /// group never has more replicas than workers, and enough replicas that every worker has a
+    /// partition.
     pub fn new(shape: Shape) -> Topology {
         let (ranks, partitions) = (shape.ranks.max(1), shape.partitions.max(1));
         let group_count = shape.groups.clamp(1, ranks);
         let mut groups = Vec::with_capacity(group_count as usize);
         let mut workers = Vec::with_capacity(ranks as usize);
-        // Partitions by the number of workers that search: many groups have the same size.
+        // The shares of partitions by the number of workers in a group, since many groups have the
+        // same size.
         let mut held: HashMap<u32, Vec<HeldShare>> = HashMap::new();
         for number in 0..group_count {
             let members = nth_share(ranks, group_count, number);
@@ -103,7 +106,7 @@ impl Topology {
         Topology { ranks, partitions, supermaster: Rank(0), groups, workers }
     }
 
-    /// Returns the worker on a rank, if there is one.
+    /// Returns the worker on a rank, or `None` if the rank has no worker.
     pub fn worker_on(&self, rank: Rank) -> Option<WorkerId> {
         let at = self.workers.iter().position(|place| place.rank == rank)?;
         Some(WorkerId(at as u32))
@@ -125,10 +128,10 @@ impl Topology {
     }
 }
 
-/// Number of a worker's replica, and the partitions that it holds.
+/// The replica of a worker and the partitions that the worker holds.
 type HeldShare = (u32, Arc<[PartitionId]>);
 
-/// Assigns the partitions to the workers of a group.
+/// Assigns the partitions to the workers of a group, and returns the share of each worker.
 fn assign_partitions(workers: u32, replicas: u32, partitions: u32) -> Vec<HeldShare> {
     let holders = |replica| {
         let holders = nth_share(workers, replicas, replica);
@@ -141,12 +144,12 @@ fn assign_partitions(workers: u32, replicas: u32, partitions: u32) -> Vec<HeldSh
     (0..replicas).flat_map(holders).collect()
 }
 
-/// Shifts a worker's range of partitions by `by` partitions, modulo their number.
+/// Shifts a worker's range of partitions by `by`, modulo the number of partitions.
 ///
-/// The replicas of a group begin at different partitions. With equal shares, the workers with the
-/// same share would form a separate pool. Every block has equally many tasks for each pool, so
-/// pools with faster tasks would run out of tasks. With shifted ranges, each pool overlaps with the
-/// next pools.
+/// Each replica of a group begins at another partition. If all replicas were cut alike, the workers
+/// with the same share would form a separate pool. Every block has equally many tasks for each
+/// pool, so a pool with faster tasks would run out of tasks. With shifted ranges, each pool
+/// overlaps with the next ones.
 fn staggered(share: Range<u32>, partitions: u32, by: u32) -> Vec<PartitionId> {
     let mut held: Vec<_> = share.map(|p| PartitionId((p + by) % partitions)).collect();
     held.sort_unstable();

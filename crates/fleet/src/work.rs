@@ -1,46 +1,46 @@
-//! Works that a role starts on its driver.
+//! Works that a role has its driver carry out.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Address, BlockId, PartitionId, PassId, WorkerId};
 use crate::payload::{Payload, Queries};
 
-/// Works of a role on the same lane exclude each other.
+/// Class of a work. A role runs at most one work of each lane at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Uses the rank's search threads.
+    /// The work uses the rank's search threads.
     Compute,
-    /// Reads, writes or copies while a search goes on.
+    /// The work reads, writes or copies while a search goes on.
     Io,
 }
 
-/// Works of the supermaster, all on [`Lane::Io`].
+/// Works of the supermaster. All of them are on [`Lane::Io`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SupermasterWork<P> {
-    /// Create the output and write the bytes before the first block.
+    /// Create the output and write the bytes that come before the first block.
     Open,
     /// Read the next block of queries.
     Read {
-        /// Its number.
+        /// Number of the block.
         block: BlockId,
         /// Whether an earlier run finished the block, so that its queries are not needed.
         skip: bool,
     },
-    /// Verify the results of a pass of a block. All blocks before it are verified and right.
+    /// Verify the results of a pass of a block. All earlier blocks are verified and right.
     Verify {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// The results, as its master sent them.
+        /// The results, as the block's master sent them.
         found: P,
     },
-    /// Write bytes of partial grains at these offsets of the output.
+    /// Write bytes of partial grains. Each element is an offset in the output and its bytes.
     Write(Vec<(u64, P)>),
-    /// Write the bytes after the last block. The driver renames the file to its final name when all
-    /// ranks have closed it.
+    /// Write the bytes that come after the last block. The driver gives the file its final name
+    /// when all ranks have closed it.
     Close {
-        /// End of the last block's output.
+        /// Offset in the output at which the last block ends.
         offset: u64,
     },
 }
@@ -48,28 +48,29 @@ pub enum SupermasterWork<P> {
 /// Outcomes of the supermaster's works.
 #[derive(Clone, Debug)]
 pub enum SupermasterOutcome<P> {
-    /// Of `Open`: the offset of the first block's output.
+    /// Outcome of `Open`: the offset of the first block's output.
     Opened {
         /// The offset.
         base: u64,
     },
-    /// Of `Read`: a block, or the end of the input.
+    /// Outcome of `Read`: a block, or `None` at the end of the input.
     Read(Option<Queries<P>>),
-    /// Of `Verify`.
+    /// Outcome of `Verify`.
     Verified {
-        /// Whether the block is right and the next one may be verified; otherwise it is searched
-        /// again.
+        /// Whether the block is right, so that the next one can be verified. A wrong block is
+        /// searched again.
         right: bool,
         /// The verdict for the block's master.
         verdict: P,
     },
-    /// Of `Write`.
+    /// Outcome of `Write`.
     Written,
-    /// Of `Close`.
+    /// Outcome of `Close`.
     Closed,
 }
 
-/// Works of a master, all on [`Lane::Compute`]: short ones, on one thread while the search goes on.
+/// Works of a master. All of them are on [`Lane::Compute`]: they are short, and run on one thread
+/// while the search goes on.
 #[derive(Clone, Debug)]
 pub enum MasterWork<P> {
     /// Prepare a block's queries for the search, once for all workers.
@@ -79,7 +80,7 @@ pub enum MasterWork<P> {
         /// Its queries, as they were read.
         queries: P,
     },
-    /// Merge the hits of a task into the list of its pass.
+    /// Merge the hits of a task into the hit lists of its pass.
     Absorb {
         /// The block.
         block: BlockId,
@@ -90,8 +91,8 @@ pub enum MasterWork<P> {
         /// The hits.
         hits: P,
     },
-    /// Decide the next step of a pass: all its hits are merged, or all replies of its last round
-    /// have arrived.
+    /// Decide the next step of a pass. Either all its hits are merged, or all replies of its last
+    /// round have arrived.
     Round {
         /// The block.
         block: BlockId,
@@ -99,7 +100,7 @@ pub enum MasterWork<P> {
         pass: PassId,
         /// Number of earlier rounds of the pass.
         round: u32,
-        /// Replies of the last round, one per worker asked.
+        /// Replies of the last round, one from each worker that the master asked.
         replies: Vec<P>,
     },
     /// Decide the next step after the supermaster's verdict on a pass.
@@ -113,7 +114,8 @@ pub enum MasterWork<P> {
     },
     /// Collect bytes of the master's own pieces for a worker that writes them.
     Gather {
-        /// Only slices with [`Holder::Master`] count, in their order; offsets do not matter.
+        /// The bytes to collect: the slices with [`Holder::Master`], in their order. Other slices
+        /// and all offsets are ignored.
         runs: Vec<Run>,
     },
 }
@@ -121,48 +123,48 @@ pub enum MasterWork<P> {
 /// Outcomes of a master's works.
 #[derive(Clone, Debug)]
 pub enum MasterOutcome<P> {
-    /// Of `Prepare`: the queries with their masks and statistics.
+    /// Outcome of `Prepare`: the queries with their masks and statistics.
     Prepared {
         /// Queries for the workers.
         queries: P,
-        /// First pass of the block in this run: 0, or the pass after the last one that an earlier
-        /// run finished and the works have kept.
+        /// First pass of the block in this run. It is 0, or the pass after the last one whose data
+        /// an earlier run kept.
         pass: PassId,
     },
-    /// Of `Absorb`: the new cut, if it rose.
+    /// Outcome of `Absorb`: the new cut, if it rose.
     Absorbed {
-        /// The cut.
+        /// The cut: hits worse than it cannot be chosen.
         cut: Option<P>,
     },
-    /// Of `Round`: have the supermaster verify the results. This is the outcome of the first round
-    /// of a pass if the search of blocks depends on earlier blocks
-    /// ([`Config::verifies_blocks`](crate::config::Config::verifies_blocks)). It is the outcome of
-    /// the last round of all if only their output does.
+    /// Outcome of `Round`: have the supermaster verify the results. If the search of blocks depends
+    /// on earlier blocks ([`Config::verifies_blocks`](crate::config::Config::verifies_blocks)), it
+    /// is the outcome of the first round of a pass. If only their output depends on earlier blocks,
+    /// it is the outcome of the last round of all.
     Verify {
         /// The results to verify.
         found: P,
     },
-    /// Of `Round` and `Verified`: another round. It may only ask about partitions that were
-    /// searched in this pass, and about at least one.
+    /// Outcome of `Round` and `Verified`: another round, with a question for each of these
+    /// partitions. There is at least one, and all of them were searched in this pass.
     Ask(Vec<(PartitionId, P)>),
-    /// Of `Round` and `Verified`: the pass is over, and the block is searched again in all
-    /// partitions. Data of the pass that is to outlive this run must be durable already, because a
-    /// drain drops the block here.
+    /// Outcome of `Round` and `Verified`: the pass is over, and the block is searched again in all
+    /// partitions. Data of the pass that a later run needs must be durable already, because a drain
+    /// drops the block here.
     NextPass {
-        /// Queries for the workers, instead of those before.
+        /// Queries for the workers; they replace the earlier queries.
         queries: P,
     },
-    /// Of `Round` and `Verified`: the block is finished. Its output, in order, consists of pieces
-    /// of all passes searched here.
+    /// Outcome of `Round` and `Verified`: the block is finished. Its output consists of these
+    /// pieces, in this order, from all passes that this run searched.
     Layout(Vec<Extent>),
-    /// Of `Gather`.
+    /// Outcome of `Gather`: the collected bytes.
     Gathered(P),
 }
 
-/// Works of a worker.
+/// Works of a worker. [`WorkerWork::lane`] returns the lane of each.
 #[derive(Clone, Debug)]
 pub enum WorkerWork<P> {
-    /// Search a task (compute).
+    /// Search a task (on the compute lane).
     Search {
         /// The block.
         block: BlockId,
@@ -170,12 +172,13 @@ pub enum WorkerWork<P> {
         pass: PassId,
         /// The partition.
         partition: PartitionId,
-        /// The pass's queries, with the first task of it.
+        /// Queries of the pass; only with the worker's first task of the pass.
         queries: Option<P>,
-        /// The highest cut of the pass that is known.
+        /// The highest cut of the pass that the worker knows.
         cut: Option<P>,
     },
-    /// Answer the master's questions of a round (compute): align, or format into memory.
+    /// Answer the master's questions of a round (on the compute lane): align, or format into
+    /// memory.
     Answer {
         /// The block.
         block: BlockId,
@@ -183,43 +186,44 @@ pub enum WorkerWork<P> {
         pass: PassId,
         /// The question for each partition.
         parts: Vec<(PartitionId, P)>,
-        /// Bytes of formatted pieces that may stay in memory; the others go to the spool.
+        /// Bytes of formatted pieces that may stay in memory. Pieces beyond this go to the spool.
         budget: u64,
     },
-    /// Take part in a collective write (io). It waits for the other workers of the group, but does
-    /// not need their io lanes otherwise. It may hold a full write buffer.
+    /// Take part in a collective write (on the io lane). It waits for the other workers of the
+    /// group, but does not need their io lanes otherwise. It may hold a full write buffer.
     Collective {
         /// The worker's portion; offsets count from the start of the file.
         runs: Vec<Run>,
-        /// The master's bytes in it, in the order of the slices.
+        /// The master's bytes of the portion, in the order of the slices.
         master: Option<P>,
     },
-    /// Collect bytes of own pieces for a worker that writes them (io).
+    /// Collect bytes of this worker's pieces for another worker that writes them (on the io lane).
     Gather {
         /// The block.
         block: BlockId,
-        /// The bytes, in this order.
+        /// The bytes to collect, in this order.
         slices: Vec<Slice>,
     },
-    /// Write to the output (io).
+    /// Write a window to the output (on the io lane).
     Write(Window<P>),
-    /// Collect the bytes of a window, which is one run, for the supermaster to write (io).
+    /// Collect the bytes of a window, which is one run, so that the supermaster can write them (on
+    /// the io lane).
     HandOver(Window<P>),
-    /// Append to the checkpoint and make durable (io). Offsets count from the start of the block's
-    /// output. A block is in the checkpoint once all of its output, which may be empty, is stored
-    /// there, by whichever workers.
+    /// Append a window to the checkpoint and make it durable (on the io lane). Offsets count from
+    /// the start of the block's output. A block is in the checkpoint once all of its output is
+    /// stored, by any workers. The output may be empty.
     Persist {
-        /// The bytes.
+        /// The bytes to append.
         window: Window<P>,
-        /// Bytes of the block's whole output: the block is finished when this many are stored.
+        /// Bytes of the block's whole output. The block is finished when all of them are stored.
         size: u64,
-        /// Whether this completes the worker's portion of the block.
+        /// Whether this window completes the worker's portion of the block.
         last: bool,
     },
 }
 
 impl<P> WorkerWork<P> {
-    /// Returns the work's lane.
+    /// Returns the lane of the work.
     pub fn lane(&self) -> Lane {
         match self {
             WorkerWork::Search { .. } | WorkerWork::Answer { .. } => Lane::Compute,
@@ -232,62 +236,64 @@ impl<P> WorkerWork<P> {
     }
 }
 
-/// Outcomes of a worker's works. `freed` counts the bytes of formatted pieces that are no longer in
-/// memory. `Gather`, `Write`, `Persist` or `Collective` takes every byte of a piece once.
+/// Outcomes of a worker's works. `freed` counts bytes of formatted pieces that are no longer in
+/// memory. Exactly one work takes each byte of a piece: `Gather`, `HandOver`, `Write`, `Persist` or
+/// `Collective`.
 #[derive(Clone, Debug)]
 pub enum WorkerOutcome<P> {
-    /// Of `Search`: preliminary hits.
+    /// Outcome of `Search`: preliminary hits.
     Searched(P),
-    /// Of `Answer`.
+    /// Outcome of `Answer`.
     Answered {
         /// The reply.
         reply: P,
-        /// Bytes of formatted pieces that it keeps in memory, at most the budget.
+        /// Bytes of formatted pieces that the worker now keeps in memory, at most the budget.
         kept: u64,
     },
-    /// Of `Gather` and `HandOver`.
+    /// Outcome of `Gather` and `HandOver`.
     Gathered {
         /// The bytes.
         bytes: P,
-        /// Memory freed, without counting the payload.
+        /// Bytes of pieces that are no longer in memory, without the payload of this outcome.
         freed: u64,
     },
-    /// Of `Write`, `Persist` and `Collective`.
+    /// Outcome of `Write`, `Persist` and `Collective`.
     Written {
-        /// Memory freed.
+        /// Bytes of pieces that are no longer in memory.
         freed: u64,
     },
 }
 
-/// The holder of formatted bytes, in a layout.
+/// The role that formatted a piece, as the layout of a block names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Owner {
-    /// The master: headers, tables, footers.
+    /// The master, which formats headers, tables and footers.
     Master,
     /// The worker that answered for this partition in this pass of the block.
     Partition(PassId, PartitionId),
 }
 
-/// Consecutive bytes of a block's output, from one piece.
+/// One piece of a block's output, in a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// The role that formatted it.
+    /// The role that formatted the piece.
     pub owner: Owner,
     /// Number of the piece among the owner's pieces of the block (and pass and partition).
     pub piece: u32,
-    /// Bytes.
+    /// Bytes of the piece.
     pub length: u64,
 }
 
-/// The place of a slice's piece.
+/// The place where a piece is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Holder {
-    /// The group's master.
+    /// The memory of the group's master.
     Master,
-    /// A worker of the group, which formatted the piece for this partition in this pass.
+    /// The memory or spool of a worker of the group, which formatted the piece for this partition
+    /// in this pass.
     Worker(WorkerId, PassId, PartitionId),
-    /// The checkpoint. The piece is everything that is stored of the block, by whichever rank, in
-    /// this run or an earlier one. [`Slice::start`] counts from the start of the block's output.
+    /// The checkpoint. The piece consists of all stored bytes of the block, from any rank, in this
+    /// run or an earlier one. [`Slice::start`] counts from the start of the block's output.
     Record,
 }
 
@@ -296,28 +302,27 @@ pub enum Holder {
 pub struct Slice {
     /// The place of the piece.
     pub holder: Holder,
-    /// Number of this piece among the pieces of the same block, pass and partition that the holder
-    /// has.
+    /// Number of the piece among the holder's pieces of the same block, pass and partition.
     pub piece: u32,
-    /// Offset in the piece.
+    /// Offset of the slice in the piece, in bytes.
     pub start: u64,
     /// Bytes of the slice.
     pub length: u64,
 }
 
-/// Consecutive bytes of one block's output.
+/// Consecutive bytes of one block's output, from one or more pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// The block.
     pub block: BlockId,
-    /// Offset of the first byte.
+    /// Offset of the first byte, from the start of the block's output or of the file.
     pub offset: u64,
     /// The slices that form the run, in their order.
     pub slices: Vec<Slice>,
 }
 
 impl Run {
-    /// Returns the bytes of all slices.
+    /// Returns the number of bytes of all slices.
     pub fn length(&self) -> u64 {
         self.slices.iter().map(|slice| slice.length).sum()
     }
@@ -329,14 +334,15 @@ pub struct Window<P> {
     /// The block.
     pub block: BlockId,
     /// The bytes and their offsets. A slice comes from this worker's own pieces, from the
-    /// checkpoint, or from the part that its holder sent, which has its slices in order.
+    /// checkpoint, or from the part that its holder sent. A part has the bytes of its holder's
+    /// slices in their order.
     pub runs: Vec<Run>,
-    /// Bytes that other holders sent.
+    /// Parts: the bytes that other holders sent, each with its sender.
     pub parts: Vec<(Address, P)>,
 }
 
 impl<P: Payload> Window<P> {
-    /// Returns the bytes to write.
+    /// Returns the number of bytes to write.
     pub fn length(&self) -> u64 {
         self.runs.iter().map(Run::length).sum()
     }

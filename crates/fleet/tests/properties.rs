@@ -1,5 +1,5 @@
-//! Random jobs of many seeds: every task of every pass is searched once, every byte is written once
-//! in its place, memory stays within its limit, and there is no deadlock.
+//! Simulates random jobs of many seeds. Every task of every pass must be searched once and every
+//! byte written once at its offset. Memory must stay within its limit, and no job may deadlock.
 
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::sim::ledger::Checkpoint;
@@ -9,7 +9,7 @@ use fleetblast_oracle::sample;
 #[test]
 fn random_jobs_come_out_right() {
     let mut resumed = 0;
-    // After the sample more, if too few runs were resumed to prove anything.
+    // If the sample resumes too few runs to prove anything, further seeds follow.
     for seed in sample(2, 0..1_000).into_iter().chain(1_000..2_000) {
         if seed >= 1_000 && resumed > 10 {
             break;

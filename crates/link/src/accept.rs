@@ -1,5 +1,6 @@
 //! Accepts connections, and holds those whose peers have not proved a known key yet. Anybody can
-//! make them, so one thread handles all of them in bounded memory, and evicts some for new ones.
+//! make such connections. So one thread handles all of them in bounded memory, and closes some to
+//! make room for new ones.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -22,45 +23,47 @@ use crate::message::{Message, StreamId, VERSION};
 use crate::sink::{ReceiveEvent, ReceiveObserver};
 use crate::tls;
 
-/// Least and most connections whose peers have not proved a known key. The actual bound is a share
-/// of the files that the process may have open.
+/// Bounds of the most connections whose peers have not proved a known key: the least and the
+/// largest. The actual number is a share (1 / [`SHARE_OF_FILES`]) of the files that the process may
+/// open.
 const ROOM: [usize; 2] = [2, 256];
 const SHARE_OF_FILES: u64 = 4;
-/// Most known peers that have not named their stream, and most that wait to be passed on.
+/// Most known peers that have not named their stream, and most peers that wait to be passed on.
 const MOST_KNOWN: usize = 16;
-/// One part in this number is the share of connections whose first message is incomplete.
+/// Divisor of the room: connections without a complete first message may keep this share of it.
 const SHARE_OF_SILENT: usize = 4;
-/// Most connections accepted in one turn.
+/// Most connections accepted in one turn of the acceptor.
 const ACCEPTED: usize = 64;
-/// Time limit of the first message of a handshake.
+/// Time limit for the first message of a peer's handshake.
 const HELLO: Duration = Duration::from_secs(5);
-/// Time limit of the whole handshake.
+/// Time limit for the whole handshake of a peer.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Longest wait for the sockets in one turn.
+/// Longest wait for events of the sockets in one turn of the acceptor.
 const TICK: Duration = Duration::from_millis(50);
 
-/// A peer that has proved a known key and named its stream.
+/// A connection whose peer has proved a known key and named its stream.
 pub(crate) struct IdentifiedPeer {
     pub(crate) channel: Channel,
     pub(crate) address: SocketAddr,
     pub(crate) stream: StreamId,
-    /// Number of the connection in the order of arrival. A later one may be passed on sooner.
+    /// Number of the connection in the order of arrival. A later connection may be passed on
+    /// sooner.
     pub(crate) number: u64,
 }
 
-/// A peer that has not named its stream yet.
+/// A connection whose peer has not named its stream yet.
 struct PendingPeer {
     channel: Channel,
     address: SocketAddr,
     number: u64,
     since: Instant,
-    /// It has sent `Hello` with this version of the protocol.
+    /// Whether the peer has sent `Hello` with this version of the protocol.
     has_said_hello: bool,
-    /// Its socket can be read or written.
+    /// Whether the socket can be read or written.
     is_ready: bool,
 }
 
-/// Accepts connections, and passes on those of known peers.
+/// Accepts connections, and passes on those of known peers that have named their stream.
 pub(crate) struct Acceptor<'a> {
     socket: &'a TcpListener,
     config: &'a Arc<ServerConfig>,
@@ -69,22 +72,22 @@ pub(crate) struct Acceptor<'a> {
     identified: SyncSender<IdentifiedPeer>,
     /// Most connections in `unknown`.
     room: usize,
-    /// Connections accepted so far.
+    /// Number of connections accepted so far.
     number: u64,
-    /// Source of numbers that nobody can predict.
+    /// Source of random numbers that nobody can predict.
     random: RandomState,
-    /// Peers that have not proved a key. This list and the next two have the oldest first.
+    /// Connections of peers that have not proved a key. In this list and the next two, the oldest
+    /// connection is first.
     unknown: Vec<PendingPeer>,
-    /// Peers that have proved a known key.
+    /// Connections of peers that have proved a known key, but have not named their stream.
     known: Vec<PendingPeer>,
-    /// Peers to be passed on.
+    /// Connections that wait to be passed on.
     waiting: Vec<IdentifiedPeer>,
     closing: ClosingChannels,
 }
 
 impl<'a> Acceptor<'a> {
-    /// Creates the acceptor of a socket, which sends the connections of known peers to
-    /// `identified`.
+    /// Creates the acceptor of a socket. It sends the connections of known peers to `identified`.
     pub(crate) fn new(
         socket: &'a TcpListener,
         config: &'a Arc<ServerConfig>,
@@ -113,14 +116,15 @@ impl<'a> Acceptor<'a> {
         }
     }
 
-    /// Runs until `over` is set.
+    /// Accepts connections until `over` is set.
     pub(crate) fn run(mut self, over: &AtomicBool) {
         while !over.load(Ordering::Relaxed) {
             if self.await_sockets() {
                 self.accept();
             }
             self.perform_handshake();
-            // After the handshakes, since a new peer's first message has often arrived already.
+            // The handshakes come first, since the first message of a new peer has often arrived
+            // already.
             while self.unknown.len() > self.room && self.evict() {}
             self.learn_streams();
             self.pass_on();
@@ -128,7 +132,7 @@ impl<'a> Acceptor<'a> {
         }
     }
 
-    /// Waits for any of the sockets, for a short time; returns whether there is a new connection.
+    /// Waits a short time for events of the sockets. Returns whether there is a new connection.
     fn await_sockets(&mut self) -> bool {
         let tick = Timespec { tv_sec: 0, tv_nsec: TICK.subsec_nanos().into() };
         let mut sockets = vec![PollFd::new(self.socket, PollFlags::IN)];
@@ -138,7 +142,7 @@ impl<'a> Acceptor<'a> {
         let ready: Vec<bool> = sockets.iter().map(|it| !it.revents().is_empty()).collect();
         drop(sockets);
         if is_failed {
-            // Without memory, for example. All peers have their turn then.
+            // `poll` fails for lack of memory, for example. Then every peer counts as ready.
             thread::sleep(TICK);
         }
         let peers = self.unknown.iter_mut().chain(&mut self.known);
@@ -155,7 +159,7 @@ impl<'a> Acceptor<'a> {
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => return,
                     ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
-                    // No more files or memory: closing another connection frees some.
+                    // No file or memory is free. Closing another connection frees some.
                     _ => {
                         if !self.evict() {
                             thread::sleep(TICK);
@@ -185,13 +189,14 @@ impl<'a> Acceptor<'a> {
         }
     }
 
-    /// Closes the connection of an unknown peer. Returns whether there was one.
+    /// Closes the connection of one unknown peer to make room. Returns whether there was one.
     ///
-    /// Connections without a complete first message cost their peer nothing, so they are closed
-    /// first, unless they are within their share. Within either kind the network with the most
-    /// connections loses one, so that whoever makes many loses its own. Among complete first
-    /// messages a random one is closed: a handshake takes a round trip, in which a crowd from many
-    /// networks could replace all others.
+    /// Connections without a complete first message cost their peers nothing. So one of these is
+    /// closed, unless they are within their share of the room. Otherwise a connection with a
+    /// complete first message is closed. Of either kind, the network with the most connections
+    /// loses one, so that peers that make many connections lose their own. Of the first kind, its
+    /// oldest connection is closed. Of the second kind, a random one is closed: a handshake takes a
+    /// round trip, in which a crowd from many networks could replace all other connections.
     fn evict(&mut self) -> bool {
         let silent = self.unknown.iter().filter(|it| !it.channel.has_hello()).count();
         let are_silent = silent > self.room / SHARE_OF_SILENT || silent == self.unknown.len();
@@ -258,10 +263,11 @@ impl<'a> Acceptor<'a> {
         }
     }
 
-    /// Passes on identified peers, as many as the receiver accepts now.
+    /// Passes on identified peers, as many as the receiver accepts now. If too many wait, drops the
+    /// oldest.
     fn pass_on(&mut self) {
         let surplus = self.waiting.len().saturating_sub(MOST_KNOWN);
-        // The dropped ones connect again.
+        // The peers of dropped connections connect again.
         self.waiting.drain(..surplus);
         while !self.waiting.is_empty() {
             match self.identified.try_send(self.waiting.remove(0)) {
@@ -279,7 +285,7 @@ impl<'a> Acceptor<'a> {
 }
 
 impl PendingPeer {
-    /// Continues the handshake.
+    /// Continues the handshake with this peer, and checks its time limits.
     fn perform_handshake(&mut self, patience: Duration) -> Result<(), LinkError> {
         if self.is_ready {
             self.channel.exchange(Duration::ZERO)?;
@@ -299,7 +305,7 @@ impl PendingPeer {
         }
     }
 
-    /// Returns the name of the peer's stream once it has arrived.
+    /// Returns the peer's stream once the peer has named it, or `None` before.
     fn learn_stream(&mut self) -> Result<Option<StreamId>, LinkError> {
         self.channel.exchange(Duration::ZERO)?;
         while let Some(message) = self.channel.receive()? {
@@ -318,8 +324,8 @@ impl PendingPeer {
     }
 }
 
-/// Returns the network of an address: the part that its owner cannot choose at will. One customer
-/// usually gets networks of these sizes.
+/// Returns the network of an address: the part of the address that its owner cannot choose at will.
+/// One customer usually gets networks of these sizes: /48 for IPv6 and /24 for IPv4.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,4 +1,4 @@
-//! One TLS connection: sends and receives messages without blocking, and detects a silent peer.
+//! A TLS connection that sends and receives messages without blocking, and detects a silent peer.
 
 mod close;
 
@@ -16,15 +16,16 @@ use crate::error::LinkError;
 use crate::message::{Inbox, Message};
 use crate::tls::UnknownKey;
 
-/// Bound of the bytes that wait to be sent; one message may exceed it.
+/// Bytes of messages that may wait to be sent before [`Channel::has_room`] returns false.
 const OUTBOX: usize = 1 << 18;
 /// Decrypted bytes that are read at a time.
 const READ_BYTES: usize = 1 << 16;
-/// A message is sent at least this often, so that the peer knows that this side lives.
+/// A side sends a message at least this often, so that its peer knows that it is alive.
 const SIGN_OF_LIFE: Duration = Duration::from_millis(500);
 /// Bytes that a peer may send before it has proved its key; a handshake takes about 2,000.
 const MOST_UNPROVED: usize = 1 << 14;
-/// Size of the socket's buffers: twice what a link of 1 Gbit/s and 100 ms has in flight.
+/// Size of the socket's buffers in bytes: twice the bytes in flight on a link of 1 Gbit/s and 100
+/// ms.
 const WINDOW: usize = 25 << 20;
 
 /// A TLS connection to a peer.
@@ -33,28 +34,28 @@ pub struct Channel {
     tls: Connection,
     inbox: Inbox,
     outbox: Vec<u8>,
-    /// When the last whole message arrived.
+    /// Time when the last complete message arrived.
     last_received: Instant,
-    /// When the last message was sent.
+    /// Time when the last message was queued for sending.
     last_sent: Instant,
-    /// Time without a message from the peer after which the connection is closed.
+    /// Longest time without a message from the peer. After it the connection is broken.
     patience: Duration,
-    /// The peer's end of the TCP connection is closed.
+    /// Whether the peer's end of the TCP connection is closed.
     ended: bool,
-    /// The peer closed its end of the TLS connection properly.
+    /// Whether the peer closed its end of the TLS connection properly.
     closed: bool,
-    /// Bytes that arrived before the peer had proved its key.
+    /// Number of bytes that arrived before the peer had proved its key.
     unproved: usize,
-    /// Time between the first message and its answer; zero at the side that accepted the
+    /// Time between the first message and its answer. It is zero at the side that accepted the
     /// connection.
     pub round_trip: Duration,
 }
 
 impl Channel {
-    /// Creates a channel on a new TCP connection.
+    /// Creates a channel on a new TCP connection. The TLS handshake has not begun.
     ///
     /// # Errors
-    /// A socket whose options cannot be set.
+    /// An option of the socket cannot be set.
     pub fn new(tcp: TcpStream, tls: Connection, patience: Duration) -> Result<Self, LinkError> {
         let ready = || {
             tcp.set_nonblocking(true)?;
@@ -79,10 +80,10 @@ impl Channel {
         })
     }
 
-    /// Performs the TLS handshake, in which both sides prove their keys.
+    /// Performs the TLS handshake, in which both sides prove their keys. Waits for the peer.
     ///
     /// # Errors
-    /// A peer with an unknown key, a silent peer, or a broken connection.
+    /// The peer has an unknown key or is silent, or the connection is broken.
     pub fn perform_handshake(&mut self) -> Result<(), LinkError> {
         let end = Instant::now() + self.patience;
         while self.tls.is_handshaking() {
@@ -95,7 +96,8 @@ impl Channel {
         Ok(())
     }
 
-    /// Enlarges the socket's buffer and restarts the clock, once the peer has proved its key.
+    /// Enlarges the send buffer of the socket, and restarts the time without a message. Called when
+    /// the peer has proved its key.
     pub fn start_session(&mut self) {
         widen(&self.tcp);
         self.last_received = Instant::now();
@@ -106,7 +108,7 @@ impl Channel {
         !self.tls.is_handshaking()
     }
 
-    /// Whether the first message of the peer's handshake is complete.
+    /// Whether the first message of the peer's TLS handshake is complete.
     pub fn has_hello(&self) -> bool {
         self.tls.protocol_version().is_some()
     }
@@ -116,7 +118,8 @@ impl Channel {
         self.ended
     }
 
-    /// Returns the events to poll for: bytes from the peer, and room for the bytes that wait.
+    /// Returns the events to poll for: bytes from the peer, and room for bytes that wait to be
+    /// sent.
     pub fn poll_fd(&self) -> PollFd<'_> {
         let mut wanted = PollFlags::empty();
         if !self.ended && self.tls.wants_read() {
@@ -129,7 +132,7 @@ impl Channel {
         PollFd::new(&self.tcp, wanted)
     }
 
-    /// Whether there is room for more messages.
+    /// Whether few enough bytes wait to be sent, so that the caller may queue more messages.
     pub fn has_room(&self) -> bool {
         self.outbox.len() < OUTBOX
     }
@@ -140,21 +143,21 @@ impl Channel {
         self.outbox.extend(message.encode());
     }
 
-    /// Queues bytes that need not be a message.
+    /// Queues bytes that need not be a valid message.
     #[cfg(test)]
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         self.outbox.extend_from_slice(bytes);
     }
 
-    /// Whether a sign of life must be sent because this side has sent no message recently.
+    /// Whether the caller must send a sign of life, because it has sent no message recently.
     pub fn is_sign_of_life_due(&self) -> bool {
         self.last_sent.elapsed() > SIGN_OF_LIFE && self.outbox.is_empty()
     }
 
-    /// Sends and receives what is possible, after waiting for the socket for at most `wait`.
+    /// Waits for the socket at most `wait`, then sends and receives as much as possible.
     ///
     /// # Errors
-    /// A broken connection, or a peer that is silent for too long.
+    /// The connection is broken, or the peer has been silent for too long.
     pub fn exchange(&mut self, wait: Duration) -> Result<(), LinkError> {
         self.await_socket(wait)?;
         self.write()?;
@@ -165,10 +168,10 @@ impl Channel {
         }
     }
 
-    /// Returns the next message that arrived.
+    /// Returns the next message that has arrived, or `None` if there is no complete one.
     ///
     /// # Errors
-    /// A peer that violates the protocol, or whose connection ended.
+    /// The peer violates the protocol, or its connection has ended.
     pub fn receive(&mut self) -> Result<Option<Message>, LinkError> {
         loop {
             if let Some(message) = self.inbox.next_message()? {
@@ -188,7 +191,7 @@ impl Channel {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     return Err(LinkError::Broken("the connection was cut".to_owned()));
                 }
-                // The text of rustls has the address of a page that does not help users.
+                // The text of rustls contains the address of a page that does not help users.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                     return Err(LinkError::Broken("the peer closed the connection".to_owned()));
                 }
@@ -208,7 +211,7 @@ impl Channel {
     fn write(&mut self) -> Result<(), LinkError> {
         loop {
             if !self.outbox.is_empty() && !self.tls.is_handshaking() {
-                // TLS accepts as much as its own buffer has room for.
+                // TLS accepts as many bytes as its own buffer has room for.
                 let count = self.tls.writer().write(&self.outbox);
                 let count = count.map_err(|error| LinkError::broken(&error))?;
                 self.outbox.drain(..count);
@@ -219,7 +222,8 @@ impl Channel {
             match self.tls.write_tls(&mut self.tcp) {
                 Ok(_) => {}
                 Err(error) if is_later(&error) => return Ok(()),
-                // The peer may have sent the reason before it closed the connection.
+                // The peer may have sent a reason before it closed the connection, so this reads
+                // first.
                 Err(error) => {
                     self.read()?;
                     return Err(LinkError::broken(&error));
@@ -239,7 +243,7 @@ impl Channel {
                 Err(error) => return Err(LinkError::broken(&error)),
             }
             if let Err(error) = self.tls.process_new_packets() {
-                // Sends the alert that says why.
+                // This sends the peer the TLS alert that names the error.
                 let _ = self.tls.write_tls(&mut self.tcp);
                 return Err(classify(&error, has_proved_key));
             }
@@ -256,9 +260,9 @@ fn is_later(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Converts an error of TLS. Before the peer has proved its key, a third party can forge alerts
-/// and certificates, so these errors are transient: another connection may succeed. Only what
-/// arrives later is sure to come from the peer.
+/// Converts an error of TLS to an error of the link. Before the peer has proved its key, a third
+/// party can forge alerts and certificates. So errors before that are transient: another connection
+/// may succeed. Errors after that are sure to come from the peer.
 fn classify(error: &TlsError, has_proved_key: bool) -> LinkError {
     if let Some(UnknownKey(key)) = UnknownKey::from_error(error) {
         return LinkError::Broken(format!(
@@ -284,13 +288,14 @@ fn classify(error: &TlsError, has_proved_key: bool) -> LinkError {
             LinkError::Broken("the peer presented no key".to_owned())
         }
         TlsError::AlertReceived(_) => LinkError::Broken(error.to_string()),
-        // Changed on the way, or no TLS at all.
+        // The bytes were changed on the way, or are no TLS at all.
         other => LinkError::Broken(format!("what came is not what the peer sent: {other}")),
     }
 }
 
-/// Enlarges the send buffer of a socket to [`WINDOW`]. Where the system forbids that, nothing is
-/// set: its automatic size exceeds the largest size that it lets a program set.
+/// Enlarges the send buffer of a socket to [`WINDOW`]. If the limit of the system is lower, only a
+/// privileged process can do this. Otherwise the automatic size stays, which can exceed the limit
+/// for sizes that a program sets.
 fn widen(tcp: &TcpStream) {
     match is_allowed("wmem_max") {
         true => drop(sockopt::set_socket_send_buffer_size(tcp, WINDOW)),
@@ -298,7 +303,8 @@ fn widen(tcp: &TcpStream) {
     }
 }
 
-/// Enlarges the receive buffers of all connections that a listening socket accepts.
+/// Enlarges the receive buffers of all connections that a listening socket accepts, with the same
+/// size and restriction as the send buffers.
 pub fn widen_listener(listener: &TcpListener) {
     match is_allowed("rmem_max") {
         true => drop(sockopt::set_socket_recv_buffer_size(listener, WINDOW)),
@@ -306,7 +312,8 @@ pub fn widen_listener(listener: &TcpListener) {
     }
 }
 
-/// Whether an unprivileged program may set buffers of [`WINDOW`] bytes, by the system's limit.
+/// Whether the system allows an unprivileged process to set buffers of [`WINDOW`] bytes. `limit` is
+/// the name of the system's setting.
 fn is_allowed(limit: &str) -> bool {
     let text = fs::read_to_string(format!("/proc/sys/net/core/{limit}")).unwrap_or_default();
     text.trim().parse::<usize>().is_ok_and(|limit| limit >= WINDOW)

@@ -1,4 +1,4 @@
-//! Connects to the receiver, and reconnects where a connection breaks.
+//! Connects to the receiver of a stream, and reconnects if a connection breaks.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::key::{Fingerprint, Key};
 use crate::message::{Held, Message, StreamId, VERSION};
 use crate::tls;
 
-/// Longest wait for an answer at a time.
+/// Longest wait for the socket at a time.
 const TICK: Duration = Duration::from_millis(20);
 /// Pauses between two attempts to connect: the first, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
-/// Time limit of one attempt to connect.
+/// Time limit of one attempt to connect to one address.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Most different errors that are reported between two connections.
+/// Most different errors reported to the observer between two connections.
 const MOST_REPORTED: usize = 8;
 
-/// The receiver of a stream, with keys and time limits.
+/// The receiver of a stream, with the keys of both sides and time limits.
 #[derive(Debug)]
 pub struct Target {
-    /// `HOST:PORT`.
+    /// Address of the receiver, as `HOST:PORT`.
     pub address: String,
     /// The key of this side.
     pub key: Key,
@@ -34,53 +34,54 @@ pub struct Target {
     pub peers: Vec<Fingerprint>,
     /// Fingerprint of the header with which the stream begins.
     pub header: u64,
-    /// A connection is given up after this time without a message from the peer.
+    /// Longest time without a message from the peer. After it the connection is broken.
     pub patience: Duration,
-    /// The stream is given up after this time without a confirmation, connected or not.
+    /// Longest time without a confirmation, connected or not. After it the sender gives the stream
+    /// up.
     pub give_up: Duration,
 }
 
-/// What a sender reports to its observer.
+/// An event that a sender reports to its observer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendEvent {
-    /// A connection broke or failed; another attempt follows.
+    /// A connection broke or could not be made. Another attempt follows.
     Broken {
-        /// The address and the error.
+        /// The address of the receiver, and the error.
         why: String,
-        /// Time until the stream is given up, if ever.
+        /// Time until the sender gives the stream up; `None` if it never does.
         left: Option<Duration>,
     },
-    /// The stream is connected again.
+    /// The sender is connected again.
     Reconnected,
-    /// The stream ended before it was complete: nothing more is sent.
+    /// The stream ended before it was complete. The sender sends nothing more.
     Ended,
-    /// Progress of the stream, in bytes.
+    /// Progress of the stream.
     Progress {
-        /// Bytes on the receiver's disk.
+        /// Number of bytes on the receiver's disk.
         confirmed: u64,
-        /// Bytes that were written to the stream, but are not confirmed.
+        /// Number of bytes that were written to the stream and are not confirmed.
         waiting: u64,
     },
 }
 
-/// Function that receives the events of a sender.
+/// Function that a sender calls with each event.
 pub type SendObserver = Arc<dyn Fn(SendEvent) + Send + Sync>;
 
 /// Makes the connections of one stream.
 pub struct Dialer {
-    /// The receiver.
+    /// The receiver of the stream.
     pub target: Target,
     config: Arc<ClientConfig>,
     stream: StreamId,
-    /// Receives the events.
+    /// Function that is called with each event.
     pub observer: SendObserver,
 }
 
 impl Dialer {
-    /// Prepares connections to a receiver, for one stream.
+    /// Creates the dialer of one stream, with a random number for this run of the sender.
     ///
     /// # Errors
-    /// A key that cannot be used.
+    /// The key cannot be used, or the system has no random numbers.
     pub fn new(target: Target, observer: SendObserver) -> Result<Dialer, LinkError> {
         let config = tls::client_config(&target.key, &target.peers)?;
         let mut run = [0; 16];
@@ -91,15 +92,17 @@ impl Dialer {
         Ok(Dialer { target, config, stream, observer })
     }
 
-    /// Connects, with as many attempts as needed. `since` is the time of the last progress;
-    /// `broken` is the error that ended the connection before, if there was one.
+    /// Connects to the receiver, with as many attempts as needed. `since` is the time of the last
+    /// progress. `broken` is the error that ended the connection before, if there was one. Returns
+    /// the connection, and the part of the stream that the receiver holds.
     ///
-    /// Only a peer that has proved its key can end the attempts: any other answer just causes
-    /// another one. A peer that stopped knowing the key of this side ends a first connection only,
-    /// since its options may be corrected while a stream waits.
+    /// Only a peer that has proved its key can end the attempts. Any other answer leads to another
+    /// attempt. A peer that does not know the key of this side ends only the attempts for a first
+    /// connection. Later its user may correct the options of the peer while the stream waits.
     ///
     /// # Errors
-    /// No connection within `give_up` after `since`, or before `is_over`; a peer that refuses.
+    /// There was no connection within `give_up` after `since`, or before `is_over` returned true,
+    /// or the peer refused the stream.
     pub fn dial(
         &self,
         since: Instant,
@@ -145,7 +148,8 @@ impl Dialer {
         Err(last)
     }
 
-    /// Names the stream, and receives what the other side holds.
+    /// Sends the name of the stream over a new connection, and receives which part the other side
+    /// holds.
     fn greet(&self, tcp: TcpStream, patience: Duration) -> Result<(Channel, Held), LinkError> {
         let mut channel = Channel::new(tcp, tls::client_connection(&self.config)?, patience)?;
         channel.perform_handshake()?;

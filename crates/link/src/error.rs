@@ -6,13 +6,13 @@ use std::time::Duration;
 /// Error that ends a connection or a stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// A key that cannot be read or created.
+    /// A key cannot be read, created or used.
     #[error("{0}")]
     Key(String),
     /// An address that cannot be used.
     #[error("{0}")]
     Address(String),
-    /// The connection ended, or there is none; another one may succeed.
+    /// The connection ended, or could not be made. Another connection may succeed.
     #[error("{0}")]
     Broken(String),
     /// The peer has proved its key, and does not know the key of this side.
@@ -21,16 +21,16 @@ pub enum LinkError {
     /// The stream of the peer differs from the stream that this side holds.
     #[error("{0}")]
     OtherStream(String),
-    /// The peer violates the protocol.
+    /// The peer violated the protocol.
     #[error("the peer {0}")]
     Protocol(&'static str),
     /// The peer ended the stream, with this message.
     #[error("the other site says: {0}")]
     Refused(String),
-    /// This side ends the stream.
+    /// This side ended the stream, with this message.
     #[error("{0}")]
     Ended(String),
-    /// A thread cannot be started.
+    /// A thread could not be started.
     #[error("a thread cannot be started: {0}")]
     NoThread(String),
     /// No attempt to connect succeeded within the time limit.
@@ -50,14 +50,14 @@ pub enum LinkError {
     Stalled {
         /// Time without a confirmation.
         after: Duration,
-        /// Connections made in this time, without the one at its start.
+        /// Number of connections made in this time, without the one at its start.
         connections: u32,
-        /// Error of the last connection.
+        /// Description of the last error.
         last: String,
     },
 }
 
-/// Describes the number of connections: the first one, and `connections` new ones.
+/// Describes the number of connections: one at the start, and `connections` new ones.
 fn over(connections: u32) -> String {
     match connections {
         0 => "over one connection".to_owned(),
@@ -72,7 +72,8 @@ impl LinkError {
         matches!(self, LinkError::Broken(_))
     }
 
-    /// Error for a peer that cannot receive the stream now; `why` is its message.
+    /// Returns the error for a peer that cannot receive the stream now. `why` is the peer's
+    /// message.
     pub(crate) fn busy(why: &str) -> Self {
         LinkError::Broken(format!("the other site says: {why}"))
     }

@@ -1,4 +1,4 @@
-//! Keys, and the fingerprints by which peers identify each other.
+//! Keys, and the fingerprints by which the two sites identify each other.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -14,12 +14,13 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::error::LinkError;
 
-/// Most bytes of a key file.
+/// Most bytes of a file with a key.
 const MOST_BYTES: u64 = 1 << 16;
-/// The permissions of a file for others than its owner.
+/// Mode bits of a file that give access to others than its owner.
 const OTHERS: u32 = 0o077;
 
-/// SHA-256 of a certificate. Its text is 64 hexadecimal digits; a colon may follow each pair.
+/// SHA-256 digest of a certificate. Its text is 64 hexadecimal digits. Colons in the text are
+/// ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fingerprint([u8; 32]);
 
@@ -68,7 +69,7 @@ impl Key {
     /// Creates a key in a new file that only its owner can read.
     ///
     /// # Errors
-    /// A file that exists already or cannot be written; the latter is removed.
+    /// The file exists already, or cannot be written. A file that was written in part is removed.
     pub fn create(path: &Path) -> Result<Fingerprint, LinkError> {
         let fault = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
         let made = rcgen::generate_simple_self_signed(["fleetblast".to_owned()]);
@@ -87,7 +88,7 @@ impl Key {
     /// Reads a key from a file.
     ///
     /// # Errors
-    /// A file that holds no key, or that others than its owner can read.
+    /// The file holds no key, or others than its owner can read or write it.
     pub fn read(path: &Path) -> Result<Key, LinkError> {
         let fault = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
         let no_key = || fault(&"this is no key that 'fleetblast keygen' made");
@@ -102,18 +103,18 @@ impl Key {
         Ok(Key { certificate, private })
     }
 
-    /// Returns the fingerprint by which peers identify this key.
+    /// Returns the fingerprint of the certificate of this key.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::from_certificate(&self.certificate)
     }
 }
 
-/// Opens a file that holds a secret: a key or an identity. A pipe is accepted, as from a shell's
-/// `<(...)`. The owner of the file is not checked: a file that only its owner can read was opened
-/// by its owner, or by a user who may open anything.
+/// Opens a file that holds a secret, such as a key. It may be a pipe, as from a shell's `<(...)`.
+/// The owner of the file is not checked: a file that only its owner can read was opened by its
+/// owner, or by a user who may open anything.
 ///
 /// # Errors
-/// A file that cannot be opened, or that others than its owner can read or write.
+/// The file cannot be opened, or others than its owner can read or write it.
 pub fn open_secret(path: &Path) -> Result<File, LinkError> {
     let failed = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
     let file = File::open(path).map_err(|error| failed(&error))?;

@@ -1,15 +1,15 @@
-//! Sends a stream of bytes from one site to another over TLS 1.3, and resumes it where a connection
-//! broke.
+//! Sends a stream of bytes from one site to another over TLS 1.3. If a connection breaks, the
+//! stream is resumed on a new one.
 //!
-//! Both sides identify each other by the [fingerprints](key::Fingerprint) of their keys. A peer
-//! with an unknown key is refused before a byte of the stream is read or written. The receiver
-//! [confirms](sink::Sink) the bytes on its disk. The [sender](send::Sender) keeps unconfirmed bytes
-//! in bounded memory, and sends them again on the next connection. The bytes have no meaning here:
-//! the receiver's sink verifies them, and provides the state from which a new sender process
-//! resumes.
+//! The two sides identify each other by the [fingerprints](key::Fingerprint) of their keys. A peer
+//! with an unknown key is refused before a byte of the stream is read or written. The receiver's
+//! [sink](sink::Sink) stores the bytes, and the receiver confirms the bytes on its disk. The
+//! [sender](send::Sender) keeps unconfirmed bytes in bounded memory, and sends them again on the
+//! next connection. This crate does not interpret the bytes. The sink verifies them, and provides
+//! the state from which a new sender process resumes.
 //!
-//! A connection ends within bounded time and memory if it is silent, or sends half a message or too
-//! much.
+//! A connection ends within bounded time and memory if its peer is silent, or sends an incomplete
+//! message or too many bytes.
 
 mod accept;
 mod channel;

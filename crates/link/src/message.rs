@@ -1,36 +1,37 @@
-//! The messages of the protocol: a byte for the kind, four for the length (little-endian), and the
-//! body.
+//! Messages of the protocol between a sender and a receiver. A message consists of a byte for its
+//! kind, four bytes for the length of its body (little-endian), and the body.
 
 use crate::error::LinkError;
 
 /// Version of the protocol.
 pub const VERSION: u32 = 4;
-/// First bytes of the sender's first message.
+/// First bytes of the body of the sender's first message.
 const MAGIC: [u8; 4] = *b"FBLK";
-/// Most bytes of a body. Even a slow link carries them before a silent peer is given up.
+/// Most bytes of a body. Even a slow link carries them before the peer counts as silent.
 pub const MOST_BODY: usize = 1 << 14;
-/// Bytes before a body.
+/// Number of bytes before a body.
 const HEAD: usize = 5;
-/// Most bytes of a text.
+/// Most bytes of a text in a message.
 const MOST_TEXT: usize = 2000;
 
-/// What the receiver has on its disk when a sender connects.
+/// The part of a stream that the receiver has on its disk when a sender connects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// Number of bytes.
+    /// Number of bytes on the disk.
     pub bytes: u64,
-    /// Number of bytes up to the end of the last whole record: a new sender process resumes there.
+    /// Number of bytes up to the end of the last whole record. A new sender process resumes from
+    /// there.
     pub whole: u64,
-    /// Threads at the receiver's site.
+    /// Number of threads at the receiver's site.
     pub workers: u32,
-    /// The sink's description of the whole records, for a new sender process.
+    /// Description of the whole records by the sink, for a new sender process.
     pub state: Vec<u8>,
 }
 
-/// Identifies a stream, before the receiver says what it holds.
+/// Identifies the stream that a sender is about to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamId {
-    /// A random number, the same on all connections of one run of the sender.
+    /// Random number of the sender process; the same on all of its connections.
     pub run: [u8; 16],
     /// Fingerprint of the header with which the stream begins.
     pub header: u64,
@@ -43,19 +44,19 @@ pub enum Message {
     Hello(u32),
     /// Second message of the sender: its stream.
     Stream(StreamId),
-    /// Answer of the receiver: what it holds.
+    /// Answer of the receiver: the part of the stream that it holds.
     Held(Held),
-    /// The sender continues from this byte, one of the two that [`Held`] names.
+    /// The sender continues from this offset. It is one of the two offsets that [`Held`] names.
     Start(u64),
-    /// The next bytes of the stream.
+    /// The next bytes of the stream, from the sender.
     Data(Vec<u8>),
-    /// Number of bytes on the receiver's disk; repeated as a sign of life.
+    /// Number of bytes on the receiver's disk. The receiver repeats it as a sign of life.
     Confirmed(u64),
-    /// Number of bytes that reached the receiver, on the disk or not; sent at once.
+    /// Number of bytes that have reached the receiver, on the disk or not. It sends this at once.
     Received(u64),
     /// Sign of life of a sender that has nothing to send.
     Idle,
-    /// The stream is complete with this number of bytes.
+    /// The stream is complete, and has this number of bytes.
     Finish(u64),
     /// The receiver has processed the complete stream.
     Done,
@@ -63,13 +64,13 @@ pub enum Message {
     Refused(String),
     /// The receiver cannot receive the stream now, for this reason; the sender may try again.
     Busy(String),
-    /// The sender ends, for this reason, without knowing that the receiver holds its stream: the
-    /// receiver may continue with another sender.
+    /// The sender ends, for this reason, before it knows that the receiver holds a part of its
+    /// stream. The receiver may continue with another sender.
     Foreign(String),
 }
 
 impl Message {
-    /// Encodes the message: kind, length and body.
+    /// Encodes the message: its kind, the length of its body, and the body.
     pub fn encode(&self) -> Vec<u8> {
         let (kind, body) = match self {
             Message::Hello(version) => (1, [&MAGIC[..], &version.to_le_bytes()].concat()),
@@ -127,37 +128,38 @@ impl Message {
     }
 }
 
-/// Returns the first bytes of a text, as many as a message may have.
+/// Returns the first [`MOST_TEXT`] bytes of a text, or all if there are fewer.
 fn cut(text: &str) -> Vec<u8> {
     text.as_bytes()[..text.len().min(MOST_TEXT)].to_vec()
 }
 
-/// Decodes a text of a peer. Control characters are replaced, so that it is safe on a terminal.
+/// Decodes a text of the peer. Replaces control characters, so that the text is safe on a terminal.
 fn printable(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT)]);
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-/// Splits the bytes of a peer into messages. Holds no more bytes than a message may have.
+/// Splits the bytes of a peer into messages. It holds at most one incomplete message and the bytes
+/// that were added last.
 #[derive(Debug, Default)]
 pub struct Inbox {
     bytes: Vec<u8>,
-    /// Bytes at the start that are decoded already.
+    /// Number of bytes at the start of `bytes` that are decoded already.
     consumed: usize,
 }
 
 impl Inbox {
-    /// Adds bytes of the peer.
+    /// Adds bytes of the peer, and drops decoded ones.
     pub fn add(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.consumed);
         self.consumed = 0;
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Decodes the next message, if it is complete.
+    /// Decodes and returns the next message, or `None` if it is not complete.
     ///
     /// # Errors
-    /// Bytes that are no message, or a message that is too long.
+    /// The bytes are no valid message, or the message is too long.
     pub fn next_message(&mut self) -> Result<Option<Message>, LinkError> {
         let rest = &self.bytes[self.consumed..];
         let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The receiving side: listens, accepts known peers, and passes their bytes to a sink.
+//! The receiving side of a stream: accepts known peers, and passes their bytes to a sink.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::session::StreamReceiver;
 use crate::sink::{ReceiveObserver, Sink};
 use crate::tls;
 
-/// Most connections that the system queues until they are accepted.
+/// Most connections that the system queues before they are accepted.
 const QUEUE: i32 = 1024;
 
-/// Listens for the connections of known peers.
+/// Listens for connections, and serves those of known peers.
 pub struct Listener {
     socket: TcpListener,
     config: Arc<ServerConfig>,
@@ -29,10 +29,11 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at an address, `ADDR:PORT`.
+    /// Listens at an address, `ADDR:PORT`. `peers` are the fingerprints of the known peers. A peer
+    /// that sends no message for `patience` is cut off.
     ///
     /// # Errors
-    /// An address or a key that cannot be used.
+    /// The address or the key cannot be used.
     pub fn bind(
         address: &str,
         key: &Key,
@@ -45,23 +46,26 @@ impl Listener {
         let socket = TcpListener::bind(address).map_err(wrong)?;
         socket.set_nonblocking(true).map_err(wrong)?;
         widen_listener(&socket);
-        // A longer queue than usual, so that crowds leave room in it. Best effort.
+        // A longer queue than usual leaves room for known peers when many strangers connect. If the
+        // system refuses it, the usual queue stays.
         let _ = listen(&socket, QUEUE);
         Ok(Listener { socket, config: tls::server_config(key, peers)?, patience })
     }
 
-    /// Returns the address at which it listens.
+    /// Returns the address and port at which it listens.
     ///
     /// # Errors
-    /// A system that does not return it.
+    /// The system does not return the address.
     pub fn address(&self) -> Result<SocketAddr, LinkError> {
         self.socket.local_addr().map_err(|error| LinkError::broken(&error))
     }
 
     /// Receives one stream, over as many connections as needed, until the sink has its verdict.
+    /// Reports events to `observer`.
     ///
     /// # Errors
-    /// An error of the sink, a sender that ends the stream, or no sender for `give_up`.
+    /// The sink has an error, the sender ended the stream, or no sender was connected for
+    /// `give_up`.
     pub fn serve(
         &self,
         sink: &mut dyn Sink,

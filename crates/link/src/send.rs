@@ -1,4 +1,4 @@
-//! The sending side: keeps unconfirmed bytes, and reconnects where a connection breaks.
+//! The sending side of a stream: keeps unconfirmed bytes, and reconnects if a connection breaks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,24 +12,25 @@ use crate::message::{Held, MOST_BODY, Message};
 use crate::progress::Progress;
 use crate::speed::{LinkSpeed, Meter};
 
-/// Most unconfirmed bytes that are kept; writers of more wait. Several times what a long fast link
-/// has in flight.
+/// Most unconfirmed bytes in memory. With more, [`Sender::write`] waits. This is several times the
+/// bytes in flight on a long fast link.
 const ROOM: usize = 64 << 20;
 /// Longest wait for the socket before new bytes are sent.
 const TICK: Duration = Duration::from_millis(20);
-/// Longest wait for the receiver's last message once everything is confirmed.
+/// Longest time in which the sender tries to reconnect once everything is confirmed and only the
+/// receiver's last message is missing.
 const LAST_WORD: Duration = Duration::from_secs(60);
-/// Sent by a search that ends early.
+/// Reason that a sender gives if it ends before [`Sender::verify`] or [`Sender::write`].
 const NOT_VERIFIED: &str = "the search ended before it had compared its queries with what is held";
-/// Time between two [`SendEvent::Progress`].
+/// Time between two events [`SendEvent::Progress`].
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Result of sending a complete stream.
+/// The outcome of sending a complete stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The receiver has processed it.
+    /// The receiver has processed the stream.
     Done,
-    /// It is on the receiver's disk. Whether the receiver processed it is unknown.
+    /// The stream is on the receiver's disk. Whether the receiver has processed it is unknown.
     Unknown,
 }
 
@@ -40,10 +41,10 @@ pub struct Opening {
     held: Held,
 }
 
-/// Returns whether the bytes that the receiver holds are a part of this stream.
+/// Function that returns whether the bytes that the receiver holds are a part of this stream.
 pub type HeldCheck = Box<dyn Fn(&Held) -> bool + Send>;
 
-/// A stream that is being sent. Its own thread does the sending.
+/// A stream that is being sent. A thread of its own sends it.
 pub struct Sender {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -57,17 +58,17 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Unconfirmed bytes.
+    /// Unconfirmed bytes of the stream.
     bytes: VecDeque<u8>,
-    /// Offset of their first one.
+    /// Offset of the first unconfirmed byte in the stream.
     confirmed: u64,
-    /// The stream is complete.
+    /// Whether all bytes of the stream have been written.
     finished: bool,
-    /// Reason for which the stream ends before it is complete.
+    /// Reason why the stream ends before it is complete.
     ended: Option<String>,
-    /// The bytes that the receiver held belong to this stream.
+    /// Whether the bytes that the receiver held are known to belong to this stream.
     verified: bool,
-    /// The stream ends without a message to the receiver.
+    /// Whether the stream ends without a message to the receiver.
     abandoned: bool,
     result: Option<Result<Arrival, LinkError>>,
     /// Measured properties of the link.
@@ -81,11 +82,12 @@ impl State {
 }
 
 impl Opening {
-    /// Connects, and receives what the other side holds. The caller must [`start`](Self::start)
-    /// soon after.
+    /// Connects to the receiver, and receives which part of the stream it holds. The caller must
+    /// call [`start`](Self::start) soon after.
     ///
     /// # Errors
-    /// No connection within the time of the target, or a peer with an unknown key.
+    /// There is no connection within the time limit of the target, or the peer refuses the stream
+    /// or the key.
     pub fn connect(target: Target, observer: SendObserver) -> Result<Opening, LinkError> {
         let dialer = Dialer::new(target, observer)?;
         let give_up = dialer.target.give_up;
@@ -93,18 +95,20 @@ impl Opening {
         Ok(Opening { dialer, channel, held })
     }
 
-    /// Returns what the receiver holds.
+    /// Returns which part of a stream the receiver holds.
     pub fn held(&self) -> &Held {
         &self.held
     }
 
-    /// Ends with a message: the receiver holds another stream.
+    /// Ends the connection with a message, because the receiver holds another stream.
     pub fn refuse(mut self, why: &str) {
         self.channel.send(&Message::Foreign(why.to_owned()));
         self.channel.close();
     }
 
-    /// Starts to send; the first byte that is written is the one at [`Held::whole`].
+    /// Starts to send the stream. The first byte that is written is the one at offset
+    /// [`Held::whole`]. After each reconnection, `agrees` checks the part of the stream that the
+    /// receiver holds.
     ///
     /// # Errors
     /// No thread can be started.
@@ -134,7 +138,7 @@ impl Opening {
 }
 
 impl Sender {
-    /// Adds bytes to the stream. Waits while too many are unconfirmed.
+    /// Adds bytes to the stream. Waits while too many bytes are unconfirmed.
     ///
     /// # Errors
     /// The error that ended the stream.
@@ -151,8 +155,8 @@ impl Sender {
         Ok(())
     }
 
-    /// Returns the error of the stream, if it has ended. Callers that write nothing for long use
-    /// it.
+    /// Returns the error of the stream, if it has ended. Callers use it while they write nothing
+    /// for long.
     ///
     /// # Errors
     /// The error that ended the stream.
@@ -171,7 +175,7 @@ impl Sender {
     /// Completes the stream, and waits until the receiver has processed it.
     ///
     /// # Errors
-    /// The error that ended the stream before.
+    /// The error that ended the stream.
     pub fn finish(self) -> Result<Arrival, LinkError> {
         let mut state = self.shared.lock();
         (state.finished, state.verified) = (true, true);
@@ -183,13 +187,13 @@ impl Sender {
         }
     }
 
-    /// Records that the bytes at the receiver belong to this stream; [`write`](Self::write) implies
-    /// it. A failure before that does not end the receiver, which may wait for another sender.
+    /// Records that the bytes at the receiver belong to this stream. [`write`](Self::write) implies
+    /// it. If the sender fails before, the receiver does not end, but may wait for another sender.
     pub fn verify(&self) {
         self.shared.lock().verified = true;
     }
 
-    /// Leaves an incomplete stream without a message, so that another run can continue it.
+    /// Ends an incomplete stream without a message, so that another run can continue it.
     pub fn abandon(self) {
         self.shared.lock().abandoned = true;
     }
@@ -204,7 +208,7 @@ impl Drop for Sender {
         }
         drop(state);
         if let Some(thread) = self.thread.take() {
-            // Its result is in the state.
+            // The result of the thread is in the state.
             let _ = thread.join();
         }
     }
@@ -216,7 +220,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the reason if the stream is to end, and the last message to the receiver, if any.
+    /// If the stream must end early, returns the reason, and the last message to the receiver, if
+    /// any.
     fn last_message(&self) -> Option<(String, Option<Message>)> {
         let state = self.lock();
         let why = state.ended.clone()?;
@@ -233,7 +238,7 @@ impl Shared {
     }
 }
 
-/// State of the sending thread.
+/// The state of the sending thread.
 struct Run<'a> {
     dialer: Dialer,
     shared: &'a Shared,
@@ -267,20 +272,21 @@ impl Run<'_> {
             self.progress.connections += 1;
             (self.dialer.observer)(SendEvent::Reconnected);
             channel = match self.resume(again, &held) {
-                // The receiver that had everything has processed it, or moved it elsewhere.
+                // The receiver had everything. It has processed the stream since, or moved it
+                // elsewhere.
                 Err(LinkError::Ended(_)) if all_confirmed => return Ok(Arrival::Unknown),
                 result => result?,
             };
         }
     }
 
-    /// Whether everything is on the receiver's disk.
+    /// Whether the stream is complete, and all of it is on the receiver's disk.
     fn is_all_confirmed(&self) -> bool {
         let state = self.shared.lock();
         state.finished && state.bytes.is_empty()
     }
 
-    /// Resumes from what the receiver holds.
+    /// Resumes the stream on a new connection, from the bytes that the receiver holds.
     fn resume(&mut self, mut channel: Channel, held: &Held) -> Result<Channel, LinkError> {
         let state = self.shared.lock();
         let range = state.confirmed..=state.end();
@@ -290,8 +296,8 @@ impl Run<'_> {
             Some(offset) if (self.agrees)(held) => {
                 self.position = offset;
                 self.meter.record_connection(channel.round_trip, held.workers, offset);
-                // The bytes before it are on the receiver's disk, even if the confirmation was
-                // lost.
+                // The bytes before `offset` are on the receiver's disk, even if their confirmation
+                // was lost.
                 if offset > *range.start() {
                     self.confirm(offset)?;
                 }
@@ -308,7 +314,8 @@ impl Run<'_> {
         Err(LinkError::Ended(why.to_owned()))
     }
 
-    /// Sends on a connection until the stream is processed, or the connection breaks.
+    /// Sends on one connection until the receiver has processed the stream, or until the connection
+    /// breaks.
     fn drive(&mut self, mut channel: Channel) -> Result<(), LinkError> {
         let mut finish_sent = false;
         let begun = Instant::now();
@@ -341,11 +348,13 @@ impl Run<'_> {
                         return Ok(());
                     }
                     Message::Refused(why) => {
-                        // Otherwise the receiver would wait for a sender that missed the message.
+                        // Closing makes sure that the receiver has read all bytes. Otherwise it
+                        // would wait for a sender that missed its message.
                         channel.close();
                         return Err(LinkError::Refused(why));
                     }
-                    // An earlier run of this stream has reconnected.
+                    // Another connection of this stream, from an earlier run, has replaced this
+                    // one.
                     Message::Busy(why) => return Err(LinkError::busy(&why)),
                     _ => return Err(LinkError::Protocol("says what it should not")),
                 }
@@ -372,7 +381,7 @@ impl Run<'_> {
         LinkError::Stalled { after: *give_up, connections, last }
     }
 
-    /// Queues as much as the connection has room for; returns whether `Finish` was sent.
+    /// Queues as many bytes as the connection has room for. Returns whether `Finish` has been sent.
     fn fill(&mut self, channel: &mut Channel, finish_sent: bool) -> bool {
         while channel.has_room() {
             let state = self.shared.lock();
@@ -394,7 +403,7 @@ impl Run<'_> {
         finish_sent
     }
 
-    /// Drops the bytes that are on the receiver's disk.
+    /// Drops the bytes before `offset`, which are on the receiver's disk.
     fn confirm(&mut self, offset: u64) -> Result<(), LinkError> {
         let mut state = self.shared.lock();
         if offset > self.position {
@@ -403,7 +412,7 @@ impl Run<'_> {
         let count = offset.saturating_sub(state.confirmed);
         state.bytes.drain(..count as usize);
         state.confirmed += count;
-        // If nothing is left to confirm, a sign of life counts as progress.
+        // If no byte waits for confirmation, a sign of life of the peer counts as progress.
         if count > 0 || state.bytes.is_empty() {
             self.progress = Progress::new();
         }

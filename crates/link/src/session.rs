@@ -10,44 +10,45 @@ use crate::error::LinkError;
 use crate::message::{Message, StreamId};
 use crate::sink::{ReceiveEvent, ReceiveObserver, Sink};
 
-/// Received bytes are brought to disk after this number of them, and after this time.
+/// Received bytes are brought to disk when there are this many of them, or after this time.
 const SYNC_BYTES: usize = 8 << 20;
 const SYNC_AFTER: Duration = Duration::from_millis(200);
 /// Time in which a sender may reconnect to receive the verdict on its stream.
 pub(crate) const RECONNECT_TIME: Duration = Duration::from_secs(5);
-/// Messages to a sender that connects while another one is connected: of another search, and
-/// perhaps of the same.
+/// Messages to a sender that connects while another sender is connected. That sender sends the
+/// stream of another search, or perhaps the same stream.
 const OTHER_STREAM: &str = "another search is received here; name another 'fleetblast receive', \
                             or start this search again when that one is through";
 const OTHER_RUN: &str = "another run of this search, or of one with the same options, is connected";
-/// Longest wait for a peer or for its messages.
+/// Longest wait for a new peer or for messages.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The connection over which the stream arrives.
+/// The connection over which the stream is being received.
 struct Session {
     channel: Channel,
-    /// Number of the connection.
+    /// Number of the connection in the order of arrival.
     number: u64,
     stream: StreamId,
     begun: Instant,
     stage: Stage,
-    /// Bytes that arrived but are not on the disk, and since when.
+    /// Number of bytes that have arrived and are not on the disk, and the time when the first of
+    /// them arrived.
     unsynced: usize,
     since: Instant,
     synced: u64,
 }
 
 enum Stage {
-    /// The peer is to name the offset from which it continues: one of these.
+    /// The peer has been offered these two offsets, and must name the one from which it continues.
     Offered([u64; 2]),
-    /// Bytes arrive; this is the offset of the next.
+    /// Bytes are arriving. This is the offset of the next one.
     Running(u64),
     /// All bytes have arrived.
     Whole,
 }
 
 impl Stage {
-    /// Offset of the next byte, while the stream is arriving.
+    /// Returns the offset of the next byte while bytes are arriving, otherwise `None`.
     fn received(&self) -> Option<u64> {
         match self {
             Stage::Running(next) => Some(*next),
@@ -56,7 +57,7 @@ impl Stage {
     }
 }
 
-/// Receives the stream of one sender at a time.
+/// Receives one stream, from one sender at a time.
 pub(crate) struct StreamReceiver<'a> {
     sink: &'a mut dyn Sink,
     peers: Receiver<IdentifiedPeer>,
@@ -64,15 +65,15 @@ pub(crate) struct StreamReceiver<'a> {
     give_up: Option<Duration>,
     observer: &'a ReceiveObserver,
     closing: ClosingChannels,
-    /// The run that sent the last bytes.
+    /// The sender process that sent the last bytes.
     owner: Option<[u8; 16]>,
-    /// The run that began last, unless it turned out to send another stream.
+    /// The sender process that began last, unless it turned out to send another stream.
     begun: Option<[u8; 16]>,
 }
 
 impl<'a> StreamReceiver<'a> {
-    /// Creates a receiver that passes a stream to `sink`. The first time limits how long a known
-    /// peer may take to begin; the second, how long there may be no peer.
+    /// Creates a receiver that passes a stream to `sink`. `patience` limits the time in which a
+    /// connected peer must begin. `give_up` limits the time without a connected peer.
     pub(crate) fn new(
         sink: &'a mut dyn Sink,
         peers: Receiver<IdentifiedPeer>,
@@ -92,10 +93,10 @@ impl<'a> StreamReceiver<'a> {
         }
     }
 
-    /// Runs until the stream is complete and the sink has its verdict.
+    /// Receives until the stream is complete and the sink has its verdict.
     ///
     /// # Errors
-    /// An error of the sink, a sender that ends the stream, or no sender for too long.
+    /// The sink has an error, the sender ended the stream, or no sender was connected for too long.
     pub(crate) fn run(mut self) -> Result<(), LinkError> {
         let mut session: Option<Session> = None;
         let mut alone = Instant::now();
@@ -105,8 +106,8 @@ impl<'a> StreamReceiver<'a> {
             if let Some(verdict) = self.sink.verdict() {
                 let since = alone.max(*known.get_or_insert_with(Instant::now));
                 let is_over = match &session {
-                    // A sender that sends everything again comes to the same end, or finds that its
-                    // stream is another one.
+                    // A connected sender may be sending everything again. At the end it gets the
+                    // verdict, or it finds that its stream is another one.
                     Some(session) => verdict.is_err() || matches!(session.stage, Stage::Whole),
                     None => since.elapsed() > linger,
                 };
@@ -163,9 +164,9 @@ impl<'a> StreamReceiver<'a> {
         }
     }
 
-    /// Starts a session with a new peer, unless another stream is being received. A run that
-    /// reconnects replaces its own connection at once, since it notices first that the old one is
-    /// broken. Other runs do not.
+    /// Starts a session with a new peer, unless another sender is connected. A sender process that
+    /// reconnects replaces its own connection at once, since it is the first to notice that the old
+    /// one is broken. Another process does not replace it.
     fn admit(
         &mut self,
         peer: IdentifiedPeer,
@@ -173,7 +174,7 @@ impl<'a> StreamReceiver<'a> {
     ) -> Result<Option<Session>, LinkError> {
         let Some(now) = session else { return self.start_session(peer).map(Some) };
         if self.owner == Some(peer.stream.run) && self.owner != Some(now.stream.run) {
-            // The other run has not proved yet that it sends the same stream.
+            // The connected process has not proved yet that it sends the same stream.
             self.closing.add(now.channel, &Message::Busy(OTHER_RUN.to_owned()));
             return self.start_session(peer).map(Some);
         }
@@ -193,7 +194,7 @@ impl<'a> StreamReceiver<'a> {
         Ok(Some(now))
     }
 
-    /// Starts a session: sends the peer what the sink holds.
+    /// Starts a session: sends the peer which part of the stream the sink holds.
     fn start_session(&mut self, peer: IdentifiedPeer) -> Result<Session, LinkError> {
         let IdentifiedPeer { mut channel, address, stream, number } = peer;
         let held = match self.sink.held() {
@@ -211,7 +212,7 @@ impl<'a> StreamReceiver<'a> {
         Ok(Session { channel, number, stream, begun: now, stage, unsynced: 0, since: now, synced })
     }
 
-    /// Handles what arrived on a connection, and confirms it.
+    /// Handles the messages that have arrived on a connection, and confirms bytes on the disk.
     fn step(&mut self, session: &mut Session) -> Result<(), LinkError> {
         session.channel.exchange(TICK)?;
         let before = session.stage.received();
@@ -274,8 +275,8 @@ impl<'a> StreamReceiver<'a> {
         Ok(())
     }
 
-    /// Handles a run that ended without knowing that its stream is the one that is held. Another
-    /// sender may continue what is held, so this side waits for it if one has begun.
+    /// Handles a sender process that ended before it knew that the sink holds a part of its stream.
+    /// Another sender may continue the held stream, so this side waits for one if one has begun.
     fn foreign(&mut self, run: [u8; 16], why: &str) -> LinkError {
         if self.begun == Some(run) {
             self.begun = self.owner.filter(|owner| *owner != run);
@@ -287,7 +288,7 @@ impl<'a> StreamReceiver<'a> {
     }
 }
 
-/// Sends the verdict to the sender; returns whether the sender has read it.
+/// Sends the verdict to the connected sender. Returns whether the sender has read it.
 fn conclude(session: Session, verdict: &Result<(), String>) -> bool {
     let Session { mut channel, .. } = session;
     channel.send(&match verdict {

@@ -5,66 +5,66 @@ use std::sync::Arc;
 
 use crate::message::Held;
 
-/// Stores the bytes that a receiver gets. An error, which is a message, ends the stream on both
-/// sides.
+/// Stores the bytes of a received stream. The error of any function, a message, ends the stream on
+/// both sides.
 pub trait Sink {
-    /// Brings everything to disk, and returns what is there.
+    /// Brings all bytes to disk, and returns which part of the stream is there.
     ///
     /// # Errors
     /// A file that cannot be synchronised.
     fn held(&mut self) -> Result<Held, String>;
 
-    /// Continues the stream at one of the two offsets that [`held`](Self::held) returned. Bytes
-    /// after it are dropped as soon as more arrive.
+    /// Continues the stream at `offset`, one of the two offsets that [`held`](Self::held) returned.
+    /// Bytes after it are dropped as soon as new bytes arrive.
     ///
     /// # Errors
-    /// Another offset; an error of the disk.
+    /// The offset is another one, or the disk has an error.
     fn start(&mut self, offset: u64) -> Result<(), String>;
 
-    /// Appends the next bytes.
+    /// Appends the next bytes of the stream.
     ///
     /// # Errors
-    /// Invalid bytes; an error of the disk.
+    /// The bytes are invalid, or the disk has an error.
     fn append(&mut self, bytes: &[u8]) -> Result<(), String>;
 
-    /// Brings everything to disk; returns the number of bytes there.
+    /// Brings all bytes to disk. Returns the number of bytes there.
     ///
     /// # Errors
-    /// An error of the disk.
+    /// The disk has an error.
     fn sync(&mut self) -> Result<u64, String>;
 
-    /// Completes the stream, which has `total` bytes, all of them on the disk.
+    /// Completes the stream. It has `total` bytes, which are all on the disk.
     ///
     /// # Errors
-    /// A stream that is incomplete by its contents.
+    /// The contents of the stream are incomplete.
     fn finish(&mut self, total: u64) -> Result<(), String>;
 
-    /// Handles a long time without a sender; returns whether the sink completes the stream without
+    /// Handles a long time without a sender. Returns whether the sink completes the stream without
     /// one.
     fn on_sender_missing(&mut self) -> bool {
         false
     }
 
     /// Handles a sender that left because the sink holds another stream. Returns a message about
-    /// it, by default the sender's reason.
+    /// it; by default this is the sender's reason `why`.
     fn on_foreign_sender(&mut self, why: &str) -> String {
         why.to_owned()
     }
 
-    /// Returns whether the complete stream was processed, once that is known.
+    /// Returns whether the complete stream has been processed successfully, once that is known.
     fn verdict(&mut self) -> Option<Result<(), String>>;
 }
 
-/// What a receiver reports to its observer.
+/// An event that a receiver reports to its observer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReceiveEvent {
     /// A known peer is connected.
     Connected(SocketAddr),
-    /// Its connection broke; another one may follow.
+    /// The connection of the known peer broke. Another one may follow.
     Broken(String),
     /// A known peer left because its stream differs from the stored one.
     OtherStream(String),
-    /// A connection that was refused.
+    /// A connection was refused, for this reason.
     Rejected(SocketAddr, String),
     /// Number of bytes that arrived, on the disk or not.
     Progress(u64),
@@ -72,5 +72,5 @@ pub enum ReceiveEvent {
     SenderMissing,
 }
 
-/// Function that receives the events of a receiver.
+/// Function that a receiver calls with each event.
 pub type ReceiveObserver = Arc<dyn Fn(ReceiveEvent) + Send + Sync>;

@@ -1,4 +1,4 @@
-//! Measures a link: its round-trip time, and the bytes that arrive per second.
+//! Measures a link: its round-trip time, and its bandwidth in bytes per second.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -6,40 +6,42 @@ use std::time::{Duration, Instant};
 /// Measured round-trip time and bandwidth of a link, and the number of threads at the other site.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkSpeed {
-    /// Shortest round-trip time that was measured.
+    /// Shortest round-trip time measured so far.
     pub round_trip: Duration,
-    /// Bytes per second; `None` before enough bytes have crossed.
+    /// Bandwidth in bytes per second; `None` until enough bytes have crossed.
     pub rate: Option<f64>,
-    /// Threads of the other side.
+    /// Number of threads at the other site.
     pub workers: u32,
 }
 
-/// Fewest bytes from which a rate is computed.
+/// Fewest bytes from which a bandwidth is computed.
 const LEAST: u64 = 512;
-/// Least bytes in flight of a link that is fully used.
+/// Fewest bytes in flight with which a link counts as fully used.
 const BUSY: u64 = 64 << 10;
-/// Shortest and longest time over which a rate is computed.
+/// Shortest and longest time over which a bandwidth is computed.
 const WINDOW: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
 /// Shortest time that clocks and threads can measure.
 const EXACT: Duration = Duration::from_millis(1);
-/// Weight of a lower rate in the moving average.
+/// Weight of a new, lower rate in the moving average.
 const WEIGHT: f64 = 0.125;
 
-/// Measures the round-trip time and the bandwidth of a link.
+/// Measures the round-trip time and the bandwidth of a link, from the offsets sent and received.
 #[derive(Debug, Default)]
 pub struct Meter {
     speed: LinkSpeed,
-    /// Offset up to which bytes were sent, and up to which they arrived.
+    /// Offset up to which bytes have been sent, and offset up to which they have arrived.
     sent: u64,
     received: u64,
-    /// Start and first byte of the period in which bytes were always in flight.
+    /// Start of the current period in which bytes are always in flight, and offset of its first
+    /// byte.
     burst: Option<(Instant, u64)>,
-    /// Times and offsets of the arrivals in this period.
+    /// Time and offset of each arrival in this period, for the latest part of it.
     arrivals: VecDeque<(Instant, u64)>,
 }
 
 impl Meter {
-    /// Records a new connection whose next byte is the one at `offset`.
+    /// Records a new connection whose next byte is at `offset`. `workers` is the number of threads
+    /// at the other site.
     pub fn record_connection(&mut self, round_trip: Duration, workers: u32, offset: u64) {
         let least = match self.speed.round_trip {
             Duration::ZERO => round_trip,
@@ -86,7 +88,8 @@ impl Meter {
         self.speed
     }
 
-    /// Adds a measured rate. A lower rate counts only if the link was fully used.
+    /// Adds a measured rate in bytes per second. A lower rate counts only if the link was fully
+    /// used.
     fn learn(&mut self, seen: f64, is_busy: bool) {
         let rate = self.speed.rate.unwrap_or(0.0);
         if seen > rate {
@@ -101,8 +104,8 @@ impl Meter {
 mod tests {
     use super::*;
 
-    /// Sends `bytes` at once, in messages of 16 KiB, over a link with this rate and round-trip
-    /// time.
+    /// Records `bytes` bytes that are sent at once, in messages of 16 KiB, over a link with this
+    /// rate and round-trip time.
     fn burst(meter: &mut Meter, begin: Instant, from: u64, bytes: u64, rate: f64, trip: Duration) {
         let pieces = (1..=bytes.div_ceil(1 << 14)).map(|piece| (piece << 14).min(bytes));
         pieces.clone().for_each(|piece| meter.record_sent(begin, from + piece));

@@ -1,4 +1,4 @@
-//! Both sides in one process, and known peers that violate the protocol.
+//! Tests with both sides in one process, and tests of known peers that violate the protocol.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -21,10 +21,10 @@ mod newcomers;
 mod stalls;
 mod strangers;
 
-/// A silent peer is given up after this time.
+/// Time after which a silent peer is cut off.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The stream of known peers.
+/// The stream of all known peers, unless a test names another one.
 const STREAM: StreamId = StreamId { run: [7; 16], header: 42 };
 
 struct Keys {
@@ -53,12 +53,12 @@ impl Keys {
     }
 }
 
-/// Keeps everything in memory. Each thousand bytes are one whole record.
+/// A sink that keeps all bytes in memory. Each thousand bytes are one whole record.
 #[derive(Default)]
 struct Memory {
     bytes: Vec<u8>,
     synced: usize,
-    /// Offset of the next bytes.
+    /// Offset at which the next bytes are stored.
     next: usize,
     finished: bool,
     most: Option<usize>,
@@ -103,8 +103,8 @@ impl Sink for Memory {
     }
 }
 
-/// Ends the listener when dropped, also after a failed assertion, for which it would wait
-/// otherwise.
+/// Ends the listener when dropped. After a failed assertion, the listener would otherwise wait for
+/// ever.
 struct Over(Arc<AtomicBool>);
 
 impl Drop for Over {
@@ -113,7 +113,8 @@ impl Drop for Over {
     }
 }
 
-/// Listens while `act` uses the address. Returns the sink, the result, and the events.
+/// Listens while `act` uses the address. Returns the sink, the result and the events of the
+/// receiver.
 fn received(
     keys: &Keys,
     mut sink: Memory,
@@ -149,12 +150,12 @@ fn target(keys: &Keys, address: SocketAddr) -> Target {
     }
 }
 
-/// Connects as a known peer that has sent its hello.
+/// Connects as a known peer and sends its first two messages.
 fn known(keys: &Keys, address: SocketAddr) -> Channel {
     said_hello(keys, TcpStream::connect(address).unwrap(), STREAM)
 }
 
-/// Sends the hello of a known peer with this stream over a connection.
+/// Sends the first two messages of a known peer over a connection: its hello, and this stream.
 fn said_hello(keys: &Keys, tcp: TcpStream, stream: StreamId) -> Channel {
     let config = tls::client_config(&keys.key("here"), &keys.print("there")).unwrap();
     let patience = Duration::from_secs(20);
@@ -166,7 +167,7 @@ fn said_hello(keys: &Keys, tcp: TcpStream, stream: StreamId) -> Channel {
     channel
 }
 
-/// Waits until the other side ends the connection; returns how long that took.
+/// Waits until the other side ends the connection. Returns how long that took.
 fn until_cut(channel: &mut Channel) -> Duration {
     let start = Instant::now();
     loop {
@@ -211,7 +212,7 @@ fn a_sender_that_begins_anew_goes_on_from_what_is_whole() {
     assert!(sink.bytes == [vec![1; 2000], vec![2; 500]].concat());
 }
 
-/// Its search produces everything again, and finds only in the end that the receiver has all of it.
+/// The sender produces its stream again, and finds only at the end that the receiver has all of it.
 #[test]
 fn a_new_sender_gets_no_verdict_before_its_end_although_everything_is_there() {
     let keys = Keys::new();
@@ -268,7 +269,7 @@ fn a_known_peer_that_is_silent_or_sends_half_a_message_is_cut_off() {
     assert_eq!(events.iter().filter(broken).count(), 2, "{events:?}");
 }
 
-/// A long search has nothing to send, and a long expansion has nothing to answer.
+/// A long search sends nothing for a while, and a long expansion answers nothing.
 #[test]
 fn a_stream_on_which_nothing_comes_for_long_is_not_cut_off() {
     let keys = Keys::new();
@@ -293,7 +294,7 @@ fn a_stream_on_which_nothing_comes_for_long_is_not_cut_off() {
     assert!(!events.iter().any(|event| matches!(event, ReceiveEvent::Broken(_))), "{events:?}");
 }
 
-/// A sender that has nothing to send for long learns in time that the receiver is gone.
+/// A sender that has nothing to send for long must notice in time that the receiver is gone.
 #[test]
 fn a_receiver_that_falls_silent_is_given_up_in_time() {
     let keys = Keys::new();
@@ -341,7 +342,7 @@ fn a_known_peer_that_violates_the_protocol_is_cut_off_at_once() {
             let took = until_cut(&mut peer);
             assert!(took < PATIENCE, "{line:?}: {took:?}");
         }
-        // And one that keeps to the protocol.
+        // The last peer keeps to the protocol.
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(b"whole").unwrap();
@@ -351,17 +352,18 @@ fn a_known_peer_that_violates_the_protocol_is_cut_off_at_once() {
     assert_eq!(sink.bytes, b"whole");
 }
 
-/// Accepts the next connection, and sends its peer what is held.
+/// Accepts connections until a handshake succeeds, and sends the peer that `bytes` bytes are held.
 fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
     loop {
-        // On a busy machine a handshake may take too long; there will be another one.
+        // On a busy machine a handshake may take too long. Then the sender connects again.
         if let Ok(channel) = offered(keys, socket.accept().unwrap().0, bytes) {
             return channel;
         }
     }
 }
 
-/// Sends what is held over an accepted connection.
+/// Performs the handshake on an accepted connection, and sends the peer that `bytes` bytes are
+/// held.
 fn offered(keys: &Keys, tcp: TcpStream, bytes: u64) -> Result<Channel, LinkError> {
     let config = tls::server_config(&keys.key("there"), &keys.print("here")).unwrap();
     let mut channel =
@@ -380,7 +382,7 @@ fn await_message(channel: &mut Channel, wanted: impl Fn(&Message) -> bool) {
     }
 }
 
-/// Sends a whole stream.
+/// Sends a whole stream in a thread of its own. The thread returns the outcome.
 fn send_in_thread(
     target: Target,
     bytes: &'static [u8],
@@ -393,8 +395,8 @@ fn send_in_thread(
     })
 }
 
-/// The first of two receivers has everything, and ends before it has said so; the second has
-/// nothing.
+/// The first of two receivers has the whole stream, and ends before it sends `Done`. The second
+/// receiver has nothing.
 #[test]
 fn a_stream_that_was_confirmed_has_arrived_whatever_the_next_receiver_holds() {
     let keys = Keys::new();

@@ -17,16 +17,16 @@ use rustls::{
 use crate::error::LinkError;
 use crate::key::{Fingerprint, Key};
 
-/// The name in all certificates. It has no meaning.
+/// The name in all certificates, which TLS requires. It has no meaning here.
 const NAME: &str = "fleetblast";
 
-/// Error for a peer that presented an unknown key.
+/// Error for a peer that presented a certificate with this unknown fingerprint.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the key {0} is not known")]
 pub struct UnknownKey(pub Fingerprint);
 
 impl UnknownKey {
-    /// Extracts this error from a failed handshake, if it is the cause.
+    /// Returns this error if it is the cause of a failed handshake.
     pub fn from_error(error: &Error) -> Option<Self> {
         match error {
             Error::InvalidCertificate(CertificateError::Other(OtherError(cause))) => {
@@ -37,8 +37,9 @@ impl UnknownKey {
     }
 }
 
-/// Verifies a peer by the fingerprint of its certificate, whose contents do not matter. The peer
-/// signs this very handshake to prove its key, so a recorded handshake is of no use.
+/// Verifies a peer by the fingerprint of its certificate, and ignores the contents of the
+/// certificate. To prove its key, the peer signs this very handshake, so a recorded handshake is of
+/// no use.
 #[derive(Debug)]
 struct PeerVerifier {
     peers: Vec<Fingerprint>,
@@ -72,7 +73,7 @@ impl PeerVerifier {
     }
 }
 
-/// Refuses TLS 1.2.
+/// Returns the error that refuses TLS 1.2.
 fn no_tls12() -> Result<HandshakeSignatureValid, Error> {
     Err(PeerIncompatible::Tls12NotOffered.into())
 }
@@ -153,7 +154,7 @@ fn unusable(error: &dyn std::fmt::Display) -> LinkError {
     LinkError::Key(format!("the key cannot be used: {error}"))
 }
 
-/// Creates the TLS configuration of the side that connects.
+/// Creates the TLS configuration of the side that connects. `peers` are the known fingerprints.
 ///
 /// # Errors
 /// A key that cannot be used.
@@ -171,7 +172,7 @@ pub fn client_config(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ClientConfi
     Ok(Arc::new(config))
 }
 
-/// Creates the TLS configuration of the side that listens.
+/// Creates the TLS configuration of the side that listens. `peers` are the known fingerprints.
 ///
 /// # Errors
 /// A key that cannot be used.
@@ -184,7 +185,7 @@ pub fn server_config(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ServerConfi
         .with_client_cert_verifier(known)
         .with_single_cert(vec![key.certificate.clone()], key.private.clone_key());
     let mut config = config.map_err(|error| unusable(&error))?;
-    // Both sides prove their keys in every connection.
+    // Sessions are not resumed, so both sides prove their keys in every connection.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
@@ -193,7 +194,7 @@ pub fn server_config(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ServerConfi
 /// Starts a TLS connection at the side that connects.
 ///
 /// # Errors
-/// A key that cannot be used.
+/// The configuration cannot be used.
 pub fn client_connection(config: &Arc<ClientConfig>) -> Result<rustls::Connection, LinkError> {
     let name = ServerName::try_from(NAME).map_err(|error| unusable(&error))?;
     let connection = ClientConnection::new(Arc::clone(config), name);
@@ -203,7 +204,7 @@ pub fn client_connection(config: &Arc<ClientConfig>) -> Result<rustls::Connectio
 /// Starts a TLS connection at the side that listens.
 ///
 /// # Errors
-/// A key that cannot be used.
+/// The configuration cannot be used.
 pub fn server_connection(config: &Arc<ServerConfig>) -> Result<rustls::Connection, LinkError> {
     let connection = ServerConnection::new(Arc::clone(config));
     Ok(connection.map_err(|error| unusable(&error))?.into())

@@ -1,15 +1,15 @@
-//! Sequences of bits, the lowest of a byte first.
+//! Sequences of bits. The lowest bit of each byte comes first.
 
-/// Writes bits.
+/// Writes a sequence of bits.
 #[derive(Debug, Default)]
 pub(crate) struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits of the last byte that are used; 0 if it is full.
+    /// Number of bits of the last byte that are used; 0 if all of them are.
     used: u32,
 }
 
 impl BitWriter {
-    /// Appends the lowest `count` bits of a value, at most 32.
+    /// Appends the lowest `count` bits of a value; `count` is at most 32.
     pub fn add(&mut self, value: u32, count: u32) {
         for bit in 0..count {
             if self.used == 0 {
@@ -22,7 +22,8 @@ impl BitWriter {
         }
     }
 
-    /// Appends a number in Rice's code: its upper bits in unary, then its `low` lower bits.
+    /// Appends a number in Rice's code: the number without its `low` lowest bits in unary, then
+    /// these `low` bits.
     pub fn add_rice(&mut self, value: u32, low: u32) {
         for _ in 0..value >> low {
             self.add(1, 1);
@@ -31,17 +32,17 @@ impl BitWriter {
         self.add(value, low);
     }
 
-    /// Returns all bits, and zeros that fill the last byte.
+    /// Returns the bytes with all bits. The last byte is filled with zeros.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Reads bits.
+/// Reads a sequence of bits.
 #[derive(Debug)]
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits read so far.
+    /// Number of bits read so far.
     position: usize,
 }
 
@@ -50,7 +51,7 @@ impl<'a> BitReader<'a> {
         BitReader { bytes, position: 0 }
     }
 
-    /// Reads the next `count` bits, at most 32; `None` if fewer are left.
+    /// Reads the next `count` bits, at most 32. Returns `None` if fewer are left.
     pub fn read(&mut self, count: u32) -> Option<u32> {
         let mut value = 0;
         for bit in 0..count {
@@ -61,7 +62,8 @@ impl<'a> BitReader<'a> {
         Some(value)
     }
 
-    /// Reads a number in Rice's code; `None` for one of more than 32 bits.
+    /// Reads a number in Rice's code with `low` lower bits. Returns `None` if it has more than 32
+    /// bits, or if its code is incomplete.
     pub fn read_rice(&mut self, low: u32) -> Option<u32> {
         let mut high: u32 = 0;
         while self.read(1)? == 1 {
@@ -71,16 +73,16 @@ impl<'a> BitReader<'a> {
         u32::try_from(high | u64::from(self.read(low)?)).ok()
     }
 
-    /// Whether only zeros that fill the last byte are left.
+    /// Whether nothing is left but the zeros that fill the last byte.
     pub fn has_only_padding(mut self) -> bool {
         let left = self.bytes.len() * 8 - self.position;
         left < 8 && self.read(left as u32) == Some(0)
     }
 }
 
-/// Returns the number of lower bits with which Rice's code is shortest for numbers of this mean.
+/// Returns the parameter `low` with which Rice's code is shortest for numbers with this mean.
 pub(crate) fn rice_low_bits(mean: u32) -> u32 {
-    // The best number of bits is about that of ln 2 times the mean.
+    // The best `low` is about the logarithm to base 2 of ln 2 × mean.
     (u64::from(mean) * 177 / 256).max(1).ilog2().min(31)
 }
 

@@ -1,4 +1,4 @@
-//! A block of queries with its results.
+//! A block of queries with its results, and its encoding as a record.
 
 use std::ops::Range;
 
@@ -10,39 +10,39 @@ use crate::error::{MetadataError, OutOfMemory};
 use crate::records::{Record, damaged};
 use crate::values::{ContentKind, Decompressor, compress, encode};
 
-/// The encoding of a block's results.
+/// Encoding of the results of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Encoding {
-    /// The subjects that the report shows: the I/O site searches these again.
+    /// OIDs of the subjects that the report shows. The I/O site searches these subjects again.
     Oids,
     /// The final alignments: the I/O site formats them.
     Hits,
-    /// The report itself.
+    /// The report itself, as text.
     Report,
 }
 
-/// A query as read from the input.
+/// A query as it was read from the input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// The title.
+    /// Title of the query.
     pub title: Vec<u8>,
-    /// Parsed identifiers.
+    /// Parsed identifiers of the query.
     pub ids: Vec<SeqId>,
-    /// Letters, in NCBIstdaa or blastna.
+    /// Letters of the query, in NCBIstdaa or blastna.
     pub letters: Vec<u8>,
-    /// Ranges of lower-case letters.
+    /// Ranges of letters that are in lower case in the input.
     pub lower_case: Vec<Range<u32>>,
-    /// Number of the query in the report.
+    /// Number of the query in the report, from 1.
     pub number: u64,
-    /// Number of the query among those without parsed identifiers.
+    /// Number of the query among the queries without parsed identifiers, from 1.
     pub unnamed: u64,
-    /// The range of letters that is searched.
+    /// Range of letters that is searched; `None` for all letters.
     pub range: Option<Range<u32>>,
-    /// Warnings of BLAST+, without the query's name.
+    /// Warnings of BLAST+ about the query, without its name.
     pub messages: Vec<String>,
 }
 
-/// A query without its letters and its number.
+/// Fields of a query, without its letters and its number in the report.
 #[derive(Serialize, Deserialize)]
 struct QueryText {
     title: Vec<u8>,
@@ -59,42 +59,44 @@ struct QueryText {
 pub struct BlockResults {
     /// The encoding of `bytes`.
     pub encoding: Encoding,
-    /// The [subjects](crate::subjects), the [alignments](crate::hits), or the compressed report.
+    /// The encoded [subjects](crate::subjects) or [alignments](crate::hits), or the compressed
+    /// report.
     pub bytes: Vec<u8>,
-    /// The [fingerprint](crate::hits::digest) of the alignments, or of the report.
+    /// The [fingerprint](crate::hits::digest) of the alignments, or the fingerprint of the report.
     pub digest: u64,
 }
 
-/// State from which BLAST+ forms the next batch, for programs whose batches depend on earlier
+/// State from which BLAST+ forms the next batch, for programs in which batches depend on earlier
 /// results.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchState {
-    /// Number of letters of the next batch.
+    /// Number of letters that the next batch should have.
     pub letters: i32,
-    /// Extensions per letter in earlier batches, if known.
+    /// Ungapped extensions per letter in earlier batches, if known.
     pub ratio: Option<f64>,
 }
 
-/// A block of queries.
+/// A block of queries with its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The queries. Only the number of the first one is encoded: the others are consecutive.
+    /// The queries. Only the number of the first one is encoded, since they are consecutive.
     pub queries: Vec<Query>,
     /// Number of queries in each batch.
     pub batches: Vec<u32>,
-    /// State after the last batch; `None` if the block ends inside a batch.
+    /// State after the last batch. It is `None` if batches may extend beyond the block, and for
+    /// psiblast.
     pub batch_state: Option<BatchState>,
-    /// For each query, whether any query of its batch can be searched. Empty unless batches extend
-    /// beyond the block.
+    /// For each query, whether any query of its batch can be searched. Empty unless batches may
+    /// extend beyond the block.
     pub searched: Vec<bool>,
-    /// Its results.
+    /// Results of the queries.
     pub results: BlockResults,
 }
 
-/// The first part of a block's body.
+/// The first part of the body of a block's record.
 #[derive(Serialize, Deserialize)]
 struct BlockHead {
-    /// Number of the first query; the others are consecutive.
+    /// Number of the first query. The queries are consecutive.
     first: u64,
     /// [Fingerprint](fingerprint) of the queries.
     queries: u64,
@@ -103,16 +105,16 @@ struct BlockHead {
     batches: Vec<u32>,
     batch_state: Option<BatchState>,
     searched: Vec<bool>,
-    /// Bytes of the compressed texts and of the compressed letters, which follow in this order. The
-    /// results follow them.
+    /// Number of bytes of the compressed texts, and number of bytes of the compressed letters. Both
+    /// follow in this order, and then the results.
     parts: [u64; 2],
 }
 
 impl BlockResults {
-    /// Encodes the parts of a report, with their lengths.
+    /// Encodes and compresses the parts of a report, with their lengths.
     ///
     /// # Errors
-    /// No memory.
+    /// There is not enough memory to compress the report.
     pub fn report(parts: &[Vec<u8>]) -> Result<BlockResults, OutOfMemory> {
         let lengths: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
         let plain = [encode(&lengths), parts.concat()].concat();
@@ -120,13 +122,14 @@ impl BlockResults {
         Ok(BlockResults { encoding: Encoding::Report, digest: xxh3_64(&plain), bytes })
     }
 
-    /// Decodes the parts of a report; `None` for other bytes and for more than `most` parts.
+    /// Decodes the parts of a report. Returns `None` for invalid bytes, and for more than `most`
+    /// parts.
     pub fn parts(&self, most: usize) -> Option<Vec<Vec<u8>>> {
         let plain = Decompressor::new(&self.bytes, ContentKind::Report)?.rest()?;
         if xxh3_64(&plain) != self.digest {
             return None;
         }
-        // Empty parts take memory, too.
+        // Empty parts take memory too, so their number is checked before they are decoded.
         let (count, _): (u64, &[u8]) = postcard::take_from_bytes(&plain).ok()?;
         if count > most as u64 {
             return None;
@@ -143,10 +146,10 @@ impl BlockResults {
 }
 
 impl Block {
-    /// Encodes the body of a record.
+    /// Encodes the block as the body of a record.
     ///
     /// # Errors
-    /// No memory.
+    /// There is not enough memory to compress the block.
     pub fn encode(&self) -> Result<Vec<u8>, OutOfMemory> {
         let texts: Vec<QueryText> = self.queries.iter().map(QueryText::from_query).collect();
         let texts = compress(&encode(&texts), ContentKind::Values)?;
@@ -164,10 +167,10 @@ impl Block {
         Ok([&encode(&head), &texts, &letters, bytes].map(Vec::as_slice).concat())
     }
 
-    /// Decodes the body of a record.
+    /// Decodes a block from the body of a record.
     ///
     /// # Errors
-    /// A record that is no block.
+    /// The record is not a valid block.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
         Self::parse(&record.body).ok_or(damaged(record.offset, "a block of queries cannot be read"))
     }
@@ -196,7 +199,7 @@ impl Block {
     }
 }
 
-/// Returns the fingerprint of the queries of a block, whatever their hits.
+/// Returns the fingerprint of the queries of a block. It does not depend on their results.
 fn fingerprint(queries: &[Query]) -> u64 {
     queries.iter().fold(0, |before, query| {
         let messages = xxh3_64_with_seed(&encode(&query.messages), before);
@@ -204,12 +207,12 @@ fn fingerprint(queries: &[Query]) -> u64 {
     })
 }
 
-/// Returns the number of queries in these batches.
+/// Returns the number of queries in all batches.
 fn sum(batches: &[u32]) -> u64 {
     batches.iter().map(|&count| u64::from(count)).sum()
 }
 
-/// The parts of a block, before anything is decompressed.
+/// The parts of the body of a block, before they are decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockParts<'a> {
     /// Number of the first query.
@@ -218,16 +221,16 @@ pub(crate) struct BlockParts<'a> {
     pub queries: u64,
     /// Encoding of the results.
     pub encoding: Encoding,
-    /// Compressed queries without their letters.
+    /// The compressed fields of the queries, without their letters.
     pub texts: &'a [u8],
-    /// Compressed letters of the queries.
+    /// The compressed letters of the queries.
     pub letters: &'a [u8],
-    /// Results.
+    /// The encoded results.
     pub results: &'a [u8],
 }
 
 impl<'a> BlockParts<'a> {
-    /// Reads the body of a record; `None` if it is no block.
+    /// Splits the body of a record into the parts of a block. Returns `None` if it is no block.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let (head, rest) = postcard::take_from_bytes(body).ok()?;
         Self::split(&head, rest)
@@ -244,7 +247,7 @@ impl<'a> BlockParts<'a> {
 
 impl Query {
     /// Returns the fingerprint of this query and all queries before it. `before` is the fingerprint
-    /// of the earlier queries.
+    /// of these earlier queries, 0 for none.
     pub fn fold(&self, before: u64) -> u64 {
         let read = QueryText { messages: Vec::new(), ..QueryText::from_query(self) };
         let read = [encode(&self.number), encode(&read), self.letters.clone()].concat();
@@ -260,7 +263,7 @@ impl QueryText {
         QueryText { title, ids, length, lower_case, unnamed, range, messages }
     }
 
-    /// Adds the number and letters of the query; `None` if its ranges are invalid.
+    /// Adds the number and the letters of the query. Returns `None` if its ranges are invalid.
     fn into_query(self, number: u64, letters: Vec<u8>) -> Option<Query> {
         let QueryText { title, ids, length, lower_case, unnamed, range, messages } = self;
         let length = u32::try_from(length).ok()?;
@@ -318,7 +321,7 @@ mod tests {
         let whole = block().encode().unwrap();
         for end in 0..whole.len() {
             let cut = Block::decode(&record(whole[..end].to_vec()));
-            // The results are decoded later.
+            // The results are checked later, when they are decoded.
             assert!(cut.is_err() || cut.unwrap().results.parts(3).is_none());
         }
         let odd = Block { batches: vec![1, 1], ..block() };
@@ -328,7 +331,7 @@ mod tests {
         let mut odd = block();
         odd.queries[0].lower_case = vec![8..9, 3..5];
         assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
-        // Other queries in a block that is valid otherwise.
+        // The fingerprint detects other queries in a block that is otherwise valid.
         let edits: [fn(&mut Query); 4] = [
             |query| query.title.push(b'x'),
             |query| query.letters[7] = 3,

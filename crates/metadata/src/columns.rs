@@ -1,15 +1,16 @@
-//! Columns: numbers of one kind, one after the other. They compress better than mixed numbers.
+//! Columns: numbers of the same kind, stored one after the other. They compress better than mixed
+//! numbers.
 
 use crate::error::OutOfMemory;
 use crate::values::{ContentKind, Decompressor, compress};
 
-/// A column that is being written.
+/// The bytes of a column that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct Column(pub Vec<u8>);
 
 impl Column {
-    /// Appends a number: seven bits per byte, the lowest first; the eighth bit marks all but the
-    /// last.
+    /// Appends a number: seven bits in each byte, the lowest bits first. The eighth bit is set in
+    /// all bytes but the last.
     pub fn add(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);
@@ -23,17 +24,17 @@ impl Column {
         self.add((value << 1 ^ value >> 63) as u64);
     }
 
-    /// Appends the bits of a floating-point number.
+    /// Appends the eight bytes of a floating-point number.
     pub fn add_real(&mut self, value: f64) {
         self.0.extend(value.to_le_bytes());
     }
 }
 
-/// Joins columns. The prefix of each column is twice the number of its bytes, plus one if the
-/// column is compressed.
+/// Joins columns and compresses those that become smaller. Before each column it writes a number:
+/// twice the number of bytes in the column, plus one if the column is compressed.
 ///
 /// # Errors
-/// No memory.
+/// There is not enough memory to compress a column.
 pub(crate) fn join<const N: usize>(columns: [Column; N]) -> Result<Vec<u8>, OutOfMemory> {
     let mut all = Column::default();
     for Column(plain) in columns {
@@ -46,7 +47,7 @@ pub(crate) fn join<const N: usize>(columns: [Column; N]) -> Result<Vec<u8>, OutO
     Ok(all.0)
 }
 
-/// Reads the numbers of a column.
+/// Reads the numbers of a decompressed column.
 #[derive(Debug)]
 pub(crate) struct ColumnReader {
     bytes: Vec<u8>,
@@ -54,46 +55,47 @@ pub(crate) struct ColumnReader {
 }
 
 impl ColumnReader {
-    /// Reads the next number.
+    /// Reads the next number; `None` if no valid number is left.
     pub fn read(&mut self) -> Option<u64> {
         let (value, length) = number(self.bytes.get(self.position..)?)?;
         self.position += length;
         Some(value)
     }
 
-    /// Reads the next number; `None` if it has more than 32 bits.
+    /// Reads the next number; `None` if it has more than 32 bits, or if no valid number is left.
     pub fn read_u32(&mut self) -> Option<u32> {
         self.read()?.try_into().ok()
     }
 
-    /// Reads the next number that may be negative.
+    /// Reads the next number that may be negative, as [`Column::add_signed`] wrote it.
     pub fn read_signed(&mut self) -> Option<i64> {
         let value = self.read()?;
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// Reads the next floating-point number.
+    /// Reads the next floating-point number; `None` if too few bytes are left.
     pub fn read_real(&mut self) -> Option<f64> {
         let bytes = self.bytes.get(self.position..)?.first_chunk::<8>()?;
         self.position += 8;
         Some(f64::from_le_bytes(*bytes))
     }
 
-    /// Returns all bytes, from the first on.
+    /// Returns all bytes of the column, also those read already.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Whether all numbers have been read.
+    /// Whether all numbers of the column have been read.
     pub fn is_done(&self) -> bool {
         self.position == self.bytes.len()
     }
 }
 
-/// The most columns that are stored together.
+/// Most columns that may be joined.
 pub(crate) const MOST_COLUMNS: usize = 16;
 
-/// Splits joined columns, each with a flag for compression; `None` for other bytes.
+/// Splits joined columns without decompressing them. Returns the bytes of each column, and whether
+/// they are compressed; `None` for invalid bytes.
 pub(crate) fn packed_columns(mut bytes: &[u8]) -> Option<Vec<(&[u8], bool)>> {
     let mut columns = Vec::new();
     while !bytes.is_empty() {
@@ -109,8 +111,8 @@ pub(crate) fn packed_columns(mut bytes: &[u8]) -> Option<Vec<(&[u8], bool)>> {
     Some(columns)
 }
 
-/// Splits joined columns and decompresses them; `None` for other bytes or another number of
-/// columns.
+/// Splits `N` joined columns and decompresses them. Returns `None` for invalid bytes, or for
+/// another number of columns.
 pub(crate) fn split<const N: usize>(bytes: &[u8]) -> Option<[ColumnReader; N]> {
     let columns: [(&[u8], bool); N] = packed_columns(bytes)?.try_into().ok()?;
     let columns = columns.into_iter().map(|(column, is_packed)| {
@@ -123,7 +125,7 @@ pub(crate) fn split<const N: usize>(bytes: &[u8]) -> Option<[ColumnReader; N]> {
     columns.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
-/// Returns the count and the sum of the numbers of a stored column, without keeping them.
+/// Returns the count and the sum of the numbers in a column, without keeping the numbers.
 pub(crate) fn sum((column, is_packed): (&[u8], bool)) -> Option<(u64, u64)> {
     let (mut count, mut sum) = (0, 0_u64);
     let mut add = |value| {
@@ -146,7 +148,7 @@ pub(crate) fn sum((column, is_packed): (&[u8], bool)) -> Option<(u64, u64)> {
     Some((count, sum))
 }
 
-/// Decodes the first number; returns it and the number of its bytes.
+/// Decodes the first number. Returns it and the number of its bytes, or `None` for invalid bytes.
 fn number(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value: u64 = 0;
     for (index, &byte) in bytes.iter().take(10).enumerate() {

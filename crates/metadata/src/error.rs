@@ -1,6 +1,7 @@
-//! Errors of metadata.
+//! Errors of reading and writing metadata.
 
-/// Error of reading metadata. Callers put the name of the file before its message.
+/// Error of reading metadata. Its message follows the name of the file, which callers put before
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
     /// The system cannot read the bytes.
@@ -14,45 +15,45 @@ pub enum MetadataError {
     /// A file that is no metadata.
     #[error("is no metadata of a search")]
     Foreign,
-    /// Metadata of another version of the format.
+    /// The metadata have another version of the format.
     #[error("has version {found} of the format of metadata, and this program reads version {own}")]
     Version {
-        /// Version of the file.
+        /// Version of the metadata.
         found: u32,
-        /// Version of this program.
+        /// Version that this program reads.
         own: u32,
     },
-    /// The bytes differ from those that were written.
+    /// The bytes differ from those that were written, or are in the wrong place.
     #[error("is damaged at offset {offset}: {what}")]
     Damaged {
-        /// Offset of the record.
+        /// Offset of the record in bytes.
         offset: u64,
         /// Description of the damage.
         what: &'static str,
     },
-    /// A block does not continue the one before.
+    /// A block does not begin with the query that comes next.
     #[error(
         "is damaged at offset {offset}: a block of queries begins with query {found}, and query {wanted} is next"
     )]
     Order {
-        /// Offset of the record.
+        /// Offset of the record in bytes.
         offset: u64,
         /// Number of the block's first query.
         found: u64,
         /// Number of the next query.
         wanted: u64,
     },
-    /// The end record counts other queries or blocks than were read.
+    /// The end record states another number of queries or blocks than were read.
     #[error(
         "is damaged at offset {offset}: its end counts {} queries in {} blocks, and {} in {} came",
         counted[0], counted[1], came[0], came[1]
     )]
     Counts {
-        /// Offset of the record.
+        /// Offset of the end record in bytes.
         offset: u64,
-        /// Queries and blocks by the end record.
+        /// Numbers of queries and of blocks that the end record states.
         counted: [u64; 2],
-        /// Queries and blocks that were read.
+        /// Numbers of queries and of blocks that were read.
         came: [u64; 2],
     },
     /// A record needs more memory than it may use.
@@ -60,33 +61,33 @@ pub enum MetadataError {
         "needs about {needed} bytes of memory at offset {offset}, and may use {available} (-memory)"
     )]
     Memory {
-        /// Offset of the record.
+        /// Offset of the record in bytes.
         offset: u64,
-        /// Bytes that it needs.
+        /// Bytes of memory that the record needs.
         needed: u64,
-        /// Bytes that it may use.
+        /// Bytes of memory that it may use.
         available: u64,
     },
-    /// The metadata end too early.
+    /// The metadata end before their end record is complete.
     #[error("is cut off: nothing is whole from offset {offset} on")]
     CutOff {
-        /// End of the last whole record.
+        /// Offset of the end of the last whole record, in bytes.
         offset: u64,
     },
 }
 
-/// Error for a body with more bytes than the head of a record can state.
+/// Error for a body that has more bytes than the head of its record can state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a record of metadata has {bytes} bytes, and may have {} at most: name a smaller -block_residues",
     u32::MAX
 )]
 pub struct BodyTooLarge {
-    /// Bytes of the body.
+    /// Number of bytes of the body.
     pub bytes: u64,
 }
 
-/// Error for compression without enough memory.
+/// Error for data that cannot be compressed, because there is not enough memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no room to compress metadata")]
 pub struct OutOfMemory;

@@ -1,4 +1,5 @@
-//! Verifies metadata while they arrive in pieces, and records where another run can resume them.
+//! Verifies metadata that arrive in pieces, and records the point from which another run can
+//! resume.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -12,48 +13,48 @@ use crate::records::{
 };
 use crate::values::{decode, encode};
 
-/// Most bytes of a body on a link. The receiver holds them until the record is whole.
+/// Most bytes of a body on a link. The receiver holds them in memory until the record is complete.
 pub const MOST_BODY: u32 = 1 << 28;
 
-/// The state after the last whole record, from which another run resumes the metadata.
+/// State after the last whole record, from which another run can resume the stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResumePoint {
-    /// End of the last whole record in bytes; 0 if there is none.
+    /// Offset of the end of the last whole record in bytes; 0 if there is none.
     pub whole: u64,
-    /// Checksum of the head of this record.
+    /// Checksum of the head of the last whole record.
     pub last: u64,
-    /// Fingerprint of the header.
+    /// [Fingerprint](ResumePoint::header_fingerprint) of the header.
     pub header: u64,
-    /// Number of blocks.
+    /// Number of blocks received.
     pub blocks: u64,
-    /// Number of queries in them.
+    /// Number of queries in these blocks.
     pub queries: u64,
     /// [Fingerprint](crate::Query::fold) of these queries.
     pub digest: u64,
-    /// State from which the next batch is formed; `None` inside a batch.
+    /// [State](crate::Block::batch_state) after the last block; `None` if unknown.
     pub batch_state: Option<BatchState>,
-    /// Whether the end record has arrived.
+    /// Whether the end record has been received.
     pub ended: bool,
 }
 
 impl ResumePoint {
-    /// Encodes the resume point, for [`Self::decode`].
+    /// Encodes the resume point. [`Self::decode`] decodes it.
     pub fn encode(&self) -> Vec<u8> {
         encode(self)
     }
 
-    /// Decodes a resume point; `None` for other bytes.
+    /// Decodes a resume point. Returns `None` for invalid bytes.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         decode(bytes)
     }
 
-    /// Returns the fingerprint of a header that is [encoded](crate::Header::encode) as `body`.
+    /// Returns the fingerprint of a header. `body` is the [encoded](crate::Header::encode) header.
     pub fn header_fingerprint(body: &[u8]) -> u64 {
         xxh3_64_with_seed(body, 1)
     }
 }
 
-/// Verifies metadata while they arrive. Holds no more than one record.
+/// Verifies metadata that arrive in pieces. Holds no more than one record in memory.
 #[derive(Debug, Default)]
 pub struct MetadataVerifier {
     /// Bytes of the next record that have arrived.
@@ -62,20 +63,20 @@ pub struct MetadataVerifier {
     /// Head of the next record, if it has arrived.
     head: Option<RecordHead>,
     resume_point: ResumePoint,
-    /// Most bytes of memory that a record may use; `None` for no bound.
+    /// Most bytes of memory that a record may need; `None` for no limit.
     memory: Option<u64>,
 }
 
 impl MetadataVerifier {
-    /// Creates a verifier that refuses records that take more than `memory` bytes of memory.
+    /// Creates a verifier that refuses records that need more than `memory` bytes of memory.
     pub fn limited(memory: u64) -> Self {
         MetadataVerifier { memory: Some(memory), ..MetadataVerifier::default() }
     }
 
-    /// Appends the next bytes, and verifies the records that are complete with them.
+    /// Adds the next bytes, and verifies the records that they complete.
     ///
     /// # Errors
-    /// Bytes that are no metadata, are damaged, or belong to a record that is too large.
+    /// The bytes are no metadata, are damaged, or belong to a record that is too large.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), MetadataError> {
         self.part.extend_from_slice(bytes);
         while self.advance()? {}
@@ -100,8 +101,8 @@ impl MetadataVerifier {
         self.heads = (offset > 0).then_some(HeadVerifier { offset, last, ended });
     }
 
-    /// Processes the start, a head or a body if it is complete; returns whether
-    /// there was such a part.
+    /// Processes the next part, if it is complete: the bytes before the first record, a head, or a
+    /// body. Returns whether it was complete.
     fn advance(&mut self) -> Result<bool, MetadataError> {
         let Some(heads) = &mut self.heads else {
             if self.part.len() < START_BYTES {
@@ -177,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Returns metadata, and the end of each record.
+    /// Returns metadata with three blocks, and the offset of the end of each record.
     fn metadata() -> (Vec<u8>, Vec<u64>) {
         let (mut chain, mut bytes, mut ends) =
             (RecordChain::default(), RecordChain::start(), Vec::new());

@@ -1,4 +1,5 @@
-//! The first record of metadata, which applies to all queries, and the last one.
+//! The header, which is the first record of metadata and applies to all queries, and the end, which
+//! is the last record.
 
 use fleetblast_db::restrict::Restriction;
 use serde::{Deserialize, Serialize};
@@ -8,18 +9,18 @@ use crate::error::{MetadataError, OutOfMemory};
 use crate::records::{Record, damaged};
 use crate::values::{compress_value, decompress_value};
 
-/// The encoding that was asked for.
+/// The encoding that the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EncodingChoice {
-    /// One encoding for all blocks, where it is possible.
+    /// One encoding for all blocks, as far as it is possible.
     Only(Encoding),
     /// The cheapest encoding for each block.
     Cheapest,
 }
 
 impl EncodingChoice {
-    /// Whether a block may have this encoding. A block is encoded as alignments if OIDs do not
-    /// suffice to make its report.
+    /// Whether a block may have this encoding. If the user asked for `Oids`, a block may have
+    /// `Hits`: OIDs do not suffice for the reports of all blocks.
     pub fn allows(self, encoding: Encoding) -> bool {
         match self {
             EncodingChoice::Only(Encoding::Oids) => encoding != Encoding::Report,
@@ -28,13 +29,14 @@ impl EncodingChoice {
         }
     }
 
-    /// Whether the search site fixes the format of the report, since parts of it may cross as text.
+    /// Whether the search site decides on the format of the report, because the report of a block
+    /// may be sent as text.
     pub fn fixes_format(self) -> bool {
         matches!(self, EncodingChoice::Cheapest | EncodingChoice::Only(Encoding::Report))
     }
 }
 
-/// The value of an option.
+/// Value of a command line option.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum OptionValue {
     /// An option without a value.
@@ -49,12 +51,13 @@ pub enum OptionValue {
     Boolean(bool),
 }
 
-/// Fingerprint of the contents of a database, by which the same database is recognised elsewhere.
+/// Fingerprint of the contents of a database. Two sites compare it to verify that they have the
+/// same database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseFingerprint {
     /// Number of sequences that are searched.
     pub sequences: u64,
-    /// Number of their letters.
+    /// Number of letters in these sequences.
     pub letters: u64,
     /// Sum of the fingerprints of all sequences with their OIDs. It does not depend on the volumes.
     pub residues: u128,
@@ -71,46 +74,47 @@ pub struct Paragraph {
     pub title: Vec<u8>,
     /// Date of the database.
     pub date: Vec<u8>,
-    /// Algorithm of the masks in use; empty for none.
+    /// Algorithm of the masks that the search uses; empty for none.
     pub masked_using: Vec<u8>,
-    /// Number of sequences that the paragraph states.
+    /// Number of sequences, as the paragraph states it.
     pub sequences: i64,
-    /// Number of letters that it states.
+    /// Number of letters, as the paragraph states it.
     pub residues: i64,
 }
 
 /// The database that was searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Database {
-    /// Its name in reports.
+    /// Name of the database in reports.
     pub label: Vec<u8>,
-    /// Its paragraphs in reports.
+    /// The paragraphs that describe the database in reports.
     pub paragraphs: Vec<Paragraph>,
-    /// Whether it is a file of sequences (`-subject`).
+    /// Whether the database is a file of sequences (`-subject`).
     pub is_subject: bool,
-    /// Fingerprint of its contents.
+    /// Fingerprint of the contents of the database.
     pub fingerprint: DatabaseFingerprint,
 }
 
-/// The first record, with the data that apply to the whole search.
+/// The first record of metadata. It has the data that apply to the whole search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// Name of the program that searched, as typed.
+    /// Name of the program that searched, as the user typed it.
     pub program: String,
     /// Version of FleetBLAST that searched.
     pub version: String,
-    /// Names and values of the given options on which search or report depend, without paths.
+    /// Names and values of the given options on which the search or the report depends, without
+    /// paths.
     pub options: Vec<(String, OptionValue)>,
-    /// Names and values of the environment variables on which search or report depend.
+    /// Names and values of the environment variables on which the search or the report depends.
     pub environment: Vec<(String, Vec<u8>)>,
-    /// The command line, which some reports contain.
+    /// Command line of the search. Some reports contain it.
     pub command: Vec<u8>,
-    /// Digests of files that only the search reads, such as matrices and names of taxa, each with
-    /// its option or file name. A resumed search must have the same.
+    /// Digests of files that only the search site reads, such as matrices and names of taxa. Each
+    /// has the name of its option or file. A resumed search must have the same digests.
     pub inputs: Vec<(String, String)>,
-    /// The list that restricts the searched sequences.
+    /// The list that restricts the search to some sequences of the database.
     pub restriction: Option<Restriction>,
-    /// The encoding that was asked for.
+    /// The encoding that the user asked for.
     pub encodings: EncodingChoice,
     /// Most subjects that are kept for each query.
     pub hitlist_size: u64,
@@ -118,52 +122,52 @@ pub struct Header {
     pub database: Database,
 }
 
-/// The last record.
+/// The last record of metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// Number of all queries.
     pub queries: u64,
     /// Number of all blocks.
     pub blocks: u64,
-    /// Number that the report states: of queries, or of iterations for psiblast.
+    /// Number that the report states: the number of queries or, for psiblast, of iterations.
     pub counted: u64,
     /// Whether there is a report: BLAST+ makes none for an empty input.
     pub has_report: bool,
-    /// The end of the report, if the report crosses as text.
+    /// The end of the report, if the report is sent as text.
     pub closing: Vec<u8>,
 }
 
 impl Header {
-    /// Encodes the body of a record.
+    /// Encodes the header as the body of a record.
     ///
     /// # Errors
-    /// No memory.
+    /// There is not enough memory to compress the header.
     pub fn encode(&self) -> Result<Vec<u8>, OutOfMemory> {
         compress_value(self)
     }
 
-    /// Decodes the body of a record.
+    /// Decodes a header from the body of a record.
     ///
     /// # Errors
-    /// A record that is no header.
+    /// The record is not a valid header.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
         decompress_value(&record.body).ok_or(damaged(record.offset, "the header cannot be read"))
     }
 }
 
 impl End {
-    /// Encodes the body of a record.
+    /// Encodes the end as the body of a record.
     ///
     /// # Errors
-    /// No memory.
+    /// There is not enough memory to compress the end.
     pub fn encode(&self) -> Result<Vec<u8>, OutOfMemory> {
         compress_value(self)
     }
 
-    /// Decodes the body of a record.
+    /// Decodes an end from the body of a record.
     ///
     /// # Errors
-    /// A record that is no end.
+    /// The record is not a valid end.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
         decompress_value(&record.body).ok_or(damaged(record.offset, "the end cannot be read"))
     }

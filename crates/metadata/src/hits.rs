@@ -1,9 +1,10 @@
-//! Encodes final alignments, for an I/O site that only looks up the sequences.
+//! Encodes final alignments. From them the I/O site makes the report; it only looks up the
+//! sequences.
 //!
-//! Scores, ranges and runs of alignment columns are encoded. Bit scores and e-values are stored
-//! only where the encoder finds that computing them from the score does not give the very same
-//! bits. [`digest`] verifies that the decoded hits equal the encoded ones, also on a machine with
-//! another arithmetic.
+//! Scores, ranges and runs of alignment columns are encoded. Bit scores and e-values can be
+//! computed from scores. They are stored only if the encoder finds that the computed value differs
+//! in any bit. [`digest`] verifies that the decoded hits equal the encoded ones, also on a machine
+//! with another arithmetic.
 
 use std::ops::Range;
 
@@ -15,19 +16,22 @@ use crate::bits::{BitReader, BitWriter};
 use crate::columns::{Column, ColumnReader, MOST_COLUMNS, join, split};
 use crate::error::OutOfMemory;
 
-/// Computes bit scores and e-values from scores, by the statistics of the search.
+/// Computes bit scores and e-values from scores, with the statistics of the search.
 pub trait ScoreStatistics {
-    /// Factor by which reported scores are multiplied before a query's e-values are computed.
+    /// Returns the factor by which reported scores are multiplied before e-values of a query are
+    /// computed.
     fn scale(&self, query: usize) -> i32;
 
-    /// Returns the bit score of a score, in a context of a query of the block.
+    /// Returns the bit score of a score, for a context of a query. `query` is its index in the
+    /// block.
     fn bit_score(&self, query: usize, context: u8, score: i32) -> f64;
 
-    /// Returns the e-value of a [scaled](Self::scale) score against a subject.
+    /// Returns the e-value of a [scaled](Self::scale) score, for a context of a query against a
+    /// subject.
     fn evalue(&self, query: usize, context: u8, oid: u32, score: i32) -> f64;
 }
 
-/// Number of columns.
+/// Number of joined columns.
 pub(crate) const COLUMNS: usize = 16;
 const _: () = assert!(COLUMNS <= MOST_COLUMNS);
 /// Index of the column with the number of subjects of each query.
@@ -37,30 +41,30 @@ pub(crate) const ALIGNMENTS: usize = 3;
 /// Index of the column with the number of runs of each alignment.
 pub(crate) const RUNS: usize = 11;
 
-/// The columns of alignments.
+/// The columns of encoded alignments, except those of OIDs and their width.
 #[derive(Debug, Default)]
 struct Columns<T> {
     /// Number of subjects of each query.
     hits: T,
     /// Number of alignments of each subject.
     alignments: T,
-    /// Difference between the score and that of the alignment before.
+    /// Difference between the score of an alignment and that of the alignment before it.
     scores: T,
     /// Encoding of the e-value and the bit score, see [`ValueCode::to_number`].
     codes: T,
-    /// E-values and bit scores that cannot be computed.
+    /// E-values and bit scores that are stored, because they cannot be computed.
     reals: T,
     query_starts: T,
     subject_starts: T,
-    /// Context, frame and adjustment in one number.
+    /// Context, frame and adjustment of an alignment in one number.
     contexts: T,
     numbers: T,
-    /// Number of other alignments that share the e-value.
+    /// Number of other alignments that share the e-value of an alignment.
     linked: T,
-    /// Number of runs of each alignment.
+    /// Number of runs of each alignment. A run is a number of equal columns, such as gaps.
     runs: T,
     ops: T,
-    /// Lengths of runs of pairs, and of runs of gaps.
+    /// Lengths of the runs of letter pairs, and lengths of the runs of gaps.
     pairs: T,
     gaps: T,
 }
@@ -68,7 +72,7 @@ struct Columns<T> {
 /// Encodes the hits of each query.
 ///
 /// # Errors
-/// No memory.
+/// There is not enough memory to compress the hits.
 pub fn encode(
     queries: &[Vec<SubjectHit>],
     statistics: &impl ScoreStatistics,
@@ -118,13 +122,13 @@ pub fn encode(
     ])
 }
 
-/// How the e-value and the bit score of an alignment are encoded.
+/// Describes how the e-value and the bit score of an alignment are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ValueCode {
-    /// Difference between the scaled score that gives the e-value and the reported score times the
-    /// scale; `None` if the e-value is stored.
+    /// Number to add to the score times the scale, to get the scaled score that gives the e-value;
+    /// `None` if the e-value is stored.
     offset: Option<i32>,
-    /// Whether the bit score is computed.
+    /// Whether the bit score is computed. Otherwise it is stored.
     computed_bits: bool,
 }
 
@@ -144,9 +148,9 @@ impl ValueCode {
         }
     }
 
-    /// Returns the code as a number. Its lowest bit is set if the bit score is stored. The rest is
-    /// 0 if the e-value is stored, else one more than the offset, whose sign is encoded as in
-    /// columns.
+    /// Returns the code as a number. Its lowest bit is set if the bit score is stored. The other
+    /// bits are 0 if the e-value is stored. Otherwise they are one more than the offset, whose sign
+    /// is encoded as in [`Column::add_signed`].
     fn to_number(self) -> u64 {
         let evalue = self.offset.map_or(0, |offset| (offset << 1 ^ offset >> 31) as u32 as u64 + 1);
         evalue << 1 | u64::from(!self.computed_bits)
@@ -164,8 +168,8 @@ impl ValueCode {
     }
 }
 
-/// Returns the offset from the scaled score at which `evalue_of` gives this e-value, found by
-/// bisection, since e-values fall as scores grow; `None` if there is none.
+/// Returns the number to add to the scaled score so that `evalue_of` gives exactly this e-value, or
+/// `None` if there is none. It is found by bisection, since e-values fall as scores grow.
 fn offset(score: i32, scale: i32, evalue: f64, evalue_of: impl Fn(i32) -> f64) -> Option<i32> {
     let middle = score.checked_mul(scale)?;
     let (mut from, mut to) = (-(scale / 2), scale / 2);
@@ -216,7 +220,7 @@ fn op(number: u64) -> Option<EditOp> {
     ops.into_iter().find(|&op| op_number(op) == number)
 }
 
-/// Frames by their numbers in the encoding.
+/// The frames, by their numbers in the encoding.
 const FRAMES: [Frame; 9] = [
     Frame::Protein,
     Frame::Strand(Strand::Plus),
@@ -246,20 +250,20 @@ fn decode_context(number: u64) -> Option<(u8, Frame, Adjustment)> {
     Some((context, FRAMES[rest % FRAMES.len()], ADJUSTMENTS[adjustment]))
 }
 
-/// Bounds of valid hits of a block. [`ScoreStatistics`] are computed only within them.
+/// The bounds of valid hits of a block. [`ScoreStatistics`] are computed only within them.
 pub trait HitBounds {
     /// Returns the number of sequences of the database.
     fn sequences(&self) -> u32;
 
-    /// Returns the number of contexts of a query of the block.
+    /// Returns the number of contexts of a query. `query` is its index in the block.
     fn contexts(&self, query: usize) -> usize;
 
-    /// Whether an alignment lies within its query and subject, and has a frame that the program
+    /// Whether an alignment lies within its query and its subject, and has a frame that the program
     /// uses. The context of the alignment must be valid.
     fn fits(&self, query: usize, oid: u32, alignment: &Alignment) -> bool;
 }
 
-/// Decodes the hits of `queries` queries; `None` for other bytes.
+/// Decodes the hits of `queries` queries. Returns `None` for invalid bytes.
 pub fn decode(
     bytes: &[u8],
     queries: usize,
@@ -314,7 +318,8 @@ pub fn decode(
                 before = i64::from(alignment.score);
                 alignments.push(alignment);
             }
-            // A hit without alignments is never encoded: a few bytes could stand for very many.
+            // A hit without alignments is never encoded, so it is refused. Otherwise a few bytes
+            // could stand for very many hits.
             (!alignments.is_empty()).then(|| hits.push(SubjectHit { oid, alignments }))?;
         }
         all.push(hits);
@@ -369,15 +374,16 @@ impl Columns<ColumnReader> {
         })
     }
 
-    /// Decodes the runs of an alignment; returns them and the number of letters of query and
-    /// subject.
+    /// Decodes the runs of an alignment. Returns them, and the numbers of letters of query and
+    /// subject that they cover.
     fn edits(&mut self) -> Option<(Vec<Edit>, [u32; 2])> {
         let (mut edits, mut lengths) = (Vec::new(), [0u32; 2]);
         let runs = self.runs.read()?;
         for _ in 0..runs {
             let op = op(self.ops.read()?)?;
             let column = if op == EditOp::Substitution { &mut self.pairs } else { &mut self.gaps };
-            // Without gaps BLAST+ also reports alignments of no letters: one run of length 0.
+            // Ungapped searches of BLAST+ also report alignments without letters: one run of length
+            // 0.
             let len = column.read_u32().filter(|&len| len > 0 || runs == 1)?;
             for (length, gap) in lengths.iter_mut().zip([EditOp::GapInQuery, EditOp::GapInSubject])
             {
@@ -414,8 +420,8 @@ impl Columns<ColumnReader> {
     }
 }
 
-/// Returns the fingerprint of the hits of all queries of a block, with every bit that reports
-/// depend on.
+/// Returns the fingerprint of the hits of all queries of a block. It covers every bit on which
+/// reports depend.
 pub fn digest(queries: &[Vec<SubjectHit>]) -> u64 {
     let mut state = Xxh3::new();
     let mut add = |value: u64| state.update(&value.to_le_bytes());

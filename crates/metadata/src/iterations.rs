@@ -1,5 +1,5 @@
-//! Results of psiblast's iterations, for an I/O site that only looks up the sequences: all that
-//! reports show besides the alignments ([`hits`]).
+//! Results of psiblast's iterations. They have all that a report shows of an iteration besides the
+//! alignments ([`hits`]), so the I/O site only looks up the sequences.
 
 use std::collections::BTreeSet;
 
@@ -15,50 +15,52 @@ use crate::values::{compress_value, decompress_value, encode};
 /// The iterations of all queries of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockIterations {
-    /// Whether the report is one document (XML): then only subjects that it shows go into PSSMs.
+    /// Whether the report is one document (XML). If so, only subjects that the report shows go into
+    /// PSSMs.
     pub is_document: bool,
-    /// Number of iterations of the queries of earlier blocks.
+    /// Number of iterations of all queries in earlier blocks.
     pub before: u64,
-    /// The queries.
+    /// The iterations of each query.
     pub queries: Vec<QueryIterations>,
 }
 
 /// The iterations of a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueryIterations {
-    /// The iterations in their order; none for a query that cannot be searched.
+    /// The iterations in their order. A query that cannot be searched has none.
     pub iterations: Vec<IterationResult>,
     /// Whether the last iteration found no new subject.
     pub converged: bool,
 }
 
-/// An iteration of a query.
+/// The results of one iteration of a query, without its alignments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IterationResult {
-    /// Statistics of its PSSM, without gaps and with them; `None` in an iteration without PSSM.
+    /// Statistics of the PSSM without gaps and with gaps; `None` in an iteration without a PSSM.
     pub statistics: Option<[KarlinParameters; 2]>,
-    /// Subjects below the threshold in the iteration before; `None` if these are the shown ones.
+    /// OIDs of the subjects below the threshold in the iteration before; `None` if they follow from
+    /// the subjects that the report shows of that iteration.
     pub known: Option<Vec<u32>>,
-    /// Warnings of BLAST+.
+    /// Warnings of BLAST+ about the iteration.
     pub messages: Vec<String>,
-    /// Number of alignments of subjects that the report does not show.
+    /// Number of alignments of those subjects that the report does not show.
     pub hidden: u64,
     /// Whether the iteration found more subjects than the report shows.
     pub exceeds: bool,
 }
 
 impl BlockIterations {
-    /// Encodes the iterations, followed by the encoded `hits`.
+    /// Encodes the iterations, followed by `hits`, the encoded hits.
     ///
     /// # Errors
-    /// No memory.
+    /// There is not enough memory to compress the iterations.
     pub fn encode(&self, hits: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
         let own = compress_value(self)?;
         Ok([&encode(&(own.len() as u64)), &own, hits].concat())
     }
 
-    /// Decodes the iterations of `queries` queries; returns them and the encoded hits. `None` for
-    /// other bytes.
+    /// Decodes the iterations of `queries` queries. Returns them and the encoded hits after them,
+    /// or `None` for invalid bytes.
     pub fn decode(bytes: &[u8], queries: usize) -> Option<(Self, &[u8])> {
         let (length, rest): (u64, &[u8]) = postcard::take_from_bytes(bytes).ok()?;
         let (own, hits) = rest.split_at_checked(usize::try_from(length).ok()?)?;
@@ -67,8 +69,8 @@ impl BlockIterations {
     }
 }
 
-/// Returns the fingerprint of the hits of all iterations, as [`hits::digest`], and of the subjects
-/// that each shows as known.
+/// Returns the fingerprint of the hits of all iterations, as [`hits::digest`], and of the known
+/// subjects. `known` has the OIDs that each iteration shows as known.
 pub fn digest(hits: &[Vec<SubjectHit>], known: &[BTreeSet<u32>]) -> u64 {
     let mut state = Xxh3::new();
     let mut add = |value: u64| state.update(&value.to_le_bytes());

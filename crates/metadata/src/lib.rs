@@ -1,9 +1,9 @@
-//! Metadata of a search: what another site with the same database needs to make the very same
-//! report.
+//! Metadata of a search: the data from which another site with the same database makes the very
+//! same report.
 //!
-//! A file, or a stream, is a chain of checksummed [`records`]: one [`Header`], a [`Block`] for each
-//! block of queries, and an [`End`]. Damage is found with its offset, and a truncated file is
-//! readable up to its last whole record. A block holds the queries and their results: the
+//! A file or a stream is a chain of checksummed [`records`]: one [`Header`], one [`Block`] for each
+//! block of queries, and one [`End`]. Damage is detected and reported with its offset. A truncated
+//! file is readable up to its last whole record. A block has the queries and their results: the
 //! [`subjects`] that the report shows, alignments ([`hits`]), or a part of the report.
 //! `docs/metadata.md` describes the bytes.
 //!

@@ -1,12 +1,12 @@
-//! Verifies the order of records: each block is there once, in the order of the queries.
+//! Verifies the order of records: each block occurs once, in the order of the queries.
 
 use crate::block::BlockParts;
 use crate::error::MetadataError;
 use crate::header::End;
 use crate::records::{Record, RecordKind, damaged};
 
-/// Counts blocks and queries, and verifies that none is missing, duplicated or misplaced.
-/// Checksums alone do not prove that: a record can be left out and the rest chained anew.
+/// Counts blocks and queries, and verifies that no block is missing, duplicated or misplaced.
+/// Checksums alone do not prove that: somebody can leave out a record and chain the others anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordOrder {
     blocks: u64,
@@ -14,25 +14,25 @@ pub struct RecordOrder {
 }
 
 impl RecordOrder {
-    /// Continues after `blocks` blocks with `queries` queries.
+    /// Continues after `blocks` blocks that have `queries` queries in all.
     pub fn after(blocks: u64, queries: u64) -> Self {
         RecordOrder { blocks, queries }
     }
 
-    /// Returns the number of blocks so far.
+    /// Returns the number of blocks verified so far.
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// Returns the number of queries so far.
+    /// Returns the number of queries in the blocks verified so far.
     pub fn queries(&self) -> u64 {
         self.queries
     }
 
-    /// Verifies the next record.
+    /// Verifies that the next record is in its place, and counts it.
     ///
     /// # Errors
-    /// A block that does not start with the next query; an end with other counts; a record that
+    /// A block does not begin with the next query, the end states other numbers, or the record
     /// cannot be decoded.
     pub fn verify(&mut self, record: &Record) -> Result<(), MetadataError> {
         let offset = record.offset;

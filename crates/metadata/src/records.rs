@@ -1,8 +1,8 @@
-//! The chain of records, in a file or on a link.
+//! The chain of records of metadata, in a file or on a link.
 //!
-//! The head of each record has the checksum of its body, and a checksum of the head that is seeded
-//! with that of the head before. So a record that was changed, removed, inserted or moved is
-//! detected.
+//! The head of each record has a checksum of the record's body, and a checksum of the head itself.
+//! The latter is seeded with the checksum of the head before. So a record that was changed,
+//! removed, inserted or moved is detected.
 
 use std::io::{ErrorKind, Read};
 
@@ -11,15 +11,15 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::error::{BodyTooLarge, MetadataError};
 
-/// First bytes of metadata. Programs that convert text, or clear the eighth bit, change them
-/// visibly.
+/// First bytes of metadata. A program that converts line ends or clears the eighth bit changes
+/// them, so that this damage is detected.
 pub const MAGIC: [u8; 8] = *b"\x89FBMD\r\n\n";
-/// Version of the format.
+/// Version of the format of metadata.
 pub const VERSION: u32 = 9;
 
-/// Bytes before the first record.
+/// Number of bytes before the first record: magic number and version.
 pub const START_BYTES: usize = 12;
-/// Bytes of the head of a record.
+/// Number of bytes of the head of a record.
 pub const HEAD_BYTES: usize = 24;
 
 /// Kind of a record.
@@ -52,27 +52,27 @@ impl RecordKind {
 /// A record that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its kind.
+    /// Kind of the record.
     pub kind: RecordKind,
-    /// Its offset in bytes.
+    /// Offset of the record's head in bytes.
     pub offset: u64,
-    /// Its body.
+    /// Body of the record.
     pub body: Vec<u8>,
 }
 
-/// Encodes records one after the other, each chained to the one before.
+/// Encodes records one after the other. Each is chained to the record before.
 #[derive(Debug, Default)]
 pub struct RecordChain {
     last: u64,
 }
 
 impl RecordChain {
-    /// Continues after a record whose head has this checksum.
+    /// Continues a chain after a record whose head has the checksum `last`.
     pub fn after(last: u64) -> Self {
         RecordChain { last }
     }
 
-    /// Returns the checksum of the last head; 0 before the first.
+    /// Returns the checksum of the last head; 0 before the first record.
     pub fn last(&self) -> u64 {
         self.last
     }
@@ -82,10 +82,10 @@ impl RecordChain {
         [&MAGIC[..], &VERSION.to_le_bytes()[..]].concat()
     }
 
-    /// Encodes the next record.
+    /// Encodes the next record of the chain.
     ///
     /// # Errors
-    /// A body of 4 GiB or more.
+    /// The body has 4 GiB or more.
     pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<Vec<u8>, BodyTooLarge> {
         let length = body_length(body.len() as u64)?;
         let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
@@ -98,8 +98,9 @@ impl RecordChain {
         Ok(bytes)
     }
 
-    /// Chains the head of a record to the record before. The record must have been encoded as the
-    /// first of a chain. Returns its length in bytes; `None` for an invalid head.
+    /// Chains a record to the record before, by changing the checksum in its head. The record must
+    /// have been encoded as the first of a chain. Returns the length of the record in bytes, or
+    /// `None` for an invalid head.
     pub fn join(&mut self, head: &mut [u8; HEAD_BYTES]) -> Option<u64> {
         let bytes = RecordHead::parse_first(head)?.record_bytes();
         let (covered, sum) = head.split_at_mut(HEAD_BYTES - 8);
@@ -109,7 +110,7 @@ impl RecordChain {
     }
 }
 
-/// Converts the length of a body to the type in the head of its record.
+/// Converts the length of a body to the type that the head of its record has for it.
 fn body_length(bytes: u64) -> Result<u32, BodyTooLarge> {
     u32::try_from(bytes).map_err(|_| BodyTooLarge { bytes })
 }
@@ -117,27 +118,27 @@ fn body_length(bytes: u64) -> Result<u32, BodyTooLarge> {
 /// Verifies that the heads of records form a chain.
 #[derive(Clone, Debug)]
 pub(crate) struct HeadVerifier {
-    /// Offset of the next record.
+    /// Offset of the next record in bytes.
     pub offset: u64,
-    /// Checksum of the last head.
+    /// Checksum of the last head; 0 before the first record.
     pub last: u64,
     /// Whether the end record has been read.
     pub ended: bool,
 }
 
-/// The head of a record.
+/// The head of a record, without its own checksum.
 #[derive(Debug)]
 pub struct RecordHead {
     /// Kind of the record.
     pub kind: RecordKind,
-    /// Bytes of the body.
+    /// Length of the body in bytes.
     pub length: u32,
     sum: [u8; 8],
 }
 
 impl RecordHead {
-    /// Parses the head of a record that was encoded as the first of a chain; `None` for other
-    /// bytes.
+    /// Parses the head of a record that was encoded as the first of a chain. Returns `None` for
+    /// other bytes.
     pub fn parse_first(head: &[u8; HEAD_BYTES]) -> Option<Self> {
         let (covered, sum) = head.split_at(HEAD_BYTES - 8);
         let is_first = *sum == xxh3_64_with_seed(covered, 0).to_le_bytes();
@@ -157,17 +158,17 @@ impl RecordHead {
         HEAD_BYTES as u64 + u64::from(self.length)
     }
 
-    /// Whether the body has the checksum of this head.
+    /// Whether `body` has the checksum that this head states.
     pub fn matches(&self, body: &[u8]) -> bool {
         self.sum == xxh3_64(body).to_le_bytes()
     }
 }
 
 impl HeadVerifier {
-    /// Verifies the bytes before the first record, as many of them as there are.
+    /// Verifies the bytes before the first record. `start` may be cut off.
     ///
     /// # Errors
-    /// Bytes that are no metadata, of another version, or too few.
+    /// The bytes are no metadata, have another version, or are too few.
     pub fn start(start: &[u8]) -> Result<Self, MetadataError> {
         let (magic, version) = start.split_at(MAGIC.len().min(start.len()));
         if !MAGIC.starts_with(magic) || magic.is_empty() {
@@ -182,10 +183,10 @@ impl HeadVerifier {
         Ok(HeadVerifier { offset: START_BYTES as u64, last: 0, ended: false })
     }
 
-    /// Parses the next head.
+    /// Parses the next head, and verifies that it continues the chain.
     ///
     /// # Errors
-    /// A head that does not continue the chain.
+    /// The head does not continue the chain, or its record is out of place.
     pub fn next(&mut self, head: &[u8; HEAD_BYTES]) -> Result<RecordHead, MetadataError> {
         let offset = self.offset;
         if self.ended {
@@ -205,15 +206,15 @@ impl HeadVerifier {
         Ok(head)
     }
 
-    /// Advances past the record of this head.
+    /// Advances past the record with this head.
     pub fn advance(&mut self, head: &RecordHead) {
         self.offset += head.record_bytes();
         self.ended = head.kind == RecordKind::End;
     }
 }
 
-/// Reads records from a file or a stream. Needs no more memory than the bytes of a record that have
-/// arrived.
+/// Reads records from a file or a stream. It needs no more memory than the bytes of one record that
+/// have arrived.
 #[derive(Debug)]
 pub struct Records<R> {
     input: R,
@@ -221,10 +222,10 @@ pub struct Records<R> {
 }
 
 impl<R: Read> Records<R> {
-    /// Reads the bytes before the first record.
+    /// Reads and verifies the bytes before the first record.
     ///
     /// # Errors
-    /// Input that is no metadata, or of another version.
+    /// The input is no metadata, has another version, or is too short.
     pub fn open(mut input: R) -> Result<Self, MetadataError> {
         let start = fill(&mut input, START_BYTES as u64, 0)?;
         Ok(Records { heads: HeadVerifier::start(&start)?, input })
@@ -235,11 +236,11 @@ impl<R: Read> Records<R> {
         self.heads.offset
     }
 
-    /// Reads the next record; `None` after the last one.
+    /// Reads the next record. Returns `None` after the end record.
     ///
     /// # Errors
-    /// Input that ends before its last record, or does not end after it; damage; a first record
-    /// that is no header, or a header elsewhere.
+    /// The input ends before its end record, or goes on after it. Or it is damaged: a checksum is
+    /// wrong, or its first record is no header, or a later record is one.
     pub fn next_record(&mut self) -> Result<Option<Record>, MetadataError> {
         let offset = self.heads.offset;
         let head = fill(&mut self.input, HEAD_BYTES as u64, offset)?;
@@ -265,15 +266,15 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Message for a body with another checksum.
+/// Message for a body that has another checksum than its head states.
 pub(crate) const WRONG_CHECKSUM: &str = "the checksum of a record is wrong";
 
-/// Reads `length` bytes, or fewer at the end of the input.
+/// Reads `length` bytes, or fewer at the end of the input. `offset` is that of an error.
 fn fill(input: &mut impl Read, length: u64, offset: u64) -> Result<Vec<u8>, MetadataError> {
     let mut bytes = Vec::new();
     match input.take(length).read_to_end(&mut bytes) {
         Ok(_) => Ok(bytes),
-        // The bytes before a link broke are valid.
+        // The bytes that arrived before a link broke are valid.
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(bytes),
         Err(error) => Err(MetadataError::Io { offset, cause: error.to_string() }),
     }

@@ -1,7 +1,8 @@
-//! Computes the memory that a record needs, before it is decoded.
+//! Computes the memory that a record needs when it is decoded, before it is decoded.
 //!
-//! The stated lengths of its compressed parts give an upper bound. If that is too much, the exact
-//! memory is counted: the parts are decompressed piece by piece, and nothing of them is kept.
+//! The lengths that the compressed parts of a record state give an upper bound. If the bound is too
+//! large, the exact memory is counted: the parts are decompressed piece by piece, and no piece is
+//! kept.
 
 use fleetblast_engine::hits::{Alignment, Edit, SubjectHit};
 use fleetblast_seq::id::SeqId;
@@ -17,25 +18,26 @@ use crate::weight::{
 };
 use crate::{Encoding, MetadataError, hits};
 
-/// Most bytes of memory per byte of values and of columns.
+/// Most bytes of memory for each byte of encoded values and of columns.
 const WORST: u64 = 128;
-/// Encoded bytes of the smallest identifier. No other value has more memory per byte.
+/// Encoded bytes of the smallest identifier. Of all values, it takes most memory for each encoded
+/// byte.
 const LEAST_ID: usize = 2;
 const _: () = assert!(2 * size_of::<SeqId>() <= WORST as usize * LEAST_ID);
-/// Most bytes of memory per byte of letters and reports, which are copied once.
+/// Most bytes of memory for each byte of letters and reports. They are copied once.
 const COPIED: u64 = 2;
 
 impl Record {
     /// Verifies that the decoded record needs no more than about `available` bytes of memory.
     ///
     /// # Errors
-    /// [`MetadataError::Memory`]. A small record that cannot be read passes; decoding it fails.
+    /// [`MetadataError::Memory`]. An invalid record may pass; then decoding it fails.
     pub fn verify_memory(&self, available: u64) -> Result<(), MetadataError> {
         let most = most_memory(self).unwrap_or(0);
         if most <= available {
             return Ok(());
         }
-        // A part that cannot be decoded may need the most before the error is found.
+        // Decoding an invalid part may need all of the bound before the error is found.
         let needed = counted_memory(self).map_or(most, |counted| counted.min(most));
         match needed > available {
             true => Err(MetadataError::Memory { offset: self.offset, needed, available }),
@@ -44,7 +46,7 @@ impl Record {
     }
 }
 
-/// The parts of a block, before any of it is decoded.
+/// The parts of the body of a block, before they are decompressed.
 struct Parts<'a> {
     /// Bytes of memory that the head takes.
     head: u64,
@@ -64,7 +66,7 @@ impl<'a> Parts<'a> {
         Some(Parts { head: head.outside(), encoding: head.encoding, texts, letters, results })
     }
 
-    /// Returns the memory of the block, given that of its texts and of its results.
+    /// Returns the memory of the block in bytes, given the memory of its texts and of its results.
     fn memory(&self, texts: u64, results: u64) -> Option<u64> {
         let letters = stated_length(self.letters, ContentKind::Letters)?.saturating_mul(COPIED);
         Some([self.head, texts, letters, results].into_iter().fold(0, u64::saturating_add))
@@ -75,7 +77,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns the most memory that parts of the stated lengths need; `None` for other bytes.
+/// Returns an upper bound of the memory of a record in bytes, from the lengths that its parts
+/// state. Returns `None` for an invalid block.
 fn most_memory(record: &Record) -> Option<u64> {
     let worst = |packed: &[u8]| {
         stated_length(packed, ContentKind::Values).unwrap_or(0).saturating_mul(WORST)
@@ -96,7 +99,7 @@ fn most_memory(record: &Record) -> Option<u64> {
     parts.memory(worst(parts.texts), results)
 }
 
-/// Returns the memory that the record needs, counted by its contents; `None` for other bytes.
+/// Counts the memory of a record in bytes, from its contents. Returns `None` for invalid bytes.
 fn counted_memory(record: &Record) -> Option<u64> {
     match record.kind {
         RecordKind::Header => Some(weigh::<HeaderWeight>(&record.body)?.outside()),
@@ -119,8 +122,8 @@ fn weigh<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
     unpacked.is_at_end().then_some(weight)
 }
 
-/// Splits the results of iterations: the compressed iterations, which follow their length, and the
-/// columns of the hits.
+/// Splits the results of psiblast into the compressed iterations, which follow their length, and
+/// the columns of the hits.
 fn split_iterations(results: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest): (u64, &[u8]) = postcard::take_from_bytes(results).ok()?;
     rest.split_at_checked(usize::try_from(length).ok()?)
@@ -134,7 +137,7 @@ fn results_memory(results: &[u8]) -> Option<u64> {
     Some(weigh::<IterationsWeight>(own)?.outside().saturating_add(columns_memory(columns)?))
 }
 
-/// Returns the memory of columns and of the values decoded from them.
+/// Returns the memory in bytes of joined columns and of the values decoded from them.
 fn columns_memory(bytes: &[u8]) -> Option<u64> {
     let columns = packed_columns(bytes)?;
     let sums = |index: usize| sum(columns[index]);
@@ -224,7 +227,8 @@ mod tests {
         let shown = [ShownSubjects { oids: (0..30_000).collect(), overflowed: false }];
         let bytes = subjects::encode(&shown).unwrap();
         let subjects = needed(&block(BlockResults { encoding: Encoding::Oids, bytes, digest: 0 }));
-        // Four bytes for each, twice, and one bit of the column.
+        // Each OID takes four bytes, and up to twice that in a list. In the column it takes one
+        // bit.
         assert!(room(own + 240_000 + 30_000 / 8).contains(&subjects), "{subjects}");
         let closing = vec![b'c'; 10_000];
         let body = End { closing, ..End::default() }.encode().unwrap();
@@ -234,7 +238,7 @@ mod tests {
         assert_eq!(odd.verify_memory(0), Ok(()));
     }
 
-    /// Each takes one byte in the file, and the size of a string in memory.
+    /// Each empty message takes one byte in the file, and the size of a `String` in memory.
     #[test]
     fn empty_messages_count() {
         let results = || BlockResults::report(&[Vec::new()]).unwrap();
@@ -245,7 +249,7 @@ mod tests {
         assert!(needed < (1 << 20) * 3 * (size_of::<String>() as u64), "{needed}");
     }
 
-    /// The query ends inside its messages, which are decoded up to there.
+    /// The query is cut off within its messages. They are decoded up to there.
     #[test]
     fn values_that_cannot_be_read_whole_count_for_the_most() {
         let results = || BlockResults::report(&[Vec::new()]).unwrap();
@@ -263,7 +267,7 @@ mod tests {
         assert!(needed(&record) > 50_000 * WORST);
     }
 
-    /// The types of `weight` have the encoding of the types that they stand for.
+    /// The types of `weight` must have the same encoding as the types for which they stand.
     #[test]
     fn everything_can_be_weighed() {
         use crate::header::{Database, DatabaseFingerprint, Header, OptionValue, Paragraph};

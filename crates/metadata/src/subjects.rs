@@ -1,12 +1,13 @@
-//! Encodes the subjects that the report shows, for an I/O site that searches these again.
+//! Encodes the subjects that the report shows. The I/O site searches these subjects again.
 
 use crate::bits::{BitReader, BitWriter, rice_low_bits};
 use crate::columns::{Column, join, split};
 use crate::error::OutOfMemory;
 
-/// Number of columns.
+/// Number of joined columns.
 pub(crate) const COLUMNS: usize = 3;
-/// Index of the column with twice the number of subjects of each query.
+/// Index of the column with the number of subjects of each query. Each number is doubled, and one
+/// is added if the hit list overflowed.
 pub(crate) const COUNTS: usize = 0;
 
 /// The subjects that the report shows for a query.
@@ -14,8 +15,8 @@ pub(crate) const COUNTS: usize = 0;
 pub struct ShownSubjects {
     /// OIDs of the subjects, ascending.
     pub oids: Vec<u32>,
-    /// Whether more subjects were aligned than the hit list holds. Then the order of the kept
-    /// subjects differs.
+    /// Whether more subjects were aligned than the hit list holds. This changes the order of the
+    /// subjects that are kept.
     pub overflowed: bool,
 }
 
@@ -23,7 +24,7 @@ pub struct ShownSubjects {
 /// code.
 ///
 /// # Errors
-/// No memory.
+/// There is not enough memory to compress the subjects.
 pub fn encode(queries: &[ShownSubjects]) -> Result<Vec<u8>, OutOfMemory> {
     let (mut counts, mut lows, mut gaps) =
         (Column::default(), Column::default(), BitWriter::default());
@@ -41,8 +42,8 @@ pub fn encode(queries: &[ShownSubjects]) -> Result<Vec<u8>, OutOfMemory> {
     join::<COLUMNS>([counts, lows, Column(gaps.finish())])
 }
 
-/// Decodes the subjects of `queries` queries, in a database of `sequences` sequences; `None` for
-/// other bytes.
+/// Decodes the subjects of `queries` queries, in a database of `sequences` sequences. Returns
+/// `None` for invalid bytes.
 pub fn decode(bytes: &[u8], queries: usize, sequences: u32) -> Option<Vec<ShownSubjects>> {
     let [mut counts, mut lows, gaps] = split(bytes)?;
     let mut gaps = BitReader::new(gaps.bytes());
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_subject_takes_few_bits() {
-        // 500 of 176,606 sequences, evenly spread: the information is 9.9 bits each.
+        // 500 of 176,606 sequences, evenly spread, have 9.9 bits of information each.
         let oids: Vec<u32> = (0..500).map(|i| i * 353 + i * i % 300).collect();
         let bytes = encode(&[ShownSubjects { oids, overflowed: false }]).unwrap();
         assert!(bytes.len() < 500 * 11 / 8, "{}", bytes.len());

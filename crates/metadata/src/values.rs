@@ -1,8 +1,8 @@
 //! Encodes values with postcard, and compresses them with zstd where that helps.
 //!
-//! Values are decoded while they are decompressed, so that invalid bytes are found early. The size
-//! of a compressed part bounds its contents, so that a small file never fills the memory of its
-//! reader.
+//! Values are decoded while they are decompressed, so that invalid bytes are found early. The
+//! length of compressed data limits the length of its contents, so that a small file never fills
+//! the memory of its reader.
 
 use std::io::{BufRead, BufReader, Read, Take};
 
@@ -14,30 +14,31 @@ use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use crate::error::OutOfMemory;
 
-/// Compression level: high, since metadata are small, compressed once, and may cross a slow link.
+/// Compression level of metadata. It is high, since metadata are small, are compressed once, and
+/// may cross a slow link.
 const LEVEL: i32 = 19;
-/// Compression level of reports: they are long, and saving a fifth of the bytes would delay the
-/// search.
+/// Compression level of reports. Reports are long: a higher level would save a fifth of the bytes,
+/// but delay the search.
 const LEVEL_OF_REPORTS: i32 = 3;
-/// Largest window (base 2 logarithm) that a frame may ask the decompressor to keep: 8 MiB, the
-/// window of [`LEVEL`].
+/// Base-2 logarithm of the largest window that compressed data may ask the decompressor to keep. It
+/// is 8 MiB, the window of [`LEVEL`].
 const WINDOW_LOG: u32 = 23;
-/// Bytes decompressed at a time.
+/// Number of bytes decompressed at a time.
 const BUFFER: usize = 1 << 14;
-/// First bytes of a zstd frame without contents. Its length in four bytes follows, and then as many
-/// bytes.
+/// First bytes of a zstd frame that decompressors skip. The number of skipped bytes follows in four
+/// bytes, and then these bytes.
 const PADDING: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
 /// Kind of data that is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContentKind {
-    /// Encoded values, which take many times their bytes in memory.
+    /// Encoded values, which may take many times their bytes in memory.
     Values,
-    /// Numbers of one kind, many of them equal.
+    /// Numbers of the same kind, many of them equal.
     Column,
-    /// Letters of queries, which are not decoded further.
+    /// Letters of queries, which take no more memory than their bytes.
     Letters,
-    /// A report, which is not decoded further.
+    /// A report, which takes no more memory than its bytes.
     Report,
 }
 
@@ -54,7 +55,8 @@ impl ContentKind {
         }
     }
 
-    /// Returns the decompressed length that is allowed however short the compressed data are.
+    /// Returns the decompressed length that is always allowed, however short the compressed data
+    /// are.
     fn always(self) -> usize {
         match self {
             ContentKind::Values => 1 << 16,
@@ -68,16 +70,16 @@ impl ContentKind {
         packed.saturating_mul(self.ratio()).max(self.always())
     }
 
-    /// Returns the fewest compressed bytes that `plain` bytes need.
+    /// Returns the fewest compressed bytes that are allowed for `plain` decompressed bytes.
     fn least(self, plain: usize) -> usize {
         if plain <= self.always() { 0 } else { plain.div_ceil(self.ratio()) }
     }
 }
 
-/// Compresses data of this kind.
+/// Compresses data of this kind. Adds padding if they become shorter than allowed.
 ///
 /// # Errors
-/// No memory.
+/// There is not enough memory.
 pub(crate) fn compress(bytes: &[u8], plain: ContentKind) -> Result<Vec<u8>, OutOfMemory> {
     let mut packed = zstd::bulk::compress(bytes, plain.level()).map_err(|_| OutOfMemory)?;
     let missing = plain.least(bytes.len()).saturating_sub(packed.len());
@@ -90,8 +92,8 @@ pub(crate) fn compress(bytes: &[u8], plain: ContentKind) -> Result<Vec<u8>, OutO
     Ok(packed)
 }
 
-/// Returns the decompressed length of a part, as its frames state it. `None` for bytes that are no
-/// frames, for frames without a length, and for a length above the bound.
+/// Returns the decompressed length that compressed data state. Returns `None` for data that are no
+/// zstd frames, that state no length, or that state more than is allowed.
 pub(crate) fn stated_length(packed: &[u8], plain: ContentKind) -> Option<u64> {
     let (mut rest, mut all) = (packed, 0_u64);
     while !rest.is_empty() {
@@ -101,48 +103,49 @@ pub(crate) fn stated_length(packed: &[u8], plain: ContentKind) -> Option<u64> {
     Some(all).filter(|&length| length <= plain.most(packed.len()) as u64)
 }
 
-/// Decompresses a part piece by piece.
+/// Decompresses data piece by piece.
 pub(crate) struct Decompressor<'a> {
-    // Limited to one byte more than it may become.
+    // The limit is one byte more than the allowed length, so that longer contents are detected.
     input: BufReader<Take<zstd::Decoder<'static, &'a [u8]>>>,
     /// Bytes of the text that was decoded last.
     text: Vec<u8>,
 }
 
 impl<'a> Decompressor<'a> {
-    /// Starts to decompress a part; `None` if its stated length exceeds the bound, or if there is
-    /// no memory for the decompressor.
+    /// Starts to decompress data. Returns `None` if they state more than the allowed length, or if
+    /// there is no memory for the decompressor.
     pub fn new(packed: &'a [u8], plain: ContentKind) -> Option<Self> {
         stated_length(packed, plain)?;
         let most = plain.most(packed.len()) as u64;
         let mut decoder = zstd::Decoder::with_buffer(packed).ok()?;
         decoder.window_log_max(WINDOW_LOG).ok()?;
-        // A frame may hold more than it states.
+        // The contents of a frame may be longer than the length that it states.
         let input = decoder.take(most + 1);
         Some(Decompressor { input: BufReader::with_capacity(BUFFER, input), text: Vec::new() })
     }
 
-    /// Reads the next `count` bytes.
+    /// Reads the next `count` bytes. Returns `None` if there are fewer, or if they are invalid.
     pub fn bytes(&mut self, count: u64) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         (&mut self.input).take(count).read_to_end(&mut bytes).ok()?;
         (bytes.len() as u64 == count).then_some(bytes)
     }
 
-    /// Reads all the rest.
+    /// Reads all remaining bytes. Returns `None` if they are invalid, or longer than allowed.
     pub fn rest(mut self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         self.input.read_to_end(&mut bytes).ok()?;
         self.is_at_end().then_some(bytes)
     }
 
-    /// Whether the end of the contents has been reached within the allowed length.
+    /// Whether all contents have been read, and were not longer than allowed.
     pub fn is_at_end(&mut self) -> bool {
         self.input.fill_buf().is_ok_and(<[u8]>::is_empty) && self.input.get_ref().limit() > 0
     }
 }
 
-/// Reads values from the stream. Texts are copied, so nothing can be borrowed.
+/// Makes postcard read values from the decompressed bytes. Texts are copied, so nothing can be
+/// borrowed.
 impl<'de, 'a: 'de> Flavor<'de> for &'de mut Decompressor<'a> {
     type Remainder = ();
     type Source = ();
@@ -174,34 +177,35 @@ impl<'de, 'a: 'de> Flavor<'de> for &'de mut Decompressor<'a> {
 }
 
 impl Decompressor<'_> {
-    /// Decodes the next value.
+    /// Decodes the next value. Returns `None` for invalid bytes.
     pub fn value<T: DeserializeOwned>(&mut self) -> Option<T> {
         T::deserialize(&mut Deserializer::from_flavor(self)).ok()
     }
 }
 
-/// Compresses a value.
+/// Encodes and compresses a value.
 ///
 /// # Errors
-/// No memory.
+/// There is not enough memory.
 pub(crate) fn compress_value<T: Serialize>(value: &T) -> Result<Vec<u8>, OutOfMemory> {
     compress(&encode(value), ContentKind::Values)
 }
 
-/// Decompresses a value; `None` for invalid bytes, and for data above the allowed length.
+/// Decompresses and decodes a value. Returns `None` for invalid bytes, and for data longer than
+/// allowed.
 pub(crate) fn decompress_value<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
     let mut unpacked = Decompressor::new(packed, ContentKind::Values)?;
     let value = unpacked.value()?;
     unpacked.is_at_end().then_some(value)
 }
 
-/// Encodes a value.
+/// Encodes a value with postcard.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    // The types of this crate have no parts that cannot be encoded.
+    // The types of this crate have no parts that postcard cannot encode.
     postcard::to_allocvec(value).unwrap_or_default()
 }
 
-/// Decodes a value from all of the bytes.
+/// Decodes a value. Returns `None` unless it consists of all of the bytes.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(value)
@@ -214,7 +218,7 @@ mod tests {
     const ALL: [ContentKind; 4] =
         [ContentKind::Values, ContentKind::Column, ContentKind::Letters, ContentKind::Report];
 
-    /// Letters of a masked chromosome.
+    /// The data are like the letters of a masked chromosome.
     #[test]
     fn data_that_compress_very_well_come_back() {
         for plain in ALL {
@@ -237,7 +241,7 @@ mod tests {
             bomb
         };
         let (large, silent) = (bomb(64 << 20), zstd::encode_all(&[7; 100][..], 1).unwrap());
-        // The frame states less than it holds.
+        // This frame states fewer bytes than it holds.
         let mut false_length = large.clone();
         let field = large.windows(4).position(|word| word == (64u32 << 20).to_le_bytes()).unwrap();
         false_length[field..field + 4].copy_from_slice(&1000u32.to_le_bytes());
@@ -248,7 +252,8 @@ mod tests {
                 assert!(Decompressor::new(bomb, plain).and_then(Decompressor::rest).is_none());
             }
         }
-        // A sound value that is larger than its bytes allow: empty texts.
+        // This value is valid, but larger than its compressed bytes allow. It consists of empty
+        // texts.
         let many = vec![String::new(); 1 << 20];
         let packed = zstd::bulk::compress(&encode(&many), LEVEL).unwrap();
         assert_eq!(decompress_value::<Vec<String>>(&packed), None);
@@ -258,8 +263,8 @@ mod tests {
 
     #[test]
     fn a_window_that_takes_much_memory_is_refused() {
-        // The length in four bytes, not as a single segment; and one block of a letter that is
-        // repeated.
+        // The frame states its length in four bytes, and is not a single segment. It has one block:
+        // a letter that is repeated.
         let letters = vec![b'h'; 100_000];
         let frame = |window: u8| {
             let head = [0x28, 0xb5, 0x2f, 0xfd, 0x80, (window - 10) << 3];

@@ -1,6 +1,7 @@
-//! Counts the memory of values while they are decoded, without keeping them.
+//! Counts the memory that values would take, while their encoding is decoded. The values are not
+//! kept.
 //!
-//! Each type here has the encoding of another type, for which it stands.
+//! Each type `...Weight` has the same encoding as another type, for which it stands.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,29 +20,29 @@ use crate::iterations::{IterationResult, QueryIterations};
 /// Most bytes that an allocation takes besides its contents.
 const ALLOCATION: u64 = 32;
 
-/// Returns the most bytes of `lists` lists with `items` items in all, each of `size` bytes. A list
-/// may have room for twice its items, and for four if it has one.
+/// Returns the most bytes of memory that `lists` lists take. They have `items` items in all, each
+/// of `size` bytes. A list may have room for twice its items, and for four items if it has one.
 pub(crate) fn lists(lists: u64, items: u64, size: usize) -> u64 {
     let slots = items.saturating_add(lists).saturating_mul(2);
     slots.saturating_mul(size as u64).saturating_add(lists.saturating_mul(ALLOCATION))
 }
 
-/// Computes how many bytes a value would take, before there is one.
+/// Computes the memory that a value would take, from a value of a type that stands for its type.
 pub(crate) trait Weigh {
-    /// The type of the value.
+    /// The type of the value for which this type stands.
     type Of;
 
-    /// Returns the bytes of memory that the value takes outside of itself.
+    /// Returns the bytes of memory that the value takes outside of itself, in allocations.
     fn outside(&self) -> u64;
 }
 
-/// Counts the memory of a list without keeping its items.
+/// Counts the memory of a list of `T` without keeping its items.
 pub(crate) struct Items<T> {
     bytes: u64,
     of: PhantomData<T>,
 }
 
-/// Bytes or text.
+/// Stands for bytes or a text.
 type Bytes = Items<u8>;
 
 impl<T: Weigh> Weigh for Items<T> {
@@ -78,7 +79,8 @@ impl<'de, T: Deserialize<'de> + Weigh> Visitor<'de> for Counter<T> {
     }
 }
 
-/// Implements [`Weigh`] for types that stand for themselves and have no memory outside.
+/// Implements [`Weigh`] for types that stand for themselves and have no memory outside of
+/// themselves.
 macro_rules! flat {
     ($($type:ty),*) => {$(
         impl Weigh for $type {
@@ -101,8 +103,8 @@ impl<A: Weigh, B: Weigh> Weigh for (A, B) {
     }
 }
 
-/// Defines a struct with the fields of the one that it stands for, and names those fields that
-/// have memory outside.
+/// Defines a struct with the fields of the struct for which it stands. Names the fields that have
+/// memory outside of themselves.
 macro_rules! weighed {
     ($name:ident for $of:ty { $($field:ident: $type:ty,)* } outside { $($list:ident),* }) => {
         #[derive(Deserialize)]

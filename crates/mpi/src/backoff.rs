@@ -1,13 +1,13 @@
-//! Waits without taking a core from computing threads.
+//! Waits for events of MPI without taking a core from computing threads.
 
 use std::time::{Duration, Instant};
 
-/// Time of busy polling before the first nap: most answers come within it.
+/// Time of busy polling before the first nap. Most answers arrive within it.
 const SPIN: Duration = Duration::from_micros(20);
-/// The first nap.
+/// Length of the first nap.
 const SHORTEST: Duration = Duration::from_micros(50);
 
-/// Pauses that grow.
+/// Pauses between polls. They become longer during a wait.
 pub(crate) struct Backoff {
     begun: Instant,
     nap: Duration,
@@ -18,7 +18,7 @@ impl Backoff {
         Self { begun: Instant::now(), nap: SHORTEST }
     }
 
-    /// Pauses: not at all at first, then longer and longer up to `longest`.
+    /// Pauses before the next poll. There is no pause at first; later ones grow, up to `longest`.
     pub(crate) fn pause(&mut self, longest: Duration) {
         if self.begun.elapsed() < SPIN {
             std::hint::spin_loop();
@@ -31,7 +31,7 @@ impl Backoff {
         self.nap = (self.nap * 3 / 2).min(longest.max(SHORTEST));
     }
 
-    /// Time since the start of the wait.
+    /// Returns the time since the start of the wait.
     pub(crate) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }

@@ -13,10 +13,10 @@ use crate::call::{Failure, check, int, start, start_mut, unsigned};
 use crate::pieces::pieces;
 use crate::session::Session;
 
-/// Longest nap in a barrier.
+/// Longest nap between two polls in a barrier.
 const BARRIER_NAP: Duration = Duration::from_millis(1);
 
-/// A group of ranks (an MPI communicator). Copies are the same group.
+/// A group of ranks (an MPI communicator). A clone is the same group.
 ///
 /// Except where it says otherwise, every method is collective: all ranks of the group must call it,
 /// in the same order.
@@ -42,7 +42,7 @@ impl Drop for Inner {
     }
 }
 
-/// Reduction of all ranks' numbers to one: the smallest or the largest.
+/// Kind of a reduction of all ranks' numbers to one number.
 #[derive(Clone, Copy)]
 pub(crate) enum Extreme {
     Minimum,
@@ -50,8 +50,8 @@ pub(crate) enum Extreme {
 }
 
 impl Comm {
-    /// All ranks, as a communicator of its own: other users of MPI in this process do not
-    /// interfere.
+    /// Creates a communicator of all ranks. It is a duplicate, so other users of MPI in this
+    /// process do not interfere.
     pub(crate) fn world(session: &Rc<Session>) -> Result<Self, MpiError> {
         // SAFETY: a session exists, so MPI is initialized, and these are its constants. Errors are
         // set to be returned before anything else can fail; the copy inherits that.
@@ -86,12 +86,12 @@ impl Comm {
         Ok(Self { inner: Rc::new(inner) })
     }
 
-    /// The rank of this process in the group. Not collective.
+    /// Returns the rank of this process in the group. Not collective.
     pub fn rank(&self) -> usize {
         self.inner.rank
     }
 
-    /// Number of ranks in the group. Not collective.
+    /// Returns the number of ranks in the group. Not collective.
     pub fn size(&self) -> usize {
         self.inner.size
     }
@@ -109,20 +109,20 @@ impl Comm {
         move |failure| failure.with_rank(rank)
     }
 
-    /// Makes a group of the same ranks; messages of the two groups do not mix.
+    /// Creates another group of the same ranks. Messages of the two groups do not mix.
     pub(crate) fn duplicate(&self) -> Result<Self, MpiError> {
         // SAFETY: the communicator lives as long as `self`.
         let raw = made("MPI_Comm_dup", |new| unsafe { ffi::MPI_Comm_dup(self.raw(), new) });
         Self::adopt(raw.map_err(self.failed())?, self.session())
     }
 
-    /// Splits the group by colour. Ranks of a new group are ordered by `key`, then by their old
-    /// rank. Ranks without a colour get no group.
+    /// Splits the group by colour: ranks with the same colour form a new group. Its ranks are
+    /// ordered by `key`, then by their old rank. A rank without a colour gets no group.
     ///
     /// # Errors
     /// [`MpiError::Call`].
     pub fn split(&self, colour: Option<u32>, key: u32) -> Result<Option<Self>, MpiError> {
-        // SAFETY: a constant of MPI.
+        // SAFETY: this reads a constant of MPI.
         let none = unsafe { ffi::RSMPI_UNDEFINED };
         let number = |n: u32| c_int::try_from(n).unwrap_or(c_int::MAX);
         let (wanted, key) = (colour.map_or(none, number), number(key));
@@ -133,7 +133,8 @@ impl Comm {
         colour.map(|_| Self::adopt(raw, self.session())).transpose()
     }
 
-    /// The ranks of this group on the same host, which can share memory.
+    /// Returns the group of those ranks of this group that run on the same host. They can share
+    /// memory.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -146,7 +147,8 @@ impl Comm {
         Self::adopt(raw.map_err(self.failed())?, self.session())
     }
 
-    /// Waits until all ranks have called this. It sleeps, so that other threads can use the cores.
+    /// Waits until all ranks have called this. It sleeps between polls, so that other threads can
+    /// use the cores.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -164,7 +166,7 @@ impl Comm {
     /// # Errors
     /// [`MpiError::Call`].
     pub fn arrive(&self) -> Result<Arrival, MpiError> {
-        // SAFETY: a constant of MPI.
+        // SAFETY: this reads a constant of MPI.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
         // SAFETY: the communicator lives as long as `self`; the request is written.
         let code = unsafe { ffi::MPI_Ibarrier(self.raw(), &mut request) };
@@ -173,7 +175,7 @@ impl Comm {
     }
 
     /// Copies the bytes of rank `root` to all ranks. All ranks must pass the same number of bytes.
-    /// It polls, so it keeps a core busy.
+    /// It polls without sleeping, so it keeps a core busy.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -189,8 +191,8 @@ impl Comm {
         Ok(())
     }
 
-    /// Sends the bytes of each rank to all ranks; the results are in order of ranks. Meant for few
-    /// bytes, since every rank gets all of them.
+    /// Sends the bytes of each rank to all ranks. Returns them in the order of the ranks. Meant for
+    /// few bytes, since every rank gets all of them.
     ///
     /// # Errors
     /// [`MpiError::Call`]; [`MpiError::GatherMemory`] if a rank has not enough memory,
@@ -238,9 +240,9 @@ impl Comm {
         MpiError::GatherMemory { rank: self.rank(), length: lengths.iter().sum() }
     }
 
-    /// The least or the largest of all ranks' numbers.
+    /// Returns the smallest or the largest of all ranks' numbers.
     pub(crate) fn extreme(&self, own: u64, which: Extreme) -> Result<u64, MpiError> {
-        // SAFETY: constants of MPI.
+        // SAFETY: these are constants of MPI.
         let operation = unsafe {
             match which {
                 Extreme::Minimum => ffi::RSMPI_MIN,
@@ -250,13 +252,13 @@ impl Comm {
         self.reduce(own, operation)
     }
 
-    /// The sum of all ranks' numbers, modulo 2^64.
+    /// Returns the sum of all ranks' numbers, modulo 2^64.
     pub(crate) fn sum(&self, own: u64) -> Result<u64, MpiError> {
-        // SAFETY: a constant of MPI.
+        // SAFETY: this reads a constant of MPI.
         self.reduce(own, unsafe { ffi::RSMPI_SUM })
     }
 
-    /// Reduces all ranks' numbers with one of MPI's operations.
+    /// Reduces all ranks' numbers to one with an operation of MPI.
     fn reduce(&self, own: u64, operation: ffi::MPI_Op) -> Result<u64, MpiError> {
         let mut result = own;
         // SAFETY: both are one number of 64 bits; callers pass operations of MPI that take such
@@ -269,8 +271,8 @@ impl Comm {
         Ok(result)
     }
 
-    /// Agrees on success. If any rank has an error, all ranks get the error of the lowest such
-    /// rank.
+    /// Makes all ranks agree on success. If any rank has an error, all ranks return the error of
+    /// the lowest such rank.
     ///
     /// # Errors
     /// This rank's own error if it is the lowest; [`MpiError::OtherRank`] with its text on
@@ -297,8 +299,8 @@ impl Comm {
     }
 }
 
-/// This rank's entry into a barrier. Poll it until all ranks have entered, or until the job ends
-/// early.
+/// The entry of this rank into a barrier. Poll it until all ranks have entered, or until the job
+/// ends early.
 pub struct Arrival {
     comm: Comm,
     request: ffi::MPI_Request,
@@ -319,30 +321,31 @@ impl Arrival {
     }
 }
 
-/// Returns the communicator that a function makes.
+/// Calls a function that creates a communicator, and returns the communicator. `call` is its name.
 fn made(
     call: &'static str,
     make: impl FnOnce(*mut ffi::MPI_Comm) -> c_int,
 ) -> Result<ffi::MPI_Comm, Failure> {
-    // SAFETY: a constant of MPI.
+    // SAFETY: this reads a constant of MPI.
     let mut raw = unsafe { ffi::RSMPI_COMM_NULL };
     check(call, make(&mut raw))?;
     Ok(raw)
 }
 
-/// A piece of the concatenated bytes of all ranks.
+/// The bytes of each rank in one piece of the concatenated bytes of all ranks.
 #[derive(Debug, PartialEq, Eq)]
 struct Share {
-    /// Bytes of each rank in the piece.
+    /// Number of bytes of each rank in the piece.
     counts: Vec<c_int>,
-    /// Offsets in the piece where they begin.
+    /// Offset in the piece at which the bytes of each rank begin.
     places: Vec<c_int>,
-    /// The range of this rank's own bytes that is in the piece.
+    /// Range of this rank's own bytes that is in the piece.
     own: Range<usize>,
 }
 
 impl Share {
-    /// Computes the shares of the piece `range`, for `rank`.
+    /// Computes the shares of the piece with the bytes `range`, for rank `rank`. `lengths` has the
+    /// number of bytes of each rank.
     fn new(lengths: &[u64], rank: usize, range: &Range<usize>) -> Share {
         let (mut counts, mut places) = (vec![], vec![]);
         let (mut begin, mut own) = (0, 0..0);

@@ -11,7 +11,7 @@ use crate::place::name_rank;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MpiError {
-    /// Started as several processes, but the program was built without MPI.
+    /// Several processes were started, but the program was built without MPI.
     #[error(
         "{launcher} started {ranks} processes, but this program was built without MPI: \
          build it with the cargo feature `mpi`, or start it once"
@@ -47,8 +47,8 @@ pub enum MpiError {
     /// MPI can be started and finalized only once in a process.
     #[error("MPI was initialized or finalized in this process before")]
     AlreadyInitialized,
-    /// Other threads exist. The choice of Open MPI's MPI-IO layer needs a change of the
-    /// environment, which no other thread may read at that time.
+    /// Other threads exist when MPI is initialized. This crate chooses the file layer of Open MPI
+    /// through the environment, which no other thread may read at that time.
     #[error(
         "MPI must be initialized before this process starts threads (it has {threads}); \
          or set OMPI_MCA_io=^ompio in its environment"
@@ -57,26 +57,26 @@ pub enum MpiError {
         /// Number of threads of this process.
         threads: usize,
     },
-    /// The library does not allow a process to have threads.
+    /// The MPI library does not allow a process to have threads.
     #[error("{library} does not support processes with threads (MPI_THREAD_FUNNELED)")]
     ThreadSupport {
         /// The MPI library of this program.
         library: String,
     },
-    /// A call failed.
+    /// A call of MPI failed.
     #[error("rank {rank}: {call}: {text}")]
     Call {
-        /// The rank in its communicator.
+        /// The number of this rank in its communicator.
         rank: usize,
         /// Name of the MPI function.
         call: &'static str,
         /// MPI's text for the error.
         text: String,
     },
-    /// A file could not be opened, read, or written.
+    /// An operation on a file failed: opening, writing, synchronising, closing, or reserving space.
     #[error("rank {rank}: {}: {call} at byte {offset}: {text}", path.display())]
     File {
-        /// The rank in the communicator of the file.
+        /// The number of this rank in the communicator of the file.
         rank: usize,
         /// The file.
         path: PathBuf,
@@ -87,23 +87,24 @@ pub enum MpiError {
         /// MPI's or the system's text for the error.
         text: String,
     },
-    /// The user chose a layer of Open MPI that loses written data.
+    /// Files may be written by a layer of Open MPI that loses data. Either the user chose that
+    /// layer, or the default could not be changed.
     #[error(
         "rank {rank}: {}: not written by OMPIO, which OMPI_MCA_io={choice} allows: it may tell of success when the \
          file system is full; unset OMPI_MCA_io, or set it to ^ompio", path.display()
     )]
     Untrusted {
-        /// The rank in the communicator of the file.
+        /// The number of this rank in the communicator of the file.
         rank: usize,
         /// The file.
         path: PathBuf,
-        /// The user's choice.
+        /// Value of the variable `OMPI_MCA_io`, or the reason why it is not set.
         choice: String,
     },
     /// Pieces of one write overlap, so the contents of the file would be undefined.
     #[error("rank {rank}: {}: two pieces to be written overlap at byte {offset}", path.display())]
     Overlap {
-        /// The rank in the communicator of the file.
+        /// The number of this rank in the communicator of the file.
         rank: usize,
         /// The file.
         path: PathBuf,
@@ -116,7 +117,7 @@ pub enum MpiError {
          free some, or write elsewhere", path.display()
     )]
     NoSpace {
-        /// The rank in the communicator of the file.
+        /// The number of this rank in the communicator of the file.
         rank: usize,
         /// The file.
         path: PathBuf,
@@ -125,39 +126,39 @@ pub enum MpiError {
         /// Bytes free in the file system.
         free: u64,
     },
-    /// The system refused memory that is shared by the ranks of a host.
+    /// The system refused memory that the ranks of a host share.
     #[error(
         "{}: {wanted} bytes of memory to be shared by the ranks of this host: {step}: {text}",
         name_rank(rank, Some(host))
     )]
     Memory {
-        /// The rank on its host.
+        /// The number of this rank on its host.
         rank: usize,
         /// Name of the host.
         host: String,
-        /// Bytes wanted.
+        /// Number of bytes wanted.
         wanted: u64,
         /// The operation that failed.
         step: &'static str,
         /// The system's text for the error.
         text: String,
     },
-    /// The ranks of a host give contradictory ranges of their shared memory.
+    /// The ranks of a host state contradictory lengths or ranges of their shared memory.
     #[error("rank {rank}: shared memory of {length} bytes: {text}")]
     Shares {
-        /// The rank on its host.
+        /// The number of this rank on its host.
         rank: usize,
         /// Length of the memory in bytes.
         length: u64,
         /// The contradiction.
         text: String,
     },
-    /// A message or a list of them is too large for this rank's memory.
+    /// A message, or its next piece, is too large for this rank's memory.
     #[error("rank {rank}: no memory for a message of {length} bytes from rank {from}")]
     MessageMemory {
-        /// The rank that receives.
+        /// The number of the receiving rank.
         rank: usize,
-        /// The rank that sent it.
+        /// The number of the sending rank.
         from: usize,
         /// Bytes of the message, or of its next piece.
         length: usize,
@@ -165,7 +166,7 @@ pub enum MpiError {
     /// The gathered bytes of all ranks are too large for this rank's memory.
     #[error("rank {rank}: no memory for {length} bytes that all ranks gather")]
     GatherMemory {
-        /// The rank.
+        /// The number of this rank.
         rank: usize,
         /// Number of bytes of all ranks together.
         length: u64,
@@ -175,7 +176,7 @@ pub enum MpiError {
     OtherRank {
         /// The rank at which it happened.
         rank: usize,
-        /// Its text.
+        /// Text of the error.
         text: String,
     },
 }

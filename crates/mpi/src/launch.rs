@@ -1,4 +1,4 @@
-//! Finds out from the environment how this process was started.
+//! Determines from the environment how this process was started.
 
 use std::env;
 
@@ -11,28 +11,29 @@ pub struct Launch {
     pub ranks: u32,
     /// The number of this process among them.
     pub rank: u32,
-    /// The program that started them, for messages.
+    /// Name of the program that started them, for messages.
     pub launcher: &'static str,
 }
 
-/// Launchers, and their environment variables for the number of processes and the rank. A launcher
-/// that runs inside of others comes first: `mpirun` in a Slurm step counts, not the step.
+/// Environment variables of launchers for the number of processes and the rank, and the name of the
+/// launcher. A launcher that runs inside of another comes first: `mpirun` in a Slurm step counts,
+/// not the step.
 const LAUNCHERS: [(&str, &str, &str); 4] = [
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "mpirun of Open MPI"),
     ("PMI_SIZE", "PMI_RANK", "mpiexec or srun (PMI)"),
-    // Set in job steps (by srun), but not in batch scripts.
+    // Slurm sets these variables in job steps (by srun), but not in batch scripts.
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
     ("FLUX_JOB_SIZE", "FLUX_TASK_RANK", "flux"),
 ];
 
-/// The launcher that started this process, and the number of processes; `None` if it was started
-/// alone. This reads only the environment: a single process need not start MPI.
+/// Returns the launcher of this process and the number of processes, or `None` if the process was
+/// started alone. It reads only the environment: a single process need not initialize MPI.
 pub fn launched() -> Option<Launch> {
     launched_by(|name| env::var(name).ok())
 }
 
-/// Whether this process is the first of those that were started together, or was started alone.
-/// Only this process prints messages that are the same for all of them.
+/// Whether this process is the first one of its launch, or was started alone. Only this process
+/// prints messages that are the same for all processes.
 pub fn is_first_process() -> bool {
     launched().is_none_or(|launch| launch.rank == 0)
 }
@@ -46,8 +47,8 @@ fn launched_by(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
 }
 
 impl Launch {
-    /// Refuses several processes in a program that was built without MPI: each would do all of the
-    /// work.
+    /// Refuses to run as one of several processes in a program that was built without MPI. Each
+    /// process would do all of the work.
     ///
     /// # Errors
     /// [`MpiError::NotBuilt`].
@@ -58,8 +59,8 @@ impl Launch {
         }
     }
 
-    /// Compares with the number of ranks that MPI sees. Under the launcher of another library, each
-    /// process is alone in a world of one rank.
+    /// Checks that MPI sees the launched processes as ranks. Under the launcher of another library,
+    /// each process is alone in a world of one rank.
     #[cfg_attr(not(any(feature = "mpi", test)), expect(dead_code, reason = "asked by World"))]
     pub(crate) fn confirm(self, size: usize, library: &str) -> Result<(), MpiError> {
         if self.ranks > 1 && size == 1 {
@@ -103,7 +104,7 @@ mod tests {
         assert_eq!(launch(&[]), None);
         assert_eq!(launch(&[("PMI_SIZE", "many")]), None);
         assert_eq!(launch(&[("PMI_SIZE", "0"), ("OMPI_COMM_WORLD_SIZE", "-1")]), None);
-        // A batch script has other variables of Slurm, but is no step.
+        // A batch script has other variables of Slurm, but is not a job step.
         assert_eq!(launch(&[("SLURM_NTASKS", "4"), ("SLURM_PROCID", "0")]), None);
     }
 

@@ -1,8 +1,7 @@
-//! Ranks of one job: messages, groups, memory shared by the ranks of a host, and files written by
-//! all of them.
+//! The ranks of one job: their messages, groups, shared memory on each host, and common files.
 //!
-//! A small safe interface to MPI: bytes only, every error is returned, and nothing blocks during a
-//! search.
+//! A small safe interface to MPI. It transfers only bytes, returns every error, and does not block
+//! during a search.
 //!
 //! | item | provides | uses |
 //! | --- | --- | --- |
@@ -17,14 +16,15 @@
 //! [`Launch::refuse_without_mpi`] stops a program that was started as several processes.
 //!
 //! # Libraries
-//! The program runs with the library that it was built with (`MPICC`, else `mpicc`),
-//! started by that library's launcher. Open MPI 4.1.4 and MPICH 4.0.2 are tested. With Open MPI,
-//! files are written by ROMIO, not by OMPIO, unless `OMPI_MCA_io` is set. On a full file system
-//! OMPIO hangs in collective writes, or loses them without an error, so it is refused for writing.
+//! The program runs with the library that it was built with (`MPICC`, else `mpicc`), and must be
+//! started by the launcher of that library. Open MPI 4.1.4 and MPICH 4.0.2 are tested. With Open
+//! MPI, ROMIO writes files instead of OMPIO, unless `OMPI_MCA_io` is set. On a full file system
+//! OMPIO hangs in collective writes, or loses data without an error. So this crate refuses to write
+//! files by OMPIO.
 //!
 //! # Errors
-//! MPI has no reliable way to continue with fewer ranks. So an error of a rank ends the
-//! job: `World::abort`. `Comm::agree` informs all ranks first.
+//! MPI has no reliable way to continue with fewer ranks. So an error of one rank ends the job by
+//! `World::abort`. `Comm::agree` informs all ranks first.
 
 mod error;
 mod launch;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Maximal number of bytes in one call. Well below 2 GiB, since libraries have failed from 1 GiB
+/// Most bytes in one call of MPI. It is well below 2 GiB, since libraries have failed from 1 GiB
 /// on.
 pub(crate) const PIECE_BYTES: usize = 512 << 20;
 

@@ -1,8 +1,8 @@
-//! Names of ranks in messages.
+//! Formats the name of a rank for messages.
 
 use std::fmt::Display;
 
-/// Names a rank in a message, by its number and, if known, its host.
+/// Formats the number of a rank and, if known, its host.
 pub fn name_rank(rank: impl Display, host: Option<&str>) -> String {
     match host {
         Some(host) => format!("rank {rank} on host {host}"),

@@ -1,4 +1,4 @@
-//! MPI in this process, from its initialization to its end.
+//! The use of MPI by this process, from initialization to finalization.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int};
@@ -14,33 +14,33 @@ use crate::call::{Failure, check, text_of};
 
 /// Exit status of a rank that panicked, as of any Rust program.
 const PANIC_STATUS: i32 = 101;
-/// Time for a launcher to read the last output of a rank.
+/// Time that a launcher gets to read the last output of a rank before MPI is aborted.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// MPI is initialized while a session exists; it is finalized when the last reference is dropped.
+/// MPI is initialized while a session exists. Dropping its last reference finalizes MPI.
 ///
 /// References are `Rc`, so that all calls of MPI stay on the thread that initialized it, as
 /// MPI_THREAD_FUNNELED requires.
 pub(crate) struct Session {
-    /// Whether to finalize at the end.
+    /// Whether dropping the session finalizes MPI.
     orderly: Cell<bool>,
-    /// Name and version of the library.
+    /// Name and version of the MPI library.
     pub(crate) library: String,
-    /// Name of the host.
+    /// Name of this rank's host.
     pub(crate) host: String,
-    /// Maximal number of bytes in one call.
+    /// Most bytes in one call of MPI.
     pub(crate) piece: usize,
-    /// The user's choice of a file layer that loses written data.
+    /// The choice of a file layer, if that layer may be one that loses data; otherwise `None`.
     pub(crate) untrusted: Option<String>,
 }
 
-/// The variable that selects Open MPI's layer for files.
+/// Environment variable that selects Open MPI's layer for files.
 const LAYER: &str = "OMPI_MCA_io";
-/// Stands for the choice if the variable is not set and cannot be set.
+/// Stands for the choice if the variable is not set, and this crate cannot set it.
 const UNSET: &str = "(not set, and not to be set without /proc)";
 
 impl Session {
-    /// Initializes MPI (MPI 3.1, section 12.4.3).
+    /// Initializes MPI (MPI 3.1, section 12.4.3). Calls of MPI transfer at most `piece` bytes.
     pub(crate) fn begin(piece: usize) -> Result<Self, MpiError> {
         if touched().map_err(Failure::at_begin)? {
             return Err(MpiError::AlreadyInitialized);
@@ -49,8 +49,8 @@ impl Session {
         let untrusted = choose_file_layer(&library)?;
         let wanted = ffi::MPI_THREAD_FUNNELED as c_int;
         let mut provided = 0;
-        // SAFETY: MPI was not initialized before; null stands for the arguments of main, which it
-        // need not see.
+        // SAFETY: MPI was not initialized before. Null pointers stand for the arguments of `main`,
+        // which MPI need not see.
         let code = unsafe {
             ffi::MPI_Init_thread(ptr::null_mut(), ptr::null_mut(), wanted, &mut provided)
         };
@@ -67,20 +67,20 @@ impl Session {
     fn processor_name(&self) -> Result<String, Failure> {
         let mut text = vec![0u8; ffi::MPI_MAX_PROCESSOR_NAME as usize + 1];
         let mut length = 0;
-        // SAFETY: MPI is initialized while `self` exists; at most MPI_MAX_PROCESSOR_NAME bytes are
-        // written, and their number.
+        // SAFETY: MPI is initialized while `self` exists. The function writes at most
+        // MPI_MAX_PROCESSOR_NAME bytes, and their number.
         let code =
             unsafe { ffi::MPI_Get_processor_name(text.as_mut_ptr().cast::<c_char>(), &mut length) };
         check("MPI_Get_processor_name", code)?;
         Ok(text_of(&text, length))
     }
 
-    /// Leaves MPI without finalizing it, which would wait for ranks that may be gone.
+    /// Makes the session end without finalizing MPI, which would wait for ranks that may be gone.
     pub(crate) fn leave(&self) {
         self.orderly.set(false);
     }
 
-    /// Whether handles may still be freed. They must not be if other ranks may be gone.
+    /// Whether MPI handles may still be freed. They must not be freed if other ranks may be gone.
     pub(crate) fn is_orderly(&self) -> bool {
         self.orderly.get() && !thread::panicking()
     }
@@ -101,7 +101,7 @@ impl Drop for Session {
             return;
         }
         if thread::panicking() {
-            // The other ranks would wait for this one for ever.
+            // The other ranks would wait for this rank for ever.
             self.abort(PANIC_STATUS);
         }
         // SAFETY: MPI is initialized, and nothing that calls it outlives the last reference to this
@@ -110,22 +110,22 @@ impl Drop for Session {
     }
 }
 
-/// Whether MPI was initialized or finalized in this process before.
+/// Whether this process has initialized or finalized MPI before.
 fn touched() -> Result<bool, Failure> {
     let (mut begun, mut ended) = (0, 0);
-    // SAFETY: these may be called at any time, and write one int each.
+    // SAFETY: these functions may be called at any time, and write one int each.
     let codes = unsafe { (ffi::MPI_Initialized(&mut begun), ffi::MPI_Finalized(&mut ended)) };
     check("MPI_Initialized", codes.0)?;
     check("MPI_Finalized", codes.1)?;
     Ok(begun != 0 || ended != 0)
 }
 
-/// Name and version of the library: the start of its version text.
+/// Returns the name and version of the MPI library: the start of its version text.
 fn library_version() -> Result<String, Failure> {
     let mut text = vec![0u8; ffi::MPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
     let mut length = 0;
-    // SAFETY: may be called at any time; writes at most MPI_MAX_LIBRARY_VERSION_STRING bytes and
-    // their number.
+    // SAFETY: the function may be called at any time. It writes at most
+    // MPI_MAX_LIBRARY_VERSION_STRING bytes and their number.
     let code =
         unsafe { ffi::MPI_Get_library_version(text.as_mut_ptr().cast::<c_char>(), &mut length) };
     check("MPI_Get_library_version", code)?;
@@ -134,8 +134,8 @@ fn library_version() -> Result<String, Failure> {
     Ok(name.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Makes Open MPI use ROMIO for files, unless the user chose a layer. Returns the choice if it is
-/// OMPIO, Open MPI's own layer.
+/// Makes Open MPI write files by ROMIO, unless the user chose a layer. Returns the choice if files
+/// may be written by OMPIO, Open MPI's own layer.
 ///
 /// On a full file system, OMPIO hangs in collective writes or reports success (both seen in 4.1.4).
 /// Excluding OMPIO works in all versions; the name of ROMIO's layer differs between them.
@@ -149,19 +149,20 @@ fn choose_file_layer(library: &str) -> Result<Option<String>, MpiError> {
     }
     match threads_in(Path::new("/proc/self/task")) {
         Some(1) => {
-            // SAFETY: this is the only thread of the process, so nobody reads or writes the
-            // environment meanwhile.
+            // SAFETY: this is the only thread of the process, so no other thread reads or writes
+            // the environment meanwhile.
             unsafe { std::env::set_var(LAYER, "^ompio") };
             Ok(None)
         }
         Some(threads) => Err(MpiError::Threads { threads }),
-        // The environment cannot be changed safely, so MPI's default layer is not used for writing
-        // files.
+        // The environment cannot be changed safely. So Open MPI may use OMPIO, and writing files is
+        // refused.
         None => Ok(Some(UNSET.to_owned())),
     }
 }
 
-/// Counts the entries of a directory with one entry per thread; `None` if it cannot be read.
+/// Returns the number of entries of a directory with one entry per thread, or `None` if it cannot
+/// be read.
 fn threads_in(tasks: &Path) -> Option<usize> {
     let mut threads = 0;
     for task in std::fs::read_dir(tasks).ok()? {
@@ -171,7 +172,7 @@ fn threads_in(tasks: &Path) -> Option<usize> {
     (threads > 0).then_some(threads)
 }
 
-/// Whether a list of layers, to be used or (after `^`) excluded, allows OMPIO.
+/// Whether a value of `OMPI_MCA_io` allows OMPIO. It lists layers to use or, after `^`, to exclude.
 fn allows_ompio(choice: &str) -> bool {
     let (names, excluded) = match choice.trim().strip_prefix('^') {
         Some(names) => (names, true),

@@ -1,4 +1,4 @@
-//! All ranks of a job.
+//! All ranks of a job, as seen by one of them.
 
 use std::rc::Rc;
 
@@ -9,10 +9,10 @@ use crate::{MpiError, launched};
 
 /// All ranks that were started together, as seen by one of them.
 ///
-/// MPI is finalized when this and everything made from it is dropped; that waits for the other
-/// ranks to do the same. So a rank that cannot continue must not just return: [`World::abort`] ends
-/// all ranks, and so does a panic. MPI is called only by the thread that called [`World::init`];
-/// other threads compute.
+/// MPI is finalized when the world and everything made from it have been dropped. That waits until
+/// the other ranks do the same. So a rank that cannot continue must not just return:
+/// [`World::abort`] ends all ranks, and so does a panic. Only the thread that called
+/// [`World::init`] calls MPI; other threads compute.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -38,22 +38,22 @@ pub struct World {
 }
 
 impl World {
-    /// Initializes MPI. Call it before the process starts other threads, and only if [`launched`]
-    /// finds several processes or MPI is wanted anyway.
+    /// Initializes MPI. Call it before the process starts other threads. Call it only if
+    /// [`launched`] finds several processes, or if MPI is needed anyway.
     ///
     /// From then on errors of MPI are returned and do not end the job by themselves.
     ///
     /// # Errors
     /// [`MpiError::OtherLibrary`] under the launcher of another library;
-    /// [`MpiError::AlreadyInitialized`], [`MpiError::Threads`], [`MpiError::ThreadSupport`] and
-    /// [`MpiError::Call`].
+    /// [`MpiError::AlreadyInitialized`], [`MpiError::Threads`], [`MpiError::ThreadSupport`],
+    /// [`MpiError::Initialize`] and [`MpiError::Call`].
     pub fn init() -> Result<Self, MpiError> {
         Self::init_with_pieces(PIECE_BYTES)
     }
 
-    /// As `init`, with another limit for the bytes in one call of MPI: longer messages, broadcasts
-    /// and accesses to files are split. All ranks must pass the same limit. For tests: the usual
-    /// limit is half a GiB.
+    /// Initializes MPI, as [`World::init`], with another limit for the bytes in one call of MPI.
+    /// Longer messages, broadcasts and accesses to files are split. All ranks must pass the same
+    /// limit. It serves tests: the usual limit is half a GiB.
     ///
     /// # Errors
     /// As [`World::init`].
@@ -66,33 +66,33 @@ impl World {
         Ok(Self { all, session })
     }
 
-    /// Returns a world of some of the ranks. [`World::abort`] ends the other ranks, too.
+    /// Returns a world of only the ranks in `some`. [`World::abort`] still ends all ranks.
     #[must_use]
     pub fn restrict(&self, some: Comm) -> Self {
         Self { all: some, session: Rc::clone(&self.session) }
     }
 
-    /// All ranks.
+    /// Returns the group of all ranks.
     pub fn comm(&self) -> &Comm {
         &self.all
     }
 
-    /// The number of this rank.
+    /// Returns the number of this rank.
     pub fn rank(&self) -> usize {
         self.all.rank()
     }
 
-    /// Number of ranks.
+    /// Returns the number of ranks.
     pub fn size(&self) -> usize {
         self.all.size()
     }
 
-    /// Name of this rank's host.
+    /// Returns the name of this rank's host.
     pub fn host(&self) -> &str {
         &self.session.host
     }
 
-    /// Name and version of the MPI library.
+    /// Returns the name and version of the MPI library.
     pub fn library(&self) -> &str {
         &self.session.library
     }

@@ -1,11 +1,12 @@
-//! How all ranks load a database into memory together. Each byte is read from files once and sent
-//! on to the other hosts that hold it. The ranks of a host share the partitions that they hold.
+//! Describes how all ranks load a database into memory together. One rank reads each byte from the
+//! files, and sends it to the other hosts that hold it. The ranks of a host share the partitions
+//! that they hold.
 //!
-//! On every host that holds a partition, one rank *fills* its memory. These ranks form a row, the
-//! partition's [`Route`]. The first rank reads the partition from its files, and the others receive
-//! it along a binomial tree, so the time for all grows with the logarithm of their number. A
+//! On every host that holds a partition, one rank *fills* the partition's memory. These ranks form
+//! a row, the partition's [`Route`]. The first rank reads the partition from its files. The others
+//! receive it along a binomial tree, so the time grows with the logarithm of their number. A
 //! partition travels in [`Piece`]s, which each rank sends on as soon as they arrive. A [`Relay`] is
-//! the part of one rank, without input and output.
+//! the state of one rank, without input and output.
 
 mod relay;
 #[cfg(test)]
@@ -20,7 +21,7 @@ pub use self::relay::{AwaitedMessage, Relay, SilentRank};
 use crate::ids::{PartitionId, Rank};
 use crate::topology::Topology;
 
-/// Bytes read and sent at a time.
+/// Size of a piece in bytes: ranks read and send this many bytes at a time.
 pub const PIECE_BYTES: usize = 4 << 20;
 
 /// A part of a partition's bytes.
@@ -28,8 +29,8 @@ pub const PIECE_BYTES: usize = 4 << 20;
 pub struct Piece {
     /// The partition.
     pub partition: PartitionId,
-    /// Number of the piece in its partition, from 0. Each piece has [`PIECE_BYTES`], except the
-    /// last.
+    /// Number of the piece in its partition, from 0. Each piece has [`PIECE_BYTES`] bytes, except
+    /// the last.
     pub number: u32,
 }
 
@@ -46,46 +47,50 @@ impl Piece {
     }
 }
 
-/// The ranks through which a partition travels.
+/// The ranks through which a partition travels while it is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The partition.
     pub partition: PartitionId,
-    /// Bytes of the partition.
+    /// Size of the partition in bytes.
     pub size: u64,
-    /// The ranks that fill its memory, one per host that holds it. The first reads it from files.
+    /// The row of ranks that fill the partition's memory, one per host that holds it. The first
+    /// rank reads the partition from files.
     pub fillers: Vec<Rank>,
 }
 
 impl Route {
-    /// Returns the position of a rank in the row.
+    /// Returns the position of a rank in the row, or `None` if the rank does not fill the
+    /// partition.
     pub fn position(&self, rank: Rank) -> Option<usize> {
         self.fillers.iter().position(|&filler| filler == rank)
     }
 
-    /// Returns the rank that sends the partition to the rank at `position`; `None` for the first.
+    /// Returns the rank that sends the partition to the rank at `position`, or `None` for the first
+    /// rank.
     pub fn parent(&self, position: usize) -> Option<Rank> {
-        // The parent's position is this one without its highest bit.
+        // The parent's position is this position without its highest bit.
         let highest = position.checked_ilog2()?;
         self.fillers.get(position - (1 << highest)).copied()
     }
 
-    /// Returns the ranks to which the rank at `position` sends the partition; ranks that send it to
-    /// most others come first.
+    /// Returns the ranks to which the rank at `position` sends the partition. Ranks with most ranks
+    /// below them in the tree come first.
     pub fn children(&self, position: usize) -> impl Iterator<Item = Rank> {
         children(position, self.fillers.len()).map(|child| self.fillers[child])
     }
 }
 
-/// Positions in a row of `count` ranks to which the rank at `position` sends a partition.
+/// Returns the positions to which the rank at `position` sends a partition, in a row of `count`
+/// ranks.
 fn children(position: usize, count: usize) -> impl Iterator<Item = usize> {
     let first = position.checked_ilog2().map_or(0, |highest| highest + 1);
     (first..usize::BITS).map(move |bit| position + (1 << bit)).take_while(move |&at| at < count)
 }
 
-/// Returns the routes of all partitions that somebody holds. `hosts` has each rank's host, and
-/// `sizes` each partition's bytes. Reading, sending, and receiving are spread evenly over hosts and
-/// over the ranks of a host.
+/// Computes the routes of all partitions that a worker holds. `hosts` has each rank's host, and
+/// `sizes` each partition's bytes. The routes spread reading, sending and receiving evenly over the
+/// hosts, and over the ranks of each host.
 pub fn routes(topology: &Topology, hosts: &[u32], sizes: &[u64]) -> Vec<Route> {
     let mut holders: Vec<BTreeMap<u32, Vec<Rank>>> = vec![BTreeMap::new(); sizes.len()];
     for worker in &topology.workers {
@@ -123,17 +128,18 @@ pub fn routes(topology: &Topology, hosts: &[u32], sizes: &[u64]) -> Vec<Route> {
 /// Offsets of partitions in the memory that the ranks of a host share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionOffsets {
-    /// Offset of each partition of the host, in bytes.
+    /// Offset in bytes of each partition that the host holds.
     pub starts: BTreeMap<PartitionId, usize>,
     /// Bytes of all partitions together.
     pub length: usize,
-    /// Range of bytes that each rank of the host fills, in the order of `ranks`.
+    /// Range of bytes that each rank of the host fills, in the order of the `ranks` given to
+    /// [`PartitionOffsets::new`].
     pub shares: Vec<Range<usize>>,
 }
 
 impl PartitionOffsets {
     /// Computes the offsets on the host of these ranks. The partitions that one rank fills are
-    /// consecutive, in the order of `routes`.
+    /// adjacent, in the order of `routes`.
     pub fn new(routes: &[Route], ranks: &[Rank]) -> PartitionOffsets {
         let order: BTreeMap<Rank, usize> = ranks.iter().copied().zip(0..).collect();
         let mut filled: Vec<Vec<&Route>> = vec![Vec::new(); ranks.len()];

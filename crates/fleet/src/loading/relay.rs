@@ -1,37 +1,37 @@
-//! The part of one rank in loading a database.
+//! The state of one rank while all ranks load a database together.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{Piece, Route};
 use crate::ids::{PartitionId, Rank, Time};
 
-/// Most pieces sent to a rank that it has not confirmed: it puts one in place while the next is on
-/// its way. More of them would take long on a slow link.
+/// Most unconfirmed pieces that a rank sends to another. The receiver copies one piece into place
+/// while the next is on its way. More pieces would take long on a slow link.
 const WINDOW: usize = 2;
-/// Interval of messages to waiting ranks that their partition is still coming.
+/// Interval of heartbeats: messages to waiting ranks that their partition is still coming.
 const BEAT: Time = Time(5_000_000_000);
-/// Longest silence of a rank that others wait for.
+/// Longest silence of a rank for which other ranks wait.
 const LIMIT: Time = Time(60_000_000_000);
-/// Extra silence allowed for each position down the row. When several ranks wait for each other,
-/// the one next to the cause reports it.
+/// Extra silence allowed for each position in the row. If several ranks wait for each other, the
+/// rank next to the cause so reports it first.
 const LATER: Time = Time(100_000_000);
 
-/// One rank's part of the loading: which pieces it has, whom it sends them to, and whether the
-/// others are alive.
+/// State of one rank in loading: its pieces, the ranks to which it sends them, and when other ranks
+/// last sent something.
 ///
 /// A rank confirms each piece. So no rank holds more than a few pieces that are not in place, and a
-/// slow rank delays only the ranks that it sends to. Heartbeats of a partition start at the rank
-/// that reads it. A waiting rank passes on the heartbeats of its parent and sends none of its own;
-/// otherwise ranks that all wait could keep each other waiting.
+/// slow rank delays only the ranks below it. Heartbeats of a partition start at the rank that reads
+/// it. A waiting rank passes on the heartbeats of its parent, but sends none of its own. Otherwise
+/// ranks that all wait could keep each other waiting.
 #[derive(Clone, Debug)]
 pub struct Relay {
     fills: BTreeMap<PartitionId, Fill>,
     children: BTreeMap<Rank, Child>,
-    /// Whether bytes have moved since the last heartbeat.
+    /// Whether this rank received pieces or confirmations since it last sent heartbeats.
     moved: bool,
-    /// When the last heartbeat was sent.
+    /// Time of the last heartbeats that this rank sent.
     beaten: Time,
-    /// When this rank last checked for silent ranks.
+    /// Time of this rank's last check for silent ranks.
     looked: Time,
 }
 
@@ -43,49 +43,51 @@ struct Fill {
     /// Whether each piece is in place.
     has: Vec<bool>,
     missing: usize,
-    /// The ranks that it is sent to, each with its number of unconfirmed pieces.
+    /// The ranks to which this rank sends the partition, each with its number of unconfirmed
+    /// pieces.
     children: Vec<(Rank, usize)>,
-    /// When the parent last sent something about this partition.
+    /// Time when the parent last sent something about this partition.
     last_sign: Time,
-    /// Whether the parent sent something since the last heartbeat.
+    /// Whether the parent has sent a heartbeat of this partition since this rank last sent
+    /// heartbeats.
     alive: bool,
 }
 
-/// A rank that this one sends partitions to.
+/// A rank to which this rank sends partitions.
 #[derive(Clone, Debug, Default)]
 struct Child {
     /// Pieces to send.
     ready: VecDeque<Piece>,
     /// Pieces sent and not confirmed, in the order of sending.
     sent: VecDeque<Piece>,
-    /// Start of its silence: its last message, or the first piece sent to it after a pause.
+    /// Start of the child's silence: its last message, or the first piece sent to it after a pause.
     last_sign: Time,
 }
 
 /// Kind of message for which a rank waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AwaitedMessage {
-    /// A piece.
+    /// A piece of a partition.
     Bytes,
-    /// The message that a piece has arrived.
+    /// The confirmation that a piece is in place.
     Confirmation,
 }
 
-/// A rank that sent nothing for too long although other ranks wait for it.
+/// A rank that sent nothing for too long although this rank waits for its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SilentRank {
     /// The rank.
     pub rank: Rank,
-    /// Kind of message for which other ranks wait.
+    /// Kind of the message that did not arrive.
     pub awaited: AwaitedMessage,
-    /// The partition.
+    /// The partition to which the message belongs.
     pub partition: PartitionId,
     /// Length of the silence.
     pub lasted: Time,
 }
 
 impl Relay {
-    /// Starts the part of `rank` in these routes, at time `now`.
+    /// Creates the state of `rank` for these routes, at time `now`.
     pub fn new(rank: Rank, routes: &[Route], now: Time) -> Relay {
         let (mut fills, mut children) = (BTreeMap::new(), BTreeMap::new());
         for route in routes {
@@ -109,7 +111,7 @@ impl Relay {
         Relay { fills, children, moved: true, beaten: now, looked: now }
     }
 
-    /// Notes a piece that is in place: read here, or sent by `from`. Returns false for an
+    /// Notes that a piece is in place: this rank read it, or `from` sent it. Returns false for an
     /// unexpected piece, which the caller ignores.
     #[must_use]
     pub fn note_arrival(&mut self, piece: Piece, from: Option<Rank>, now: Time) -> bool {
@@ -129,9 +131,10 @@ impl Relay {
         true
     }
 
-    /// Returns the next piece to send and its receiver; `None` if none may be sent now.
+    /// Returns the next piece to send and its receiver, or `None` if no piece may be sent now.
     pub fn next_piece(&mut self, now: Time) -> Option<(Rank, Piece)> {
-        // The receiver with fewest unconfirmed pieces, so that no subtree waits for others.
+        // The receiver with the fewest unconfirmed pieces comes first, so that no subtree waits for
+        // others.
         let may =
             |(_, child): &(&Rank, &mut Child)| child.sent.len() < WINDOW && !child.ready.is_empty();
         let (&rank, child) =
@@ -144,8 +147,8 @@ impl Relay {
         Some((rank, piece))
     }
 
-    /// Notes that `child` has put the oldest unconfirmed piece in place. Returns false if there was
-    /// none.
+    /// Notes that `child` has put its oldest unconfirmed piece in place. Returns false if it had no
+    /// unconfirmed piece.
     #[must_use]
     pub fn note_confirmation(&mut self, child: Rank, now: Time) -> bool {
         let Some(state) = self.children.get_mut(&child) else { return false };
@@ -160,7 +163,7 @@ impl Relay {
         true
     }
 
-    /// Notes a heartbeat: the parent says that a partition is still coming.
+    /// Notes a heartbeat from the parent: the partition is still coming.
     pub fn note_heartbeat(&mut self, partition: PartitionId, now: Time) {
         if let Some(fill) = self.fills.get_mut(&partition) {
             fill.last_sign = now;
@@ -168,7 +171,7 @@ impl Relay {
         }
     }
 
-    /// Returns the heartbeats to send now: receiver and partition.
+    /// Returns the heartbeats to send now, each with its receiver and its partition.
     pub fn due_heartbeats(&mut self, now: Time) -> Vec<(Rank, PartitionId)> {
         if now.since(self.beaten) < BEAT {
             return Vec::new();
@@ -185,19 +188,21 @@ impl Relay {
         beats
     }
 
-    /// Whether everything is in place here, and confirmed by all ranks that this one sends to.
+    /// Whether all pieces are in place here, and all ranks to which this rank sends have confirmed
+    /// them.
     pub fn is_done(&self) -> bool {
         let done =
             |fill: &Fill| fill.missing == 0 && fill.children.iter().all(|(_, left)| *left == 0);
         self.fills.values().all(done)
     }
 
-    /// Returns a rank that others wait for and that was silent for too long. The driver must call
-    /// this function regularly.
+    /// Returns the rank with the longest silence above the limit, among the ranks for which this
+    /// rank waits. The driver must call this function regularly.
     pub fn silent_rank(&mut self, now: Time) -> Option<SilentRank> {
         let slept = now.since(std::mem::replace(&mut self.looked, now)) > BEAT;
         if slept {
-            // This rank did not listen meanwhile, so it blames nobody.
+            // This rank did not receive messages meanwhile, so it counts the silence until now for
+            // no rank.
             self.fills.values_mut().for_each(|fill| fill.last_sign = now);
             self.children.values_mut().for_each(|child| child.last_sign = now);
         }

@@ -11,7 +11,7 @@ use crate::topology::{Shape, Topology};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Routes of a job whose ranks are dealt to hosts in turn.
+/// Returns the topology, the hosts and the routes of a job whose ranks are dealt to hosts in turn.
 fn job(ranks: u32, hosts: u32, replicas: u32, partitions: u32) -> (Topology, Vec<u32>, Vec<Route>) {
     let shape = Shape { ranks, groups: 1, replicas, partitions, dedicated: false };
     let topology = Topology::new(shape);
@@ -117,7 +117,7 @@ enum Event {
     Look,
 }
 
-/// Relays, and the messages between them.
+/// Relays and the messages between them, which arrive after random delays.
 struct Network {
     relays: Vec<Relay>,
     under_way: BTreeMap<(Time, u64), Event>,
@@ -125,17 +125,17 @@ struct Network {
     rng: Xoshiro256PlusPlus,
     /// Arrival time of the last message between two ranks.
     last: BTreeMap<(Rank, Rank), Time>,
-    /// Pieces on their way, or not yet confirmed, by sender and receiver.
+    /// Number of pieces that are on their way or not yet confirmed, by sender and receiver.
     unconfirmed: BTreeMap<(Rank, Rank), usize>,
-    /// Pieces put in place by each rank.
+    /// Pieces that each rank has put in place.
     placed: BTreeSet<(Rank, Piece)>,
     reads: u64,
-    /// Ranks that have stopped.
+    /// Ranks that handle no events any more.
     stuck: BTreeSet<Rank>,
 }
 
 impl Network {
-    /// Each rank that reads takes `pace` for a piece.
+    /// Creates a network. A rank that reads takes `pace` nanoseconds for each piece.
     fn new(ranks: u32, routes: &[Route], pace: u64, seed: u64) -> Network {
         let relays = (0..ranks).map(|rank| Relay::new(Rank(rank), routes, Time(0))).collect();
         let mut network = Network {
@@ -166,7 +166,7 @@ impl Network {
         self.under_way.insert((time, self.numbers), event);
     }
 
-    /// Sends an event; messages between the same two ranks keep their order.
+    /// Schedules the arrival of an event. Messages between the same two ranks keep their order.
     fn send(&mut self, now: Time, from: Rank, to: Rank, event: Event) {
         let delay = Time(self.rng.random_range(1..SECOND / 2));
         let arrival = self.last.entry((from, to)).or_default();
@@ -175,7 +175,7 @@ impl Network {
         self.schedule(arrival, event);
     }
 
-    /// Sends everything that a rank may send now.
+    /// Sends all pieces that a rank may send now.
     fn pump(&mut self, rank: Rank, now: Time) {
         while let Some((to, piece)) = self.relays[rank.index()].next_piece(now) {
             let unconfirmed = self.unconfirmed.entry((rank, to)).or_default();
@@ -185,7 +185,7 @@ impl Network {
         }
     }
 
-    /// Runs until everything is in place, or a rank is found silent.
+    /// Runs until all pieces are in place, or until a relay reports a silent rank.
     fn run(&mut self) -> Result<Time, (Rank, SilentRank)> {
         while let Some(((now, _), event)) = self.under_way.pop_first() {
             match event {
@@ -239,7 +239,7 @@ fn every_piece_reaches_every_host_and_is_read_once() {
             .enumerate()
     {
         let (_, _, routes) = job(ranks, hosts, replicas, partitions);
-        // So slowly that without heartbeats a rank would be thought dead.
+        // A piece takes so long that without heartbeats a rank would count as dead.
         let mut network = Network::new(ranks, &routes, 25 * SECOND, seed as u64);
         network.run().unwrap();
         let pieces =
@@ -264,7 +264,7 @@ fn a_rank_that_is_stuck_is_named_by_one_that_waits_for_it() {
 
 #[test]
 fn ranks_that_all_wait_do_not_keep_each_other_waiting() {
-    // Each rank reads the partition that the other wants, and the file server is gone.
+    // Each rank reads the partition for which the other waits, and the file server is gone.
     let (_, _, routes) = job(2, 2, 2, 8);
     let mut network = Network::new(2, &routes, 1_000 * SECOND, 3);
     let (rank, silence) = network.run().unwrap_err();

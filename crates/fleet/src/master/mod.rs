@@ -29,30 +29,30 @@ use self::unfinished::UnfinishedBlocks;
 
 type Actions<P> = Vec<Action<P, MasterWork<P>>>;
 
-/// State of a worker of the group.
+/// State of a worker of the group, as its master knows it.
 #[derive(Clone, Debug, Default)]
 struct Member {
     ready: bool,
     /// Number of tasks assigned to it.
     tasks: u32,
-    /// Bytes of each question that it has not answered, in the order of the answers.
+    /// Bytes of each question that the worker has not answered, in the order of the answers.
     asked: VecDeque<u64>,
-    /// When it began its current task.
+    /// Time when the worker began its current task.
     since: Time,
-    /// Passes that it may drop; its next task carries the notice.
+    /// Passes whose data the worker may drop. Its next task carries this list.
     forget: Vec<(BlockId, PassId)>,
 }
 
-/// Receiver of bytes that the master puts together.
+/// The receiver of bytes that the master collects from its own pieces.
 #[derive(Debug)]
 enum Gathering {
-    /// The worker that collects this window.
+    /// The worker that collects the window with this number.
     Window(WorkerId, u64),
-    /// A worker's share of the collective write that begins.
+    /// A worker and its portion of the collective write that begins.
     Collective(WorkerId, Vec<Run>),
 }
 
-/// A running or waiting work.
+/// The purpose of a running or waiting work.
 #[derive(Debug)]
 enum Pending {
     Prepare(BlockId),
@@ -61,7 +61,7 @@ enum Pending {
     Gather(Gathering),
 }
 
-/// Whether the supermaster has more blocks.
+/// Whether the supermaster has more blocks, and whether the master has asked for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BlockSupply {
     Open,
@@ -69,7 +69,7 @@ enum BlockSupply {
     Ended,
 }
 
-/// The state of a master.
+/// The master of a group, as a state machine.
 #[derive(Debug)]
 pub struct Master<P> {
     id: GroupId,
@@ -82,24 +82,25 @@ pub struct Master<P> {
     works: VecDeque<(Pending, MasterWork<P>)>,
     supply: BlockSupply,
     queue: TaskQueue,
-    /// Number of blocks received for searching.
+    /// Number of blocks that the master received for searching.
     blocks_received: u64,
-    /// Blocks whose queries are not prepared yet.
+    /// Number of blocks whose queries are not prepared yet.
     preparing: u32,
-    /// Blocks received and not finished.
+    /// Blocks that the master received and has not finished.
     unfinished: UnfinishedBlocks,
-    /// Blocks that are prepared and not laid out.
+    /// Blocks whose queries are prepared and whose output is not laid out.
     searches: BTreeMap<BlockId, BlockSearch<P>>,
     members: Vec<Member>,
-    /// Mean seconds of a task; the latest tasks count most.
+    /// Mean time of a task in seconds. The latest tasks have the most weight.
     task_seconds: f64,
-    /// Workers that can take a task, with their number of tasks; those with fewest first.
+    /// Number of tasks and number of each worker that can take a task, fewest tasks first.
     workers_with_room: BTreeSet<(u32, u32)>,
     outputs: BlockOutputs,
     collective: Collective,
-    /// Distributes work that any worker can do.
+    /// The worker that got the last work that any worker can do. The next such work goes to the
+    /// next.
     next_turn: u32,
-    /// Peer 0 is the supermaster, the others are the workers.
+    /// Times of messages: peer 0 is the supermaster, peer `n + 1` is worker `n` of the group.
     peers: Peers,
     draining: bool,
     drained: bool,
@@ -135,7 +136,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Returns the number of unassigned tasks.
+    /// Returns the number of tasks that are not assigned to a worker.
     pub fn waiting_tasks(&self) -> u64 {
         self.queue.unassigned()
     }
@@ -171,7 +172,7 @@ impl<P: Payload> Master<P> {
         actions.push(Action::Send { message, receipt: None });
     }
 
-    /// Ends the job because of a request that contradicts the protocol.
+    /// Ends the job because a request or a layout contradicts the protocol.
     fn fault(&mut self, now: Time, cause: String, actions: &mut Actions<P>) {
         let failure = Failure { rank: self.rank(), code: Failure::FAULT_CODE, cause };
         self.send_to_supermaster(now, ToSupermaster::Failed(failure), actions);
@@ -250,7 +251,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Returns the workers in turn.
+    /// Returns the next worker in turn.
     fn next_worker(&mut self) -> WorkerId {
         self.next_turn = (self.next_turn + 1) % self.members.len() as u32;
         self.worker(self.next_turn)
@@ -294,7 +295,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Starts the next waiting work if none is running.
+    /// Starts the next waiting work if no work is running.
     fn compute(&mut self, actions: &mut Actions<P>) {
         if self.running.is_none()
             && let Some((pending, work)) = self.works.pop_front()
@@ -314,13 +315,13 @@ impl<P: Payload> Master<P> {
         for block in self.queue.clear() {
             self.searches.remove(&block);
         }
-        // The blocks that they wait for may have been dropped.
+        // The blocks before them, for which they wait, may have been dropped.
         self.searches.retain(|_, search| !search.awaits_verification());
         self.send_to_all(now, &ToWorker::Drain, actions);
     }
 
-    /// Reports to the supermaster once everything that can be finished is durable, and nobody is in
-    /// a collective write.
+    /// Reports the end of the drain to the supermaster. It has ended when every block that can be
+    /// finished is durable and no collective write is under way.
     fn report_drained(&mut self, now: Time, actions: &mut Actions<P>) {
         let writing = self.outputs.is_storing() || self.collective.is_writing();
         let ended = self.searches.is_empty() && !writing;
@@ -375,7 +376,8 @@ impl<P: Payload> Role<P> for Master<P> {
                 self.send_to_supermaster(now, ToSupermaster::Failed(failure), actions);
             }
             Event::Tick => self.tick(now, actions),
-            // The master sends nothing with a receipt, and the driver drains only the supermaster.
+            // The master sends nothing with a receipt, and the driver sends `Drain` only to the
+            // supermaster.
             Event::Sent { .. } | Event::Drain => {}
         }
         self.request_blocks(now, actions);

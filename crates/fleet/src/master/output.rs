@@ -1,4 +1,4 @@
-//! The output of a block, from its layout until it is in the file.
+//! Tracks the output of each block, from its layout until it is in the file.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,23 +7,24 @@ use crate::ids::{BlockId, WorkerId};
 use crate::work::{Holder, Run, Slice};
 use crate::worker::cut_into_windows;
 
-/// The part of a block's output that one worker writes.
+/// The part of a block's output that one worker stores or writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Portion {
-    /// The worker.
+    /// The worker that stores or writes the portion.
     pub worker: WorkerId,
-    /// The bytes; offsets count from the start of the block's output until the base is known.
+    /// Bytes of the portion. Offsets count from the start of the block's output until its offset in
+    /// the file is known, then from the start of the file.
     pub runs: Vec<Run>,
 }
 
-/// Progress of a block's output.
+/// The step at which a block's output is.
 #[derive(Debug)]
 enum OutputStage {
-    /// This many portions are not durable yet.
+    /// Workers are making portions durable; this many are not durable yet.
     Storing(u32),
-    /// The offset is not known.
+    /// The output waits until its offset in the file is known.
     Waiting,
-    /// This many portions are not written yet.
+    /// Workers are writing portions to the file; this many are not written yet.
     Placing(u32),
 }
 
@@ -33,23 +34,26 @@ struct BlockOutput {
     stage: OutputStage,
     size: u64,
     portions: Vec<Portion>,
-    /// Whether the group searched the block, and did not restore it from a checkpoint.
+    /// Whether this group searched the block in this run. Otherwise the block comes from a
+    /// checkpoint.
     is_new: bool,
 }
 
 impl BlockOutput {
-    /// Bytes of memory for the block: its output, and the overhead of each slice.
+    /// Returns the bytes that the block takes in memory: its output, and the overhead of each
+    /// slice.
     fn held(&self) -> u64 {
         let runs = self.portions.iter().flat_map(|portion| &portion.runs);
         self.size + SLICE_MEMORY * runs.map(|run| run.slices.len() as u64).sum::<u64>()
     }
 }
 
-/// Overhead of a slice in bytes, with the master and with the worker that has the piece.
+/// Bytes that a slice takes in addition to its contents, at the master and at the worker that has
+/// the piece.
 const SLICE_MEMORY: u64 = 200;
 
-/// Distributes a block's output to the workers that write it. There is at least one portion, even
-/// for an empty output. `spare` writes output that has no piece of any worker.
+/// Distributes a block's output to the workers that store or write it. Returns at least one
+/// portion, even for an empty output. The worker `spare` gets output without pieces of any worker.
 pub fn portions(
     strategy: Strategy,
     block: BlockId,
@@ -88,61 +92,61 @@ pub fn portions(
     runs.into_iter().map(|(worker, runs)| Portion { worker, runs }).collect()
 }
 
-/// The next step for a block's output.
+/// The next step that the master takes for a block's output.
 #[derive(Debug)]
 pub enum OutputStep {
-    /// Make these portions durable; they have this many bytes in all.
+    /// Make these portions durable. The second value is their size in bytes.
     Store(Vec<Portion>, u64),
-    /// The block is finished: report its size and the bytes held for it to the supermaster.
+    /// Report to the supermaster that the block is finished.
     Finished {
         /// Bytes of the output.
         size: u64,
-        /// Bytes held.
+        /// Bytes that the group holds for the output.
         held: u64,
     },
-    /// Write these portions.
+    /// Write these portions to the file.
     Place(Vec<Portion>),
-    /// The output is in the file.
+    /// Report that the output is in the file.
     Placed,
-    /// Nothing to do yet.
+    /// Do nothing yet.
     Nothing,
 }
 
-/// The outputs of a group's blocks.
+/// Outputs of a group's blocks that are not in the file yet.
 #[derive(Debug)]
 pub struct BlockOutputs {
-    /// Whether each block is stored before it counts as finished.
+    /// Whether workers store each block before it counts as finished.
     stores: bool,
-    /// Whether the stored blocks are the final output.
+    /// Whether the stored blocks are the final output, so that no file is written.
     stays: bool,
     blocks: BTreeMap<BlockId, BlockOutput>,
     /// Number of outputs that are not durable yet.
     storing: usize,
-    /// Number of new outputs that are being written. Those for a collective write do not count,
-    /// because it only begins when there are enough of them.
+    /// Number of new outputs that workers are writing. It does not count outputs for a collective
+    /// write, because such a write begins only when enough of them wait.
     placing: usize,
     collective: bool,
 }
 
 impl BlockOutputs {
-    /// Starts without outputs.
+    /// Creates the state for a group without outputs.
     pub fn new(config: &Config) -> BlockOutputs {
         let (stores, stays) = (config.stores_blocks(), config.strategy == Strategy::Records);
         let collective = config.strategy == Strategy::Collective;
         BlockOutputs { stores, stays, blocks: BTreeMap::new(), storing: 0, placing: 0, collective }
     }
 
-    /// Whether outputs are being made durable.
+    /// Whether workers are making outputs durable.
     pub fn is_storing(&self) -> bool {
         self.storing > 0
     }
 
-    /// Returns the number of new outputs that are being written.
+    /// Returns the number of new outputs that workers are writing, not counting collective writes.
     pub fn placing(&self) -> usize {
         self.placing
     }
 
-    /// Adds the layout of a block.
+    /// Adds the output of a block that has been laid out. Returns the next step.
     pub fn add_layout(&mut self, block: BlockId, portions: Vec<Portion>) -> OutputStep {
         let size = portions.iter().flat_map(|portion| &portion.runs).map(Run::length).sum();
         if self.stores {
@@ -158,7 +162,7 @@ impl BlockOutputs {
         OutputStep::Finished { size, held }
     }
 
-    /// Notes that a portion of a block is durable.
+    /// Notes that a portion of a block is durable. Returns the next step.
     pub fn portion_stored(&mut self, block: BlockId) -> OutputStep {
         let Some(laid) = self.blocks.get_mut(&block) else { return OutputStep::Nothing };
         let OutputStage::Storing(left) = &mut laid.stage else { return OutputStep::Nothing };
@@ -171,7 +175,8 @@ impl BlockOutputs {
         OutputStep::Finished { size: laid.size, held: laid.held() }
     }
 
-    /// Has `worker` copy a block of an earlier run from the checkpoint.
+    /// Adds a block that an earlier run finished: `worker` copies it from the checkpoint to the
+    /// offset `base`. Returns the next step.
     pub fn restore(
         &mut self,
         block: BlockId,
@@ -185,7 +190,7 @@ impl BlockOutputs {
         self.set_offset(block, base)
     }
 
-    /// Notes the offset of a block in the file.
+    /// Notes the offset of a block in the file. Returns the next step.
     pub fn set_offset(&mut self, block: BlockId, base: u64) -> OutputStep {
         let Some(laid) = self.blocks.get_mut(&block) else { return OutputStep::Nothing };
         let mut portions = std::mem::take(&mut laid.portions);
@@ -201,7 +206,7 @@ impl BlockOutputs {
         OutputStep::Place(portions)
     }
 
-    /// Notes that a portion of a block is in the file.
+    /// Notes that a portion of a block is in the file. Returns the next step.
     pub fn portion_written(&mut self, block: BlockId) -> OutputStep {
         let Some(laid) = self.blocks.get_mut(&block) else { return OutputStep::Nothing };
         let OutputStage::Placing(left) = &mut laid.stage else { return OutputStep::Nothing };
@@ -215,13 +220,13 @@ impl BlockOutputs {
     }
 }
 
-/// Bytes of a block in the checkpoint.
+/// Returns a run with bytes of a block that are stored in the checkpoint.
 fn record(block: BlockId, start: u64, length: u64) -> Run {
     let slice = Slice { holder: Holder::Record, piece: 0, start, length };
     Run { block, offset: start, slices: vec![slice] }
 }
 
-/// The same portions, taken from the checkpoint.
+/// Returns the same portions, with bytes from the checkpoint instead of from workers.
 fn recorded(portions: &[Portion]) -> Vec<Portion> {
     let record = |run: &Run| record(run.block, run.offset, run.length());
     portions
@@ -233,30 +238,31 @@ fn recorded(portions: &[Portion]) -> Vec<Portion> {
         .collect()
 }
 
-/// Portions that wait for a collective write. They are cut into pieces of at most a write buffer,
-/// block by block in the order of the file.
+/// Portions that wait for a collective write, cut into runs of at most a write buffer. They are
+/// ordered by block as their offsets become known, and within a block by offset.
 #[derive(Debug)]
 pub struct Collective {
     buffer: u64,
     queue: VecDeque<(WorkerId, u64, Run)>,
     bytes: u64,
-    /// For each block, the portions and the pieces that are not written.
+    /// For each block, the number of runs that are not written, and the number of its portions.
     left: BTreeMap<BlockId, (u32, u32)>,
-    /// Blocks of the pieces being written, and the number of workers that have not reported.
+    /// Block and writer of each run that is being written, and the number of workers that have not
+    /// reported the end of the write.
     running: Option<(Vec<(BlockId, WorkerId)>, u32)>,
 }
 
-/// A collective write: the runs of each worker.
+/// The runs that each worker writes in one collective write.
 pub type CollectiveRound = BTreeMap<WorkerId, Vec<Run>>;
 
 impl Collective {
-    /// Starts without portions.
+    /// Creates an empty queue. Runs have at most `buffer` bytes.
     pub fn new(buffer: u64) -> Collective {
         let (queue, left) = (VecDeque::new(), BTreeMap::new());
         Collective { buffer, queue, bytes: 0, left, running: None }
     }
 
-    /// Adds the portions of a block.
+    /// Adds the portions of a block whose offset in the file is known.
     pub fn add(&mut self, block: BlockId, portions: Vec<Portion>) {
         let count = portions.len() as u32;
         let mut pieces = Vec::new();
@@ -270,15 +276,15 @@ impl Collective {
         self.queue.extend(pieces);
     }
 
-    /// Whether a write is under way.
+    /// Whether a collective write is under way.
     pub fn is_writing(&self) -> bool {
         self.running.is_some()
     }
 
-    /// Begins the next write if none is under way and enough bytes are waiting, or any at all with
-    /// `hurry`. Together the members write one part of the file without gaps. MPI libraries fill
-    /// gaps with the bytes that they read there before, which other groups may have replaced
-    /// meanwhile.
+    /// Begins the next write if none is under way and at least a write buffer waits; with `hurry`,
+    /// any bytes suffice. Returns the runs of each worker. Together the workers write one range of
+    /// the file without gaps. MPI libraries read the bytes of gaps and write them back, over bytes
+    /// that other groups may have written meanwhile.
     pub fn begin(&mut self, members: u32, hurry: bool) -> Option<CollectiveRound> {
         let enough = self.bytes >= if hurry { 1 } else { self.buffer };
         if self.running.is_some() || !enough {
@@ -308,8 +314,8 @@ impl Collective {
         Some(round)
     }
 
-    /// Notes that a member has finished. After the last one, returns the blocks that are now in the
-    /// file, each with its number of portions.
+    /// Notes that a worker has ended its part of the write. After the last worker, returns the
+    /// blocks that are now in the file, each with its number of portions.
     pub fn member_finished(&mut self) -> Vec<(BlockId, u32)> {
         let Some((pieces, left)) = &mut self.running else { return Vec::new() };
         *left -= 1;

@@ -1,4 +1,4 @@
-//! Has the workers write the output of blocks.
+//! Lays out the output of blocks and has the workers write it.
 
 use crate::config::Strategy;
 use crate::ids::{BlockId, Time, WorkerId};
@@ -11,7 +11,7 @@ use super::output::{CollectiveRound, OutputStep, portions};
 use super::{Actions, Gathering, Master, Pending};
 
 impl<P: Payload> Master<P> {
-    /// Notes the output of a block that has been searched.
+    /// Lays out the output of a block whose search is over, and begins to store or report it.
     pub(super) fn lay_out(
         &mut self,
         now: Time,
@@ -44,7 +44,7 @@ impl<P: Payload> Master<P> {
         self.continue_output(now, block, next, actions);
     }
 
-    /// Carries out the next step for a block's output.
+    /// Takes the next step for a block's output.
     pub(super) fn continue_output(
         &mut self,
         now: Time,
@@ -87,9 +87,9 @@ impl<P: Payload> Master<P> {
         self.works.push_back((pending, MasterWork::Gather { runs: vec![run] }));
     }
 
-    /// Begins a collective write when there is enough for one, or when nothing is being searched.
-    /// During a drain none begins: the file will not be kept, and no worker may wait for the others
-    /// when it receives the message to stop.
+    /// Begins a collective write when enough bytes wait for one, or when no block is being
+    /// searched. During a drain no write begins: the file will not be kept, and a worker that gets
+    /// the message to stop must not be waiting for others.
     pub(super) fn begin_collective(&mut self, now: Time, actions: &mut Actions<P>) {
         if self.draining {
             return;

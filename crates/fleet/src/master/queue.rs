@@ -1,4 +1,4 @@
-//! Selects the task that a worker gets (Algorithm 1 of Lin et al.).
+//! Selects the task that a worker gets next (Algorithm 1 of Lin et al.).
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,21 @@ use crate::ids::{BlockId, PartitionId, PassId};
 
 /// The unassigned tasks of a group.
 ///
-/// A worker gets a task of the first block that has one on a partition of this worker, and there
-/// the task with the smallest partition. Blocks are in the order in which the group received them,
-/// whatever their passes. A block that has begun was received before all blocks that have not. So
-/// when it returns for another pass, it goes before these.
+/// A worker gets a task of the first block that has an unassigned task on one of the worker's
+/// partitions. Among these tasks of the block, it gets the one with the smallest partition. Blocks
+/// are in the order in which the group received them, whatever their passes. So a block that
+/// returns for another pass goes before all blocks that have not begun.
 #[derive(Clone, Debug)]
 pub struct TaskQueue {
     /// Blocks with unassigned tasks, by the order in which the group received them.
     blocks: BTreeMap<u64, Waiting>,
-    /// For each partition, the number of the first block whose task is unassigned, or [`NO_BLOCK`].
+    /// For each partition, the number of the first block whose task on it is unassigned, or
+    /// [`NO_BLOCK`].
     first: Vec<u64>,
     unassigned: u64,
 }
 
-/// Stands for no block.
+/// Number that stands for no block.
 const NO_BLOCK: u64 = u64::MAX;
 
 /// A block with unassigned tasks.
@@ -40,8 +41,8 @@ impl TaskQueue {
         TaskQueue { blocks: BTreeMap::new(), first, unassigned: 0 }
     }
 
-    /// Adds the tasks of a block's pass, one per partition. `number` counts the blocks that the
-    /// group received before this one. No task of the block may be waiting.
+    /// Adds the tasks of a block's pass, one per partition. `number` is the number of blocks that
+    /// the group received before this one. The block must have no unassigned task.
     pub fn push(&mut self, number: u64, block: BlockId, pass: PassId) {
         let partitions = self.first.len();
         let unassigned = vec![true; partitions];
@@ -59,7 +60,8 @@ impl TaskQueue {
         self.unassigned
     }
 
-    /// Removes and returns the task for a worker that holds these partitions.
+    /// Removes and returns the next task for a worker that holds these partitions, or `None` if it
+    /// has none.
     pub fn assign_next(&mut self, held: &[PartitionId]) -> Option<(BlockId, PassId, PartitionId)> {
         let (number, partition) = held.iter().map(|p| (self.first[p.index()], *p)).min()?;
         let waiting = self.blocks.get_mut(&number)?;
@@ -76,7 +78,7 @@ impl TaskQueue {
         Some(task)
     }
 
-    /// Removes all unassigned tasks and returns their blocks.
+    /// Removes all unassigned tasks. Returns the blocks to which they belonged.
     pub fn clear(&mut self) -> Vec<BlockId> {
         self.first.fill(NO_BLOCK);
         self.unassigned = 0;

@@ -11,13 +11,14 @@ use crate::work::MasterWork;
 use super::searching::BlockSearch;
 use super::{Actions, BlockSupply, Master, Pending};
 
-/// Weight of the newest task in the mean time of a task.
+/// Weight of the newest task in the moving average of task times.
 const NEWEST: f64 = 1.0 / 16.0;
-/// Most passes that a worker may keep after their end.
+/// Number of ended passes at which a worker gets a message to drop their data.
 const MOST_KEPT: usize = 4;
 
 impl<P: Payload> Master<P> {
-    /// Prepares new blocks before all other works, because workers may wait for their tasks.
+    /// Queues new blocks for preparation before all other works, because workers may be waiting for
+    /// their tasks.
     pub(super) fn segment(&mut self, blocks: Vec<(BlockId, Queries<P>)>) {
         if self.draining {
             return;
@@ -33,7 +34,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Assigns the tasks of a block that is prepared.
+    /// Begins the search of a block whose queries are prepared.
     pub(super) fn prepared(
         &mut self,
         now: Time,
@@ -51,8 +52,8 @@ impl<P: Payload> Master<P> {
         self.begin(now, block, search, actions);
     }
 
-    /// Begins the next pass of a block; its tasks come before those of blocks that have not begun.
-    /// In a drain the pass would not be finished, because workers take no more tasks.
+    /// Begins the next pass of a block. Its tasks come before those of blocks that have not begun.
+    /// During a drain the block is dropped instead, because workers take no more tasks.
     pub(super) fn begin_next_pass(
         &mut self,
         now: Time,
@@ -67,7 +68,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Assigns the tasks of a pass.
+    /// Queues the tasks of a pass, and assigns as many of them as the workers can take.
     fn begin(
         &mut self,
         now: Time,
@@ -77,7 +78,8 @@ impl<P: Payload> Master<P> {
     ) {
         self.queue.push(search.number(), block, search.pass());
         self.searches.insert(block, search);
-        // Each worker gets a task before any gets another, until none gets one.
+        // Each worker gets one task before any worker gets a second one, until no task can be
+        // assigned.
         let mut before = u64::MAX;
         while self.queue.unassigned() < before && self.queue.unassigned() > 0 {
             before = self.queue.unassigned();
@@ -89,9 +91,9 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Notes that a pass has no further round, so workers with its queries may drop their data of
-    /// it. Usually their next task carries the notice; a worker that only answers rounds gets a
-    /// message.
+    /// Notes that a pass has no further round, so that its workers may drop their data of the pass.
+    /// Usually a worker's next task carries this notice. A worker that only answers questions gets
+    /// a message.
     pub(super) fn end_pass(
         &mut self,
         now: Time,
@@ -109,17 +111,17 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Returns the block if this pass of it is being searched. Blocks that a drain dropped are
-    /// unknown, and messages about an earlier pass must not count for the current one.
+    /// Returns the state of a block if `pass` is its current pass. Returns `None` for blocks that a
+    /// drain dropped. Messages about an earlier pass must not count for the current one.
     fn searching(&mut self, block: BlockId, pass: PassId) -> Option<&mut BlockSearch<P>> {
         self.searches.get_mut(&block).filter(|search| search.pass() == pass)
     }
 
     /// Assigns a task to a worker that can take one. A worker gets a second task only while there
-    /// are enough for all, and while tasks are short. A task that waits behind a long one delays
-    /// the end while other workers are idle; it only saves the time of a message. For the same
-    /// reason a worker gets no task while it has a round to answer first, if others hold the same
-    /// partitions.
+    /// are enough for all workers and tasks are short. A second task saves only the time of a
+    /// message. Behind a long task it would wait and delay the end of the job, while other workers
+    /// are idle. So a worker with unanswered questions gets no task while tasks are long and other
+    /// workers hold the same partitions.
     pub(super) fn assign_task(&mut self, now: Time, member: u32, actions: &mut Actions<P>) {
         let state = &self.members[member as usize];
         let plenty = self.queue.unassigned() >= self.members.len() as u64;
@@ -156,7 +158,7 @@ impl<P: Payload> Master<P> {
         self.topology.worker(WorkerId(last)).replica > 0
     }
 
-    /// Notes that a worker has one task less.
+    /// Notes that a worker has one assigned task fewer.
     pub(super) fn task_ended(&mut self, member: u32) {
         let state = &mut self.members[member as usize];
         self.workers_with_room.remove(&(state.tasks, member));
@@ -166,7 +168,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Notes the time of the task that a worker has just searched.
+    /// Adds the time of the task that a worker has just searched to the mean time of a task.
     pub(super) fn measure_task(&mut self, now: Time, member: u32) {
         let state = &mut self.members[member as usize];
         let took = now.since(state.since).seconds();
@@ -174,12 +176,12 @@ impl<P: Payload> Master<P> {
         self.task_seconds += (took - self.task_seconds) * NEWEST;
     }
 
-    /// Asks the supermaster for blocks when there are few tasks for the workers.
+    /// Asks the supermaster for blocks when the workers have few tasks left.
     pub(super) fn request_blocks(&mut self, now: Time, actions: &mut Actions<P>) {
         let wanted = self.members.len() as f64 * self.config.look_ahead;
         let coming = u64::from(self.preparing) * u64::from(self.topology.partitions);
         let short = ((self.queue.unassigned() + coming) as f64) < wanted;
-        // Blocks that are being written must not pile up either.
+        // Blocks that are being written must not pile up either, so they count.
         let open = self.unfinished.blocks() + self.outputs.placing();
         let window = open < self.config.window as usize
             && self.unfinished.queries() < self.config.window_queries;
@@ -203,7 +205,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Notes that a worker will not search an assigned task.
+    /// Notes that a worker dropped an assigned task. Drops its block.
     pub(super) fn dropped(&mut self, block: BlockId, pass: PassId) {
         if self.searching(block, pass).is_some() {
             self.searches.remove(&block);
@@ -230,8 +232,8 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Sends the results of a pass to the supermaster for verification. A drain drops the block,
-    /// because the blocks before it may have been dropped.
+    /// Sends the results of a pass to the supermaster for verification. During a drain the block is
+    /// dropped, because the blocks before it may have been dropped.
     pub(super) fn send_for_verification(
         &mut self,
         now: Time,
@@ -247,7 +249,8 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Hands the supermaster's verdict on a pass to the works.
+    /// Receives the supermaster's verdict on a pass, and starts the work that decides the next
+    /// step.
     pub(super) fn verified(&mut self, block: BlockId, pass: PassId, verdict: P) {
         let Some(search) = self.searching(block, pass) else { return };
         search.set_awaits_verification(false);
@@ -289,8 +292,9 @@ impl<P: Payload> Master<P> {
 
     /// Chooses the worker that answers for each partition, before the first round, where several
     /// workers hold a partition. Alignment may take much longer than the search, and the search was
-    /// distributed by chance. The partition with the largest question comes first. Each goes to the
-    /// worker with the fewest bytes to answer that holds the partition and has the queries.
+    /// distributed by chance. Partitions are assigned by the size of their question, the largest
+    /// first. Each goes to the worker with the fewest bytes to answer, among those that hold it and
+    /// have the queries.
     fn balance_answers(&mut self, block: BlockId, pass: PassId, parts: &[(PartitionId, P)]) {
         let replicated = self.has_replicas();
         let known = self.searches.get_mut(&block).filter(|search| search.pass() == pass);

@@ -1,11 +1,11 @@
-//! The blocks that a master has not finished.
+//! The blocks that a master has received and not finished.
 
 use std::collections::BTreeMap;
 
 use crate::ids::BlockId;
 
-/// Blocks from the arrival of their queries until their output is finished, each with its number of
-/// queries.
+/// Number of queries of each unfinished block. A block is unfinished from the arrival of its
+/// queries until its output is finished.
 #[derive(Debug, Default)]
 pub struct UnfinishedBlocks {
     blocks: BTreeMap<BlockId, u64>,
@@ -19,17 +19,17 @@ impl UnfinishedBlocks {
         self.queries = self.queries + queries - before;
     }
 
-    /// Removes a block, if it is there.
+    /// Removes a block, if it is unfinished.
     pub fn remove(&mut self, block: BlockId) {
         self.queries -= self.blocks.remove(&block).unwrap_or(0);
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of unfinished blocks.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Returns the number of their queries.
+    /// Returns the number of queries in all unfinished blocks.
     pub fn queries(&self) -> u64 {
         self.queries
     }

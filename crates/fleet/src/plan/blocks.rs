@@ -1,65 +1,68 @@
-//! Chooses the number of partitions, the size of blocks, and the limits that grow with them.
+//! Chooses the number of partitions, the size of blocks, and the limits that depend on them.
 
 use super::Request;
 use crate::config::Config;
 use crate::payload::Weight;
 use crate::topology::Shape;
 
-/// Partitions that a worker of a group with several replicas holds: enough for replicas to begin at
-/// different partitions.
+/// Fewest partitions per worker, as far as the database allows. With several of them, the replicas
+/// of a group can begin at different partitions.
 const PARTITIONS_PER_WORKER: u32 = 4;
-/// Tasks of a block per worker when there are so few blocks that each of them must keep all workers
-/// busy.
+/// Most partitions per worker of a group. With this many tasks per worker, a single block keeps all
+/// workers busy.
 const TASKS_PER_WORKER: u32 = 4;
-/// Tasks per worker in the whole job that the plan aims for by cutting the database finer. At the
-/// end of the job a worker waits for half a task on average.
+/// Tasks per worker in the whole job for which the plan cuts the database. A worker waits for half
+/// a task on average at the end of the job.
 const MANY_TASKS: u64 = 64;
-/// Tasks per worker in the whole job as long as partitions stay large. Otherwise a block that takes
-/// a group long would make the group end after the others.
+/// Tasks per worker in the whole job for which the plan cuts the database as long as partitions
+/// stay large. With fewer tasks, a group whose last block takes long would end after the others.
 const FINE_TASKS: u64 = 256;
-/// Residues of a large partition: searching it with a small block of queries takes seconds.
+/// Residues of a large partition. Its search with a small block of queries takes seconds.
 const LARGE_RESIDUES: u64 = 8 << 20;
-/// Most workers of a group per large partition. If more workers search a block, fewer blocks are
-/// searched at once, and less output waits for earlier blocks.
+/// Most workers of a group per large partition. The more partitions there are, the more workers
+/// search one block. Then fewer blocks are searched at once, and less output waits for earlier
+/// blocks.
 const WORKERS_PER_PARTITION: u32 = 4;
-/// Aim for this many tasks per worker by making blocks smaller, once the database cannot be cut
-/// finer. It is fewer than above, because smaller blocks read the database more often.
+/// Tasks per worker for which the plan makes blocks smaller, once the database cannot be cut finer.
+/// It is smaller than the other two numbers, because smaller blocks read the database more often.
 const ENOUGH_TASKS: u64 = 32;
-/// Aim for this many blocks per group by making blocks smaller. Groups receive whole blocks, so at
-/// the end a group waits for half a block on average.
+/// Blocks per group for which the plan makes blocks smaller. Groups receive whole blocks, so a
+/// group waits for half a block on average at the end of the job.
 const BLOCKS_OF_GROUP: u64 = 80;
-/// Default residues of a block of queries: enough to read the database rarely.
+/// Default number of residues in a block of queries: enough that the database is rarely read.
 pub const BLOCK_RESIDUES: u64 = 50_000;
-/// Default for the most queries of a block.
+/// Default for the most queries in a block.
 pub const BLOCK_QUERIES: u64 = 1000;
-/// Unfinished full blocks that a group may have, if they are full because of their many queries.
+/// Number of unfinished blocks that a group may have when blocks are full because of their many
+/// queries.
 const FULL_BLOCKS: u64 = 10;
-/// Full blocks of a segment in the same case.
+/// Number of blocks in a segment when blocks are full because of their many queries.
 const SEGMENT_BLOCKS: u64 = 2;
-/// Least residues of a partition, unless a worker of a replica would then have no partition.
+/// Fewest residues of a partition, unless some worker would then have no partition.
 const LEAST_RESIDUES: u64 = 256 * 1024;
-/// Most partitions of a database.
+/// Most partitions of a database, unless some worker would then have no partition.
 const MOST_PARTITIONS: u32 = 4096;
-/// Bytes of output per rank that may wait for an earlier block: an eighth of what a rank may hold
-/// by default.
+/// Bytes of output per rank that may wait for an earlier block: an eighth of
+/// [`Config::result_memory`], the bytes that a rank may hold by default.
 const WAITING_PER_RANK: u64 = 32 << 20;
-/// Tasks of unfinished blocks per worker of a group: one being searched, one waiting, two being
-/// answered.
+/// Tasks of unfinished blocks per worker of a group: one that it searches, one that waits, and two
+/// about which it answers questions.
 const OPEN_TASKS: u64 = 4;
 
-/// When a block of queries is complete: after a batch, once it has enough residues or queries.
+/// Limits at which a block of queries is complete. A block ends after the first batch with which it
+/// reaches one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockLimits {
     /// Residues of a batch of BLAST+.
     pub batch_residues: u64,
-    /// Residues with which a block is complete.
+    /// Number of residues with which a block is complete.
     pub block_residues: u64,
-    /// Queries with which a block is complete.
+    /// Number of queries with which a block is complete.
     pub block_queries: u64,
 }
 
 impl BlockLimits {
-    /// Whether a block is complete with the batches it has.
+    /// Whether a block of this weight is complete.
     pub fn is_full(&self, block: Weight) -> bool {
         block.sequences > 0
             && (block.residues >= self.block_residues || block.sequences >= self.block_queries)
@@ -67,7 +70,7 @@ impl BlockLimits {
 }
 
 impl Request {
-    /// Returns the largest number of partitions for the database.
+    /// Returns the largest number of partitions into which the database may be cut.
     pub(super) fn most_partitions(&self, workers: u32, replicas: u32) -> u32 {
         let sequences = u32::try_from(self.database.sequences.max(1)).unwrap_or(u32::MAX);
         if let Some(partitions) = self.user_settings.partitions {
@@ -75,12 +78,13 @@ impl Request {
         }
         let by_size = (self.database.residues / LEAST_RESIDUES).min(self.database.sequences);
         let most = by_size.clamp(1, u64::from(MOST_PARTITIONS)) as u32;
-        // A worker without a partition would be idle.
+        // A worker without a partition would be idle, so there are at least enough partitions for
+        // all.
         let holders = workers.div_ceil(replicas).min(sequences);
         most.min(TASKS_PER_WORKER * workers).max(holders)
     }
 
-    /// Returns the number of partitions that gives each worker enough tasks.
+    /// Returns the number of partitions with which each worker gets enough tasks.
     pub(super) fn partitions(
         &self,
         workers: u32,
@@ -97,8 +101,8 @@ impl Request {
         u32::try_from(cut(MANY_TASKS).max(fine)).unwrap_or(u32::MAX).max(few)
     }
 
-    /// Returns the residues of a block of queries, in whole batches: fewer than the default if
-    /// several ranks would not have enough tasks.
+    /// Returns the residues of a block of queries, in whole batches. It is less than the default if
+    /// there would not be enough tasks for several ranks.
     pub(super) fn block_residues(&self, workers: u32, groups: u32, partitions: u32) -> u64 {
         if let Some(wish) = self.user_settings.block_residues {
             return wish;
@@ -112,21 +116,21 @@ impl Request {
         batches.saturating_mul(batch).max(batch).min(most)
     }
 
-    /// Estimates the number of blocks, if the queries were counted.
+    /// Estimates the number of blocks; `None` if the queries were not counted.
     pub(super) fn blocks(&self, block_residues: u64) -> Option<u32> {
-        // A block has at least one batch, and on average half a query more than the limit.
+        // A block has at least one batch, and exceeds the limit by half a query on average.
         let queries = self.queries?;
         let block = block_residues.max(self.batch_residues).max(1);
         Some(u32::try_from(queries.residues.div_ceil(block).max(1)).unwrap_or(u32::MAX))
     }
 
-    /// Returns the settings with limits that fit the number of ranks.
+    /// Returns the settings, with limits raised to fit the number of ranks.
     pub(super) fn limits(&self, config: &Config, shape: Shape, block_residues: u64) -> Config {
         let groups = u64::from(shape.groups.max(1));
         let workers = u64::from(shape.ranks).div_ceil(groups);
         let partitions = u64::from(shape.partitions.max(1));
         let window = (OPEN_TASKS * workers).div_ceil(partitions);
-        // Blocks that a group asks for when it runs short.
+        // The number of blocks that a group asks for when it has few tasks left.
         let short = (workers as f64 * config.look_ahead / partitions as f64).ceil() as u64;
         let segment = short.saturating_mul(block_residues.min(BLOCK_RESIDUES));
         let segment =
@@ -138,7 +142,7 @@ impl Request {
             window_queries: config.window_queries.max(queries_of(window.max(FULL_BLOCKS))),
             segment_queries: config.segment_queries.max(queries_of(short.max(SEGMENT_BLOCKS))),
             segment_residues: segment,
-            // A segment for each group; a residue of queries takes about a byte.
+            // One segment for each group. A residue of a query takes about a byte.
             read_ahead: config.read_ahead.max(groups.saturating_mul(segment)),
             total: self.queries,
             ..config.clone()

@@ -1,5 +1,5 @@
-//! Lays a job out over its ranks: a pure function of the facts that are known before the job
-//! starts.
+//! Lays a job out over its ranks. The layout is a pure function of the facts that are known before
+//! the job starts.
 
 mod blocks;
 #[cfg(test)]
@@ -16,42 +16,42 @@ use crate::ids::PartitionId;
 use crate::payload::Weight;
 use crate::topology::{Shape, Topology};
 
-/// Approximate ranks of a group. In the simulator the master of 128 workers is busy for 0.2 % of
-/// the time. With more groups their ends would differ more.
+/// Approximate number of ranks in a group. In the simulator the master of 128 workers is busy for
+/// 0.2 % of the time. With smaller groups, the groups would end at more different times.
 const GROUP_RANKS: u32 = 128;
-/// Bytes that a rank needs besides database and output: for the program, queries and hits; and
-/// further bytes per thread.
+/// Bytes of memory that a rank needs besides database and output, for the program, queries and
+/// hits. [`THREAD_MEMORY`] is added for each thread.
 const FIXED_MEMORY: u64 = 128 << 20;
 const THREAD_MEMORY: u64 = 16 << 20;
 
-/// The facts that are known before the job starts.
+/// The facts that are known before the job starts, from which the layout is planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
-    /// Ranks of the job.
+    /// Number of ranks of the job.
     pub ranks: u32,
-    /// Ranks per host that share their part of the database.
+    /// Number of ranks per host that share their partitions of the database in memory.
     pub ranks_per_host: u32,
-    /// Hosts; consecutive ranks are assumed to be on the same one.
+    /// Number of hosts. Consecutive ranks are assumed to be on the same host.
     pub hosts: u32,
-    /// Whether all ranks load the database together (see [`loading`](crate::loading)), or each host
-    /// reads its own part.
+    /// Whether all ranks load the database together (see [`loading`](crate::loading)). Otherwise
+    /// each host reads its own partitions.
     pub broadcast: bool,
-    /// Whether ranks may read their part of the database piece by piece for each block of queries,
-    /// if it does not fit.
+    /// Whether a rank may read its partitions piece by piece for each block of queries, if they do
+    /// not fit into memory.
     pub stream: bool,
-    /// Search threads per rank.
+    /// Number of search threads per rank.
     pub threads: u32,
-    /// Bytes of memory that a rank may use. The ranks of a host share their memory of the database.
+    /// Bytes of memory that a rank may use, including its share of the database memory of its host.
     pub memory: u64,
-    /// The database.
+    /// Size of the database.
     pub database: Size,
-    /// All queries, if they were counted.
+    /// Weight of all queries, if they were counted.
     pub queries: Option<Weight>,
-    /// Residues of a batch of BLAST+; batches are never cut.
+    /// Residues of a batch of BLAST+. Blocks consist of whole batches.
     pub batch_residues: u64,
-    /// Most residues of a block of queries, unless the user chose a number.
+    /// Most residues of a block of queries, if the user chose no number.
     pub most_block_residues: u64,
-    /// Most queries of a block.
+    /// Number of queries with which a block is complete.
     pub block_queries: u64,
     /// Settings that the user chose.
     #[serde(rename = "wishes")]
@@ -61,72 +61,74 @@ pub struct Request {
 /// Size of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
-    /// Bytes in memory.
+    /// Size of the database in memory, in bytes.
     pub bytes: u64,
-    /// Residues.
+    /// Number of residues.
     pub residues: u64,
-    /// Sequences.
+    /// Number of sequences.
     pub sequences: u64,
 }
 
 /// Settings that the user chose; the plan chooses those that are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserSettings {
-    /// `-groups`.
+    /// `-groups`: number of groups.
     pub groups: Option<u32>,
-    /// `-replicas`, per group.
+    /// `-replicas`: replicas of the database in each group.
     pub replicas: Option<u32>,
-    /// `-partitions`; never more than there are sequences.
+    /// `-partitions`: number of partitions, never more than the number of sequences.
     pub partitions: Option<u32>,
     /// Whether masters have ranks of their own.
     pub dedicated: Option<bool>,
-    /// `-result_memory`; by default up to [`Config::result_memory`], as far as there is memory.
+    /// `-result_memory` in bytes. By default it is up to [`Config::result_memory`], as far as
+    /// memory remains.
     pub result_memory: Option<u64>,
     /// `-block_residues`.
     pub block_residues: Option<u64>,
-    /// `-segment_size`.
+    /// `-segment_size` in residues.
     pub segment_residues: Option<u64>,
 }
 
-/// A layout and its costs.
+/// The layout of a job over its ranks, and its costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Layout {
     /// Numbers of ranks, groups, replicas and partitions.
     pub shape: Shape,
-    /// Roles and ranks.
+    /// The roles of the ranks, and the partitions of the workers.
     pub topology: Topology,
-    /// Settings for this number of ranks and queries.
+    /// Settings, with limits for this number of ranks and queries.
     pub config: Config,
-    /// Residues with which a block of queries is complete, after a whole batch.
+    /// Number of residues with which a block of queries is complete, after a whole batch.
     pub block_residues: u64,
-    /// Search threads per worker.
+    /// Number of search threads per worker.
     pub threads: u32,
-    /// Bytes of the database on the rank that holds most. Of memory that the ranks of a host share,
-    /// only the rank's part counts.
+    /// Bytes of the database on the rank that holds most. If the ranks of a host share memory, only
+    /// the rank's share of it counts.
     pub database_memory: u64,
-    /// Bytes that the rank with most memory uses in all.
+    /// Bytes of memory that the rank with most memory uses, for all purposes.
     pub memory: u64,
-    /// Bytes of the database on the host that holds most.
+    /// Bytes of the database on the host that holds most of it.
     pub host_memory: u64,
     /// Whether all ranks load the database together.
     pub broadcast: bool,
-    /// Bytes of memory through which a worker reads its part of the database for each block, if the
-    /// part does not fit.
+    /// Bytes of memory through which a worker reads its partitions for each block, if they do not
+    /// fit into memory; otherwise `None`.
     pub streamed: Option<u64>,
-    /// Bytes that all hosts read from the file system; an upper limit if each reads for itself.
+    /// Bytes that all hosts together read from the file system. It is an upper limit if each host
+    /// reads for itself.
     pub bytes_read: u64,
-    /// Bytes that hosts receive from each other while the database is loaded.
+    /// Bytes that hosts receive from each other while they load the database.
     pub bytes_broadcast: u64,
-    /// Expected share of the workers' time that is used. The rest is lost to unequal shares of the
-    /// database, and to waiting at the end of the job if the blocks are known. Assumes that all
-    /// residues take the same time.
+    /// Expected share of the workers' time that is used for searching. The rest is lost to unequal
+    /// shares of the database. If the number of blocks is known, waiting at the end of the job
+    /// counts, too. Assumes that all residues take the same time.
     pub balance: f64,
 }
 
-/// A layout that is impossible.
+/// Error for a layout that is impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
-    /// The database does not fit.
+    /// The database does not fit into the memory of the ranks.
     #[error(
         "the database does not fit: a rank would need {needed} bytes of memory and may use {available}; give each rank \
          that much, or use at least {least_ranks} ranks{fewer_replicas}"
@@ -138,10 +140,10 @@ pub enum LayoutError {
         available: u64,
         /// Least number of ranks with which the database would fit.
         least_ranks: u64,
-        /// Further advice.
+        /// Further advice about `-groups` and `-replicas`; may be empty.
         fewer_replicas: &'static str,
     },
-    /// No memory is left for the database.
+    /// The memory of a rank does not suffice for any part of the database.
     #[error(
         "{available} bytes of memory per rank are too little: {needed} are needed besides the database"
     )]
@@ -151,25 +153,25 @@ pub enum LayoutError {
         /// Bytes that a rank may use.
         available: u64,
     },
-    /// A user's setting that is impossible.
+    /// A setting that the user chose is impossible.
     #[error("{option} {given} is not possible: it must be from 1 to {most} {reason}")]
     Wish {
-        /// The name of the option.
+        /// Name of the option.
         option: &'static str,
-        /// Its value.
+        /// Value of the option.
         given: u32,
         /// The largest possible value.
         most: u64,
-        /// The reason.
+        /// Reason for the largest value.
         reason: &'static str,
     },
 }
 
 impl Request {
-    /// Lays the job out.
+    /// Lays the job out over its ranks.
     ///
     /// # Errors
-    /// If the database does not fit into the ranks' memory, or a user's setting is impossible. The
+    /// The database does not fit into the ranks' memory, or a user's setting is impossible. The
     /// error has the numbers.
     pub fn plan(&self, config: &Config) -> Result<Layout, LayoutError> {
         self.check()?;
@@ -179,7 +181,7 @@ impl Request {
         if room == 0 {
             return Err(LayoutError::NoMemory { needed: other, available: self.memory });
         }
-        // Workers that hold the database together.
+        // The number of workers that are needed to hold the database together.
         let holders = match self.database.bytes <= room.saturating_mul(self.sharers()) {
             true => 1,
             false => self.database.bytes.div_ceil(room),
@@ -216,12 +218,12 @@ impl Request {
         Ok(())
     }
 
-    /// Number of ranks that share their part of the database.
+    /// Returns the number of ranks of a host that share their partitions in memory.
     fn sharers(&self) -> u64 {
         u64::from(self.ranks_per_host.clamp(1, self.ranks.max(1)))
     }
 
-    /// Returns the memory that a rank needs, in bytes, not counting the database.
+    /// Returns the bytes of memory that a rank needs besides the database.
     pub fn other_memory(&self, config: &Config) -> u64 {
         FIXED_MEMORY + u64::from(self.threads) * THREAD_MEMORY + self.least_result_memory(config)
     }
@@ -230,7 +232,7 @@ impl Request {
         self.user_settings.result_memory.unwrap_or_else(|| config.least_result_memory())
     }
 
-    /// Gives the remaining memory to results, unless the user chose a number.
+    /// Gives the remaining memory to results, unless the user chose a number of bytes.
     fn add_result_memory(&self, mut layout: Layout) -> Layout {
         let least = self.least_result_memory(&layout.config);
         let most =
@@ -246,7 +248,7 @@ impl Request {
             .clamp(1, most.clamp(1, u64::from(self.ranks)) as u32)
     }
 
-    /// Computes the costs of a layout if it fits.
+    /// Computes the costs of a layout, or an error if it does not fit into memory.
     fn assess(
         &self,
         shape: Shape,
@@ -258,7 +260,8 @@ impl Request {
         let most = topology.workers.iter().map(|worker| worker.partitions.len() as u64).max();
         let most = most.unwrap_or(0);
         let share = most as f64 / f64::from(shape.partitions);
-        // Either each rank of a host holds its own partitions, or all share everything.
+        // Either each rank of a host holds its own partitions, or all ranks of the host share the
+        // whole database.
         let own = (self.database.bytes as f64 * share).ceil() as u64;
         let database_memory = own.min(self.database.bytes.div_ceil(self.sharers()));
         let memory = other + database_memory;
@@ -287,12 +290,12 @@ impl Request {
         let blocks = self.blocks(block_residues);
         let (bytes_read, bytes_broadcast) = match self.broadcast {
             true => (self.database.bytes, held.saturating_sub(self.database.bytes)),
-            // Each worker reads its part for each block.
+            // Each worker reads its partitions again for each block.
             false if streamed.is_some() => {
                 let blocks = blocks.unwrap_or(1).into();
                 (self.database.bytes.saturating_mul(blocks), 0)
             }
-            // A host reads its part when it first searches a block in it.
+            // A host reads a partition when one of its workers first searches a block in it.
             false => match blocks {
                 Some(blocks) => (held.min(self.database.bytes.saturating_mul(blocks.into())), 0),
                 None => (held, 0),
@@ -318,7 +321,7 @@ impl Request {
         })
     }
 
-    /// Number of different partitions on each host.
+    /// Returns the number of different partitions on each host.
     fn held_by_hosts(&self, topology: &Topology) -> Vec<u64> {
         let hosts = self.hosts.clamp(1, self.ranks.max(1));
         let ranks_of_host = self.ranks.div_ceil(hosts).max(1);
@@ -332,8 +335,8 @@ impl Request {
     }
 
     fn balance(&self, topology: &Topology, blocks: Option<u32>) -> f64 {
-        // Replicas begin at different partitions, which evens out shares; a single one has the
-        // imbalance of its largest share.
+        // Several replicas begin at different partitions, which evens out unequal shares. With a
+        // single replica, the worker with the largest share takes longest.
         let shares = topology.groups.iter().map(|group| {
             let members =
                 &topology.workers[group.workers.start as usize..group.workers.end as usize];
@@ -343,7 +346,7 @@ impl Request {
             if single { sum as f64 / (most * members.len()) as f64 } else { 1.0 }
         });
         let shares = shares.fold(1.0, f64::min);
-        // At the end each worker waits for half a task on average.
+        // At the end of the job each worker waits for half a task on average.
         let Some(blocks) = blocks else { return shares };
         let tasks =
             f64::from(blocks) * f64::from(topology.partitions) / topology.workers.len() as f64;
@@ -378,7 +381,7 @@ impl fmt::Display for Layout {
     }
 }
 
-/// Formats a size for messages.
+/// Formats a number of bytes with a unit, for messages.
 fn size(bytes: u64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     match units.into_iter().find(|&(unit, _)| bytes as f64 >= unit) {

@@ -94,7 +94,7 @@ fn a_database_that_does_not_fit_is_refused_with_numbers() {
 fn a_database_that_does_not_fit_may_be_read_part_by_part() {
     let mut request = request(4, 2 * GIB, 40 * GIB);
     request.stream = true;
-    // Three blocks.
+    // 150,000 residues in blocks of 50,000 make three blocks.
     request.queries = residues(150_000);
     request.user_settings.block_residues = Some(50_000);
     let layout = plan(&request).unwrap();
@@ -153,7 +153,7 @@ fn results_get_the_remaining_memory() {
     };
     let mib = |mib: u64| mib << 20;
     assert_eq!(result_memory(8 * GIB, None).unwrap(), (256, true));
-    // 192 for program and threads, 512 for half of the database.
+    // In MiB: 192 for program and threads, and 512 for half of the database.
     assert_eq!(result_memory(mib(192 + 512 + 100), None).unwrap(), (100, true));
     assert_eq!(result_memory(mib(192 + 512 + 100), Some(mib(30))).unwrap(), (30, true));
     let most = mib(192 + 512 + 19);
@@ -173,13 +173,14 @@ fn blocks_are_smaller_where_tasks_would_be_few() {
     };
     assert_eq!(block(32_768, None), BLOCK_RESIDUES, "what comes from a pipe cannot be counted");
     assert_eq!(block(4, residues(700_000)), BLOCK_RESIDUES);
-    // 256 groups of 128 workers, each with 32 tasks on 32 partitions: 32,768 blocks.
+    // 256 groups of 128 workers. Each worker needs 32 tasks and a block has 32 partitions, so there
+    // are 32,768 blocks.
     assert_eq!(block(32_768, residues(32_768 * 25_000)), 20_000, "whole batches");
     assert_eq!(block(32_768, residues(32_768 * 60_000)), BLOCK_RESIDUES);
     assert_eq!(block(32_768, residues(1_000_000)), 10_000, "a batch is never cut");
     let mut finer = request(32_768, 8 * GIB, GIB);
     finer.queries = residues(256 * 80 * 30_000);
-    // However finely the database is cut, a group waits for half a block at the end.
+    // However finely the database is cut, a group waits for half a block at the end of the job.
     assert_eq!(plan(&finer).unwrap().block_residues, 30_000);
     let mut wish = request(32_768, 8 * GIB, GIB);
     wish.queries = residues(1_000_000);
@@ -195,7 +196,7 @@ fn the_database_is_cut_so_that_every_worker_has_many_tasks() {
         plan(&request).unwrap().shape.partitions
     };
     assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 128, 33, 32]);
-    // Blocks of a small database would be small, so fewer tasks must do.
+    // Partitions of a small database would be too small, so the plan accepts fewer tasks.
     let mut small = request(128, 8 * GIB, GIB / 16);
     small.queries = residues(100 * BLOCK_RESIDUES);
     assert_eq!(plan(&small).unwrap().shape.partitions, 82);

@@ -1,4 +1,4 @@
-//! The simulated machine: network, file system, and speed of ranks.
+//! The simulated machine: its network, its file system, and the speed of its ranks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,56 +7,56 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::Time;
 
-/// Properties of a machine.
+/// Properties of a simulated machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Ranks per host; they share its link.
+    /// Number of ranks per host. They share the link of the host.
     pub ranks_per_host: u32,
-    /// Cores that the ranks of a host share; `None` if each rank has its own.
+    /// Number of cores that the ranks of a host share; `None` if each rank has cores of its own.
     pub cores_per_host: Option<f64>,
-    /// Search threads per rank.
+    /// Number of search threads per rank.
     pub threads: u32,
-    /// Least seconds of a message.
+    /// Least time of a message in seconds.
     pub latency: f64,
-    /// Most random seconds added to a message.
+    /// Most random time added to a message, in seconds.
     pub jitter: f64,
-    /// Bytes per second of a host's link in each direction.
+    /// Bandwidth of a host's link in bytes per second, in each direction.
     pub bandwidth: f64,
-    /// CPU seconds of a rank to send or receive a message.
+    /// CPU time of a rank to send or receive a message, in seconds.
     pub message_cost: f64,
-    /// Whether communication takes its CPU time from the search of its rank; otherwise there is a
-    /// spare core.
+    /// Whether communication takes its CPU time from the search of its rank. Otherwise there is a
+    /// spare core for it.
     pub shared_core: bool,
-    /// Bytes per second of the file system in all.
+    /// Bandwidth of the file system in bytes per second, for all clients together.
     pub file_rate: f64,
-    /// Bytes per second of the file system for one client.
+    /// Bandwidth of the file system in bytes per second, for one client.
     pub client_rate: f64,
-    /// Clients that the file system serves at once; others wait.
+    /// Number of clients that the file system serves at once. Other clients wait.
     pub clients: u32,
-    /// Seconds per contiguous write.
+    /// Seconds that each contiguous write takes in addition to its transfer.
     pub write_latency: f64,
-    /// Files opened, or directories listed, per second.
+    /// Number of files opened, or directories listed, per second.
     pub opens: f64,
-    /// Whether a rank answers no messages while MPI writes.
+    /// Whether a rank handles no messages while it writes by MPI.
     pub blocking_writes: bool,
     /// Bytes of memory that a rank may use.
     pub memory: u64,
-    /// Bytes per second of a rank's own spool.
+    /// Bandwidth of a rank's own spool in bytes per second.
     pub spool_rate: f64,
-    /// Speed of a rank relative to the one on which the task times were measured.
+    /// Speed of a rank, relative to the rank on which the task times were measured.
     pub speed: f64,
-    /// Standard deviation of the logarithm of a task's time, independent of the task.
+    /// Standard deviation of the logarithm of the random factor of a work's time.
     pub noise: f64,
     /// Share of ranks that are slow.
     pub stragglers: f64,
-    /// Factor by which works of slow ranks take longer.
+    /// Factor by which works take longer on slow ranks.
     pub straggler_factor: f64,
 }
 
 impl Machine {
-    /// A Blue Gene/P in virtual node mode, as Lin et al. describe it: four ranks and 2 GB a node,
-    /// an I/O node for 64 compute nodes, GPFS; 425 MB/s torus links. The rate of 5,000 opened files
-    /// a second is a guess.
+    /// Returns a Blue Gene/P in virtual node mode, as Lin et al. describe it: four ranks and 2 GB a
+    /// node, an I/O node for 64 compute nodes, GPFS, and 425 MB/s torus links. The rate of 5,000
+    /// opened files a second is a guess.
     pub fn blue_gene(ranks: u32) -> Machine {
         let io_nodes = (f64::from(ranks) / 256.0).max(1.0);
         Machine {
@@ -83,8 +83,8 @@ impl Machine {
         }
     }
 
-    /// One host for this many ranks, with a local file system. A message waits until its receiver
-    /// looks for one.
+    /// Returns one host for all ranks, with a local file system. The latency is long, because a
+    /// message waits until its receiver polls.
     pub fn local(ranks: u32) -> Machine {
         Machine {
             ranks_per_host: ranks.max(1),
@@ -110,8 +110,8 @@ impl Machine {
         }
     }
 
-    /// A current cluster: a rank per socket with 256 GB, 100 Gbit links, a parallel file system of
-    /// 100 GB/s that opens 50,000 files a second.
+    /// Returns a current cluster: a rank per socket with 256 GB, 100 Gbit links, and a parallel
+    /// file system of 100 GB/s that opens 50,000 files a second.
     pub fn modern() -> Machine {
         Machine {
             ranks_per_host: 2,
@@ -138,28 +138,28 @@ impl Machine {
     }
 }
 
-/// The links of hosts.
+/// The network of the hosts. Each host has one link in each direction.
 #[derive(Clone, Debug)]
 pub struct Network {
     latency: u64,
     seconds_per_byte: f64,
     ranks_per_host: u32,
-    /// For each host, the time until which its link is busy, out and in.
+    /// Time until which the link of each host is busy with sending (`out`) and receiving (`into`).
     out: Vec<u64>,
     into: Vec<u64>,
 }
 
-/// Times at which a message has left and has arrived.
+/// Times at which a message leaves its sender and reaches its receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
-    /// When the sender's memory is free again.
+    /// Time when the message has left, so that the sender's memory is free again.
     pub sent: Time,
-    /// When the receiver has the message.
+    /// Time when the message has reached the receiver.
     pub arrived: Time,
 }
 
 impl Network {
-    /// Creates the network of this many ranks.
+    /// Creates the network of `ranks` ranks.
     pub fn new(machine: &Machine, ranks: u32) -> Network {
         let hosts = ranks.div_ceil(machine.ranks_per_host.max(1)) as usize;
         Network {
@@ -171,7 +171,7 @@ impl Network {
         }
     }
 
-    /// Sends a message; returns its times.
+    /// Sends a message of `bytes` bytes between two ranks. Returns its times.
     pub fn send(&mut self, now: Time, from: u32, to: u32, bytes: u64) -> Delivery {
         if from == to {
             return Delivery { sent: now, arrived: now };
@@ -185,13 +185,13 @@ impl Network {
     }
 }
 
-/// The shared file system.
+/// The file system that all ranks share.
 #[derive(Clone, Debug)]
 pub struct FileSystem {
     seconds_per_byte: f64,
     client_seconds_per_byte: f64,
     latency: f64,
-    /// End times of the clients that are being served.
+    /// Times at which the transfers being served end, the earliest first.
     served: BinaryHeap<Reverse<u64>>,
     clients: usize,
     busy: u64,
@@ -213,7 +213,7 @@ impl FileSystem {
         }
     }
 
-    /// Reads or writes bytes of a client in this many contiguous accesses; returns the end time.
+    /// Transfers bytes of one client in `stretches` contiguous accesses. Returns the end time.
     pub fn transfer(&mut self, now: Time, bytes: u64, stretches: usize) -> Time {
         let mut start = now.0;
         if self.served.len() >= self.clients

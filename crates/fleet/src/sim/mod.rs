@@ -1,9 +1,9 @@
-//! A seeded discrete-event simulator that drives the roles.
+//! A seeded discrete-event simulator of the roles.
 //!
-//! It is a driver like any other: it routes messages and carries out works. Only time is virtual. A
-//! [`Machine`](machine::Machine) determines how long messages take; a
-//! [`Workload`](workload::Workload) determines how long works take and what they produce. Its
-//! [`Job`](world::Job) determines every run completely.
+//! The simulator is a driver like any other: it delivers messages and carries out works. Only time
+//! is virtual. A [`Machine`](machine::Machine) determines how long messages take. A
+//! [`Workload`](workload::Workload) determines how long works take and which results they have. A
+//! [`Job`](world::Job), with its seed, determines every run completely.
 
 pub mod ledger;
 pub mod machine;

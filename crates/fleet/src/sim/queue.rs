@@ -1,14 +1,15 @@
-//! Events in the order of their times.
+//! A queue of events, ordered by time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::ids::Time;
 
-/// Future events. Of events at the same time, the one that was added first comes first.
+/// Future events. Among events at the same time, the first one added comes first.
 #[derive(Debug)]
 pub struct Queue<E> {
-    /// Time, number, and index in `events`: small entries, because the heap moves them.
+    /// Time, number, and index in `events` of each event. The entries are small, because the heap
+    /// moves them.
     heap: BinaryHeap<Reverse<(u64, u64, u32)>>,
     events: Vec<Option<E>>,
     free: Vec<u32>,
@@ -21,7 +22,7 @@ impl<E> Queue<E> {
         Queue { heap: BinaryHeap::new(), events: Vec::new(), free: Vec::new(), added: 0 }
     }
 
-    /// Adds an event.
+    /// Adds an event that occurs at `time`.
     pub fn add(&mut self, time: Time, event: E) {
         let place = match self.free.pop() {
             Some(place) => place,
@@ -35,7 +36,7 @@ impl<E> Queue<E> {
         self.added += 1;
     }
 
-    /// Removes and returns the next event.
+    /// Removes and returns the next event, with its time.
     pub fn next(&mut self) -> Option<(Time, E)> {
         let Reverse((time, _, place)) = self.heap.pop()?;
         self.free.push(place);

@@ -5,34 +5,34 @@ use serde::{Deserialize, Serialize};
 use super::startup::Phase;
 use crate::traffic::Traffic;
 
-/// Figures of a run. Times are in seconds; sums are over all workers.
+/// Figures of a simulated run. Times are in seconds. "In sum" means the sum over all workers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Ranks that search.
+    /// Number of ranks that search.
     pub workers: u32,
-    /// Groups.
+    /// Number of groups.
     pub groups: u32,
-    /// Tasks searched.
+    /// Number of tasks searched.
     pub tasks: u64,
-    /// From the start to the end of the job.
+    /// Time from the start to the end of the job.
     pub makespan: f64,
-    /// Part of the makespan before the first block is searched.
+    /// Time before the first block is searched; a part of the makespan.
     pub startup: f64,
-    /// Phases of that part.
+    /// Phases of the startup.
     pub phases: Vec<Phase>,
-    /// Time of searching, in sum.
+    /// Time for searching tasks, in sum.
     pub search: f64,
-    /// Time of answering rounds (traceback, formatting), in sum.
+    /// Time for answering the questions of rounds (traceback, formatting), in sum.
     pub answer: f64,
-    /// Time in which output blocks search lanes by spooling, in sum.
+    /// Time in which search threads wait because pieces are written to the spool, in sum.
     pub blocked: f64,
-    /// Time of writing and sending output while searches go on, in sum.
+    /// Time for writing and sending output while searches go on, in sum.
     pub output: f64,
-    /// Time of search lanes without work, in sum.
+    /// Time in which search threads have no work, in sum.
     pub idle: f64,
-    /// Mean over workers of the time between their last work and the end.
+    /// Mean time between a worker's last work and the end of the job.
     pub tail: f64,
     /// (search + answer) / (workers × makespan).
     pub worker_efficiency: f64,
@@ -48,18 +48,19 @@ pub struct Report {
     pub worker_traffic: Traffic,
     /// Share of the makespan in which the supermaster handled messages.
     pub supermaster_load: f64,
-    /// Share of the makespan in which the supermaster read queries, or opened or closed the output,
-    /// at the same time.
+    /// Fraction of the makespan in which the supermaster carried out works: it read queries, opened
+    /// and closed the output, verified blocks, or wrote partial grains. It handles messages at the
+    /// same time.
     pub reading_load: f64,
-    /// Load of the busiest master.
+    /// Fraction of the makespan in which the busiest master was busy.
     pub master_load: f64,
     /// Number of messages that the busiest master sent.
     pub master_messages: u64,
-    /// Microseconds of a master per task.
+    /// Time of all masters per task, in microseconds.
     pub master_per_task: f64,
-    /// Most bytes of output that a worker held.
+    /// Most bytes of output that any worker held at a time.
     pub peak_memory: u64,
-    /// Most bytes of finished output of all workers that waited for an earlier block.
+    /// Most bytes of finished output that waited for an earlier block at a time.
     pub waiting: u64,
     /// Bytes of formatted pieces written to spools.
     pub spooled: u64,

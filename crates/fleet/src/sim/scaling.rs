@@ -1,4 +1,5 @@
-//! Large jobs with the driver's own layout, to show how far a search scales.
+//! Simulates large jobs with the layout that the driver would choose, to show how far a search
+//! scales.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,22 +14,22 @@ use super::startup::Startup;
 use super::workload::{Distribution, Source, Workload};
 use super::world::Job;
 
-/// Most bytes of a database volume, by default (`makeblastdb -max_file_sz`).
+/// Default size limit of a database volume in bytes (`makeblastdb -max_file_sz`).
 const VOLUME_BYTES: u64 = 3_000_000_000;
-/// Residues of a batch of BLAST+, by default.
+/// Default number of residues in a batch of BLAST+.
 const BATCH_RESIDUES: u64 = 10_000;
 
-/// Seconds to read a residue of the queries and to compress it for sending.
+/// Seconds per residue to read the queries and to compress them for sending.
 const READ_SECONDS: f64 = 40e-9;
-/// Seconds to mask a residue of the queries and to compute its statistics: 12 to 28 ms were
-/// measured for 50,000.
+/// Seconds per residue to mask the queries and to compute their statistics. Measured: 12 to 28 ms
+/// for 50,000 residues.
 const PREPARE_SECONDS: f64 = 400e-9;
 
-/// How many of 100 proteins needed one, two, and up to five iterations of `psiblast` against
-/// 176,606 (docs/cluster.md).
+/// How many of 100 proteins needed one, two, three, four and five iterations of `psiblast` against
+/// 176,606 subjects (docs/cluster.md).
 const ROUNDS: [f64; 5] = [0.0, 32.0, 13.0, 6.0, 49.0];
 
-/// A machine, with the search that it runs.
+/// Kind of a simulated machine, with the search that runs on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MachineKind {
@@ -39,7 +40,7 @@ pub enum MachineKind {
     Modern,
 }
 
-/// A job of some size.
+/// A job to simulate: its machine, its search and its size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
     /// The machine and the search.
@@ -48,23 +49,23 @@ pub struct Scale {
     pub ranks: u32,
     /// Number of queries.
     pub queries: u32,
-    /// How blocks get to groups.
+    /// Method by which blocks get to the groups.
     pub schedule: Schedule,
-    /// Order in which blocks are handed out, if not the driver's own.
+    /// Order in which blocks are handed out; `None` for the driver's default.
     pub order: Option<QueryOrder>,
-    /// The largest number of iterations of a query (`psiblast -num_iterations`), at most five.
+    /// Largest number of iterations of a query (`psiblast -num_iterations`), at most five.
     pub iterations: u32,
-    /// How output gets into the file.
+    /// Method by which the output gets into the file.
     pub strategy: Strategy,
-    /// Settings that the user chose; the rest is chosen as for any search.
+    /// Settings that the user chose. The others are chosen as for a real job.
     #[serde(rename = "wishes")]
     pub user_settings: UserSettings,
-    /// Determines the queries and all random times.
+    /// Seed that determines the queries and all random times.
     pub seed: u64,
 }
 
 impl Scale {
-    /// Returns the job of the paper's figure 5: 250,000 queries.
+    /// Returns the job of figure 5 of the paper by Lin et al., with 250,000 queries.
     pub fn blue_gene(ranks: u32) -> Scale {
         Scale {
             kind: MachineKind::BlueGene,
@@ -84,7 +85,7 @@ impl Scale {
         Scale { kind: MachineKind::Modern, queries: 10_000_000, ..Scale::blue_gene(ranks) }
     }
 
-    /// Returns the machine.
+    /// Returns the properties of the machine.
     pub fn machine(&self) -> Machine {
         match self.kind {
             MachineKind::BlueGene => Machine::blue_gene(self.ranks),
@@ -92,9 +93,9 @@ impl Scale {
         }
     }
 
-    /// Returns the distributions of queries and times. The seconds of other works than searching
+    /// Returns the distributions of queries and times. The times of works other than the search
     /// come from traces of searches on two current cores (2,000 queries, 17 blocks, 68 tasks). A
-    /// core of Blue Gene/P takes ten times as long.
+    /// core of a Blue Gene/P takes ten times as long.
     pub fn distribution(&self) -> Distribution {
         let slower = match self.kind {
             MachineKind::BlueGene => 10.0,
@@ -104,10 +105,11 @@ impl Scale {
             queries: self.queries,
             residues: 333.0,
             residue_spread: 0.7,
-            // 4.8e11 pairs of residues in 2 s on one core (docs/performance.md), with 64 cores.
+            // Measured: 4.8e11 pairs of residues in 2 s on one core (docs/performance.md). A rank
+            // has 64 cores.
             search_seconds: 333.0 * 240e9 / (240e9 * 64.0),
             // Measured (docs/cluster.md): queries that find many more subjects in later iterations
-            // take longer in these.
+            // also take longer in these iterations.
             query_spread: if self.iterations > 1 { 0.7 } else { 0.5 },
             task_spread: 0.1,
             answer_share: 0.15,
@@ -120,7 +122,7 @@ impl Scale {
             piece_spread: 0.7,
             master_bytes: 1000,
             hit_bytes: 40_000.0,
-            // A master took 145 us for a query that found fewer subjects.
+            // Measured: a master took 145 us for a query that found fewer subjects.
             master_seconds: slower * 1e-3,
             work_seconds: slower * 20e-6,
             read_seconds: slower * READ_SECONDS,
@@ -128,8 +130,8 @@ impl Scale {
         };
         match self.kind {
             MachineKind::Modern => usual,
-            // The whole search took 12 hours on 32,768 cores: about 256 s for a sequence of 1,000
-            // bases.
+            // The whole search took 12 hours on 32,768 cores, which is about 256 s for a sequence
+            // of 1,000 bases.
             MachineKind::BlueGene => Distribution {
                 residues: 1000.0,
                 search_seconds: 256.0,
@@ -143,7 +145,7 @@ impl Scale {
         }
     }
 
-    /// How many queries need one iteration, two, and so on.
+    /// Returns the relative numbers of queries that need one iteration, two, and so on.
     fn rounds(&self) -> Vec<f64> {
         let (kept, more) = ROUNDS.split_at((self.iterations as usize).clamp(1, ROUNDS.len()));
         let mut rounds = kept.to_vec();
@@ -180,10 +182,10 @@ impl Scale {
         }
     }
 
-    /// Returns the layout and the job, with all settings that the driver chooses.
+    /// Returns the layout and the job, with the settings that the driver would choose.
     ///
     /// # Errors
-    /// If the layout is impossible.
+    /// The layout is impossible.
     pub fn job(&self) -> Result<(Layout, Job), LayoutError> {
         let request = self.request();
         let config = Config {
@@ -200,7 +202,7 @@ impl Scale {
 }
 
 impl Job {
-    /// Returns the job of a layout on a machine, as the driver would run it.
+    /// Creates the simulated job of a layout on a machine, as the driver would run it.
     pub fn planned(
         layout: &Layout,
         request: &Request,
@@ -240,7 +242,7 @@ mod tests {
         assert_eq!(rounds(3).iter().sum::<f64>(), 100.0);
     }
 
-    /// The simulation uses the same settings as the driver.
+    /// The simulated job must have the settings that the driver would choose.
     #[test]
     fn a_simulated_job_has_the_layout_of_the_driver() {
         for scale in [Scale::blue_gene(4096), Scale { queries: 1000, ..Scale::modern(512) }] {

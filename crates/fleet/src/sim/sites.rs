@@ -1,6 +1,6 @@
-//! Simulates the report at another site. The metadata of a search crosses a link in the order of
-//! the blocks. Makers, ranks of the I/O site, make the report from it, and the first of them, the
-//! manager, writes it as in a job of two sites.
+//! Simulates a search whose report is made at another site. The metadata of the search crosses a
+//! link in the order of the blocks. Ranks of the I/O site, the *makers*, make the report from the
+//! metadata. The first maker, the *manager*, writes it, as in a real job on two sites.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,83 +13,84 @@ use super::workload::{Distribution, Source};
 use crate::ids::Time;
 use crate::topology::Topology;
 
-/// Most bytes of records whose report is not written: with more, the sender waits.
+/// Most bytes of metadata whose report is not written. With more, the sender waits.
 const ROOM: u64 = 64 << 20;
-/// Most blocks per maker that are made ahead of the next block to be written.
+/// Most blocks per maker whose report is made before that of the next block to be written.
 const AHEAD: usize = 2;
 
-/// Costs of metadata compared with a report.
+/// Costs of metadata, in comparison with a report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EncodingCost {
-    /// Bytes of metadata for each byte of the report.
+    /// Bytes of metadata per byte of the report.
     pub share: f64,
-    /// Core seconds at the search site to make the metadata, for each byte of the report, beyond
-    /// the time of writing the report.
+    /// Core time at the search site to encode the metadata, less the time to format the report, in
+    /// seconds per byte of the report.
     pub encode_seconds: f64,
-    /// Core seconds to make the report from the metadata, for each byte of the report.
+    /// Core time at the I/O site to make the report from the metadata, in seconds per byte of the
+    /// report.
     pub report_seconds: f64,
     /// Whether the makers need the database. If so, each of their hosts reads it whole, to verify
-    /// that it is the same.
+    /// that it is the same as at the search site.
     pub is_compared: bool,
 }
 
 /// The link between two sites.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// Bytes per second.
+    /// Bandwidth in bytes per second.
     pub rate: f64,
-    /// Seconds from sending a byte to its arrival.
+    /// Time from sending a byte to its arrival, in seconds.
     pub delay: f64,
 }
 
-/// The I/O site.
+/// The I/O site, where the report is made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportSite {
     /// The link to the search site.
     pub link: Link,
-    /// Number of ranks.
+    /// Number of ranks at this site.
     pub ranks: u32,
-    /// The machine.
+    /// Properties of the machine.
     pub machine: Machine,
-    /// Bytes of the database at the I/O site.
+    /// Size of the database at the I/O site in bytes.
     pub database: u64,
-    /// Costs of the metadata that it receives.
+    /// Costs of the metadata that this site receives.
     pub encoding: EncodingCost,
 }
 
-/// A block whose metadata is complete.
+/// A block whose metadata is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodedBlock {
-    /// When its bytes, and those of all blocks before, can be sent.
+    /// Time from which its metadata, and that of all earlier blocks, can be sent.
     pub at: Time,
-    /// Bytes of metadata.
+    /// Size of the metadata in bytes.
     pub bytes: u64,
-    /// Number of queries, which makers divide among their threads.
+    /// Number of queries of the block. A maker divides them among its threads.
     pub queries: u64,
 }
 
 /// Times and sizes of the report at the I/O site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SiteReport {
-    /// When the report was complete, in seconds.
+    /// Time when the report is complete, in seconds.
     pub end: f64,
-    /// Bytes sent over the link.
+    /// Number of bytes sent over the link.
     pub crossed: u64,
-    /// Bytes of the report.
+    /// Size of the report in bytes.
     pub report: u64,
-    /// When the makers had read their database, in seconds.
+    /// Time when the makers have read their database, in seconds.
     pub ready: f64,
-    /// Seconds that the link was busy.
+    /// Time in which the link was busy, in seconds.
     pub link: f64,
-    /// Seconds that makers worked, in sum.
+    /// Time in which makers made reports, in seconds, as a sum over all makers.
     pub making: f64,
-    /// Seconds that the manager wrote.
+    /// Time in which the manager wrote the report, in seconds.
     pub writing: f64,
 }
 
 impl Machine {
-    /// Returns the same machine with its files at the other end of a link. Their file system hides
-    /// the delay, as sshfs does.
+    /// Returns the same machine with its files at the other end of a link. The network file system
+    /// hides the delay of the link, as sshfs does.
     #[must_use]
     pub fn with_remote_files(self, link: Link) -> Machine {
         let (file_rate, client_rate) =
@@ -99,7 +100,7 @@ impl Machine {
 }
 
 impl EncodingCost {
-    /// Returns the workload of a search that makes metadata instead of its report.
+    /// Returns the source of a search that encodes metadata instead of formatting its report.
     #[must_use]
     pub fn encoded_source(&self, queries: &Distribution) -> Source {
         let report = queries.subjects * queries.piece_bytes + queries.master_bytes as f64;
@@ -112,8 +113,8 @@ impl EncodingCost {
     }
 }
 
-/// Returns the time to compute the fingerprint of a database. For each partition, one rank that
-/// holds it reads it before the search.
+/// Returns the time that the search site needs to compute the fingerprint of a database. For each
+/// partition, one rank that holds it reads it before the search.
 pub fn fingerprint(database: u64, topology: &Topology, machine: &Machine) -> Phase {
     let hosts = topology.workers.len().div_ceil(machine.ranks_per_host.max(1) as usize);
     let (partitions, bytes) = (topology.partitions.max(1), database as f64);
@@ -128,17 +129,18 @@ enum Event {
     BlockReady,
     /// The metadata of a block has arrived.
     Arrived(usize),
-    /// A maker has opened its database.
+    /// A maker has opened and verified its database.
     Ready,
-    /// A maker has made a block's report.
+    /// A maker has made the report of a block.
     Made(usize),
-    /// The manager has received a block's report.
+    /// The manager has received the report of a block.
     Received(usize),
-    /// The sender learns that the report of this many bytes of metadata is written.
+    /// The sender learns that the report from this many bytes of metadata is written.
     Written(u64),
 }
 
-/// Simulates when the report of these blocks, given in their order, is complete.
+/// Simulates the I/O site for these blocks, in their order. Returns the times and sizes of the
+/// report.
 pub fn simulate_report_site(blocks: &[EncodedBlock], site: &ReportSite) -> SiteReport {
     let mut crossing = Crossing::new(blocks, site);
     while let Some((now, event)) = crossing.queue.next() {
@@ -151,19 +153,19 @@ struct Crossing<'a> {
     blocks: &'a [EncodedBlock],
     site: &'a ReportSite,
     queue: Queue<Event>,
-    /// Number of blocks that can be sent, and that are sent.
+    /// Number of blocks whose metadata can be sent, and number of blocks whose metadata is sent.
     ready_blocks: usize,
     sent: usize,
     under_way: u64,
-    /// Blocks that have arrived and are not begun.
+    /// Blocks whose metadata has arrived and whose report no maker has begun.
     waiting: VecDeque<usize>,
     idle: usize,
-    /// Reports that the manager has received and not written.
+    /// Blocks whose report the manager has received and not written.
     made: BTreeSet<usize>,
     next: usize,
     files: FileSystem,
-    /// Times until which these are busy: the link, the manager's own link in both directions, and
-    /// the manager, which handles no events while it writes.
+    /// Times until which these are busy: the link, the link of the manager's host in both
+    /// directions, and the manager. The manager handles no events while it writes.
     link: Time,
     out: Time,
     into: Time,
@@ -233,7 +235,7 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// Returns the bytes of a block's report.
+    /// Returns the size of a block's report in bytes.
     fn report(&self, block: usize) -> u64 {
         (self.blocks[block].bytes as f64 / self.site.encoding.share) as u64
     }
@@ -252,7 +254,8 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// Sends bytes over the link of the manager's host. Returns the time at which they arrive.
+    /// Sends bytes over the link of the manager's host, which is busy until `busy`. Returns the
+    /// time when they arrive.
     fn pass(busy: &mut Time, now: Time, bytes: u64, machine: &Machine) -> Time {
         *busy = now.max(*busy) + Time::from_seconds(bytes as f64 / machine.bandwidth);
         *busy + Time::from_seconds(machine.latency)
@@ -277,7 +280,7 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// Writes the reports that are next in order; returns the end time.
+    /// Writes the reports that are next in order. Returns the end time.
     fn write(&mut self, now: Time) -> Time {
         let mut done = now;
         while self.made.remove(&self.next) {
@@ -297,8 +300,8 @@ impl<'a> Crossing<'a> {
 }
 
 impl ReportSite {
-    /// Returns when the ranks have verified that their database is the one that is searched: each
-    /// host reads it whole.
+    /// Returns the time when the ranks have verified that their database is the one that is
+    /// searched. Each host reads the whole database for this.
     fn opened(&self) -> Time {
         if !self.encoding.is_compared {
             return Time(0);
@@ -332,7 +335,7 @@ mod tests {
         }
     }
 
-    /// One block of a megabyte per second.
+    /// Returns `count` blocks: one per second, each with `bytes` bytes of metadata.
     fn blocks(count: u64, bytes: u64) -> Vec<EncodedBlock> {
         let ready_blocks =
             |number| EncodedBlock { at: Time::from_seconds(number as f64), bytes, queries: 10 };
@@ -347,7 +350,8 @@ mod tests {
         };
         let machine = Machine { client_rate: 1e9, file_rate: 1e12, ..site(1.0, 0.0).machine };
         assert_eq!(seconds(8, 8, &machine), 0.5);
-        // No rank reads half a partition.
+        // A partition is the smallest unit that a rank reads, so with two partitions only two ranks
+        // read.
         assert_eq!(seconds(8, 2, &machine), 2.0);
         assert_eq!(seconds(2, 8, &Machine { ranks_per_host: 2, ..machine.clone() }), 4.0);
         assert_eq!(seconds(8, 8, &Machine { file_rate: 2e9, ..machine }), 2.0);
@@ -358,7 +362,7 @@ mod tests {
         let arrival = simulate_report_site(&blocks(20, MEGABYTE / 10), &site(1e9, 0.1));
         assert_eq!(arrival.crossed, 2 * MEGABYTE);
         assert_eq!(arrival.report, 200 * MEGABYTE);
-        // 10 MB are made in 0.1 s, and written in 0.01 s.
+        // The report of the last block has 10 MB. It takes 0.1 s to make and 0.01 s to write.
         assert!((20.2..20.3).contains(&arrival.end), "{arrival:?}");
     }
 
@@ -381,7 +385,8 @@ mod tests {
         let far = ReportSite { link: Link { delay: 1.0, ..near.link }, ..near.clone() };
         let (near, far) =
             (simulate_report_site(&many, &near).end, simulate_report_site(&many, &far).end);
-        // The first report of 67 MB is acknowledged after more than two seconds.
+        // The sender waits after 67 MB; its first report is acknowledged after more than two
+        // seconds.
         assert!(near < 2.5 && far > 5.0, "{near} {far}");
     }
 

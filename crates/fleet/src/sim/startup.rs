@@ -1,69 +1,70 @@
 //! Times of the phases before the first block is searched, in the order of the driver. All ranks go
-//! through them together.
+//! through each phase together.
 
 use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
 
-/// Files that a rank opens for each volume: its index, headers and residues.
+/// Number of files that a rank opens for each volume: index, headers and residues.
 const FILES_OF_VOLUME: f64 = 3.0;
-/// Further files: the alias or list.
+/// Number of further files that a rank opens: the alias or list.
 const OTHER_FILES: f64 = 1.0;
-/// Bytes of the index that a host reads to find where partitions begin: pages, with the pages that
-/// the system reads ahead.
+/// Bytes of the index that a host reads to find where partitions begin. These are whole pages, with
+/// the pages that the system reads ahead.
 const INDEX_BYTES: f64 = 4e6;
-/// Broadcasts from the first rank to all ranks, without a checkpoint.
+/// Number of broadcasts from the first rank to all ranks, in a job without a checkpoint.
 const BROADCASTS: f64 = 4.0;
-/// Gathers in which each rank receives a part from every rank: its location, its features, the host
-/// that it shares. Eleven of them check that all ranks succeeded so far.
+/// Number of gathers, in which each rank receives a part from every rank: for example its location,
+/// its features, or the host that it shares. Eleven of them check that all ranks have succeeded so
+/// far.
 const GATHERS: f64 = 14.0;
-/// Bytes of a part of such a gather.
+/// Bytes of one rank's part of a gather.
 const PART: f64 = 32.0;
-/// Seconds of a rank to process a part of a gather.
+/// Time of a rank to process one part of a gather, in seconds.
 const PART_SECONDS: f64 = 100e-9;
-/// Bytes of queries counted per second, on one current core; assumed.
+/// Bytes of queries that one current core counts per second; an assumption.
 const COUNT_RATE: f64 = 1e9;
-/// Traffic of a host's link while the database is broadcast, relative to the host's part of it;
-/// assumed, because not every tree is equally busy.
+/// Traffic of a host's link during the broadcast of the database, relative to the bytes that the
+/// host holds. An assumption: it exceeds 1 because some hosts send more than others.
 const RELAYS: f64 = 2.0;
 
-/// The work of a start.
+/// Amounts of work of a start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Startup {
-    /// Bytes of the queries, which are counted beforehand.
+    /// Size of the queries in bytes. They are counted before the search.
     pub query_bytes: u64,
-    /// Volumes of the database.
+    /// Number of volumes of the database.
     pub volumes: u32,
-    /// Bytes of the database on the host that holds most.
+    /// Bytes of the database on the host that holds most of it.
     pub host_bytes: u64,
-    /// Bytes of the database that are read in all.
+    /// Bytes of the database that all hosts together read.
     pub read_bytes: u64,
     /// Whether hosts receive from each other the bytes that they do not read.
     pub broadcast: bool,
-    /// Files that earlier runs left in the checkpoint.
+    /// Number of files that earlier runs left in the checkpoint.
     pub spools: u32,
-    /// Records in these files.
+    /// Number of records in these files.
     pub records: u64,
-    /// Further phases.
+    /// Further phases, after those that this module computes.
     pub more: Vec<Phase>,
 }
 
-/// A phase of the start, and its seconds.
+/// A phase of the start, with its duration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Its name.
+    /// Name of the phase.
     pub name: String,
-    /// Its duration in seconds.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// Bytes of a directory entry, and of the description of a record.
+/// Bytes of a directory entry, and bytes of the description of a record.
 const ENTRY: f64 = 64.0;
-/// Entries of a directory of the checkpoint.
+/// Number of entries in a directory of the checkpoint.
 const OF_DIRECTORY: f64 = 16.0;
 
 impl Startup {
-    /// Returns all phases with their times for this many ranks.
+    /// Returns all phases of a start on `ranks` ranks, with their times.
     pub fn phases(&self, machine: &Machine, ranks: u32) -> Vec<Phase> {
         let phase = |name: &str, seconds: f64| Phase { name: name.to_owned(), seconds };
         let usual = [
@@ -76,7 +77,8 @@ impl Startup {
         usual.into_iter().chain(self.more.iter().cloned()).collect()
     }
 
-    /// Every rank opens the files; each host reads its first pages.
+    /// Returns the time in seconds to open the database. Every rank opens all files, and each host
+    /// reads the first pages of the index.
     fn open(&self, machine: &Machine, ranks: u32) -> f64 {
         let hosts = f64::from(ranks.div_ceil(machine.ranks_per_host.max(1)));
         let files = FILES_OF_VOLUME * f64::from(self.volumes) + OTHER_FILES;
@@ -95,7 +97,8 @@ impl Startup {
         self.query_bytes as f64 / COUNT_RATE.min(machine.client_rate)
     }
 
-    /// The first rank lists the files, all ranks scan them, and all receive the list of records.
+    /// Returns the time in seconds to read the checkpoint. The first rank lists the files, all
+    /// ranks scan them, and all ranks receive the list of records.
     fn scan(&self, machine: &Machine, ranks: u32) -> f64 {
         let (spools, records) = (f64::from(self.spools), self.records as f64);
         let listing = spools / OF_DIRECTORY / machine.opens.min(1.0 / machine.write_latency);

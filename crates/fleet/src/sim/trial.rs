@@ -1,4 +1,4 @@
-//! Simulates random jobs and checks them: every seed must give a correct result.
+//! Simulates random jobs and checks them. Every seed must give a correct result.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use super::startup::Startup;
 use super::workload::{Distribution, Source, Workload};
 use super::world::{Faults, Job, Outcome, RunEnd, simulate};
 
-/// Most runs of a job: faults may end all but the last.
+/// Most runs of a job. Faults may end all runs but the last.
 const MOST_RUNS: u32 = 4;
 
-/// Simulates the job of a seed: one run after another, each resuming from the checkpoint of the
-/// last, until one completes. Returns the outcomes of the runs.
+/// Simulates the job of a seed. Each run resumes from the checkpoint of the run before, until one
+/// run completes the job. Returns the outcomes of the runs.
 ///
 /// # Errors
-/// The violation, with the job.
+/// Returns a description of the first violation, with the job.
 pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let partitions = *[1, 1, 2, 3, 5, 8, 16, 61].choose(&mut rng).unwrap_or(&1);
     let source = Source::Drawn(distribution(&mut rng));
-    // Mostly blocks of one query.
+    // Two of three jobs have blocks with few queries, mostly one.
     let block_residues = *[1, 1, 5000].choose(&mut rng).unwrap_or(&1);
     let batch_residues = rng.random_range(1..2000);
     let cut = BlockLimits { batch_residues, block_residues, block_queries: 1000 };
@@ -73,7 +73,7 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
     Ok(outcomes)
 }
 
-/// The strategies to draw from.
+/// The strategies from which a job's strategy is drawn.
 const STRATEGIES: [Strategy; 4] =
     [Strategy::Merge, Strategy::Individual, Strategy::Collective, Strategy::Records];
 
@@ -106,7 +106,7 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
     let blocks = u64::from(workload.blocks());
     let output: u64 = (0..workload.blocks()).map(BlockId).map(|block| workload.size(block)).sum();
     let write_buffer = *[97, 1000, 64 << 10].choose(rng).unwrap_or(&1000);
-    // Not more windows than a trial has time for.
+    // A trial has no time for more windows than this.
     let write_buffer = write_buffer.max(output / (20 * blocks + 1000));
     let result_memory = write_buffer * rng.random_range(5..40);
     Config {
@@ -176,12 +176,12 @@ fn shape(rng: &mut Xoshiro256PlusPlus, most_ranks: u32, partitions: u32) -> Shap
     }
 }
 
-/// Draws a fault at a random time of the job.
+/// Draws one fault, at a random time of the job. May set the job's heartbeat.
 fn faults(rng: &mut Xoshiro256PlusPlus, job: &mut Job) -> Faults {
     let whole = simulate(&Job { audit: false, ..job.clone() }).report.makespan;
     let time = Time::from_seconds(rng.random_range(0.0..1.2) * whole);
     let rank = Rank(rng.random_range(0..job.topology.ranks));
-    // In a job of one rank, nobody could notice that it is silent.
+    // In a job of one rank, no other rank could notice the silence of a dead rank.
     match rng.random_range(0..if job.topology.ranks > 1 { 4 } else { 3 }) {
         0 => Faults { kill: Some(time), ..Faults::default() },
         1 => Faults { drain: Some(time), ..Faults::default() },
@@ -197,7 +197,7 @@ fn faults(rng: &mut Xoshiro256PlusPlus, job: &mut Job) -> Faults {
     }
 }
 
-/// Checks that the job ended as its faults require.
+/// Checks that a run had no violation, and that it ended as its faults allow.
 fn check_outcome(job: &Job, outcome: &Outcome) -> Result<(), String> {
     if let Some(first) = outcome.violations.first() {
         return Err(format!("{} violations, the first: {first}", outcome.violations.len()));

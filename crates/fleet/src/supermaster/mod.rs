@@ -27,19 +27,19 @@ use self::verification::VerificationQueue;
 
 type Actions<P> = Vec<Action<P, SupermasterWork<P>>>;
 
-/// Most residues of a first block that all groups may wait for.
+/// Most residues of the first block for which all groups may wait before further blocks are read.
 const SHORT_FIRST: u64 = 20_000;
 
-/// A running drain.
+/// State of a drain: the job is ending early.
 #[derive(Clone, Copy, Debug)]
 struct Drain {
-    /// Latest end of the drain.
+    /// Time at which the drain ends at the latest.
     deadline: Time,
-    /// Number of groups that have not finished.
+    /// Number of groups that have not reported the end of their drain.
     groups: usize,
 }
 
-/// The state of the supermaster.
+/// The supermaster of a job, as a state machine.
 #[derive(Debug)]
 pub struct Supermaster<P> {
     config: Arc<Config>,
@@ -53,25 +53,25 @@ pub struct Supermaster<P> {
     next: BlockId,
     input_ended: bool,
     dealt: bool,
-    /// Groups that have asked for blocks.
+    /// Groups that have asked for blocks, in the order of asking.
     wanting: VecDeque<GroupId>,
-    /// `None` until the output is open.
+    /// Offsets of blocks in the output; `None` until the output is open.
     offsets: Option<Offsets>,
     placed: u32,
     partial_grains: PartialGrains<P>,
     verification: VerificationQueue<P>,
     first_is_short: bool,
-    /// Whether the last work wrote partial grains.
+    /// Whether the last work wrote partial grains to the output.
     wrote: bool,
     closing: bool,
     drain: Option<Drain>,
-    /// The masters of the groups.
+    /// Times of messages; peer `n` is the master of group `n`.
     peers: Peers,
 }
 
 impl<P: Payload> Supermaster<P> {
-    /// Creates the supermaster of a job. `earlier` has the blocks in the checkpoint, with the bytes
-    /// of their output.
+    /// Creates the supermaster of a job. `earlier` has the blocks that the checkpoint holds, with
+    /// the bytes of their output.
     pub fn new(
         config: &Arc<Config>,
         topology: &Arc<Topology>,
@@ -242,7 +242,7 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
-    /// Receives bytes of a partial grain from a worker.
+    /// Handles bytes of a partial grain that a worker handed over.
     fn end(&mut self, offset: u64, bytes: P, actions: &mut Actions<P>) {
         if !self.partial_grains.receive(offset, bytes) {
             let cause =
@@ -252,19 +252,20 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
-    /// Hands out blocks, unless too much output waits for an earlier block.
+    /// Hands blocks to the groups that asked for them, unless too much output waits for an earlier
+    /// block.
     fn hand_out(&mut self, now: Time, actions: &mut Actions<P>) {
         if self.config.schedule != Schedule::Dynamic {
             return self.assign_all(now, actions);
         }
         let Some(offsets) = &self.offsets else { return };
-        // The oldest unfinished block is always handed out, because the others wait for it.
+        // The oldest unfinished block is always handed out, because all later blocks wait for it.
         let held = self.config.strategy != Strategy::Records;
         let waiting = if held { offsets.waiting_bytes() + self.partial_grains.bytes() } else { 0 };
         let (oldest, full) = (offsets.next(), waiting > self.config.waiting_limit);
         while !self.wanting.is_empty() && !self.segments.is_empty() {
-            // Masters hold the blocks that wait for verification. No master may run out of room
-            // before the block that these wait for is searched.
+            // Blocks that wait for verification take room at their masters. No master may run out
+            // of room before some group searches the block that must be verified first.
             let awaited =
                 self.verification.awaited().and_then(|block| self.segments.take_block(block));
             let blocks = match awaited {
@@ -285,7 +286,7 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
-    /// Hands out all blocks at once, for static schedules.
+    /// Hands out all blocks at once, by a static schedule.
     fn assign_all(&mut self, now: Time, actions: &mut Actions<P>) {
         if !self.input_ended || self.dealt {
             return;
@@ -299,7 +300,7 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
-    /// Starts the next work, if there is one to do.
+    /// Starts the next work, if no work is running and there is one to do.
     fn work(&mut self, actions: &mut Actions<P>) {
         if self.running.is_some() {
             return;
@@ -307,7 +308,7 @@ impl<P: Payload> Supermaster<P> {
         let Some(offsets) = &self.offsets else {
             return self.run(SupermasterWork::Open, actions);
         };
-        // This comes first, because whole groups may wait for it.
+        // Verification comes first, because whole groups may be waiting for it.
         if let Some((block, pass, found)) = self.verification.begin() {
             return self.run(SupermasterWork::Verify { block, pass, found }, actions);
         }
@@ -315,7 +316,7 @@ impl<P: Payload> Supermaster<P> {
             || self.segments.is_empty()
             || self.segments.bytes() < self.config.read_ahead;
         let reads = !self.input_ended && wanted && !self.awaits_first_block();
-        // Reading and writing alternate, so neither waits long for the other.
+        // Reading and writing take turns, so that neither waits long for the other.
         if !(reads && self.wrote)
             && let Some(partial_grains) = self.partial_grains.next()
         {
@@ -337,8 +338,8 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
-    /// Whether reading stops until the first block is verified, because the predictions for the
-    /// others depend on it. Only a short first block is waited for.
+    /// Whether reading must wait until the first block is verified, because the predictions for the
+    /// other blocks depend on it. It waits only for a short first block.
     fn awaits_first_block(&self) -> bool {
         let is_predicted = self.config.verifies_blocks && self.config.schedule == Schedule::Dynamic;
         is_predicted
@@ -351,7 +352,7 @@ impl<P: Payload> Supermaster<P> {
         if self.drain.is_some() || self.closing {
             return;
         }
-        // Without a checkpoint, nothing that could still be finished would be kept.
+        // Without a checkpoint, blocks that could still be finished would not be kept.
         let groups = if self.config.checkpoint { self.topology.groups.len() } else { 0 };
         self.drain = Some(Drain { deadline: now + self.config.drain_limit, groups });
         if groups > 0 {
@@ -359,7 +360,7 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
-    /// Ends a drain when all groups have finished or time is up.
+    /// Ends a drain when all groups have reported its end, or when its time is up.
     fn end_drain(&mut self, now: Time, actions: &mut Actions<P>) {
         let Some(drain) = self.drain else { return };
         if drain.groups == 0 || now >= drain.deadline {

@@ -1,13 +1,13 @@
-//! Offsets of blocks in the output.
+//! Computes the offsets of blocks in the output.
 
 use std::collections::BTreeMap;
 
 use crate::ids::{BlockId, GroupId};
 
-/// A finished block and the group that has its output.
+/// Output sizes of a finished block, and the group that has its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FinishedBlock {
-    /// Bytes of its output.
+    /// Bytes of the block's output.
     pub size: u64,
     /// Bytes that the group holds for the block, in memory and files.
     pub held: u64,
@@ -15,20 +15,20 @@ pub struct FinishedBlock {
     pub group: Option<GroupId>,
 }
 
-/// Sizes of finished blocks, and the offsets that result from them.
+/// Computes offsets from the sizes of finished blocks.
 #[derive(Debug)]
 pub struct Offsets {
-    /// The first unfinished block, and its offset.
+    /// The first unfinished block, and its offset in the output.
     next: BlockId,
     offset: u64,
-    /// Finished blocks after the first unfinished one.
+    /// Finished blocks that come after the first unfinished one.
     waiting: BTreeMap<BlockId, FinishedBlock>,
-    /// Bytes held for these blocks.
+    /// Bytes that groups hold for the blocks in `waiting`.
     bytes: u64,
 }
 
 impl Offsets {
-    /// Starts with the first block at offset `base`.
+    /// Creates the offsets of an output whose first block begins at offset `base`.
     pub fn new(base: u64) -> Offsets {
         Offsets { next: BlockId(0), offset: base, waiting: BTreeMap::new(), bytes: 0 }
     }
@@ -43,12 +43,13 @@ impl Offsets {
         self.offset
     }
 
-    /// Returns the bytes held for blocks of this run that wait for an earlier block.
+    /// Returns the bytes that groups hold for finished blocks that wait for an earlier block.
     pub fn waiting_bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Notes a finished block. Returns the blocks whose offsets are now known.
+    /// Adds a finished block. Returns the blocks whose offsets have become known, with their
+    /// offsets.
     pub fn finish_block(
         &mut self,
         block: BlockId,

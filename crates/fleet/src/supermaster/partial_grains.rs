@@ -1,36 +1,37 @@
-//! Bytes in grains that several blocks share; the supermaster writes them (see [`crate::seams`]).
+//! Collects the bytes of grains that several blocks share. The supermaster writes them (see
+//! [`crate::seams`]).
 
 use crate::payload::Payload;
 use crate::seams::whole_grains;
 
-/// The partial grains that have arrived, and the number of bytes still missing.
+/// Bytes of partial grains that have arrived and are not written, and the number of missing bytes.
 #[derive(Debug)]
 pub struct PartialGrains<P> {
-    /// Bytes of a grain; `None` if workers write all their bytes themselves.
+    /// Size of a grain in bytes; `None` if workers write all their bytes themselves.
     grain: Option<u64>,
-    /// Bytes that have arrived, with their offsets.
+    /// Bytes that have arrived and are not being written, with their offsets.
     waiting: Vec<(u64, P)>,
     waiting_bytes: u64,
-    /// Bytes being written.
+    /// Number of bytes that are being written.
     writing: u64,
-    /// Bytes not written yet, of blocks whose offsets are known.
+    /// Number of bytes not written yet, for all blocks whose offsets are known.
     missing: u64,
 }
 
 impl<P: Payload> PartialGrains<P> {
-    /// Starts without bytes.
+    /// Creates an empty collection.
     pub fn new(grain: Option<u64>) -> PartialGrains<P> {
         PartialGrains { grain, waiting: Vec::new(), waiting_bytes: 0, writing: 0, missing: 0 }
     }
 
-    /// Expects the partial grains of a block whose output begins at `base`.
+    /// Expects the partial grains of a block whose output has `size` bytes and begins at `base`.
     pub fn expect_block(&mut self, base: u64, size: u64) {
         let Some(grain) = self.grain else { return };
         let inner = whole_grains(&(base..base + size), grain);
         self.missing += size - (inner.end - inner.start);
     }
 
-    /// Adds bytes that have arrived. Returns false if they are more than are missing, which is a
+    /// Adds bytes that have arrived. Returns false if they exceed the expected bytes, which is a
     /// fault of the program.
     #[must_use]
     pub fn receive(&mut self, offset: u64, bytes: P) -> bool {
@@ -39,12 +40,13 @@ impl<P: Payload> PartialGrains<P> {
         self.waiting_bytes + self.writing <= self.missing
     }
 
-    /// Returns the number of bytes that have arrived and are not written.
+    /// Returns the number of bytes that have arrived and are not written yet.
     pub fn bytes(&self) -> u64 {
         self.waiting_bytes + self.writing
     }
 
-    /// Returns all waiting bytes to write at once, if there are any.
+    /// Returns all bytes that wait to be written, or `None` if there are none. They count as being
+    /// written.
     pub fn next(&mut self) -> Option<Vec<(u64, P)>> {
         if self.waiting.is_empty() {
             return None;
@@ -53,7 +55,7 @@ impl<P: Payload> PartialGrains<P> {
         Some(std::mem::take(&mut self.waiting))
     }
 
-    /// Notes that the last bytes of [`PartialGrains::next`] are written.
+    /// Notes that the bytes that [`PartialGrains::next`] returned last are written.
     pub fn written(&mut self) {
         self.missing -= std::mem::take(&mut self.writing);
     }

@@ -1,4 +1,4 @@
-//! The queue of blocks, and the size of the segment that a group gets.
+//! The queue of blocks that wait for a group. A segment is the blocks that a group gets at once.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,31 +7,33 @@ use crate::config::{Config, SEQUENCE_WEIGHT, Schedule};
 use crate::ids::BlockId;
 use crate::payload::{Payload, Queries, Weight};
 
-/// Blocks with their queries.
+/// The blocks that a group gets at once, with their queries.
 pub type Segment<P> = Vec<(BlockId, Queries<P>)>;
 
-/// Blocks that were read and not handed out.
+/// Blocks that the supermaster has read and not handed out.
 #[derive(Debug)]
 pub struct Segments<P> {
     blocks: BTreeMap<BlockId, Queries<P>>,
-    /// The same blocks by residues; of equal ones the first block comes last.
+    /// The same blocks sorted by residues. Among blocks of equal length the first block comes last.
     by_length: BTreeSet<(u64, Reverse<BlockId>)>,
     bytes: u64,
     waiting: Weight,
     handed: Weight,
-    /// All queries, if known.
+    /// Weight of all queries, if known.
     total: Option<Weight>,
     /// Most residues and queries of a segment.
     largest: Weight,
     shrink: f64,
-    /// A block is handed out early when at most this many times its own residues remain.
+    /// The longest block is handed out early if its residues × `urgency` are not less than all
+    /// residues that remain.
     urgency: f64,
     /// Whether blocks are handed out one by one, in their order.
     one_by_one: bool,
 }
 
 impl<P: Payload> Segments<P> {
-    /// Creates an empty queue for this many workers that search a block in this many partitions.
+    /// Creates an empty queue, for `workers` workers that search each block in `partitions`
+    /// partitions.
     pub fn new(config: &Config, workers: usize, partitions: u32) -> Segments<P> {
         let at_once = workers as f64 / f64::from(partitions);
         Segments {
@@ -51,7 +53,7 @@ impl<P: Payload> Segments<P> {
         }
     }
 
-    /// Appends a block.
+    /// Adds a block that has been read.
     pub fn push(&mut self, block: BlockId, queries: Queries<P>) {
         self.waiting = plus(self.waiting, queries.weight);
         self.bytes += queries.payload.bytes();
@@ -59,38 +61,38 @@ impl<P: Payload> Segments<P> {
         self.blocks.insert(block, queries);
     }
 
-    /// Counts a block that needs no search.
+    /// Counts a block that an earlier run finished, so that it needs no search.
     pub fn skip(&mut self, weight: Weight) {
         self.handed = plus(self.handed, weight);
     }
 
-    /// Returns the bytes of the waiting queries.
+    /// Returns the size of the waiting queries in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether no block waits.
+    /// Whether no block waits to be handed out.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// Notes that no further block comes, so the total is known.
+    /// Notes that the input has ended, so that the total weight is known.
     pub fn end(&mut self) {
         self.total = Some(plus(self.handed, self.waiting));
     }
 
-    /// Residues that are not handed out, if the total is known.
+    /// Returns the number of residues that are not handed out, if the total is known.
     fn remaining(&self) -> Option<u64> {
         Some(self.total?.residues.saturating_sub(self.handed.residues))
     }
 
-    /// The next block to hand out: the first one, or the longest as soon as it might otherwise end
-    /// last.
+    /// Returns the next block to hand out. It is the first one, or the longest as soon as the
+    /// longest might otherwise end last.
     ///
-    /// All workers together need the same time for the rest as one worker for a task of a block
-    /// with `at_once` times fewer residues. By what factor that block takes longer than its
-    /// residues suggest is unknown. Sorting all blocks by length would end as early, but all output
-    /// would wait.
+    /// `at_once` (workers / partitions) blocks are searched at the same time. So all workers
+    /// together search `n` residues in the time of one task of a block with `n / at_once` residues.
+    /// A block may take longer than its residues suggest, by the factor [`Config::longest_first`].
+    /// Handing out all blocks by length would end the job as early, but all output would wait.
     fn next(&self) -> Option<BlockId> {
         let &(residues, Reverse(longest)) = self.by_length.last()?;
         let is_urgent = |remaining| residues as f64 * self.urgency >= remaining as f64;
@@ -100,7 +102,7 @@ impl<P: Payload> Segments<P> {
         }
     }
 
-    /// Removes a block out of turn, if it waits.
+    /// Removes and returns a block out of turn, or `None` if it does not wait.
     pub fn take_block(&mut self, wanted: BlockId) -> Option<Segment<P>> {
         let queries = self.blocks.remove(&wanted)?;
         self.by_length.remove(&(queries.weight.residues, Reverse(wanted)));
@@ -110,8 +112,9 @@ impl<P: Payload> Segments<P> {
         Some(vec![(wanted, queries)])
     }
 
-    /// Takes a segment for one of `groups` by guided self-scheduling, that is a share of the
-    /// remaining blocks. It has at least one block, and no further one that would exceed the share.
+    /// Removes and returns a segment for one of `groups` groups, by guided self-scheduling: a share
+    /// of the remaining blocks. It has at least one block, and no further block that would exceed
+    /// the share.
     pub fn take_segment(&mut self, groups: u32) -> Segment<P> {
         let target = match self.remaining() {
             Some(remaining) => {
@@ -133,7 +136,8 @@ impl<P: Payload> Segments<P> {
         segment
     }
 
-    /// Divides all blocks into consecutive shares of equal residues or weight, one per group.
+    /// Removes all blocks and divides them into consecutive shares of equal residues or weight, one
+    /// per group.
     pub fn split(&mut self, schedule: Schedule, groups: u32) -> Vec<Segment<P>> {
         let units = |weight: Weight| match schedule {
             Schedule::Weight => weight.residues + SEQUENCE_WEIGHT * weight.sequences,
@@ -144,7 +148,7 @@ impl<P: Payload> Segments<P> {
         let mut before = 0;
         for (block, queries) in std::mem::take(&mut self.blocks) {
             let own = u128::from(units(queries.weight));
-            // A block goes to the share that contains its middle.
+            // A block goes to the share in which the middle of the block lies.
             let place = (2 * before + own) * u128::from(groups) / (2 * total);
             shares[(place as usize).min(groups as usize - 1)].push((block, queries));
             before += own;
@@ -172,7 +176,7 @@ mod tests {
     use super::*;
 
     fn segments(config: &Config, lengths: &[u64]) -> Segments<Arc<[u8]>> {
-        // As many workers as partitions.
+        // There are as many workers as partitions, so one block is searched at a time.
         let mut segments = Segments::new(config, 4, 4);
         for (number, &residues) in lengths.iter().enumerate() {
             let weight = Weight { sequences: 1, residues };
@@ -225,8 +229,8 @@ mod tests {
         assert_eq!(lengths(&segments.take_segment(1)), [10], "how much remains is not known");
         segments.end();
         let order: Vec<u64> = (0..5).flat_map(|_| lengths(&segments.take_segment(1))).collect();
-        // 300 residues remain, and the block in turn has 100. Then 200 remain, which is less than
-        // twice 120; of the other 80, which is less than twice 50.
+        // 300 residues remain, and the next block in turn has 100: the longest, 120, is not urgent.
+        // Then 200 remain, less than 2 × 120. Then 80 remain, less than 2 × 50.
         assert_eq!(order, [100, 120, 50, 20, 10]);
         assert!(segments.is_empty());
     }

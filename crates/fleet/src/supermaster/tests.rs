@@ -1,4 +1,4 @@
-//! Tests of the supermaster's messages.
+//! Tests of the messages and works of the supermaster.
 
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Bench {
         self.event(Event::Message { from: Address::Master(GroupId(group)), message });
     }
 
-    /// Ends the running work, which must be the given one.
+    /// Ends the running work, which must be `expected`.
     fn done(&mut self, expected: &SupermasterWork<Bytes>, outcome: SupermasterOutcome<Bytes>) {
         let ticket = self.actions.iter().find_map(|action| match action {
             Action::Run { ticket, work } if work == expected => Some(*ticket),
@@ -60,7 +60,7 @@ impl Bench {
         self.done(&end, SupermasterOutcome::Read(None));
     }
 
-    /// Messages sent to groups.
+    /// Returns the messages that were sent to groups since the last call.
     fn sent(&mut self) -> Vec<(u32, String)> {
         let said = self.actions.iter().filter_map(|action| match action {
             Action::Send { message: Outgoing::Master(group, message), .. } => {
@@ -198,7 +198,7 @@ fn a_silent_master_ends_the_job() {
     assert_eq!(failed, Some(Rank(1)));
 }
 
-/// Bytes of a partial grain.
+/// Returns the message with bytes of a partial grain.
 fn end(offset: u64, length: usize) -> Event<ToSupermaster<Bytes>, SupermasterOutcome<Bytes>> {
     let message = ToSupermaster::PartialGrain { offset, bytes: Bytes::from(vec![1; length]) };
     Event::Message { from: Address::Worker(WorkerId(3)), message }
@@ -210,8 +210,8 @@ fn the_file_is_closed_when_all_partial_grains_are_written() {
     bench.open_and_read(&[1, 1], &[]);
     bench.from(0, ToSupermaster::WantSegment);
     bench.from(0, ToSupermaster::WantSegment);
-    // Block 0 goes from 10 to 30, which contains the whole grain 16 to 24. Block 1 goes to 33 and
-    // contains none.
+    // Block 0 has the bytes 10 to 30, which contain the whole grain 16 to 24. Block 1 has the bytes
+    // 30 to 33, which contain no whole grain.
     bench.from(0, finished(0, 20));
     bench.from(0, finished(1, 3));
     bench.from(0, ToSupermaster::Placed { block: BlockId(0) });

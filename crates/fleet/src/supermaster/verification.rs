@@ -1,26 +1,26 @@
-//! Orders the verification of blocks: one after the other, where the results of a block decide how
-//! the next ones are searched.
+//! Orders the verification of blocks. They are verified one after the other, because the results of
+//! a block decide how the next blocks are searched.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{BlockId, GroupId, PassId};
 
-/// Results of a pass of a block, and the group that searched it.
+/// The group that searched a pass of a block, the pass, and its results.
 type PassOfGroup<P> = (GroupId, PassId, P);
 
-/// Passes of blocks that wait for verification.
+/// Passes that wait for verification.
 #[derive(Debug)]
 pub struct VerificationQueue<P> {
-    /// All blocks before this one are right.
+    /// The next block to verify. All blocks before it are right.
     next: BlockId,
-    /// Later blocks that an earlier run finished; they are right.
+    /// Blocks after `next` that an earlier run finished, and that are therefore right.
     skipped: BTreeSet<BlockId>,
     waiting: BTreeMap<BlockId, PassOfGroup<P>>,
     under_way: Option<(BlockId, GroupId, PassId)>,
 }
 
 impl<P> VerificationQueue<P> {
-    /// Starts with block 0.
+    /// Creates a queue in which block 0 is the next block to verify.
     pub fn new() -> VerificationQueue<P> {
         VerificationQueue {
             next: BlockId(0),
@@ -30,17 +30,18 @@ impl<P> VerificationQueue<P> {
         }
     }
 
-    /// Adds a pass of a block to verify.
+    /// Adds the results of a pass of a block.
     pub fn add(&mut self, block: BlockId, pass: PassOfGroup<P>) {
         self.waiting.insert(block, pass);
     }
 
-    /// Whether the first block is right.
+    /// Whether the first block has been found right.
     pub fn has_begun(&self) -> bool {
         self.next > BlockId(0)
     }
 
-    /// Returns the next block to verify, if it is missing while others wait.
+    /// Returns the next block to verify if its results are missing while results of other blocks
+    /// wait.
     pub fn awaited(&self) -> Option<BlockId> {
         let waits = !self.waiting.is_empty() && !self.waiting.contains_key(&self.next);
         waits.then_some(self.next)
@@ -52,7 +53,8 @@ impl<P> VerificationQueue<P> {
         self.advance();
     }
 
-    /// Begins to verify the next block, if it has arrived.
+    /// Begins to verify the next block, if its results have arrived. Returns the block, the pass
+    /// and the results.
     pub fn begin(&mut self) -> Option<(BlockId, PassId, P)> {
         let block = self.next;
         let (group, pass, found) = self.waiting.remove(&block)?;
@@ -60,8 +62,8 @@ impl<P> VerificationQueue<P> {
         Some((block, pass, found))
     }
 
-    /// Ends the verification; returns the group that asked. A block that is not right will be added
-    /// again.
+    /// Ends the running verification. Returns the block, the group that searched it, and the pass.
+    /// If the block is not right, its group will add another pass of it.
     pub fn end(&mut self, right: bool) -> Option<(BlockId, GroupId, PassId)> {
         let verified = self.under_way.take();
         if right && verified.is_some() {

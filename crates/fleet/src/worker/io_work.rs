@@ -1,5 +1,5 @@
-//! Works of a worker on the io lane, while the search goes on: writing, and sending to the workers
-//! that write.
+//! Works of a worker on the io lane: writing, and sending bytes to the workers that write. They run
+//! while the search goes on.
 
 use crate::ids::{Address, Ticket, Time};
 use crate::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
@@ -10,16 +10,16 @@ use crate::work::{Run, WorkerOutcome, WorkerWork};
 use super::output::{PortionKey, Purpose};
 use super::{Actions, Worker, name};
 
-/// A collective write in which the worker takes part: its runs, and the master's bytes in them.
+/// This worker's portion of a collective write.
 #[derive(Debug)]
 pub struct JointWrite<P> {
-    /// Offsets count from the start of the file.
+    /// Bytes of the portion; offsets count from the start of the file.
     pub runs: Vec<Run>,
-    /// In the order of the slices.
+    /// The master's bytes of the portion, in the order of the slices.
     pub master: Option<P>,
 }
 
-/// The running work on the io lane.
+/// The running work on the io lane, with the data that its end needs.
 #[derive(Debug)]
 pub enum IoWork {
     Gather { to: Address, window: u64, length: u64 },
@@ -28,7 +28,8 @@ pub enum IoWork {
     Collective,
 }
 
-/// Bytes being sent; their memory is free once they have left.
+/// A message with bytes that has not left. Its memory is free once it has left. The number is its
+/// length in bytes.
 #[derive(Debug)]
 pub enum Sending {
     Part(u64),
@@ -36,9 +37,9 @@ pub enum Sending {
 }
 
 impl<P: Payload> Worker<P> {
-    /// Opens windows and starts the next work on the io lane. Collective writes come first, because
-    /// all other workers of the group wait for them. Requests come next, because they occupy memory
-    /// of other workers.
+    /// Opens windows as far as memory allows, and starts the next work on the io lane. Collective
+    /// writes come first, because all other workers of the group wait for them. Requests of other
+    /// workers come next, because they occupy memory of those workers.
     pub(super) fn start_io(&mut self, now: Time, actions: &mut Actions<P>) {
         for (holder, fetch) in self.output.open(&mut self.memory) {
             match holder {
@@ -132,7 +133,8 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Notes that another window of a portion is written.
+    /// Notes that a window of a portion is written. After the last window, reports the portion to
+    /// the master.
     fn written(&mut self, now: Time, portion: PortionKey, actions: &mut Actions<P>) {
         if self.output.written(portion) {
             let message = match portion {

@@ -1,27 +1,28 @@
-//! Tracks the memory that a worker's output takes.
+//! Counts the memory that a worker's output takes.
 
 use crate::config::{Config, RESERVED_WRITE_BUFFERS};
 
-/// The memory of a worker for output, in bytes. The sum never exceeds [`Config::result_memory`].
+/// Memory of a worker for output, in bytes by purpose. The sum never exceeds
+/// [`Config::result_memory`].
 #[derive(Clone, Debug)]
 pub struct Memory {
     limit: u64,
     buffer: u64,
-    /// Formatted pieces.
+    /// Bytes of formatted pieces.
     pieces: u64,
-    /// Granted for pieces of the answer that is being computed.
+    /// Bytes granted for the pieces of the answer that is being computed.
     granted: u64,
-    /// Windows being collected or written.
+    /// Bytes of windows that are being collected or written.
     windows: u64,
-    /// Parts being collected or sent.
+    /// Bytes of parts that are being collected or sent for other workers.
     parts: u64,
-    /// The portion of the running collective write.
+    /// Bytes of the portion of the running collective write.
     collective: u64,
     peak: u64,
 }
 
 impl Memory {
-    /// Starts with nothing held.
+    /// Creates the count, with nothing held.
     pub fn new(config: &Config) -> Memory {
         Memory {
             limit: config.result_memory,
@@ -35,17 +36,17 @@ impl Memory {
         }
     }
 
-    /// Returns the bytes held or granted.
+    /// Returns the number of bytes held or granted.
     pub fn used(&self) -> u64 {
         self.pieces + self.granted + self.windows + self.parts + self.collective
     }
 
-    /// Returns the bytes held.
+    /// Returns the number of bytes held.
     pub fn held(&self) -> u64 {
         self.used() - self.granted
     }
 
-    /// Returns the largest number of bytes ever held.
+    /// Returns the largest number of bytes held at any time so far.
     pub fn peak(&self) -> u64 {
         self.peak
     }
@@ -56,7 +57,7 @@ impl Memory {
     }
 
     /// Grants all remaining memory, except the reserved buffers, to the answer that begins. Returns
-    /// the granted bytes.
+    /// the number of granted bytes.
     pub fn grant(&mut self) -> u64 {
         let aside = RESERVED_WRITE_BUFFERS * self.buffer;
         self.granted = self.limit.saturating_sub(aside + self.pieces);
@@ -64,19 +65,19 @@ impl Memory {
         self.granted
     }
 
-    /// Ends the answer, which keeps this many bytes of pieces in memory.
+    /// Ends the answer. It keeps `kept` bytes of pieces in memory.
     pub fn settle(&mut self, kept: u64) {
         self.pieces += kept.min(self.granted);
         self.granted = 0;
         self.note();
     }
 
-    /// Releases the memory of pieces.
+    /// Releases `pieces` bytes of formatted pieces.
     pub fn free(&mut self, pieces: u64) {
         self.pieces = self.pieces.saturating_sub(pieces);
     }
 
-    /// Reserves memory for a window; returns false if there is no room.
+    /// Reserves memory for a window. Returns false if there is no room.
     pub fn open_window(&mut self, length: u64) -> bool {
         let fits = self.windows + length <= 2 * self.buffer;
         if fits {
@@ -86,12 +87,12 @@ impl Memory {
         fits
     }
 
-    /// Releases a window that is written.
+    /// Releases the memory of a window that has been written or handed over.
     pub fn close_window(&mut self, length: u64) {
         self.windows -= length;
     }
 
-    /// Reserves memory for a part to send; returns false if there is no room.
+    /// Reserves memory for a part to send. Returns false if there is no room.
     pub fn open_part(&mut self, length: u64) -> bool {
         let fits = self.parts + length <= self.buffer;
         if fits {
@@ -101,12 +102,12 @@ impl Memory {
         fits
     }
 
-    /// Releases a part that has left.
+    /// Releases the memory of a part that has left.
     pub fn close_part(&mut self, length: u64) {
         self.parts -= length;
     }
 
-    /// Sets the bytes of the running collective write; 0 ends it.
+    /// Sets the number of bytes of the running collective write; 0 ends the write.
     pub fn set_collective(&mut self, length: u64) {
         self.collective = length;
         self.note();

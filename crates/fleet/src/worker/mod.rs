@@ -1,4 +1,4 @@
-//! A worker: searches tasks, answers questions, and writes output.
+//! The worker: searches tasks, answers questions about them, and writes output.
 
 mod io_work;
 mod memory;
@@ -27,7 +27,7 @@ pub(crate) use self::output::cut_into_windows;
 
 type Actions<P> = Vec<Action<P, WorkerWork<P>>>;
 
-/// A waiting task.
+/// A task that waits to be searched.
 #[derive(Debug)]
 struct Task<P> {
     block: BlockId,
@@ -37,7 +37,7 @@ struct Task<P> {
     cut: Option<P>,
 }
 
-/// A waiting question of a round.
+/// Questions of a round that wait to be answered.
 #[derive(Debug)]
 struct Question<P> {
     block: BlockId,
@@ -52,7 +52,7 @@ enum Computing {
     Answer(BlockId, PassId),
 }
 
-/// The state of a worker.
+/// A worker, as a state machine.
 #[derive(Debug)]
 pub struct Worker<P> {
     group: GroupId,
@@ -95,12 +95,12 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Returns the largest number of bytes of output that were held.
+    /// Returns the largest number of bytes of output that the worker has held at any time.
     pub fn peak_memory(&self) -> u64 {
         self.memory.peak()
     }
 
-    /// Returns the bytes of output held now.
+    /// Returns the number of bytes of output that the worker holds now.
     pub fn memory_used(&self) -> u64 {
         self.memory.held()
     }
@@ -156,8 +156,8 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Raises the cut of a pass in waiting tasks and the running search. Other passes of the same
-    /// block keep theirs.
+    /// Raises the cut of a pass in the waiting tasks and in the running search. Other passes of the
+    /// block keep their cuts.
     fn raise_cut(&mut self, block: BlockId, pass: PassId, cut: P, actions: &mut Actions<P>) {
         for task in &mut self.tasks {
             if (task.block, task.pass) == (block, pass) {
@@ -179,8 +179,8 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Starts the next work on the compute lane. Answers come before searches, because they finish
-    /// blocks.
+    /// Starts the next work on the compute lane, if none is running. Answers come before searches,
+    /// because they help to finish blocks.
     fn compute(&mut self, actions: &mut Actions<P>) {
         if self.computing.is_some() {
             return;
@@ -254,12 +254,12 @@ impl<P: Payload> Worker<P> {
     }
 }
 
-/// Has the driver drop its data of passes.
+/// Has the driver drop its data of these passes.
 fn drop_passes<P>(passes: Vec<(BlockId, PassId)>, actions: &mut Actions<P>) {
     actions.extend(passes.into_iter().map(|(block, pass)| Action::Forget { block, pass }));
 }
 
-/// Names an outcome, for the panic message about a driver's mistake.
+/// Returns the name of an outcome, for the message of the panic about a driver's mistake.
 fn name<P>(outcome: &WorkerOutcome<P>) -> &'static str {
     match outcome {
         WorkerOutcome::Searched(_) => "Found",
@@ -290,7 +290,7 @@ impl<P: Payload> Role<P> for Worker<P> {
             }
             Event::Sent { ticket } => self.sent(ticket),
             Event::Tick => self.tick(now, actions),
-            // The driver drains only the supermaster.
+            // The driver sends `Drain` only to the supermaster.
             Event::Drain => {}
         }
         self.compute(actions);

@@ -1,5 +1,5 @@
-//! A worker's part in the output: windows that it collects and writes, and parts that it sends to
-//! others.
+//! The output that a worker handles: windows that it collects and writes, and parts that it sends
+//! to other workers.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,33 +11,33 @@ use crate::work::{Holder, Run, Slice, Window};
 
 use super::memory::Memory;
 
-/// Where the bytes of a portion go.
+/// Destination of the bytes of a portion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
-    /// To the checkpoint; the block's whole output has this many bytes.
+    /// The checkpoint. The number is the size of the block's whole output in bytes.
     Store(u64),
-    /// To the output file.
+    /// The output file.
     Place,
 }
 
-/// A portion of a block's output to write.
+/// The part of a block's output that this worker stores or writes.
 #[derive(Debug)]
 struct Portion {
     key: PortionKey,
-    /// Windows that are not opened yet.
+    /// Windows of the portion that are not opened yet.
     windows: VecDeque<Planned>,
 }
 
-/// A window that is not opened yet.
+/// A window that is not opened yet, so that it takes no memory.
 #[derive(Debug)]
 struct Planned {
     length: u64,
     runs: Vec<Run>,
-    /// Whether the supermaster writes it.
+    /// Whether the worker hands the window over to the supermaster, which writes it.
     is_partial_grain: bool,
 }
 
-/// An opened window: its bytes are being collected.
+/// A window that takes memory: its bytes are being collected, or are complete.
 #[derive(Debug)]
 pub struct OpenWindow<P> {
     /// The bytes to write.
@@ -46,14 +46,14 @@ pub struct OpenWindow<P> {
     pub length: u64,
     /// Destination of the bytes.
     pub purpose: Purpose,
-    /// Whether it is one run, which the supermaster writes.
+    /// Whether the worker hands the window, which is one run, over to the supermaster.
     pub is_partial_grain: bool,
-    /// Number of parts that have not arrived.
+    /// Number of parts of other holders that have not arrived.
     missing: usize,
 }
 
 impl<P> OpenWindow<P> {
-    /// Returns the key of its portion.
+    /// Returns the key of the window's portion.
     pub fn key(&self) -> PortionKey {
         (self.window.block, self.purpose)
     }
@@ -62,26 +62,26 @@ impl<P> OpenWindow<P> {
 /// Identifies a portion.
 pub type PortionKey = (BlockId, Purpose);
 
-/// The bytes that a worker has to write and to send.
+/// Portions that a worker must write, and requests of other workers that it must serve.
 #[derive(Debug)]
 pub struct WorkerOutput<P> {
     me: WorkerId,
     group: GroupId,
-    /// Bytes of a grain, if partial grains are handed over.
+    /// Size of a grain in bytes, if the worker hands partial grains over; otherwise `None`.
     grain: Option<u64>,
     portions: VecDeque<Portion>,
-    /// Number of windows not yet written.
+    /// Number of windows of each portion that are not written yet.
     left: BTreeMap<PortionKey, usize>,
-    /// Number of windows opened so far.
+    /// Number of windows opened so far. It is the number of the next window.
     opened: u64,
     collecting: BTreeMap<u64, OpenWindow<P>>,
     complete: VecDeque<OpenWindow<P>>,
-    /// Waiting requests of others.
+    /// Requests of other workers that wait.
     requests: VecDeque<(Address, OutputRequest)>,
 }
 
 impl<P: Payload> WorkerOutput<P> {
-    /// Starts without work.
+    /// Creates the output of worker `me`, with nothing to write or send.
     pub fn new(me: WorkerId, group: GroupId, grain: Option<u64>) -> WorkerOutput<P> {
         WorkerOutput {
             me,
@@ -96,7 +96,8 @@ impl<P: Payload> WorkerOutput<P> {
         }
     }
 
-    /// Adds a portion; one without bytes still has a window.
+    /// Adds a portion and cuts it into windows of at most `buffer` bytes. A portion without bytes
+    /// gets one empty window.
     pub fn add(&mut self, key: PortionKey, runs: Vec<Run>, buffer: u64) {
         let mut windows = match (key.1, self.grain) {
             (Purpose::Place, Some(grain)) => with_partial_grains(runs, buffer, grain),
@@ -109,7 +110,7 @@ impl<P: Payload> WorkerOutput<P> {
         self.portions.push_back(Portion { key, windows });
     }
 
-    /// Opens windows as far as memory allows; returns the requests to send and their receivers.
+    /// Opens windows as far as memory allows. Returns the requests to send, each with its receiver.
     pub fn open(&mut self, memory: &mut Memory) -> Vec<(Address, OutputRequest)> {
         let mut requests = Vec::new();
         while let Some(portion) = self.portions.front_mut() {
@@ -140,7 +141,7 @@ impl<P: Payload> WorkerOutput<P> {
         requests
     }
 
-    /// Adds a part that has arrived.
+    /// Adds a part of window `number` that has arrived from another holder.
     pub fn receive(&mut self, from: Address, number: u64, bytes: P) {
         let Some(open) = self.collecting.get_mut(&number) else { return };
         open.window.parts.push((from, bytes));
@@ -150,12 +151,13 @@ impl<P: Payload> WorkerOutput<P> {
         }
     }
 
-    /// Adds a request of another worker.
+    /// Adds a request of another worker for bytes of this worker's pieces.
     pub fn request(&mut self, from: Address, fetch: OutputRequest) {
         self.requests.push_back((from, fetch));
     }
 
-    /// Returns the next request to serve, with its number of bytes, if there is memory for it.
+    /// Returns the next request to serve, with its receiver and its size in bytes, if there is
+    /// memory for it.
     pub fn next_request(&mut self, memory: &mut Memory) -> Option<(Address, OutputRequest, u64)> {
         let (_, fetch) = self.requests.front()?;
         let length = fetch.slices.iter().map(|slice| slice.length).sum();
@@ -165,14 +167,15 @@ impl<P: Payload> WorkerOutput<P> {
         self.requests.pop_front().map(|(to, fetch)| (to, fetch, length))
     }
 
-    /// Returns the next window to write, and whether it is the last of its portion.
+    /// Returns the next window whose bytes are complete, and whether it is the last one of its
+    /// portion.
     pub fn next_window(&mut self) -> Option<(OpenWindow<P>, bool)> {
         let open = self.complete.pop_front()?;
         let left = self.left.get(&open.key());
         Some((open, left == Some(&1)))
     }
 
-    /// Notes that a window is written; returns true if its portion is done.
+    /// Notes that a window of a portion is written. Returns true if it completes the portion.
     pub fn written(&mut self, key: PortionKey) -> bool {
         let Some(left) = self.left.get_mut(&key) else { return false };
         *left -= 1;
@@ -184,7 +187,7 @@ impl<P: Payload> WorkerOutput<P> {
     }
 }
 
-/// The slices that others than `me` hold, by holder.
+/// Returns the slices that other holders than worker `me` have, by holder.
 fn by_other_holder(me: WorkerId, group: GroupId, runs: &[Run]) -> BTreeMap<Address, Vec<Slice>> {
     let mut holders: BTreeMap<Address, Vec<Slice>> = BTreeMap::new();
     for slice in runs.iter().flat_map(|run| &run.slices) {
@@ -199,7 +202,8 @@ fn by_other_holder(me: WorkerId, group: GroupId, runs: &[Run]) -> BTreeMap<Addre
     holders
 }
 
-/// The windows that a worker writes, and one window for each partial grain that it hands over.
+/// Returns the windows that a worker writes itself, and the windows of partial grains that it hands
+/// over.
 fn with_partial_grains(runs: Vec<Run>, buffer: u64, grain: u64) -> VecDeque<Planned> {
     let (mut all, mut own) = (VecDeque::new(), Vec::new());
     for run in runs {
@@ -218,7 +222,7 @@ fn planned(runs: Vec<Run>, buffer: u64, is_partial_grain: bool) -> impl Iterator
     windows.map(move |(length, runs)| Planned { length, runs, is_partial_grain })
 }
 
-/// Cuts runs into windows of at most `buffer` bytes, each with its length.
+/// Cuts runs into windows of at most `buffer` bytes. Returns the size and the runs of each window.
 pub fn cut_into_windows(runs: Vec<Run>, buffer: u64) -> Vec<(u64, Vec<Run>)> {
     let mut windows = Vec::new();
     let (mut current, mut filled) = (Vec::new(), 0);

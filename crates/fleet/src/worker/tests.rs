@@ -1,4 +1,4 @@
-//! Tests of a worker's reactions to messages.
+//! Tests of the messages and works of a worker.
 
 use super::*;
 use crate::config::Heartbeat;
@@ -48,7 +48,7 @@ impl Bench {
         });
     }
 
-    /// The work that the last event started.
+    /// Returns the work that the last event started.
     fn started(&self) -> Option<(Ticket, &WorkerWork<Bytes>)> {
         self.actions.iter().find_map(|action| match action {
             Action::Run { ticket, work } => Some((*ticket, work)),
@@ -285,7 +285,8 @@ fn a_quiet_worker_pings_and_a_silent_master_ends_the_job() {
 fn partial_grains_are_handed_over_and_take_memory_until_they_have_left() {
     let config = Config { grain: 64, write_buffer: 100, result_memory: 1000, ..Config::default() };
     let mut bench = Bench::new(config);
-    // From 1000 to 1150: 1024 to 1088 is the only whole grain. There is memory for two windows.
+    // The bytes 1000 to 1150 contain only one whole grain, 1024 to 1088. There is memory for two
+    // windows.
     bench.deliver(place(&[(0, 150)]));
     let handed = |bench: &Bench| {
         bench.actions.iter().find_map(|action| match action {

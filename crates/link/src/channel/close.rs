@@ -1,5 +1,5 @@
-//! Closes connections: sends the queued messages first, and reads what the peer still sends, so
-//! that the last message reaches it.
+//! Closes connections so that the last message reaches the peer. It sends the queued messages
+//! first, and reads the bytes that the peer still sends.
 
 use std::net::Shutdown;
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use super::Channel;
 use crate::error::LinkError;
 use crate::message::Message;
 
-/// Time after which a connection is dropped although the peer has not closed its end.
+/// Time after which a connection is dropped, even if the peer has not closed its end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest wait for the socket.
+/// Longest wait for the socket in one step.
 const TICK: Duration = Duration::from_millis(50);
 /// Most connections that are being closed at the same time.
 const MOST_CLOSING: usize = 32;
 
-/// A connection that is being closed. Best effort: a peer that misses the last message finds the
-/// connection broken.
+/// A connection that is being closed. This is best effort: a peer that misses the last message
+/// finds the connection broken.
 pub struct ClosingChannel {
     channel: Channel,
     until: Instant,
@@ -25,9 +25,9 @@ pub struct ClosingChannel {
 
 #[derive(PartialEq)]
 enum Stage {
-    /// Messages wait to be sent.
+    /// Messages wait to be encrypted.
     Sending,
-    /// All of them are encrypted, followed by the end of the stream.
+    /// All messages and the end of the TLS stream are encrypted. Some bytes wait to be sent.
     Closing,
     /// All bytes are passed to the system.
     Closed,
@@ -39,7 +39,8 @@ impl ClosingChannel {
         ClosingChannel { channel, until: Instant::now() + PATIENCE, stage: Stage::Sending }
     }
 
-    /// Continues after waiting for the socket for at most `wait`; returns whether it is closed.
+    /// Continues to close the connection, after waiting for the socket at most `wait`. Returns
+    /// whether it is closed.
     pub fn step(&mut self, wait: Duration) -> bool {
         let ClosingChannel { channel, until, stage } = self;
         if *stage == Stage::Sending && channel.outbox.is_empty() {
@@ -47,7 +48,8 @@ impl ClosingChannel {
             *stage = Stage::Closing;
         }
         if *stage == Stage::Closing && !channel.tls.wants_write() {
-            // Closing a socket with unread bytes would make the system discard the bytes sent.
+            // If a socket is closed with unread bytes, the system discards the bytes that wait to
+            // be sent.
             let _ = channel.tcp.shutdown(Shutdown::Write);
             *stage = Stage::Closed;
         }
@@ -56,7 +58,7 @@ impl ClosingChannel {
     }
 }
 
-/// Reads and drops what the peer still sends.
+/// Reads and drops the messages that the peer still sends.
 fn discard(channel: &mut Channel) -> Result<(), LinkError> {
     while channel.receive()?.is_some() {}
     Ok(())
@@ -72,12 +74,13 @@ impl Channel {
     }
 }
 
-/// Connections that are being closed while others go on.
+/// Connections that are being closed while other connections go on.
 #[derive(Default)]
 pub struct ClosingChannels(Vec<ClosingChannel>);
 
 impl ClosingChannels {
-    /// Closes a connection after a last message.
+    /// Sends a last message on a connection and begins to close it. If too many are being closed,
+    /// drops the oldest.
     pub fn add(&mut self, mut channel: Channel, last: &Message) {
         channel.send(last);
         if self.0.len() >= MOST_CLOSING {
@@ -86,7 +89,7 @@ impl ClosingChannels {
         self.0.push(ClosingChannel::new(channel));
     }
 
-    /// Continues with all of them, without waiting.
+    /// Continues to close all connections, without waiting.
     pub fn step(&mut self) {
         self.0.retain_mut(|closing| !closing.step(Duration::ZERO));
     }

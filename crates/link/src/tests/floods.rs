@@ -1,4 +1,5 @@
-//! Connections of strangers from many networks, more than there is room for in a round trip.
+//! Tests with strangers from many networks that make more connections in a round trip than there is
+//! room for.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -20,18 +21,18 @@ fn connect_from(number: u32, address: SocketAddr) -> TcpStream {
     tcp
 }
 
-/// Connections of strangers.
+/// Connections of strangers to a receiver.
 struct Flood<'a> {
     address: SocketAddr,
-    /// Bytes that each sends.
+    /// Bytes that each stranger sends.
     first: &'a [u8],
     made: u32,
     open: Vec<TcpStream>,
 }
 
 impl Flood<'_> {
-    /// Makes `count` more, a few at a time, and waits until no more are open than there is room
-    /// for.
+    /// Makes `count` more connections, 50 at a time. After each 50, waits until the receiver has
+    /// closed enough of them that they fit into its room.
     fn grow(&mut self, count: usize) {
         for number in 1..=count {
             let mut tcp = connect_from(self.made, self.address);
@@ -57,7 +58,7 @@ impl Flood<'_> {
     }
 }
 
-/// Connects as a known peer whose handshake is delayed by `count` new strangers.
+/// Connects as a known peer. During its handshake, strangers make `count` new connections.
 fn connect_slowly(keys: &Keys, flood: &mut Flood, count: usize) -> Result<Channel, LinkError> {
     let config = tls::client_config(&keys.key("here"), &keys.print("there")).unwrap();
     let mut connection = tls::client_connection(&config).unwrap();
@@ -80,8 +81,8 @@ fn connect_slowly(keys: &Keys, flood: &mut Flood, count: usize) -> Result<Channe
 fn a_known_peer_gets_in_between_strangers_of_many_networks() {
     let keys = Keys::new();
     let hello = client_hello(&keys);
-    // Strangers that send nothing, or half a message, keep nobody out. Against complete messages
-    // each try succeeds with a chance of a half.
+    // Strangers that send nothing, or half a message, keep no known peer out. Against strangers
+    // with complete messages, each try succeeds with a probability of one half.
     for (first, count, tries) in [(&b""[..], 600, 1), (&hello[..40], 600, 1), (&hello, 150, 60)] {
         let (sink, result, _) = received(&keys, Memory::default(), |address| {
             let mut flood = Flood { address, first, made: 0, open: Vec::new() };

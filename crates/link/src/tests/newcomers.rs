@@ -1,8 +1,8 @@
-//! Known peers that connect while another one is connected.
+//! Tests of known peers that connect while another known peer is connected.
 
 use super::*;
 
-/// Begins on a connection, and waits until the other side has a byte of it.
+/// Begins a stream on a connection, and waits until its first byte is confirmed.
 fn begun(keys: &Keys, address: SocketAddr) -> Channel {
     let mut first = known(keys, address);
     first.send(&Message::Start(0));
@@ -15,7 +15,7 @@ fn come(keys: &Keys, address: SocketAddr, stream: StreamId) -> Channel {
     said_hello(keys, TcpStream::connect(address).unwrap(), stream)
 }
 
-/// Returns the next message that is no sign of life.
+/// Returns the next message that is no sign of life; `None` if the connection ends.
 fn answer(channel: &mut Channel) -> Option<Message> {
     loop {
         channel.exchange(Duration::from_millis(20)).ok()?;
@@ -27,7 +27,7 @@ fn answer(channel: &mut Channel) -> Option<Message> {
     }
 }
 
-/// Sends the rest of the stream, and waits for its end.
+/// Sends the rest of a stream whose first byte was sent, and waits for its end.
 fn end(mut channel: Channel, rest: &[u8]) {
     channel.send(&Message::Data(rest.to_vec()));
     channel.send(&Message::Finish(1 + rest.len() as u64));
@@ -44,7 +44,7 @@ fn another_search_is_refused_in_words_and_the_first_goes_on() {
             Opening::connect(Target { header: 43, ..target(&keys, address) }, Arc::new(|_| {}));
         let Err(LinkError::Refused(why)) = error.map(|_| ()) else { panic!("it is let in") };
         assert!(why.contains("another search is received here"), "{why}");
-        // Many of them do not hold it up, nor do those that do not listen.
+        // Many such peers do not delay the first one, even if they do not read their answers.
         let others: Vec<Channel> = (0..40)
             .map(|number| come(&keys, address, StreamId { run: [number; 16], header: 44 }))
             .collect();
@@ -95,7 +95,7 @@ fn another_run_of_the_same_search_waits_until_the_first_has_gone() {
     assert_eq!(sink.bytes, b"new");
 }
 
-/// The old connection is dead, which only the sender knows.
+/// The old connection is dead, but only the sender knows that.
 #[test]
 fn the_same_run_takes_the_place_of_its_own_connection_at_once() {
     let keys = Keys::new();
@@ -127,7 +127,7 @@ fn an_old_connection_with_a_late_hello_does_not_replace_a_new_one() {
     assert_eq!(sink.bytes, b"anew");
 }
 
-/// A peer that does not begin delays others only for a short time, and ends no search.
+/// A peer that does not begin delays others only for a short time, and does not end their search.
 #[test]
 fn a_known_peer_that_does_not_begin_is_cut_off() {
     let keys = Keys::new();
@@ -152,7 +152,7 @@ fn a_known_peer_that_does_not_begin_is_cut_off() {
     );
 }
 
-/// Until a run has sent bytes, it may send another stream than the run before.
+/// Until a run has sent bytes, it may be sending another stream than the run before.
 #[test]
 fn a_run_that_has_sent_nothing_does_not_end_a_broken_stream() {
     let keys = Keys::new();
@@ -162,14 +162,14 @@ fn a_run_that_has_sent_nothing_does_not_end_a_broken_stream() {
         first.send(&Message::Data(vec![1; 1500]));
         await_message(&mut first, |message| *message == Message::Confirmed(1500));
         drop(first);
-        // It ends with an error before it is verified.
+        // This run ends with an error before its stream is verified.
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         assert_eq!((opening.held().bytes, opening.held().whole), (1500, 1000));
         drop(opening.start(Box::new(|_| true)).unwrap());
-        // It finds that another stream is held.
+        // This run finds that the receiver holds another stream.
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         opening.refuse("another one");
-        // It begins, and the first comes back.
+        // This run begins, and then the first run comes back.
         let mut other = come(&keys, address, StreamId { run: [1; 16], ..STREAM });
         assert!(matches!(answer(&mut other), Some(Message::Held(_))));
         other.send(&Message::Start(1000));
@@ -214,7 +214,7 @@ fn a_sender_that_missed_the_last_message_receives_it_when_it_reconnects() {
         let mut first = begun(&keys, address);
         first.send(&Message::Finish(1));
         await_message(&mut first, |message| *message == Message::Confirmed(1));
-        // Without a message, as if the connection were cut.
+        // The connection ends without a message, as if it were cut.
         drop(first);
         let mut again = known(&keys, address);
         let held = answer(&mut again);

@@ -1,14 +1,15 @@
-//! Connections over which nothing is confirmed: they end the sender in time.
+//! Tests of connections over which nothing is confirmed. They must end the sender in time.
 
 use super::strangers::OverNow;
 use super::*;
 
-/// Longest time without a confirmation, and without a message; the latter also limits a handshake.
+/// Longest time without a confirmation, and longest time without a message. The latter also limits
+/// a handshake.
 const GIVE_UP: Duration = Duration::from_secs(4);
 const SILENT: Duration = Duration::from_secs(2);
 
 /// Runs a sender of these bytes, whose peer handles each connection by `serve`. Returns the error
-/// of the sender, which must not come too early, and the address of the peer.
+/// of the sender, and the address of the peer. The error must not come too early.
 fn end_of_sender(bytes: &[u8], serve: impl Fn(&mut Channel)) -> (LinkError, SocketAddr) {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -19,7 +20,7 @@ fn end_of_sender(bytes: &[u8], serve: impl Fn(&mut Channel)) -> (LinkError, Sock
         let sending = scope.spawn(|| {
             let _over = OverNow(&over);
             let opening = Opening::connect(target, Arc::new(|_| {})).unwrap();
-            // Its clock starts with the stream.
+            // The time limit of the sender counts from the start of the stream.
             let start = Instant::now();
             let sender = opening.start(Box::new(|_| true)).unwrap();
             sender.write(bytes).unwrap();
@@ -46,7 +47,7 @@ fn end_of_sender(bytes: &[u8], serve: impl Fn(&mut Channel)) -> (LinkError, Sock
     })
 }
 
-/// Reads a connection until the other side ends it.
+/// Reads a connection until the other side ends it, and calls `answer` after each read.
 fn swallow(channel: &mut Channel, mut answer: impl FnMut(&mut Channel)) {
     while channel.exchange(Duration::from_millis(20)).is_ok() && channel.receive().is_ok() {
         answer(channel);
@@ -57,7 +58,7 @@ fn swallow(channel: &mut Channel, mut answer: impl FnMut(&mut Channel)) {
 fn connections_on_which_nothing_gets_through_are_given_up() {
     let silent = |channel: &mut Channel| swallow(channel, |_| {});
     let closing = |channel: &mut Channel| {
-        // As soon as the stream begins, or it is the sender's end.
+        // The peer closes the connection when the stream begins, or when the sender ends it.
         while channel.exchange(Duration::from_millis(20)).is_ok()
             && channel.receive().is_ok_and(|it| it != Some(Message::Start(0)))
         {}
@@ -66,7 +67,7 @@ fn connections_on_which_nothing_gets_through_are_given_up() {
         let all = [
             scope.spawn(|| end_of_sender(b"a", silent)),
             scope.spawn(|| end_of_sender(b"a", closing)),
-            // There is nothing to send yet, and no sign of life.
+            // The sender has nothing to send yet, and the peer sends no sign of life.
             scope.spawn(|| end_of_sender(b"", silent)),
         ];
         all.map(|sender| sender.join().unwrap())
@@ -106,7 +107,7 @@ fn words_count_connections() {
     assert_eq!(words(7), format!("{begin}, also over 7 new connections: why"));
 }
 
-/// Cut off again and again, but a little gets through each time.
+/// The connection is cut again and again, but a few bytes get through each time.
 #[test]
 fn a_link_that_gets_on_slowly_is_not_given_up() {
     let keys = Keys::new();

@@ -1,10 +1,10 @@
-//! Peers without a known key: they neither end a stream nor keep others out.
+//! Tests of peers without a known key. They must neither end a stream nor keep others out.
 
 use std::io::{ErrorKind, Read, Write};
 
 use super::*;
 
-/// Sends everything over a new connection, which must get through in a short time.
+/// Sends a whole stream over a new connection, which must succeed within a short time.
 fn send_all(keys: &Keys, address: SocketAddr, bytes: &[u8]) {
     let start = Instant::now();
     let opening = Opening::connect(target(keys, address), Arc::new(|_| {})).unwrap();
@@ -14,7 +14,7 @@ fn send_all(keys: &Keys, address: SocketAddr, bytes: &[u8]) {
     assert_eq!(sender.finish(), Ok(Arrival::Done));
 }
 
-/// The first message of a handshake, as a stranger's client sends it.
+/// Returns the first message of a TLS handshake, as the client of a stranger sends it.
 pub(super) fn client_hello(keys: &Keys) -> Vec<u8> {
     let config = tls::client_config(&keys.key("there"), &keys.print("here")).unwrap();
     let mut bytes = Vec::new();
@@ -22,8 +22,8 @@ pub(super) fn client_hello(keys: &Keys) -> Vec<u8> {
     bytes
 }
 
-/// Keeps `count` connections open, each sending `first`, and replaces those that are cut, until
-/// `over` is set.
+/// Keeps `count` connections open until `over` is set. Each sends `first`. A connection that is cut
+/// is replaced.
 fn crowd(address: SocketAddr, count: usize, first: &[u8], over: &AtomicBool) {
     let mut all: Vec<TcpStream> = Vec::new();
     let is_open = |tcp: &mut TcpStream| match tcp.read(&mut [0; 4096]) {
@@ -75,7 +75,7 @@ impl Drop for OverNow<'_> {
     }
 }
 
-/// Returns how long a connection lasts that sends a byte from time to time.
+/// Sends single bytes from time to time on a new connection. Returns how long the connection lasts.
 fn drip(address: SocketAddr, bytes: &[u8]) -> Duration {
     let mut tcp = TcpStream::connect(address).unwrap();
     tcp.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
@@ -95,7 +95,7 @@ fn handshakes_that_drip_or_stop_are_cut_off_in_time() {
     let keys = Keys::new();
     let hello = client_hello(&keys);
     let (sink, _, _) = received(&keys, Memory::default(), |address| {
-        // Sixty bytes and more would take longer than a peer has.
+        // The first message has more than sixty bytes, so it takes longer than the peer has.
         let took = drip(address, &hello);
         assert!(took > PATIENCE / 2 && took < 2 * PATIENCE, "{took:?}");
         let mut half = TcpStream::connect(address).unwrap();
@@ -105,7 +105,7 @@ fn handshakes_that_drip_or_stop_are_cut_off_in_time() {
         let end = half.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
         assert!(!matches!(end, Err(ErrorKind::WouldBlock)), "it is never cut off");
         assert!(start.elapsed() < 2 * PATIENCE, "{:?}", start.elapsed());
-        // A long first message in records of a byte each, which would take long to join.
+        // A long first message in TLS records of one byte each would take long to join.
         let mut long = TcpStream::connect(address).unwrap();
         let head = [&[1, 0, 0xff, 0xf0][..], &[3; 60_000]].concat();
         let records: Vec<u8> = head.iter().flat_map(|&byte| [22, 3, 1, 0, 1, byte]).collect();
@@ -124,7 +124,7 @@ fn handshakes_that_drip_or_stop_are_cut_off_in_time() {
 enum Answer {
     Bytes(Vec<u8>),
     Reset,
-    /// A handshake with another key.
+    /// A handshake with an unknown key.
     OtherKey,
 }
 
@@ -146,8 +146,8 @@ fn answer(keys: &Keys, mut tcp: TcpStream, answer: &Answer) {
     }
 }
 
-/// Answers the connections of a sender with `answers`, one after the other, the last one again and
-/// again. Returns the sender's error, and the errors that it reported before.
+/// Answers the connections of a sender with `answers`, one after the other; the last answer is
+/// repeated. Returns the error of the sender, and the errors that it reported before.
 fn connect_to_strangers(
     keys: &Keys,
     answers: &[Answer],
@@ -226,7 +226,7 @@ fn no_forged_alert_counts_as_an_alert_of_the_peer() {
     }
 }
 
-/// Its `-peer` is wrong, which its user may correct.
+/// The option `-peer` of the receiver is wrong, but its user may correct it.
 #[test]
 fn a_peer_that_stops_knowing_the_key_does_not_end_a_stream() {
     let keys = Keys::new();
@@ -249,7 +249,7 @@ fn a_peer_that_stops_knowing_the_key_does_not_end_a_stream() {
     assert_eq!(sending.join().unwrap(), Ok(Arrival::Done));
 }
 
-/// At the first connection, the options of the sender may be wrong.
+/// At the first connection, the options of the sender may be wrong, so it ends.
 #[test]
 fn a_peer_with_a_known_key_may_reject_the_key_of_the_sender() {
     let keys = Keys::new();

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Artificial statistics.
+/// Statistics and bounds that do not belong to a real search.
 struct FakeStatistics;
 
 impl ScoreStatistics for FakeStatistics {
@@ -36,7 +36,7 @@ impl HitBounds for FakeStatistics {
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let op = (0..3u64).prop_map(|number| op(number).unwrap());
     let runs = prop::collection::vec((op, 1..200u32).prop_map(|(op, len)| Edit { op, len }), 0..6);
-    // An alignment of no letters is one run of length 0.
+    // An alignment without letters is one run of length 0.
     let nothing = Just(vec![Edit { op: EditOp::Substitution, len: 0 }]);
     prop_oneof![9 => runs, 1 => nothing]
 }

@@ -1,11 +1,11 @@
-//! Jobs with a rank that cannot continue: they must end, with a failure.
+//! Jobs with a rank that cannot continue. They must end, and report a failure.
 
 use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 
 use fleetblast_mpi::World;
 
-/// A thread that waits until the sender is dropped.
+/// Starts a thread that waits until the returned sender is dropped.
 pub fn idle_thread() -> Sender<()> {
     let (sender, receiver) = channel::<()>();
     std::thread::spawn(move || receiver.recv());
@@ -16,7 +16,7 @@ fn is_last(world: &World) -> bool {
     world.rank() + 1 == world.size()
 }
 
-/// The last rank aborts while the others wait for it.
+/// Aborts the job on the last rank, while the others wait in a barrier.
 pub fn abort(world: &World, status: i32) {
     if is_last(world) {
         world.abort(status);
@@ -24,13 +24,13 @@ pub fn abort(world: &World, status: i32) {
     world.comm().barrier().expect("never ends");
 }
 
-/// The last rank panics while the others wait for it.
+/// Panics on the last rank, while the others wait in a barrier.
 pub fn panic(world: &World) {
     assert!(!is_last(world), "on purpose");
     world.comm().barrier().expect("never ends");
 }
 
-/// The last rank leaves, and the others know it.
+/// Leaves MPI on every rank without finalizing it, and returns `status` as the exit code.
 pub fn leave(world: World, status: u8) -> ExitCode {
     world.leave();
     ExitCode::from(status)

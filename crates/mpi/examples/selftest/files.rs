@@ -1,4 +1,4 @@
-//! Files written by all ranks, compared with their contents as read by `std::fs`.
+//! Checks files that all ranks write, by comparison with their contents as `std::fs` reads them.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub fn check(world: &World, directory: &Path) {
     refusals(all, directory);
 }
 
-/// The byte at an offset of the test pattern.
+/// Returns the byte of the test pattern at an offset.
 fn byte(place: u64) -> u8 {
     ((place * 5) >> 4) as u8 ^ (place >> 11) as u8 ^ place as u8
 }
@@ -23,8 +23,8 @@ fn bytes(start: u64, length: u64) -> Vec<u8> {
     (start..start + length).map(byte).collect()
 }
 
-/// Ranges of unequal lengths that cover a file, and the rank that writes each. With three ranks or
-/// more, the second has none.
+/// Returns ranges of unequal lengths that cover a file: start, length, and the rank that writes the
+/// range. With three ranks or more, the second rank has none.
 fn stretches(ranks: usize) -> Vec<(u64, u64, usize)> {
     let mut start = 0;
     let stretch = |n: u64| {
@@ -59,7 +59,7 @@ fn scattered(all: &Comm, path: &Path, together: bool) {
         .collect();
     let pieces: Vec<(u64, &[u8])> = own.iter().map(|(at, piece)| (*at, piece.as_slice())).collect();
     let file = ParallelFile::open(all, path, Access::Create).unwrap();
-    // In two calls, so that views are set twice.
+    // Two calls set the view twice.
     let (first, second) = pieces.split_at(pieces.len() / 2);
     for pieces in [first, second] {
         match together {
@@ -69,7 +69,7 @@ fn scattered(all: &Comm, path: &Path, together: bool) {
     }
     file.sync().unwrap();
     let end = length(all.size());
-    // After views, positions are those of the file again.
+    // After writes through views, positions count in the whole file again.
     if all.rank() == 0 {
         file.write_at(end, &bytes(end, 3)).unwrap();
     }
@@ -128,7 +128,7 @@ fn refusals(all: &Comm, directory: &Path) {
     ] {
         assert!(error.to_string().contains("is beyond 2^63"), "{error}");
     }
-    // Only one rank makes an error: the others must not wait for it.
+    // Only one rank has invalid pieces: the others must not wait for it.
     let error = file.write_scattered_all(if last { &far } else { &[] }).unwrap_err();
     assert!(error.to_string().contains("is beyond 2^63"), "{error}");
     let error = file.reserve(0..1 << 60).unwrap_err();
@@ -136,7 +136,8 @@ fn refusals(all: &Comm, directory: &Path) {
     file.close().unwrap();
 }
 
-/// On a file system that is too small, every way of writing ends with an error and does not hang.
+/// Checks that every way of writing ends with an error and does not hang, on a file system that is
+/// too small.
 pub fn check_full(world: &World, directory: &Path) {
     let all = world.comm();
     let mine = (16 << 20) / all.size();
@@ -144,7 +145,7 @@ pub fn check_full(world: &World, directory: &Path) {
     for (name, together) in [("alone", false), ("together", true), ("contiguous", false)] {
         let path = directory.join(name);
         let file = ParallelFile::open(all, &path, Access::Create).unwrap();
-        // Every second kilobyte, so that the ranks' pieces are interleaved.
+        // Each rank writes every n-th kilobyte, so that the pieces of the ranks are interleaved.
         let place = |n: usize| ((n * all.size() + all.rank()) << 10) as u64;
         let pieces: Vec<_> =
             zeros.chunks(1 << 10).enumerate().map(|(n, piece)| (place(n), piece)).collect();

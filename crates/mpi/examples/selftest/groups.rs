@@ -1,4 +1,4 @@
-//! Groups of ranks, and their collective operations.
+//! Checks groups of ranks and their collective operations.
 
 use fleetblast_mpi::{Comm, MpiError, World};
 
@@ -10,7 +10,7 @@ pub fn check(world: &World, piece: usize) {
     agreement(all);
     arriving(all);
     hosts(world);
-    // Odd and even ranks in separate groups, in the opposite order.
+    // Even and odd ranks form separate groups, in the opposite order.
     let parity = all.rank() as u32 % 2;
     let key = (all.size() - all.rank()) as u32;
     let group = all.split(Some(parity), key).unwrap().expect("a group");
@@ -20,14 +20,14 @@ pub fn check(world: &World, piece: usize) {
         (0..all.size()).filter(same).rev().map(|rank| vec![rank as u8]).collect();
     assert_eq!(members, expected);
     broadcasts(&group, piece);
-    // The last rank stays outside.
+    // The last rank gets no group.
     let last = all.rank() + 1 == all.size();
     let group = all.split((!last).then_some(0), 0).unwrap();
     assert_eq!(group.map(|group| group.size()), (!last).then_some(all.size() - 1));
     all.barrier().unwrap();
 }
 
-/// The last rank arrives when all others have checked for it.
+/// Checks that a barrier is incomplete until the last rank arrives, after all others have looked.
 fn arriving(all: &Comm) {
     let looked = all.split(Some(0), all.rank() as u32).unwrap().expect("a group");
     let last = all.rank() + 1 == all.size();
@@ -44,7 +44,7 @@ fn arriving(all: &Comm) {
     }
 }
 
-/// Ranks share memory if their hosts have the same name.
+/// Checks that exactly the ranks whose hosts have the same name share memory.
 fn hosts(world: &World) {
     let names = world.comm().gather_all(world.host().as_bytes()).unwrap();
     let same = |name: &&Vec<u8>| name.as_slice() == world.host().as_bytes();
@@ -68,7 +68,7 @@ fn broadcasts(group: &Comm, piece: usize) {
     }
 }
 
-/// Short contributions, and long ones, each longer than a piece.
+/// Gathers short contributions and long ones, some of them longer than a piece.
 fn gathering(group: &Comm, piece: usize) {
     for unit in [1000, piece.min(1 << 20) + 1] {
         let byte = |rank: usize| move |n: usize| (n * 7 + rank) as u8;

@@ -1,4 +1,5 @@
-//! More bytes than an `int` can count: a message, a broadcast, a gathering, a file.
+//! Checks transfers of more bytes than an `int` can count: a message, a broadcast, a gather, a
+//! file.
 
 use std::fs;
 use std::path::Path;
@@ -45,8 +46,8 @@ pub fn check(world: &World, directory: &Path) {
     assert!(!first || is_pattern(&fs::read(&path).unwrap()));
 }
 
-/// The contents of a mebibyte, by its number. It is copied and compared as a whole, since this
-/// program is compiled with little optimisation.
+/// Returns the contents of a mebibyte of the pattern, by its number. The pattern is made and
+/// compared in such units, since this program is compiled with little optimisation.
 fn mebibyte(number: usize) -> Vec<u8> {
     let bytes: [u8; 256] = std::array::from_fn(|place| number as u8 ^ place as u8);
     bytes.repeat(MEBIBYTE / bytes.len())

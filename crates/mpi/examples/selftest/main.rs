@@ -1,9 +1,9 @@
-//! Checks the crate on several ranks: `mpirun -n 4 selftest CASE PIECE [DIRECTORY]`, see
+//! Checks this crate on several ranks: `mpirun -n 4 selftest CASE PIECE [DIRECTORY]`. See
 //! `tests/run.sh`.
 //!
-//! Each case checks itself by assertions; a panic of one rank ends all ranks with status 101.
-//! Messages and accesses to files with more than `PIECE` bytes are split. A small number tests the
-//! splitting.
+//! Each case checks itself by assertions. A panic of one rank ends all ranks with status 101.
+//! Messages and file accesses of more than `PIECE` bytes are split; a small number tests the
+//! splitting. Some cases take an exit status in place of `PIECE`.
 
 mod ends;
 mod files;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use fleetblast_mpi::{World, launched};
 
-/// Exit status if MPI does not start.
+/// Exit status if MPI cannot be initialized.
 const NO_WORLD: u8 = 3;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Memory shared by the ranks of a host.
+//! Checks memory that the ranks of a host share.
 
 use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, World};
 
@@ -16,7 +16,7 @@ pub fn check(world: &World) {
     }
     let shared = fill.finish().unwrap();
     assert_eq!(shared.len(), LENGTH);
-    // Also from other threads.
+    // Other threads can read the memory, too.
     let copy = shared.clone();
     let right = std::thread::spawn(move || {
         copy.iter().enumerate().all(|(place, &byte)| byte == expected(place))
@@ -54,7 +54,7 @@ fn refusals(host: &Comm) {
         let error = SharedFill::new(host, 100 + host.rank(), 0..0).err().unwrap();
         assert!(matches!(error, MpiError::Shares { .. }), "{error}");
     }
-    // An empty segment is no error.
+    // An empty segment is valid.
     let nothing = SharedFill::new(host, 0, 0..0).unwrap().finish().unwrap();
     assert!(nothing.is_empty());
 }

@@ -1,12 +1,12 @@
-//! Messages: contents, order, many senders, waiting.
+//! Checks messages: their contents, their order, many senders, and waiting.
 
 use std::time::{Duration, Instant};
 
 use fleetblast_mpi::{Messenger, World};
 
-/// Longer than anything but a failure takes.
+/// Longest wait; only a failure takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Sizes in bytes, the long ones first: short ones must not overtake them.
+/// Sizes of messages in bytes. Long ones come first: short ones must not overtake them.
 const SIZES: [usize; 6] = [5_000_000, 0, 70_000, 1, 5_000_001, 12];
 
 pub fn check(world: &World, piece: usize) {
@@ -20,7 +20,7 @@ pub fn check(world: &World, piece: usize) {
     let error = messenger.send(world.size(), 0, vec![1]).unwrap_err().to_string();
     assert!(error.starts_with(&format!("rank {}: MPI_Isend: ", world.rank())), "{error}");
     world.comm().barrier().unwrap();
-    // Nobody receives these: MPI must not find them when it is finalized.
+    // Nobody receives these messages. The messenger must discard them before MPI is finalized.
     for bytes in [1, 3_000_000] {
         messenger.send((world.rank() + 1) % world.size(), 1, vec![7; bytes]).unwrap();
     }
@@ -32,7 +32,7 @@ fn contents(from: usize, to: usize, tag: usize) -> Vec<u8> {
     (0..SIZES[tag]).map(|n| (n.wrapping_mul(0x9e37) >> 7) as u8 ^ (n + seed) as u8).collect()
 }
 
-/// Every rank sends to every rank, also to itself.
+/// Sends messages from every rank to every rank, also to itself.
 fn all_to_all(world: &World, messenger: &mut Messenger) {
     let own = world.rank();
     for tag in 0..SIZES.len() {
@@ -54,7 +54,7 @@ fn all_to_all(world: &World, messenger: &mut Messenger) {
     world.comm().barrier().unwrap();
 }
 
-/// Thousands of messages to one rank, which answers when it has all of them.
+/// Sends thousands of messages to one rank, which answers when it has all of them.
 fn many_to_one(world: &World, messenger: &mut Messenger) {
     const EACH: u32 = 3000;
     for number in 0..EACH {
@@ -79,7 +79,7 @@ fn many_to_one(world: &World, messenger: &mut Messenger) {
     world.comm().barrier().unwrap();
 }
 
-/// Large messages in a circle: no rank receives before it has sent.
+/// Sends large messages in a circle. No rank receives a message before it has sent its own.
 fn flush_to_each_other(world: &World, messenger: &mut Messenger) {
     let next = (world.rank() + 1) % world.size();
     messenger.send(next, 0, contents(world.rank(), next, 0)).unwrap();
@@ -92,7 +92,7 @@ fn flush_to_each_other(world: &World, messenger: &mut Messenger) {
     world.comm().barrier().unwrap();
 }
 
-/// Messages of one messenger must not arrive in another.
+/// Checks that messages of one messenger do not arrive in another.
 fn messengers_are_apart(world: &World, first: &mut Messenger) {
     let mut second = Messenger::new(world.comm()).unwrap();
     let last = world.size() - 1;
@@ -110,8 +110,8 @@ fn messengers_are_apart(world: &World, first: &mut Messenger) {
     world.comm().barrier().unwrap();
 }
 
-/// A message has left when its memory is freed. For a long message that is when the receiver takes
-/// it.
+/// Checks that a message counts as left once its memory is free. A long message leaves when the
+/// receiver begins to receive it.
 fn receipts(world: &World, messenger: &mut Messenger, piece: usize) {
     let next = (world.rank() + 1) % world.size();
     messenger.send_with_receipt(next, 0, contents(world.rank(), next, 0), 70).unwrap();
@@ -119,7 +119,7 @@ fn receipts(world: &World, messenger: &mut Messenger, piece: usize) {
     messenger.send_with_receipt(next, 5, contents(world.rank(), next, 5), 75).unwrap();
     let begun = Instant::now();
     let (mut seen, long) = (Vec::new(), world.size() > 1 && piece > SIZES[0]);
-    // Nobody receives meanwhile.
+    // No rank receives messages meanwhile.
     while begun.elapsed() < Duration::from_millis(100) {
         messenger.progress().unwrap();
         seen.extend(messenger.left());
@@ -141,7 +141,7 @@ fn receipts(world: &World, messenger: &mut Messenger, piece: usize) {
     world.comm().barrier().unwrap();
 }
 
-/// A wait without messages takes the given time, and little processor time.
+/// Checks that a wait without messages takes the given time, and little processor time.
 fn wait_asleep(messenger: &mut Messenger) {
     let (begun, used) = (Instant::now(), used_time());
     assert_eq!(messenger.wait(Duration::from_millis(400)).unwrap(), None);
@@ -150,7 +150,7 @@ fn wait_asleep(messenger: &mut Messenger) {
     assert!(used < Duration::from_millis(100), "{used:?} of a core");
 }
 
-/// Processor time of this thread.
+/// Returns the processor time that this thread has used.
 fn used_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())

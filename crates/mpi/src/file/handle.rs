@@ -1,4 +1,4 @@
-//! An open MPI file: one function per call.
+//! An open file of MPI. Each function wraps one call.
 
 use std::ffi::{CString, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -12,11 +12,11 @@ use crate::call::{Failure, check, int, start, unsigned};
 use crate::comm::Comm;
 use crate::session::Session;
 
-/// An open file. Closing is collective, so dropping a handle closes it only if this rank opened it
-/// alone.
+/// An open file. Closing it is collective. So dropping a handle closes the file only if this rank
+/// opened it alone.
 pub(super) struct Handle {
     raw: ffi::MPI_File,
-    /// Opened by this rank alone.
+    /// Whether this rank opened the file alone.
     alone: bool,
     session: Rc<Session>,
 }
@@ -24,14 +24,14 @@ pub(super) struct Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         if self.alone && self.session.is_orderly() {
-            // SAFETY: the file is open: `close` takes the handle along.
+            // SAFETY: the file is open, because `close` consumes the handle.
             unsafe { ffi::MPI_File_close(&mut self.raw) };
         }
     }
 }
 
 impl Handle {
-    /// Opens a file collectively for the ranks of a group (MPI 3.1, section 13.2.1).
+    /// Opens a file for the ranks of a group (collective; MPI 3.1, section 13.2.1).
     pub(super) fn open(comm: &Comm, path: &Path, access: Access) -> Result<Self, Failure> {
         Self::open_in(comm.raw(), false, comm.session(), path, access)
     }
@@ -42,7 +42,7 @@ impl Handle {
         path: &Path,
         access: Access,
     ) -> Result<Self, Failure> {
-        // SAFETY: a constant of MPI.
+        // SAFETY: this reads a constant of MPI.
         let own = unsafe { ffi::RSMPI_COMM_SELF };
         Self::open_in(own, true, session, path, access)
     }
@@ -59,7 +59,7 @@ impl Handle {
             text: "the name holds a zero byte".to_owned(),
         })?;
         let mode = match access {
-            // Some layers read the surroundings of what they write.
+            // Read access, too: some layers read the surroundings of the bytes that they write.
             Access::Create => ffi::MPI_MODE_RDWR | ffi::MPI_MODE_CREATE,
             Access::Write => ffi::MPI_MODE_RDWR,
         };
@@ -88,21 +88,21 @@ impl Handle {
         check("MPI_File_close", unsafe { ffi::MPI_File_close(&mut self.raw) })
     }
 
-    /// Sets the length of the file (collective).
+    /// Sets the length of the file in bytes (collective).
     pub(super) fn set_size(&self, bytes: u64) -> Result<(), Failure> {
         let bytes = position(bytes)?;
         // SAFETY: the file is open.
         check("MPI_File_set_size", unsafe { ffi::MPI_File_set_size(self.raw, bytes) })
     }
 
-    /// Makes the system write the file to its storage (collective).
+    /// Makes the system write the data of the file to its storage (collective).
     pub(super) fn sync(&self) -> Result<(), Failure> {
         // SAFETY: the file is open.
         check("MPI_File_sync", unsafe { ffi::MPI_File_sync(self.raw) })
     }
 
-    /// Writes at a position, counted in the view if there is one. Returns the number of bytes
-    /// written. `all`: collectively with all ranks of the file.
+    /// Writes bytes at a position, which counts in the view if there is one. Returns the number of
+    /// bytes written. With `all`, the call is collective for the ranks of the file.
     pub(super) fn write(&self, all: bool, at: u64, bytes: &[u8]) -> Result<usize, Failure> {
         let at = position(at)?;
         let (start, length) = (start(bytes), int(bytes.len()));
@@ -122,23 +122,25 @@ impl Handle {
         })
     }
 
-    /// Sets this rank's view: these ranges of the file, one after the other; the whole file if
-    /// there are none. They must ascend and not touch (collective; MPI 3.1, section 13.3).
+    /// Sets this rank's view of the file to these ranges, one after the other, or to the whole file
+    /// if there are none (collective; MPI 3.1, section 13.3). Each range has an offset and a
+    /// length. Ranges must ascend and not touch.
     pub(super) fn view(&self, stretches: &[(u64, usize)]) -> Result<(), Failure> {
         if stretches.is_empty() {
-            // SAFETY: a constant of MPI.
+            // SAFETY: this reads a constant of MPI.
             return self.set_view(unsafe { ffi::RSMPI_UINT8_T });
         }
         let mut kind = match hindexed(stretches) {
             Ok(kind) => kind,
             Err(failure) => {
-                // The other ranks wait for this call, even if this rank has no valid view.
+                // The other ranks wait in this collective call, so this rank must take part without
+                // a valid view.
                 self.view(&[])?;
                 return Err(failure);
             }
         };
         let done = self.set_view(kind);
-        // SAFETY: the type was made just now; MPI keeps what its files use.
+        // SAFETY: the type was made just now; MPI keeps the types that its files use.
         unsafe { ffi::MPI_Type_free(&mut kind) };
         done
     }
@@ -153,7 +155,7 @@ impl Handle {
     }
 }
 
-/// Makes a committed type of bytes at these positions (MPI 3.1, section 4.1.2).
+/// Creates a committed type of the bytes in these ranges (MPI 3.1, section 4.1.2).
 fn hindexed(stretches: &[(u64, usize)]) -> Result<ffi::MPI_Datatype, Failure> {
     let lengths: Vec<c_int> = stretches.iter().map(|&(_, length)| int(length)).collect();
     let mut offsets = Vec::with_capacity(stretches.len());
@@ -172,21 +174,21 @@ fn hindexed(stretches: &[(u64, usize)]) -> Result<ffi::MPI_Datatype, Failure> {
     }
 }
 
-/// Hints for files: libraries ignore those they do not know.
+/// Creates hints for files. Libraries ignore hints that they do not know.
 fn hints() -> Result<ffi::MPI_Info, Failure> {
     // SAFETY: the object is written; names and values end with a zero.
     unsafe {
         let mut hints = ffi::RSMPI_INFO_NULL;
         check("MPI_Info_create", ffi::MPI_Info_create(&mut hints))?;
-        // ROMIO would read the gaps between ranges and write them back, over bytes that other ranks
-        // wrote meanwhile.
+        // Without this, ROMIO reads the gaps between ranges and writes them back, over bytes that
+        // other ranks have written meanwhile.
         let (name, value) = (c"romio_ds_write".as_ptr(), c"disable".as_ptr());
         check("MPI_Info_set", ffi::MPI_Info_set(hints, name, value))?;
         Ok(hints)
     }
 }
 
-/// The number of bytes that a call transferred.
+/// Makes a call that transfers bytes, and returns their number.
 fn transferred(
     call: impl FnOnce(*mut ffi::MPI_Status) -> (&'static str, c_int),
 ) -> Result<usize, Failure> {
@@ -201,7 +203,7 @@ fn transferred(
     Ok(unsigned(count))
 }
 
-/// Converts a position to MPI's type.
+/// Converts a position in a file to the type of MPI.
 fn position(bytes: u64) -> Result<ffi::MPI_Offset, Failure> {
     ffi::MPI_Offset::try_from(bytes).map_err(|_| Failure {
         call: "position in a file",

@@ -1,4 +1,4 @@
-//! Files that all ranks write. MPI-IO is not used for reading: `docs/cluster.md` has the costs.
+//! Files that all ranks write. They are not read by MPI-IO: `docs/cluster.md` has its costs.
 
 mod handle;
 mod scatter;
@@ -18,32 +18,33 @@ use crate::call::Failure;
 use crate::comm::{Comm, Extreme};
 use crate::pieces::pieces;
 
-/// Maximal bytes of one write through a view, for which they are copied.
+/// Most bytes of one write through a view. The bytes are copied into a buffer for it.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// The mode in which a file is opened.
+/// Mode in which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Write a new file; an existing one is emptied.
+    /// Writes a new file, or empties an existing one.
     Create,
-    /// Write to an existing file.
+    /// Writes to an existing file.
     Write,
 }
 
 /// A file that the ranks of a group have opened together by MPI-IO.
 ///
-/// Methods ending in `_all`, opening, [`ParallelFile::sync`] and [`ParallelFile::close`] are
-/// collective: if any rank has an error, all get one. The others concern one rank only. Positions
-/// are bytes from the start of the file. Ranks must not write the same bytes. During a collective
-/// write, no rank may write to its gaps: some libraries read the gaps and write them back.
+/// Opening, [`ParallelFile::sync`], [`ParallelFile::close`] and methods ending in `_all` are
+/// collective: if any rank has an error, all ranks get one. The other methods concern one rank
+/// only. Positions are bytes from the start of the file. Two ranks must not write the same bytes.
+/// During a collective write, no rank may write to its gaps: some libraries read the gaps and write
+/// them back.
 ///
-/// If it is dropped without [`ParallelFile::close`], the file stays open until the process ends.
+/// A file that is dropped without [`ParallelFile::close`] stays open until the process ends.
 pub struct ParallelFile {
     path: PathBuf,
     comm: Comm,
     together: Handle,
-    /// Opened when first needed. Views are collective, so a rank that writes through one alone
-    /// needs a handle of its own.
+    /// A handle of this rank alone, opened when first needed. Setting a view is collective for the
+    /// ranks of a handle, so a rank that writes alone through a view needs a handle of its own.
     alone: OnceCell<Handle>,
 }
 
@@ -51,7 +52,7 @@ impl ParallelFile {
     /// Opens a file (collective).
     ///
     /// # Errors
-    /// [`MpiError::File`]; [`MpiError::Untrusted`] with OMPIO.
+    /// [`MpiError::File`]; [`MpiError::Untrusted`] if OMPIO may write the file.
     pub fn open(comm: &Comm, path: &Path, access: Access) -> Result<Self, MpiError> {
         comm.agree(match &comm.session().untrusted {
             Some(choice) => {
@@ -69,10 +70,10 @@ impl ParallelFile {
         Ok(Self { path: path.to_owned(), comm: comm.clone(), together, alone })
     }
 
-    /// Writes bytes to one range.
+    /// Writes bytes to one range of the file.
     ///
     /// # Errors
-    /// [`MpiError::File`].
+    /// [`MpiError::File`]; [`MpiError::NoSpace`] if the file system is full.
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), MpiError> {
         for range in pieces(bytes.len(), self.piece()) {
             let mut rest = &bytes[range.clone()];
@@ -90,10 +91,10 @@ impl ParallelFile {
         Ok(())
     }
 
-    /// Writes scattered pieces, through a view of this rank alone.
+    /// Writes scattered pieces, each with its offset, through a view of this rank alone.
     ///
     /// # Errors
-    /// [`MpiError::File`]; [`MpiError::Overlap`].
+    /// [`MpiError::File`]; [`MpiError::NoSpace`]; [`MpiError::Overlap`].
     pub fn write_scattered(&self, pieces: &[(u64, &[u8])]) -> Result<(), MpiError> {
         for batch in self.batches(pieces)? {
             self.write_batch(self.alone()?, false, &batch)?;
@@ -101,7 +102,7 @@ impl ParallelFile {
         Ok(())
     }
 
-    /// Writes scattered pieces of all ranks collectively; a rank can have none.
+    /// Writes scattered pieces of all ranks (collective). A rank may have no pieces.
     ///
     /// # Errors
     /// As [`ParallelFile::write_scattered`].
@@ -113,12 +114,13 @@ impl ParallelFile {
         let rounds = self.rounds(batches.len())?;
         let nothing = Batch::default();
         for round in 0..rounds {
-            // A rank without further batches, or with an error, still takes part.
+            // A rank without further batches, or with an error, still takes part with an empty
+            // batch.
             let batch = batches.get(round).unwrap_or(&nothing);
             result = result.and(self.write_batch(&self.together, true, batch));
         }
         if rounds > 0 {
-            // Other methods count positions in the whole file.
+            // The other methods count positions in the whole file, not in a view.
             result = result.and(self.together.view(&[]).map_err(|failure| self.failed(0, failure)));
         }
         self.comm.agree(result)
@@ -127,8 +129,8 @@ impl ParallelFile {
     fn write_batch(&self, file: &Handle, all: bool, batch: &Batch) -> Result<(), MpiError> {
         let failed = |failure| self.not_written(batch.offset(), batch.bytes.len() as u64, failure);
         let viewed = file.view(&batch.stretches);
-        // The other ranks are in the collective write already. This rank takes part with no bytes
-        // if it has no view.
+        // The other ranks are already in the collective write. If this rank has no view, it takes
+        // part with no bytes.
         let bytes = if viewed.is_ok() { batch.bytes.as_slice() } else { &[] };
         let written = file.write(all, 0, bytes);
         let count = viewed.and(written).map_err(failed)?;
@@ -138,8 +140,8 @@ impl ParallelFile {
         Ok(())
     }
 
-    /// Makes the error for bytes that were not written. Libraries do not distinguish a full file
-    /// system from a broken one, so its free space is checked.
+    /// Creates the error for bytes that could not be written. MPI libraries do not distinguish a
+    /// full file system from a broken one, so this checks the free space.
     fn not_written(&self, offset: u64, wanted: u64, failure: Failure) -> MpiError {
         match free_bytes(&self.path) {
             Ok(free) if free < wanted => self.no_space(wanted, free),
@@ -151,11 +153,11 @@ impl ParallelFile {
         MpiError::NoSpace { rank: self.comm.rank(), path: self.path.clone(), wanted, free }
     }
 
-    /// Reserves space for a range, so that writes to it cannot fail for lack of space; the length
-    /// of the file does not change.
+    /// Reserves space for a range of the file, so that writes to it cannot fail for lack of space.
+    /// The length of the file does not change.
     ///
-    /// If the file system cannot reserve, the range is compared with the free space. The range
-    /// counts as new: reserving it twice may be refused although the space is there.
+    /// If the file system cannot reserve space, this only compares the range with the free space.
+    /// The range counts as new: reserving it twice may be refused although the space is there.
     ///
     /// # Errors
     /// [`MpiError::NoSpace`]; [`MpiError::File`].
@@ -167,8 +169,8 @@ impl ParallelFile {
         let failed = |call, error: std::io::Error| {
             self.failed(range.start, Failure { call, text: error.to_string() })
         };
-        // Checked first: some file systems would fill up before they find that the space does not
-        // suffice.
+        // The free space is checked first: some file systems would fill up before they find that
+        // the space does not suffice.
         let free = free_bytes(&self.path).map_err(|error| failed("statvfs", error.into()))?;
         if free < wanted {
             return Err(self.no_space(wanted, free));
@@ -176,7 +178,7 @@ impl ParallelFile {
         let file = OpenOptions::new().write(true).open(&self.path);
         let file = file.map_err(|error| failed("open", error))?;
         match fallocate(&file, FallocateFlags::KEEP_SIZE, range.start, wanted) {
-            // If the file system cannot reserve, free space must suffice.
+            // A file system that cannot reserve space has at least enough of it now.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(Errno::NOSPC) => Err(self.no_space(wanted, free)),
             Err(error) => Err(failed("fallocate", error.into())),
@@ -219,7 +221,8 @@ impl ParallelFile {
         })
     }
 
-    /// Number of calls of a collective function by all ranks, if this rank needs `own`.
+    /// Returns the number of calls of a collective function that all ranks must make, if this rank
+    /// needs `own` calls: the largest of all ranks' numbers.
     fn rounds(&self, own: usize) -> Result<usize, MpiError> {
         Ok(self.comm.extreme(own as u64, Extreme::Maximum)? as usize)
     }
@@ -233,7 +236,7 @@ impl ParallelFile {
     }
 }
 
-/// Bytes free for this user in the file system of a file.
+/// Returns the number of bytes that this user may still write to the file system of a file.
 fn free_bytes(path: &Path) -> Result<u64, Errno> {
     let system = statvfs(path)?;
     Ok(system.f_bavail.saturating_mul(system.f_frsize))

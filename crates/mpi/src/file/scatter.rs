@@ -1,21 +1,21 @@
-//! Arranges scattered pieces for writes through a view.
+//! Arranges scattered pieces in batches, for writes through a view.
 
-/// The data of one write: ranges of the file in ascending order, and their bytes.
+/// The data of one write through a view.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
-    /// Position in the file and length of each stretch; they neither touch nor overlap.
+    /// Offset in the file and length of each range, ascending. Ranges neither touch nor overlap.
     pub(super) stretches: Vec<(u64, usize)>,
-    /// The bytes of all stretches.
+    /// The bytes of all ranges, one after the other.
     pub(super) bytes: Vec<u8>,
 }
 
-/// Arranges pieces in batches of at most `limit` bytes.
+/// Sorts pieces, each with its offset, and arranges them in batches of at most `limit` bytes.
 ///
-/// The bytes are copied. Otherwise both the file view and the memory would be scattered, which MPI
+/// The bytes are copied. Otherwise both the view and the memory would be scattered, which MPI
 /// libraries have handled wrongly. Copying costs far less than writing.
 ///
 /// # Errors
-/// The first byte that two pieces claim.
+/// Returns the offset of the first byte that two pieces claim.
 pub(super) fn batches(pieces: &[(u64, &[u8])], limit: usize) -> Result<Vec<Batch>, u64> {
     let mut sorted: Vec<_> =
         pieces.iter().copied().filter(|(_, piece)| !piece.is_empty()).collect();
@@ -35,7 +35,7 @@ pub(super) fn batches(pieces: &[(u64, &[u8])], limit: usize) -> Result<Vec<Batch
             }
             let (now, later) = rest.split_at(rest.len().min(limit.max(1) - batch.bytes.len()));
             batch.append(offset, now);
-            // Positions beyond 2^63 do not exist; the conversion for MPI reports them.
+            // Offsets beyond 2^63 are invalid; their conversion for MPI reports them.
             offset = offset.saturating_add(now.len() as u64);
             rest = later;
         }
@@ -57,7 +57,7 @@ impl Batch {
         }
     }
 
-    /// Position of the first byte.
+    /// Returns the offset of the first byte.
     pub(super) fn offset(&self) -> u64 {
         self.stretches.first().map_or(0, |&(offset, _)| offset)
     }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn every_byte_goes_to_its_place() {
         let text: Vec<u8> = (0..=255).collect();
-        // Every third range of 7 bytes belongs to another writer.
+        // The test leaves out one of three ranges of 7 bytes, as if another rank wrote it.
         let pieces = text.chunks(7).enumerate().filter(|(n, _)| n % 3 != 1);
         let pieces: Vec<(u64, &[u8])> = pieces.map(|(n, piece)| (n as u64 * 7, piece)).collect();
         for limit in [1, 2, 5, 7, 64, 1000] {

@@ -1,4 +1,4 @@
-//! Orders received pieces: joins the pieces of messages, and keeps each sender's messages in order.
+//! Joins received pieces to messages, and keeps the messages of each sender in order.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,53 +7,53 @@ use std::collections::{HashMap, VecDeque};
 pub struct Message {
     /// The rank that sent it.
     pub from: usize,
-    /// The sender's tag.
+    /// Tag that the sender gave the message.
     pub tag: u8,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// The place in its stream of a piece that is being received.
+/// Identifies a piece that is being received: its sender, and its number among the sender's pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ticket {
     pub(super) from: usize,
     number: u64,
 }
 
-/// The pieces being received, and the complete messages.
+/// The pieces that have been announced or received, and the complete messages.
 #[derive(Default)]
 pub(super) struct Inbox {
     streams: HashMap<usize, Stream>,
     whole: VecDeque<Message>,
 }
 
-/// The pieces of one sender.
+/// Pieces of one sender that do not form complete messages yet.
 #[derive(Default)]
 struct Stream {
-    /// The pieces, in the order in which they were sent.
+    /// Pieces in the order in which they were sent.
     pieces: VecDeque<Piece>,
     /// Number of the first piece in `pieces`.
     first: u64,
-    /// Earlier pieces of the message that the first of `pieces` belongs to.
+    /// Bytes of earlier pieces of the message to which the first of `pieces` belongs.
     begun: Vec<u8>,
 }
 
 struct Piece {
     tag: u8,
-    /// Whether it is the last piece of its message.
+    /// Whether this is the last piece of its message.
     last: bool,
     bytes: Option<Vec<u8>>,
 }
 
 impl Inbox {
-    /// Records that the reception of the sender's next piece has begun.
+    /// Notes that the next piece of a sender is being received. Returns its ticket.
     pub(super) fn expect(&mut self, from: usize, tag: u8, last: bool) -> Ticket {
         let stream = self.streams.entry(from).or_default();
         stream.pieces.push_back(Piece { tag, last, bytes: None });
         Ticket { from, number: stream.first + stream.pieces.len() as u64 - 1 }
     }
 
-    /// Records the bytes of a piece.
+    /// Adds the bytes of a piece that has been received.
     pub(super) fn arrived(&mut self, ticket: Ticket, bytes: Vec<u8>) {
         let stream = self.streams.entry(ticket.from).or_default();
         let place = (ticket.number - stream.first) as usize;
@@ -63,19 +63,20 @@ impl Inbox {
         }
     }
 
-    /// Removes and returns the next complete message.
+    /// Removes and returns the next complete message, or `None` if there is none.
     pub(super) fn pop(&mut self) -> Option<Message> {
         self.whole.pop_front()
     }
 
-    /// Whether a message is complete.
+    /// Whether there is a complete message.
     pub(super) fn is_ready(&self) -> bool {
         !self.whole.is_empty()
     }
 }
 
 impl Stream {
-    /// The next message of this sender, if all of its pieces have arrived.
+    /// Removes and returns the next message of this sender, if all of its pieces have been
+    /// received.
     fn next_whole(&mut self, from: usize) -> Option<Message> {
         loop {
             let bytes = self.pieces.front_mut()?.bytes.take()?;

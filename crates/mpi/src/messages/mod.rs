@@ -1,4 +1,4 @@
-//! Messages between ranks, sent and received without waiting.
+//! Sends and receives messages between ranks without waiting.
 
 mod inbox;
 mod pending;
@@ -18,34 +18,34 @@ use crate::call::Failure;
 use crate::comm::Comm;
 use crate::pieces::pieces;
 
-/// Longest nap while nothing is under way.
+/// Longest nap between two polls while no message is in transfer.
 const IDLE_NAP: Duration = Duration::from_millis(2);
-/// Longest nap during transfers.
+/// Longest nap between two polls while messages are in transfer.
 const BUSY_NAP: Duration = Duration::from_micros(50);
-/// Maximal number of receptions at a time; further messages stay with MPI.
+/// Most pieces received at a time. Further pieces wait in MPI.
 const RECEPTIONS: usize = 64;
-/// Maximal bytes being received at a time, beyond the first message.
+/// Most bytes received at a time. A piece that begins below this bound may exceed it.
 const RECEPTION_BYTES: usize = 1 << 30;
 
 /// A rank's endpoint for messages within a group.
 ///
 /// Sending and receiving never wait for the other side. Messages from one rank to another arrive in
-/// the order of sending, whatever their tags and sizes; long ones are split into pieces and joined
-/// again. Transfers make progress only in calls, so a rank must keep calling [`Messenger::poll`] or
-/// [`Messenger::wait`].
+/// the order of sending, whatever their tags and sizes. Long messages are split into pieces and
+/// joined again. Transfers make progress only during calls, so a rank must keep calling
+/// [`Messenger::poll`] or [`Messenger::wait`].
 ///
-/// Messages that have not left when a messenger is dropped may never leave; their memory is never
-/// freed. See [`Messenger::flush`] and [`Messenger::close`].
+/// If a messenger is dropped, messages that have not left may never leave, and their memory is
+/// never freed. See [`Messenger::flush`] and [`Messenger::close`].
 pub struct Messenger {
     comm: Comm,
     outgoing: Pending<Outgoing>,
     outgoing_bytes: usize,
-    /// Receipts of messages that have left.
+    /// Receipts of messages that have left, and that [`Messenger::left`] has not returned.
     left: VecDeque<u64>,
     incoming: Pending<Incoming>,
     incoming_bytes: usize,
     inbox: Inbox,
-    /// Ranks from which something has begun to arrive.
+    /// Ranks from which pieces have begun to arrive since the last call of [`Messenger::senders`].
     senders: BTreeSet<usize>,
     /// Numbers of pieces sent and received so far, including those in transfer.
     sent: u64,
@@ -53,8 +53,8 @@ pub struct Messenger {
 }
 
 impl Messenger {
-    /// Makes a messenger for messages among the ranks of `comm` (collective). Messengers do not
-    /// receive each other's messages.
+    /// Creates a messenger for messages among the ranks of `comm` (collective). Different
+    /// messengers do not receive each other's messages.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -73,15 +73,16 @@ impl Messenger {
         })
     }
 
-    /// Begins to send a message; a rank can send to itself.
+    /// Begins to send a message to rank `to`, which may be this rank.
     ///
     /// # Errors
-    /// [`MpiError::Call`], also if there is no rank `to`.
+    /// [`MpiError::Call`], also if rank `to` does not exist.
     pub fn send(&mut self, to: usize, tag: u8, bytes: Vec<u8>) -> Result<(), MpiError> {
         self.begin(to, tag, SendBuffer { bytes, receipt: None })
     }
 
-    /// As `send`; when the message has left, [`Messenger::left`] returns `receipt`.
+    /// Begins to send a message, as [`Messenger::send`]. When the message has left,
+    /// [`Messenger::left`] returns `receipt`.
     ///
     /// # Errors
     /// As [`Messenger::send`].
@@ -95,8 +96,9 @@ impl Messenger {
         self.begin(to, tag, SendBuffer { bytes, receipt: Some(receipt) })
     }
 
-    /// Returns the receipt of a message that has left, once; its memory is free. MPI may have
-    /// copied a short message; a long one leaves when the other side receives it.
+    /// Returns the receipt of a message that has left, so that its memory is free. Returns each
+    /// receipt once, and `None` if there is no further one. A short message may leave at once,
+    /// because MPI copies it. A long message leaves when the other side receives it.
     pub fn left(&mut self) -> Option<u64> {
         self.left.pop_front()
     }
@@ -114,25 +116,26 @@ impl Messenger {
         Ok(())
     }
 
-    /// Bytes of messages that have not left yet, and so take memory here.
+    /// Returns the number of bytes of messages that have not left, and so take memory here.
     pub fn outgoing_bytes(&self) -> usize {
         self.outgoing_bytes
     }
 
-    /// The ranks from which messages have begun to arrive since the last call. A long message may
-    /// take a while to be whole, and hold up shorter ones behind it; its sender is alive.
+    /// Returns the ranks from which messages have begun to arrive since the last call. These ranks
+    /// are alive, even if a long message takes a while to be complete and delays the shorter ones
+    /// behind it.
     pub fn senders(&mut self) -> BTreeSet<usize> {
         take(&mut self.senders)
     }
 
-    /// Whether any transfer is incomplete. Then keep calling: some libraries make progress only in
-    /// calls.
+    /// Whether any transfer is incomplete. If so, keep calling this messenger: some libraries make
+    /// progress only during calls.
     pub fn has_transfers(&self) -> bool {
         self.outgoing.len() + self.incoming.len() > 0
     }
 
-    /// Makes progress without waiting. Returns whether all messages have left; they may not have
-    /// been received yet.
+    /// Makes progress without waiting. Returns whether all messages have left; the other sides may
+    /// not have received them yet.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -149,7 +152,7 @@ impl Messenger {
         Ok(self.outgoing.len() == 0)
     }
 
-    /// Returns the next message, if there is one. Does not wait.
+    /// Returns the next message, or `None` if no message is complete. Does not wait.
     ///
     /// # Errors
     /// [`MpiError::Call`], [`MpiError::MessageMemory`].
@@ -162,8 +165,8 @@ impl Messenger {
         }
     }
 
-    /// Waits for the next message, at most for `timeout`. It sleeps, so that other threads can use
-    /// the cores.
+    /// Waits for the next message, at most for `timeout`. Returns `None` if none arrives. It sleeps
+    /// between polls, so that other threads can use the cores.
     ///
     /// # Errors
     /// As [`Messenger::poll`].
@@ -179,9 +182,9 @@ impl Messenger {
         }
     }
 
-    /// Waits until all messages have left, at most for `timeout`. Returns whether they have.
-    /// Messages that arrive meanwhile are kept for [`Messenger::poll`], so two ranks can flush at
-    /// the same time.
+    /// Waits until all messages have left, at most for `timeout`. Returns whether all have left.
+    /// Messages that arrive meanwhile are kept for [`Messenger::poll`], so several ranks can flush
+    /// at the same time.
     ///
     /// # Errors
     /// As [`Messenger::poll`].
@@ -198,8 +201,8 @@ impl Messenger {
         }
     }
 
-    /// Receives and discards messages until no rank has one in transfer (collective). This must
-    /// happen before MPI is finalized: some libraries print messages that nobody received to
+    /// Receives and discards messages until no rank has a message in transfer (collective). This
+    /// must happen before MPI is finalized: some libraries print messages that nobody received to
     /// standard output.
     ///
     /// # Errors
@@ -208,7 +211,8 @@ impl Messenger {
         let mut backoff = Backoff::new();
         loop {
             while self.poll()?.is_some() {}
-            // Modulo 2^64: the ranks together have received what they have sent.
+            // The sum over all ranks is 0, modulo 2^64, once they have received all pieces that
+            // they sent.
             let own = self.sent.wrapping_sub(self.received);
             if self.comm.sum(own)? == 0 {
                 break;
@@ -222,7 +226,7 @@ impl Messenger {
         Ok(())
     }
 
-    /// Begins to receive the next piece, if there is one. Returns whether there was.
+    /// Begins to receive the next piece, if there is one. Returns whether it did.
     fn accept(&mut self) -> Result<bool, MpiError> {
         let full = self.incoming.len() >= RECEPTIONS || self.incoming_bytes >= RECEPTION_BYTES;
         if full {
@@ -254,8 +258,9 @@ impl Messenger {
     }
 }
 
-/// MPI's tag of a piece: the message's tag, and whether the piece is the last of the message. MPI
-/// keeps the order of messages between two ranks for a receiver that accepts any tag.
+/// Returns MPI's tag of a piece: the tag of the message, and whether the piece is the last one of
+/// the message. MPI keeps the order of messages between two ranks, because the receiver accepts any
+/// tag.
 fn wire_tag(tag: u8, last: bool) -> c_int {
     c_int::from(tag) << 1 | c_int::from(last)
 }
@@ -273,7 +278,7 @@ mod tests {
         for tag in 0..=u8::MAX {
             for last in [false, true] {
                 assert_eq!(user_tag(wire_tag(tag, last)), (tag, last));
-                // MPI promises tags up to 32767.
+                // MPI guarantees tags up to 32767.
                 assert!((0..=32767).contains(&wire_tag(tag, last)));
             }
         }

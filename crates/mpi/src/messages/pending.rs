@@ -1,4 +1,4 @@
-//! Transfers in progress, which own the memory that MPI reads or writes.
+//! Transfers in progress. They own the memory that MPI reads or writes.
 
 use std::ffi::c_int;
 use std::ops::Range;
@@ -10,38 +10,38 @@ use super::inbox::Ticket;
 use crate::call::{Failure, check, int, start, unsigned};
 use crate::comm::Comm;
 
-/// Non-blocking transfers, each with the owner of its memory.
+/// Non-blocking transfers of MPI, each with the owner of its memory.
 pub(super) struct Pending<T> {
     requests: Vec<ffi::MPI_Request>,
-    /// In the order of `requests`. Moving an owner does not move its memory.
+    /// Owners of the memory, in the order of `requests`. Moving an owner does not move its memory.
     owners: Vec<T>,
     finished: Vec<c_int>,
     statuses: Vec<ffi::MPI_Status>,
 }
 
-/// The bytes of a message that is being sent. All of its pieces share this buffer.
+/// The bytes of a message that is being sent. All pieces of the message share this buffer.
 pub(super) struct SendBuffer {
     pub(super) bytes: Vec<u8>,
-    /// Number that [`Messenger::left`](super::Messenger::left) returns once the message has left.
+    /// Receipt that [`Messenger::left`](super::Messenger::left) returns once the message has left.
     pub(super) receipt: Option<u64>,
 }
 
 /// A piece of a message that is being sent.
 pub(super) struct Outgoing {
     message: Rc<SendBuffer>,
-    /// Bytes of this piece.
+    /// Length of this piece in bytes.
     length: usize,
 }
 
 /// A piece of a message that is being received.
 pub(super) struct Incoming {
     pub(super) ticket: Ticket,
-    /// Empty, with capacity for the piece.
+    /// An empty buffer, with capacity for the piece.
     buffer: Vec<u8>,
     length: usize,
 }
 
-/// A piece that has been matched: no other receive can take it.
+/// A piece that MPI has matched, so that no other receive can take it.
 pub(super) struct Matched {
     message: ffi::MPI_Message,
     pub(super) from: usize,
@@ -63,7 +63,7 @@ impl<T> Pending<T> {
         self.owners.push(owner);
     }
 
-    /// Calls `done` with the owners of completed transfers.
+    /// Calls `done` with the owner of each transfer that has ended.
     fn advance(&mut self, mut done: impl FnMut(T)) -> Result<(), Failure> {
         let count = self.len();
         if count == 0 {
@@ -104,7 +104,7 @@ impl<T> Pending<T> {
 
 impl<T> Drop for Pending<T> {
     fn drop(&mut self) {
-        // MPI may still read or write their memory.
+        // MPI may still read or write the memory of the owners.
         std::mem::forget(std::mem::take(&mut self.owners));
     }
 }
@@ -120,8 +120,8 @@ impl Pending<Outgoing> {
         range: Range<usize>,
     ) -> Result<(), Failure> {
         let piece = &message.bytes[range];
-        // SAFETY: `piece` is memory of the message, which the owner below keeps until the transfer
-        // has ended, and for ever if it does not.
+        // SAFETY: `piece` is memory of the message. The owner below keeps it until the transfer has
+        // ended, and for ever if it does not end.
         let request = unsafe {
             let mut request = ffi::RSMPI_REQUEST_NULL;
             let (start, length) = (start(piece), int(piece.len()));
@@ -150,7 +150,7 @@ impl Pending<Outgoing> {
 }
 
 impl Pending<Incoming> {
-    /// Begins to receive a piece into `buffer`, which is empty and has room for it.
+    /// Begins to receive a piece into `buffer`, which must be empty and have room for the piece.
     pub(super) fn receive(
         &mut self,
         matched: Matched,
@@ -158,11 +158,11 @@ impl Pending<Incoming> {
         mut buffer: Vec<u8>,
     ) -> Result<(), Failure> {
         let Matched { mut message, length, .. } = matched;
-        // A buffer without memory has address 1, which has a meaning in some libraries.
+        // A buffer without memory has address 1, which has a special meaning in some libraries.
         buffer.reserve(1);
         assert!(buffer.is_empty() && buffer.capacity() >= length, "room for the piece");
-        // SAFETY: the buffer has room for `length` bytes; the owner below keeps it until the
-        // transfer has ended, and for ever if it does not.
+        // SAFETY: the buffer has room for `length` bytes. The owner below keeps it until the
+        // transfer has ended, and for ever if it does not end.
         let request = unsafe {
             let mut request = ffi::RSMPI_REQUEST_NULL;
             let (start, byte) = (buffer.as_mut_ptr().cast(), ffi::RSMPI_UINT8_T);
@@ -174,7 +174,7 @@ impl Pending<Incoming> {
         Ok(())
     }
 
-    /// Makes progress, and calls `done` with each piece that has arrived.
+    /// Makes progress. Calls `done` with each piece that has arrived.
     pub(super) fn received(
         &mut self,
         mut done: impl FnMut(Ticket, Vec<u8>),
@@ -189,12 +189,14 @@ impl Pending<Incoming> {
 }
 
 impl Matched {
-    /// Matches the next piece from any rank, if there is one (MPI 3.1, section 3.8.2).
+    /// Matches the next piece from any rank, or returns `None` if there is none (MPI 3.1, section
+    /// 3.8.2).
     pub(super) fn probe(comm: &Comm) -> Result<Option<Self>, Failure> {
         let mut found = 0;
         // SAFETY: a status is plain data: numbers, for which zeros are a value.
         let mut status: ffi::MPI_Status = unsafe { std::mem::zeroed() };
-        // SAFETY: constants of MPI, a communicator that lives, and values to be written.
+        // SAFETY: the arguments are constants of MPI, a communicator that lives, and values to be
+        // written.
         let (message, code) = unsafe {
             let mut message = ffi::RSMPI_MESSAGE_NULL;
             let (any, every) = (ffi::RSMPI_ANY_SOURCE, ffi::RSMPI_ANY_TAG);

@@ -1,4 +1,4 @@
-//! One copy of bytes for all ranks of a host.
+//! Bytes that all ranks of a host share in memory.
 
 mod residence;
 mod segment;
@@ -12,7 +12,7 @@ pub use self::residence::Residence;
 use self::segment::{Filling, SegmentError};
 use crate::{Comm, MpiError};
 
-/// Memory shared by the ranks of a host while they fill it. The ranges of the ranks do not overlap.
+/// Memory that the ranks of a host share while they fill it, each rank a range of its own.
 pub struct SharedFill {
     segment: Filling,
     length: usize,
@@ -21,9 +21,9 @@ pub struct SharedFill {
 
 /// Bytes that all ranks of a host share, once in memory. They do not change any more.
 ///
-/// They do not depend on MPI: any thread can read them, also after MPI's end. The memory is freed
-/// when the last rank has dropped it or has died in any way, since it has no name that could stay
-/// behind.
+/// They do not depend on MPI: any thread can read them, also after MPI is finalized. The system
+/// frees the memory when every rank has dropped it or has died in any way. It has no name, so
+/// nothing of it can stay behind.
 #[derive(Clone)]
 pub struct SharedBytes {
     memory: Arc<Mmap>,
@@ -31,16 +31,16 @@ pub struct SharedBytes {
 }
 
 impl SharedFill {
-    /// Allocates `length` bytes, all zero, on the host whose ranks are `host` (collective, see
+    /// Allocates `length` bytes, all zero, that the ranks of `host` share (collective; see
     /// [`Comm::split_by_host`]). `own` is the range that this rank will fill.
     ///
     /// All memory is allocated when this returns, so no later access fails for lack of memory. If
-    /// the host has too little, the kernel kills processes, so callers must check before. It uses
-    /// huge pages if the system has them.
+    /// the host has too little, the kernel kills processes, so callers must check before. The
+    /// memory is on huge pages if the system has them.
     ///
     /// # Errors
-    /// All ranks get one if any does. [`MpiError::Shares`] if ranges overlap or lengths
-    /// differ; [`MpiError::Memory`], [`MpiError::Call`].
+    /// If any rank has an error, all ranks get one. [`MpiError::Shares`] if ranges overlap or
+    /// lengths differ; [`MpiError::Memory`]; [`MpiError::Call`].
     pub fn new(host: &Comm, length: usize, own: Range<usize>) -> Result<Self, MpiError> {
         agree_on_shares(host, length, &own)?;
         let first = host.agree(match host.rank() {
@@ -54,12 +54,13 @@ impl SharedFill {
         })?;
         let name = first.as_ref().map(Filling::name).unwrap_or_default();
         let names = host.gather_all(name.as_bytes())?;
-        // The first rank of a group always has one: itself.
+        // The first rank of the host has sent the name; every group has a first rank.
         let name = String::from_utf8_lossy(&names[0]);
         let segment = host.agree(match first {
             Some(segment) => Ok(segment),
             None => {
-                // SAFETY: as before: this is the segment of the host's first rank.
+                // SAFETY: the ranks have agreed on ranges that do not overlap, and this is the
+                // segment of the host's first rank.
                 unsafe { Filling::join(&name, length, own) }.map_err(memory_error(host, length))
             }
         })?;
@@ -67,13 +68,13 @@ impl SharedFill {
         Ok(Self { segment, length, host: host.clone() })
     }
 
-    /// The bytes that this rank fills.
+    /// Returns the bytes that this rank fills.
     pub fn own_mut(&mut self) -> &mut [u8] {
         self.segment.own_mut()
     }
 
-    /// Waits until all ranks of the host have filled their ranges; then all can read all of it
-    /// (collective).
+    /// Waits until all ranks of the host have filled their ranges (collective). Returns the whole
+    /// memory for reading.
     ///
     /// # Errors
     /// [`MpiError::Memory`], [`MpiError::Call`].
@@ -81,8 +82,8 @@ impl SharedFill {
         let Self { segment, length, host } = self;
         let segment = segment.complete();
         host.agree(Ok(()))?;
-        // SAFETY: all ranks have given up their right to write, or one of them has an error and
-        // none comes here.
+        // SAFETY: all ranks have given up their right to write, or one of them has an error and no
+        // rank gets here.
         let memory = unsafe { segment.read() }.map_err(memory_error(&host, length));
         Ok(SharedBytes { memory: Arc::new(host.agree(memory)?), length })
     }
@@ -102,7 +103,7 @@ impl AsRef<[u8]> for SharedBytes {
     }
 }
 
-/// Converts an error of a segment.
+/// Returns a function that converts an error of a segment.
 fn memory_error(host: &Comm, length: usize) -> impl FnOnce(SegmentError) -> MpiError {
     let (rank, host) = (host.rank(), host.session().host.clone());
     move |SegmentError { step, source }| {
@@ -111,7 +112,7 @@ fn memory_error(host: &Comm, length: usize) -> impl FnOnce(SegmentError) -> MpiE
     }
 }
 
-/// Checks that the ranks of a host agree on the length and write different bytes.
+/// Checks that the ranks of a host agree on the length and fill disjoint ranges.
 fn agree_on_shares(host: &Comm, length: usize, own: &Range<usize>) -> Result<(), MpiError> {
     let words = [length, own.start, own.end].map(|word| (word as u64).to_le_bytes());
     let all = host.gather_all(words.as_flattened())?;
@@ -131,7 +132,7 @@ fn agree_on_shares(host: &Comm, length: usize, own: &Range<usize>) -> Result<(),
     })
 }
 
-/// Finds a contradiction between the lengths and ranges of the ranks.
+/// Returns the description of a contradiction between the lengths and ranges of the ranks, if any.
 fn contradiction(shares: &[(usize, Range<usize>)]) -> Option<String> {
     let (length, _) = shares.first()?;
     if let Some(rank) = shares.iter().position(|(other, _)| other != length) {

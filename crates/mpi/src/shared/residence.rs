@@ -1,21 +1,22 @@
-//! The kernel's information about the pages of some memory.
+//! Reads the kernel's information about the pages of a range of memory.
 
 use std::ops::Range;
 
-/// Pages of a range of memory, counted over whole mappings, which can be a little longer.
+/// Pages of a range of memory. Whole mappings are counted, which can be a little longer than the
+/// range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residence {
-    /// Bytes in memory and mapped by this process.
+    /// Number of bytes that are in memory and mapped by this process.
     pub resident: u64,
-    /// Bytes of the resident memory that are on huge pages.
+    /// Number of these bytes that are on huge pages.
     pub huge: u64,
-    /// Inode of the file of the memory: ranks with the same inode share it. Zero for memory of one
-    /// process.
+    /// Inode of the file behind the memory. Ranks with the same inode share the memory. It is 0 for
+    /// memory of one process.
     pub inode: u64,
 }
 
 impl Residence {
-    /// Measures the residence of `bytes`: adds up all mappings that overlap them. `None` if the
+    /// Measures the pages of `bytes`: adds up all mappings that overlap them. Returns `None` if the
     /// system does not provide the information.
     pub fn measure(bytes: &[u8]) -> Option<Self> {
         let text = std::fs::read_to_string("/proc/self/smaps").ok()?;
@@ -24,7 +25,7 @@ impl Residence {
     }
 }
 
-/// Adds up the entries of a `smaps` (`proc(5)`) that overlap a range of addresses.
+/// Adds up the mappings of a `smaps` text (`proc(5)`) that overlap a range of addresses.
 fn parse(text: &str, range: Range<u64>) -> Residence {
     let mut sum = Residence::default();
     let mut inside = false;
@@ -38,7 +39,7 @@ fn parse(text: &str, range: Range<u64>) -> Residence {
             match key {
                 "Rss" => sum.resident += bytes,
                 "AnonHugePages" | "ShmemPmdMapped" => sum.huge += bytes,
-                // Reserved pages are not counted as resident.
+                // The entry `Rss` does not count reserved huge pages.
                 "Shared_Hugetlb" | "Private_Hugetlb" => {
                     sum.resident += bytes;
                     sum.huge += bytes;
@@ -50,7 +51,7 @@ fn parse(text: &str, range: Range<u64>) -> Residence {
     sum
 }
 
-/// The addresses and the inode of a mapping, from the first line of its entry.
+/// Parses the first line of a mapping: its addresses and its inode.
 fn mapping(line: &str) -> Option<(Range<u64>, u64)> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
@@ -59,7 +60,7 @@ fn mapping(line: &str) -> Option<(Range<u64>, u64)> {
     Some((span, words.nth(3)?.parse().ok()?))
 }
 
-/// Parses a line like `Rss:    4 kB`; returns bytes.
+/// Parses a line like `Rss:    4 kB`: its name, and its value in bytes.
 fn entry(line: &str) -> Option<(&str, u64)> {
     let (key, rest) = line.split_once(':')?;
     let kilobytes: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;

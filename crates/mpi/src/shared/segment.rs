@@ -1,10 +1,10 @@
 //! A segment of memory that the ranks of a host share.
 //!
-//! It is a file that exists in memory only (`memfd_create`). The first rank of a host makes it, and
-//! the others open it through `/proc`. Two alternatives were rejected. An MPI window never asks for
-//! huge pages (MPICH gave none at all). A file in `/dev/shm` has a name that stays behind if ranks
-//! are killed before they remove it; its file system is half of the memory by default, 64 MB in
-//! many containers.
+//! It is a file that exists in memory only (`memfd_create`). The first rank of a host creates it,
+//! and the others open it through `/proc`. Two alternatives were rejected. An MPI window never asks
+//! for huge pages (MPICH gave none at all). A file in `/dev/shm` has a name that stays behind if
+//! ranks are killed before they remove it. Its file system has half of the memory by default, and
+//! 64 MB in many containers.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -15,26 +15,26 @@ use std::slice;
 use memmap2::{Advice, Mmap, MmapOptions, MmapRaw};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 
-/// Size of a huge page; segments are rounded up to a multiple of it.
+/// Size of a huge page in bytes. Segments are rounded up to a multiple of it.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Memory of all ranks of a host while they fill it, each a range of its own. A Rust reference to
-/// all of it must not exist meanwhile, since the other ranks write.
+/// Memory of a host while its ranks fill it, each a range of its own. No Rust reference to the
+/// whole memory may exist meanwhile, since the other ranks write to it.
 pub(super) struct Filling {
     map: MmapRaw,
-    /// The file, for the others to open.
+    /// The file of the memory, for the other ranks to open.
     file: File,
     own: Range<usize>,
 }
 
-/// Shared memory of the ranks of a host after all of them have filled it.
+/// Memory of a host after all of its ranks have filled it.
 pub(super) struct Complete {
     file: File,
     size: usize,
     own: Range<usize>,
 }
 
-/// The error of an operation on a segment.
+/// Error of an operation on a segment.
 pub(super) struct SegmentError {
     pub(super) step: &'static str,
     pub(super) source: io::Error,
@@ -45,15 +45,15 @@ fn step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> SegmentErro
 }
 
 impl Filling {
-    /// Makes a segment for `length` bytes.
+    /// Creates a segment for `length` bytes. This rank will fill the range `own`.
     ///
     /// # Safety
-    /// As for [`Filling::join`].
+    /// The requirements are those of [`Filling::join`].
     pub(super) unsafe fn first(length: usize, own: Range<usize>) -> Result<Self, SegmentError> {
         let size = rounded(length);
         let file = match reserved_pages(size) {
             Ok(file) => file,
-            // No huge pages are reserved, or too few: the usual case.
+            // Usually the system has no reserved huge pages, or too few.
             Err(_) => ordinary_pages(size).map_err(step("making a file in memory"))?,
         };
         Self::map(file, size, own)
@@ -64,7 +64,8 @@ impl Filling {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// Opens another rank's segment.
+    /// Opens the segment that another rank of the host created. This rank will fill the range
+    /// `own`.
     ///
     /// # Safety
     /// While this value exists, no other one, here or in another process, has a range that
@@ -82,20 +83,20 @@ impl Filling {
     fn map(file: File, size: usize, own: Range<usize>) -> Result<Self, SegmentError> {
         assert!(own.start <= own.end && own.end <= size, "{own:?} of {size} bytes");
         let map = MmapOptions::new().len(size).map_raw(&file).map_err(step("mapping memory"))?;
-        // If huge pages are disabled this fails, and the pages are small.
+        // This fails if huge pages are disabled; then the memory is on small pages.
         let _ = map.advise(Advice::HugePage);
         Ok(Filling { map, file, own })
     }
 
-    /// Makes the system allocate the memory of the own range now. A page missing later would cause
-    /// a signal, not an error.
+    /// Makes the system allocate the memory of this rank's range now. Lack of memory would later
+    /// cause a signal instead of an error.
     pub(super) fn populate(&self) -> Result<(), SegmentError> {
         if self.own.is_empty() {
             return Ok(());
         }
         let (start, length) = (self.own.start, self.own.len());
         let done = match self.map.advise_range(Advice::PopulateWrite, start, length) {
-            // Linux before 5.14: the kernel allocates small pages.
+            // Linux before 5.14 does not know this advice. There, the kernel allocates small pages.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                 let (offset, length) = (start as u64, length as u64);
                 fallocate(&self.file, FallocateFlags::empty(), offset, length)
@@ -106,17 +107,17 @@ impl Filling {
         done.map_err(step("getting the memory"))
     }
 
-    /// Returns the own range.
+    /// Returns the range of this rank.
     pub(super) fn own_mut(&mut self) -> &mut [u8] {
         let (start, length) = (self.own.start, self.own.len());
         // SAFETY: `map` checked that the range lies in the mapping, and the file is never
         // shortened. Whoever made this value promised that nobody else has a range with these
-        // bytes; in this process they are reached by this function alone, whose result borrows
+        // bytes. In this process they are reached by this function alone, whose result borrows
         // `self`.
         unsafe { slice::from_raw_parts_mut(self.map.as_mut_ptr().add(start), length) }
     }
 
-    /// Gives up the right to write.
+    /// Gives up the right to write to this rank's range.
     pub(super) fn complete(self) -> Complete {
         let Filling { map, file, own } = self;
         Complete { file, size: map.len(), own }
@@ -124,17 +125,17 @@ impl Filling {
 }
 
 impl Complete {
-    /// Maps the memory for reading.
+    /// Maps the whole memory for reading.
     ///
     /// # Safety
-    /// No process writes to the segment any more.
+    /// No process may write to the segment any more.
     pub(super) unsafe fn read(self) -> Result<Mmap, SegmentError> {
         let Complete { file, size, own } = self;
         // SAFETY: nobody writes, as the caller promises; the file has no name and is never
         // shortened.
         let map = unsafe { MmapOptions::new().len(size).map(&file) };
         let map = map.map_err(step("mapping memory for reading"))?;
-        // Both are optional. The second one, from Linux 5.14 on, avoids page faults.
+        // Both calls are optional. The second one avoids page faults, from Linux 5.14 on.
         let _ = map.advise(Advice::HugePage);
         let _ = map.advise_range(Advice::PopulateRead, own.start, own.len());
         Ok(map)

@@ -1,4 +1,4 @@
-//! Tests of a master: which work it gives to whom.
+//! Tests of a master: the messages that it sends and the works that it starts.
 
 mod passes;
 mod searching;
@@ -13,10 +13,10 @@ use crate::work::{Extent, Owner};
 
 type Bytes = Arc<[u8]>;
 
-/// A group of two workers with a partition each.
+/// The master of a group of two workers. By default each worker holds one of two partitions.
 struct Bench {
     master: Master<Bytes>,
-    /// The pass of the workers' messages.
+    /// Pass that the messages of the workers name.
     pass: PassId,
     now: u64,
     actions: Actions<Bytes>,
@@ -35,7 +35,7 @@ impl Bench {
         Bench::with(config, 1, 2)
     }
 
-    /// Creates a group of two workers that hold this many replicas of this many partitions.
+    /// Creates a group of two workers that hold `replicas` replicas of `partitions` partitions.
     fn with(config: Config, replicas: u32, partitions: u32) -> Bench {
         let shape = Shape { ranks: 2, groups: 1, replicas, partitions, dedicated: false };
         let topology = Arc::new(Topology::new(shape));
@@ -95,7 +95,7 @@ impl Bench {
         self.event(Event::Done { ticket: ticket.expect("a work is under way"), outcome });
     }
 
-    /// Lets both workers search a pass of a block.
+    /// Lets both workers search the current pass of a block.
     fn search_block(&mut self, block: u32) {
         for worker in 0..2 {
             self.result(worker, block);
@@ -109,8 +109,8 @@ impl Bench {
         self.done(MasterOutcome::Layout(layout));
     }
 
-    /// Tasks assigned by the last event: worker, block, partition, and whether they carry the
-    /// queries.
+    /// Returns the tasks that the last event assigned: worker, block, partition, and whether the
+    /// message has the queries.
     fn assigned(&self) -> Vec<(u32, u32, u32, bool)> {
         let assigned = self.actions.iter().filter_map(|action| match action {
             Action::Send {
@@ -123,8 +123,8 @@ impl Bench {
         assigned.collect()
     }
 
-    /// Asks questions of these sizes in bytes, by partition; returns the partitions that each
-    /// worker is asked for.
+    /// Asks questions of these sizes in bytes, by partition. Returns each worker that gets
+    /// questions, with their partitions.
     fn asked(&mut self, questions: &[(u32, usize)]) -> Vec<(u32, Vec<u32>)> {
         let part = |&(partition, length): &(u32, usize)| (PartitionId(partition), bytes(length));
         self.done(MasterOutcome::Ask(questions.iter().map(part).collect()));
@@ -162,7 +162,8 @@ impl Bench {
         placed.collect()
     }
 
-    /// Workers that are to take part in a collective write, and the offsets where each writes.
+    /// Returns the workers that the last event asked to take part in a collective write, each with
+    /// the offsets at which it writes.
     fn together(&self) -> Vec<(u32, Vec<u64>)> {
         let sent = self.actions.iter().filter_map(|action| match action {
             Action::Send {
@@ -174,7 +175,7 @@ impl Bench {
         sent.collect()
     }
 
-    /// Lays out blocks for a collective write, each with its offset in the file.
+    /// Lays out blocks for a collective write. Each is given with its offset in the file.
     fn collective(checkpoint: bool, bases: &[(u32, u64)]) -> Bench {
         let config = Config { strategy: Strategy::Collective, checkpoint, ..config() };
         let mut bench = Bench::new(config);

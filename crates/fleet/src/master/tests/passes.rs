@@ -1,11 +1,11 @@
-//! Tests of blocks that are searched more than once.
+//! Tests of blocks that are searched in more than one pass.
 
 use super::*;
 use crate::work::Holder;
 
 impl Bench {
-    /// Tasks of a pass assigned by the last event: worker, block, pass, partition, and the bytes of
-    /// their queries.
+    /// Returns the tasks that the last event assigned: worker, block, pass, partition, and the size
+    /// of the queries in bytes.
     fn assigned_in_passes(&self) -> Vec<(u32, u32, u32, u32, Option<usize>)> {
         let assigned = self.actions.iter().filter_map(|action| match action {
             Action::Send { message: Outgoing::Worker(worker, message), .. } => {
@@ -20,7 +20,7 @@ impl Bench {
         assigned.collect()
     }
 
-    /// Passes that workers may drop, according to the last event.
+    /// Returns the passes whose data workers may drop, according to the last event.
     fn forgotten(&self) -> Vec<(u32, u32)> {
         let sent = self.actions.iter().filter_map(|action| match action {
             Action::Send {
@@ -31,7 +31,7 @@ impl Bench {
         sent.flatten().collect()
     }
 
-    /// The work that the last event started.
+    /// Returns the work that the last event started.
     fn started(&self) -> Option<&MasterWork<Bytes>> {
         self.actions.iter().find_map(|action| match action {
             Action::Run { work, .. } => Some(work),
@@ -39,7 +39,8 @@ impl Bench {
         })
     }
 
-    /// Block 0 in its second pass, with 33 bytes of queries, searched by both workers.
+    /// Creates a group in which block 0 is in its second pass, with 33 bytes of queries. The first
+    /// pass was searched by both workers.
     fn in_second_pass(config: Config) -> Bench {
         let mut bench = Bench::new(config);
         bench.segment(&[(0, 1)]);
@@ -57,7 +58,7 @@ fn a_block_comes_back_before_those_that_have_not_begun() {
     let mut bench = Bench::new(config());
     bench.segment(&[(0, 1), (1, 1), (2, 1)]);
     bench.search_block(0);
-    // Both workers search block 1.
+    // Both workers are now searching block 1.
     bench.done(MasterOutcome::NextPass { queries: bytes(33) });
     assert_eq!(bench.assigned_in_passes(), []);
     bench.result(0, 1);

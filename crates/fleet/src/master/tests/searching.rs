@@ -14,7 +14,7 @@ fn alignment_is_balanced_whoever_searched_most() {
     assert_eq!(shared, [(0, vec![0, 1]), (1, vec![2, 3])]);
     bench.reply(0, 0);
     bench.reply(1, 0);
-    // Alignments stay with the worker that made them.
+    // The worker that made the alignments of a partition also answers the next round.
     assert_eq!(bench.asked(&[(2, 9), (3, 9)]), [(1, vec![2, 3])]);
     bench.reply(1, 0);
     let piece = |partition| Extent {
@@ -85,7 +85,7 @@ fn no_task_waits_behind_a_long_one() {
     let config = Config { prefetch: 1, prefetch_below: Time(1000), look_ahead: 9.0, ..config() };
     let mut bench = Bench::new(config);
     bench.segment(&[(0, 1)]);
-    // The first task has a weight of 1/16 in the mean.
+    // A task has a weight of 1/16 in the mean time, so one long task is enough.
     bench.now += 20_000;
     bench.result(0, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });

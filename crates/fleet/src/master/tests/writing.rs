@@ -78,7 +78,7 @@ fn stored_records_are_not_written_again() {
     );
     bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
     assert_eq!(bench.sent_to_supermaster(), ["Placed { block: BlockId(0) }"]);
-    // A block that an earlier run stored does not wait either.
+    // A block that an earlier run stored is not written either.
     bench.supermaster_says(ToMaster::Restore { block: BlockId(1), base: 1335, size: 20 });
     assert_eq!(bench.sent_to_supermaster(), ["Placed { block: BlockId(1) }"]);
     assert!(bench.placed_by().is_empty());

@@ -1,4 +1,4 @@
-//! The simulated checkpoint: data that outlives a run.
+//! The simulated checkpoint: the data that outlive a run.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,18 @@ use crate::work::Run;
 
 use super::intervals::Intervals;
 
-/// Contents of a checkpoint.
+/// Contents of the checkpoint of a simulated job.
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoint {
-    /// For each block, the stored bytes and the size of its output.
+    /// For each block, the offsets of its stored bytes, and the size of its output.
     stored: BTreeMap<BlockId, (Intervals, u64)>,
-    /// Number of passes kept of each block.
+    /// For each block, the number of its passes that are kept.
     kept: BTreeMap<BlockId, u32>,
 }
 
 impl Checkpoint {
-    /// Returns the complete blocks, with the bytes of their output, for the next run to start from.
+    /// Returns the complete blocks, which the next run need not search, with the bytes of their
+    /// output.
     pub fn finished(&self) -> BTreeMap<BlockId, u64> {
         let whole = self.stored.iter().filter(|(_, (bytes, size))| bytes.is_exactly(0, *size));
         whole.map(|(&block, &(_, size))| (block, size)).collect()
@@ -29,17 +30,17 @@ impl Checkpoint {
             + self.kept.values().map(|&passes| u64::from(passes)).sum::<u64>()
     }
 
-    /// Drops incomplete blocks, as a run does that starts from here.
+    /// Drops incomplete blocks. A run that resumes from the checkpoint does this at its start.
     pub fn trim(&mut self) {
         self.stored.retain(|_, (bytes, size)| bytes.is_exactly(0, *size));
     }
 
-    /// Keeps the passes of a block up to this one, which are over.
+    /// Keeps the passes of a block up to `pass`; all of them are over.
     pub fn keep(&mut self, block: BlockId, pass: PassId) {
         self.kept.insert(block, pass.next().0);
     }
 
-    /// Returns the first pass of a block in a run that starts from here.
+    /// Returns the first pass of a block in a run that resumes from this checkpoint.
     pub fn first_pass(&self, block: BlockId) -> PassId {
         PassId(self.kept.get(&block).copied().unwrap_or(0))
     }
@@ -49,8 +50,8 @@ impl Checkpoint {
         self.stored.get(&block).is_some_and(|(bytes, _)| bytes.contains(start, length))
     }
 
-    /// Stores bytes of a block whose output has `size` bytes. Returns false if some are stored
-    /// already, or if the size differs from before.
+    /// Stores bytes of a block whose output has `size` bytes. Returns false if some bytes are
+    /// stored already, or if the size differs from the size stated earlier.
     pub fn store(&mut self, block: BlockId, runs: &[Run], size: u64) -> bool {
         let stored = self.stored.entry(block).or_insert((Intervals::default(), size));
         stored.1 == size && runs.iter().all(|run| stored.0.add(run.offset, run.length()))

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 /// A set of byte offsets, stored as disjoint intervals.
 #[derive(Clone, Debug, Default)]
 pub struct Intervals {
-    /// End of each interval by its start. Intervals are disjoint and do not touch.
+    /// End of each interval, by its start. Intervals neither overlap nor touch.
     spans: BTreeMap<u64, u64>,
 }
 
 impl Intervals {
-    /// Adds bytes; returns false if some are in the set already.
+    /// Adds `length` bytes from `start` on. Returns false if some of them are in the set already.
     pub fn add(&mut self, start: u64, length: u64) -> bool {
         if length == 0 {
             return true;
@@ -38,7 +38,7 @@ impl Intervals {
         true
     }
 
-    /// Whether the set has exactly the bytes from `start` to `end`.
+    /// Whether the set has exactly the bytes from `start` to `end`, without `end`.
     pub fn is_exactly(&self, start: u64, end: u64) -> bool {
         if start == end {
             self.spans.is_empty()
@@ -47,13 +47,14 @@ impl Intervals {
         }
     }
 
-    /// Returns the end of the consecutive bytes that begin at `start`.
+    /// Returns the end of the consecutive bytes that begin at `start`, or `start` if there are
+    /// none.
     pub fn end_of_span(&self, start: u64) -> u64 {
         let span = self.spans.range(..=start).next_back();
         span.map_or(start, |(_, &end)| end.max(start))
     }
 
-    /// Whether all of these bytes are in the set.
+    /// Whether `length` bytes from `start` on are in the set.
     pub fn contains(&self, start: u64, length: u64) -> bool {
         let span = self.spans.range(..=start).next_back();
         length == 0 || span.is_some_and(|(_, &end)| end >= start + length)

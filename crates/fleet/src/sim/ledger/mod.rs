@@ -1,5 +1,5 @@
-//! Checks a simulated run: every task of every pass is searched once, every byte of output is
-//! written once in its place, and memory stays within its limit.
+//! Checks a simulated run. Every task of every pass must be searched once, every byte of output
+//! written once at its offset, and memory must stay within its limit.
 
 mod checkpoint;
 mod intervals;
@@ -18,38 +18,38 @@ pub use self::checkpoint::Checkpoint;
 use self::intervals::Intervals;
 pub use self::passes::{Passes, Task};
 
-/// Offset and length of each piece in its block.
+/// Offset and length of each piece in its block's output.
 type Places = BTreeMap<(Owner, u32), (u64, u64)>;
 
-/// The record of a run and its violations.
+/// The record of a simulated run, and the violations found in it.
 #[derive(Debug)]
 pub struct Ledger {
     workload: Workload,
-    /// Offset of every block, and the end of the last one.
+    /// Offset of every block in the output, and the end of the last block.
     bases: Vec<u64>,
     places: HashMap<BlockId, Places>,
-    /// Workers that searched and answered each task.
+    /// Records which worker searched and answered each task.
     pub passes: Passes,
     written: Intervals,
-    /// Bytes of a grain of the output, if only one rank may write it.
+    /// Size of a grain in bytes, if only one rank may write each grain; otherwise `None`.
     grain: Option<u64>,
-    /// Writer of each grain; `None` for the supermaster.
+    /// Writer of each grain, by the grain's number; `None` stands for the supermaster.
     grains: HashMap<u64, Option<WorkerId>>,
     /// For each block, the time when it and all blocks before it were written.
     pub reached: Vec<Time>,
-    /// Durable data.
+    /// The simulated checkpoint.
     pub checkpoint: Checkpoint,
-    /// Whether the checkpoint is the output, and nothing else is written.
+    /// Whether the checkpoint is the final output, so that no file is written.
     stays: bool,
-    /// Bytes of output that each worker really holds.
+    /// Number of bytes of output that each worker really holds.
     held: Vec<u64>,
     limit: u64,
-    /// Descriptions of all violations.
+    /// Descriptions of all violations of the run.
     pub violations: Vec<String>,
 }
 
 impl Ledger {
-    /// Starts the record of a run; the first block's output begins at `base`.
+    /// Starts the record of a run. The output of the first block begins at `base`.
     pub fn new(
         workload: &Workload,
         base: u64,
@@ -81,7 +81,8 @@ impl Ledger {
         }
     }
 
-    /// Notes which blocks are written by now.
+    /// Notes the time at which blocks were written, for the blocks that are complete in the file by
+    /// now.
     pub fn note_written_blocks(&mut self, now: Time) {
         let reach = self.written.end_of_span(self.bases[0]);
         while self.bases.get(self.reached.len() + 1).is_some_and(|&end| end <= reach) {
@@ -89,7 +90,7 @@ impl Ledger {
         }
     }
 
-    /// Notes a violation unless `fine`.
+    /// Notes a violation, which `what` describes, unless `fine`.
     pub fn check(&mut self, fine: bool, what: impl FnOnce() -> String) {
         if !fine {
             self.violations.push(what());
@@ -131,8 +132,8 @@ impl Ledger {
         (slice.start + slice.length <= length).then_some(offset + slice.start)
     }
 
-    /// Checks that the slices of runs are written to their offsets, counted from `base`. Returns
-    /// the bytes of each other holder.
+    /// Checks that the slices of runs go to their offsets, counted from `base`. Returns the number
+    /// of bytes of each other holder; `None` stands for the master.
     fn check_runs(
         &mut self,
         writer: WorkerId,
@@ -164,8 +165,8 @@ impl Ledger {
         others
     }
 
-    /// Notes a window written to the output, or to the checkpoint of a block whose output has
-    /// `stored` bytes.
+    /// Notes that a worker wrote a window to the output. With `stored`, the worker wrote it to the
+    /// checkpoint, and the whole output of the block has `stored` bytes.
     pub fn write<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>, stored: Option<u64>) {
         self.check_window(writer, window, stored.is_some());
         match stored {
@@ -174,7 +175,7 @@ impl Ledger {
         }
     }
 
-    /// Notes a window collected for the supermaster to write.
+    /// Notes that a worker collected a window for the supermaster to write.
     pub fn hand_over<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>) {
         self.check_window(writer, window, false);
     }
@@ -184,7 +185,7 @@ impl Ledger {
         self.cover_stretch(None, offset, length);
     }
 
-    /// Checks that the bytes of a window are written to their offsets.
+    /// Checks that the bytes of a window go to their offsets, and that it has the right parts.
     fn check_window<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>, stored: bool) {
         let others = match stored {
             true => self.check_runs(writer, &window.runs, |_, _| 0),
@@ -202,7 +203,7 @@ impl Ledger {
         });
     }
 
-    /// Notes runs that a collective write wrote, with `master` bytes of the master.
+    /// Notes that a worker wrote runs in a collective write, with `master` bytes of the master.
     pub fn write_together(&mut self, writer: WorkerId, runs: &[Run], master: u64) {
         let others = self.check_runs(writer, runs, |ledger, block| ledger.bases[block.index()]);
         let only_master = others.keys().all(Option::is_none);
@@ -238,7 +239,7 @@ impl Ledger {
         self.check(size == right, || format!("block {block}: {size} bytes stored of {right}"));
     }
 
-    /// Adds `more` to and subtracts `less` from the bytes that a worker holds.
+    /// Adds `more` bytes to the bytes that a worker holds, and subtracts `less` bytes.
     pub fn change_held(&mut self, worker: WorkerId, more: u64, less: u64) {
         let held = &mut self.held[worker.index()];
         *held = (*held + more).saturating_sub(less);
@@ -248,7 +249,7 @@ impl Ledger {
         });
     }
 
-    /// Checks at the end that the output is complete and ends at `offset`.
+    /// Checks at the end of the job that the output is complete and ends at `offset`.
     pub fn check_complete(&mut self, offset: u64) {
         let (start, end) = (self.bases[0], self.bases[self.bases.len() - 1]);
         self.check(offset == end, || format!("the output ends at {offset} instead of {end}"));

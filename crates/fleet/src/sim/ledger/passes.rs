@@ -1,5 +1,5 @@
-//! Checks the passes of a run: every task is searched once, every pass ends before the next, and no
-//! data of one pass is used in another.
+//! Checks the passes of a simulated run. Every task must be searched once, every pass must end
+//! before the next begins, and no data of one pass may be used in another.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,42 +9,42 @@ use crate::work::MasterOutcome;
 
 use super::Checkpoint;
 
-/// A task.
+/// A task: its block, its pass and its partition.
 pub type Task = (BlockId, PassId, PartitionId);
 
-/// The state of a prepared block.
+/// Progress of a block whose queries are prepared.
 #[derive(Debug)]
 struct Progress {
     first: PassId,
     /// The current pass.
     pass: PassId,
-    /// Number of its tasks that are absorbed.
+    /// Number of tasks of the current pass whose results are absorbed.
     absorbed: u32,
-    /// Result of the verification of the pass, if there was one.
+    /// Whether the verification found the current pass right; `None` before a verification.
     right: Option<bool>,
     laid_out: bool,
 }
 
-/// Workers that searched and answered each task. Every function checks the event that it notes; its
-/// error describes the violation.
+/// Records which worker searched and answered each task. Every function checks the event that it
+/// notes. Its error describes the violation.
 #[derive(Debug)]
 pub struct Passes {
     workload: Workload,
     /// Checkpoint from which the run started.
     start: Checkpoint,
-    /// Blocks that the run need not search.
+    /// Blocks that the run need not search, with the bytes of their output.
     finished: BTreeMap<BlockId, u64>,
     /// The next block to be verified.
     unverified: BlockId,
     blocks: HashMap<BlockId, Progress>,
     begun: HashSet<Task>,
-    /// Current task of each worker.
+    /// Task that each worker is searching.
     searching: HashMap<WorkerId, Task>,
-    /// Worker that searched each task, until its result is absorbed.
+    /// Worker that searched each task; only until the result is absorbed.
     searched: HashMap<Task, WorkerId>,
-    /// Workers that have a pass's queries.
+    /// Workers that have the queries of a pass.
     informed: HashSet<(BlockId, PassId, WorkerId)>,
-    /// For each task, the worker that answered and its last round.
+    /// For each task, the worker that answered questions about it, and its last round.
     answered: HashMap<Task, (WorkerId, u32)>,
 }
 
@@ -53,7 +53,7 @@ fn require(fine: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 }
 
 impl Passes {
-    /// Starts the record of a run of this workload that starts from a checkpoint.
+    /// Starts the record of a run that resumes from the checkpoint `start`.
     pub fn new(workload: Workload, start: Checkpoint) -> Passes {
         Passes {
             workload,
@@ -74,12 +74,12 @@ impl Passes {
         self.blocks.get(&block).map_or(PassId(0), |progress| progress.first)
     }
 
-    /// Returns the worker that has the pieces of a task.
+    /// Returns the worker that answered questions about a task, and so has its pieces.
     pub fn answerer(&self, task: Task) -> Option<WorkerId> {
         self.answered.get(&task).map(|&(worker, _)| worker)
     }
 
-    /// The state of a block, if this is its current pass.
+    /// Returns the progress of a block, or an error if `pass` is not its current pass.
     fn progress(&mut self, block: BlockId, pass: PassId) -> Result<&mut Progress, String> {
         let progress = self.blocks.get_mut(&block);
         let Some(progress) = progress.filter(|known| known.pass == pass && !known.laid_out) else {
@@ -88,7 +88,7 @@ impl Passes {
         Ok(progress)
     }
 
-    /// Notes that a block's queries are prepared for a pass.
+    /// Notes that the master prepared a block's queries, for the pass `first`.
     pub fn prepare(&mut self, block: BlockId, first: PassId) -> Result<(), String> {
         let progress = Progress { first, pass: first, absorbed: 0, right: None, laid_out: false };
         let again = self.blocks.insert(block, progress);
@@ -100,7 +100,8 @@ impl Passes {
         })
     }
 
-    /// Notes that a worker begins a task, with the passes of its queries and its cut.
+    /// Notes that a worker begins to search a task. `queries` and `cut` are the passes to which the
+    /// queries and the cut of the work belong.
     pub fn begin(
         &mut self,
         worker: WorkerId,
@@ -128,7 +129,7 @@ impl Passes {
         })
     }
 
-    /// Notes that the running search of a worker receives a cut of this pass.
+    /// Notes that the running search of a worker receives a cut, which belongs to the pass `of`.
     pub fn raise_cut(
         &self,
         worker: WorkerId,
@@ -154,7 +155,7 @@ impl Passes {
         })
     }
 
-    /// Notes that the hits of a task are absorbed; they come from the pass `of`.
+    /// Notes that the master absorbed the hits of a task, which belong to the pass `of`.
     pub fn absorb(&mut self, task: Task, of: PassId) -> Result<(), String> {
         let (block, pass, partition) = task;
         let searched = self.searched.remove(&task).is_some();
@@ -167,7 +168,7 @@ impl Passes {
         })
     }
 
-    /// Notes that a round of a pass begins, with the passes and rounds of its replies.
+    /// Notes that a round of a pass begins. `replies` has the pass and the round of each reply.
     pub fn round(
         &mut self,
         (block, pass): (BlockId, PassId),
@@ -189,7 +190,7 @@ impl Passes {
         Ok(())
     }
 
-    /// The state of a block whose results must all be absorbed before this event.
+    /// Returns the progress of a block, or an error if some results of the pass are not absorbed.
     fn is_absorbed(
         &mut self,
         block: BlockId,
@@ -205,8 +206,8 @@ impl Passes {
         Ok(progress)
     }
 
-    /// Notes that the supermaster verifies a pass with results of the pass `of`. All blocks before
-    /// must be verified and right.
+    /// Notes that the supermaster verifies a pass. The results belong to the pass `of`. All earlier
+    /// blocks must be verified and right.
     pub fn verify(
         &mut self,
         (block, pass): (BlockId, PassId),
@@ -229,7 +230,7 @@ impl Passes {
         })
     }
 
-    /// Notes that the master receives the verdict on the pass `of`.
+    /// Notes that the master receives a verdict on a pass. The verdict belongs to the pass `of`.
     pub fn receive_verdict(
         &mut self,
         (block, pass): (BlockId, PassId),
@@ -241,7 +242,7 @@ impl Passes {
         })
     }
 
-    /// Notes the master's decision about the next step.
+    /// Notes the master's decision about the next step of a pass.
     pub fn decide<P>(
         &mut self,
         (block, pass): (BlockId, PassId),
@@ -254,7 +255,7 @@ impl Passes {
         }
     }
 
-    /// Notes that a pass is over and another one follows.
+    /// Notes that a pass is over and that the block is searched again.
     fn again(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
         let progress = self.progress(block, pass)?;
         let right = progress.right.take();
@@ -278,8 +279,8 @@ impl Passes {
         })
     }
 
-    /// Notes that a worker that holds the partition answers a round. It must have the queries,
-    /// because it searched tasks of the pass, and its data of the rounds before.
+    /// Notes that a worker answers a round for a partition. The worker must have the queries of the
+    /// pass, and its data of the earlier rounds.
     pub fn answer(&mut self, worker: WorkerId, task: Task, round: u32) -> Result<(), String> {
         let (block, pass, partition) = task;
         let informed = self.informed.contains(&(block, pass, worker));
@@ -296,7 +297,7 @@ impl Passes {
         })
     }
 
-    /// Notes that a worker drops its data of a pass, which must be over.
+    /// Notes that a worker drops its data of a pass. The pass must be over.
     pub fn forget(&mut self, worker: WorkerId, block: BlockId, pass: PassId) -> Result<(), String> {
         let informed = self.informed.remove(&(block, pass, worker));
         let under_way = self.progress(block, pass).is_ok();
@@ -308,7 +309,7 @@ impl Passes {
         })
     }
 
-    /// Checks at the end that all blocks that were searched are complete.
+    /// Checks at the end of the job that the output of all searched blocks is laid out.
     pub fn check_complete(&self) -> Result<(), String> {
         let left = self.blocks.iter().find(|(_, progress)| !progress.laid_out);
         require(left.is_none(), || format!("the job ends before a block is laid out: {left:?}"))

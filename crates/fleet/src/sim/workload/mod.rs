@@ -1,4 +1,5 @@
-//! The simulated search and its results: drawn from distributions, or recorded.
+//! The simulated search and its results. They are drawn from distributions, or recorded in a real
+//! run.
 
 mod source;
 
@@ -16,20 +17,20 @@ use crate::work::{Extent, Owner};
 
 pub use self::source::{Distribution, Source, Trace, TraceBlock};
 
-/// Bytes of statistics and masks that a master sends with each prepared query.
+/// Bytes of statistics and masks that a master adds to each query when it prepares it.
 const FINDINGS: u64 = 50;
 
 /// A block of drawn queries.
 #[derive(Clone, Debug, Default)]
 struct DrawnBlock {
     weight: Weight,
-    /// Work of each pass, in queries of mean size and time. A pass has only the queries that have
-    /// not finished.
+    /// Work of each pass, in units of a query of mean size and mean time. A pass has only the
+    /// queries that need it.
     work: Vec<f64>,
 }
 
 impl DrawnBlock {
-    /// Adds a query that needs this many passes.
+    /// Adds a query that needs `passes` passes, with `work` units in each.
     fn push(&mut self, residues: u64, work: f64, passes: usize) {
         self.weight.sequences += 1;
         self.weight.residues += residues;
@@ -38,18 +39,19 @@ impl DrawnBlock {
     }
 }
 
-/// The queries of a job, and the times and sizes of all works on them, for a number of partitions.
-/// The seed determines them, whichever rank does the work and whenever.
+/// The queries of a job, and the times and sizes of all works on them, for a given number of
+/// partitions. The seed determines them all. They do not depend on the rank or on the order of the
+/// works.
 #[derive(Clone, Debug)]
 pub struct Workload {
     source: Source,
-    /// The drawn blocks; empty for a recorded workload.
+    /// The drawn blocks; empty if the workload is recorded.
     drawn: Arc<[DrawnBlock]>,
     partitions: u32,
     seed: u64,
 }
 
-/// Separates random numbers for different purposes.
+/// Purposes for which random numbers are drawn. Each purpose has a random sequence of its own.
 #[derive(Clone, Copy)]
 enum Draw {
     Queries = 1,
@@ -61,8 +63,8 @@ enum Draw {
 }
 
 impl Workload {
-    /// Creates the workload of a seed. Drawn queries are cut into blocks as real input is; recorded
-    /// blocks are already cut.
+    /// Creates the workload of a seed. Drawn queries are cut into blocks as real input is. Recorded
+    /// blocks are cut already.
     pub fn new(source: Source, cut: BlockLimits, partitions: u32, seed: u64) -> Workload {
         let mut workload = Workload { source, drawn: Arc::default(), partitions, seed };
         if let Source::Drawn(of) = &workload.source {
@@ -71,7 +73,7 @@ impl Workload {
         workload
     }
 
-    /// Returns a workload of the same queries with another source of results.
+    /// Returns a workload of the same queries whose times and results come from another source.
     #[must_use]
     pub fn with_source(self, source: Source) -> Workload {
         Workload { source, ..self }
@@ -84,7 +86,8 @@ impl Workload {
         let mut left = of.queries;
         while left > 0 {
             let mut block = DrawnBlock::default();
-            // Predictions apply to whole blocks.
+            // Predictions apply to whole blocks, so all queries of a block need equally many
+            // passes.
             let of_block = of.draw_passes(&mut passes);
             while left > 0 && !cut.is_full(block.weight) {
                 let mut batch = 0;
@@ -139,14 +142,15 @@ impl Workload {
         &trace.blocks[block.index() % trace.blocks.len()]
     }
 
-    /// Converts recorded figures per partition if the number of partitions was another.
+    /// Returns the recorded value for a partition. It is scaled if the recorded run had another
+    /// number of partitions.
     fn share(&self, recorded: &[f64], partition: PartitionId) -> f64 {
         let count = recorded.len();
         let place = partition.index() * count / self.partitions as usize;
         recorded.get(place).map_or(0.0, |value| value * count as f64 / f64::from(self.partitions))
     }
 
-    /// Returns a block's weight.
+    /// Returns the weight of a block.
     pub fn weight(&self, block: BlockId) -> Weight {
         match &self.source {
             Source::Drawn(_) => self.drawn[block.index()].weight,
@@ -154,7 +158,8 @@ impl Workload {
         }
     }
 
-    /// Returns the bytes of a block's queries; with `prepared`, including masks and statistics.
+    /// Returns the size of a block's queries in bytes; with `prepared`, including masks and
+    /// statistics.
     pub fn query_bytes(&self, block: BlockId, prepared: bool) -> u64 {
         let findings = if prepared { FINDINGS * self.weight(block).sequences } else { 0 };
         match &self.source {
@@ -163,7 +168,7 @@ impl Workload {
         }
     }
 
-    /// Returns the seconds to read a block.
+    /// Returns the time to read a block, in seconds.
     pub fn read_seconds(&self, block: BlockId) -> f64 {
         match &self.source {
             Source::Drawn(of) => of.read_seconds * self.weight(block).residues as f64,
@@ -171,7 +176,7 @@ impl Workload {
         }
     }
 
-    /// Returns the seconds to prepare a block's queries for the search.
+    /// Returns the time to prepare a block's queries for the search, in seconds.
     pub fn prepare_seconds(&self, block: BlockId) -> f64 {
         match &self.source {
             Source::Drawn(of) => of.prepare_seconds * self.weight(block).residues as f64,
@@ -192,12 +197,12 @@ impl Workload {
         pass.next().0 >= self.passes(block)
     }
 
-    /// Whether passes are predictions, and only the last one of a block is right.
+    /// Whether passes are predictions. Then only the last pass of a block is right.
     pub fn is_predicted(&self) -> bool {
         matches!(&self.source, Source::Drawn(of) if of.predicted)
     }
 
-    /// Returns the seconds to search a task.
+    /// Returns the time to search a task, in seconds.
     pub fn search_seconds(&self, block: BlockId, pass: PassId, partition: PartitionId) -> f64 {
         match &self.source {
             Source::Drawn(of) => {
@@ -212,7 +217,7 @@ impl Workload {
         }
     }
 
-    /// Returns the rounds of a pass that has hits.
+    /// Returns the number of rounds of a pass that has hits.
     pub fn rounds(&self) -> u32 {
         match &self.source {
             Source::Drawn(of) => of.rounds,
@@ -220,12 +225,12 @@ impl Workload {
         }
     }
 
-    /// Mean number of subjects that a pass reports in a partition for a block.
+    /// Returns the mean number of subjects that a pass of a block reports in one partition.
     fn subjects(&self, of: &Distribution, block: BlockId) -> f64 {
         of.subjects * self.weight(block).sequences as f64 / f64::from(self.partitions)
     }
 
-    /// Returns the seconds to answer one of the rounds for a partition that has hits.
+    /// Returns the time to answer one round for a partition that has hits, in seconds.
     pub fn answer_seconds(&self, block: BlockId, pass: PassId, partition: PartitionId) -> f64 {
         let rounds = f64::from(self.rounds());
         match &self.source {
@@ -239,8 +244,8 @@ impl Workload {
         }
     }
 
-    /// Returns the seconds of the longest block with a worker for each of its tasks: no schedule is
-    /// shorter.
+    /// Returns the time of the longest block in seconds, if each of its tasks had a worker of its
+    /// own. No schedule is shorter.
     pub fn longest_block(&self) -> f64 {
         let of_block = |block| -> f64 {
             (0..self.passes(block)).map(|pass| self.longest(block, PassId(pass))).sum()
@@ -248,7 +253,7 @@ impl Workload {
         (0..self.blocks()).map(|block| of_block(BlockId(block))).fold(0.0, f64::max)
     }
 
-    /// The same seconds for one pass.
+    /// Returns the time of one pass of a block in seconds, if each task had a worker of its own.
     fn longest(&self, block: BlockId, pass: PassId) -> f64 {
         let partitions = || (0..self.partitions).map(PartitionId);
         let search = partitions().map(|partition| self.search_seconds(block, pass, partition));
@@ -260,7 +265,7 @@ impl Workload {
         search.fold(0.0, f64::max) + answer.fold(0.0, f64::max)
     }
 
-    /// Returns the seconds of one of a master's works on a block.
+    /// Returns the time of one work of a master on a block, in seconds.
     pub fn master_seconds(&self, block: BlockId) -> f64 {
         let works = f64::from(self.partitions + self.rounds() + 1);
         match &self.source {
@@ -272,7 +277,7 @@ impl Workload {
         }
     }
 
-    /// Returns the bytes of a task's preliminary hits.
+    /// Returns the size of a task's preliminary hits in bytes.
     pub fn hit_bytes(&self, block: BlockId, partition: PartitionId) -> u64 {
         match &self.source {
             Source::Drawn(of) => {
@@ -290,12 +295,13 @@ impl Workload {
         }
     }
 
-    /// Whether the cut rises when a task's result is absorbed.
+    /// Whether the cut rises when the master absorbs the result of a task.
     pub fn raises_cut(&self, block: BlockId, pass: PassId, partition: PartitionId) -> bool {
         self.draw(Draw::Cut, block, pass, partition.0).random_bool(0.5)
     }
 
-    /// Returns the lengths of a partition's formatted pieces in a pass; none if it has no hits.
+    /// Returns the lengths in bytes of a partition's formatted pieces in a pass. They are empty if
+    /// the partition has no hits.
     pub fn pieces(&self, block: BlockId, pass: PassId, partition: PartitionId) -> Vec<u64> {
         match &self.source {
             Source::Drawn(of) if of.predicted && !self.is_last(block, pass) => Vec::new(),
@@ -321,14 +327,14 @@ impl Workload {
         }
     }
 
-    /// Returns the bytes of a block's output.
+    /// Returns the size of a block's output in bytes.
     pub fn size(&self, block: BlockId) -> u64 {
         self.layout(block, PassId(0)).iter().map(|extent| extent.length).sum()
     }
 
-    /// Returns the layout of a block's output: the pieces of all passes and partitions in an order
-    /// of their own, between the master's pieces. It includes the passes before `first`, which an
-    /// earlier run finished.
+    /// Returns the layout of a block's output: the pieces of all passes and partitions in a random
+    /// order, between two pieces of the master. The pieces of passes before `first`, which an
+    /// earlier run finished, belong to the master.
     pub fn layout(&self, block: BlockId, first: PassId) -> Vec<Extent> {
         let mut rng = self.draw(Draw::Order, block, PassId(0), 0);
         let mut extents = Vec::new();
@@ -360,7 +366,7 @@ impl Workload {
     }
 }
 
-/// Draws a log-normal number with mean 1.
+/// Draws a log-normal number with mean 1. `spread` is the standard deviation of its logarithm.
 pub fn log_normal(rng: &mut Xoshiro256PlusPlus, spread: f64) -> f64 {
     let normal: f64 = rng.sample(StandardNormal);
     (normal * spread - spread * spread / 2.0).exp()

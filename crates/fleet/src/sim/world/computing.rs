@@ -1,4 +1,4 @@
-//! Works of a worker that use its search threads.
+//! Simulates the works of a worker that use its search threads.
 
 use crate::ids::{BlockId, PartitionId, PassId, Ticket, Time};
 use crate::sim::ledger::Task;
@@ -9,7 +9,7 @@ use super::hosts::ExpectedEnd;
 use super::{Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
-    /// Factor by which a work on the search threads takes longer than planned.
+    /// Returns the factor by which a work on the search threads takes longer than planned.
     fn slowness(&mut self, worker: u32) -> f64 {
         let noise = self.job.machine.noise;
         let noise = if noise > 0.0 { log_normal(&mut self.rng, noise) } else { 1.0 };
@@ -17,7 +17,7 @@ impl World<'_> {
         self.places[rank.index()].slowness * noise
     }
 
-    /// Schedules the end of a work on the search threads after this many seconds.
+    /// Schedules the end of a work on the search threads, which takes the time `span`.
     fn compute(
         &mut self,
         worker: u32,
@@ -39,7 +39,7 @@ impl World<'_> {
         self.add(start + span, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
-    /// Ends the works of a host that have finished.
+    /// Ends the works of a host whose time is over, and schedules the next end.
     pub(super) fn end_works_of_host(&mut self, expected: ExpectedEnd) {
         let Some(hosts) = &mut self.hosts else { return };
         let (ended, next) = hosts.end(expected);
@@ -92,7 +92,7 @@ impl World<'_> {
         self.sums.answer += span.0;
         self.sums.blocked += spooling.0;
         self.report.spooled += spilled;
-        // All questions of a message belong to one round.
+        // All questions of one message belong to the same round.
         let round = parts.first().map_or(0, |(_, question)| question.round);
         let reply = Parcel { bytes: 16 * pieces + 16, pass, round };
         let outcome = WorkerOutcome::Answered { reply, kept };

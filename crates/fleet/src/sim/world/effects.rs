@@ -1,4 +1,4 @@
-//! Changes that works make when they end.
+//! Ends works of workers, and records their effects in the ledger.
 
 use crate::ids::{Ticket, Time, WorkerId};
 use crate::role::Event;
@@ -69,7 +69,7 @@ impl World<'_> {
             }
             Effect::Gather(bytes) => ledger.change_held(worker, bytes, freed),
             Effect::HandOver(window) => {
-                // The worker holds the collected bytes until they have left.
+                // The worker holds the collected bytes until the message with them has left.
                 ledger.hand_over(worker, &window);
                 let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
                 ledger.change_held(worker, window.length(), freed + parts + elsewhere);

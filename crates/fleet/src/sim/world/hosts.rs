@@ -1,5 +1,5 @@
-//! Hosts whose ranks share cores: while there are more search threads than cores, all works of the
-//! host take longer.
+//! Simulates hosts whose ranks share cores. While a host runs more search threads than it has
+//! cores, all its works take longer.
 
 use crate::ids::{Ticket, Time};
 use crate::sim::machine::Machine;
@@ -7,41 +7,41 @@ use crate::work::WorkerOutcome;
 
 use super::{Effect, Parcel};
 
-/// A work of a worker, with its outcome.
+/// A running work: its worker, its ticket, its outcome and its effect.
 pub type Work = (u32, Ticket, WorkerOutcome<Parcel>, Option<Box<Effect>>);
 
-/// All hosts.
+/// The hosts of a job whose ranks share cores.
 pub struct Hosts {
     ranks_per_host: u32,
-    /// Number of works that run at full speed at once on a host.
+    /// Number of works that a host can run at full speed at the same time.
     cores: f64,
     hosts: Vec<Host>,
 }
 
-/// A host.
+/// State of a host.
 #[derive(Default)]
 struct Host {
-    /// Running works, and the nanoseconds that each would still take alone.
+    /// Running works, each with the nanoseconds that it would still take if it ran alone.
     running: Vec<(f64, Work)>,
-    /// Time for which these nanoseconds are valid.
+    /// Time at which these nanoseconds were computed.
     since: Time,
-    /// Number of changes; a change makes the earlier expected end invalid.
+    /// Number of changes so far. Each change makes the earlier expected end invalid.
     version: u64,
 }
 
-/// When some work of a host will end, unless another change comes first.
+/// Time at which the next work of a host will end, if no work begins there before.
 #[derive(Clone, Copy)]
 pub struct ExpectedEnd {
     /// The host.
     pub host: u32,
-    /// Number of its changes so far.
+    /// Number of changes of the host when this time was computed.
     pub version: u64,
-    /// The time.
+    /// The time of the expected end.
     pub time: Time,
 }
 
 impl Hosts {
-    /// Creates the hosts of this many ranks; `None` if each rank has cores of its own.
+    /// Creates the hosts of `ranks` ranks; `None` if each rank has cores of its own.
     pub fn new(machine: &Machine, ranks: u32) -> Option<Hosts> {
         let cores = machine.cores_per_host? / f64::from(machine.threads.max(1));
         let ranks_per_host = machine.ranks_per_host.max(1);
@@ -49,7 +49,8 @@ impl Hosts {
         Some(Hosts { ranks_per_host, cores, hosts })
     }
 
-    /// Begins a work that takes `span` alone.
+    /// Begins a work that would take `span` if it ran alone. Returns the next expected end on its
+    /// host.
     pub fn begin(&mut self, rank: u32, now: Time, span: Time, work: Work) -> ExpectedEnd {
         let host = rank / self.ranks_per_host;
         let state = &mut self.hosts[host as usize];
@@ -58,8 +59,8 @@ impl Hosts {
         self.foresee(host, now).unwrap_or(ExpectedEnd { host, version: 0, time: now })
     }
 
-    /// Returns the works that end now, and the next expected end. If something changed meanwhile,
-    /// no work ends.
+    /// Returns the works that end at the expected time, and the next expected end. If a work has
+    /// begun since the time was computed, no work ends.
     pub fn end(&mut self, expected: ExpectedEnd) -> (Vec<Work>, Option<ExpectedEnd>) {
         let state = &mut self.hosts[expected.host as usize];
         if state.version != expected.version {
@@ -87,7 +88,7 @@ impl Hosts {
 }
 
 impl Host {
-    /// Speed of works compared with one that runs alone.
+    /// Returns the speed of each work, relative to a work that runs alone.
     fn rate(&self, cores: f64) -> f64 {
         (cores / self.running.len().max(1) as f64).min(1.0)
     }
@@ -117,7 +118,7 @@ mod tests {
         assert_eq!(expected.time, Time(600));
         let (ended, next) = hosts.end(expected);
         assert_eq!(ended.iter().map(|work| work.0).collect::<Vec<_>>(), [2]);
-        // The others have 600 left, with a core each.
+        // Each of the other two works has 600 ns left, and now a core of its own.
         assert_eq!(next.map(|next| next.time), Some(Time(1200)));
         assert!(hosts.end(expected).0.is_empty(), "it was expected before a change");
     }

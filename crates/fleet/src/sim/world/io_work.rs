@@ -1,4 +1,4 @@
-//! Works of a worker that run while searches go on.
+//! Simulates the works of a worker that run while searches go on.
 
 use crate::config::Strategy;
 use crate::ids::{BlockId, Ticket, Time, WorkerId};
@@ -8,7 +8,8 @@ use super::works::COPY_RATE;
 use super::{CollectiveMember, Effect, Parcel, SimEvent, World};
 
 impl World<'_> {
-    /// Bytes of the worker's own slices in memory, and elsewhere.
+    /// Returns the bytes of the worker's own slices that are in memory, and those in the spool or
+    /// checkpoint.
     pub(super) fn own_bytes<'b>(
         &self,
         worker: u32,
@@ -128,7 +129,8 @@ impl World<'_> {
         self.add(done, SimEvent::Worked(worker, ticket, outcome, effect));
     }
 
-    /// MPI writes on the thread that answers messages.
+    /// Keeps a rank from handling messages until `done`, since MPI writes on the thread that
+    /// handles them.
     fn block_until(&mut self, worker: u32, done: Time) {
         if self.job.machine.blocking_writes {
             let rank = self.job.topology.workers[worker as usize].rank;

@@ -13,14 +13,15 @@ use crate::sim::startup::Startup;
 use crate::sim::workload::Workload;
 use crate::topology::Topology;
 
-/// A payload of the simulation: its size, and the pass and round that it belongs to.
+/// A payload of the simulation. It has no contents, only a size, and the pass and round to which it
+/// belongs.
 #[derive(Clone, Copy, Debug)]
 pub struct Parcel {
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Pass of prepared queries, cuts, hits, questions, and replies.
+    /// Pass to which prepared queries, cuts, hits, questions and replies belong.
     pub pass: PassId,
-    /// Round of questions and replies.
+    /// Round to which questions and replies belong.
     pub round: u32,
 }
 
@@ -42,39 +43,39 @@ impl Payload for Parcel {
     }
 }
 
-/// Faults of a job.
+/// Faults that occur in a simulated run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults {
-    /// When all ranks die.
+    /// Time when all ranks die.
     pub kill: Option<Time>,
-    /// A rank that falls silent, and when.
+    /// A rank that falls silent, and the time when it does.
     pub death: Option<(Rank, Time)>,
-    /// When the supermaster receives a drain.
+    /// Time when the supermaster receives a request to end the job early.
     pub drain: Option<Time>,
-    /// A rank whose writes fail from this time on.
+    /// A rank whose writes fail, and the time from which they do.
     pub full_disk: Option<(Rank, Time)>,
 }
 
 /// A job to simulate.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Roles and ranks.
+    /// The roles of the ranks.
     pub topology: Arc<Topology>,
-    /// Settings.
+    /// Settings of scheduling and output.
     pub config: Arc<Config>,
-    /// The machine.
+    /// Properties of the machine.
     pub machine: Machine,
-    /// The queries.
+    /// The queries, and the times and sizes of all works on them.
     pub workload: Workload,
     /// Faults that occur.
     pub faults: Faults,
-    /// Checkpoint that an earlier run left.
+    /// The checkpoint that an earlier run left.
     pub checkpoint: Checkpoint,
-    /// Phases before the first block is searched; none if `None`.
+    /// Phases before the first block is searched; `None` for a start that takes no time.
     pub startup: Option<Startup>,
-    /// Whether to check every byte, which takes memory for each task and block.
+    /// Whether to check every byte. The checks take memory for each task and block.
     pub audit: bool,
-    /// Determines random times and slow ranks.
+    /// Seed of random times, and of the choice of slow ranks.
     pub seed: u64,
 }
 
@@ -101,30 +102,30 @@ impl Job {
     }
 }
 
-/// How a simulated job ended.
+/// The way in which a simulated run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// All roles exited.
+    /// All roles exited, with this result.
     Exited(Exit),
-    /// Ended by [`Faults::kill`].
+    /// [`Faults::kill`] ended the run.
     Killed,
-    /// A role ended the job.
+    /// A role ended the job with this error.
     Failed(Failure),
-    /// Nothing more would happen: a deadlock.
+    /// No event that could continue the run was left: a deadlock.
     Stuck,
 }
 
-/// Outcome of a job.
+/// Outcome of a simulated run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// How it ended.
+    /// The way in which the run ended.
     pub end: RunEnd,
-    /// Its figures.
+    /// Figures of the run.
     pub report: Report,
-    /// The checkpoint afterwards.
+    /// The checkpoint after the run; empty unless the job is audited.
     pub checkpoint: Checkpoint,
-    /// Violations; empty unless audited.
+    /// Descriptions of violations; empty unless the job is audited.
     pub violations: Vec<String>,
-    /// For each block, when it and all blocks before it were written; empty unless audited.
+    /// For each block, the time when it and all earlier blocks were written; empty unless audited.
     pub reached: Vec<Time>,
 }

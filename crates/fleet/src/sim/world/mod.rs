@@ -1,4 +1,4 @@
-//! The simulated job.
+//! The simulation of one run of a job.
 
 mod computing;
 mod effects;
@@ -32,7 +32,7 @@ use self::hosts::{ExpectedEnd, Hosts};
 use self::job::Parcel;
 pub use self::job::{Faults, Job, Outcome, RunEnd};
 
-/// Bytes before the first block's output.
+/// Bytes of the output before the first block.
 const HEAD: u64 = 100;
 
 /// Events of the simulation.
@@ -40,7 +40,7 @@ enum SimEvent {
     Supermaster(Event<ToSupermaster<Parcel>, SupermasterOutcome<Parcel>>),
     Master(u32, Event<ToMaster<Parcel>, MasterOutcome<Parcel>>),
     Worker(u32, Event<ToWorker<Parcel>, WorkerOutcome<Parcel>>),
-    /// A worker's work has ended, with its effect.
+    /// A work of this worker has ended, with this outcome and effect.
     Worked(u32, Ticket, WorkerOutcome<Parcel>, Option<Box<Effect>>),
     /// Some work may have ended on a host whose ranks share cores.
     Host(ExpectedEnd),
@@ -48,10 +48,10 @@ enum SimEvent {
     Kill,
 }
 
-/// Changes that a work makes when it ends.
+/// The effect of a work, which is recorded in the ledger when the work ends.
 enum Effect {
     Search(Task),
-    /// The tasks that were answered with their round, and the bytes kept.
+    /// Answered tasks, each with its round, and the bytes of pieces kept in memory.
     Answer(Vec<(Task, u32)>, u64),
     Gather(u64),
     Write(Window<Parcel>, Option<u64>),
@@ -62,17 +62,17 @@ enum Effect {
 /// State of a rank.
 #[derive(Clone, Debug, Default)]
 struct Place {
-    /// Time until which its communication and its master's works are busy.
+    /// Time until which communication and works of a master or supermaster keep the rank busy.
     busy: Time,
     /// Nanoseconds that these took from the running search.
     stolen: u64,
-    /// Factor by which it is slower than others.
+    /// Factor by which works on the search threads take longer than on the rank with speed 1.
     slowness: f64,
     dead: bool,
     searching: bool,
 }
 
-/// A worker in a collective write.
+/// A worker that has entered a collective write.
 struct CollectiveMember {
     worker: u32,
     ticket: Ticket,
@@ -81,14 +81,14 @@ struct CollectiveMember {
     entered: Time,
 }
 
-/// Workers of a group in a collective write.
+/// The workers of a group that have entered a collective write, and their bytes.
 #[derive(Default)]
 struct CollectiveWrite {
     members: Vec<CollectiveMember>,
     bytes: u64,
 }
 
-/// Sums for the report, in nanoseconds.
+/// Sums for the report. Times are in nanoseconds.
 #[derive(Default)]
 struct Sums {
     search: u64,
@@ -107,20 +107,20 @@ struct Sums {
 struct World<'a> {
     job: &'a Job,
     queue: Queue<SimEvent>,
-    /// Number of events in the queue other than ticks.
+    /// Number of events in the queue, not counting ticks.
     alive: u64,
     supermaster: Supermaster<Parcel>,
     masters: Vec<Master<Parcel>>,
     workers: Vec<Worker<Parcel>>,
     places: Vec<Place>,
-    /// Roles hosted by each rank.
+    /// Roles on each rank.
     hosted: Vec<Vec<Address>>,
     network: Network,
     files: FileSystem,
-    /// Hosts, if their ranks share cores.
+    /// State of the hosts, if their ranks share cores.
     hosts: Option<Hosts>,
     rng: Xoshiro256PlusPlus,
-    /// Last arrival between two roles; only kept if message times are random.
+    /// Arrival time of the last message between two roles; only kept if message times are random.
     last: HashMap<(Address, Address), Time>,
     collectives: BTreeMap<GroupId, CollectiveWrite>,
     spilled: HashSet<(BlockId, PassId, PartitionId, u32)>,
@@ -128,13 +128,13 @@ struct World<'a> {
     sums: Sums,
     report: Report,
     exited: HashSet<Address>,
-    /// The supermaster's exit.
+    /// Result with which a role exited first.
     exit: Option<Exit>,
     end: Option<RunEnd>,
     now: Time,
 }
 
-/// Simulates a job.
+/// Simulates a run of a job.
 pub fn simulate(job: &Job) -> Outcome {
     let mut world = World::new(job);
     world.begin();
@@ -227,7 +227,7 @@ impl<'a> World<'a> {
         }
         if let Some(heartbeat) = self.job.config.heartbeat {
             for rank in 0..self.places.len() as u32 {
-                // Ranks do not tick all at once.
+                // The ranks tick at different times.
                 let first = start + Time(heartbeat.interval.0 * u64::from(rank % 97) / 97);
                 self.add(first, SimEvent::Tick(Rank(rank)));
             }
@@ -288,7 +288,8 @@ impl<'a> World<'a> {
         self.end_if_all_left();
     }
 
-    /// Ends the run when all roles have exited, or died after the supermaster did.
+    /// Ends the run once some role has exited, and every other role has exited or is on a dead
+    /// rank.
     fn end_if_all_left(&mut self) {
         let Some(exit) = self.exit else { return };
         let of_dead = |(rank, _): (Rank, Time)| {

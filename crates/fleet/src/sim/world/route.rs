@@ -11,10 +11,10 @@ use crate::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 use super::{Parcel, RunEnd, SimEvent, World};
 
 impl World<'_> {
-    /// Returns when a role has handled an event, as soon as its rank can; `None` if the role has
-    /// ended.
+    /// Has a role's rank spend `cost` seconds, as soon as it is free. Returns the time when they
+    /// are over, or `None` if the role has exited or its rank is dead.
     pub(super) fn start_handling(&mut self, role: Address, cost: f64) -> Option<Time> {
-        // This lookup is rare: most roles exit at the end.
+        // Almost all roles exit at the end of the job, so the lookup is rare.
         if !self.exited.is_empty() && self.exited.contains(&role) {
             return None;
         }
@@ -118,7 +118,7 @@ impl World<'_> {
         }
     }
 
-    /// Notes a message about a pass to a worker in the ledger.
+    /// Records in the ledger an action of a worker that concerns a pass.
     fn note_worker(
         &mut self,
         from: Address,
@@ -165,8 +165,8 @@ impl World<'_> {
                 && let Outgoing::Worker(_, ToWorker::Part { bytes, .. })
                 | Outgoing::Supermaster(ToSupermaster::PartialGrain { bytes, .. }) = &message
             {
-                // The sender learns that the message has left a little later, and must not count on
-                // it before.
+                // The memory counts as free now. The sender learns this a little later, when the
+                // message has left, and must not rely on it before.
                 ledger.change_held(worker, 0, bytes.bytes);
             }
         }

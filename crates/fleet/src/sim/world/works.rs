@@ -1,4 +1,4 @@
-//! Times and outcomes of works.
+//! Simulates the works of the supermaster, the masters and the workers: their times and outcomes.
 
 use crate::ids::{Address, BlockId, GroupId, PartitionId, PassId, Rank, Ticket, Time, WorkerId};
 use crate::payload::Queries;
@@ -9,9 +9,9 @@ use crate::work::{
 
 use super::{HEAD, Parcel, SimEvent, World};
 
-/// Bytes per second of copying memory.
+/// Rate of copying memory in bytes per second.
 pub const COPY_RATE: f64 = 5e9;
-/// Error message of a failed write.
+/// Error message of a write to a full disk.
 const FULL: &str = "out.txt: no space left on device";
 
 impl World<'_> {
@@ -106,7 +106,7 @@ impl World<'_> {
         self.add(done, SimEvent::Master(group, Event::Done { ticket, outcome }));
     }
 
-    /// Notes a master's work in the ledger.
+    /// Records the end of a master's work in the ledger.
     fn note_master(&mut self, work: &MasterWork<Parcel>, outcome: &MasterOutcome<Parcel>) {
         let Some(ledger) = &mut self.ledger else { return };
         let passes = &mut ledger.passes;
@@ -137,15 +137,16 @@ impl World<'_> {
         }
     }
 
-    /// The rounds of a pass: alignment, rows of a sorted table if there is one, and formatting,
-    /// with the partitions that have hits. The next pass follows, if there is one.
+    /// Returns the next step of a pass. Its rounds ask the partitions that have hits for
+    /// alignments, for rows of a sorted table if there is one, and for formatted pieces. Then the
+    /// next pass follows, or the layout.
     fn round(&self, block: BlockId, pass: PassId, round: u32) -> MasterOutcome<Parcel> {
         let workload = &self.job.workload;
         let has_hits =
             |&partition: &PartitionId| !workload.pieces(block, pass, partition).is_empty();
         let partitions = (0..self.job.topology.partitions).map(PartitionId);
         let asked: Vec<_> = if round < workload.rounds() {
-            // The first question selects the hits to align.
+            // The first question contains the hits that the worker must align.
             let bytes =
                 |partition| if round == 0 { workload.hit_bytes(block, partition) } else { 64 };
             let part = |partition| (partition, Parcel { bytes: bytes(partition), pass, round });
