@@ -1,15 +1,15 @@
-//! Real nucleic acids for tests.
+//! Loads real nucleic acids for tests.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::fasta::{self, Record};
 
-/// Most bases of genomes that tests take.
+/// Maximal number of bases of genomes in tests.
 const GENOMES: usize = 3_000_000;
-/// Most bases of queries.
+/// Maximal number of bases of queries.
 const QUERIES: usize = 1_000_000;
-/// Where Debian's bowtie2-examples puts the phage lambda and reads of it.
+/// Directory in which Debian's bowtie2-examples puts the phage lambda and reads of it.
 const EXAMPLES: &str = "/usr/share/doc/bowtie2/examples";
 
 /// Genomes, and queries that are related to them.
@@ -19,9 +19,9 @@ pub struct Bases {
     pub name: String,
     /// Queries of all lengths.
     pub queries: Vec<Record>,
-    /// Parts of genomes; the last one may be cut.
+    /// Genome sequences. The last one may be cut.
     pub genomes: Vec<Record>,
-    /// The FASTA file with all of them.
+    /// The FASTA file with all genomes.
     pub file: PathBuf,
     /// Transcripts of genes, if there are any.
     pub transcripts: Option<Vec<Record>>,
@@ -58,7 +58,7 @@ pub fn load(dir: &Path) -> Result<Bases> {
     Ok(bases)
 }
 
-/// The phage lambda and reads of it.
+/// Loads the phage lambda and reads of it.
 fn examples(dir: &Path) -> Result<Bases> {
     let lambda = dir.join("reference/lambda_virus.fa.gz");
     if !lambda.is_file() {

@@ -1,8 +1,8 @@
 //! Stores results of the oracle between runs, because BLAST+ takes most of the time of a
 //! differential test.
 //!
-//! A key covers the oracle's version, the arguments, and every input that they name, so a stale
-//! result is never found. A damaged entry is ignored and replaced.
+//! A key depends on the oracle's version, the arguments, and every input that they name. A result
+//! of other inputs is therefore never found. A damaged entry is ignored and replaced.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::{Result, io_error, write};
 use crate::process::Outcome;
 
-/// A directory of finished oracle runs.
+/// A directory with the results of finished runs of the oracle.
 #[derive(Debug)]
 pub struct Cache {
     dir: PathBuf,
@@ -20,7 +20,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens the cache in `dir` for this version of the oracle; creates the directory if needed.
+    /// Opens the cache in `dir` for this version of the oracle. Creates the directory if needed.
     pub fn open(dir: PathBuf, version: String) -> Result<Self> {
         fs::create_dir_all(&dir).map_err(io_error("create", &dir))?;
         Ok(Cache { dir, version })
@@ -43,7 +43,7 @@ impl Cache {
         self.dir.join(key)
     }
 
-    /// Returns a stored result, if there is an undamaged one.
+    /// Returns the stored result of a key; `None` if there is none or it is damaged.
     pub fn get(&self, key: &str) -> Option<Outcome> {
         decode(&fs::read(self.path(key)).ok()?)
     }
@@ -57,7 +57,8 @@ impl Cache {
     }
 }
 
-/// Layout: `code CPU-seconds stdout-length stderr-length hash\n`, then the two streams.
+/// Encodes an entry: a line `code CPU-seconds stdout-length stderr-length hash`, then the two
+/// streams.
 fn encode(outcome: &Outcome) -> Vec<u8> {
     let body = [&outcome.stdout[..], &outcome.stderr[..]].concat();
     let hash = xxhash_rust::xxh3::xxh3_64(&body);
@@ -84,8 +85,8 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
     Some(Outcome { stdout, stderr, code, cpu, timed_out: false })
 }
 
-/// Returns the contents of the files (queries, lists, patterns, matrices) and the build stamps of
-/// the databases that the arguments name.
+/// Returns the contents of the files (queries, lists, patterns, matrices) that the arguments name,
+/// and the build stamps of the databases.
 pub fn inputs_of(args: &[String], stdin: Option<&str>, dir: &Path) -> Vec<Vec<u8>> {
     // BLASTDB names the directory of the taxonomy database.
     let taxa = ["taxdb.bti", "taxdb.btd"].map(|file| format!("db/{file}"));
@@ -93,7 +94,8 @@ pub fn inputs_of(args: &[String], stdin: Option<&str>, dir: &Path) -> Vec<Vec<u8
     let words = args.iter().chain(taxa).flat_map(|a| a.split(' ')).chain(stdin);
     let named = words.filter(|word| word.starts_with("db/") || word.starts_with("q/"));
     let files = named.flat_map(|word| [dir.join(word), dir.join(format!("{word}.stamp"))]);
-    // A missing file (an error case, or the other kind) counts as an empty one.
+    // For each word one of the two files is usually missing, in error cases both. A missing file
+    // counts as an empty one.
     files.map(|file| fs::read(file).unwrap_or_default()).collect()
 }
 

@@ -1,14 +1,15 @@
-//! The tables of cases. A row describes a set of searches in a readable form.
+//! Reads the tables of cases. A row describes a set of searches in a readable form.
 //!
-//! Columns, separated by TAB: id, set, queries, database, compare, options.
+//! The columns are separated by TAB: id, set, queries, database, compare, options.
 //! * set: `quick` (runs in CI) or `whole`.
-//! * queries: a query set `NAME` (`q/NAME.fa`), `<NAME` for the same on standard input, `-` none.
-//! * database: one or more database names joined by `+`, `subject:NAME`, or `-` none.
-//! * compare: `out` (standard output and exit code) or `out+err` (standard error too, except the
+//! * queries: a query set `NAME` (the file `q/NAME.fa`), `<NAME` for the same file on standard
+//!   input, or `-` for none.
+//! * database: one or more database names joined by `+`, `subject:NAME`, or `-` for none.
+//! * compare: `out` (standard output and exit code) or `out+err` (also standard error, except the
 //!   option synopsis, which names the program).
-//! * options: as typed in a shell, after settings of the environment (`BLASTDB=db -outfmt 6`).
-//!   `{a|b|c}` makes one case per alternative (all combinations). `%cols` stands for format 6 with
-//!   every column that does not repeat another one.
+//! * options: words as typed in a shell, after settings of the environment (`BLASTDB=db -outfmt
+//!   6`). `{a|b|c}` makes one case for each alternative, in all combinations. `%cols` stands for
+//!   format 6 with every column that does not repeat another one.
 
 use crate::error::{Error, Result};
 use crate::program::Program;
@@ -16,22 +17,22 @@ use crate::program::Program;
 /// One search to run with both programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// Unique name; alternatives of a row differ after a `:`.
+    /// Unique name. Alternatives of a row have different words after a `:`.
     pub id: String,
     /// Whether the case is in the quick set.
     pub quick: bool,
-    /// File to pass as standard input, if the queries come that way.
+    /// File to pass as standard input, if the queries are given that way.
     pub stdin: Option<String>,
-    /// Whether standard error must be equal too.
+    /// Whether standard error must be equal, too.
     pub stderr: bool,
     /// Additional environment variables, `NAME=value`.
     pub environment: Vec<String>,
-    /// All arguments in order.
+    /// All arguments, in order.
     pub args: Vec<String>,
 }
 
 impl Case {
-    /// Returns environment and arguments together.
+    /// Returns the settings of the environment, followed by the arguments.
     pub fn words(&self) -> Vec<String> {
         self.environment.iter().chain(&self.args).cloned().collect()
     }
@@ -58,7 +59,7 @@ pub fn all(program: &Program) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// The cases of one table.
+/// Parses the cases of one table.
 fn parse(file: &str, text: &str, columns: &str) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -121,8 +122,8 @@ fn one_of(column: &str, value: &str, words: [&str; 2]) -> std::result::Result<bo
     }
 }
 
-/// Expands the `{a|b}` groups. Returns for each combination the chosen words, and the options with
-/// them.
+/// Expands the `{a|b}` groups of the column `options`. Returns for each combination the chosen
+/// words, and the options with these words.
 pub(crate) fn alternatives(options: &str) -> std::result::Result<Vec<(String, String)>, String> {
     let Some(open) = options.find('{') else {
         return Ok(vec![(String::new(), options.to_string())]);
@@ -140,8 +141,8 @@ pub(crate) fn alternatives(options: &str) -> std::result::Result<Vec<(String, St
     Ok(all)
 }
 
-/// Splits like a shell: blanks separate, and `'...'` and `"..."` quote. `%cols` stands for format 6
-/// with these columns.
+/// Splits text into words as a shell does: blanks separate words, and `'...'` and `"..."` quote.
+/// Replaces `%cols` by `-outfmt` with `columns`.
 pub(crate) fn words(text: &str, columns: &str) -> std::result::Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
     use crate::programs::PROGRAMS;
 
-    /// A wide format.
+    /// A value of `-outfmt` that `%cols` stands for.
     const COLUMNS: &str = "6 qseqid sseqid";
 
     #[test]

@@ -75,26 +75,26 @@ Exit code: 0 no difference, 1 differences, 2 the test could not run. Without BLA
 FLEETBLAST_TESTS_WITHOUT_ORACLE=1: then it says what was not tested.
 ";
 
-/// What to do.
+/// The subcommand to run, with its options.
 #[derive(Debug)]
 pub enum Command {
     /// Print [`USAGE`].
     Help,
-    /// `table`.
+    /// `table`: runs the cases of the tables with both programs.
     Table(table::TableOptions),
-    /// `dbcmd`.
+    /// `dbcmd`: compares blastdbcmd.
     Dbcmd(dbcmd::DbcmdOptions),
-    /// `fuzz`.
+    /// `fuzz`: compares random searches.
     Fuzz(fuzz::FuzzOptions),
-    /// `full`.
+    /// `full`: searches with all queries in all data.
     Full(full::FullOptions),
-    /// `bench`.
+    /// `bench`: measures time and memory.
     Bench(bench::BenchOptions),
-    /// `kills`.
+    /// `kills`: kills searches and resumes them.
     Kills(kills::KillOptions),
-    /// `load`.
+    /// `load`: measures the loading of databases.
     Load(load::LoadOptions),
-    /// `makedb`.
+    /// `makedb`: compares makeblastdb.
     Makedb(makedb::MakedbOptions),
 }
 
@@ -107,7 +107,7 @@ pub struct Parsed {
     pub data: Option<PathBuf>,
 }
 
-/// Option values before they are assigned to their subcommand.
+/// The values of all options, before they are assigned to a subcommand.
 struct Raw {
     subcommand: Option<String>,
     searching: Option<String>,
@@ -167,7 +167,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         Some("table") => {
             let programs = programs()?;
             let (quick, filter, sample, part) = (raw.quick, raw.filter, raw.sample, raw.part);
-            // Only searches on ranks have checkpoints.
+            // Only searches on ranks have checkpoints or I/O ranks.
             let resume = raw.resume;
             let spread = if resume || raw.way == MetadataRoute::Job {
                 ranks_at_least(raw.spread)
@@ -305,12 +305,12 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
     Ok(raw)
 }
 
-/// Uses ranks in one process, unless the user asked for processes.
+/// Selects ranks in one process, unless the user asked for processes.
 fn ranks_at_least(spread: Spread) -> Spread {
     if spread == Spread::None { Spread::Ranks } else { spread }
 }
 
-/// Parses `I/N`, from `1/N` to `N/N`.
+/// Parses `I/N` with I from 1 to N.
 fn part(text: &str) -> std::result::Result<(usize, usize), String> {
     let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     numbers.filter(|(i, n)| (1..=*n).contains(i)).ok_or("not I/N with I from 1 to N".to_owned())

@@ -14,7 +14,8 @@ pub enum Difference {
         /// Whether FleetBLAST was killed.
         tested: bool,
     },
-    /// Exit codes, or minus the signals.
+    /// The exit codes differ. Minus the number of the signal stands for the code of a killed
+    /// program.
     ExitCode {
         /// The oracle's code.
         expected: i32,
@@ -23,9 +24,9 @@ pub enum Difference {
     },
     /// An interrupted search did not end or resume as it must.
     Resume(String),
-    /// The first differing line of a stream.
+    /// An output stream differs.
     Stream {
-        /// `stdout` or `stderr`.
+        /// Name of the stream: `stdout` or `stderr`.
         stream: &'static str,
         /// The first differing line.
         at: LineDifference,
@@ -47,7 +48,7 @@ pub struct LineDifference {
     pub differing_lines: usize,
 }
 
-/// Returns all differences between two outcomes, in standard error only with `stderr`.
+/// Returns all differences between two outcomes. Compares standard error only if `stderr` is true.
 pub fn compare(expected: &Outcome, actual: &Outcome, stderr: bool) -> Vec<Difference> {
     let mut found = Vec::new();
     if expected.timed_out || actual.timed_out {
@@ -71,8 +72,8 @@ pub fn compare(expected: &Outcome, actual: &Outcome, stderr: bool) -> Vec<Differ
     found
 }
 
-/// Replaces the command line in FleetBLAST's SAM report by the oracle's if it only has additional
-/// options for ranks.
+/// Replaces the command line in FleetBLAST's SAM report by the oracle's, if FleetBLAST's only has
+/// additional options for ranks.
 fn with_command_of<'a>(expected: &[u8], actual: &'a [u8]) -> Cow<'a, [u8]> {
     let (Some(old), Some(new)) = (command(expected), command(actual)) else { return actual.into() };
     let Some(options) = find(old, b" ").and_then(|from| Some(from..find(old, b"\tPN:")?)) else {
@@ -97,13 +98,13 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len().max(1)).position(|window| window == part)
 }
 
-/// Words of the message about a search that FleetBLAST refuses on ranks.
+/// Part of the message that FleetBLAST does not support a search on ranks.
 pub const ON_RANKS: &str = "on ranks yet";
-/// Words of the message about a database without counted residues: lists may leave only sequences
-/// of a few bases, which BLAST+ counts as none.
+/// Part of the message about a database without counted residues. A list may leave only sequences
+/// of a few bases, which BLAST+ does not count.
 pub const UNCOUNTED: &str = "aliases that count no residues";
-/// Words of the messages about searches that cannot be metadata at all (one per route) or only of
-/// other kinds.
+/// Parts of the messages that FleetBLAST cannot write metadata of a search: of any kind (one for
+/// each route), or of the kind that was asked for.
 pub const REFUSED_METADATA: [&str; 6] = [
     "with -metadata_out yet",
     "with -io_ranks yet",
@@ -113,7 +114,8 @@ pub const REFUSED_METADATA: [&str; 6] = [
     "with -metadata auto yet",
 ];
 
-/// Whether FleetBLAST refused the search by name with these words, and may do so.
+/// Whether FleetBLAST refused the search with a message that contains `words`. Returns false if it
+/// may not refuse (`may_be`).
 pub fn is_refusal(may_be: bool, words: &str, actual: &Outcome) -> bool {
     let says = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);
@@ -122,8 +124,8 @@ pub fn is_refusal(may_be: bool, words: &str, actual: &Outcome) -> bool {
     may_be && actual.code == 1 && actual.stderr.split(|&b| b == b'\n').any(says)
 }
 
-/// Returns the text without the option synopsis (from `USAGE` to the next empty line). Under the
-/// name `fleetblast blastp` it rightly names that program and its own options.
+/// Returns the text without the option synopsis, which goes from `USAGE` to the next empty line.
+/// FleetBLAST rightly names its own program and options there.
 fn without_synopsis(text: &[u8]) -> Vec<u8> {
     let mut inside = false;
     let lines = text.split_inclusive(|&b| b == b'\n').filter(|line| {
@@ -133,13 +135,13 @@ fn without_synopsis(text: &[u8]) -> Vec<u8> {
     lines.flatten().copied().collect()
 }
 
-/// Removes the details that FleetBLAST adds to messages, in parentheses on lines of their own.
+/// Removes the details that FleetBLAST adds to messages, on lines of their own in parentheses.
 fn without_details(text: &[u8]) -> Vec<u8> {
     let lines = text.split_inclusive(|&b| b == b'\n').filter(|line| !line.starts_with(b"("));
     lines.flatten().copied().collect()
 }
 
-/// Returns the first difference between texts; `None` if they have the same bytes.
+/// Returns the first difference between two texts; `None` if they are equal.
 pub fn first_difference(expected: &[u8], actual: &[u8]) -> Option<LineDifference> {
     if expected == actual {
         return None;
@@ -176,8 +178,8 @@ pub fn first_difference(expected: &[u8], actual: &[u8]) -> Option<LineDifference
     }
 }
 
-/// Remembers lines that name the query or the hit in formats 0, 5 and 7. In 6 and 10 the differing
-/// line itself names both.
+/// Stores a line of format 0, 5 or 7 that names the query or the hit. In formats 6 and 10 the
+/// differing line itself names both.
 fn note_context(line: &[u8], query: &mut Option<String>, hit: &mut Option<String>) {
     let starts = |prefix: &str| line.starts_with(prefix.as_bytes());
     let text = || Some(String::from_utf8_lossy(line).trim().to_string());

@@ -11,12 +11,12 @@ use crate::fasta;
 use crate::process::{Tool, must_run, shell};
 use crate::workspace::{self, Source, Workspace};
 
-/// Most time of one command.
+/// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(600);
 const TABLE: &str = include_str!("../cases/dbcmd.tsv");
-/// One sequence in this many is looked up by identifier.
+/// One sequence in this many is looked up by its identifier.
 const LOOKED_UP: usize = 37;
-/// Genome sequences in the databases.
+/// Number of genome sequences in the databases.
 const GENOMES: usize = 300;
 
 /// For each database: name, FASTA file, and options of makeblastdb.
@@ -39,7 +39,7 @@ const DATABASES: [(&str, &str, &str); 13] = [
 /// Options of `difftest dbcmd`.
 #[derive(Debug)]
 pub struct DbcmdOptions {
-    /// Only cases whose id contains this.
+    /// Run only cases whose id contains this text.
     pub filter: Option<String>,
     /// FleetBLAST.
     pub tested: Tool,
@@ -47,7 +47,7 @@ pub struct DbcmdOptions {
     pub oracle: Tool,
 }
 
-/// Runs the cases, prints one line for each and a closing summary; returns true if none failed.
+/// Runs the cases. Prints one line for each and a closing summary. Returns true if none failed.
 ///
 /// # Errors
 /// If databases cannot be made or a program cannot be started. Differences are not errors.
@@ -115,7 +115,7 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
     write(&made, sign.as_bytes())
 }
 
-/// Returns all cases: id and arguments.
+/// Returns the id and the arguments of each case.
 fn cases() -> Result<Vec<(String, Vec<String>)>> {
     let mut cases = Vec::new();
     for (number, line) in TABLE.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! Errors of the tester itself, as opposed to differences that it found.
+//! Errors of the tester itself. Differences between the programs are not errors.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -26,7 +26,7 @@ pub enum Error {
     Tool {
         /// Name of the program.
         program: String,
-        /// Its message.
+        /// The message of the program.
         reason: String,
     },
     /// A row of a case table is malformed.
@@ -36,7 +36,7 @@ pub enum Error {
         file: String,
         /// Line number, from 1.
         line: usize,
-        /// What is wrong, and what is expected.
+        /// The fault of the row, and what is expected.
         reason: String,
     },
     /// The oracle is missing.
@@ -65,13 +65,13 @@ impl From<&Missing> for Error {
     }
 }
 
-/// Adds the action and the path to an I/O error.
+/// Returns a function that adds the action and the path to an I/O error.
 pub fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_path_buf();
     move |source| Error::Io { action, path, source }
 }
 
-/// Writes a file; an error names it.
+/// Writes a file. An error names the file.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     fs::write(path, bytes).map_err(io_error("write", path))
 }

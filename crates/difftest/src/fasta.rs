@@ -1,7 +1,7 @@
-//! FASTA records of the test inputs.
+//! Reads and writes the FASTA records of test inputs.
 //!
-//! The reader is for trusted test data only. Unusual FASTA for the programs under test is written
-//! as raw bytes and does not pass through here.
+//! The reader is for trusted test data only. Unusual FASTA for the tested programs is written as
+//! raw bytes, without this module.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -65,7 +65,7 @@ fn records(text: impl BufRead, limit: usize) -> std::io::Result<Vec<Record>> {
     Ok(records)
 }
 
-/// Reads the first `letters` letters of a plain or gzip FASTA file, the last record cut.
+/// Reads the first `letters` letters of a plain or gzip FASTA file. The last record may be cut.
 pub fn read_letters(path: &Path, letters: usize) -> Result<Vec<Record>> {
     let mut records: Vec<Record> = Vec::new();
     let mut left = letters;
@@ -103,7 +103,7 @@ pub fn unpack(from: &Path, to: &Path) -> Result<()> {
     out.flush().map_err(io_error("write", to))
 }
 
-/// Returns the records as FASTA text, 60 residues a line.
+/// Formats the records as FASTA text, with 60 residues per line.
 pub fn to_bytes(records: &[Record]) -> Vec<u8> {
     let mut text = Vec::new();
     for record in records {

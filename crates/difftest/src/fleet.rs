@@ -1,5 +1,5 @@
-//! Shapes of a fleet: numbers of ranks and threads, and options for ranks. The report must be the
-//! same with all of them.
+//! Shapes of a fleet: numbers of ranks and threads, and options for ranks. The report must not
+//! depend on the shape.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use fastrand::Rng;
 /// How FleetBLAST's searches are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// Over the threads of one process.
+    /// Over the threads of one process, without ranks.
     None,
     /// Over ranks in one process.
     Ranks,
@@ -22,24 +22,24 @@ pub enum Spread {
     Processes,
 }
 
-/// Directory of the checkpoint of a random shape.
+/// Name of the directory for the checkpoint of a random shape.
 pub const CHECKPOINT: &str = "checkpoint";
 
-/// Value of `-output` for a report as records.
+/// Value of `-output` that writes the report as records.
 const RECORDS: &str = "records";
 
-/// Numbers of ranks and threads, and options for ranks.
+/// A shape of a fleet: numbers of ranks and threads, and options for ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     ranks: u32,
-    /// Threads per rank.
+    /// Number of threads of each rank.
     threads: u32,
-    /// Whether processes load the database together.
+    /// Whether processes load the database with `-loader broadcast`.
     broadcast: bool,
     options: Vec<String>,
 }
 
-/// Ranks, threads per rank, and options. Cases use them in turn, so that together they cover all.
+/// The shapes of cases: ranks, threads per rank, and options. Cases use them in turn.
 const SHAPES: [(u32, u32, &str); 20] = [
     (1, 1, "-partitions 1"),
     (2, 1, "-partitions 3 -output individual"),
@@ -67,31 +67,33 @@ const SHAPES: [(u32, u32, &str); 20] = [
     (5, 1, "-partitions 9 -groups 2 -write_buffer 100 -result_memory 1000"),
 ];
 
-/// Whether these options are possible for a program that takes its queries in order.
+/// Whether these options of a shape are possible for a program whose queries ranks search in order.
 fn suits(options: &str) -> bool {
     !["-schedule", "-segment_size", "-query_order"].iter().any(|refused| options.contains(refused))
 }
 
-/// Options that set the number of threads, or make it meaningless.
+/// Options of a case that set the number of threads or make it meaningless. The shape then sets
+/// none.
 const OF_THREADS: [&str; 3] = ["-num_threads", "-mt_mode", "-subject"];
-/// Options that set how the database is loaded, or that mean there is none.
+/// Options of a case that set how the database is loaded, or that name no database. The shape then
+/// sets no loader.
 const OF_LOADING: [&str; 3] = ["-loader", "-memory", "-subject"];
 
 impl Spread {
-    /// Whether standard error comes from the program alone: launchers write messages, too.
+    /// Whether standard error comes from FleetBLAST alone. Launchers write messages, too.
     pub fn keeps_stderr(self) -> bool {
         self != Spread::Processes
     }
 }
 
 impl Shape {
-    /// Creates a shape of this many ranks with this many threads each.
+    /// Creates a shape of `ranks` ranks with `threads` threads each, without options.
     pub fn new(ranks: u32, threads: u32) -> Self {
         Shape { ranks, threads, broadcast: false, options: Vec::new() }
     }
 
-    /// Returns one of the shapes that cases use in turn. With queries taken in order some are
-    /// impossible.
+    /// Returns the shape for the case with this number; cases use the shapes in turn. Some shapes
+    /// are impossible if ranks search the queries in order.
     pub fn numbered(number: usize, in_order: bool) -> Self {
         let shapes: Vec<_> =
             SHAPES.iter().filter(|(.., options)| !in_order || suits(options)).collect();
@@ -100,7 +102,7 @@ impl Shape {
         Shape { ranks, threads, broadcast: number % 3 == 1, options }
     }
 
-    /// Draws a random shape; its checkpoint, if any, is in the current directory.
+    /// Draws a random shape. Its checkpoint, if any, is in the current directory.
     pub fn random(rng: &mut Rng, in_order: bool) -> Self {
         let ranks = rng.u32(1..=7);
         let mut options = Vec::new();
@@ -133,13 +135,13 @@ impl Shape {
         }
         let (threads, broadcast) = (rng.u32(1..=2), rng.chance(0.3));
         let shape = Shape { ranks, threads, broadcast, options };
-        // Records are their own checkpoint.
+        // A report as records is also the checkpoint.
         let shape = if shape.keeps_records() { shape.without("checkpoint") } else { shape };
         let ordered = ["schedule", "segment_size", "query_order"];
         if in_order { ordered.into_iter().fold(shape, Shape::without) } else { shape }
     }
 
-    /// Returns the shape without an option that has a value.
+    /// Returns the shape without `option` and its value.
     pub fn without(mut self, option: &str) -> Self {
         let at = self.options.iter().position(|name| name.strip_prefix('-') == Some(option));
         if let Some(at) = at {
@@ -148,7 +150,7 @@ impl Shape {
         self
     }
 
-    /// Returns the shape with the report as records, or not.
+    /// Returns the shape with or without a report as records.
     pub fn with_records(mut self, records: bool) -> Self {
         if self.keeps_records() != records {
             self = self.without("output").without("compression");
@@ -163,13 +165,13 @@ impl Shape {
         Shape { ranks: self.ranks + ranks, ..self }
     }
 
-    /// Whether the report is made of records.
+    /// Whether the shape writes the report as records.
     pub fn keeps_records(&self) -> bool {
         self.options.iter().any(|word| word == RECORDS)
     }
 
-    /// Runs a search on these ranks to its end, or kills it after `limit`. A report of records is
-    /// made in a directory of its own and joined to the usual report. Without ranks the search runs
+    /// Runs a search on these ranks to its end, or kills it after `limit`. A report as records goes
+    /// to a directory of its own and is joined to the usual report. Without ranks the search runs
     /// as usual.
     pub fn run(
         &self,
@@ -195,7 +197,7 @@ impl Shape {
         Ok(shown)
     }
 
-    /// Returns the program to start for these ranks, and all arguments.
+    /// Returns the program to start for a search in this shape, and all its arguments.
     pub fn spread(&self, tested: &Tool, spread: Spread, args: &[String]) -> (Tool, Vec<String>) {
         let mut all = self.options.clone();
         let say = |options: &[&str]| args.iter().any(|arg| options.contains(&arg.as_str()));
@@ -213,25 +215,26 @@ impl Shape {
             }
             Spread::Processes => launched(tested, self.ranks),
         };
-        // Before the case's own arguments: some of those end in the middle of an option.
+        // These come before the case's own arguments, because some of those end in the middle of an
+        // option.
         all.extend_from_slice(args);
         (tool, all)
     }
 }
 
-/// Whether the report is SAM, which cannot be records.
+/// Whether the report is SAM, which cannot be written as records.
 pub fn is_sam(args: &[String]) -> bool {
     let format = args.iter().position(|arg| arg == "-outfmt").and_then(|at| args.get(at + 1));
     format.is_some_and(|format| format.trim_start().starts_with("17"))
 }
 
-/// Directories and files of a search.
+/// The directories and files of a search.
 pub struct Place<'a> {
     /// The current directory.
     pub cwd: &'a Path,
     /// The file that is standard input.
     pub stdin: Option<&'a Path>,
-    /// Directory for records; no other search uses it at the same time.
+    /// Directory for records. No other search uses it at the same time.
     pub records: PathBuf,
 }
 
@@ -244,8 +247,8 @@ impl Place<'_> {
     }
 }
 
-/// Joins the records of a search to its report. A failed search gets the report of the records that
-/// exist.
+/// Joins the records of a search to its report, which becomes the standard output. After a failed
+/// search, the report consists of the records that exist.
 pub fn put_together(
     tested: &Tool,
     outcome: Outcome,
@@ -266,14 +269,14 @@ pub fn put_together(
     }
 }
 
-/// Returns the launcher of processes: `$MPIRUN` for an MPI library that is not the system's
+/// Returns the program that starts processes: `$MPIRUN` for an MPI library that is not the system's
 /// default, otherwise `mpirun`.
 pub fn launcher() -> PathBuf {
     env::var_os("MPIRUN").map_or_else(|| PathBuf::from("mpirun"), PathBuf::from)
 }
 
-/// Starts the program on this many ranks, which may exceed the cores ([`Tool::command`] allows
-/// that).
+/// Returns a tool that starts the program on `ranks` processes. They may exceed the cores
+/// ([`Tool::command`] allows that).
 fn launched(tested: &Tool, ranks: u32) -> Tool {
     let mut prefix = vec!["-n".to_owned(), ranks.to_string(), tested.program.display().to_string()];
     prefix.extend(tested.prefix.iter().cloned());

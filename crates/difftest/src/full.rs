@@ -1,4 +1,4 @@
-//! `difftest full`: searches all queries in all of the data, in every format.
+//! `difftest full`: searches all of the data with all queries, in every format.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,15 +16,15 @@ use crate::program::{Large, Program};
 use crate::programs::BLASTP;
 use crate::workspace::{self, Source, Workspace};
 
-/// Most time of one search.
+/// Time limit of one search.
 const LIMIT: Duration = MINUTE.saturating_mul(60);
 
 /// Options of `difftest full`.
 #[derive(Debug)]
 pub struct FullOptions {
-    /// The tested programs, each with FleetBLAST's and BLAST+'s version.
+    /// The tested programs, each with FleetBLAST's and BLAST+'s executable.
     pub programs: Vec<(&'static Program, Tools)>,
-    /// Only searches whose arguments contain this.
+    /// Run only searches whose arguments contain this text.
     pub filter: Option<String>,
 }
 
@@ -32,14 +32,15 @@ pub struct FullOptions {
 /// `q/all.fa` and `db/big`.
 ///
 /// # Errors
-/// If they cannot be made.
+/// If the database or the file cannot be made.
 pub fn prepare_big(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
     prepare(workspace, &(BLASTP.large)(source)?)
 }
 
 fn prepare(workspace: &Workspace, large: &Large) -> Result<PathBuf> {
     let recipe = Recipe::of_file("big", "big.fa", &large.database);
-    // One directory per source, so that sequences of different sources are never confused.
+    // Each source has a directory of its own, so that sequences of different sources are never
+    // confused.
     let more = large.more.iter().map(Recipe::fingerprint);
     let fingerprint = more.fold(recipe.fingerprint(), |all, other| all ^ other);
     let name = format!("difftest-big/{fingerprint:016x}");
@@ -57,13 +58,13 @@ fn prepare(workspace: &Workspace, large: &Large) -> Result<PathBuf> {
         fasta::unpack(&large.database, &part)?;
         fs::rename(&part, &text).map_err(io_error("rename", &part))?;
     }
-    // The recipe names the file instead of holding its bytes: 80 MB need not be in memory.
+    // The recipe names the file instead of holding its bytes, to keep 80 MB out of memory.
     make_database(&dir, &Recipe { molecule: large.molecule, ..recipe })?;
     large.more.iter().try_for_each(|recipe| make_database(&dir, recipe))?;
     Ok(dir)
 }
 
-/// Runs the searches of all programs; returns true if all outputs are equal.
+/// Runs the searches of all programs. Returns true if all outputs are equal.
 ///
 /// # Errors
 /// If inputs cannot be made or a program cannot be started.
@@ -87,7 +88,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &FullOptions) -> Res
     Ok(failed == 0)
 }
 
-/// The directory and the programs of a search.
+/// The programs and the directory of the searches for one tested program.
 struct Place<'a> {
     program: &'static Program,
     tools: &'a Tools,
@@ -96,7 +97,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Runs one search with both programs and prints the result.
+    /// Runs one search with both programs and prints the result. Returns true if the outputs are
+    /// equal.
     fn is_same(&self, search: &str) -> Result<bool> {
         let (dir, name) = (&self.dir, self.program.name);
         let big = if search.contains(" -db ") { "" } else { " -db db/big" };

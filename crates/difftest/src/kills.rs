@@ -21,61 +21,63 @@ use crate::victims::{kill_all, ranks_of};
 use crate::workspace::{self, Source, Workspace};
 use fastrand::Rng;
 
-/// Queries of the search; each has a report of some length.
+/// Number of queries of the search, each with a report of some length.
 const QUERIES: usize = 100;
-/// Most kills of a job before it may complete.
+/// Number of kills after which a job may complete.
 const KILLS_PER_JOB: usize = 4;
-/// Most time from the kill of one rank to the end of the job.
+/// Time limit of a run, in addition to ten times its usual duration.
 const PATIENCE: Duration = MINUTE;
-/// Most time of the first run, whose duration nobody knows.
+/// Time limit of the first run, whose duration is unknown.
 const FIRST: Duration = MINUTE.saturating_mul(10);
-/// Most time of a launcher whose ranks have all ended.
+/// Time limit for a launcher to end after all its ranks have ended.
 const LAUNCHER: Duration = Duration::from_secs(20);
-/// File of the last run's messages.
+/// Name of the file with the last run's standard error.
 const MESSAGES: &str = "messages";
-/// File of the report.
+/// Name of the file or directory of the report.
 const REPORT: &str = "report";
 
 /// Options of `difftest kills`.
 #[derive(Debug)]
 pub struct KillOptions {
-    /// Whether to search only a part of the database.
+    /// Whether to search only a part of the database's sequences.
     pub quick: bool,
     /// Number of kills.
     pub count: usize,
-    /// Seed of shapes, times and victims.
+    /// Seed of the random shapes, times and choices of killed ranks.
     pub seed: u64,
-    /// Ranks in one process, or processes.
+    /// Whether the ranks are in one process or are processes.
     pub spread: Spread,
-    /// The tested programs, each with FleetBLAST's and BLAST+'s version.
+    /// The tested programs, each with FleetBLAST's and BLAST+'s executable.
     pub programs: Vec<(&'static Program, Tools)>,
 }
 
-/// A search that is killed and resumed.
+/// A search that the tester kills and resumes, and the results so far.
 struct Trial<'a> {
     program: &'static Program,
     tools: &'a Tools,
     spread: Spread,
     dir: PathBuf,
-    /// Arguments of all runs.
+    /// Arguments that all runs of the search share.
     args: Vec<String>,
     /// BLAST+'s report.
     expected: Vec<u8>,
     /// Approximate duration of a run, known after the first one.
     duration: Option<Duration>,
     rng: Rng,
-    /// Longest time from a kill to the end of the whole job.
+    /// Longest time from a kill to the end of all ranks and the launcher.
     longest: Duration,
-    /// Number of launchers that did not end after all ranks had.
+    /// Number of launchers that did not end after all their ranks had ended.
     hung: usize,
     /// Whether the report of the job consists of records.
     records: bool,
 }
 
-/// Kills searches of each program as often as asked; returns true if all ended as they must.
+/// Kills searches of each program as often as asked. Returns true; a fault of FleetBLAST is an
+/// error.
 ///
 /// # Errors
-/// If inputs cannot be made or a program cannot be started.
+/// If inputs cannot be made, a program cannot be started, or a search does not end with BLAST+'s
+/// report.
 pub fn run(workspace: &Workspace, source: &Source, options: &KillOptions) -> Result<bool> {
     workspace::report_source(source);
     for (program, tools) in &options.programs {
@@ -106,7 +108,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &KillOptions) -> Res
     Ok(true)
 }
 
-/// Makes the database and the queries; returns the arguments.
+/// Makes the database and the queries. Returns the arguments of the search.
 fn prepare(dir: &Path, job: Victim, quick: bool) -> Result<Vec<String>> {
     let step = if quick { job.quick } else { 1 };
     let database: Vec<Record> = job.database.into_iter().step_by(step).collect();
@@ -145,15 +147,15 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Runs one search until it completes; returns how often one rank was killed, and how often
-    /// all.
+    /// Runs one search until it completes. Returns how often one rank was killed, and how often all
+    /// were.
     fn job(&mut self, most: usize) -> Result<(usize, usize)> {
         self.clear()?;
         self.records = self.rng.chance(0.3);
         let (mut one, mut all) = (0, 0);
         while one + all < KILLS_PER_JOB.min(most) {
             let (mut child, args) = self.start()?;
-            // A resumed run takes less time.
+            // A resumed run takes less time than the first.
             let share =
                 self.duration.unwrap_or_default().as_millis() as usize / (1 + (one + all) / 2);
             thread::sleep(Duration::from_millis(self.rng.usize(..share.max(2)) as u64));
@@ -175,7 +177,7 @@ impl Trial<'_> {
                 return self.check(&args).map(|()| (one, all));
             }
             *(if whole { &mut all } else { &mut one }) += 1;
-            // A rank may be killed when the report is complete. A report under its final name is
+            // The kill may have come when the report was complete. A report with its final name is
             // complete, even if the checkpoint still exists.
             if !self.records && has_bytes(&self.dir.join(REPORT)) {
                 return self.compare(&args).map(|()| (one, all));
@@ -184,14 +186,15 @@ impl Trial<'_> {
         self.finish().map(|()| (one, all))
     }
 
-    /// Returns the most time that a run may go on.
+    /// Returns the time limit of a run.
     fn patience(&self) -> Duration {
         self.duration.map_or(FIRST, |duration| PATIENCE + 10 * duration)
     }
 
-    /// Starts the search in a random shape, in a process group of its own.
+    /// Starts or resumes the search in a random shape, in a process group of its own. Returns the
+    /// process and its arguments.
     fn start(&mut self) -> Result<(Child, Vec<String>)> {
-        // Records are their own checkpoint.
+        // A report as records is also the checkpoint.
         let kept = if self.records { REPORT } else { CHECKPOINT };
         let own = ["-out", REPORT, "-resume", "-checkpoint", kept].map(String::from);
         let shape = Shape::random(&mut self.rng, self.program.is_in_order).without("checkpoint");
@@ -206,7 +209,7 @@ impl Trial<'_> {
         Ok((child, args))
     }
 
-    /// Resumes until the search completes.
+    /// Runs or resumes the search to its end, and checks its report and files.
     fn finish(&mut self) -> Result<()> {
         let (mut child, args) = self.start()?;
         match self.ended(&mut child, &args, "its start")? {
@@ -215,7 +218,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Returns the exit code of a run, which must end soon after `what`.
+    /// Returns the exit code of a run. It is an error if the run does not end soon after the event
+    /// `what`.
     fn ended(&mut self, child: &mut Child, args: &[String], what: &str) -> Result<i32> {
         let limit = self.patience();
         let started = Instant::now();
@@ -226,7 +230,7 @@ impl Trial<'_> {
                 return Ok(exit_code(status));
             }
             thread::sleep(Duration::from_millis(20));
-            // Open MPI's mpirun sometimes waits for ever for a rank that was killed at its start.
+            // Open MPI's mpirun sometimes waits forever for a rank that was killed at its start.
             if !ranks_of(child.id(), self.tested()).is_empty() {
                 with_ranks = Instant::now();
             } else if with_ranks.elapsed() > LAUNCHER {
@@ -246,7 +250,7 @@ impl Trial<'_> {
         Err(self.wrong(args, &text))
     }
 
-    /// Checks that the report is right.
+    /// Checks that the report equals BLAST+'s.
     fn compare(&self, args: &[String]) -> Result<()> {
         let path = self.dir.join(REPORT);
         let report = match self.records {
@@ -262,7 +266,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Checks that the report is right and no other file is left.
+    /// Checks that the report equals BLAST+'s, and that the search left no other file.
     fn check(&self, args: &[String]) -> Result<()> {
         self.compare(args)?;
         match self.left()?.as_slice() {
@@ -275,7 +279,7 @@ impl Trial<'_> {
         &self.tools.tested.program
     }
 
-    /// Returns the files of the search: its report, its checkpoint, and unfinished ones.
+    /// Returns the files that the search left: its report, its checkpoint, and unfinished files.
     fn left(&self) -> Result<Vec<PathBuf>> {
         let entries = fs::read_dir(&self.dir).map_err(io_error("read", &self.dir))?;
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

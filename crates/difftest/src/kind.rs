@@ -1,20 +1,20 @@
-//! Kinds of metadata that cross to the other site.
+//! The kinds of metadata that a search site sends to an I/O site.
 
-/// A kind of metadata.
+/// A kind of metadata, the value of `-metadata`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Subjects of the hits.
+    /// OIDs of the hits.
     Oids,
-    /// Alignments of the hits.
+    /// The hits with their alignments.
     Hits,
-    /// The report.
+    /// The report itself.
     Report,
     /// The cheapest kind for each block.
     Auto,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 4] = [Kind::Oids, Kind::Hits, Kind::Report, Kind::Auto];
 
     /// Returns the value of `-metadata`.

@@ -1,4 +1,4 @@
-//! Runs `fleetblast receive` while a search sends to it.
+//! Runs `fleetblast receive` at one end of a link, while a search sends metadata to it.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result, io_error};
 use crate::process::{MINUTE, Tool, exit_code};
 
-/// Start of its first line, before the address and a semicolon.
+/// Start of the first line that `fleetblast receive` prints. The address and a semicolon follow.
 const LISTENING: &str = "Listening at ";
 
-/// The keys of both sites.
+/// The keys of both sites of a link.
 pub struct Keys {
     /// Key of the search site.
     pub search_site: Key,
@@ -24,14 +24,14 @@ pub struct Keys {
 
 /// The key of a site.
 pub struct Key {
-    /// File of the key.
+    /// File that contains the key.
     pub file: PathBuf,
-    /// Fingerprint by which the other site recognises it.
+    /// Fingerprint by which the other site recognises the key.
     pub fingerprint: String,
 }
 
 impl Keys {
-    /// Makes keys in two files that are named after `file`.
+    /// Makes the keys of both sites in two files named after `file`.
     ///
     /// # Errors
     /// If FleetBLAST cannot make them.
@@ -49,10 +49,10 @@ impl Keys {
         Ok(Keys { search_site: key("here")?, io_site: key("there")? })
     }
 
-    /// Removes the files.
+    /// Removes the files of both keys.
     ///
     /// # Errors
-    /// If they do not exist.
+    /// If a file cannot be removed.
     pub fn remove(&self) -> Result<()> {
         for key in [&self.search_site, &self.io_site] {
             fs::remove_file(&key.file).map_err(io_error("remove", &key.file))?;
@@ -64,14 +64,14 @@ impl Keys {
 /// A process of `fleetblast receive`.
 pub struct Listener {
     child: Child,
-    /// Its address, if it listens.
+    /// Its address; `None` if it does not listen.
     pub address: Option<String>,
     stderr: JoinHandle<String>,
 }
 
-/// How the process ended.
+/// The result of a process of `fleetblast receive`.
 pub struct ReceiverExit {
-    /// Exit code, or minus the signal's number.
+    /// Exit code, or minus the number of the signal that ended the process.
     pub code: i32,
     /// Bytes of standard error.
     pub stderr: Vec<u8>,
@@ -79,6 +79,7 @@ pub struct ReceiverExit {
 
 impl Listener {
     /// Starts a process that writes its report to `report`, and waits until it listens or ends.
+    /// `more` are further arguments.
     ///
     /// # Errors
     /// If the program cannot be started.
@@ -102,10 +103,10 @@ impl Listener {
         Ok(Listener { child, address: address(&received), stderr: lines })
     }
 
-    /// Waits until it has ended, or kills it after `limit`.
+    /// Waits until the process has ended, or kills it after `limit`.
     ///
     /// # Errors
-    /// If it cannot be waited for.
+    /// If waiting for the process fails.
     pub fn end(mut self, limit: Duration) -> Result<ReceiverExit> {
         let deadline = Instant::now() + limit;
         let status = self.wait(deadline).map_err(io_error("wait for", Path::new("receive")))?;
@@ -125,12 +126,12 @@ impl Listener {
     }
 }
 
-/// Collects standard error, and sends the address as soon as it appears.
+/// Returns all of standard error, and sends the address as soon as it appears.
 fn listen(stderr: ChildStderr, address: &Sender<String>) -> String {
     let mut text = String::new();
     for line in BufReader::new(stderr).lines().map_while(std::result::Result::ok) {
         if let Some((_, rest)) = line.split_once(LISTENING) {
-            // After a minute nobody waits for it any more.
+            // After a minute nobody waits for the address any more.
             let _ = address.send(rest.split(';').next().unwrap_or(rest).to_owned());
         }
         text += &line;
@@ -139,7 +140,7 @@ fn listen(stderr: ChildStderr, address: &Sender<String>) -> String {
     text
 }
 
-/// Returns the address, unless the process ends before it has one.
+/// Returns the address. Returns `None` if the process ends or a minute passes before it has one.
 fn address(received: &Receiver<String>) -> Option<String> {
     received.recv_timeout(MINUTE).ok()
 }

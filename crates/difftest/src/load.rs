@@ -1,13 +1,13 @@
-//! `difftest load`: measures how fast a database loads from a cold disk, and the effect on a
+//! `difftest load`: measures how fast a database loads from a cold disk, and how this affects a
 //! search.
 //!
-//! The database consists of the largest one and mutated copies of it. For each setting of the
-//! device's read-ahead, with a cold cache, it measures three things: `dd bs=16M` on the files that
-//! a search needs; loading alone by each method; one short query by FleetBLAST and BLAST+. Then it
-//! measures the same query with a warm cache, and several queries with and without huge pages. Only
-//! the database's own files are dropped from the cache. But the read-ahead applies to the whole
-//! machine, so run this when nobody else uses it. Without the right to set the read-ahead, the
-//! existing setting is kept.
+//! The database consists of the largest set of proteins and mutated copies of it. For each setting
+//! of the device's read-ahead, with a cold cache, this module measures three things: `dd bs=16M` on
+//! the files that a search needs; loading alone by each method; one short query by FleetBLAST and
+//! BLAST+. It also measures the same query with a warm cache, and several queries with and without
+//! huge pages. It drops only the database's own files from the cache. But the read-ahead applies to
+//! the whole machine, so run this when nobody else uses it. Without the right to set the
+//! read-ahead, it keeps the existing setting.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -26,25 +26,25 @@ use fastrand::Rng;
 
 /// Settings of the read-ahead in kB.
 const READ_AHEAD: [&str; 4] = ["0", "128", "1024", "8192"];
-/// Least rate of loading, relative to dd.
+/// Required rate of loading, relative to dd.
 const LOAD_BAR: f64 = 0.9;
-/// Most time of a cold search, relative to the longer of loading and a warm search.
+/// Maximal time of a cold search, relative to the longer of loading and a warm search.
 const SEARCH_BAR: f64 = 1.15;
-/// Share of the residues that are replaced in a copy.
+/// Fraction of the residues that are replaced in a copy.
 const REPLACED: f64 = 0.3;
 
 /// Options of `difftest load`.
 #[derive(Debug)]
 pub struct LoadOptions {
-    /// Copies of the largest database, including the original.
+    /// Number of copies of the largest set of proteins, including the original.
     pub copies: usize,
-    /// Measurements of each; the median counts.
+    /// Number of measurements of each kind, whose median counts.
     pub rounds: usize,
     /// The programs.
     pub tools: Tools,
 }
 
-/// Measures and prints; returns true if the limits are met.
+/// Measures everything and prints it. Returns true if the limits are met.
 ///
 /// # Errors
 /// If inputs cannot be made or a program fails.
@@ -77,7 +77,8 @@ pub fn run(workspace: &Workspace, source: &Source, options: &LoadOptions) -> Res
     Ok(all_reached)
 }
 
-/// Makes `db/load-COPIES`: the largest database `copies` times, each copy except the first mutated.
+/// Makes the database `db/load-COPIES` of `copies` times the largest set of proteins. Each copy
+/// except the first is mutated. Returns the directory.
 fn database(workspace: &Workspace, source: &Source, copies: usize) -> Result<PathBuf> {
     let dir = prepare_big(workspace, source)?;
     let name = format!("load-{copies}");
@@ -99,7 +100,7 @@ fn database(workspace: &Workspace, source: &Source, copies: usize) -> Result<Pat
         out.flush().map_err(io_error("write", &text))?;
         let args =
             ["-in", "load.fa", "-dbtype", "prot", "-title", "load", "-out"].map(String::from);
-        // One volume per gigabyte, as by default.
+        // By default there is one volume per gigabyte.
         must_run("makeblastdb", &[&args[..], &[format!("db/{name}")]].concat(), &dir)?;
         fs::remove_file(&text).map_err(io_error("remove", &text))?;
         write(&done, b"")?;
@@ -129,7 +130,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Returns the files that a search reads completely.
+    /// Returns the database's files that a search reads completely.
     fn files(&self) -> Result<Vec<PathBuf>> {
         let db = self.dir.join("db");
         let mut files = Vec::new();
@@ -145,7 +146,8 @@ impl Bench<'_> {
         Ok(files)
     }
 
-    /// Measures searches with a warm cache; returns FleetBLAST's median seconds for one query.
+    /// Measures searches with a warm cache and prints the times. Returns FleetBLAST's median
+    /// seconds for one query.
     fn warm(&self, files: &[PathBuf]) -> Result<f64> {
         let fleet = || self.search(&self.tools.tested, "one.fa", &[]);
         dd(files)?;
@@ -163,7 +165,8 @@ impl Bench<'_> {
         Ok(ours)
     }
 
-    /// Measures everything with a cold cache, at one setting of the read-ahead; returns true if the
+    /// Measures everything with a cold cache, at the current read-ahead, and prints it. `size` is
+    /// the size of `files` in bytes, `warm` the seconds of a warm search. Returns true if the
     /// limits are met.
     fn cold(&self, files: &[PathBuf], size: u64, warm: f64) -> Result<bool> {
         let drop = || evict(&self.dir.join("db").join(&self.name));
@@ -202,7 +205,8 @@ impl Bench<'_> {
         Ok(reached)
     }
 
-    /// Returns the median time of `work`, with `before` run before each.
+    /// Returns the median of the seconds that `work` returns. Runs `before` before each
+    /// measurement.
     fn median(
         &self,
         work: impl Fn() -> Result<f64>,
@@ -251,7 +255,7 @@ fn mark(ok: bool) -> &'static str {
     if ok { "" } else { "  BELOW THE BAR" }
 }
 
-/// Returns the seconds of a command, which must succeed.
+/// Runs a command and returns its seconds. It is an error if the command fails.
 fn timed(mut command: Command) -> Result<f64> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
@@ -265,7 +269,7 @@ fn timed(mut command: Command) -> Result<f64> {
     Err(Error::Tool { program: format!("{command:?}"), reason })
 }
 
-/// Reads files with dd, one after the other.
+/// Reads files with dd, one after the other. Returns the seconds.
 fn dd(files: &[PathBuf]) -> Result<f64> {
     let mut seconds = 0.0;
     for file in files {
@@ -291,7 +295,8 @@ fn evict(stem: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The read-ahead of the device under a directory; restored when dropped.
+/// The read-ahead of the device that holds a directory. Dropping it restores the setting that was
+/// found.
 struct ReadAhead {
     path: PathBuf,
     found: String,
@@ -301,7 +306,7 @@ struct ReadAhead {
 impl ReadAhead {
     fn find(dir: &Path) -> Result<Self> {
         let device = fs::metadata(dir).map_err(io_error("look at", dir))?.dev();
-        // As makedev(3) encodes them.
+        // Major and minor numbers, as makedev(3) encodes them.
         let major = (device >> 8 & 0xfff) | (device >> 32 & 0xffff_f000);
         let minor = (device & 0xff) | (device >> 12 & 0xffff_ff00);
         let path = PathBuf::from(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"));
@@ -318,7 +323,7 @@ impl ReadAhead {
 impl Drop for ReadAhead {
     fn drop(&mut self) {
         if self.settable {
-            // Nothing can be done if the system does not accept its own setting.
+            // If the system does not accept its own setting, nothing can be done.
             let _ = fs::write(&self.path, &self.found);
         }
     }

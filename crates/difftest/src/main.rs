@@ -1,6 +1,6 @@
-//! Compares FleetBLAST with BLAST+ byte for byte, and times both.
+//! A tester for developers that compares FleetBLAST with BLAST+ byte for byte, and times both.
 //!
-//! For developers; never installed for users. See [`cli::USAGE`] or `difftest --help`.
+//! It is never installed for users. See [`cli::USAGE`] or `difftest --help`.
 
 mod bases;
 mod bench;
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the command; returns true if no difference was found.
+/// Runs the subcommand. Returns true if it found no difference.
 fn run() -> Result<bool> {
     let workspace = Workspace::find()?;
     let parsed = match cli::parse(lexopt::Parser::from_env(), &workspace) {

@@ -1,5 +1,5 @@
-//! `difftest makedb`: makes databases of real sequences with both programs, compares the files, and
-//! compares BLAST+'s answers on both.
+//! `difftest makedb`: makes databases of real sequences with both programs. Compares the files, and
+//! BLAST+'s output for both databases.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,20 +12,20 @@ use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::workspace::{self, Source, Workspace};
 
-/// Runs of both programs before a difference counts, because files contain the minute of their
-/// creation.
+/// Number of runs of both programs before a difference counts. Files contain the minute of their
+/// creation, so two runs may differ.
 const ATTEMPTS: usize = 3;
 
 /// Options of `difftest makedb`.
 #[derive(Debug)]
 pub struct MakedbOptions {
-    /// Only the small set.
+    /// Whether to use only the small set of proteins.
     pub quick: bool,
     /// FleetBLAST.
     pub tested: PathBuf,
 }
 
-/// Further options for every input.
+/// Sets of further options, each used for every input.
 const VARIANTS: &[&[&str]] = &[
     &[],
     &["-blastdb_version", "4"],
@@ -34,12 +34,12 @@ const VARIANTS: &[&[&str]] = &[
     &["-parse_seqids", "-hash_index", "-taxid_map", "map.txt"],
     &["-hash_index", "-taxid", "9606"],
     &["-parse_seqids", "-max_file_sz", "800KB"],
-    // Without identifiers and with the hash index, BLAST+ fails if a volume has more sequences than
-    // the one before.
+    // There is no variant with the hash index and without identifiers here. BLAST+ fails on it if a
+    // volume has more sequences than the volume before.
     &["-max_file_sz", "800KB", "-blastdb_version", "4"],
 ];
 
-/// Makes all databases; returns true if all files are equal and BLAST+ gives the same answers.
+/// Makes all databases. Returns true if all files are equal and BLAST+ prints the same for both.
 ///
 /// # Errors
 /// If inputs cannot be made or a program cannot be started.
@@ -78,7 +78,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &MakedbOptions) -> R
     Ok(sound)
 }
 
-/// Returns a taxonomy id for two of three identifiers of the small set.
+/// Returns a map of taxids: a line `id taxid` for two of three proteins of the small set.
 fn map(source: &Source) -> String {
     let records = source.proteins.iter().enumerate().filter(|(n, _)| n % 3 != 0);
     let line = |(n, record): (usize, &fasta::Record)| {
@@ -88,7 +88,7 @@ fn map(source: &Source) -> String {
     records.map(line).collect()
 }
 
-/// Runs both programs with the same arguments; returns the differences.
+/// Runs both programs with the same arguments. Returns descriptions of the differences.
 fn compare(dir: &Path, options: &MakedbOptions, arguments: &[&str]) -> Result<Vec<String>> {
     let mut differences = Vec::new();
     for _ in 0..ATTEMPTS {
@@ -138,7 +138,8 @@ fn differing_files(oracle: &Path, ours: &Path) -> Result<Vec<String>> {
     Ok(names.iter().filter(|name| differs(name)).map(|name| name.display().to_string()).collect())
 }
 
-/// Compares the answers of BLAST+'s programs on the two databases: sequences, totals, a search.
+/// Compares the output of BLAST+'s programs for the two databases: sequences, totals, and a search.
+/// Returns descriptions of the differences.
 fn readable(dir: &Path, arguments: &[&str]) -> Result<Vec<String>> {
     let kind = arguments.get(3).copied().unwrap_or("prot");
     let search = if kind == "prot" { "blastp" } else { "blastn" };

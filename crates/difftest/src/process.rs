@@ -1,4 +1,4 @@
-//! Runs one of the two programs and captures its output.
+//! Runs FleetBLAST or BLAST+ and captures its output.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use wait4::Wait4;
 
 use crate::error::{Error, Result, io_error};
 
-/// Settings for Open MPI's launcher to start, as any user, more ranks than there are cores; other
-/// launchers ignore them.
+/// Environment variables that allow Open MPI's launcher to start more ranks than there are cores,
+/// as any user. Other launchers ignore them.
 const OPEN_MPI: [(&str, &str); 4] = [
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -22,18 +22,18 @@ const OPEN_MPI: [(&str, &str); 4] = [
     ("OMPI_MCA_hwloc_base_binding_policy", "none"),
 ];
 
-/// A program with the options of one of BLAST+'s programs.
+/// A program that accepts the options of one of BLAST+'s programs.
 #[derive(Debug, Clone)]
 pub struct Tool {
     /// Path or name of the executable.
     pub program: PathBuf,
-    /// Arguments before the search's own (`blastp` for FleetBLAST).
+    /// Arguments before those of the search (`blastp` for FleetBLAST).
     pub prefix: Vec<String>,
     /// Additional environment variables, `NAME=value`.
     pub environment: Vec<String>,
 }
 
-/// The two programs.
+/// The two programs that the tester compares.
 #[derive(Debug, Clone)]
 pub struct Tools {
     /// FleetBLAST.
@@ -46,7 +46,7 @@ impl Tool {
     /// Finds a program of BLAST+ in `PATH`, or checks `given`.
     ///
     /// # Errors
-    /// If there is none, or the given one is another program.
+    /// If `PATH` has none, or `given` is another program.
     pub fn oracle(name: &str, given: Option<&Path>) -> Result<Self> {
         let program = match given {
             Some(given) => {
@@ -58,23 +58,24 @@ impl Tool {
         Ok(Self::plain(program))
     }
 
-    /// Creates a program that takes the arguments as they are.
+    /// Creates a tool that takes the arguments as they are.
     pub fn plain(program: PathBuf) -> Self {
         Tool { program, prefix: Vec::new(), environment: Vec::new() }
     }
 
-    /// Creates a program that runs FleetBLAST under the name of another.
+    /// Creates a tool that runs FleetBLAST's subcommand `command`.
     pub fn fleetblast_as(program: PathBuf, command: &str) -> Self {
         Tool { program, prefix: vec![command.into()], environment: Vec::new() }
     }
 
-    /// Returns the same program with additional environment variables.
+    /// Returns the same tool with these additional environment variables.
     pub fn with_environment(&self, environment: &[String]) -> Self {
         Tool { environment: environment.to_vec(), ..self.clone() }
     }
 
-    /// Creates a command with the settings of both programs: no user configuration, no search path
-    /// for databases, no usage report over the network, English messages.
+    /// Creates a command that runs the tool with the settings of both programs. These are: no user
+    /// configuration, no search path for databases, no usage report over the network, English
+    /// messages.
     pub fn command(&self, args: &[String], cwd: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.prefix).args(args).current_dir(cwd);
@@ -94,14 +95,15 @@ impl Tool {
         command
     }
 
-    /// Returns the first line of `-version`, which identifies the version in reports and cache
+    /// Returns the output of `-version` in one line. It identifies the version in reports and cache
     /// keys.
     pub fn version(&self) -> Result<String> {
         let outcome = self.run(&["-version".to_string()], Path::new("."), None, MINUTE)?;
         Ok(String::from_utf8_lossy(&outcome.stdout).trim_end().replace('\n', ";"))
     }
 
-    /// Runs the search to its end, or kills it after `limit`.
+    /// Runs the tool to its end, or kills it after `limit`. `stdin` names the file for standard
+    /// input.
     pub fn run(
         &self,
         args: &[String],
@@ -125,8 +127,8 @@ impl Tool {
                 break (end, false);
             }
             if Instant::now() >= deadline {
-                // The child may have ended between the two calls; in either case it is gone
-                // afterwards.
+                // The child may have ended since the last call. In either case it has ended after
+                // this one.
                 child.kill().map_err(|e| self.failure(&e.to_string()))?;
                 break (child.wait4().map_err(|e| self.failure(&e.to_string()))?, true);
             }
@@ -158,15 +160,15 @@ pub struct Outcome {
     pub stdout: Vec<u8>,
     /// Bytes of standard error.
     pub stderr: Vec<u8>,
-    /// Exit code, or minus the signal's number.
+    /// Exit code, or minus the number of the signal that ended the program.
     pub code: i32,
-    /// User and system seconds of all threads.
+    /// CPU seconds of all threads, user and system.
     pub cpu: f64,
     /// Whether the program was killed because it took too long.
     pub timed_out: bool,
 }
 
-/// Returns the exit code, or minus the signal that ended the program.
+/// Returns the exit code, or minus the number of the signal that ended the program.
 pub fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| -status.signal().unwrap_or(0))
 }
@@ -175,14 +177,14 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // A broken pipe leaves the bytes before; the comparison then shows the loss.
+            // If the pipe breaks, the bytes read so far remain, and the comparison shows the loss.
             let _ = pipe.read_to_end(&mut bytes);
         }
         bytes
     })
 }
 
-/// Runs a program of BLAST+, such as makeblastdb, that must succeed.
+/// Runs a program of BLAST+, such as makeblastdb. It is an error if the program fails.
 pub fn must_run(program: &str, args: &[String], cwd: &Path) -> Result<()> {
     let tool = Tool::plain(Oracle::find()?.program(program));
     let outcome = tool.run(args, cwd, None, 20 * MINUTE)?;
@@ -193,7 +195,7 @@ pub fn must_run(program: &str, args: &[String], cwd: &Path) -> Result<()> {
     Err(Error::Tool { program: format!("{program} {}", shell(args)), reason })
 }
 
-/// Formats the arguments as a shell command.
+/// Formats arguments as words of a shell command.
 pub fn shell(args: &[String]) -> String {
     let quoted = args.iter().map(|a| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);

@@ -1,4 +1,5 @@
-//! A tested program and the searches that it is tested with. Its values are in [`crate::programs`].
+//! Types that describe a tested program and the searches that test it. The values are in
+//! [`crate::programs`].
 
 use std::path::PathBuf;
 
@@ -10,10 +11,11 @@ use crate::kind::Kind;
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// Name of the file that lists some of the subjects.
+/// Name of the file in a random trial that lists identifiers of some subjects.
 pub const LISTED: &str = "listed";
 
-/// Name of the alias of a database, and of its list of some of the subjects.
+/// Name of the alias of a database in a random trial, and of the list of subjects that the alias
+/// names.
 pub const ALIASED: &str = "aliased";
 
 /// A table of cases: its name and its text.
@@ -25,96 +27,100 @@ pub type NamedFile = (&'static str, Vec<u8>);
 /// A tested program.
 #[derive(Debug)]
 pub struct Program {
-    /// Its name in BLAST+.
+    /// Name of the program in BLAST+.
     pub name: &'static str,
-    /// Kind of its subjects.
+    /// Kind of the program's subjects.
     pub molecule: Molecule,
-    /// Wide tabular format with all columns of an alignment, so that differences show.
+    /// Value of `-outfmt` for a wide table with all columns of an alignment, so that differences
+    /// show.
     pub columns: &'static str,
     /// The tables of cases.
     pub tables: &'static [Table],
-    /// CPU seconds and ids of costly cases.
+    /// Text with CPU seconds and id of each costly case, one per line.
     pub costs: &'static str,
     /// Returns the inputs of the tables.
     pub inputs: fn(&Source) -> Result<Inputs>,
-    /// Returns all of the data, for long searches.
+    /// Returns all of the data and the searches of `difftest full`.
     pub large: fn(&Source) -> Result<Large>,
-    /// Returns the search to be killed and resumed.
+    /// Returns the search that `difftest kills` kills and resumes.
     pub kills: fn(&Source) -> Result<Victim>,
-    /// Draws a random trial without options.
+    /// Draws the sequences of a random trial, without options.
     pub trial: fn(&mut Rng, &Source) -> Trial,
     /// Draws random options for a trial.
     pub options: fn(&mut Rng, &Trial) -> Vec<Vec<String>>,
     /// Returns the files that the options of a random trial may name.
     pub extra_files: fn(&Trial) -> Vec<NamedFile>,
-    /// Arguments with which the oracle writes another such file before the searches of a trial;
-    /// empty if there is none.
+    /// Arguments with which the oracle writes one more such file before the searches of a trial.
+    /// The last one names the file; empty if there is none.
     pub prepares: &'static [&'static str],
-    /// Options that name files which the program writes besides the report.
+    /// Options that name files which the program writes besides its report.
     pub written: &'static [&'static str],
-    /// Kinds of metadata that its searches can write.
+    /// Kinds of metadata that searches of the program can write.
     pub metadata_kinds: &'static [Kind],
-    /// Whether `expand` may get the database with metadata of the kind `report`; it then verifies
-    /// it.
+    /// Whether `fleetblast expand` accepts the database with metadata of the kind `report`. It then
+    /// verifies the database.
     pub takes_database: bool,
-    /// Kind of masks of its databases.
+    /// Name of the algorithm of the masks in the program's databases.
     pub masker: &'static str,
-    /// Whether a search with these arguments may be refused by name on ranks.
+    /// Whether FleetBLAST may refuse a search with these arguments on ranks, with a message that
+    /// names the reason.
     pub refused_on_ranks: fn(&[String]) -> bool,
-    /// Whether a search that writes metadata of this kind may be refused by name.
+    /// Whether FleetBLAST may refuse to write metadata of this kind in a search with these
+    /// arguments, with a message that names the reason.
     pub refused_as_metadata: fn(Kind, &[String]) -> bool,
-    /// Whether ranks take its queries in order, so that some shapes of a fleet are refused.
+    /// Whether ranks search the program's queries in order, which excludes some shapes of a fleet.
     pub is_in_order: bool,
 }
 
 impl Program {
-    /// Whether a search with these arguments may be refused by name if it is distributed in this
-    /// way.
+    /// Whether FleetBLAST may refuse a search with these arguments if it is distributed over
+    /// `spread`.
     pub fn may_refuse(&self, spread: Spread, args: &[String]) -> bool {
         spread != Spread::None && (self.refused_on_ranks)(args)
     }
 }
 
-/// All data of a program, and the searches in them.
+/// The data and the searches of `difftest full` for a program.
 #[derive(Debug)]
 pub struct Large {
     /// FASTA file of the database `db/big`, plain or gzip.
     pub database: PathBuf,
     /// Further databases.
     pub more: Vec<Recipe>,
-    /// Kind of its sequences.
+    /// Kind of the databases' sequences.
     pub molecule: Molecule,
-    /// Query files `q/NAME.fa`: names and contents.
+    /// Names and contents of the query files `q/NAME.fa`.
     pub queries: Vec<(&'static str, Vec<u8>)>,
-    /// Arguments of the searches; `-db db/big` is added where none is named.
+    /// Arguments of the searches, separated by blanks. `-db db/big` is added to those that name no
+    /// database.
     pub searches: Vec<String>,
 }
 
 /// A search that takes long enough to be killed in the middle.
 #[derive(Debug)]
 pub struct Victim {
-    /// Queries; they are repeated if there are too few.
+    /// The queries, which are repeated if there are too few.
     pub queries: Vec<Record>,
     /// Sequences of the database.
     pub database: Vec<Record>,
     /// Kind of these sequences.
     pub molecule: Molecule,
-    /// Further arguments.
+    /// Further arguments of the search.
     pub args: &'static [&'static str],
-    /// A quick search has one sequence in this many in its database.
+    /// With `--quick`, the database has one in this many of its sequences.
     pub quick: usize,
 }
 
-/// How the programs get the subjects.
+/// The form in which the programs get the subjects of a random trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// A database without parsed identifiers.
     Plain,
     /// A database made with `-parse_seqids`.
     Parsed,
-    /// The same with stored masks.
+    /// A database made with `-parse_seqids` that has stored masks.
     Masked,
-    /// A parsed database behind an alias with a list of identifiers.
+    /// A database made with `-parse_seqids`, searched through an alias with a list of identifiers.
     Aliased,
     /// A database of version 4.
     V4,
@@ -122,7 +128,7 @@ pub enum Target {
     Subject,
 }
 
-/// A search that can be run, made smaller and saved.
+/// A random search, which the tester can run, make smaller and save.
 #[derive(Debug, Clone)]
 pub struct Trial {
     /// The program that searches.
@@ -131,12 +137,12 @@ pub struct Trial {
     pub queries: Vec<Record>,
     /// The subjects.
     pub subjects: Vec<Record>,
-    /// How the subjects are given.
+    /// The form in which the programs get the subjects.
     pub target: Target,
     /// Groups of options that belong together (e.g. `-gapopen 9 -gapextend 1`).
     pub options: Vec<Vec<String>>,
-    /// Whether there is a taxonomy database.
+    /// Whether the trial has a taxonomy database.
     pub named: bool,
-    /// The ranks on which FleetBLAST searches.
+    /// The ranks on which FleetBLAST searches; `None` for a search without ranks.
     pub shape: Option<(Spread, Shape)>,
 }

@@ -1,6 +1,6 @@
-//! Interrupts the search of a case as soon as its checkpoint has data, alternately by SIGKILL and
-//! by a signal to end, and resumes it on other ranks. The report must be that of an uninterrupted
-//! search.
+//! Interrupts the search of a case as soon as its checkpoint has data, and resumes it on other
+//! ranks. Cases alternate between SIGKILL and a signal to end early. The report must be that of an
+//! uninterrupted search.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -18,38 +18,38 @@ use crate::fleet::{Shape, Spread, is_sam, put_together};
 use crate::process::{MINUTE, Outcome, Tool, exit_code};
 use crate::victims::{kill_all, ranks_of};
 
-/// Most time of a run.
+/// Time limit of a run.
 const LIMIT: Duration = MINUTE.saturating_mul(5);
-/// Exit code of a search that ended early on request.
+/// Exit code of a search that a signal drained.
 const DRAINED: i32 = 75;
 
-/// Result of a case.
+/// The result of a case that was interrupted and resumed.
 #[derive(Debug)]
 pub struct Resumed {
-    /// The report as standard output, and how the last run ended.
+    /// The result of the last run, with the report as standard output.
     pub outcome: Outcome,
-    /// Whether it was interrupted before it completed.
+    /// Whether the search was interrupted before it completed.
     pub interrupted: bool,
-    /// Description of another fault.
+    /// Description of a fault of the interruption or the resume, if there is one.
     pub wrong: Option<String>,
 }
 
-/// Whether a case can be interrupted: its query file can be read again, and its report can be
-/// redirected.
+/// Whether a case can be interrupted and resumed. It can if its query file can be read again and
+/// its report can be redirected.
 pub fn can_be_resumed(case: &Case, expected: &Outcome) -> bool {
     let says = |option: &str| case.args.iter().any(|arg| arg == option);
     expected.code == 0 && case.stdin.is_none() && says("-query") && !says("-out") && !says("-")
 }
 
-/// How and where the cases are searched.
+/// The programs and directories for searches that are interrupted and resumed.
 pub struct Searches<'a> {
     /// FleetBLAST.
     pub tested: &'a Tool,
-    /// How its searches are distributed.
+    /// How FleetBLAST's searches are distributed.
     pub spread: Spread,
     /// The directory of the fixtures.
     pub cwd: &'a Path,
-    /// Whether the program takes its queries in order.
+    /// Whether ranks search the program's queries in order.
     pub in_order: bool,
     /// Directory of the report and the checkpoint of one search at a time.
     pub dir: PathBuf,
@@ -58,7 +58,8 @@ pub struct Searches<'a> {
 }
 
 impl Searches<'_> {
-    /// Runs a case; `number` selects the ranks and the kind of interruption.
+    /// Runs a case, which it interrupts and resumes. `number` selects the ranks and the kind of
+    /// interruption.
     ///
     /// # Errors
     /// If the directory cannot be used or the program cannot be started.
@@ -145,7 +146,8 @@ impl Searches<'_> {
         command.spawn().map_err(|error| failed(&error.to_string()))
     }
 
-    /// Waits until the checkpoint has data. Returns true if the search ended before.
+    /// Waits until the checkpoint has data, or until the search ends. Returns true if the search
+    /// ended first.
     fn await_kept(&self, child: &mut Child) -> Result<bool> {
         let started = Instant::now();
         while started.elapsed() < LIMIT {
@@ -160,7 +162,8 @@ impl Searches<'_> {
         Ok(false)
     }
 
-    /// Returns the end of a run, with the report if there is one.
+    /// Waits for the end of a run. Returns its result, with the report as standard output if there
+    /// is one.
     fn ended(&self, child: &mut Child) -> Result<Outcome> {
         let started = Instant::now();
         let (code, timed_out) = loop {
@@ -177,17 +180,17 @@ impl Searches<'_> {
         // A failed search has no report; its exit code shows the failure.
         let stdout = fs::read(self.report()).unwrap_or_default();
         let stderr = fs::read(self.messages()).unwrap_or_default();
-        // Wall time: only the first wait for the child could get its CPU time.
+        // This is wall time, because only the first wait for the child could get its CPU time.
         Ok(Outcome { stdout, stderr, code, cpu: started.elapsed().as_secs_f64(), timed_out })
     }
 }
 
-/// Whether the file exists and is not empty; a failed search may leave an empty one.
+/// Whether the file exists and is not empty. A failed search may leave an empty one.
 pub fn has_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.len() > 0)
 }
 
-/// Whether a checkpoint has bytes of any result.
+/// Whether a checkpoint directory has bytes of any result.
 fn has_spool(dir: &Path) -> bool {
     // The directory may not exist yet, or not any more.
     let Ok(entries) = fs::read_dir(dir) else { return false };

@@ -1,8 +1,8 @@
-//! Random numbers of tests: the same seed gives the same test on every machine.
+//! Random numbers for tests. The same seed gives the same test on every machine.
 
 use fastrand::Rng;
 
-/// Draws more than numbers of a range.
+/// Draws of random values that [`Rng`] lacks.
 pub trait Draw {
     /// Returns true with probability `p`.
     fn chance(&mut self, p: f64) -> bool;
@@ -21,9 +21,10 @@ impl Draw for Rng {
     }
 }
 
-/// Returns an independent generator for item `index` of the run with `seed`.
+/// Returns the generator for item `index` of the run with `seed`, independent of those for other
+/// items.
 pub fn for_item(seed: u64, index: u64) -> Rng {
-    // The first numbers of neighbouring seeds depend on each other, so seeds are drawn, too.
+    // The first numbers of neighbouring seeds are correlated, so the seed itself is drawn.
     Rng::with_seed(Rng::with_seed(seed).u64(..) ^ index).fork()
 }
 
@@ -31,7 +32,7 @@ pub fn for_item(seed: u64, index: u64) -> Rng {
 mod tests {
     use super::*;
 
-    // Seeds in reports of failures must keep their tests.
+    // A seed in a report of a failure must always give the same test.
     #[test]
     fn seeds_give_the_same_numbers_on_every_machine() {
         let numbers = [(7, 1), (7, 2), (8, 1)].map(|(seed, index)| {

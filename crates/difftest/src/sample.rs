@@ -1,6 +1,6 @@
-//! A covering sample of the cases: any two options, queries, databases or formats that occur
-//! together in some case also occur together in a case of the sample. The seed chooses which cases
-//! cover them, and many seeds together cover all cases.
+//! Selects a covering sample of the cases. If two options, queries, databases or formats occur
+//! together in some case, they also occur together in a case of the sample. The seed selects which
+//! cases cover them, and many seeds together cover all cases.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,39 +9,40 @@ use crate::program::Program;
 use crate::rng::Draw;
 use fastrand::Rng;
 
-/// Options whose value counts, by their first word.
+/// Options whose value is part of the item, as far as its first word.
 const VALUED: [&str; 4] = ["-query", "-db", "-subject", "-outfmt"];
 
-/// Share of the cases that are taken whatever they cover. It is smaller for costly ones, so that
-/// these cost about the same.
+/// Fraction of the cases that the sample takes regardless of what they cover. It is smaller for
+/// costly cases, so that together they cost about as much as cheap ones.
 const BESIDES: f64 = 0.1;
-/// CPU seconds from which on a case is costly.
+/// CPU seconds from which on this fraction falls.
 const COSTLY: f64 = 0.5;
 
-/// CPU seconds of any other case.
+/// CPU seconds of a case that the program's list of costs lacks.
 const USUAL: f64 = 0.2;
 
-/// Two items that occur together; twice the same for one alone.
+/// Two items (options, queries, databases, formats) that occur together in a case; twice the same
+/// for a single item.
 type Pair = (String, String);
 
-/// Seeds that share a covering sample.
+/// Number of seeds that share a covering sample.
 const SHARES: u64 = 8;
 
-/// Returns an eighth of the covering sample that `seed` shares with seven neighbours; each of these
-/// seeds has another eighth.
+/// Returns an eighth of a covering sample. Eight consecutive seeds share the sample, and each
+/// selects another eighth.
 pub fn eighth(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
     let sample = (0..).zip(covering(program, cases, seed / SHARES));
     sample.filter(|(number, _)| number % SHARES == seed % SHARES).map(|(_, case)| case).collect()
 }
 
-/// Returns the sample for `seed`, in the order of `cases`. It prefers several cheap cases to a
-/// costly one that covers the same.
+/// Returns the covering sample for `seed`, in the order of `cases`. It prefers several cheap cases
+/// to a costly one that covers the same.
 fn covering(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
     let pairs: Vec<Vec<Pair>> = cases.iter().map(|case| pairs_of(program, case)).collect();
     let costs = costs(program);
     let cost = |case: usize| costs.get(cases[case].id.as_str()).copied().unwrap_or(USUAL);
     let mut rng = Rng::with_seed(seed);
-    // Sorted by price, which is the cost times a random factor.
+    // The cases are sorted by price, which is the cost times a random factor.
     let mut order: Vec<(f64, usize)> =
         (0..cases.len()).map(|case| (cost(case) * (0.2 + rng.f64()), case)).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -54,14 +55,14 @@ fn covering(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
             pairs[case].iter().for_each(|pair| *times.entry(pair).or_default() += 1);
         }
     }
-    // Drops cases that others cover, the most expensive first.
+    // This drops cases that others cover, beginning with the most expensive.
     for &case in order.iter().rev() {
         if chosen.contains(&case) && pairs[case].iter().all(|pair| times[pair] > 1) {
             chosen.remove(&case);
             pairs[case].iter().for_each(|pair| *times.entry(pair).or_default() -= 1);
         }
     }
-    // Otherwise cases whose pairs are all in other cases would never be tested.
+    // Without these, a case whose pairs are all in other cases would never be tested.
     let share = |case: usize| BESIDES * (COSTLY / cost(case)).clamp(0.1, 1.0);
     chosen.extend(order.into_iter().filter(|&case| rng.chance(share(case))));
     let cases = cases.into_iter().enumerate();
@@ -92,7 +93,7 @@ fn things_of(program: &Program, case: &Case) -> BTreeSet<String> {
             && let Some(value) = words.peek()
         {
             let first = value.split_whitespace().next().unwrap_or_default();
-            // The wide format of most cases is one item, and format 6 with chosen columns another.
+            // The wide format of most cases and format 6 with other columns are different items.
             let wide = if **value == program.columns { " (wide)" } else { "" };
             things.insert(format!("{word} {first}{wide}"));
         } else if word.strip_prefix('-').is_some_and(|name| name.starts_with(char::is_alphabetic)) {

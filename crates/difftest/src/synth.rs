@@ -5,7 +5,7 @@ use crate::fasta::Record;
 use crate::rng::Draw;
 use fastrand::Rng;
 
-/// The letters of a kind of sequence.
+/// The alphabet of a kind of sequence.
 #[derive(Debug)]
 pub struct Letters {
     /// Usual letters.
@@ -50,7 +50,8 @@ impl Letters {
         (0..times).flat_map(|_| self.mutate(rng, unit, rate)).collect()
     }
 
-    /// Returns a low-complexity run: one to three letters, in order or mixed.
+    /// Returns a low-complexity run of one to three different letters, in a fixed or a random
+    /// order.
     pub fn low_complexity(&self, rng: &mut Rng, length: usize) -> Vec<u8> {
         let kinds = rng.usize(1..=3);
         let letters: Vec<u8> = (0..kinds).map(|_| *rng.pick(self.usual)).collect();
@@ -87,7 +88,7 @@ pub fn insert(rng: &mut Rng, seq: &[u8], piece: &[u8]) -> Vec<u8> {
     [&seq[..at], piece, &seq[at..]].concat()
 }
 
-/// Puts some ranges of `seq` in lower case, as masked by the user.
+/// Puts some ranges of `seq` in lower case, by which users mark masks.
 pub fn lower_case_runs(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     let mut out = seq.to_vec();
     for _ in 0..rng.usize(1..=3) {
@@ -98,7 +99,7 @@ pub fn lower_case_runs(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Joins whole members of `pool` until there are at least `length` residues.
+/// Joins whole sequences of `pool` until there are at least `length` residues.
 pub fn chimera(rng: &mut Rng, pool: &[Record], length: usize) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < length {
@@ -107,7 +108,8 @@ pub fn chimera(rng: &mut Rng, pool: &[Record], length: usize) -> Vec<u8> {
     out
 }
 
-/// The complement of each base or ambiguity code; N of any other letter. Letters keep their case.
+/// The complement of each base or ambiguity code, indexed by letter; N for any other letter.
+/// Letters keep their case.
 static COMPLEMENTS: [u8; 256] = complements();
 
 const fn complements() -> [u8; 256] {

@@ -23,37 +23,37 @@ use crate::through::{self, MetadataRoute, SiteOutcome, Sites};
 use crate::workspace::{self, Source, Workspace};
 use crate::written::collected;
 
-/// Most time of one search.
+/// Time limit of one search.
 const LIMIT: Duration = Duration::from_secs(600);
-/// So few searches may all be through before they are interrupted.
+/// Number of searches below which a sample may have too few interrupted ones.
 const FEW: usize = 12;
 
 /// Options of `difftest table`.
 #[derive(Debug)]
 pub struct TableOptions {
-    /// Only the quick cases.
+    /// Whether to run only the quick cases.
     pub quick: bool,
-    /// Only a covering sample, for this seed.
+    /// Run only a part of the covering sample that this seed selects.
     pub sample: Option<u64>,
-    /// Only the `i`-th of `n` parts of these cases, from 1: `(i, n)`.
+    /// Run only the `i`-th of `n` parts of these cases: `(i, n)`, from 1.
     pub part: Option<(usize, usize)>,
-    /// Only cases whose id contains this.
+    /// Run only cases whose id contains this text.
     pub filter: Option<String>,
-    /// Number of searches at a time.
+    /// Number of cases that run at the same time.
     pub jobs: usize,
     /// How FleetBLAST's searches are distributed.
     pub spread: Spread,
     /// Whether each search is interrupted and resumed.
     pub resume: bool,
-    /// Kind of metadata from which each report is made at another site.
+    /// Kind of metadata from which another site makes each report; `None` for one site.
     pub through: Option<Kind>,
-    /// How the metadata cross.
+    /// The route of the metadata from one site to the other.
     pub way: MetadataRoute,
-    /// The programs.
+    /// The tested programs, each with FleetBLAST's and BLAST+'s executable.
     pub programs: Vec<(&'static Program, Tools)>,
 }
 
-/// Data that all workers share.
+/// The data that all workers of one program share.
 struct Session<'a> {
     program: &'static Program,
     tools: &'a Tools,
@@ -74,7 +74,8 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Counts and prints a case that was rightly refused, which is no failure.
+    /// Counts and prints a case that FleetBLAST rightly refused. Returns true, because this is no
+    /// failure.
     fn refused(&self, case: &Case) -> bool {
         self.refused.fetch_add(1, Ordering::Relaxed);
         println!("refused {}", case.id);
@@ -82,7 +83,7 @@ impl Session<'_> {
     }
 }
 
-/// Runs the cases, prints one line for each and a closing summary of each program; returns true if
+/// Runs the cases. Prints one line for each and a closing summary of each program. Returns true if
 /// none failed.
 ///
 /// # Errors
@@ -136,7 +137,7 @@ fn session<'a>(
     })
 }
 
-/// Runs the cases of one program.
+/// Runs the cases of one program and prints the summary. Returns true if none failed.
 fn run_program(session: &Session, chosen: &[Case]) -> Result<bool> {
     let failed = run_all(session, chosen)?;
     let runs = session.oracle_runs.load(Ordering::Relaxed);
@@ -166,7 +167,8 @@ fn run_program(session: &Session, chosen: &[Case]) -> Result<bool> {
 /// Prints how many searches were interrupted.
 ///
 /// # Errors
-/// If too few were, which would prove nothing.
+/// If fewer than a quarter were interrupted, which would prove nothing. A small sample only prints
+/// that this was not tested.
 fn report_resumed(session: &Session) -> Result<()> {
     let resumed = session.resumed.load(Ordering::Relaxed);
     let interrupted = session.interrupted.load(Ordering::Relaxed);
@@ -186,10 +188,11 @@ fn report_resumed(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Prints how many reports were made at another site, and the bytes that crossed.
+/// Prints how many reports another site made, and the bytes of metadata.
 ///
 /// # Errors
-/// If too few were, which would prove nothing.
+/// If no report was made there, which would prove nothing. A sample only prints that this was not
+/// tested.
 fn report_crossed(session: &Session, kind: Kind) -> Result<()> {
     let crossed = session.crossed.load(Ordering::Relaxed);
     let bytes = session.crossed_bytes.load(Ordering::Relaxed);
@@ -235,7 +238,7 @@ fn choose(program: &Program, cases: Vec<Case>, options: &TableOptions) -> Vec<Ca
     chosen
 }
 
-/// Hands the cases to the workers; returns the ids of those that failed, in the tables' order.
+/// Hands the cases to the workers. Returns the ids of the failed ones, in the tables' order.
 fn run_all(session: &Session, cases: &[Case]) -> Result<Vec<String>> {
     let next = AtomicUsize::new(0);
     let failed: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
@@ -265,7 +268,7 @@ fn worker_panicked() -> Error {
     Error::Tool { program: "difftest".into(), reason: "a worker thread panicked".into() }
 }
 
-/// Runs one case and prints its line (with both programs' CPU time); returns true if the programs
+/// Runs one case and prints its line, with both programs' CPU time. Returns true if the programs
 /// agree. `number` selects the shape of the fleet.
 fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
@@ -299,7 +302,8 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     report_case(session, case, &found, (&expected, &actual))
 }
 
-/// Does the same with a search that is interrupted and resumed.
+/// Runs one case whose search is interrupted and resumed, and prints its line. Returns true if the
+/// report equals `expected`.
 fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome) -> Result<bool> {
     let tested = session.tools.tested.with_environment(&case.environment);
     let searches = Searches {
@@ -332,7 +336,8 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
     report_case(session, case, &found, (expected, &resumed.outcome))
 }
 
-/// Does the same with a report that is made at another site.
+/// Runs one case whose report another site makes, and prints its line. Returns true if the report
+/// equals `expected`.
 fn run_at_two_sites(
     session: &Session,
     case: &Case,
@@ -371,7 +376,8 @@ fn run_at_two_sites(
     report_case(session, case, &found, (expected, &crossed.outcome))
 }
 
-/// Prints the line of a case, or saves and prints its differences; returns true if there are none.
+/// Prints the line of a case without differences. Otherwise saves both outputs and prints the
+/// differences. Returns true if there are none.
 fn report_case(
     session: &Session,
     case: &Case,
@@ -412,7 +418,7 @@ fn oracle_outcome(
     Ok(outcome)
 }
 
-/// Saves both outputs of a failed case; returns their directory.
+/// Saves both outputs of a failed case. Returns the directory with them.
 fn keep(session: &Session, case: &Case, expected: &Outcome, actual: &Outcome) -> Result<PathBuf> {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.,".contains(c) { c } else { '_' };
     let dir = session.failed_dir.join(case.id.chars().map(safe).collect::<String>());
@@ -430,8 +436,8 @@ fn keep(session: &Session, case: &Case, expected: &Outcome, actual: &Outcome) ->
     Ok(dir)
 }
 
-/// Describes the failure: command, differences, and FleetBLAST's standard error if the exit code is
-/// wrong, because it names the reason.
+/// Describes the failure of a case: its command and its differences. If the exit code is wrong, it
+/// adds the last line of FleetBLAST's standard error, which names the reason.
 fn report(
     program: &Program,
     case: &Case,

@@ -1,5 +1,5 @@
-//! Makes the report of a case at another site: from a file of metadata, on other ranks of the job,
-//! or behind a link.
+//! Makes the report of a case at an I/O site. The metadata come from a file, to I/O ranks of the
+//! same job, or over a link.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,46 +12,47 @@ use crate::kind::Kind;
 use crate::listener::{Keys, Listener};
 use crate::process::{MINUTE, Outcome, Tool};
 
-/// Most time of a run.
+/// Time limit of a run.
 const LIMIT: Duration = MINUTE.saturating_mul(10);
-/// Most time for the other site to end when no search has sent it everything.
+/// Time limit for the I/O site to end after a search that has not sent everything.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How metadata cross to the other site.
+/// The route of metadata from the search site to the I/O site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataRoute {
-    /// In a file, from which `fleetblast expand` makes the report.
+    /// A file, from which `fleetblast expand` makes the report.
     File,
-    /// In messages of the job, to ranks at the other site.
+    /// Messages of the job to its I/O ranks.
     Job,
-    /// To `fleetblast receive`, encrypted.
+    /// An encrypted link to `fleetblast receive`.
     Link,
 }
 
-/// Options of the format with a value that may be given at the other site only.
+/// Options of the format with a value that can be given at the I/O site alone.
 const FORMAT: [&str; 4] = ["-outfmt", "-line_length", "-sorthits", "-sorthsps"];
-/// Options of the format without a value that may be given at the other site only.
+/// Options of the format without a value that can be given at the I/O site alone.
 const FORMAT_FLAGS: [&str; 2] = ["-html", "-show_gis"];
-/// Values of `-metadata_limit`, above which the report itself crosses: always, sometimes, rarely.
+/// Values of `-metadata_limit`. Above the limit, the search sends the report itself: always,
+/// sometimes, rarely.
 const LIMITS: [&str; 3] = ["0", "0.2", "1"];
-/// With one of these options, the search depends on the format.
+/// Options with which the search depends on the format.
 const COUNTS: [&str; 3] = ["-num_descriptions", "-num_alignments", "-max_target_seqs"];
 /// Options that name the subjects.
 const SEARCHED: [&str; 2] = ["-db", "-subject"];
 
-/// Result of a case.
+/// The result of a case whose report an I/O site made.
 #[derive(Debug)]
 pub struct SiteOutcome {
-    /// How the last of the two runs ended; its output is the report.
+    /// The result of the last of the two runs. Its standard output is the report.
     pub outcome: Outcome,
-    /// Bytes of metadata.
+    /// Number of bytes of metadata, if they went through a file; otherwise 0.
     pub bytes: u64,
 }
 
-/// Whether the report of a case can be made at another site: there is one, it can be redirected,
-/// and both sites can read the inputs.
+/// Whether an I/O site can make the report of a case. It can if there is a report, it can be
+/// redirected, and both sites can read the inputs.
 pub fn can_be_reported_elsewhere(case: &Case, kind: Kind, expected_code: i32) -> bool {
-    // A SAM report has no blocks.
+    // A SAM report has no blocks, whose encoding `auto` could choose.
     let is_whole = kind != Kind::Auto || !is_sam(&case.args);
     let says = |option: &str| case.args.iter().any(|arg| arg == option);
     is_whole
@@ -64,7 +65,7 @@ fn value_of<'a>(args: &'a [String], option: &str) -> Option<&'a String> {
     args.get(args.iter().position(|arg| arg == option)? + 1)
 }
 
-/// How and where the cases are searched.
+/// The programs, routes and files for cases at two sites.
 pub struct Sites<'a> {
     /// FleetBLAST.
     pub tested: &'a Tool,
@@ -72,26 +73,26 @@ pub struct Sites<'a> {
     pub cwd: &'a Path,
     /// Kind of the metadata.
     pub kind: Kind,
-    /// How the metadata cross.
+    /// The route of the metadata.
     pub way: MetadataRoute,
-    /// How the search is distributed, and over which ranks.
+    /// How the search is distributed, and the shape of its fleet.
     pub spread: (Spread, Shape),
-    /// Whether `expand` also gets the name of the database where it needs only the report, to
-    /// verify that it is the same.
+    /// Whether `expand` also gets the name of the database if it needs only the report. It then
+    /// verifies that the database is the same.
     pub names_database: bool,
-    /// Metadata of one search, or the report behind a link; the keys of the two sites are in the
-    /// same directory.
+    /// File for the metadata of one search, or for the report behind a link. The keys of the two
+    /// sites are in the same directory.
     pub file: PathBuf,
 }
 
 impl Sites<'_> {
-    /// Whether a case may be refused by name because ranks search it: SAM begins with data that are
-    /// known only at the end.
+    /// Whether FleetBLAST may refuse a case because ranks search it. SAM begins with data that are
+    /// known only at the end of the search.
     pub fn may_refuse(&self, case: &Case) -> bool {
         self.spread.0 != Spread::None && self.kind == Kind::Report && is_sam(&case.args)
     }
 
-    /// Runs a case by the chosen route.
+    /// Runs a case at two sites, by the chosen route. `number` varies the options.
     ///
     /// # Errors
     /// If files cannot be used or a program cannot be started.
@@ -106,7 +107,7 @@ impl Sites<'_> {
         }
     }
 
-    /// Runs one job of ranks of both sites; one to three of them make the report, unless it is SAM.
+    /// Runs one job with ranks of both sites. One to three of them are I/O ranks, for SAM one.
     fn run_in_one_job(
         &self,
         case: &Case,
@@ -123,8 +124,8 @@ impl Sites<'_> {
         Ok(SiteOutcome { outcome: tool.run(&all, self.cwd, stdin, LIMIT)?, bytes: 0 })
     }
 
-    /// Writes a file and expands it after the search. Every other case gives the format to `expand`
-    /// only, if that is possible.
+    /// Writes the metadata to a file and expands it after the search. Every other case gives the
+    /// options of the format to `expand` only, if that is possible.
     fn run_by_file(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<SiteOutcome> {
         let (search, expand_options) = self.split_options(case, number);
         let file = self.file.display().to_string();
@@ -140,7 +141,7 @@ impl Sites<'_> {
         Ok(SiteOutcome { outcome: expanded, bytes })
     }
 
-    /// Uses a link to a process that makes the report while the search goes on.
+    /// Sends the metadata over a link to a process that makes the report during the search.
     fn run_by_link(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<SiteOutcome> {
         let (search, expand_options) = self.split_options(case, number);
         let keys = Keys::make(&self.as_another("keygen"), &self.file)?;
@@ -152,7 +153,7 @@ impl Sites<'_> {
             self.search(&options, (&search, number), stdin)
         });
         let searched = searched.transpose()?;
-        // Nobody else sends to it, so it ends with the search, or soon after.
+        // No other search sends to the listener, so it ends with this search or soon after.
         let patience =
             if searched.as_ref().is_some_and(|it| it.code == 0) { LIMIT } else { PATIENCE };
         let ended = listener.end(patience)?;
@@ -180,7 +181,7 @@ impl Sites<'_> {
         })
     }
 
-    /// Returns the options that select the metadata.
+    /// Returns the options that select the kind of metadata.
     fn metadata_options(&self, number: usize) -> Vec<String> {
         let mut options = vec!["-metadata", self.kind.name()];
         if self.kind == Kind::Auto {
@@ -189,7 +190,7 @@ impl Sites<'_> {
         options.into_iter().map(str::to_owned).collect()
     }
 
-    /// Runs the search at this site with additional `options`.
+    /// Runs the search at the search site with additional `options`.
     fn search(
         &self,
         options: &[&str],
@@ -204,13 +205,13 @@ impl Sites<'_> {
         tool.run(&search, self.cwd, stdin, LIMIT)
     }
 
-    /// Returns the options of the search, and those of the other site.
+    /// Splits the options of a case into those of the search site and those of the I/O site.
     fn split_options(&self, case: &Case, number: usize) -> (Vec<String>, Vec<String>) {
         let settled = matches!(self.kind, Kind::Report | Kind::Auto);
         let late = number % 2 == 1 && !settled;
         let (search, format) =
             if late { split_format(&case.args) } else { (case.args.clone(), vec![]) };
-        // A report needs no database.
+        // With the report as metadata, the I/O site needs no database.
         let whether = self.kind != Kind::Report || self.names_database && number % 2 == 1;
         let mut expand_options = Vec::new();
         for option in SEARCHED.into_iter().filter(|_| whether) {
@@ -222,13 +223,13 @@ impl Sites<'_> {
         (search, expand_options)
     }
 
-    /// Returns another command of FleetBLAST.
+    /// Returns a tool for another subcommand of FleetBLAST.
     fn as_another(&self, command: &str) -> Tool {
         Tool { prefix: vec![command.to_owned()], ..self.tested.clone() }
     }
 }
 
-/// Separates the options of the search from those of the format that the search does not need.
+/// Separates the options that the search needs from options of the format that it does not need.
 fn split_format(args: &[String]) -> (Vec<String>, Vec<String>) {
     let is = |arg: &String, options: &[&str]| options.contains(&arg.as_str());
     // SAM contains the command line of the search.

@@ -1,4 +1,4 @@
-//! Finds and kills the processes of a search.
+//! Finds the processes of a search and kills them.
 
 use std::fs;
 use std::path::Path;
@@ -6,18 +6,18 @@ use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// Kills a run with all its ranks, as when a machine loses its power.
+/// Kills the process group of `child` and all `ranks` at once, as when a machine loses its power.
 pub fn kill_all(child: &Child, ranks: &[Pid]) {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    // A process that has just ended cannot be killed.
+    // The processes may have ended already, so errors do not matter.
     let _ = group.map(|group| kill_process_group(group, Signal::KILL));
     for &rank in ranks {
         let _ = kill_process(rank, Signal::KILL);
     }
 }
 
-/// Returns the searching processes of a run: those of `program` below `launcher`, or `launcher`
-/// itself.
+/// Returns the processes that search in a run: `launcher` and its descendants, as far as they
+/// execute `program`.
 pub fn ranks_of(launcher: u32, program: &Path) -> Vec<Pid> {
     let mut below = vec![launcher];
     let mut at = 0;
@@ -32,7 +32,7 @@ pub fn ranks_of(launcher: u32, program: &Path) -> Vec<Pid> {
     below.into_iter().filter(is_rank).filter_map(pid).collect()
 }
 
-/// Returns all processes with their parents.
+/// Returns the ids of all processes, each with that of its parent.
 fn processes() -> Vec<(u32, u32)> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let process = |name: String| {

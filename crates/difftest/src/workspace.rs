@@ -8,12 +8,12 @@ use crate::bases::{self, Bases};
 use crate::error::{Error, Result, io_error};
 use crate::fasta::{self, Record};
 
-/// Most sequences taken from a big set if there is no small one: about 2.5 million residues.
+/// Maximal number of proteins in [`Source::proteins`]: about 2.5 million residues.
 const SMALL: usize = 6_206;
-/// Where Debian's mmseqs2-examples puts 20,000 UniProt proteins and 500 queries.
+/// Directory in which Debian's mmseqs2-examples puts 20,000 UniProt proteins and 500 queries.
 const EXAMPLES: &str = "/usr/share/doc/mmseqs2/example-data";
 
-/// Directories of the repository that the tester uses.
+/// The directories of the repository that the tester uses.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     /// Top directory of the repository.
@@ -23,7 +23,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds the repository in the current directory or above it.
+    /// Finds the repository, which is the current directory or one above it.
     ///
     /// # Errors
     /// If no parent directory contains this crate.
@@ -40,7 +40,7 @@ impl Workspace {
         Ok(Workspace { root, target })
     }
 
-    /// Returns the release build of FleetBLAST.
+    /// Returns the path of FleetBLAST's release build.
     pub fn fleetblast(&self) -> PathBuf {
         self.target.join("release/fleetblast")
     }
@@ -53,9 +53,9 @@ pub struct Source {
     pub name: String,
     /// About a hundred queries of all kinds.
     pub queries: Vec<Record>,
-    /// A few thousand proteins for databases.
+    /// Up to a few thousand proteins for databases.
     pub proteins: Vec<Record>,
-    /// FASTA file of the largest database.
+    /// FASTA file with the sequences of the largest database.
     pub big: PathBuf,
     /// Descriptions of tests that cannot run as intended with these data.
     pub missing: Vec<String>,
@@ -65,30 +65,30 @@ pub struct Source {
 }
 
 impl Source {
-    /// Creates a source of given sequences, without files.
+    /// Creates a source of the given sequences, without files.
     #[cfg(test)]
     pub fn from_records(name: &str, queries: Vec<Record>, proteins: Vec<Record>) -> Source {
         let (big, dir, missing) = (PathBuf::new(), PathBuf::new(), Vec::new());
         Source { name: name.into(), queries, proteins, big, missing, dir, bases: OnceLock::new() }
     }
 
-    /// Returns the nucleic acids beside the proteins, otherwise Debian's bowtie2-examples; reads
-    /// them on the first call.
+    /// Returns the nucleic acids in the directory of the proteins, otherwise those of Debian's
+    /// bowtie2-examples. Reads them on the first call.
     ///
     /// # Errors
     /// If there are none, or they cannot be read.
     pub fn bases(&self) -> Result<&Bases> {
         if self.bases.get().is_none() {
             let bases = bases::load(&self.dir)?;
-            // Another thread may have stored the same before.
+            // Another thread may have stored the same data before.
             let _ = self.bases.set(bases);
         }
         self.bases.get().ok_or_else(|| Error::NoData(self.dir.display().to_string()))
     }
 }
 
-/// Loads real data: `given`, otherwise `$FLEETBLAST_DATA`, otherwise `../shared/data` beside the
-/// repository, otherwise Debian's mmseqs2-examples.
+/// Loads real sequences from the directory `given`, otherwise `$FLEETBLAST_DATA`, otherwise
+/// `../shared/data` beside the repository, otherwise Debian's mmseqs2-examples.
 ///
 /// # Errors
 /// If there is no data at any of these places, or it cannot be read.
@@ -106,7 +106,8 @@ pub fn load_source(workspace: &Workspace, given: Option<&Path>) -> Result<Source
         .ok_or_else(|| Error::NoData(format!("{} and {EXAMPLES}", beside.display())))
 }
 
-/// `queries_aa.fa`, `proteins_small.fa.gz` and `proteins.fa.gz`.
+/// Loads `queries_aa.fa`, `proteins_small.fa.gz` and `proteins.fa.gz`. Returns `None` if the
+/// directory lacks the queries or both sets of proteins.
 fn project_data(dir: &Path) -> Result<Option<Source>> {
     let queries = dir.join("queries_aa.fa");
     let (small, big) = (dir.join("proteins_small.fa.gz"), dir.join("proteins.fa.gz"));
@@ -134,7 +135,7 @@ fn project_data(dir: &Path) -> Result<Option<Source>> {
     }))
 }
 
-/// Loads the data of a directory in either layout; `None` if it has neither.
+/// Loads the sequences of a directory in either layout; `None` if it has neither.
 fn load_dir(dir: &Path) -> Result<Option<Source>> {
     Ok(match project_data(dir)? {
         Some(source) => Some(source),
@@ -142,7 +143,8 @@ fn load_dir(dir: &Path) -> Result<Option<Source>> {
     })
 }
 
-/// `DB.fasta.gz` and `QUERY.fasta.gz`, as in mmseqs2-examples.
+/// Loads `DB.fasta.gz` and `QUERY.fasta.gz`, the files of mmseqs2-examples. Returns `None` if the
+/// directory lacks them.
 fn debian_data(dir: &Path) -> Result<Option<Source>> {
     let big = dir.join("DB.fasta.gz");
     if !big.is_file() {
@@ -164,7 +166,7 @@ fn debian_data(dir: &Path) -> Result<Option<Source>> {
     }))
 }
 
-/// Prints prominently which tests cannot run.
+/// Prints which data are used, and which tests cannot run as intended.
 pub fn report_source(source: &Source) {
     println!(
         "data: {} ({} queries, {} proteins)",

@@ -1,5 +1,5 @@
-//! Collects files that a search writes besides its report, to compare them as the end of its
-//! standard output.
+//! Appends the files that a search writes besides its report to its standard output, so that they
+//! are compared, too.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::error::{Result, io_error};
 use crate::process::Outcome;
 
-/// Runs a search whose arguments name files by these options, in a directory of its own that is
-/// removed afterwards.
+/// Runs a search and appends the files that these options name to its standard output. They go to
+/// the directory `dir`, which is removed afterwards. Without such options the search runs as it is.
 ///
 /// # Errors
 /// If the run fails, or the directory cannot be made, read or removed.

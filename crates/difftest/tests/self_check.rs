@@ -1,8 +1,8 @@
-//! Tests of the tester: it must find nothing between BLAST+ and itself, and must find the fault of
-//! a wrapper that falsifies its output.
+//! Tests of the tester. It must find no difference between BLAST+ and itself, and must find the
+//! fault of a wrapper that falsifies BLAST+'s output.
 //!
-//! A wrapper around BLAST+ plays FleetBLAST. The data are made up and the same for all tests, so
-//! databases are made once.
+//! A wrapper around BLAST+ takes the place of FleetBLAST. The sequences are made up and the same
+//! for all tests, so databases are made once.
 
 use std::fs;
 use std::io::Write;
@@ -33,15 +33,15 @@ fn fixtures() -> Option<&'static Path> {
     made.as_deref()
 }
 
-/// Returns a stage with queries and databases.
+/// Makes a stage with queries and databases.
 fn stage(name: &str, wrapper: &str) -> Option<Stage> {
     let stage = bare_stage(name, wrapper)?;
     symlink(fixtures()?, stage.dir.join("difftest")).unwrap();
     Some(stage)
 }
 
-/// Returns a stage without databases. `wrapper` is a shell script in which `blastp` is the
-/// oracle's.
+/// Makes a stage without databases. `wrapper` is a shell script that stands for FleetBLAST;
+/// `blastp` in it is the oracle's.
 fn bare_stage(name: &str, wrapper: &str) -> Option<Stage> {
     let oracle = oracle()?;
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -59,8 +59,8 @@ fn bare_stage(name: &str, wrapper: &str) -> Option<Stage> {
     Some(Stage { dir, program, oracle })
 }
 
-/// Returns `count` sequences of at least 160 residues; the same seed gives the same first
-/// sequences.
+/// Returns FASTA text of `count` sequences of at least 160 residues. The same seed gives the same
+/// first sequences.
 fn made_up(count: usize, seed: u64) -> String {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut text = String::new();
@@ -89,7 +89,7 @@ impl Stage {
     }
 }
 
-/// Adds one to the score column of the first tabular line, if there is one.
+/// A wrapper that adds one to the score column of the first tabular line, if there is one.
 const LIAR: &str = r#"if [ "$2" = -version ]; then exec "$@"; fi
 "$@" | awk -F '\t' -v OFS='\t' 'NR == 1 && NF > 2 { $3 = $3 + 1 } 1'"#;
 
@@ -156,12 +156,12 @@ fn a_test_of_nothing_is_an_error() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// The tester does not use FleetBLAST as the oracle, whether it is first in `PATH` under BLAST+'s
-/// names or given by name.
+/// The tester does not use FleetBLAST as the oracle if it is first in `PATH` under BLAST+'s names,
+/// nor if the user names it.
 #[test]
 fn fleetblast_is_not_its_own_oracle() {
     let ours = r#"name=${0##*/}; echo "$name: 2.12.0+"; echo ' Package: FleetBLAST, reports equal blast 2.12.0'"#;
-    // It makes its own databases, also with BLAST+'s makeblastdb.
+    // This stage makes its own databases, also with BLAST+'s makeblastdb.
     let Some(stage) = bare_stage("own", ours) else { return };
     for name in ["blastp", "makeblastdb", "blastdbcmd"] {
         fs::copy(&stage.program, stage.dir.join(name)).unwrap();
@@ -197,8 +197,9 @@ fn fleetblast_is_not_its_own_oracle() {
     );
 }
 
-/// Returns a script that plays a search with a checkpoint: the first run saves data and waits to be
-/// interrupted, the second reports. `first` and `last` are commands of the two runs.
+/// Returns a script that acts as a search with a checkpoint. The first run saves data and waits
+/// until it is interrupted, and the second reports. `first` and `last` are commands of the two
+/// runs.
 fn with_checkpoint(first: &str, last: &str) -> String {
     format!(
         r#"if [ "$2" = -version ]; then exec "$@"; fi

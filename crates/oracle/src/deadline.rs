@@ -1,18 +1,18 @@
-//! A deadline for tests of work that must not take long.
+//! A time limit for tests of work that must not take long.
 
 use std::panic;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Time limit for work that takes seconds at most.
+/// Time limit of [`within_a_minute`], for work that takes a few seconds at most.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Does the work, and returns its result.
+/// Runs `work` in a thread and returns its result.
 ///
 /// # Panics
-/// If the work panics, or takes longer than a minute. It then continues until the tests
-/// end.
+/// If the work panics or takes longer than a minute. In the latter case its thread continues until
+/// the test program ends.
 pub fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     let worker = thread::spawn(move || drop(sender.send(work())));

@@ -1,9 +1,9 @@
-//! Finds the oracle of all tests: the programs of NCBI BLAST+ 2.12.0.
+//! Finds the oracle of all tests, which is the programs of NCBI BLAST+ 2.12.0.
 //!
-//! FleetBLAST has programs of the same names with the same first line of `-version`, so the second
-//! line, the package, identifies a program. Directories of `PATH` with other programs are skipped.
-//! Without an oracle, tests fail. With `FLEETBLAST_TESTS_WITHOUT_ORACLE=1` they print instead what
-//! they did not test.
+//! FleetBLAST's programs have the same names and the same first line of `-version`. The second
+//! line, the package, therefore identifies a program. The search skips directories of `PATH` with
+//! other programs. Without an oracle, tests fail. With `FLEETBLAST_TESTS_WITHOUT_ORACLE=1` each
+//! such test prints instead that it tested nothing.
 
 mod deadline;
 mod share;
@@ -19,22 +19,25 @@ use std::thread;
 pub use deadline::within_a_minute;
 pub use share::{SAMPLE, sample, sample_from, seed};
 
-/// The variable that allows tests to run without the oracle, if it is `1`.
+/// Name of the environment variable that allows tests to run without the oracle if its value is
+/// `1`.
 pub const WITHOUT: &str = "FLEETBLAST_TESTS_WITHOUT_ORACLE";
 
-/// Programs that a directory must have to be the oracle's; the others of BLAST+ are beside them.
+/// Programs that a directory must have to count as the oracle's. The other programs of BLAST+ are
+/// in the same directory.
 const PROGRAMS: [&str; 3] = ["blastp", "makeblastdb", "blastdbcmd"];
 
 /// The version of the oracle.
 const VERSION: &str = "2.12.0";
 
-/// The programs of BLAST+.
+/// The directory with the programs of BLAST+.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Oracle {
     directory: PathBuf,
 }
 
-/// The error if there is no oracle: the programs found instead, and advice.
+/// The error that the oracle is missing or a program is not the oracle's. Its text names the
+/// programs found instead, and gives advice.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Missing(String);
 
@@ -47,10 +50,10 @@ impl std::fmt::Display for Missing {
 impl std::error::Error for Missing {}
 
 impl Oracle {
-    /// Finds the first directory of `path`, a list like `PATH`, with the oracle's programs.
+    /// Finds the first directory with the oracle's programs in `path`, a list like `PATH`.
     ///
     /// # Errors
-    /// If there is none; the error names other programs of the same names.
+    /// If no directory has them. The error names other programs of the same names.
     pub fn search(path: &OsStr) -> Result<Oracle, Missing> {
         let mut others = Vec::new();
         for directory in env::split_paths(path) {
@@ -71,7 +74,7 @@ impl Oracle {
         )))
     }
 
-    /// Finds the oracle in `PATH`; the search happens once.
+    /// Finds the oracle in `PATH`. Only the first call searches.
     ///
     /// # Errors
     /// As [`Oracle::search`].
@@ -81,12 +84,12 @@ impl Oracle {
         FOUND.get_or_init(search).as_ref()
     }
 
-    /// Path of a program of BLAST+.
+    /// Returns the path of a program of BLAST+.
     pub fn program(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
-    /// A command that runs a program of BLAST+.
+    /// Returns a command that runs a program of BLAST+.
     pub fn command(&self, name: &str) -> Command {
         Command::new(self.program(name))
     }
@@ -95,7 +98,7 @@ impl Oracle {
 /// Returns the version text of a program.
 ///
 /// # Errors
-/// If it is not one of BLAST+ 2.12.0.
+/// If the program is not one of BLAST+ 2.12.0.
 pub fn identify(program: &Path) -> Result<String, Missing> {
     let shown = program.display();
     let run = Command::new(program).arg("-version").stdin(Stdio::null()).output();
@@ -117,18 +120,19 @@ fn allows(value: Option<OsString>) -> bool {
     value.is_some_and(|value| value == "1")
 }
 
-/// Returns the oracle for a test. `None` if tests may run without it; then standard error names the
-/// test that checked nothing.
+/// Returns the oracle for a test. Returns `None` if it is missing and tests may run without it.
+/// Standard error then names the test that checked nothing.
 ///
 /// # Panics
-/// If the oracle is missing and must not be: a test without comparison proves nothing.
+/// If the oracle is missing and tests may not run without it. A test without comparison proves
+/// nothing.
 pub fn oracle() -> Option<&'static Oracle> {
     match Oracle::find() {
         Ok(oracle) => Some(oracle),
         Err(missing) if !may_be_missing() => panic!("{missing}"),
         Err(_) => {
             let test = thread::current().name().unwrap_or("a test").to_owned();
-            // Not with `eprintln!`, whose output is shown for failed tests only.
+            // The test harness hides the output of `eprintln!` unless the test fails.
             let line = format!("NOT TESTED, as BLAST+ {VERSION} is missing: {test}\n");
             let _ = io::stderr().write_all(line.as_bytes());
             None
@@ -136,10 +140,11 @@ pub fn oracle() -> Option<&'static Oracle> {
     }
 }
 
-/// A command that runs a program of BLAST+, for a test that has checked that the oracle exists.
+/// Returns a command that runs a program of BLAST+. The test must have checked that the oracle
+/// exists.
 ///
 /// # Panics
-/// If it is missing.
+/// If the oracle is missing.
 pub fn command(name: &str) -> Command {
     Oracle::find().unwrap_or_else(|missing| panic!("{missing}")).command(name)
 }

@@ -2,11 +2,12 @@
 
 use std::env;
 
-/// The variable that selects the share; `make test` sets it to its `SAMPLE`. `all` selects
-/// everything.
+/// Name of the environment variable that selects the share: a number, or `all` for everything.
+/// `make test` sets it to its variable `SAMPLE`.
 pub const SAMPLE: &str = "FLEETBLAST_SAMPLE";
 
-/// Items per share from which on a list is long. Each start of BLAST+ takes some 0.1 s.
+/// Number of items per share from which on a list counts as long. Each start of BLAST+ takes about
+/// 0.1 s.
 const LONG: usize = 6;
 
 fn wanted() -> String {
@@ -15,19 +16,20 @@ fn wanted() -> String {
     wanted
 }
 
-/// The seed for random tests.
+/// Returns the seed for random tests: the number in [`SAMPLE`], or 1.
 #[must_use]
 pub fn seed() -> u64 {
     wanted().parse().unwrap_or(1)
 }
 
-/// Selects one of `shares` shares, and of long lists one of twice as many.
+/// Returns the items of `all` that belong to this test run's share: one in `shares`. In long lists
+/// the share is half as large.
 pub fn sample<T>(shares: usize, all: impl IntoIterator<Item = T>) -> Vec<T> {
     sample_from(0, shares, all)
 }
 
-/// As `sample`, with another share for each `turn`. Tests of the same things with other inputs use
-/// different turns.
+/// Selects items as [`sample`] does, but another share for each `turn`. Tests of the same things
+/// with different inputs use different turns.
 pub fn sample_from<T>(turn: usize, shares: usize, all: impl IntoIterator<Item = T>) -> Vec<T> {
     let wanted = wanted();
     let seed: usize = wanted.parse().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! How the oracle is recognised, and what tests do without it.
+//! Tests how the oracle is recognised and how tests behave without it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,7 +10,8 @@ use fleetblast_oracle::{Oracle, WITHOUT, oracle};
 
 const PROGRAMS: [&str; 3] = ["blastp", "makeblastdb", "blastdbcmd"];
 
-/// A directory of this test, with programs that print `package` as the second line of `-version`.
+/// Makes a directory of this test with programs that print `package` as the second line of
+/// `-version`.
 fn directory(name: &str, programs: &[&str], package: &str) -> std::path::PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("oracle-{name}"));
     let _ = fs::remove_dir_all(&directory);
@@ -60,7 +61,7 @@ fn programs_that_fail_or_cannot_start_are_not_the_oracle() {
     assert!(missing.contains("blastp cannot be started"), "{missing}");
 }
 
-/// Not a test of its own: the test below runs it as an example of a test with an oracle.
+/// An example of a test that needs the oracle. The test below runs it.
 #[test]
 #[ignore = "is run by the test of missing oracles"]
 fn compares_with_the_oracle() {
@@ -69,7 +70,8 @@ fn compares_with_the_oracle() {
     }
 }
 
-/// Runs this program's ignored test, with `directories` as `PATH`.
+/// Runs the ignored test of this program with `directories` as `PATH`. `without` is the value of
+/// the environment variable [`WITHOUT`]. Returns the result and its text.
 fn run(directories: &[&Path], without: Option<&str>) -> (Output, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "compares_with_the_oracle"]).env_remove(WITHOUT);

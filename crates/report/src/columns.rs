@@ -1,6 +1,6 @@
-//! The columns of the tabular formats: their names, and the choice of them after `-outfmt`.
+//! The columns of the tabular formats: keywords, headings, and the parser of the list in `-outfmt`.
 
-/// A column of the tabular formats.
+/// A column of the tabular formats. The comment of each variant is its keyword in `-outfmt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
     /// `qseqid`
@@ -107,7 +107,7 @@ pub enum Column {
 
 use Column as C;
 
-/// The keyword in `-outfmt`, the column, its heading in format 7.
+/// For each column its keyword in `-outfmt` and its heading in format 7.
 const COLUMNS: [(&str, Column, &str); 50] = [
     ("qseqid", C::QuerySeqId, "query id"),
     ("qgi", C::QueryGi, "query gi"),
@@ -161,7 +161,8 @@ const COLUMNS: [(&str, Column, &str); 50] = [
     ("qcovus", C::CoveragePerUniqueSubject, "% query coverage per uniq subject"),
 ];
 
-/// The columns of `std`, and of a list without any known keyword.
+/// The columns that `std` stands for. They are also the default of a list without any known
+/// keyword.
 const STANDARD: [Column; 12] = [
     C::QueryAccessionVersion,
     C::SubjectAccessionVersion,
@@ -199,7 +200,7 @@ impl Column {
 pub struct Columns {
     /// The columns, without duplicates.
     pub list: Vec<Column>,
-    /// The delimiter: a tab, a comma, or that of `delim=`.
+    /// The delimiter: a tab, a comma, or the text after `delim=`.
     pub delimiter: Vec<u8>,
 }
 
@@ -235,18 +236,18 @@ impl Columns {
         Self { list, delimiter: delimiter.to_vec() }
     }
 
-    /// The keywords that [`parse`](Self::parse) knows.
+    /// Returns the keywords that [`parse`](Self::parse) knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
         COLUMNS.iter().map(|(name, ..)| *name).chain(["std"])
     }
 
-    /// Whether a column needs the letters of the alignment.
+    /// Whether any column needs the letters of the alignment.
     pub(crate) fn need_letters(&self) -> bool {
         let of_letters = [C::QuerySeq, C::SubjectSeq, C::Btop, C::Positives, C::PercentPositives];
         self.list.iter().any(|column| of_letters.contains(column))
     }
 
-    /// Whether a column shows names of taxa, which come from a taxonomy database.
+    /// Whether any column shows names of taxa, which come from a taxonomy database.
     pub fn have_taxon_names(&self) -> bool {
         self.list.iter().any(|column| column.is_taxon_name() || column.is_list_of_taxon_names())
     }

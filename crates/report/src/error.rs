@@ -1,11 +1,11 @@
-//! Errors of writing a report.
+//! Errors that occur while a report is formatted.
 
 use fleetblast_engine::hits::Alignment;
 
-/// The cause of a failure to read a subject.
+/// The cause of a failure to read a subject or its taxon.
 pub type ReadFailure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a piece of a report could not be written.
+/// The reason why a piece of a report could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The definition lines of a subject could not be read.
@@ -16,7 +16,7 @@ pub enum ReportError {
         /// The database's error.
         cause: ReadFailure,
     },
-    /// A subject without any definition line.
+    /// A subject has no definition line.
     #[error(
         "database sequence {oid} has no definition line; the database is damaged: make it again"
     )]
@@ -44,10 +44,10 @@ pub enum ReportError {
         /// First subject position, 0-based.
         subject: u32,
     },
-    /// The name of the matrix is not in capitals. BLAST+ refuses that in XML only.
+    /// The user did not spell the name of the matrix in capitals. BLAST+ refuses that in XML only.
     #[error("unsupported score matrix")]
     MatrixName,
-    /// Text that the XML report cannot hold.
+    /// A text has characters that the XML report cannot hold.
     #[error(
         "the title {text:?} cannot be written to XML, which holds Latin-1 characters in UTF-8 only; change the title or the format"
     )]

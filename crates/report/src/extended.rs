@@ -1,8 +1,8 @@
-//! Floating-point numbers with 64 binary digits: the `long double` of x86 processors, with which
-//! NCBI's toolkit computes decimal digits.
+//! Floating-point numbers with a mantissa of 64 bits, like `long double` of x86 processors. NCBI's
+//! toolkit computes decimal digits with them.
 
-/// Powers of ten that need more than 64 bits: the decimal exponent, then mantissa and binary
-/// exponent of the nearest number.
+/// Powers of ten whose mantissa needs more than 64 bits: the decimal exponent, then mantissa and
+/// binary exponent of the nearest number.
 const ROUNDED: [(i32, u64, i32); 46] = [
     (-256, 0xc0314325637a193a, -914),
     (-240, 0xd5605fcdcf32e1d7, -861),
@@ -51,11 +51,11 @@ const ROUNDED: [(i32, u64, i32); 46] = [
     (240, 0x9991a6f3d6bf1766, 734),
     (256, 0xaa7eebfb9df9de8e, 787),
 ];
-/// The largest power of ten that 64 bits hold exactly.
+/// Exponent of the largest power of ten that a mantissa of 64 bits holds exactly.
 const EXACT: i32 = 27;
 
-/// A positive number, `mantissa` times 2 to the power of `exponent`. The first bit of the mantissa
-/// is 1.
+/// A positive number: `mantissa` times 2 to the power of `exponent`. The highest bit of the
+/// mantissa is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExtendedFloat {
     exponent: i32,
@@ -63,7 +63,7 @@ pub struct ExtendedFloat {
 }
 
 impl ExtendedFloat {
-    /// Returns a power of ten: from 0 to 27, or one of the others that [`digits`] needs.
+    /// Returns a power of ten, for an exponent from 0 to [`EXACT`] or one of [`ROUNDED`].
     fn power(exponent: i32) -> Self {
         match ROUNDED.iter().find(|row| row.0 == exponent) {
             Some(&(_, mantissa, exponent)) => Self { exponent, mantissa },
@@ -71,8 +71,8 @@ impl ExtendedFloat {
         }
     }
 
-    /// Returns the number nearest to `digits` times 2 to the power of `exponent`; a tie goes to the
-    /// even one. `digits` is not 0.
+    /// Returns the number nearest to `digits` times 2 to the power of `exponent`. Of two equally
+    /// near ones it returns that with an even mantissa. `digits` must not be 0.
     fn from_digits(digits: u128, exponent: i32) -> Self {
         let shift = digits.leading_zeros();
         let aligned = digits << shift;
@@ -101,7 +101,8 @@ impl ExtendedFloat {
         Self::from_digits(digits, self.exponent + other.exponent)
     }
 
-    /// Splits the number into its whole part, below 2^63, and its fraction, if it is not 0.
+    /// Splits the number into its whole part, which must be below 2^63, and its fraction; `None` if
+    /// the fraction is 0.
     fn parts(self) -> (u64, Option<Self>) {
         let places = -self.exponent;
         if places >= 64 {
@@ -113,8 +114,8 @@ impl ExtendedFloat {
     }
 }
 
-/// Returns the first seventeen decimal digits of a positive double, and the exponent of the first.
-/// Products are rounded on the way, as in `NStr::DoubleToString_Ecvt` (ncbistr.cpp).
+/// Returns the first seventeen decimal digits of a positive double, and the decimal exponent of the
+/// first digit. Intermediate products are rounded, as in `NStr::DoubleToString_Ecvt` (ncbistr.cpp).
 pub fn decimal_digits(value: f64) -> (Vec<u8>, i32) {
     let (scaled, exponent) = scaled(ExtendedFloat::from_double(value));
     let limit = |power: i32| 10_u64.pow(power as u32);
@@ -130,11 +131,11 @@ pub fn decimal_digits(value: f64) -> (Vec<u8>, i32) {
     (format!("{first:09}{second:08}").into_bytes(), exponent)
 }
 
-/// Scales the number so that nine digits are before its point; also returns the decimal exponent of
-/// the first digit.
+/// Scales the number by a power of ten so that it has nine digits before its point. Also returns
+/// the decimal exponent of its first digit.
 fn scaled(mut value: ExtendedFloat) -> (ExtendedFloat, i32) {
     let one = ExtendedFloat::power(0);
-    // Large numbers are divided, small ones multiplied, by the same powers.
+    // Large numbers are multiplied by negative powers of ten, small numbers by positive ones.
     let sign = if value >= one { 1 } else { -1 };
     let beyond = |value: ExtendedFloat, power: i32| match sign {
         1 => value >= ExtendedFloat::power(power),
@@ -161,7 +162,7 @@ fn scaled(mut value: ExtendedFloat) -> (ExtendedFloat, i32) {
 mod tests {
     use super::*;
 
-    /// Computed by NCBI's code, compiled with `long double` of 80 bits.
+    /// Expected values: results of NCBI's code, compiled with `long double` of 80 bits.
     #[test]
     fn digits_are_those_of_products_that_are_rounded() {
         for (value, text, exponent) in [

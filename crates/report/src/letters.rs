@@ -5,7 +5,8 @@ use fleetblast_seq::frame::Frame;
 use fleetblast_seq::{alphabet, nucleotide::blastna};
 use fleetblast_stats::matrix::ScoreMatrix;
 
-/// Returns the letters by code: of residues for proteins and codons, of bases for strands.
+/// Returns the letters of a frame, indexed by code: residues for proteins and codons, bases for
+/// strands.
 pub fn frame_letters(frame: Frame) -> &'static [u8] {
     match frame {
         Frame::Protein | Frame::Codons(..) => &alphabet::LETTERS,
@@ -13,23 +14,23 @@ pub fn frame_letters(frame: Frame) -> &'static [u8] {
     }
 }
 
-/// Pairs of different letters that count as positive, since their score in the standard matrix is
-/// positive. The rules of XML differ from those of the other formats. For nucleotides only equal
+/// The pairs of different letters that count as positive, because their score in the standard
+/// matrix is positive. XML has other pairs than the other formats. For nucleotides only equal
 /// letters count.
 #[derive(Clone, Debug)]
 pub enum PositivePairs {
-    /// Indexed by NCBIstdaa codes.
+    /// For each pair of NCBIstdaa codes, whether it is positive.
     Matrix(Box<Table>),
-    /// No pairs but the equal ones.
+    /// Only equal letters count.
     Equal,
 }
 
 type Table = [[bool; alphabet::SIZE]; alphabet::SIZE];
 
 impl PositivePairs {
-    /// The positive pairs of the pairwise and tabular formats: the letters of the old matrices,
-    /// without `J`, `O` and `*`; `U` counts as `C` against `C` (`GetAsciiProteinMatrix`,
-    /// align_format_util.cpp).
+    /// Returns the positive pairs of the pairwise and tabular formats. They cover the letters of
+    /// the old matrices, without `J`, `O` and `*`. A pair of `U` and `C` scores as `C` against `C`
+    /// (`GetAsciiProteinMatrix`, align_format_util.cpp).
     pub fn for_text(params: &Params) -> Self {
         let Params::Protein(params) = params else { return Self::Equal };
         let scores = &params.scoring.scores;
@@ -40,8 +41,8 @@ impl PositivePairs {
         Self::Matrix(table)
     }
 
-    /// The positive pairs of XML: the letters of the matrix as stored (`x_FillScoreMatrix`,
-    /// data4xmlformat.cpp).
+    /// Returns the positive pairs of XML, which cover all letters of the stored matrix
+    /// (`x_FillScoreMatrix`, data4xmlformat.cpp).
     pub fn for_xml(params: &Params) -> Self {
         match params {
             Params::Protein(params) => {
@@ -51,12 +52,13 @@ impl PositivePairs {
         }
     }
 
-    /// Whether the pairwise report has a number of positives.
+    /// Whether the pairwise report prints the number of positives.
     pub fn are_reported(&self) -> bool {
         matches!(self, Self::Matrix(_))
     }
 
-    /// Whether a pair of capital letters is equal or has a positive score; never for a gap.
+    /// Whether two capital letters are equal or have a positive score; false for different letters
+    /// if one is a gap.
     pub fn is_positive(&self, query: u8, subject: u8) -> bool {
         query == subject || self.score(query, subject)
     }

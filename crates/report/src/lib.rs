@@ -1,15 +1,18 @@
-//! Turns alignments into bytes: one pure function per piece of an output format.
+//! Formats alignments as reports: one pure function for each piece of an output format.
 //!
-//! The output of a job is [`prologue`](pieces::prologue) and
-//! [`first_query_prologue`](pieces::first_query_prologue); then for each query
-//! [`query_header`](pieces::query_header), a [`subject_block`](pieces::subject_block) for each
-//! subject, and [`query_footer`](pieces::query_footer); and at the end
-//! [`epilogue`](pieces::epilogue). Each function appends its piece to a vector. A piece depends on
-//! the arguments only, so a rank that holds a subject can make the block of that subject.
-//! [`format_query`](pieces::format_query) makes all pieces of a query.
+//! A report consists of these pieces, in this order:
+//! * [`prologue`](pieces::prologue) and [`first_query_prologue`](pieces::first_query_prologue);
+//! * for each query [`query_header`](pieces::query_header), a
+//!   [`subject_block`](pieces::subject_block) for each subject, and
+//!   [`query_footer`](pieces::query_footer);
+//! * [`epilogue`](pieces::epilogue).
 //!
-//! This crate does not know where the bytes go, and reads no files: its input comes in the
-//! structures and the trait of [`model`].
+//! Each function appends its piece to a vector. A piece depends on the arguments only, so the rank
+//! that holds a subject can make the block of that subject. [`format_query`](pieces::format_query)
+//! makes all pieces of a query.
+//!
+//! This crate neither reads nor writes files. Its input comes in the structures and the trait of
+//! [`model`].
 
 pub mod columns;
 pub mod error;

@@ -1,27 +1,27 @@
-//! Links of the HTML report to NCBI's reports of sequences.
+//! Makes the links of the HTML report to NCBI's pages of sequences.
 
 use fleetblast_seq::id::{self, SeqId};
 
-/// Addresses of NCBI's pages for the sequences of one molecule type.
+/// The parts of links to NCBI's pages that depend on the molecule type.
 #[derive(Clone, Copy, Debug)]
 pub struct NcbiLinks {
-    /// The molecule type in addresses.
+    /// The molecule type in the path of the address.
     pub address_molecule: &'static str,
-    /// The molecule type in NCBI's logs.
+    /// The molecule type in the address's parameter `log$`, for NCBI's logs.
     pub log_molecule: &'static str,
 }
 
-/// The part of the report that a link is in.
+/// The part of the report that contains a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkPlace {
-    /// In the description table.
+    /// The description table.
     Table,
-    /// Above alignments.
+    /// The titles above the alignments of a subject.
     Alignments,
 }
 
 impl NcbiLinks {
-    /// Returns the start tag of a link to NCBI's report of a sequence. It is empty if NCBI does not
+    /// Returns the start tag of a link to NCBI's page of a sequence. It is empty if NCBI does not
     /// have the sequence (`GetIDUrlGen`, align_format_util.cpp).
     pub fn start_tag(
         &self,

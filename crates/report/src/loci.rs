@@ -1,4 +1,4 @@
-//! The positions of alignments in their two sequences.
+//! Computes the positions that reports print for an alignment in both of its sequences.
 
 use fleetblast_engine::hits::{Alignment, Edit};
 use fleetblast_seq::frame::{Frame, Strand};
@@ -11,14 +11,14 @@ use crate::model::{QueryResult, SubjectSource};
 /// The positions of the two rows of an alignment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loci {
-    /// The row in the query.
+    /// Position of the row in the query.
     pub query: Locus,
-    /// The row in the subject.
+    /// Position of the row in the subject.
     pub subject: Locus,
 }
 
 impl Loci {
-    /// Finds the printed positions of an alignment.
+    /// Computes the printed positions of an alignment.
     ///
     /// # Errors
     /// If the alignment reaches beyond its sequences.
@@ -33,7 +33,8 @@ impl Loci {
             .ok_or_else(|| ReportError::misfit(oid, alignment))
     }
 
-    /// Finds the positions for a query context with the frame `context`.
+    /// Computes the positions, given the strand or frame `context` of the query and the extents of
+    /// both sequences. Returns `None` if the alignment reaches beyond them.
     fn new(
         alignment: &Alignment,
         context: Frame,
@@ -50,7 +51,8 @@ impl Loci {
         })
     }
 
-    /// The frames of query and subject in the tabular formats. BLAST+ prints 1 for proteins, too.
+    /// Returns the frames of query and subject in the tabular formats. BLAST+ prints 1 there for
+    /// proteins, too, if both sequences are proteins.
     pub fn tabular_frames(&self) -> [i8; 2] {
         match (self.query.frame, self.subject.frame) {
             (Frame::Protein, Frame::Protein) => [1, 1],
@@ -61,19 +63,21 @@ impl Loci {
         }
     }
 
-    /// The strand of the subject in the tabular formats.
+    /// Returns the strand of the subject in the tabular formats; `None` if it is not aligned base
+    /// by base.
     pub fn tabular_strand(&self) -> Option<Strand> {
         self.subject_strand().map(|strand| self.tabular(strand))
     }
 
-    /// Returns the strand as tabular formats derive it, from the first and last position. Both are
-    /// equal if the alignment has a single base, which then counts as plus.
+    /// Returns the strand that tabular formats derive from the first and last position. If the
+    /// alignment has a single base, both are equal, and the strand is plus.
     fn tabular(&self, strand: Strand) -> Strand {
         let [start, end] = self.subject.printed_ends();
         if start == end { Strand::Plus } else { strand }
     }
 
-    /// The strand of a subject that is aligned base by base. Reports show no strand of others.
+    /// Returns the strand of a subject that is aligned base by base. Reports show no strand for
+    /// other subjects.
     pub fn subject_strand(&self) -> Option<Strand> {
         match self.subject.frame {
             Frame::Strand(strand) => Some(strand),
@@ -82,13 +86,14 @@ impl Loci {
     }
 }
 
-/// Whether the alignments of a context are printed in reverse: blastn prints the query on its plus
-/// strand.
+/// Whether reports print the alignments of a context in reverse. They always show blastn's query on
+/// its plus strand.
 fn is_printed_in_reverse(context: Frame) -> bool {
     context == Frame::Strand(Strand::Minus)
 }
 
-/// The edits of an alignment of a context, in the order of the printed rows.
+/// Returns the edits of an alignment in the order of the printed rows. `context` is the strand or
+/// frame of the query.
 pub fn printed_edits(alignment: &Alignment, context: Frame) -> Vec<Edit> {
     let mut edits = alignment.edits.clone();
     if is_printed_in_reverse(context) {

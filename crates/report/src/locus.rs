@@ -1,11 +1,11 @@
-//! The positions of alignments in one sequence, with all effects of strands and frames on what is
-//! printed.
+//! Computes the positions that reports print for an alignment in one of its sequences, including
+//! the effects of strands and frames.
 //!
-//! A search counts the letters of contexts and frames, and only in the searched range of a
-//! sequence. Reports count the letters of the whole sequence as written, and number frames from its
-//! ends. Positions on the minus strand are printed descending. If both sequences are aligned base
-//! by base, the query is never on the minus strand: blastn finds the query's reverse complement in
-//! the subject, and prints both rows in reverse.
+//! A search counts letters of contexts and frames, and only within the searched range of a
+//! sequence. Reports count letters of the whole sequence as written, and number frames from its
+//! ends. They print positions on the minus strand descending. If both sequences are aligned base by
+//! base, reports never show the query on its minus strand. In that case blastn aligns the query's
+//! reverse complement to the subject, and reports print both rows in reverse.
 
 use std::ops::Range;
 
@@ -15,14 +15,14 @@ use serde::{Deserialize, Serialize};
 /// The length of a sequence, and the range of it that was searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchedExtent {
-    /// Residues or bases of the whole sequence.
+    /// Number of residues or bases of the whole sequence.
     pub length: u32,
     /// The searched range (`-query_loc`, `-subject_loc`), 0-based and half-open.
     pub searched_range: Range<u32>,
 }
 
 impl SearchedExtent {
-    /// A sequence that was searched as a whole.
+    /// Returns the extent of a sequence that was searched as a whole.
     pub fn fully_searched(length: u32) -> Self {
         Self { length, searched_range: 0..length }
     }
@@ -31,18 +31,18 @@ impl SearchedExtent {
 /// The position of an alignment's row in its sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Locus {
-    /// The strand or frame of the whole sequence in which the row is read.
+    /// The strand or frame of the row, numbered in the whole sequence.
     pub frame: Frame,
-    /// The letters of that frame in the row, 0-based and half-open.
+    /// The range of letters of that frame that the row shows, 0-based and half-open.
     pub frame_range: Range<u32>,
-    /// The residues or bases of the sequence as written that `frame_range` stands for, 0-based,
-    /// half-open and ascending.
+    /// The range of residues or bases that `frame_range` covers in the sequence as written:
+    /// 0-based, half-open and ascending.
     pub sequence_range: Range<u32>,
 }
 
 impl Locus {
-    /// Locates the letters `read` that `frame` reads in the searched range of a sequence. Returns
-    /// `None` if they reach beyond it.
+    /// Locates the letters `read` of `frame`, which both refer to the searched range of a sequence.
+    /// Returns `None` if the letters reach beyond that range.
     pub(crate) fn new(frame: Frame, read: &Range<u32>, extent: &SearchedExtent) -> Option<Self> {
         let SearchedExtent { length, searched_range: searched } = extent;
         let part = searched.end.checked_sub(searched.start).filter(|_| searched.end <= *length)?;
@@ -55,7 +55,8 @@ impl Locus {
         Some(Self::covering(frame, covered, *length))
     }
 
-    /// Locates `covered` in the frame of the whole sequence that has the phase of `frame`.
+    /// Locates the range `covered` of the whole sequence on the strand of `frame`. Renumbers a
+    /// codon frame, so that it counts from the strand's start in the whole sequence.
     fn covering(frame: Frame, covered: Range<u32>, length: u32) -> Self {
         let before = match frame.strand() {
             Some(Strand::Minus) => length - covered.end,
@@ -74,8 +75,8 @@ impl Locus {
         }
     }
 
-    /// Returns the same bases on the other strand; `None` if the sequence is not aligned base by
-    /// base.
+    /// Returns the position of the same bases on the other strand; `None` if the sequence is not
+    /// aligned base by base.
     pub fn on_other_strand(self, extent: &SearchedExtent) -> Option<Self> {
         let strand = match self.frame {
             Frame::Strand(Strand::Plus) => Strand::Minus,
@@ -90,13 +91,13 @@ impl Locus {
         self.frame.strand() == Some(Strand::Minus)
     }
 
-    /// The first and the last position of the row as printed, from 1.
+    /// Returns the first and the last position of the row as printed, from 1.
     pub fn printed_ends(&self) -> [u32; 2] {
         self.printed_ends_of(0..self.frame_range.len() as u32)
     }
 
-    /// First and last printed position of some letters of the row, counted from 0. A codon has the
-    /// positions of three bases.
+    /// Returns the first and last printed position of a range of letters, which counts from the
+    /// row's start, 0-based. A codon has the positions of three bases.
     pub fn printed_ends_of(&self, letters: Range<u32>) -> [u32; 2] {
         let (from, to) = (letters.start * self.frame.step(), letters.end * self.frame.step());
         match self.descends() {
@@ -105,7 +106,8 @@ impl Locus {
         }
     }
 
-    /// The positions of the row in XML, where those of codons always ascend.
+    /// Returns the first and last position of the row in XML, where positions of codons always
+    /// ascend.
     pub fn xml_ends(&self) -> [u32; 2] {
         match self.frame {
             Frame::Codons(..) => [self.sequence_range.start + 1, self.sequence_range.end],
@@ -113,7 +115,8 @@ impl Locus {
         }
     }
 
-    /// Returns the letters of the row, counted from 0, that overlap a range of the whole sequence.
+    /// Returns the range of the row's letters, 0-based, that overlap a range of the whole sequence;
+    /// `None` if none overlap.
     pub fn overlapped_letters(&self, stretch: &Range<u32>) -> Option<Range<u32>> {
         let from = stretch.start.max(self.sequence_range.start);
         let to = stretch.end.min(self.sequence_range.end);
@@ -127,8 +130,8 @@ impl Locus {
         Some(first / self.frame.step()..last / self.frame.step() + 1)
     }
 
-    /// Whether a range of the whole sequence begins before the row and reaches into it. "Before"
-    /// means in the row's direction. The range must overlap the row's first letter.
+    /// Whether a range of the whole sequence begins before the row and reaches into it, in the
+    /// row's direction. The range must overlap the row's first letter.
     pub fn starts_inside(&self, stretch: &Range<u32>) -> bool {
         let border =
             if self.descends() { self.sequence_range.end } else { self.sequence_range.start };

@@ -17,30 +17,32 @@ use crate::error::ReadFailure;
 use crate::locus::{Locus, SearchedExtent};
 use crate::papers::Citations;
 
-/// The letters in which identities are counted.
+/// The masks and the genetic code of the sequences in which reports count identical letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdentityCount {
-    /// As they were aligned: subjects with `X` in hard masks.
+    /// The sequences as aligned: the unmasked query, and subjects with `X` in hard masks.
     Aligned,
-    /// Without hard masks of subjects: the ungapped search of proteins has no traceback.
+    /// Unmasked sequences, also subjects. Ungapped searches of proteins use them because they have
+    /// no traceback.
     Unmasked,
-    /// In the masked query and subjects translated by the code of reports, whatever that of the
-    /// search: alignments of translated subjects by composition (`s_ComputeNumIdentities`,
-    /// blast_kappa.c).
+    /// The masked query and masked subjects, the subjects translated by the genetic code of reports
+    /// even if the search used another one. Searches of translated subjects with composition-based
+    /// statistics use them (`s_ComputeNumIdentities`, blast_kappa.c).
     Recounted,
 }
 
 /// The source of the subjects' residues and definition lines.
 pub trait SubjectSource {
-    /// Length of subject `oid`, and its searched range.
+    /// Returns the length of subject `oid` and its searched range.
     fn extent(&self, oid: u32) -> SearchedExtent;
 
     /// Returns the letters `read` (0-based, half-open) of `frame` of the whole subject `oid`,
-    /// whatever `-subject_loc` says. They are NCBIstdaa codes, or blastna codes if `frame` is a
+    /// independent of `-subject_loc`. They are NCBIstdaa codes, or blastna codes if `frame` is a
     /// strand. `None` if the subject has no such letters.
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>>;
 
-    /// The same letters as those in which identities are counted.
+    /// Returns the letters in which identical letters are counted, for the same arguments as
+    /// [`view`](Self::view). By default they are those of `view`.
     fn counted(
         &self,
         oid: u32,
@@ -60,8 +62,8 @@ pub trait SubjectSource {
     /// If the database's header of the subject cannot be read.
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure>;
 
-    /// Whether the user restricted the search to a list of sequences. Then not all definition lines
-    /// of a listed subject are shown (`Subject::shown`).
+    /// Whether the user restricted the search to a list of sequences. If so, reports show only some
+    /// of a subject's definition lines (`SubjectNames::shown_deflines`).
     fn is_listed(&self) -> bool {
         false
     }
@@ -72,8 +74,8 @@ pub trait SubjectSource {
     /// If the taxonomy database is damaged.
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, ReadFailure>;
 
-    /// The masked ranges of the whole subject as written, ascending: its lower case, if that counts
-    /// as a mask.
+    /// Returns the masked ranges of the whole subject as written, ascending. They are its
+    /// lower-case letters, if these count as masks.
     fn masks(&self, oid: u32) -> &[Range<u32>] {
         let _ = oid;
         &[]
@@ -87,8 +89,8 @@ pub struct DatabaseParagraph {
     pub title: Vec<u8>,
     /// The date as stored; `Unknown` for `-subject`.
     pub date: Vec<u8>,
-    /// Name and options of the algorithm that made the stored masks in use, `'seg', options:
-    /// 'window=12'`. Empty without such masks.
+    /// Name and options of the algorithm that made the stored masks, if they are used: `'seg',
+    /// options: 'window=12'`. Empty without such masks.
     pub masked_using: Vec<u8>,
     /// Number of sequences as stored.
     pub sequences: i64,
@@ -99,12 +101,12 @@ pub struct DatabaseParagraph {
 /// The searched databases.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DatabaseSummary {
-    /// Molecule type of the stored sequences: nucleotides even if the search translates them.
+    /// Molecule type of the stored sequences. It is nucleotide even if the search translates them.
     pub kind: SequenceKind,
-    /// Name in format 7 and XML: the text of `-db`; for `-subject` `User specified sequence set
-    /// (Input: FILE)`.
+    /// Name of the databases in format 7 and XML: the text of `-db`. For `-subject` it is `User
+    /// specified sequence set (Input: FILE)`.
     pub label: Vec<u8>,
-    /// One for each database of `-db`, in that order.
+    /// The databases of `-db`, in the order given there.
     pub paragraphs: Vec<DatabaseParagraph>,
     /// Whether the subjects come from FASTA (`-subject`).
     pub is_subject: bool,
@@ -121,12 +123,12 @@ pub enum Format {
     Tabular(Columns),
     /// 7: tabular with comment lines.
     Commented(Columns),
-    /// 17: SAM, of nucleotides.
+    /// 17: SAM, for nucleotides only.
     Sam(Sam),
 }
 
 impl Format {
-    /// The columns of a tabular format; `None` for the others.
+    /// Returns the columns of a tabular format; `None` for other formats.
     pub fn columns(&self) -> Option<&Columns> {
         match self {
             Format::Tabular(columns) | Format::Commented(columns) => Some(columns),
@@ -134,7 +136,7 @@ impl Format {
         }
     }
 
-    /// Whether titles or columns of database subjects can show names of taxa.
+    /// Whether titles or columns of the format can show names of taxa.
     pub fn shows_taxa(&self) -> bool {
         !matches!(self, Format::Xml | Format::Sam(_))
     }
@@ -145,15 +147,15 @@ impl Format {
 pub struct Sam {
     /// `SQ`: show the letters of the aligned sequences.
     pub letters: bool,
-    /// `SR`: subjects are the references, and queries are aligned to them. Without it the queries
-    /// are the references.
+    /// `SR`: the subjects are the references, and queries are aligned to them. Otherwise the
+    /// queries are the references.
     pub subjects_are_references: bool,
-    /// The command line: its words, a blank after each.
+    /// The words of the command line, each followed by a blank.
     pub command: Vec<u8>,
 }
 
 impl Sam {
-    /// Parses the words that follow the number in `-outfmt`; unknown ones are ignored.
+    /// Parses the words that follow the number in `-outfmt`. Ignores unknown words.
     ///
     /// ```
     /// use fleetblast_report::model::Sam;
@@ -177,7 +179,7 @@ pub enum HitOrder {
     TotalScore,
     /// 3: by the identity of the best alignment.
     Identity,
-    /// 4: by the covered part of the query.
+    /// 4: by the number of covered residues of the query.
     Coverage,
 }
 
@@ -211,18 +213,20 @@ pub struct OutputOptions {
     pub hsp_order: HspOrder,
     /// `-show_gis`.
     pub show_gis: bool,
-    /// Rows of the description table: `-num_descriptions`, or the default from other options.
+    /// Number of rows of the description table: `-num_descriptions`, or the default from other
+    /// options.
     pub num_descriptions: usize,
-    /// Subjects with alignments: `-num_alignments`, or the default from other options.
+    /// Number of subjects whose alignments are shown: `-num_alignments`, or the default from other
+    /// options.
     pub num_alignments: usize,
     /// `-parse_deflines`: the identifiers of queries (and FASTA subjects) were parsed.
     pub parse_deflines: bool,
 }
 
-/// Settings that are the same for all queries of a job.
+/// The inputs of a report that are the same for all queries of a job.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
-    /// The program, lower case: `blastp`.
+    /// Name of the program in lower case, such as `blastp`.
     pub program: &'a str,
     /// The papers that the program cites.
     pub citations: Citations,
@@ -232,14 +236,15 @@ pub struct Setup<'a> {
     pub params: &'a Params,
     /// The matrix as the user spelled it; empty for nucleotides.
     pub matrix_name: &'a str,
-    /// Length of `-query_loc` as typed, in residues; a query can end before its last position.
+    /// Length in residues of `-query_loc` as typed. A query can end before the last position of
+    /// this range.
     pub query_part: Option<usize>,
     /// The options of the report.
     pub output: OutputOptions,
 }
 
 impl Setup<'_> {
-    /// The program and its version, as reports begin: `BLASTP 2.12.0+`.
+    /// Returns the program and its version, with which reports begin: `BLASTP 2.12.0+`.
     pub(crate) fn banner(&self) -> String {
         self.params.common().release.banner(self.program)
     }
@@ -248,23 +253,24 @@ impl Setup<'_> {
 /// A query and its hits.
 #[derive(Clone, Debug)]
 pub struct QueryResult<'a> {
-    /// Number in the report, from 1.
+    /// Number of the query in the report, from 1.
     pub number: usize,
-    /// Number among the queries without parsed identifiers, from 1; part of the name `Query_N`.
+    /// Number of the query among those without parsed identifiers, from 1; part of the name
+    /// `Query_N`.
     pub unnamed: usize,
-    /// Name from a file, in place of `Query_N`.
+    /// Name of the query from a file, used instead of `Query_N`.
     pub called: Option<&'a [u8]>,
     /// The definition line; with `-parse_deflines` the rest of it, after the identifiers.
     pub title: &'a [u8],
     /// The parsed identifiers; empty without `-parse_deflines`.
     pub ids: &'a [SeqId],
-    /// The whole query as read: NCBIstdaa codes, or blastna codes for bases.
+    /// Codes of the whole query as read: NCBIstdaa for a protein, blastna for bases.
     pub residues: &'a [u8],
     /// The searched range (`-query_loc`), 0-based and half-open; `None` for the whole query.
     pub range: Option<Range<u32>>,
     /// The query as searched: its statistics and masks, relative to the searched range.
     pub query: &'a Query,
-    /// Hits of the query, best first, also those that another rank formats.
+    /// Hits of the query, best first. They include those that another rank formats.
     pub hits: &'a [SubjectHit],
     /// Number of hits of the query, on all ranks.
     pub hit_count: usize,
@@ -273,24 +279,24 @@ pub struct QueryResult<'a> {
     pub batch_searched: bool,
     /// Warnings of the search, which XML prints before `No hits found`; empty if there are none.
     pub messages: &'a [u8],
-    /// The search that produced this result, if the query is searched several times.
+    /// The search that produced this result, if the program searches the query several times.
     pub round: Option<RepeatedSearch<'a>>,
 }
 
 /// One of several searches of a query: an iteration, or the search for an occurrence of a pattern.
 #[derive(Clone, Copy, Debug)]
 pub struct RepeatedSearch<'a> {
-    /// Number of the search, from 1.
+    /// Number of the search among those of its query, from 1.
     pub number: usize,
-    /// Number among the searches of all queries, from 1.
+    /// Number of the search among those of all queries, from 1.
     pub serial: usize,
-    /// The subjects that the previous iteration found below the e-value for the model. The
-    /// description table separates them from new ones.
+    /// OIDs of the subjects that the previous iteration found with an e-value below the threshold
+    /// for the model. The description table separates them from new ones.
     pub known: &'a BTreeSet<u32>,
-    /// Number of alignments found, including subjects that are not shown. The comments of format 7
-    /// print it.
+    /// Number of alignments of the search, including those of subjects that are not shown. The
+    /// comments of format 7 print it.
     pub alignments: usize,
-    /// The occurrence of the pattern that the alignments contain, if a pattern was given.
+    /// The occurrence of the pattern that the alignments contain, if the user gave a pattern.
     pub occurrence: Option<Occurrence<'a>>,
 }
 
@@ -299,37 +305,38 @@ pub struct RepeatedSearch<'a> {
 pub struct Occurrence<'a> {
     /// The pattern.
     pub pattern: &'a Pattern,
-    /// All occurrences in the query.
+    /// The ranges of all occurrences in the query.
     pub places: &'a [Range<u32>],
-    /// Number of the reported occurrence, from 0.
+    /// Index into `places` of the occurrence that this report is about.
     pub number: usize,
 }
 
 impl Occurrence<'_> {
-    /// The range of the reported occurrence.
+    /// Returns the range of the query that the reported occurrence covers.
     pub(crate) fn place(&self) -> &Range<u32> {
         &self.places[self.number]
     }
 }
 
 impl<'a> QueryResult<'a> {
-    /// The occurrence of the pattern that the alignments contain, if a pattern was given.
+    /// The occurrence of the pattern that the alignments contain, if the user gave a pattern.
     pub(crate) fn occurrence(&self) -> Option<Occurrence<'a>> {
         self.round?.occurrence
     }
 
-    /// The context of an alignment.
+    /// Returns the context of an alignment.
     pub(crate) fn context(&self, alignment: &Alignment) -> &Context {
         &self.query.contexts[usize::from(alignment.context)]
     }
 
-    /// The context whose statistics are shown for the query: the first that has statistics.
+    /// Returns the context whose statistics reports show for the query: the first one with
+    /// statistics, or else the first one.
     pub(crate) fn statistics(&self) -> &Context {
         let known = self.query.contexts.iter().find(|context| context.karlin.is_some());
         known.unwrap_or_else(|| self.query.first())
     }
 
-    /// Length of the query, and its searched range.
+    /// Returns the length of the query and its searched range.
     pub(crate) fn extent(&self) -> SearchedExtent {
         let whole = SearchedExtent::fully_searched(self.residues.len() as u32);
         self.range
@@ -337,13 +344,13 @@ impl<'a> QueryResult<'a> {
             .map_or(whole.clone(), |searched| SearchedExtent { searched_range: searched, ..whole })
     }
 
-    /// Length of the searched range.
+    /// Returns the length of the searched range.
     pub(crate) fn searched_length(&self) -> usize {
         self.extent().searched_range.len()
     }
 
-    /// The letters of an alignment's row at `locus` as reports show them, without masks; `None` if
-    /// the query has no such letters.
+    /// Returns the unmasked letters that reports show in the query's row of an alignment, which is
+    /// at `locus`. Returns `None` if the query has no such letters.
     pub(crate) fn view(&self, alignment: &Alignment, locus: &Locus) -> Option<&[u8]> {
         match locus.frame {
             Frame::Protein | Frame::Strand(Strand::Plus) => self
@@ -358,10 +365,10 @@ impl<'a> QueryResult<'a> {
         }
     }
 
-    /// The masks of an alignment's context, as ranges of the whole query as written.
+    /// Returns the masks of an alignment's context, as ranges of the whole query as written.
     pub(crate) fn masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
         if self.query.pssm.is_some() {
-            // The results of searches with a PSSM have none.
+            // BLAST+'s results of searches with a PSSM have no masks.
             return Vec::new();
         }
         let (context, extent) = (self.context(alignment), self.extent());
@@ -374,16 +381,17 @@ impl<'a> QueryResult<'a> {
         }
     }
 
-    /// The masks that are shown for an alignment of a frame. BLAST+ numbers the frames of masks in
-    /// the searched range, but looks for the number that the frame has in the whole query.
+    /// Returns the masks that reports show for an alignment in a codon frame, as ranges of the
+    /// whole query. BLAST+ numbers the frames of masks within the searched range, but looks them up
+    /// by the alignment's frame number in the whole query.
     fn masks_of_frame(&self, context: &Context, alignment: &Alignment) -> Vec<Range<u32>> {
         let (extent, length) = (self.extent(), self.searched_length() as i64);
         let row = Locus::new(context.frame, &alignment.query, &extent);
         let frame = row.map_or(context.frame, |row| row.frame);
         let same = self.query.contexts.iter().filter(|other| other.frame == frame);
-        // The first base of the first and of the last residue, or on the minus strand the base
-        // after the last residue and the last base of the first one (`BlastMaskLocProteinToDNA`,
-        // blast_filter.c).
+        // On the plus strand the range runs from the first base of the first residue to the first
+        // base of the last one. On the minus strand it runs from the base after the last residue to
+        // the last base of the first residue (`BlastMaskLocProteinToDNA`, blast_filter.c).
         let number = i64::from(frame.number());
         let bases = |mask: &Range<u32>| {
             let [first, last] = [mask.start, mask.end - 1].map(|residue| 3 * i64::from(residue));

@@ -1,4 +1,4 @@
-//! Names of queries and subjects in each format.
+//! Chooses names of queries and subjects for each output format.
 
 use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_seq::frame::Frame;
@@ -9,7 +9,8 @@ use crate::model::{Format, QueryResult, Setup, SubjectSource};
 use crate::text::first_word;
 use crate::title::{self, TitleFacts};
 
-/// Returns the identifier of a query without a parsed one: `Query_N`, or a name from a file.
+/// Returns the identifier of a query without a parsed one: `Query_N`, or the name that a file gives
+/// it.
 fn generated_id(query: &QueryResult) -> SeqId {
     let counted = || format!("Query_{}", query.unnamed).into_bytes();
     local(query.called.map_or_else(counted, <[u8]>::to_vec))
@@ -31,8 +32,8 @@ pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId
     }
 }
 
-/// Returns the query's name for `Query=` and `# Query:`: the identifier, if it is parsed, and the
-/// title.
+/// Returns the query's name for `Query=` and `# Query:`. It consists of the identifier, if
+/// identifiers are parsed, and the title.
 pub fn query_display_name(setup: &Setup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
     if setup.output.parse_deflines {
@@ -43,19 +44,19 @@ pub fn query_display_name(setup: &Setup, query: &QueryResult) -> Vec<u8> {
     line.trim_ascii().to_vec()
 }
 
-/// The query's identifier in XML. Of several it is the one whose accession the tabular formats
-/// print.
+/// Returns the query's identifier in XML. If there are several, it is the one whose accession the
+/// tabular formats print.
 pub fn xml_query_id(query: &QueryResult) -> Vec<u8> {
     id::choose_text_id(query.ids).map_or_else(|| generated_id(query).bare(), SeqId::bare)
 }
 
-/// The query's name in SAM.
+/// Returns the query's name in SAM.
 pub fn sam_query_name(query: &QueryResult) -> Vec<u8> {
     let chosen = id::choose_sam_id(query.ids);
     chosen.map_or_else(|| generated_id(query).accession_version(), SeqId::accession_version)
 }
 
-/// The query's definition in XML.
+/// Returns the query's definition in XML.
 pub fn xml_query_definition(query: &QueryResult) -> Vec<u8> {
     let is_protein = query.query.first().frame == Frame::Protein;
     let (title, ids) = (query.title, query.ids);
@@ -76,7 +77,7 @@ pub struct SubjectNames {
     pub deflines: Vec<Defline>,
     /// Index of the first line with a gi; if there is none, of the first line.
     chosen: usize,
-    /// By line: whether the pairwise report shows it.
+    /// For each definition line, whether the pairwise report shows it.
     shown: Vec<bool>,
     is_protein: bool,
     /// Scientific name of the subject's taxon: `None` without a taxid, empty for a taxon without a
@@ -91,7 +92,7 @@ impl SubjectNames {
     /// Reads the definition lines of subject `oid`.
     ///
     /// # Errors
-    /// If they cannot be read or there is none.
+    /// If the definition lines cannot be read or the subject has none.
     pub fn read(setup: &Setup, source: &dyn SubjectSource, oid: u32) -> Result<Self, ReportError> {
         let mut lines =
             source.deflines(oid).map_err(|cause| ReportError::Deflines { oid, cause })?;
@@ -121,30 +122,30 @@ impl SubjectNames {
         })
     }
 
-    /// The definition line that BLAST+ chooses to name the subject.
+    /// Returns the definition line that BLAST+ chooses to name the subject.
     pub fn chosen_defline(&self) -> &Defline {
         &self.deflines[self.chosen]
     }
 
-    /// Whether the subject's first identifier is the one that alignments use. Only then are stored
-    /// masks found: they go by the first identifier, alignments by the gi of any line
-    /// (`CSeqDbSeqInfoSrc::GetMasks`, seqinfosrc_seqdb.cpp).
+    /// Whether BLAST+ identifies the subject in alignments by its first identifier. Only then does
+    /// it find stored masks: it stores them under the first identifier, but looks for the gi of any
+    /// line (`CSeqDbSeqInfoSrc::GetMasks`, seqinfosrc_seqdb.cpp).
     pub fn is_aligned_by_first_id(&self) -> bool {
         let gi =
             self.deflines.iter().flat_map(|line| &line.ids).find(|id| matches!(id, SeqId::Gi(_)));
         self.is_from_fasta || gi.is_none() || self.deflines[0].ids.first() == gi
     }
 
-    /// The definition lines that the pairwise report shows with this number of alignments. Several
-    /// ungapped ones are one alignment of NCBI's object manager, which says nothing about lines
-    /// (`BLASTUngappedHspListToSeqAlign`, api/blast_seqalign.cpp): then all are shown.
+    /// Returns the definition lines that the pairwise report shows for a subject with this number
+    /// of alignments. BLAST+ combines several ungapped alignments into one that has no list of
+    /// lines, and then shows all lines (`BLASTUngappedHspListToSeqAlign`, api/blast_seqalign.cpp).
     pub fn shown_deflines(&self, setup: &Setup, alignments: usize) -> Vec<&Defline> {
         let all = setup.params.common().ungapped && alignments > 1;
         let lines = self.deflines.iter().zip(&self.shown);
         lines.filter(|(_, shown)| all || **shown).map(|(line, _)| line).collect()
     }
 
-    /// The subject's title: the stored one, tidied, or a generated one.
+    /// Returns the subject's title: the stored one, tidied, or a generated one.
     pub fn title(&self) -> Vec<u8> {
         let Defline { title, ids, .. } = self.chosen_defline();
         let organism = self.organism.as_deref();
@@ -152,7 +153,7 @@ impl SubjectNames {
         TitleFacts { title, ids, is_protein, fallback_title: untitled, organism }.generate()
     }
 
-    /// The identifiers of the chosen line in the tabular formats.
+    /// Returns the identifiers of the chosen definition line in the tabular formats.
     pub fn tabular_ids(&self) -> Vec<SeqId> {
         let ids = self.chosen_defline().ids.iter();
         if self.is_from_fasta && !self.parse_deflines {
@@ -162,7 +163,7 @@ impl SubjectNames {
         ids.map(|id| self.named(id)).collect()
     }
 
-    /// The identifiers of every line in the tabular formats.
+    /// Returns the identifiers of each definition line in the tabular formats.
     pub fn all_tabular_ids(&self) -> Vec<Vec<SeqId>> {
         if self.is_from_fasta {
             let word = if self.parse_deflines {
@@ -178,7 +179,8 @@ impl SubjectNames {
             .collect()
     }
 
-    /// The identifier, or the first word of the title if the identifier is a mere number.
+    /// Returns the identifier, or the first word of the title as an identifier if `id` is only a
+    /// number.
     fn named(&self, id: &SeqId) -> SeqId {
         let title = if is_bare_number(id) { self.title() } else { Vec::new() };
         match first_word(&title) {
@@ -187,8 +189,8 @@ impl SubjectNames {
         }
     }
 
-    /// `Hit_id` and `Hit_def` of XML. A stored title counts even if it is empty (`IsSetTitle` in
-    /// `CShowBlastDefline::GetBioseqHandleDeflineAndId`, showdefline.cpp).
+    /// Returns `Hit_id` and `Hit_def` of XML. A stored title is used even if it is empty
+    /// (`IsSetTitle` in `CShowBlastDefline::GetBioseqHandleDeflineAndId`, showdefline.cpp).
     pub fn hit_id_and_definition(&self) -> (Vec<u8>, Vec<u8>) {
         if self.is_from_fasta {
             let ids: Vec<_> = self.chosen_defline().ids.iter().map(|id| self.named(id)).collect();
@@ -219,20 +221,20 @@ impl SubjectNames {
         (hit_id, defined(definition))
     }
 
-    /// The subject's name in SAM.
+    /// Returns the subject's name in SAM.
     pub fn sam_name(&self) -> Vec<u8> {
         id::choose_sam_id(&self.chosen_defline().ids)
             .map_or_else(Vec::new, SeqId::accession_version)
     }
 
-    /// The subject's `Hit_accession` in XML.
+    /// Returns the subject's `Hit_accession` in XML.
     pub fn hit_accession(&self) -> Vec<u8> {
         id::choose_text_id(&self.chosen_defline().ids)
             .map_or_else(Vec::new, |id| id_label(id, false))
     }
 }
 
-/// Whether the report shows the generated title of a subject, or a word of it.
+/// Whether the report shows the generated title of a subject or a word of this title.
 fn needs_organism(setup: &Setup, lines: &[Defline]) -> bool {
     match setup.output.format {
         Format::Pairwise => true,
@@ -241,8 +243,9 @@ fn needs_organism(setup: &Setup, lines: &[Defline]) -> bool {
     }
 }
 
-/// The scientific name of a subject's taxon. The taxid is that of the chosen line, or of the first
-/// line with a taxid (`CSeqDBVol::x_GetTaxonomy`, seqdbvol.cpp).
+/// Returns the scientific name of a subject's taxon. The taxid comes from the chosen definition
+/// line, or else from the first line with a taxid (`CSeqDBVol::x_GetTaxonomy`, seqdbvol.cpp).
+/// Returns `None` without a taxid, and an empty name for a taxon without names.
 fn organism(
     source: &dyn SubjectSource,
     lines: &[Defline],
@@ -254,11 +257,12 @@ fn organism(
     Ok(Some(names.map(|names| names.scientific_name).unwrap_or_default()))
 }
 
-/// Decides which definition lines are shown if the user listed what to search.
+/// Returns for each definition line whether reports show it. They hide lines only if the search is
+/// restricted to a list of sequences (`is_listed`).
 ///
-/// Of a subject with a gi, the lines with a gi; otherwise the lines with an accession or a PDB
-/// chain. If no line qualifies, all are shown (`GetFilteredRedundantSeqids`,
-/// blast_seqinfosrc_aux.cpp).
+/// If any line has a gi, reports show the lines with a gi. Otherwise they show the lines with an
+/// accession or a PDB chain. If no line qualifies, they show all lines
+/// (`GetFilteredRedundantSeqids`, blast_seqinfosrc_aux.cpp).
 fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
     let has_gi = |line: &Defline| id::gi(&line.ids) > 0;
     let is_known = |line: &Defline| match id::choose_report_id(&line.ids) {
@@ -273,7 +277,7 @@ fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
     if is_listed && shown.contains(&true) { shown } else { vec![true; lines.len()] }
 }
 
-/// Whether the identifier is only a number of the sequence; reports do not show such identifiers.
+/// Whether the identifier only numbers the sequence. Reports do not show such identifiers.
 pub fn is_bare_number(id: &SeqId) -> bool {
     id.is_ordinal() || matches!(id, SeqId::Local(text) if text.text().starts_with(b"Subject_"))
 }
@@ -286,7 +290,8 @@ fn if_local(id: &SeqId, word: &[u8]) -> SeqId {
     }
 }
 
-/// The content of an identifier; of a general one only the tag (`CAlignFormatUtil::GetLabel`).
+/// Returns the accession of an identifier, or the tag of a general one
+/// (`CAlignFormatUtil::GetLabel`).
 pub fn id_label(id: &SeqId, with_version: bool) -> Vec<u8> {
     match id {
         SeqId::General { tag, .. } => tag.text(),

@@ -1,6 +1,6 @@
-//! Numbers as reports print them: C's `%e` and `%g`, and the rules built on them.
+//! Formats numbers as reports print them: by C's `%e` and `%g`, and by rules built on these.
 //!
-//! Rust prints correctly rounded digits, as glibc does; only the form of the exponent differs.
+//! Rust rounds digits correctly, as glibc does. Only the form of the exponent differs.
 
 use crate::extended;
 
@@ -13,8 +13,8 @@ pub fn exponential(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Formats as C's `%.{digits}g`. With `keep_zeros` as `%#.{digits}g`, which keeps trailing zeros
-/// and the decimal point.
+/// Formats as C's `%.{digits}g`. With `keep_zeros` it formats as `%#.{digits}g`, which keeps
+/// trailing zeros and the decimal point.
 pub fn general(value: f64, digits: usize, keep_zeros: bool) -> String {
     let decimals = digits.max(1) - 1;
     let text = format!("{value:.decimals$e}");
@@ -36,9 +36,9 @@ pub fn general(value: f64, digits: usize, keep_zeros: bool) -> String {
 /// Formats a double as NCBI's XML writer does: as `%.15g`, with two differences
 /// (`NStr::DoubleToStringPosix`, ncbistr.cpp).
 ///
-/// Seventeen [digits](extended::digits) are computed with less than full precision, and cut, before
-/// they are rounded. A run of more than seven nines before a 4 in the sixteenth place, or of zeros
-/// before a 5, decides the rounding.
+/// [`extended::decimal_digits`] returns seventeen digits, computed with less than full precision.
+/// They are rounded to fifteen. A 4 in the sixteenth place rounds up if six or more nines end in
+/// the fourteenth place. A 5 rounds down if seven or more zeros precede it.
 pub fn posix(value: f64) -> String {
     const PRECISION: usize = 15;
     if value == 0.0 || !value.is_finite() {
@@ -59,7 +59,8 @@ pub fn posix(value: f64) -> String {
     format!("{sign}{}", place_point(&digits, exponent, PRECISION as i32))
 }
 
-/// Changes the sixteenth digit if a long run of nines or zeros precedes it.
+/// Corrects `digits[place]` before rounding if a long run of nines or zeros precedes it. It turns a
+/// 4 into a 5 or a 5 into a 4.
 fn correct_after_run(digits: &mut [u8], place: usize) {
     let run = |from: usize, of: u8| {
         let length = digits[1..from].iter().rev().take_while(|&&d| d == of).count();
@@ -73,8 +74,8 @@ fn correct_after_run(digits: &mut [u8], place: usize) {
     }
 }
 
-/// Adds one unit in the last place. Returns true if the number grew by a digit (then it is
-/// `1000...`).
+/// Adds one unit in the last place. Returns true if the sum needs one digit more; the digits are
+/// then `1000...` in the old length.
 fn carry(digits: &mut [u8]) -> bool {
     for digit in digits.iter_mut().rev() {
         if *digit < b'9' {
@@ -119,7 +120,7 @@ fn without_zeros(number: &str) -> &str {
 /// E-values below this are 0 in every format (`SMALLEST_EVALUE`, blast_seqalign.cpp).
 const SMALLEST_EVALUE: f64 = 1.0e-180;
 
-/// Rounds an e-value as the search of BLAST+ does before it is reported.
+/// Returns an e-value as BLAST+'s search hands it to the report: 0 if it is below 1e-180.
 pub fn stored_evalue(value: f64) -> f64 {
     if value < SMALLEST_EVALUE { 0.0 } else { value }
 }
@@ -142,7 +143,7 @@ pub fn evalue(value: f64) -> String {
     }
 }
 
-/// Formats an e-value for the tabular formats: with two decimals if it has an exponent
+/// Formats an e-value for the tabular formats, which print two decimals if it has an exponent
 /// (`SetScores`, tabular.cpp).
 pub fn tabular_evalue(value: f64) -> String {
     if (SMALLEST_EVALUE..0.0009).contains(&value) { exponential(value, 2) } else { evalue(value) }
@@ -181,7 +182,8 @@ pub fn with_commas(value: i64) -> String {
     text
 }
 
-/// Returns a fraction in per cent, rounded; 100 only if both numbers are equal (`GetPercentMatch`).
+/// Returns `part / whole` in per cent, rounded to a whole number. It is 100 only if both numbers
+/// are equal (`GetPercentMatch`).
 pub fn percent(part: usize, whole: usize) -> u32 {
     if part == whole {
         return 100;
@@ -189,7 +191,8 @@ pub fn percent(part: usize, whole: usize) -> u32 {
     ((0.5 + 100.0 * part as f64 / whole as f64) as u32).min(99)
 }
 
-/// Returns the coverage in per cent: rounded below 99, cut above (tabular.cpp, blastfmtutil.cpp).
+/// Returns the coverage in per cent as a whole number. BLAST+ rounds values below 99 to the nearest
+/// one and others down (tabular.cpp, blastfmtutil.cpp).
 pub fn coverage(covered: usize, whole: usize) -> u32 {
     let share = 100.0 * covered as f64 / whole as f64;
     if share < 99.0 { (share + 0.5) as u32 } else { share as u32 }
@@ -199,11 +202,11 @@ pub fn coverage(covered: usize, whole: usize) -> u32 {
 mod tests {
     use super::*;
 
-    /// Goldens: `printf '%.2e'`, `%.0e`, `%g`, `%#8.3g` of glibc.
+    /// Expected values: `printf '%.2e'`, `%.0e`, `%g`, `%#8.3g` of glibc.
     #[test]
     fn c_formats() {
         assert_eq!(exponential(1.884_07e-104, 2), "1.88e-104");
-        assert_eq!(exponential(7.5e-8, 0), "7e-08"); // below 7.5e-8 in binary
+        assert_eq!(exponential(7.5e-8, 0), "7e-08"); // 7.5e-8 in binary is a little less
         assert_eq!(exponential(0.0, 2), "0.00e+00");
         assert_eq!(exponential(110_800.0, 3), "1.108e+05");
         assert_eq!(general(1.884_070_1e-104, 6, false), "1.88407e-104");
@@ -218,7 +221,7 @@ mod tests {
         assert_eq!(general(999_999.5, 6, false), "1e+06");
     }
 
-    /// Goldens: `Parameters_expect`, `Statistics_*` of `blastp -outfmt 5`.
+    /// Expected values: `Parameters_expect`, `Statistics_*` of `blastp -outfmt 5`.
     #[test]
     fn xml_doubles() {
         assert_eq!(posix(10.0), "10");

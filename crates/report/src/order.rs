@@ -1,5 +1,5 @@
-//! The order of subjects and alignments in the pairwise report (`-sorthits`, `-sorthsps`), and the
-//! values of a subject that determine it (align_format_util.cpp).
+//! Sorts subjects and alignments of the pairwise report (`-sorthits`, `-sorthsps`), and computes
+//! the values of subjects that it sorts by (align_format_util.cpp).
 
 use std::ops::Range;
 
@@ -14,27 +14,28 @@ use crate::number;
 use crate::pair::residues;
 use crate::program;
 
-/// The values of a subject that the description table shows and that subjects are sorted by.
+/// The values of a subject that the description table shows and by which subjects are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubjectScores {
     /// Bit score of the best alignment.
     pub bit_score: f64,
-    /// Sum of the bit scores, added in the order found.
+    /// Sum of the bit scores of all alignments, added in the order of the search.
     pub total_bit_score: f64,
     /// E-value of the best alignment.
     pub evalue: f64,
-    /// Number of alignments in the linked set of the first one.
+    /// Number of alignments in the linked set of the first printed alignment.
     pub linked_set_size: u32,
-    /// E-value of the first alignment found, rounded to 0 if it is tiny: the sort key.
+    /// E-value of the first alignment in the order of the search, 0 if it is tiny. `-sorthits 4`
+    /// sorts subjects of equal coverage by it.
     pub first_evalue: f64,
     /// Identity of the best alignment in per cent.
     pub percent_identity: f64,
-    /// Residues or bases of the query covered by any alignment.
+    /// Number of residues or bases of the query that any alignment covers.
     pub covered_residues: usize,
 }
 
 impl SubjectScores {
-    /// Computes the values from the alignments of a subject, in the order of printing.
+    /// Computes the values from the alignments of a subject.
     ///
     /// # Errors
     /// If an alignment does not fit its sequences.
@@ -50,7 +51,7 @@ impl SubjectScores {
             total_bit_score: hit.alignments.iter().map(|alignment| alignment.bit_score).sum(),
             evalue: 0.0,
             linked_set_size: alignments.first().map_or(1, |alignment| alignment.linked),
-            // Subjects are sorted before their alignments are.
+            // BLAST+ sorts subjects before their alignments.
             first_evalue: hit.alignments.first().map_or(0.0, sorted_evalue),
             percent_identity: 100.0,
             covered_residues: covered_residues(query, source, hit)?,
@@ -72,10 +73,10 @@ impl SubjectScores {
     }
 }
 
-/// Returns the alignments of a subject in the order of printing.
+/// Returns the alignments of a subject in the order in which the report prints them.
 ///
 /// # Errors
-/// If one does not fit its sequences.
+/// If an alignment does not fit its sequences.
 pub fn sort_alignments<'h>(
     setup: &Setup,
     query: &QueryResult,
@@ -84,7 +85,8 @@ pub fn sort_alignments<'h>(
 ) -> Result<Vec<&'h Alignment>, ReportError> {
     let mut alignments: Vec<_> = hit.alignments.iter().collect();
     let loci = |alignment: &Alignment| Loci::from_alignment(query, source, hit.oid, alignment);
-    // Comparing subjects by score or identity sorts their alignments as a side effect.
+    // When BLAST+ compares subjects by score or identity, it also sorts their alignments as a side
+    // effect.
     match setup.output.hit_order {
         Some(HitOrder::BitScore) if query.hit_count > 1 => by_score(&mut alignments),
         Some(HitOrder::Identity) if query.hit_count > 1 => {
@@ -106,7 +108,7 @@ pub fn sort_alignments<'h>(
     Ok(alignments)
 }
 
-/// The e-value as sort key: the smallest ones are 0 and so equal.
+/// Returns the e-value as sort key. The smallest e-values are 0 and therefore equal.
 fn sorted_evalue(alignment: &Alignment) -> f64 {
     number::stored_evalue(alignment.evalue)
 }
@@ -115,7 +117,8 @@ fn by_score(alignments: &mut [&Alignment]) {
     alignments.sort_by(|a, b| b.bit_score.total_cmp(&a.bit_score));
 }
 
-/// Sorts by position; `start` returns the lowest position of a row.
+/// Sorts alignments by position, then by e-value. `start` returns the lowest position of an
+/// alignment in the query or in the subject.
 fn by_start(
     alignments: &mut Vec<&Alignment>,
     start: impl Fn(&Alignment) -> Result<u32, ReportError>,
@@ -152,13 +155,14 @@ fn by_identity(
     Ok(())
 }
 
-/// Returns the order of subjects: indexes into `scores`, first to last.
+/// Returns the order in which the report prints subjects, as indexes into `scores`.
 pub fn sort_subjects(order: Option<HitOrder>, scores: &[SubjectScores]) -> Vec<usize> {
     let mut ranks: Vec<usize> = (0..scores.len()).collect();
     let precedes: fn(&SubjectScores, &SubjectScores) -> bool = match order {
         None | Some(HitOrder::Evalue) => return ranks,
         Some(HitOrder::BitScore) => |a, b| a.bit_score > b.bit_score,
-        // Equal totals precede each other; their order then depends on the algorithm alone.
+        // With `>=`, subjects with equal totals precede each other, so the sort algorithm decides
+        // their order.
         Some(HitOrder::TotalScore) => |a, b| a.total_bit_score >= b.total_bit_score,
         Some(HitOrder::Identity) => {
             |a, b| a.percent_identity > b.percent_identity && b.percent_identity > 0.0
@@ -172,9 +176,9 @@ pub fn sort_subjects(order: Option<HitOrder>, scores: &[SubjectScores]) -> Vec<u
     ranks
 }
 
-/// Sorts as `std::list::sort` of libstdc++ does: it merges runs of 1, 2, 4, ... elements. The
-/// earlier run goes first unless an element of the later one precedes. The result differs from
-/// other algorithms if `precedes` is not a strict order.
+/// Sorts as `std::list::sort` of libstdc++ does: merges runs of 1, 2, 4, ... elements. An element
+/// of the earlier run goes first, unless the element of the later run precedes it. Other algorithms
+/// give another result if `precedes` is not a strict order.
 fn list_sort<T: Clone>(items: &mut Vec<T>, precedes: impl Fn(&T, &T) -> bool) {
     let merge = |early: Vec<T>, late: Vec<T>| -> Vec<T> {
         let mut merged = Vec::with_capacity(early.len() + late.len());
@@ -204,12 +208,13 @@ fn list_sort<T: Clone>(items: &mut Vec<T>, precedes: impl Fn(&T, &T) -> bool) {
     *items = runs.into_iter().reduce(|small, large| merge(large, small)).unwrap_or_default();
 }
 
-/// Number of columns of an alignment.
+/// Returns the number of columns of an alignment.
 fn columns(alignment: &Alignment) -> usize {
     alignment.edits.iter().map(|edit| edit.len as usize).sum()
 }
 
-/// Counts equal residues in an alignment, `O` as `X`, in the letters that [`IdentityCount`] names.
+/// Counts the columns of an alignment with identical letters; `O` counts as `X`.
+/// [`program::identity_count`] selects the masks and the genetic code of the letters.
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.
@@ -221,7 +226,7 @@ pub fn count_identities(
     alignment: &Alignment,
 ) -> Result<usize, ReportError> {
     let misfit = || ReportError::misfit(oid, alignment);
-    // Both sequences as the alignment counts them, not in the printed direction.
+    // Both sequences have the direction of the search, which can be the reverse of the printed one.
     let extent = source.extent(oid);
     let Locus { frame, frame_range: read, .. } =
         Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
@@ -308,7 +313,8 @@ mod tests {
         assert_eq!(evalues, [1.0, 1e-181, 1e-200, 1e-160, 1e-150]);
     }
 
-    /// Golden: the result of libstdc++'s `std::list<int>::sort(greater_equal)` for equal elements.
+    /// Expected values: the result of libstdc++'s `std::list<int>::sort(greater_equal)` for equal
+    /// elements.
     #[test]
     fn equal_totals_are_reversed_in_runs() {
         let equal = vec![scores(5.0, 1); 5];

@@ -1,4 +1,4 @@
-//! An alignment as two rows of letters, and counts of its columns.
+//! Lays out an alignment as two rows of letters, and counts its columns.
 
 use std::iter;
 use std::ops::Range;
@@ -12,33 +12,33 @@ use crate::loci::{self, Loci};
 use crate::locus::Locus;
 use crate::model::{QueryResult, SubjectSource};
 
-/// The letters of an alignment, column by column, and their positions: the input of all formats. A
-/// rank without the subject's sequence can print it, too.
+/// The letters of an alignment, column by column, with their positions. All formats are made from
+/// them. A rank without the subject's sequence can print an alignment from them, too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlignmentRows {
-    /// The query's letters, `-` for gaps, blanks for gaps at the ends of the alignment.
+    /// The query's letters: `-` in gaps, and blanks in gaps at the ends of the alignment.
     pub query_row: Vec<u8>,
-    /// The subject's letters, likewise.
+    /// The subject's letters, with the same characters in gaps.
     pub subject_row: Vec<u8>,
-    /// The positions of the letters.
+    /// The positions of both rows in their sequences.
     pub loci: Loci,
-    /// The edits. They are needed since a letter `-` need not be a gap: databases can store it as a
-    /// residue.
+    /// The edits in the order of the rows. The rows do not replace them: `-` can also be a residue,
+    /// because databases can store this letter.
     pub edits: Vec<Edit>,
-    /// Columns with equal letters.
+    /// Number of columns with equal letters.
     pub identities: usize,
-    /// Columns with a gap.
+    /// Number of columns with a gap.
     pub gap_columns: usize,
-    /// Columns before the first or after the last residue of the query. A Smith–Waterman alignment
-    /// can begin with a gap. Except for XML, BLAST+ counts gaps only from the query's first residue
-    /// to its last (`GetAlignLengths`, align_format_util.cpp).
+    /// Number of columns before the first or after the last residue of the query. A Smith–Waterman
+    /// alignment can begin with a gap. Except in XML, BLAST+ counts gaps only from the query's
+    /// first residue to its last (`GetAlignLengths`, align_format_util.cpp).
     pub overhang_columns: usize,
-    /// Runs of columns with a gap in the same sequence, without the overhang.
+    /// Number of runs of columns with a gap in the same sequence, without the overhang.
     pub gap_opens: usize,
 }
 
 impl AlignmentRows {
-    /// Lays out an alignment with the letters as read, without masks.
+    /// Lays out an alignment with unmasked letters.
     ///
     /// # Errors
     /// If the alignment does not fit the sequences.
@@ -70,8 +70,8 @@ impl AlignmentRows {
         Ok(pair)
     }
 
-    /// Writes the rows from the codes of their residues. Returns `None` if the edits need more or
-    /// fewer residues.
+    /// Fills the rows with the letters of residue codes, and counts gaps. Returns `None` if the
+    /// edits need more or fewer residues.
     fn lay_out(&mut self, mut query: &[u8], mut subject: &[u8]) -> Option<()> {
         let columns = self.edits.iter().map(|edit| edit.len as usize).sum();
         let alphabets =
@@ -94,7 +94,7 @@ impl AlignmentRows {
         (query.is_empty() && subject.is_empty()).then_some(())
     }
 
-    /// Replaces the gaps at the ends of the rows with blanks.
+    /// Replaces gaps at the ends of the rows with blanks, and counts the overhang.
     fn mark_ends(&mut self) {
         let edits = &self.edits;
         for (op, row) in [
@@ -114,59 +114,61 @@ impl AlignmentRows {
         }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn column_count(&self) -> usize {
         self.query_row.len()
     }
 
-    /// The middle line: the letter (for nucleotides a bar) if both are equal, `+` if they score
-    /// positive, else a blank.
+    /// Returns the middle line. A column has the letter (for nucleotides a bar) if both letters are
+    /// equal, `+` if their score is positive, else a blank.
     pub fn midline(&self, positives: &PositivePairs) -> Vec<u8> {
         let columns = self.query_row.iter().zip(&self.subject_row);
         columns.map(|(&q, &s)| positives.midline_symbol(q, s)).collect()
     }
 
-    /// Number of columns with equal letters or a positive score.
+    /// Counts the columns with equal letters or a positive score.
     pub fn count_positives(&self, positives: &PositivePairs) -> usize {
         let columns = self.query_row.iter().zip(&self.subject_row);
         columns.filter(|&(&q, &s)| positives.is_positive(q, s)).count()
     }
 
-    /// For each column whether the query has a residue there, not a gap.
+    /// Iterates over the columns: true if the query has a residue there, false in a gap.
     pub fn query_residues(&self) -> impl Iterator<Item = bool> + Clone {
         self.residues_without(EditOp::GapInQuery)
     }
 
-    /// For each column whether the subject has a residue there, not a gap.
+    /// Iterates over the columns: true if the subject has a residue there, false in a gap.
     pub fn subject_residues(&self) -> impl Iterator<Item = bool> + Clone {
         self.residues_without(EditOp::GapInSubject)
     }
 
-    /// For each column whether it is not in a gap of this kind.
+    /// Iterates over the columns: false in gaps of the kind `gap`, true elsewhere.
     fn residues_without(&self, gap: EditOp) -> impl Iterator<Item = bool> + Clone {
         let columns = self.edits.iter().map(move |edit| (edit.op != gap, edit.len as usize));
         columns.flat_map(|(is_residue, len)| iter::repeat_n(is_residue, len))
     }
 
-    /// The columns of `masks`, ranges of the whole query, as far as the alignment overlaps them.
+    /// Converts `masks`, ranges of the whole query, to the columns of the alignment that they
+    /// overlap.
     pub fn masked_query_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
         masked_columns(self.query_residues(), &self.loci.query, masks)
     }
 
-    /// The columns of `masks`, ranges of the whole subject, as far as the alignment overlaps them.
+    /// Converts `masks`, ranges of the whole subject, to the columns of the alignment that they
+    /// overlap.
     pub fn masked_subject_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
         masked_columns(self.subject_residues(), &self.loci.subject, masks)
     }
 }
 
-/// Converts ranges of a sequence to ranges of columns of a row at `locus`, first to last.
-/// `residues` says for each column whether the row has a residue there.
+/// Converts ranges of a sequence to ranges of columns of a row at `locus`, in ascending order.
+/// `residues` has for each column whether the row has a residue there.
 fn masked_columns(
     residues: impl Iterator<Item = bool> + Clone,
     locus: &Locus,
     masks: &[Range<u32>],
 ) -> Vec<Range<usize>> {
-    // The column of the n-th residue of the alignment, from 0.
+    // Returns the column of the n-th residue of the row, from 0.
     let column_of = |n: u32| {
         let columns = residues.clone().enumerate().filter(|&(_, is_residue)| is_residue);
         let column = columns.map(|(column, _)| column).nth(n as usize);
@@ -180,7 +182,8 @@ fn masked_columns(
     columns
 }
 
-/// Numbers of residues of query and subject in a run of columns.
+/// Returns the numbers of residues of query and subject in the run of columns that an edit
+/// describes.
 pub(crate) fn residues(edit: &Edit) -> (usize, usize) {
     let len = edit.len as usize;
     match edit.op {
@@ -190,7 +193,7 @@ pub(crate) fn residues(edit: &Edit) -> (usize, usize) {
     }
 }
 
-/// Appends `len` columns: the letters of `residues`, or gaps if there are none.
+/// Appends `len` columns: the letters of `residues`, or gaps if `residues` is empty.
 fn place(row: &mut Vec<u8>, residues: &[u8], alphabet: &[u8], len: usize) {
     if residues.is_empty() {
         row.resize(row.len() + len, b'-');
@@ -205,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    /// The first residues of two proteins.
+    /// Returns the position of a row that begins with the first residue of a protein.
     fn locus(row: &str) -> Locus {
         let residues = row.bytes().filter(|&c| c != b'-').count() as u32;
         Locus { frame: Frame::Protein, frame_range: 0..residues, sequence_range: 0..residues }
@@ -247,7 +250,7 @@ mod tests {
         assert_eq!((found.gap_columns, found.overhang_columns, found.gap_opens), (3, 2, 1));
     }
 
-    /// The columns of residues, in a row that has no residue `-`.
+    /// Iterates over the columns of a row: true for residues. The row must not have a residue `-`.
     fn without_gaps(row: &[u8]) -> impl Iterator<Item = bool> + Clone {
         row.iter().map(|letter| !b"- ".contains(letter))
     }

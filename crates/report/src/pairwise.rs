@@ -1,4 +1,4 @@
-//! The pairwise report (format 0): prologue, query, alignments, footer, epilogue.
+//! Formats the pairwise report (format 0): prologue, query, alignments, footer, epilogue.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::program;
 use crate::rows::{self, Marks};
 use crate::text::{self, TEXT_WIDTH};
 
-/// Appends the text before the first query.
+/// Appends the text of the pairwise report before the first query: banner, papers and databases.
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
     if setup.output.html {
         out.extend_from_slice(
@@ -58,14 +58,16 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
     );
 }
 
-/// Appends the name of the algorithm of stored masks, if they are in use.
+/// Appends a line with the name of the algorithm that made the stored masks, if the search uses
+/// them.
 fn masked_using(indent: &[u8], database: &DatabaseParagraph, out: &mut Vec<u8>) {
     if !database.masked_using.is_empty() {
         out.extend_from_slice(&[indent, b"Masked using: ", &database.masked_using, b"\n"].concat());
     }
 }
 
-/// Appends the line with the query's name, and its length.
+/// Appends the query's name and its length. For repeated searches the number of the search precedes
+/// them.
 pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
     if let Some(round) = query.round {
         out.extend_from_slice(format!("Results from round {}\n", round.number).as_bytes());
@@ -77,7 +79,8 @@ pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("\nLength={}\n", query.residues.len()).as_bytes());
 }
 
-/// Appends the alignments of a subject, under its title. `rank` is its place in the list, from 1.
+/// Appends the titles and the alignments of a subject. `rank` is the subject's place in the printed
+/// list, from 1.
 pub fn subject_block(
     setup: &Setup,
     query: &QueryResult,
@@ -101,7 +104,7 @@ pub fn subject_block(
     let pairs =
         alignments.iter().map(|alignment| AlignmentRows::new(query, source, hit.oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
-    // Masks of translated subjects have no frame, so that BLAST+ shows none.
+    // Stored masks of translated subjects have no frame, so BLAST+ does not show them.
     let is_translated = setup.params.subject_translation().is_some();
     let masks = match subject.is_aligned_by_first_id() && !is_translated {
         true => subject_masks(source, hit.oid, &pairs),
@@ -125,10 +128,10 @@ pub fn subject_block(
     Ok(())
 }
 
-/// The masks of a subject that overlap an alignment.
+/// Returns the masks of a subject that overlap any of the alignments.
 ///
-/// BLAST+ compares masks in the whole subject with positions in the searched range, which
-/// `-subject_loc` shifts (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
+/// Masks count positions in the whole subject. BLAST+ compares them with positions in the searched
+/// range, which `-subject_loc` shifts (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
 fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[AlignmentRows]) -> Vec<Range<u32>> {
     let origin = source.extent(oid).searched_range.start;
     let touches = |mask: &&Range<u32>| {
@@ -138,8 +141,8 @@ fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[AlignmentRows]) 
     source.masks(oid).iter().filter(touches).cloned().collect()
 }
 
-/// Appends a line for each definition line. If there are more than eight, HTML folds those after
-/// the third.
+/// Appends the identifier and title of each definition line. If there are more than eight, HTML
+/// hides those after the third behind a link.
 fn database_titles(
     setup: &Setup,
     subject: &SubjectNames,
@@ -182,8 +185,8 @@ fn database_titles(
     }
 }
 
-/// Appends an identifier, if it is shown, and a title, with a blank between them. Without an
-/// identifier, the blank is printed for FASTA subjects and after the first definition line.
+/// Appends a line with an identifier, if the report shows it, a blank and the title. Without an
+/// identifier, the blank is printed only if `blank` is true.
 fn name_line(
     setup: &Setup,
     ids: &[SeqId],
@@ -231,7 +234,8 @@ fn name_line(
     out.push(b'\n');
 }
 
-/// The HTML anchor of an alignment: the gi, else the identifier, as `name` writes it.
+/// Returns the HTML anchor of a subject's alignments: the gi, or else the identifier as `name`
+/// formats it.
 fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     match id::gi(ids) {
         gi @ 1.. => gi.to_string().into_bytes(),
@@ -239,8 +243,8 @@ fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Appends score, e-value and method; identities, positives and gaps; for nucleotides the strands
-/// or frames.
+/// Appends the lines above an alignment's rows. They are score, e-value and method; identities,
+/// positives and gaps; strands for nucleotides, frames for translations.
 fn score_lines(
     alignment: &Alignment,
     pair: &AlignmentRows,
@@ -296,7 +300,7 @@ pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
             out.extend_from_slice(b"Gapped\n");
             parameters(gapped, out);
         }
-        // BLAST+ prints this whatever the parameters: it stopped before it knew them.
+        // BLAST+ prints this even for an ungapped search: it stopped before it knew the parameters.
         None if !result.batch_searched => {
             out.extend_from_slice(b"Gapped\n");
             parameters(&UNKNOWN, out);
@@ -308,14 +312,14 @@ pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
     );
 }
 
-/// BLAST+'s values for statistics that it did not compute.
+/// Lambda, K and H that BLAST+ prints if it did not compute them.
 const UNKNOWN: [f64; 3] = [-1.0; 3];
 
-/// Headings of the parameters.
+/// Headings of the statistical parameters, in the order of their values.
 const HEADINGS: [&str; 6] =
     ["Lambda", "      K  ", "      H  ", "      a  ", "       alpha", "    sigma"];
 
-/// Appends parameters under their headings, `%#8.3g ` each.
+/// Appends a line of headings and a line of parameters, each formatted as `%#8.3g `.
 fn parameters(values: &[f64], out: &mut Vec<u8>) {
     let heading = HEADINGS[..values.len()].concat();
     out.extend_from_slice(heading.trim_end().as_bytes());
@@ -326,7 +330,7 @@ fn parameters(values: &[f64], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Appends the text after the last query.
+/// Appends the text of the pairwise report after the last query: databases and scoring.
 pub fn epilogue(setup: &Setup, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
     for database in &setup.database.paragraphs {

@@ -8,10 +8,10 @@ use crate::text::{self, TEXT_WIDTH};
 /// A paper to cite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// The paper's number in PubMed.
+    /// The number of the paper in PubMed.
     pubmed: &'static str,
     heading: &'static str,
-    /// Umlauts are HTML entities.
+    /// Authors, title and journal, with umlauts as HTML entities.
     citation: &'static str,
 }
 
@@ -57,32 +57,32 @@ const GREEDY: Paper = Paper {
 
 const PATTERNS: Paper = Paper {
     pubmed: "9705509",
-    // Only XML cites it.
+    // Only XML cites this paper.
     heading: "",
     citation: "Zheng Zhang, Alejandro A. Sch&auml;ffer, Webb Miller, Thomas L. Madden, David J. Lipman, \
                Eugene V. Koonin, and Stephen F. Altschul (1998), \"Protein sequence similarity searches \
                using patterns as seeds\", Nucleic Acids Res. 26:3986-3990.",
 };
 
-/// The papers that a kind of search cites.
+/// The kind of search that determines which papers a report cites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Citations {
-    /// Those of `blastp`.
+    /// The papers of `blastp`.
     Blastp,
-    /// Those of `psiblast`.
+    /// The papers of `psiblast`.
     Psiblast,
-    /// Those of `psiblast -phi_pattern`.
+    /// The papers of `psiblast -phi_pattern`.
     Phiblast,
-    /// Those of `blastn`, except with the task `megablast`.
+    /// The papers of `blastn`, except with the task `megablast`.
     Blastn,
-    /// Those of `blastx`, `tblastn` and `tblastx`.
+    /// The papers of `blastx`, `tblastn` and `tblastx`.
     Translated,
-    /// Those of `blastn -task megablast`, greedy or not.
+    /// The papers of `blastn -task megablast`, greedy or not.
     Megablast,
 }
 
 impl Citations {
-    /// The papers, in the order of the report.
+    /// Returns the papers in the order in which the report cites them.
     pub fn papers(self) -> &'static [Paper] {
         match self {
             Citations::Blastp => &[GAPPED_BLAST, COMPOSITION],
@@ -93,7 +93,7 @@ impl Citations {
         }
     }
 
-    /// The citations of the program whose default parameters these are.
+    /// Returns the citations of the program whose default parameters are `params`.
     pub fn default_for(params: &Params) -> Citations {
         match params {
             Params::Protein(ProteinParams { query_translation: Some(_), .. })
@@ -108,7 +108,7 @@ impl Citations {
 }
 
 impl Paper {
-    /// Appends the paper's paragraph of the pairwise report.
+    /// Appends the paragraph of the pairwise report that cites the paper.
     pub(crate) fn cite(&self, html: bool, out: &mut Vec<u8>) {
         let Paper { pubmed, heading, citation } = self;
         let paragraph = if html {
@@ -128,12 +128,12 @@ impl Paper {
         !self.heading.is_empty()
     }
 
-    /// Whether XML cites the paper instead of the first one (`CBLASTXMLReportData`).
+    /// Whether XML cites this paper instead of the first one of the list (`CBLASTXMLReportData`).
     pub(crate) fn is_cited_in_xml(&self) -> bool {
         [COMPOSITION_IN_LATER_ROUNDS, PATTERNS].contains(self)
     }
 
-    /// The citation as in XML.
+    /// Returns the citation as XML has it.
     pub(crate) fn citation(&self) -> &'static str {
         self.citation
     }

@@ -1,6 +1,6 @@
-//! The pairwise report of a search with a pattern (`psiblast -phi_pattern`). It shows the
-//! alignments occurrence by occurrence (`CBlastFormat::PrintPhiResult`, blast_format.cpp). The
-//! other formats have a report for each occurrence.
+//! Formats the pairwise report of a search with a pattern (`psiblast -phi_pattern`). It shows the
+//! alignments of one occurrence after the other (`CBlastFormat::PrintPhiResult`, blast_format.cpp).
+//! The other formats have a separate report for each occurrence.
 
 use crate::error::ReportError;
 use crate::model::{Occurrence, QueryResult, Setup, SubjectSource};
@@ -25,7 +25,7 @@ pub fn format_query(
     if let Some(occurrence) = first.occurrence() {
         occurrences(occurrence, out);
     }
-    // BLAST+ decides by the first occurrence alone.
+    // BLAST+ prints this if the first occurrence has no hits, even if others have some.
     if first.hits.is_empty() {
         out.extend_from_slice(b"\n\n***** No hits found *****\n\n\n");
         pairwise::query_footer(setup, first, out);

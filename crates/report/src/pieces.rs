@@ -1,4 +1,4 @@
-//! The pieces of a report in any format, and their combination for a whole query.
+//! Formats the pieces of a report in any format, and combines them for a whole query.
 
 use fleetblast_engine::hits::SubjectHit;
 
@@ -8,15 +8,15 @@ use crate::order::{SubjectScores, sort_subjects};
 use crate::table::{DescriptionRow, description_table};
 use crate::{pairwise, sam, tabular, xml};
 
-/// Appends the text that is printed before any query is read.
+/// Appends the text before the first query that does not depend on any query.
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
     if setup.output.format == Format::Pairwise {
         pairwise::prologue(setup, out);
     }
 }
 
-/// Appends the text before the first query that depends on it: the start of an XML report names the
-/// first query.
+/// Appends the text before the first query that depends on this query. Only XML has such text: its
+/// start names the first query.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the query's title cannot be written to XML,
@@ -32,13 +32,13 @@ pub fn first_query_prologue(
     }
 }
 
-/// Whether the format has a description table: then [`query_header`] needs the rows of all
+/// Whether the format has a description table. If so, [`query_header`] needs the rows of all
 /// subjects.
 pub fn has_description_table(setup: &Setup) -> bool {
     setup.output.format == Format::Pairwise
 }
 
-/// Makes the description table's row of a subject.
+/// Makes the row of a subject in the description table.
 ///
 /// # Errors
 /// If the subject's definition lines cannot be read, or an alignment does not fit it.
@@ -51,8 +51,8 @@ pub fn description_row(
     DescriptionRow::new(setup, query, source, hit)
 }
 
-/// The order in which the subjects are printed, as indexes into `rows`, which are in the order
-/// found. Only the pairwise report changes the order.
+/// Returns the order in which the report prints subjects, as indexes into `rows`, which are in the
+/// order of the hit list. Only the pairwise report changes that order.
 pub fn subject_print_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize> {
     let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
     sort_subjects(setup.output.hit_order, &scores)
@@ -60,9 +60,9 @@ pub fn subject_print_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize>
 
 /// Appends the text before the subjects of a query.
 ///
-/// That is its name and the description table from `rows` (in the order of printing; empty unless
-/// [`has_description_table`]), or the comments of format 7. `alignments` is the number of
-/// alignments of all subjects, which the comments print.
+/// The text is the query's name and its description table, or the comments of format 7. `rows` are
+/// the rows of the table in the order of printing; empty unless [`has_description_table`].
+/// `alignments` is the number of alignments of all subjects, which the comments print.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the query's title cannot be written to XML.
@@ -92,12 +92,12 @@ pub fn query_header(
     Ok(())
 }
 
-/// Appends the text of a subject.
+/// Appends a subject and its alignments.
 ///
-/// It depends on the arguments only. `rank` is the place of the subject in the printed list,
-/// counted from 1. The pairwise report prints only the first `-num_alignments` subjects: this
-/// appends nothing for others. SAM sorts the records of different subjects unless these are the
-/// references: see [`sam::sort_records`].
+/// The text depends on the arguments only. `rank` is the place of the subject in the printed list,
+/// from 1. The pairwise report prints only the first `-num_alignments` subjects, so this function
+/// appends nothing for later ones. If queries are the references of SAM, the caller sorts the
+/// records of all subjects: see [`sam::sort_records`].
 ///
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
@@ -145,7 +145,7 @@ pub fn query_footer(
 pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
     match setup.output.format {
         Format::Pairwise => pairwise::epilogue(setup, out),
-        // The XML prologue comes with the first query only.
+        // Without a query there is no XML prologue, so that XML consists of an empty line.
         Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),
         Format::Tabular(_) | Format::Sam(_) => {}
@@ -183,8 +183,9 @@ pub fn format_query(
     query_footer(setup, query, out)
 }
 
-/// Returns the order in which the subjects of a query are printed, as indexes into its hits. Also
-/// returns their rows of the description table, in the order found, if the format has one.
+/// Returns the order in which the report prints the subjects of a query, as indexes into its hits.
+/// Also returns their rows of the description table, in the order of the hits; empty if the format
+/// has no table.
 ///
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments.
@@ -201,7 +202,8 @@ pub fn arrange_subjects(
     Ok((subject_print_order(setup, &rows), rows))
 }
 
-/// Appends the texts of all subjects of a query, in the given order.
+/// Appends all subjects of a query with their alignments. `order` has indexes into the query's
+/// hits.
 ///
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments.

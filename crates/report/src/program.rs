@@ -1,5 +1,5 @@
-//! All differences between reports of proteins and of nucleotides. Only this module and the
-//! alphabets ([`crate::letters`]) distinguish them.
+//! All differences between reports of protein searches and of nucleotide searches. Only this module
+//! and the alphabets ([`crate::letters`]) distinguish them.
 
 use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::{CompositionMode, NucleotideParams, Params, ProteinParams};
@@ -13,9 +13,9 @@ use crate::links::NcbiLinks;
 use crate::model::{IdentityCount, QueryResult, Setup};
 use crate::number;
 
-/// The statistics in the footer of a query: without gaps and, unless the search was ungapped, with
-/// gaps. They are lambda, K and H; for proteins also the parameters of the finite size correction
-/// of e-values, if it is used.
+/// Returns the statistics in the footer of a query: ungapped and, unless the search was ungapped,
+/// gapped ones. They are lambda, K and H. For proteins the parameters of the finite size correction
+/// of e-values follow, if the search uses it.
 pub fn statistics(
     params: &Params,
     query: &QueryResult,
@@ -27,8 +27,9 @@ pub fn statistics(
         Params::Protein(params) => params.pattern.as_ref().filter(|_| pssm.is_some()),
         Params::Nucleotide(_) => None,
     };
-    // After a search with a pattern, and with translated subjects, the report is not psiblast's:
-    // BLAST+ shows the statistics of the letters (`x_PrintOneQueryFooter`, blast_format.cpp).
+    // After a search with a pattern, and with translated subjects, BLAST+ does not use psiblast's
+    // report. It then shows the statistics of the letters (`x_PrintOneQueryFooter`,
+    // blast_format.cpp).
     let is_of_psiblast = pattern.is_none() && params.subject_translation().is_none();
     let without = three(pssm.filter(|_| is_of_psiblast).map_or(ungapped, |pssm| &pssm.ungapped));
     if params.common().ungapped {
@@ -47,28 +48,28 @@ pub fn statistics(
     }
 }
 
-/// Whether rows with these columns print the number of identical letters that the search counted.
-/// Otherwise they count in the sequences as written, which BLAST+ does not read if a search of
-/// bases needs only numbers (`SetNoFetch`, tabular.cpp).
+/// Whether tabular rows with these columns print the number of identical letters that the search
+/// counted. Otherwise the report counts them in the sequences as written. BLAST+ does not read
+/// these if a search of bases needs only numbers (`SetNoFetch`, tabular.cpp).
 pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
     matches!(params, Params::Nucleotide(_)) && !columns.need_letters()
 }
 
-/// Whether `qcovhsp` counts bases of a translated query. Mostly BLAST+ counts codons, but not in an
-/// ungapped search for the only alignment with a subject.
+/// Whether `qcovhsp` counts bases of a translated query. BLAST+ counts codons, except in an
+/// ungapped search for a subject with a single alignment.
 pub fn covers_bases(params: &Params, alignments: usize) -> bool {
     params.translates_queries() && params.common().ungapped && alignments == 1
 }
 
-/// Number by which the identity in the description table divides besides the columns. In alignments
-/// of two translations BLAST+ counts identical codons, but the length in bases
-/// (`GetPercentIdentity`, align_format_util.cpp).
+/// Returns a second divisor of the identity in the description table, besides the number of
+/// columns. In alignments of two translations BLAST+ counts identical codons, but the length in
+/// bases (`GetPercentIdentity`, align_format_util.cpp).
 pub fn bases_per_column(params: &Params) -> usize {
     let is_both = params.translates_queries() && params.subject_translation().is_some();
     if is_both { 3 } else { 1 }
 }
 
-/// Whether the description table shows the size of the linked set of an e-value.
+/// Whether the description table shows the number of alignments in the linked set of an e-value.
 pub fn shows_linked_set_sizes(params: &Params) -> bool {
     let links = match params {
         Params::Protein(params) => params.linking.is_some(),
@@ -77,7 +78,7 @@ pub fn shows_linked_set_sizes(params: &Params) -> bool {
     links && params.common().ungapped
 }
 
-/// Where identical letters are counted.
+/// Returns the kind of sequences in which a report of this search counts identical letters.
 pub fn identity_count(params: &Params) -> IdentityCount {
     match params {
         Params::Protein(params) if params.common.ungapped => IdentityCount::Unmasked,
@@ -91,7 +92,7 @@ pub fn identity_count(params: &Params) -> IdentityCount {
     }
 }
 
-/// The parameters for the e-values of alignments with gaps.
+/// Returns the Karlin-Altschul parameters for the e-values of gapped alignments.
 pub fn gapped_parameters(
     params: &Params,
     query: &QueryResult,
@@ -106,7 +107,8 @@ pub fn gapped_parameters(
     }
 }
 
-/// Appends the last lines of the pairwise report: scores, gap costs, options of word hits.
+/// Appends the last lines of the pairwise report: matrix, gap costs, threshold of neighbouring
+/// words, and window for multiple hits.
 pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
     let (matrix, open, extend, window) = match setup.params {
         Params::Protein(params) => {
@@ -117,7 +119,7 @@ pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
         Params::Nucleotide(params) => {
             let NucleotideParams { scoring, .. } = params;
             let matrix = format!("blastn matrix {} {}", scoring.reward, scoring.penalty);
-            // BLAST+'s cost per base of a gap if none is given.
+            // BLAST+'s cost of each base of a gap if the user gives no gap costs.
             let linear = f64::from(scoring.reward - 2 * scoring.penalty) / 2.0;
             let extend = if scoring.is_linear() { linear } else { f64::from(scoring.gap_extend) };
             (matrix, scoring.gap_open, extend, params.window)
@@ -140,7 +142,7 @@ pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
     out.extend_from_slice(lines.as_bytes());
 }
 
-/// Names and values of the XML elements with the search's parameters.
+/// Returns names and values of the XML elements with the search's parameters.
 ///
 /// # Errors
 /// [`ReportError::MatrixName`] if the matrix is not spelled as XML requires.
@@ -174,7 +176,8 @@ pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, Repo
     Ok(elements)
 }
 
-/// The masking of the queries as one string, without lower-case masking.
+/// Returns the value of the XML element `filter`: the masking of the queries as one string, without
+/// lower-case masking.
 fn filter(params: &Params) -> String {
     let mut text = match params {
         Params::Protein(ProteinParams { seg: Some(seg), .. }) if *seg == SegParams::QUERY => {
@@ -201,18 +204,18 @@ fn filter(params: &Params) -> String {
     if text.is_empty() { "F".to_string() } else { text }
 }
 
-/// Whether XML shows the masks of the query. For nucleotides BLAST+ stores masks under other frames
-/// than it looks in, and finds none.
+/// Whether XML shows the masks of the query. For nucleotides BLAST+ stores the masks under one
+/// frame number and looks them up under another, so it finds none.
 pub fn shows_masks_in_xml(params: &Params) -> bool {
     matches!(params, Params::Protein(_))
 }
 
-/// Whether the column `qcovus` has numbers.
+/// Whether the column `qcovus` has numbers instead of `N/A`.
 pub fn has_unique_coverage(params: &Params) -> bool {
     matches!(params, Params::Nucleotide(_))
 }
 
-/// The links to NCBI's reports of subjects.
+/// Returns the links to NCBI's pages for the subjects.
 pub fn links(setup: &Setup) -> NcbiLinks {
     match setup.database.kind == SequenceKind::Protein {
         true => NcbiLinks { address_molecule: "protein", log_molecule: "prot" },

@@ -1,4 +1,4 @@
-//! The rows of a pairwise alignment: query, middle line, subject, line by line (showalign.cpp).
+//! Formats the rows of a pairwise alignment in lines: query, middle line, subject (showalign.cpp).
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use crate::locus::Locus;
 use crate::model::Setup;
 use crate::pair::AlignmentRows;
 
-/// Marked columns of an alignment.
+/// The columns of an alignment that the report marks.
 pub struct Marks<'a> {
-    /// Masked letters of query and subject.
+    /// Columns with masked letters of the query and of the subject.
     pub masks: [&'a [Range<usize>]; 2],
     /// The columns of the searched pattern, if there is one.
     pub pattern: Option<Range<usize>>,
@@ -19,11 +19,11 @@ pub struct Marks<'a> {
 /// Label of the row that marks a pattern.
 const PATTERN: &str = "pattern";
 
-/// Appends the rows, an empty line after each set of three.
+/// Appends the rows in lines, with an empty line after each set of three.
 ///
-/// Masked letters are lower case; a row above the query's marks the pattern. A line of a sequence
-/// is left out if it lies in a gap at the end of the alignment. With the query's line, the middle
-/// line is left out, too.
+/// Masked letters are lower case. A row above the query's marks the pattern. The line of a sequence
+/// is omitted if it lies in a gap at the end of the alignment. If the query's line is omitted, so
+/// is the middle line.
 pub fn rows(
     setup: &Setup,
     pair: &AlignmentRows,
@@ -69,22 +69,23 @@ fn pattern_line(pattern: &Range<usize>, columns: &Range<usize>, width: usize, ou
     }
 }
 
-/// Width of the column of positions: enough for the largest position counted from 0, not from 1.
+/// Returns the width of the column of positions. The largest position determines it, counted from 0
+/// instead of 1.
 fn width(loci: &Loci) -> usize {
     let largest = loci.query.sequence_range.end.max(loci.subject.sequence_range.end) - 1;
     largest.to_string().len()
 }
 
-/// One of the two sequences.
+/// One of the two sequences of an alignment, printed line by line.
 struct Row<'a> {
     label: &'static str,
     letters: Vec<u8>,
-    /// For each column whether it has a residue, not a gap.
+    /// For each column whether the sequence has a residue there, not a gap.
     residues: Vec<bool>,
     /// Masked columns.
     masks: &'a [Range<usize>],
     locus: &'a Locus,
-    /// Residues before the current line.
+    /// Number of residues before the current line.
     printed: u32,
     html: bool,
 }
@@ -104,14 +105,14 @@ impl<'a> Row<'a> {
         Self { label, letters, residues, masks, locus, printed: 0, html }
     }
 
-    /// Whether any of the columns lies between the first and the last residue.
+    /// Whether any of the columns lies between the first and the last residue of the row.
     fn reaches(&self, columns: &Range<usize>) -> bool {
         self.letters[columns.clone()].iter().any(|&c| c != b' ')
     }
 
-    /// Appends a line, with names and positions in columns of the given widths. Positions are left
-    /// out if the line has no residue; also in the first line, if it has only the first letter of
-    /// the sequence.
+    /// Appends a line, with name and start position in columns of the given widths. Positions are
+    /// omitted if the line has no residue. They are also omitted in the first line if it has only
+    /// the first letter of the sequence.
     fn line(&mut self, columns: &Range<usize>, (name, width): (usize, usize), out: &mut Vec<u8>) {
         let letters = &self.letters[columns.clone()];
         let residues = self.residues[columns.clone()].iter().filter(|&&it| it).count() as u32;
@@ -136,11 +137,11 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Appends a row with font tags around its masked ranges, as BLAST+ places them.
+/// Appends a row of the HTML report with font tags around its masked ranges, as BLAST+ places them.
 ///
-/// A range that continues in the next line is closed at the end of this one. A range has no tag if
-/// it starts in the first column of the alignment and continues in the next line, or is one letter
-/// long.
+/// The tag of a range that continues in the next line is closed at the end of this line. A range
+/// that starts in the first column of the alignment has no tag if it continues in the next line or
+/// has one letter.
 fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mut Vec<u8>) {
     let mut starts = vec![false; row.len()];
     let mut ends = vec![false; row.len()];
@@ -190,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    /// Letters, and whether each is a residue, if none is stored as `-`.
+    /// Returns letters, and whether each is a residue. None of the residues may be `-`.
     fn row(letters: &[u8]) -> (&[u8], Vec<bool>) {
         (letters, letters.iter().map(|letter| !b"- ".contains(letter)).collect())
     }
@@ -212,7 +213,7 @@ mod tests {
         );
     }
 
-    /// Golden: `blastx` and `tblastn` of 23 codons up to base 100.
+    /// Expected values: `blastx` and `tblastn` of 23 codons up to base 100.
     #[test]
     fn positions_are_as_wide_as_the_largest_counted_from_0() {
         let width = |bases: Range<u32>| {

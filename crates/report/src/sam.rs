@@ -1,5 +1,5 @@
-//! SAM (format 17; sam_formatter.cpp). Subjects are aligned to the query as reference, or queries
-//! to the subject.
+//! Formats SAM (format 17; sam_formatter.cpp). Either queries are the references, to which subjects
+//! are aligned, or the other way round.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::number;
 use crate::order;
 use crate::pair::AlignmentRows;
 
-/// A reference sequence. Names are unique.
+/// A reference sequence of the SAM header, identified by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SamReference {
     name: Vec<u8>,
@@ -34,26 +34,27 @@ impl SamReference {
     }
 }
 
-/// Start of the header line of a reference. The line of an alignment has a number in the second
-/// field, its flags.
+/// Start of the header line of a reference. The line of an alignment cannot start with it: its
+/// second field is a number, the flags.
 const REFERENCE: &[u8] = b"@SQ\tSN:";
 
-/// The sort key and reference of a line, which the rank that writes the report needs.
+/// The sort key and the reference of an alignment's line. The rank that writes the report needs
+/// them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SamSortKey {
-    /// The reference, for the header.
+    /// The reference, which the header must name.
     pub reference: SamReference,
-    /// The line's position in the query, to sort by.
+    /// The base of the query by which BLAST+ sorts the line, 0-based.
     start: u32,
     evalue: f64,
 }
 
-/// A line, with its sort key.
+/// A line of alignments with its sort key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamRecord {
     /// The sort key and the reference.
     pub key: SamSortKey,
-    /// The line, with its line end.
+    /// The text of the line with its line end.
     pub line: Vec<u8>,
 }
 
@@ -64,13 +65,13 @@ impl SamRecord {
     }
 }
 
-/// The header of the report: references between two other lines. It is empty if no query has
-/// alignments.
+/// The header of the SAM report: a first line, lines of references, and a last line. It is empty if
+/// no query has alignments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SamHeader {
     first: Vec<u8>,
     last: Vec<u8>,
-    /// Lines of the references, without duplicates.
+    /// The lines of all references, without duplicates.
     references: Vec<u8>,
     named: HashSet<Vec<u8>>,
 }
@@ -95,7 +96,7 @@ impl SamHeader {
         SamHeader { first, last, references: Vec::new(), named: HashSet::new() }
     }
 
-    /// Adds a reference, unless it is already there.
+    /// Adds a reference, unless the header has one of the same name.
     pub fn add_reference(&mut self, reference: &SamReference) {
         if !self.named.contains(&reference.name) {
             self.named.insert(reference.name.clone());
@@ -103,8 +104,8 @@ impl SamHeader {
         }
     }
 
-    /// Adds the reference if `line` is the header line of one. Returns false for the line of an
-    /// alignment.
+    /// Adds `line` if it is the header line of a reference that the header lacks. Returns false if
+    /// it is the line of an alignment.
     pub fn add_line(&mut self, line: &[u8]) -> bool {
         let Some(rest) = line.strip_prefix(REFERENCE) else { return false };
         let name = rest.split(|&byte| byte == b'\t').next().unwrap_or_default();
@@ -115,12 +116,12 @@ impl SamHeader {
         true
     }
 
-    /// The lines of the references.
+    /// Returns the lines of the references.
     pub fn reference_lines(&self) -> &[u8] {
         &self.references
     }
 
-    /// All lines; empty without references.
+    /// Returns all lines of the header; nothing without references.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self.named.is_empty() {
             true => Vec::new(),
@@ -129,8 +130,8 @@ impl SamHeader {
     }
 }
 
-/// Sorts the records of all subjects of a query from the order found into the order of printing.
-/// `key` returns the sort key of an element.
+/// Sorts the records of all subjects of a query into the order of printing. They come in the order
+/// of the hit list. `key` returns the sort key of a record.
 pub fn sort_records<T>(options: &Sam, records: &mut [T], key: impl Fn(&T) -> &SamSortKey) {
     if !options.subjects_are_references {
         records.sort_by(|a, b| {
@@ -140,7 +141,8 @@ pub fn sort_records<T>(options: &Sam, records: &mut [T], key: impl Fn(&T) -> &Sa
     }
 }
 
-/// The records of a subject: one for each alignment, or a single one if they have no gaps.
+/// Makes the records of a subject: one for each alignment, or a single one for all alignments of an
+/// ungapped search.
 ///
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
@@ -162,15 +164,15 @@ pub fn subject_records(
     groups.map(record).collect()
 }
 
-/// The alignments of one record; more than one only if they have no gaps.
+/// The alignments of one record; several only after an ungapped search.
 struct Group<'a> {
     oid: u32,
     first: &'a Alignment,
     last: &'a Alignment,
-    /// The e-value of the first alignment outside of a linked set.
+    /// The e-value of the first alignment that is not part of a linked set.
     own_evalue: Option<f64>,
     loci: Vec<Loci>,
-    /// The edits, in the order of the query.
+    /// The edits of all alignments, in the order of the query.
     edits: Vec<Edit>,
 }
 
@@ -222,33 +224,36 @@ impl<'a> Group<'a> {
         let identities = order::count_identities(setup, query, source, self.oid, self.first)?;
         line.extend_from_slice(format!("\t*{}\n", self.tags(identities)).as_bytes());
         let reference = SamReference { name: names[reference].clone(), length: lengths[reference] };
-        // BLAST+ sorts by the e-value that it reads last.
+        // BLAST+ sorts by the e-value of the last alignment.
         let evalue = number::stored_evalue(self.last.evalue);
         Ok(SamRecord { key: SamSortKey { reference, start: self.start(), evalue }, line })
     }
 
-    /// Whether the strands differ; if the alignments are on both, the first one decides.
+    /// Whether query and subject are aligned on different strands. If the alignments differ in
+    /// this, the first one decides.
     fn is_reversed(&self) -> bool {
         self.loci[0].subject_strand() == Some(Strand::Minus)
     }
 
-    /// The range from the first base of any alignment to the last.
+    /// Returns the range of a sequence from the first base of any alignment to the last. `locus`
+    /// selects the sequence.
     fn span(&self, locus: fn(&Loci) -> &Locus) -> Range<u32> {
         let covered = || self.loci.iter().map(|loci| &locus(loci).sequence_range);
         let start = covered().map(|range| range.start).min().unwrap_or(0);
         start..covered().map(|range| range.end).max().unwrap_or(start)
     }
 
-    /// The base of the query that BLAST+ sorts by. It takes the first alignment for the beginning
-    /// and the last for the end; the other way round if the first is on the minus strand.
+    /// Returns the base of the query by which BLAST+ sorts the record. BLAST+ takes the first
+    /// alignment for the beginning and the last one for the end. If the first is on the minus
+    /// strand, it does the reverse.
     fn start(&self) -> u32 {
         let [first, last] = [&self.loci[0], &self.loci[self.loci.len() - 1]];
         let [begin, end] = if self.is_reversed() { [last, first] } else { [first, last] };
         begin.query.sequence_range.start.min(end.query.sequence_range.end - 1)
     }
 
-    /// The CIGAR string along the reference, with the aligned sequence's letters before and after
-    /// as clips.
+    /// Returns the CIGAR string along the reference. `clips` are the numbers of letters of the
+    /// aligned sequence before and after the alignments, which become hard clips.
     fn cigar(&self, options: &Sam, clips: [u32; 2]) -> String {
         let extra =
             if options.subjects_are_references { EditOp::GapInSubject } else { EditOp::GapInQuery };
@@ -277,7 +282,7 @@ impl<'a> Group<'a> {
             .collect()
     }
 
-    /// The query's letters along the subject.
+    /// Returns the query's letters in the direction of the subject.
     fn query_letters(
         &self,
         query: &QueryResult,
@@ -291,7 +296,7 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// The subject's letters along the query.
+    /// Returns the subject's letters in the direction of the query.
     fn subject_letters(
         &self,
         source: &dyn SubjectSource,
@@ -306,8 +311,8 @@ impl<'a> Group<'a> {
         Ok(written(&codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?))
     }
 
-    /// Scores of the first alignment, the number of columns with a gap, and the share of identical
-    /// letters among the others.
+    /// Returns the optional fields of a line. They are the scores of the first alignment, the
+    /// number of columns with a gap, and the percentage of identical letters in the other columns.
     fn tags(&self, identities: usize) -> String {
         let count = |is_gap: bool| {
             let edits = self.edits.iter();
@@ -320,7 +325,7 @@ impl<'a> Group<'a> {
             false => (100.0 * identities as f64 / paired as f64).min(99.99),
         };
         let six = |value| number::general(value, 6, false);
-        // The e-value of a linked set has another tag.
+        // BLAST+ stores the e-value of a linked set under another name, so the line lacks it.
         let evalue = self.own_evalue.map(|value| six(number::stored_evalue(value)));
         let evalue = evalue.map_or_else(String::new, |value| format!("\tEV:f:{value}"));
         let bits = six(self.first.bit_score);

@@ -1,6 +1,6 @@
-//! The description table of the pairwise report: one line for each subject.
+//! Formats the description table of the pairwise report: one line for each subject.
 //!
-//! A row's fields come from the subject alone; the widths of the columns need all rows
+//! A row's fields depend on its subject only. The widths of the columns depend on all rows
 //! (`CShowBlastDefline`, showdefline.cpp).
 
 use fleetblast_engine::hits::SubjectHit;
@@ -16,7 +16,7 @@ use crate::order::SubjectScores;
 use crate::program;
 use crate::text::{self, TEXT_WIDTH};
 
-/// The fields of a row.
+/// The fields of a row of the description table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DescriptionRow {
     /// The scores of the subject.
@@ -25,9 +25,9 @@ pub struct DescriptionRow {
     oid: u32,
     /// Number of alignments of the subject.
     alignments: usize,
-    /// The identifier and the text after it, if they are shown.
+    /// The identifiers that the row shows before the title, with the separators after them.
     name: Vec<u8>,
-    /// The title, tidied, with the blanks before it.
+    /// The tidied title, with any blanks that precede it.
     title: Vec<u8>,
     /// HTML anchor of the subject's alignments.
     anchor: Vec<u8>,
@@ -56,8 +56,8 @@ impl DescriptionRow {
         if show_gis && gi > 0 {
             name.extend_from_slice(format!("gi|{gi}|").as_bytes());
         }
-        // Two blanks follow a gi that is shown. Otherwise only a plain identifier has a blank after
-        // it.
+        // If the row shows a gi, two blanks precede the title. Otherwise `identifier` appends any
+        // blank.
         let mut title = if name.is_empty() { Vec::new() } else { b"  ".to_vec() };
         if let Some(id) = shown.filter(|id| !is_bare_number(id)) {
             name.extend(identifier(id, show_gis));
@@ -74,7 +74,7 @@ impl DescriptionRow {
         })
     }
 
-    /// Appends the text column: 68 wide, longer text cut.
+    /// Appends the text column, which is 68 columns wide. Longer text is cut.
     fn text(&self, setup: &Setup, rank: usize, out: &mut Vec<u8>) {
         let html = setup.output.html;
         let link = if html {
@@ -102,7 +102,7 @@ impl DescriptionRow {
     }
 }
 
-/// An identifier in the table, with the blank after it if there is one.
+/// Formats an identifier for the table, with the blank after it if there is one.
 fn identifier(id: &SeqId, show_gis: bool) -> Vec<u8> {
     if let SeqId::Local(local) = id {
         let mut text = local.text();
@@ -119,7 +119,7 @@ fn identifier(id: &SeqId, show_gis: bool) -> Vec<u8> {
     text
 }
 
-/// Widths of the columns.
+/// Widths of the columns of numbers.
 struct Widths {
     bits: usize,
     total: usize,
@@ -127,12 +127,12 @@ struct Widths {
     linked: usize,
 }
 
-/// The optional columns, besides score and e-value.
+/// Selects the optional columns, besides score and e-value.
 #[derive(Clone, Copy)]
 struct OptionalColumns {
-    /// Total score, coverage and identity.
+    /// Whether the table shows total score, coverage and identity.
     totals: bool,
-    /// Number of alignments in the linked set.
+    /// Whether the table shows the number of alignments in the linked set.
     sets: bool,
 }
 
@@ -144,8 +144,9 @@ impl OptionalColumns {
 }
 
 impl Widths {
-    /// Measures the columns. `all` means that `rows` are all subjects found: then, if the last row
-    /// has the widest total, BLAST+ uses its width for the column of bit scores.
+    /// Measures the columns. `all` says that `rows` include all subjects of the query. In that
+    /// case, if the last row has the widest total, BLAST+ takes its width for the column of bit
+    /// scores.
     fn measure(rows: &[&DescriptionRow], all: bool) -> Self {
         let (bits, total, evalue) = ("(Bits)".len(), "Total".len(), "Value".len());
         let mut widths = Self { bits, total, evalue, linked: "N".len() };
@@ -164,8 +165,8 @@ impl Widths {
     }
 }
 
-/// Appends the table: the best `-num_descriptions` of `rows`, which are in the order of printing.
-/// Appends nothing, not even the heading, if that is 0.
+/// Appends the table of the best `-num_descriptions` subjects. `rows` has all subjects in the order
+/// of printing. If the number is 0, nothing is appended, not even the heading.
 pub fn description_table(
     setup: &Setup,
     query: &QueryResult,
@@ -185,8 +186,8 @@ pub fn description_table(
     lines(setup, query, shown, &widths, out);
 }
 
-/// Appends the table in two parts: subjects that the model was made from, and others. Shows the
-/// best subjects until they have `-num_descriptions` alignments together, but at least one subject.
+/// Appends the table in two parts: subjects from which the model was made, and others. Shows the
+/// best subjects until they have `-num_descriptions` alignments in total, but at least one subject.
 fn two_tables(
     setup: &Setup,
     query: &QueryResult,
@@ -212,7 +213,7 @@ fn two_tables(
     lines(setup, query, &new, &Widths::measure(&new, true), out);
 }
 
-/// Appends the lines of subjects.
+/// Appends one line for each subject of `rows`.
 fn lines(
     setup: &Setup,
     query: &QueryResult,
@@ -262,7 +263,7 @@ fn heading(widths: &Widths, more: OptionalColumns, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Appends the columns of numbers and the line end.
+/// Appends the columns of numbers of a row, and the line end.
 fn values(
     setup: &Setup,
     query: &QueryResult,
@@ -299,7 +300,7 @@ fn values(
     if more.totals {
         let identity = (0.5 + row.scores.percent_identity) as u32;
         blanks(2, out);
-        // The sign does not count for the width.
+        // BLAST+ does not count the per cent sign as part of the width.
         cell(&format!("{identity}%"), "Max ident".len() + 1, out);
     }
     out.push(b'\n');

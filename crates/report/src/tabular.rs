@@ -1,4 +1,4 @@
-//! The tabular formats: 6, 7 and 10 (tabular.cpp).
+//! Formats the tabular formats: 6, 7 and 10 (tabular.cpp).
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_seq::frame::Strand;
@@ -18,7 +18,7 @@ use crate::unique_coverage;
 
 const NOT_AVAILABLE: &[u8] = b"N/A";
 
-/// Appends the comment lines before a query's rows in format 7. `rows` is their number.
+/// Appends the comment lines before a query's rows in format 7. `rows` is the number of rows.
 pub fn query_comments(
     setup: &Setup,
     query: &QueryResult,
@@ -45,12 +45,12 @@ pub fn query_comments(
     }
 }
 
-/// Appends the last line of format 7.
+/// Appends the last line of format 7, which states the number of queries.
 pub fn final_comment(queries: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("# BLAST processed {queries} queries\n").as_bytes());
 }
 
-/// Appends the rows of a subject.
+/// Appends one row for each alignment of a subject.
 pub fn subject_rows(
     setup: &Setup,
     query: &QueryResult,
@@ -74,7 +74,7 @@ pub fn subject_rows(
             .then(|| unique_coverage::count_uniquely_covered(query, hit)),
     };
     let shows_search_counts = program::rows_show_search_counts(setup.params, columns);
-    // Without masks both counts are equal.
+    // Without masks the count of the search equals that of the report.
     let counts = shows_search_counts && !source.masks(hit.oid).is_empty();
     for alignment in &hit.alignments {
         let mut pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
@@ -109,7 +109,7 @@ pub fn subject_id(
     Ok(id::format_id_list(&SubjectNames::read(setup, source, oid)?.tabular_ids()))
 }
 
-/// Values that are the same in all rows of a subject.
+/// The values that are the same in all rows of a subject.
 struct Row<'a> {
     query: &'a QueryResult<'a>,
     query_ids: Vec<SeqId>,
@@ -120,10 +120,11 @@ struct Row<'a> {
     covered: usize,
     /// Whether `qcovhsp` counts bases of a translated query.
     covers_bases: bool,
-    /// Bases of the query covered if each base of the subject counts once.
+    /// Number of bases of the query covered if each base of the subject counts once; `None` for
+    /// proteins.
     uniquely_covered: Option<usize>,
-    /// The length of the query in `qlen`, `qcovs`, and `qcovhsp` that counts bases: with
-    /// `-query_loc` the length of the range as typed, even beyond the query's end.
+    /// The length of the query for `qlen`, `qcovs`, and `qcovhsp` if that counts bases. With
+    /// `-query_loc` it is the length of the range as typed, even beyond the query's end.
     query_length: usize,
 }
 
@@ -180,7 +181,7 @@ impl Row<'_> {
         }
     }
 
-    /// The columns with numbers.
+    /// Formats a column that shows a number.
     fn value(&self, column: Column, alignment: &Alignment, pair: &AlignmentRows) -> String {
         use Column as C;
         let columns = pair.column_count() - pair.overhang_columns;
@@ -204,8 +205,8 @@ impl Row<'_> {
             C::Length => columns.to_string(),
             C::PercentIdentity => format!("{:.3}", share(pair.identities)),
             C::Identities => pair.identities.to_string(),
-            // A residue that a database stores as a gap counts twice opposite a gap; BLAST+ then
-            // prints a negative number.
+            // A database can store a gap character as a residue. Opposite a gap it counts as
+            // identical and as a gap, so BLAST+ prints a negative number.
             C::Mismatches => (columns as i64 - pair.identities as i64 - gaps as i64).to_string(),
             C::Positives => pair.count_positives(&self.positives).to_string(),
             C::PercentPositives => format!("{:.2}", share(pair.count_positives(&self.positives))),
@@ -226,7 +227,8 @@ impl Row<'_> {
         }
     }
 
-    /// The titles of all definition lines; only databases have them.
+    /// Returns the titles of all definition lines, `N/A` for a missing one. FASTA subjects have a
+    /// single `N/A`.
     fn titles(&self) -> Vec<&[u8]> {
         if self.subject.is_from_fasta {
             return vec![NOT_AVAILABLE];
@@ -236,7 +238,7 @@ impl Row<'_> {
     }
 }
 
-/// The strand of the subject.
+/// Returns the text of the column `sstrand`.
 fn strand(pair: &AlignmentRows) -> &'static [u8] {
     match pair.loci.tabular_strand() {
         Some(Strand::Plus) => b"plus",
@@ -245,7 +247,7 @@ fn strand(pair: &AlignmentRows) -> &'static [u8] {
     }
 }
 
-/// One of the forms of a sequence's identifiers.
+/// Appends a sequence's identifiers in the form that the column shows.
 fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
     use Column as C;
     let chosen = id::choose_text_id(ids);
@@ -262,7 +264,8 @@ fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
     out.extend(text);
 }
 
-/// The BTOP string: numbers of equal columns, and pairs of different letters: `65A-67ST3`.
+/// Appends the BTOP string: numbers of equal columns, and pairs of different letters, such as
+/// `65A-67ST3`.
 fn btop(pair: &AlignmentRows, out: &mut Vec<u8>) {
     let mut equal = 0;
     let flush = |equal: &mut usize, out: &mut Vec<u8>| {

@@ -1,4 +1,4 @@
-//! The columns of a subject's taxa (`x_SetTaxInfo`, `x_SetTaxInfoAll`, tabular.cpp).
+//! Formats the columns that show a subject's taxa (`x_SetTaxInfo`, `x_SetTaxInfoAll`, tabular.cpp).
 
 use std::collections::BTreeSet;
 
@@ -12,28 +12,28 @@ use crate::names::SubjectNames;
 use Column as C;
 
 const NOT_AVAILABLE: &[u8] = b"N/A";
-/// Placeholder names of groups.
+/// Names of groups that mean that a taxon has no group.
 const NO_GROUPS: [&[u8]; 2] = [b"-", b"unclassified"];
 
 /// The values of a subject's taxonomy columns.
 #[derive(Debug, Default)]
 pub struct Taxonomy {
-    /// The first taxid that is known.
+    /// The taxid of the first definition line that has one.
     one: Option<i64>,
-    /// Names of the first taxon that is known.
+    /// The names of the taxon with that taxid, if a column shows them.
     of_one: Option<TaxonNames>,
     all: BTreeSet<i64>,
-    /// Names in the order of the taxids. A taxon without names has no entry, unless taxids are
-    /// shown, too.
+    /// Names in the order of the taxids. A taxon without names has the entry `N/A` if a column
+    /// shows taxids, and no entry otherwise.
     scientific: Vec<Vec<u8>>,
     common: Vec<Vec<u8>>,
-    /// Names without duplicates, in byte order.
+    /// Names of groups without duplicates, in byte order.
     blast: BTreeSet<Vec<u8>>,
     kingdoms: BTreeSet<Vec<u8>>,
 }
 
 impl Taxonomy {
-    /// Looks up the values that `columns` show of a subject.
+    /// Looks up a subject's values for the taxonomy columns among `columns`.
     ///
     /// # Errors
     /// If the taxonomy database is damaged.

@@ -1,4 +1,4 @@
-//! Text in reports: wrapping to lines, escaping for HTML and XML, and titles as NCBI tidies them.
+//! Wraps text to lines, wraps titles as NCBI does, and escapes text for HTML and XML.
 
 use fleetblast_seq::convert::is_space;
 
@@ -7,11 +7,11 @@ use crate::error::ReportError;
 /// Width of the text column of the prologue, the query line and the description table.
 pub const TEXT_WIDTH: usize = 68;
 
-/// Appends `text` wrapped to lines of at most `width` columns, each with its line end; nothing for
-/// an empty text.
+/// Appends `text` wrapped to lines of at most `width` columns, each with its line end. Appends
+/// nothing for an empty text.
 ///
-/// With `html` the text is encoded: entities are one column wide, and lines can break at other
-/// characters (`NStr::Wrap`, ncbistr.cpp).
+/// With `html` the text is already encoded as HTML: entities are one column wide, and lines can
+/// break at more characters (`NStr::Wrap`, ncbistr.cpp).
 pub fn wrap(text: &[u8], width: usize, html: bool, out: &mut Vec<u8>) {
     let mut at = 0;
     while at < text.len() {
@@ -22,7 +22,7 @@ pub fn wrap(text: &[u8], width: usize, html: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Quality of a place for a line break, worst first.
+/// The kind of place of a line break, worst first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Break {
     Forced,
@@ -39,12 +39,13 @@ struct Line {
 }
 
 impl Line {
-    /// Finds the first line of `text`; `before` is the character in front of it.
+    /// Finds the first line of `text`. `before` is the character that precedes `text`.
     fn find(text: &[u8], width: usize, html: bool, before: Option<u8>) -> Self {
         let mut best: Option<(usize, Break)> = None;
         let (mut at, mut column) = (0, 0);
         if !html {
-            // Bounded by the line: otherwise each line would scan the rest of the title.
+            // The search stays within the line. Otherwise each line would scan the rest of the
+            // title.
             let line = &text[..text.len().min(width + 1)];
             let end = line.iter().position(|&c| c == b'\n').unwrap_or(text.len());
             if end <= width {
@@ -86,7 +87,7 @@ impl Line {
         Self { length, kind }
     }
 
-    /// Number of bytes after the line that are left out.
+    /// Returns the number of bytes after the line that the output omits.
     fn skip(&self, rest: &[u8], html: bool) -> usize {
         if html {
             return usize::from(matches!(self.kind, Break::Space | Break::Newline)).min(rest.len());
@@ -102,7 +103,8 @@ impl Line {
     }
 }
 
-/// Records a place for a break unless a better one is known; of equal ones the last wins.
+/// Stores a place for a break in `best`, unless a better one is known. Of equal places the last
+/// wins. `first` is the last position that is too early for a break.
 fn offer(best: &mut Option<(usize, Break)>, kind: Break, place: usize, first: usize) {
     if place > first && best.is_none_or(|(_, known)| kind >= known) {
         *best = Some((place, kind));
@@ -117,15 +119,16 @@ fn breaks_after(c: u8, html: bool) -> bool {
     if html { c.is_ascii_punctuation() } else { c == b'-' }
 }
 
-/// Position of the semicolon of an entity that starts at `at`; `at` for a lone ampersand.
+/// Returns the position of the semicolon of an entity that starts at `at`; returns `at` for a lone
+/// ampersand.
 fn end_of_entity(text: &[u8], at: usize) -> usize {
     let name =
         text[at + 1..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'#').count();
     if text.get(at + 1 + name) == Some(&b';') { at + 1 + name } else { at }
 }
 
-/// Appends a subject's title, broken after the first blank at or beyond every 60th character; the
-/// blank stays (`s_WrapOutputLine`, showalign.cpp).
+/// Appends a subject's title with line breaks. A line ends after the first blank at or beyond every
+/// 60th character, and keeps this blank (`s_WrapOutputLine`, showalign.cpp).
 pub fn wrap_title(title: &[u8], out: &mut Vec<u8>) {
     const WIDTH: usize = 60;
     let long = title.len() > WIDTH;
@@ -140,7 +143,7 @@ pub fn wrap_title(title: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Encodes text for HTML: `&`, `<`, `>` and `"` as entities.
+/// Encodes text for HTML: replaces `&`, `<`, `>` and `"` by entities.
 pub fn escape_html(text: &[u8]) -> Vec<u8> {
     let mut encoded = Vec::with_capacity(text.len());
     for &c in text {
@@ -157,14 +160,14 @@ pub fn escape_html(text: &[u8]) -> Vec<u8> {
 
 /// Appends text to XML, up to its first zero byte.
 ///
-/// `&`, `<`, `>`, `'` and `"` become entities, control characters `#`, and characters above ASCII
-/// (the text is UTF-8) their Latin-1 byte.
+/// Replaces `&`, `<`, `>`, `'` and `"` by entities, control characters by `#`, and UTF-8 characters
+/// above ASCII by their Latin-1 byte.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1;
 /// BLAST+ fails too.
 pub fn append_escaped_xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportError> {
-    // BLAST+ treats it as a C string.
+    // BLAST+ treats the text as a C string.
     let text = text.split(|&c| c == 0).next().unwrap_or_default();
     let failed = || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned() };
     for c in std::str::from_utf8(text).map_err(|_| failed())?.chars() {
@@ -182,7 +185,7 @@ pub fn append_escaped_xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportEr
     Ok(())
 }
 
-/// The first word of a text: up to the first blank.
+/// Returns the first word of a text, up to the first blank.
 pub fn first_word(text: &[u8]) -> &[u8] {
     text.split(|&c| c == b' ').next().unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! Titles as `CDeflineGenerator` (create_defline.cpp) makes them: for the description table, for
-//! queries in XML, for subjects read from FASTA and for `blastdbcmd -long_seqids`.
+//! Generates titles of sequences as `CDeflineGenerator` (create_defline.cpp) does. The description
+//! table, queries in XML, subjects read from FASTA and `blastdbcmd -long_seqids` show them.
 //!
 //! BLAST+ knows only [`TitleFacts`] about a sequence, so the generator's rules for molecules,
 //! features, keywords and kinds of organisms never apply.
@@ -12,17 +12,18 @@ use std::borrow::Cow;
 use encoding_rs::WINDOWS_1252;
 use fleetblast_seq::id::{SeqId, TextKind};
 
-/// Title of a protein that has no title, and no identifier that gives one.
+/// Title of a protein that has neither a title nor an identifier from which a title can be made.
 pub const UNNAMED_PROTEIN_TITLE: &[u8] = b"unnamed protein product";
-/// Bytes that are removed at the end of a stored title.
+/// Bytes that [`trimmed`] removes at the end of a stored title.
 const TRAILING: &[u8] = b".,;~ ";
-/// Prefix of the titles of third-party annotation.
+/// Prefix of titles of third-party annotation.
 const THIRD_PARTY: &[u8] = b"TPA: ";
-/// First letters of RefSeq accessions of nucleotides. A protein with one is not called [`PROTEIN`].
+/// Prefixes of RefSeq accessions of nucleotides. A protein with such an accession is not named
+/// after a protein.
 const CHROMOSOMES_AND_NONCODING: [&[u8]; 3] = [b"AC_", b"NC_", b"NR_"];
 const MESSENGERS: [&[u8]; 2] = [b"NM_", b"XM_"];
 
-/// All properties of a sequence on which its generated title depends.
+/// The properties of a sequence that determine its generated title.
 #[derive(Clone, Copy, Debug)]
 pub struct TitleFacts<'a> {
     /// The stored title, empty if there is none.
@@ -31,14 +32,16 @@ pub struct TitleFacts<'a> {
     pub ids: &'a [SeqId],
     /// Whether the sequence is a protein.
     pub is_protein: bool,
-    /// Title of a protein without any other name.
+    /// Title of a protein for which neither the stored title nor the identifiers give one.
     pub fallback_title: &'a [u8],
-    /// Scientific name of its taxon: `None` without a taxid, empty for a taxon without a name.
+    /// Scientific name of the sequence's taxon: `None` without a taxid, empty for a taxon without a
+    /// name.
     pub organism: Option<&'a [u8]>,
 }
 
 impl TitleFacts<'_> {
-    /// Generates the title: the stored one, tidied, or one made from identifiers and organism.
+    /// Generates the title. It is the stored title, tidied, or else one made from identifiers and
+    /// organism.
     pub fn generate(&self) -> Vec<u8> {
         let stored = trimmed(self.title, TRAILING);
         let mut title = in_utf8(stored).into_owned();
@@ -67,7 +70,7 @@ impl TitleFacts<'_> {
         }
         let organism = self.organism.unwrap_or_default();
         let has = |prefixes: &[&[u8]]| self.ids.iter().any(|id| is_accession_of(id, prefixes));
-        // An mRNA accession without features counts as a nucleotide in reports only.
+        // An mRNA accession counts as a nucleotide in reports only, which give a fallback title.
         let is_nucleotide =
             has(&CHROMOSOMES_AND_NONCODING) || has(&MESSENGERS) && !self.fallback_title.is_empty();
         let title = match self.is_protein && !is_nucleotide {
@@ -85,7 +88,7 @@ impl TitleFacts<'_> {
     }
 }
 
-/// Removes trailing bytes that are in `marks`, unless the text has no others.
+/// Removes trailing bytes that are in `marks`. A text that consists of such bytes stays as it is.
 fn trimmed<'a>(text: &'a [u8], marks: &[u8]) -> &'a [u8] {
     let end = text.iter().rposition(|c| !marks.contains(c)).map_or(text.len(), |last| last + 1);
     &text[..end]
@@ -96,12 +99,14 @@ fn without_blanks(text: &[u8]) -> &[u8] {
     &text[text.iter().take_while(|&&c| c == b' ').count()..]
 }
 
-/// Whether sequences with this identifier keep the case of a generated title.
+/// Whether the first letter of a generated title keeps its case if the sequence has this
+/// identifier.
 fn names_itself(id: &SeqId) -> bool {
     matches!(id, SeqId::Pdb { .. } | SeqId::Patent { .. })
 }
 
-/// Whether the identifier is an accession of six or nine digits after one of these prefixes.
+/// Whether the identifier is an accession that consists of one of these prefixes and six digits.
+/// After a prefix of messenger RNA it may have nine digits.
 fn is_accession_of(id: &SeqId, prefixes: &[&[u8]]) -> bool {
     let SeqId::Text { kind, accession, .. } = id else { return false };
     use TextKind::{Gpipe, NamedAnnotTrack, Pir, Prf, SwissProt};
@@ -143,13 +148,14 @@ fn in_utf8(title: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text.into_owned().into_bytes())
 }
 
-/// Makes a title from identifiers, if their kinds allow it.
+/// Makes a title from a PDB or patent identifier, if there is one.
 fn from_ids(ids: &[SeqId]) -> Option<Vec<u8>> {
     let last_chain = ids.iter().rev().find_map(|id| match id {
         SeqId::Pdb { chain, .. } => Some(chain),
         _ => None,
     });
-    // A PDB entry without a chain has no title of this kind, whatever else it is.
+    // A PDB entry without a chain gets no title from identifiers, even if it has a patent
+    // identifier.
     if let Some(chain) = last_chain {
         return (!chain.is_empty()).then(|| [b"Chain ", &chain[..]].concat());
     }
@@ -162,7 +168,8 @@ fn from_ids(ids: &[SeqId]) -> Option<Vec<u8>> {
     })
 }
 
-/// Removes prefixes that name kinds of records: each at most once, in this order.
+/// Removes prefixes that name kinds of database records, such as `TPA:`. Tries each prefix once, in
+/// this order.
 fn without_prefixes(title: &[u8]) -> &[u8] {
     const PREFIXES: [&[u8]; 12] = [
         b"MAG ",
@@ -187,13 +194,14 @@ fn without_prefixes(title: &[u8]) -> &[u8] {
     without_blanks(rest)
 }
 
-/// Squeezes blanks, and removes blanks around parentheses, commas and semicolons
-/// (`x_CleanAndCompress`). A last byte above ASCII is lost.
+/// Replaces runs of blanks by one blank, and removes blanks inside parentheses and before commas
+/// and semicolons (`x_CleanAndCompress`). Drops a last byte above ASCII.
 fn squeezed(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let end = text.iter().rposition(|&c| c != b' ').map_or(0, |last| last + 1);
     let Some((&first, rest)) = without_blanks(&text[..end]).split_first() else { return out };
-    // `held` is written next, unless it ends the text; `seen` decides how the next byte is handled.
+    // `held` is the byte to write next; a blank or non-ASCII byte at the end is dropped. `seen`
+    // decides how the next byte is handled.
     let (mut held, mut seen) = (first, first);
     let mut rest = rest.iter().copied().peekable();
     while let Some(next) = rest.next() {
@@ -250,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Goldens: `Iteration_query-def` of `blastp -query q.fa -db any -outfmt 5`, by title.
+    /// Expected values: `Iteration_query-def` of `blastp -query q.fa -db any -outfmt 5`, by title.
     #[test]
     fn titles_are_tidied() {
         for (title, expected) in [
@@ -312,7 +320,7 @@ mod tests {
         }
     }
 
-    /// Goldens: the title after `> ` of `blastp -query s.fa -subject s.fa`.
+    /// Expected values: the title after `> ` of `blastp -query s.fa -subject s.fa`.
     #[test]
     fn titles_above_ascii_are_in_utf8_and_lose_their_last_byte() {
         for (title, expected) in [
@@ -348,7 +356,8 @@ mod tests {
         fleetblast_seq::id::parse_fasta_ids(text.as_bytes()).unwrap()
     }
 
-    /// Goldens: the description table of `blastp`, with and without taxids and a taxonomy database.
+    /// Expected values: the description table of `blastp`, with and without taxids and a taxonomy
+    /// database.
     #[test]
     fn third_parties_and_organisms_show_in_titles_of_proteins() {
         let human: Option<&[u8]> = Some(b"Homo sapiens");
@@ -389,7 +398,7 @@ mod tests {
         }
     }
 
-    /// Goldens: the description table of `blastn`.
+    /// Expected values: the description table of `blastn`.
     #[test]
     fn bases_without_a_title_are_named_after_their_organism() {
         for (name, title, organism, expected) in [

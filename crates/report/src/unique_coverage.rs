@@ -1,5 +1,5 @@
-//! The share of the query that a subject covers if each base of the subject counts once: the column
-//! `qcovus` (`GetUniqSeqCoverage`, align_format_util.cpp).
+//! Computes the share of the query that a subject covers if each base of the subject counts once,
+//! for the column `qcovus` (`GetUniqSeqCoverage`, align_format_util.cpp).
 
 use std::ops::Range;
 
@@ -8,8 +8,9 @@ use fleetblast_engine::hits::{Alignment, SubjectHit};
 use crate::model::QueryResult;
 use crate::pair::residues;
 
-/// Counts the bases of the query opposite bases of the subject that no earlier alignment covers. A
-/// range of these bases that begins or ends opposite a gap of the query is not counted.
+/// Counts the bases of the query that are aligned to bases of the subject which no earlier
+/// alignment covers. It skips a range of such bases that begins or ends opposite a gap in the
+/// query.
 pub fn count_uniquely_covered(query: &QueryResult, hit: &SubjectHit) -> usize {
     let (mut seen, mut covered) = (Vec::new(), Vec::new());
     let origin = query.extent().searched_range.start;
@@ -28,8 +29,8 @@ pub fn count_uniquely_covered(query: &QueryResult, hit: &SubjectHit) -> usize {
                 let [first, last] = ends.map(|base| opposite(alignment, base));
                 let range = match (first, last) {
                     (Some(first), Some(last)) => place(first..last + 1),
-                    // BLAST+ makes its end precede its start. Its start decides where it is
-                    // inserted.
+                    // In BLAST+ the end of such a range precedes its start, and the start decides
+                    // where it is inserted.
                     (Some(base), None) | (None, Some(base)) => place(base..base + 1).start..0,
                     (None, None) => Range { start: u32::MAX, end: 0 },
                 };
@@ -41,7 +42,7 @@ pub fn count_uniquely_covered(query: &QueryResult, hit: &SubjectHit) -> usize {
     covered.iter().map(ExactSizeIterator::len).sum()
 }
 
-/// The parts of a range outside of `others`, which ascend and do not overlap.
+/// Returns the parts of a range that lie outside of `others`, which ascend and do not overlap.
 fn beyond(range: &Range<u32>, others: &[Range<u32>]) -> Vec<Range<u32>> {
     let mut parts = Vec::new();
     let mut from = range.start;
@@ -63,8 +64,9 @@ fn beyond(range: &Range<u32>, others: &[Range<u32>]) -> Vec<Range<u32>> {
 
 /// Adds a range to ranges that ascend and do not overlap, and joins those that touch.
 ///
-/// Ranges whose end precedes their start disturb the order. To get BLAST+'s result nevertheless,
-/// the search is that of `std::lower_bound` (`CRangeCollection`, range_coll.hpp).
+/// A range whose end precedes its start disturbs this order. The result then depends on the search
+/// algorithm, so this is that of `std::lower_bound`, as in BLAST+ (`CRangeCollection`,
+/// range_coll.hpp).
 fn add(ranges: &mut Vec<Range<u32>>, range: Range<u32>) {
     let at = ending_after(ranges, 0, range.start.saturating_sub(1));
     let Some(first) = ranges.get_mut(at).filter(|first| first.start <= range.end) else {
@@ -87,7 +89,7 @@ fn add(ranges: &mut Vec<Range<u32>>, range: Range<u32>) {
     }
 }
 
-/// The first range, from index `from` on, that ends after a position.
+/// Returns the index of the first range, from index `from` on, that ends after a position.
 fn ending_after(ranges: &[Range<u32>], from: usize, position: u32) -> usize {
     let (mut first, mut length) = (from, ranges.len() - from);
     while length > 0 {
@@ -102,7 +104,8 @@ fn ending_after(ranges: &[Range<u32>], from: usize, position: u32) -> usize {
     first
 }
 
-/// The letter of the query opposite a letter of the subject; `None` opposite a gap.
+/// Returns the position of the query letter that is aligned to a letter of the subject; `None` if
+/// that letter is opposite a gap.
 fn opposite(alignment: &Alignment, letter: u32) -> Option<u32> {
     let (mut query, mut subject) = (alignment.query.start, alignment.subject.start);
     for edit in &alignment.edits {

@@ -1,4 +1,4 @@
-//! BLAST XML (format 5; blastxml_format.cpp).
+//! Formats BLAST XML (format 5; blastxml_format.cpp).
 
 use std::ops::Range;
 
@@ -14,7 +14,8 @@ use crate::papers::Paper;
 use crate::program;
 use crate::text;
 
-/// Appends the text before the first query, which it names.
+/// Appends the text before the first query: program, databases, parameters, and the names of the
+/// first query.
 pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     let parameters = program::xml_parameters(setup)?;
     out.extend_from_slice(
@@ -55,7 +56,7 @@ pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), Report
     Ok(())
 }
 
-/// Appends a subject. `rank` is its place in the list, from 1.
+/// Appends a subject and its alignments. `rank` is the subject's place in the list, from 1.
 pub fn subject_block(
     setup: &Setup,
     query: &QueryResult,
@@ -117,18 +118,19 @@ fn hsp(
     Ok(())
 }
 
-/// The query's letters, `X` where they are masked, even if only for the look-up table.
+/// Returns the query's row with `X` in place of masked letters, even if only the look-up table is
+/// masked.
 ///
-/// BLAST+ walks along the gapless pieces of the alignment and the masks (`s_MaskQuerySeq`,
-/// blastfmtutil.cpp). A mask that begins before the alignment is ignored. If a mask ends at the end
-/// of a piece, the next mask counts only from the next piece on.
+/// BLAST+ walks along the masks and the runs of columns that the edits describe (`s_MaskQuerySeq`,
+/// blastfmtutil.cpp). It ignores a mask that begins before the alignment. If a mask ends at the end
+/// of a run, the next mask counts only from the next run on.
 fn masked_query(masks: &[Range<u32>], pair: &AlignmentRows) -> Vec<u8> {
     let mut row = pair.query_row.clone();
     let ignored = masks.iter().filter(|mask| pair.loci.query.starts_inside(mask)).count();
     let masks = pair.masked_query_columns(masks).split_off(ignored);
     let mut masks = masks.into_iter().peekable();
     let mut piece_start = 0;
-    // An alignment without any pair has an edit of length 0.
+    // An alignment without columns has an edit of length 0.
     for edit in pair.edits.iter().filter(|edit| edit.len > 0) {
         let last = piece_start + edit.len as usize - 1;
         while let Some(mask) = masks.peek().filter(|mask| mask.start.max(piece_start) <= last) {
@@ -147,7 +149,7 @@ fn masked_query(masks: &[Range<u32>], pair: &AlignmentRows) -> Vec<u8> {
     row
 }
 
-/// Cuts a double to six digits before it is formatted.
+/// Formats a double after rounding it to six digits.
 fn six_digits(value: f64) -> String {
     let cut = number::general(value, 6, false);
     cut.parse().map_or(cut, number::posix)

@@ -1,5 +1,5 @@
-//! A row of a table that compares FleetBLAST with BLAST+: the measurement of a kind of search, and
-//! its requirement.
+//! Measures and prints rows of tables that compare FleetBLAST with BLAST+. A row is for a kind of
+//! search and has a requirement.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use super::{Sample, measure, median, words};
 use crate::error::Result;
 use crate::process::Tool;
 
-/// Requirement for a kind of search.
+/// The requirement on FleetBLAST's speed and memory in a kind of search.
 pub(super) struct Requirement {
     pub(super) name: &'static str,
-    /// Least speed relative to BLAST+, and the speed to aim for.
+    /// Required speed relative to BLAST+, and the speed to aim for.
     pub(super) must: f64,
     pub(super) goal: f64,
-    /// Most memory relative to BLAST+.
+    /// Maximal memory relative to BLAST+.
     pub(super) memory: f64,
 }
 
-/// Prints the head of the table.
+/// Prints the headings of the table.
 pub(super) fn print_head() {
     println!(
         "\n{:<34}{:>10}{:>13}{:>8}{:>7}{:>7}{:>18}",
@@ -26,7 +26,8 @@ pub(super) fn print_head() {
 }
 
 impl Requirement {
-    /// Prints the row; returns true if all outputs were the same.
+    /// Prints the row, with a mark if it misses the requirement. Returns true if all outputs were
+    /// the same.
     pub(super) fn print(&self, theirs: &[Sample], ours: &[Sample]) -> bool {
         let mut outputs = theirs.iter().chain(ours).map(|sample| sample.output);
         let first = outputs.next();
@@ -49,9 +50,8 @@ impl Requirement {
     }
 }
 
-/// Measures a search in rounds. Each round runs FleetBLAST and BLAST+, with several threads in both
-/// modes, since the other may be faster. Returns the samples of BLAST+'s better mode, and
-/// FleetBLAST's.
+/// Measures a search in rounds. Each round runs FleetBLAST and BLAST+. With several threads it runs
+/// BLAST+ in both of its modes. Returns the samples of BLAST+'s faster mode, and FleetBLAST's.
 pub(super) fn interleaved(
     name: &str,
     (oracle, tested): (&Tool, &Tool),
@@ -85,7 +85,7 @@ fn wall(samples: &[Sample]) -> f64 {
     median(samples.iter().map(|sample| sample.wall).collect())
 }
 
-/// Median of the peak memory, in megabytes.
+/// Returns the largest peak memory of the samples, in megabytes.
 fn memory(samples: &[Sample]) -> f64 {
     samples.iter().map(|sample| sample.memory).max().unwrap_or(0) as f64 / 1e6
 }

@@ -1,5 +1,5 @@
-//! `difftest bench --blastn`: kinds of nucleotide searches, each compared with the fastest way to
-//! run BLAST+.
+//! `difftest bench --blastn`: measures kinds of nucleotide searches, each compared with the fastest
+//! way to run BLAST+.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,27 +15,27 @@ use crate::rng::Draw;
 use crate::workspace::{Source, Workspace};
 use fastrand::Rng;
 
-/// Genomes from which queries are made. More of them would show in the measured peak memory,
-/// because a child starts out with the tester's.
+/// Number of genomes from which queries are made. More of them would show in the measured peak
+/// memory, because a child starts out with the tester's memory.
 const RECORDS: usize = 1;
-/// Most bases of the genome that is a query.
+/// Maximal number of bases of the genome that is a query.
 const GENOME: usize = 4_500_000;
-/// Number and length of reads.
+/// Number and length in bases of reads, of primers, and of short queries.
 const READS: (usize, usize) = (100_000, 150);
 const PRIMERS: (usize, usize) = (1_000, 20);
 const SHORT: (usize, usize) = (1, 1_000);
-/// Searches whose size grows, by the filter that selects them.
+/// Name by which `--filter` selects the searches whose size grows.
 const GROWTH: &str = "growth";
-/// Searches of more and more genomes, by the filter that selects them.
+/// Name by which `--filter` selects the searches of growing numbers of genomes.
 const GENOMES: &str = "genomes growth";
-/// Tasks of searches whose size grows, and the number of reads in the largest.
+/// Tasks of the searches whose size grows, and the number of reads in the largest search.
 const GROWING: [(&str, usize); 2] = [("megablast", READS.0), ("blastn", READS.0 / 10)];
-/// Bases per range of a genome; growing searches take more and more of these ranges.
+/// Number of bases in a range of a genome. Growing searches use growing numbers of these ranges.
 const STRETCH: usize = 50_000;
-/// In reads, one base in this many is replaced.
+/// In reads, one in this many bases is replaced.
 const ERRORS: usize = 100;
 
-/// A kind of search in the table.
+/// A row of the table: a kind of search and its requirement.
 struct Row {
     bar: Requirement,
     query: &'static str,
@@ -68,8 +68,8 @@ const fn row(
     Row { bar: Requirement { name, must, goal, memory: 1.0 }, query, task, threads, rounds }
 }
 
-/// Measures and prints the rows; returns true if all outputs of a kind were the same and no row
-/// grows beyond its limit.
+/// Measures and prints the rows. Returns true if all outputs of a row were the same, and if the
+/// time per HSP does not grow too much with the number of genomes.
 pub(super) fn run(workspace: &Workspace, source: &Source, options: &BenchOptions) -> Result<bool> {
     let BenchOptions { filter, tools, .. } = options;
     let filter = filter.as_deref().unwrap_or_default();
@@ -98,7 +98,7 @@ pub(super) fn run(workspace: &Workspace, source: &Source, options: &BenchOptions
     Ok(same)
 }
 
-/// Searches of growing numbers of reads, up to `count`, against all genomes.
+/// Makes searches of growing numbers of reads, up to `count`, against all genomes.
 fn more_reads(count: usize, dir: &Path) -> Result<Vec<Search>> {
     let all = fasta::read(&dir.join("q/reads.fa"), count)?;
     let search = |(number, part)| {
@@ -110,8 +110,8 @@ fn more_reads(count: usize, dir: &Path) -> Result<Vec<Search>> {
     PARTS.into_iter().enumerate().map(search).collect()
 }
 
-/// Searches of some queries against growing parts of the genomes: every fourth range, every second
-/// one, or all. Related sequences are anywhere in them.
+/// Makes searches of all usual queries against growing parts of the genomes: every fourth range,
+/// every second one, or all. Related sequences can be anywhere in the genomes.
 fn more_bases(dir: &Path) -> Result<Vec<Search>> {
     let all = fasta::read(&dir.join("genomes.fa"), usize::MAX)?;
     let stretches: Vec<&[u8]> = all.iter().flat_map(|record| record.seq.chunks(STRETCH)).collect();
@@ -128,7 +128,7 @@ fn more_bases(dir: &Path) -> Result<Vec<Search>> {
 }
 
 impl Row {
-    /// Measures the search. Returns the samples of BLAST+, and FleetBLAST's.
+    /// Measures the search. Returns BLAST+'s samples, and FleetBLAST's.
     fn measure(
         &self,
         dir: &Path,
@@ -142,8 +142,8 @@ impl Row {
     }
 }
 
-/// Makes the database of all genomes and the queries of all rows, and reads the database once;
-/// returns their directory.
+/// Makes the database of all genomes and the queries of all rows, and reads the database once.
+/// Returns the directory.
 fn prepare(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
     let [genomes, queries] =
         ["genomes.fa.gz", "queries_nt.fa"].map(|name| data(source, name, "blastn"));
@@ -164,7 +164,7 @@ fn prepare(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// Writes queries made of these records.
+/// Writes the queries that are made of these genomes: a genome, reads, primers, and a short query.
 fn write_queries(dir: &Path, records: &[Record]) -> Result<()> {
     let mut rng = Rng::with_seed(1);
     let mut genome: Vec<Record> = records.to_vec();
@@ -183,7 +183,7 @@ fn write_queries(dir: &Path, records: &[Record]) -> Result<()> {
     Ok(())
 }
 
-/// A random range of one of the records, with sequencing errors if wanted.
+/// Returns a random range of one of the records, with sequencing errors if `errors` is true.
 fn stretch(
     rng: &mut Rng,
     records: &[Record],

@@ -1,4 +1,4 @@
-//! `difftest bench --fleet`: costs and gains of ranks, on the cores of one machine.
+//! `difftest bench --fleet`: measures costs and gains of ranks on the cores of one machine.
 
 use std::fs;
 use std::path::Path;
@@ -11,18 +11,19 @@ use crate::process::{Tool, Tools};
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// Rounds of each comparison. Each takes minutes.
+/// Number of rounds of each comparison. A round takes minutes.
 const ROUNDS: usize = 2;
-/// Members of the database that are queries; the output-heavy search takes some of them.
+/// Number of database sequences that are queries, and how many of these the output-heavy search
+/// takes.
 const MEMBERS: usize = 3_000;
 const HEAVY_QUERIES: usize = 900;
-/// Members of the database that, with all queries, are searched on many ranks. The search is long
-/// enough to outweigh the start of the processes, which takes 6 s of CPU for 64 processes of Open
-/// MPI.
+/// Number of database sequences that are added to all queries for the search on many ranks. The
+/// search is long enough to outweigh the start of the processes, which takes 6 s of CPU for 64
+/// processes of Open MPI.
 const MANY_QUERIES: usize = 200;
-/// Least bytes of the report of the output-heavy search.
+/// Least size in bytes of the report of the output-heavy search.
 const HEAVY_BYTES: u64 = 300_000_000;
-/// Options of the output-heavy search, which reports hundreds of alignments of each query.
+/// Options of the output-heavy search, which reports hundreds of alignments for each query.
 const HEAVY: [&str; 6] =
     ["-evalue", "1500", "-num_descriptions", "6000", "-num_alignments", "6000"];
 
@@ -33,7 +34,7 @@ struct Fleet<'a> {
     spread: Spread,
 }
 
-/// Seconds of one round of the compute-bound search.
+/// Wall-clock seconds of one round of the compute-bound search.
 struct Round {
     threads: f64,
     ranks: f64,
@@ -43,7 +44,7 @@ struct Round {
 }
 
 impl Round {
-    /// Speed relative to BLAST+ on one core.
+    /// Returns FleetBLAST's speed relative to BLAST+'s on one core.
     fn gain(&self) -> f64 {
         self.oracle / self.single
     }
@@ -53,7 +54,8 @@ impl Round {
     }
 }
 
-/// Measures and prints the tables; returns true if all outputs of a kind were the same.
+/// Measures and prints the tables. Returns true if all outputs of a kind were the same and memory
+/// does not grow.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     let spread = match Tool::plain(launcher()).version() {
         Ok(_) => Spread::Processes,
@@ -74,7 +76,8 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
 }
 
 impl Fleet<'_> {
-    /// A search by this many ranks with this many threads each.
+    /// Returns the program and the arguments of a search by `ranks` ranks with `threads` threads
+    /// each.
     fn ranks(&self, ranks: u32, threads: u32, args: &[&str]) -> (Tool, Vec<String>) {
         Shape::new(ranks, threads).spread(&self.tools.tested, self.spread, &words(args))
     }
@@ -84,7 +87,7 @@ impl Fleet<'_> {
     }
 
     /// Measures the compute-bound search: ranks against threads, and against a pool of BLAST+
-    /// processes.
+    /// processes. Returns true if all outputs were the same.
     fn compute(&self) -> Result<bool> {
         pool::split(self.dir, "q/members.fa", 2)?;
         let (mut rounds, mut outputs) = (Vec::new(), Vec::new());
@@ -117,7 +120,7 @@ impl Fleet<'_> {
         let [threads, ranks] = [(1, 2), (2, 1)].map(|(ranks, threads)| {
             move || self.sample("ranks", self.ranks(ranks, threads, &args))
         });
-        // The second half is in reverse order, because the speed of the machine may change.
+        // The second half runs in reverse order, because the speed of the machine may change.
         let ours = [threads()?, ranks()?, ranks()?, threads()?];
         let single = self.sample("FleetBLAST", serial(&self.tools.tested))?;
         let pool = pool::run(self.dir, &self.tools.oracle, &args[2..], 2)?;
@@ -132,7 +135,7 @@ impl Fleet<'_> {
         })
     }
 
-    /// Measures many more ranks than cores.
+    /// Measures searches on many more ranks than cores. Returns true if all outputs were the same.
     fn many(&self) -> Result<bool> {
         println!("many ranks on the same cores, one round");
         let (mut outputs, mut least) = (Vec::new(), None);
@@ -140,7 +143,7 @@ impl Fleet<'_> {
             let args = ["-query", "q/many.fa", "-db", "db/big", "-outfmt", "6"];
             let args = [&args[..], &["-timing", "many.json"]].concat();
             let sample = self.sample("many", self.ranks(ranks, 1, &args))?;
-            // The cost of starting this many processes, without a search.
+            // This measures the start of the processes, without a search.
             let args = ["-query", "q/many.fa", "-db", "db/big", "-plan"];
             let start = self.sample("start", self.ranks(ranks, 1, &args))?.cpu;
             let (least, least_start) = *least.get_or_insert((sample.cpu, start));
@@ -170,7 +173,8 @@ impl Fleet<'_> {
         Ok(all_equal(&outputs))
     }
 
-    /// Measures a report of hundreds of megabytes with each strategy.
+    /// Measures a report of hundreds of megabytes with each value of `-output`. Returns true if all
+    /// outputs were the same.
     fn heavy(&self) -> Result<bool> {
         println!("output-heavy");
         let mut outputs = Vec::new();
@@ -212,16 +216,16 @@ impl Fleet<'_> {
     }
 }
 
-/// FleetBLAST's timing as JSON.
+/// The JSON text that FleetBLAST writes with `-timing`.
 struct Timing(String);
 
 impl Timing {
-    /// Returns the number after the first occurrence of a name.
+    /// Returns the number after the first occurrence of a name; NaN if there is none.
     fn number(&self, name: &str) -> f64 {
         number(self.0.split(&format!("\"{name}\":")).nth(1))
     }
 
-    /// Returns one of the statistics over all ranks (`min`, `mean`, `max`).
+    /// Returns one of the statistics over all ranks (`min`, `mean`, `max`); NaN if there is none.
     fn statistic(&self, name: &str, which: &str) -> f64 {
         let fleet = self.0.split("\"fleet\":").nth(1).unwrap_or_default();
         let all = fleet.split(&format!("\"{name}\":")).nth(1).unwrap_or_default();
@@ -229,7 +233,7 @@ impl Timing {
     }
 }
 
-/// Returns the number at the start of a text.
+/// Returns the number at the start of a text; NaN if there is none.
 fn number(text: Option<&str>) -> f64 {
     let text = text.and_then(|text| text.split([',', '}']).next());
     text.and_then(|text| text.trim().parse().ok()).unwrap_or(f64::NAN)

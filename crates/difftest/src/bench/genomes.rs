@@ -1,5 +1,5 @@
-//! Checks that the time per HSP does not grow with the number of genomes; part of `difftest bench
-//! --blastn`.
+//! Checks that the time per HSP does not grow with the number of genomes. It is part of `difftest
+//! bench --blastn`.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -12,22 +12,22 @@ use crate::process::Tool;
 use crate::rng::Draw;
 use fastrand::Rng;
 
-/// Genomes per sequence, ascending.
+/// Numbers of genomes per sequence, ascending.
 const GENOMES: [usize; 3] = [1, 2, 4];
-/// The tasks that are measured.
+/// The tasks that this module measures.
 const TASKS: [&str; 3] = ["megablast", "dc-megablast", "blastn"];
-/// In each copy of a genome, one base in this many is replaced.
+/// In each copy of a genome, one in this many bases is replaced.
 const CHANGED: usize = 50;
-/// Each search is measured this many times, in turn with the others of its row; the fastest counts,
-/// since other programs on the machine only make a search slower.
+/// Number of measurements of each search, in turn with the others of its row. The fastest counts,
+/// because other programs on the machine only make a search slower.
 const ROUNDS: usize = 3;
-/// Most growth of the time per HSP when the number of genomes doubles.
+/// Maximal growth of the time per HSP when the number of genomes doubles.
 const BAR: f64 = 1.2;
-/// The sequences of constant size.
+/// Files with the query and the subject of constant size.
 const FIXED: [&str; 2] = ["q/genome-query.fa", "q/genome-subject.fa"];
 
-/// Measures and prints; returns true if no row grows beyond the limit. `genomes.fa` in `dir` must
-/// begin with two related genomes.
+/// Measures the time per HSP for growing numbers of genomes, and prints it. Returns true if no row
+/// grows beyond the limit. The file `genomes.fa` in `dir` must begin with two related genomes.
 pub(super) fn run(dir: &Path, tested: &Tool) -> Result<bool> {
     println!("\ngenomes as one sequence, 1 thread; a doubling: CPU time per HSP, bar: {BAR}");
     let path = dir.join("genomes.fa");
@@ -50,7 +50,7 @@ pub(super) fn run(dir: &Path, tested: &Tool) -> Result<bool> {
     Ok(bounded)
 }
 
-/// Writes sequences with more and more copies of a genome; returns the names of the files.
+/// Writes sequences with growing numbers of copies of a genome. Returns the names of the files.
 fn written(genome: &Record, dir: &Path) -> Result<[String; GENOMES.len()]> {
     let names = GENOMES.map(|count| format!("q/genomes-{count}.fa"));
     for (name, count) in names.iter().zip(GENOMES) {
@@ -59,7 +59,7 @@ fn written(genome: &Record, dir: &Path) -> Result<[String; GENOMES.len()]> {
     Ok(names)
 }
 
-/// Repeats a genome `count` times in one sequence, each copy changed at other positions.
+/// Repeats a genome `count` times in one sequence. Each copy is changed at other positions.
 fn copies(genome: &Record, count: usize) -> Record {
     let mut rng = Rng::with_seed(1);
     let mut bases = genome.seq.repeat(count);
@@ -71,7 +71,7 @@ fn copies(genome: &Record, count: usize) -> Record {
     Record::new("genomes", bases)
 }
 
-/// Searches each query in its subject and prints the CPU time per HSP; returns false if it grows
+/// Searches each query in its subject and prints the CPU time per HSP. Returns false if it grows
 /// beyond the limit.
 fn print_row(
     name: &str,

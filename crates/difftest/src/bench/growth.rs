@@ -1,5 +1,5 @@
-//! Checks that a search of twice the size takes at most twice as long: proteins at the end of
-//! `difftest bench --full`, nucleotides at the end of `--blastn`.
+//! Measures whether a search of twice the size takes at most twice as long. `difftest bench --full`
+//! ends with this for proteins, `--blastn` for nucleotides.
 
 use std::path::Path;
 
@@ -11,23 +11,24 @@ use crate::process::{Tool, Tools};
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// Rounds of each search.
+/// Number of rounds of each search.
 const ROUNDS: usize = 3;
-/// Parts of the whole that are searched, ascending.
+/// Fractions of the queries or the database that are searched, ascending.
 pub(super) const PARTS: [f64; 3] = [0.25, 0.5, 1.0];
-/// Members of the database that together are the queries.
+/// Number of database sequences that together are the queries.
 const MEMBERS: usize = 2_000;
-/// Most time of a search of twice the size, relative to twice the time.
+/// Maximal time of a search of twice the size, relative to twice the time.
 const BAR: f64 = 1.05;
 
-/// A search: its queries, its database, and the number of residue pairs.
+/// A search: its queries, its database, and its size in pairs of residues.
 pub(super) struct Search {
     pub(super) query: String,
     pub(super) database: String,
     pub(super) cells: f64,
 }
 
-/// Measures and prints; returns true if all outputs of a search were the same.
+/// Measures protein searches of growing size and prints their times. Returns true if all outputs of
+/// each search were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     print_head();
     let queries = measured("queries", &more_queries(dir, source)?, &[], dir, &tools.tested)?;
@@ -35,12 +36,12 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     Ok(queries && database)
 }
 
-/// Prints the meaning of the rows that [`measured`] prints.
+/// Prints a line that explains the rows of [`measured`].
 pub(super) fn print_head() {
     println!("\ngrowth, 1 thread, {ROUNDS} rounds (medians); a doubling: time / cells, bar: {BAR}");
 }
 
-/// Searches of growing numbers of members of the smaller database against that database.
+/// Makes searches of growing numbers of sequences of the smaller database against that database.
 fn more_queries(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     small_database(dir, source)?;
     let all = members(&mut Rng::with_seed(1), source, MEMBERS);
@@ -55,7 +56,7 @@ fn more_queries(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     PARTS.into_iter().enumerate().map(search).collect()
 }
 
-/// Searches of a few queries against growing parts of the larger database.
+/// Makes searches of a few queries against growing parts of the larger database.
 fn more_subjects(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     let queries = write_queries(source, false, dir)? as f64;
     let all = fasta::read(&dir.join("big.fa"), usize::MAX)?;
@@ -70,8 +71,8 @@ fn more_subjects(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     PARTS.into_iter().enumerate().map(search).collect()
 }
 
-/// Measures searches of growing size and prints the row; returns true if each always had the same
-/// output.
+/// Measures searches of growing size and prints the row. Returns true if all outputs of each search
+/// were the same.
 pub(super) fn measured(
     name: &str,
     searches: &[Search],

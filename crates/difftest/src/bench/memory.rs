@@ -1,4 +1,5 @@
-//! Checks that memory does not grow with the number of queries; part of `difftest bench --fleet`.
+//! Checks that memory does not grow with the number of queries. It is part of `difftest bench
+//! --fleet`.
 
 use std::fs;
 use std::path::Path;
@@ -14,16 +15,17 @@ use fastrand::Rng;
 
 /// Numbers of queries, ascending.
 const QUERIES: [usize; 3] = [20_000, 100_000, 1_000_000];
-/// Residues of each query: so few that memory per query would outweigh them.
+/// Number of residues of each query. Queries are short so that memory per query would show.
 const RESIDUES: usize = 12;
-/// Members of the database.
+/// Number of sequences of the database.
 const SUBJECTS: usize = 50;
-/// Most memory of a search relative to the search before it.
+/// Maximal memory of a search relative to the search before it.
 const BAR: f64 = 1.25;
-/// Name of the checkpoint.
+/// Name of the directory with the checkpoint.
 const CHECKPOINT: &str = "growth.checkpoint";
 
-/// Measures and prints; returns true if memory does not grow.
+/// Measures the memory of searches with growing numbers of queries, and prints it. Returns true if
+/// it does not grow, with and without a checkpoint.
 pub(super) fn run(dir: &Path, source: &Source, tested: &Tool) -> Result<bool> {
     println!("memory, queries of {RESIDUES} residues, 2 ranks of 1 thread, one round; bar: {BAR}");
     let subjects = &source.proteins[..SUBJECTS.min(source.proteins.len())];
@@ -41,7 +43,7 @@ fn query(count: usize) -> String {
     format!("q/tiny-{count}.fa")
 }
 
-/// Random pieces of the subjects.
+/// Returns random pieces of the subjects as queries.
 fn pieces(subjects: &[Record], count: usize) -> Vec<Record> {
     let mut rng = Rng::with_seed(1);
     let mut piece = |number| {
@@ -53,7 +55,8 @@ fn pieces(subjects: &[Record], count: usize) -> Vec<Record> {
     (0..count).map(&mut piece).collect()
 }
 
-/// Measures searches of growing numbers of queries and prints the row.
+/// Measures searches with growing numbers of queries and prints the row. Returns true if memory
+/// does not grow.
 fn row(dir: &Path, tested: &Tool, name: &str, more: &[&str]) -> Result<bool> {
     print!("  {name:<22}");
     let (mut before, mut bounded) = (None, true);

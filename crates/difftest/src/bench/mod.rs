@@ -1,8 +1,8 @@
-//! `difftest bench`: interleaved, paired timing.
+//! `difftest bench`: measures time and memory of both programs in interleaved runs.
 //!
-//! Every round runs each contender once, so that slow phases of the machine affect all of them. The
-//! ratio of a pair is taken within a round. Each database file is read once before the first round.
-//! Both programs write to a file, and their outputs are compared as well.
+//! Every round runs each contender once, so that slow phases of the machine affect all of them.
+//! Speeds are compared within a round. Each database file is read once before the first round. Both
+//! programs write to a file, and the outputs are compared as well.
 
 mod bar;
 mod blastn;
@@ -37,20 +37,21 @@ use fastrand::Rng;
 /// The file to which [`measure`] redirects standard output.
 const OUTPUT: &str = "bench.out";
 
-/// What to measure.
+/// The kind of measurements that `difftest bench` makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// 20 queries, for four minutes.
+    /// 20 queries, up to five rounds within about three minutes.
     Quick,
-    /// All kinds of searches (see [`rows`]), and the growth of time (see [`growth`]).
+    /// All kinds of protein searches (see [`rows`]), and the growth of time with size (see
+    /// [`growth`]).
     Full,
-    /// One query, five rounds.
+    /// One query, up to five rounds.
     Single,
-    /// Many ranks, see [`fleet`].
+    /// Searches on many ranks, see [`fleet`].
     Fleet,
-    /// Other programs, see [`peers`].
+    /// Comparison with DIAMOND and MMseqs2, see [`peers`].
     Peers,
-    /// Nucleotides, see [`blastn`].
+    /// Nucleotide searches, see [`blastn`].
     Blastn,
     /// Searches with psiblast, see [`psiblast`].
     Psiblast,
@@ -59,7 +60,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// Whether the rows of the table can be selected by their names.
+    /// Whether the user can select rows of the table by their names.
     pub fn has_rows(self) -> bool {
         matches!(self, Size::Blastn | Size::Psiblast | Size::Translated)
     }
@@ -68,15 +69,15 @@ impl Size {
 /// Options of `difftest bench`.
 #[derive(Debug)]
 pub struct BenchOptions {
-    /// What to measure.
+    /// The kind of measurements to make.
     pub size: Size,
-    /// For a size [with rows](Size::has_rows), only rows whose names contain this.
+    /// Measure only rows whose names contain this text, for a size [with rows](Size::has_rows).
     pub filter: Option<String>,
     /// The programs.
     pub tools: Tools,
 }
 
-/// Time and peak memory of one run.
+/// Time, peak memory and output of one run.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     /// Wall-clock seconds.
@@ -97,7 +98,7 @@ struct Contender<'a> {
     samples: Vec<Sample>,
 }
 
-/// Measures and prints the table; returns true if all outputs were the same.
+/// Measures and prints the table. Returns true if all outputs were the same.
 ///
 /// # Errors
 /// If inputs cannot be made or a program fails.
@@ -156,7 +157,7 @@ fn contenders(tools: &Tools) -> Vec<Contender<'_>> {
     ]
 }
 
-/// Writes one query or a few; returns their residues.
+/// Writes one query or about twenty to `q/bench.fa`. Returns the number of their residues.
 fn write_queries(source: &Source, single: bool, dir: &Path) -> Result<usize> {
     let ordinary = |length: usize| (200..=400).contains(&length);
     let all = source.queries.iter();
@@ -171,7 +172,7 @@ fn write_queries(source: &Source, single: bool, dir: &Path) -> Result<usize> {
     Ok(chosen.iter().map(|q| q.seq.len()).sum())
 }
 
-/// Makes the database of the smaller set of proteins.
+/// Makes the database `db/small` of the smaller set of proteins.
 fn small_database(dir: &Path, source: &Source) -> Result<()> {
     write(&dir.join("small.fa"), fasta::to_bytes(&source.proteins))?;
     make_database(dir, Molecule::Protein, "small.fa", "db/small")
@@ -182,13 +183,13 @@ fn make_database(dir: &Path, molecule: Molecule, input: &str, name: &str) -> Res
     must_run("makeblastdb", &words(&args), dir)
 }
 
-/// BLAST+'s and FleetBLAST's search program with this name.
+/// Returns BLAST+'s and FleetBLAST's search program of this name.
 fn programs(tools: &Tools, name: &str) -> (Tool, Tool) {
     let tested = Tool { prefix: vec![name.to_owned()], ..tools.tested.clone() };
     (Tool::plain(tools.oracle.program.with_file_name(name)), tested)
 }
 
-/// A file beside the large database of proteins that a benchmark needs.
+/// Returns the path of a file that a benchmark needs, in the directory of the real sequences.
 fn data(source: &Source, name: &str, benchmark: &str) -> Result<PathBuf> {
     let path = source.big.with_file_name(name);
     match path.is_file() {
@@ -197,17 +198,17 @@ fn data(source: &Source, name: &str, benchmark: &str) -> Result<PathBuf> {
     }
 }
 
-/// Arguments as owned strings.
+/// Copies arguments to owned strings.
 fn words(args: &[&str]) -> Vec<String> {
     args.iter().map(|arg| arg.to_string()).collect()
 }
 
-/// Returns `count` random members of the smaller database.
+/// Returns `count` random sequences of the smaller database.
 fn members(rng: &mut Rng, source: &Source, count: usize) -> Vec<Record> {
     (0..count).map(|_| rng.pick(&source.proteins).clone()).collect()
 }
 
-/// Reads all database files, so that no contender pays for the disk.
+/// Reads all files of a directory of databases, so that no contender pays for the disk.
 fn warm_up(dir: &Path) -> Result<()> {
     for entry in fs::read_dir(dir).map_err(io_error("list", dir))? {
         let path = entry.map_err(io_error("list", dir))?.path();
@@ -228,14 +229,15 @@ fn hash_file(path: &Path) -> Result<u64> {
     }
 }
 
-/// Runs a program once. Its peak memory is the kernel's figure for this child alone. The tester
-/// itself stays small, because a child starts out with its parent's memory.
+/// Runs a program once. The operating system reports the peak memory of this child alone. The
+/// tester itself must stay small, because a child starts out with its parent's memory.
 fn measure(name: &str, tool: &Tool, args: &[String], dir: &Path) -> Result<Sample> {
     let failed = |reason: String| Error::Tool { program: name.to_string(), reason };
     let out = dir.join(OUTPUT);
     let file = File::create(&out).map_err(io_error("create", &out))?;
     let mut command = tool.command(args, dir);
-    // BLAST+ warns in each run that -mt_mode 1 suits larger sets. Failures show in the exit code.
+    // Standard error is discarded: BLAST+ warns in each run that -mt_mode 1 suits larger sets.
+    // Failures show in the exit code.
     command.stdin(Stdio::null()).stdout(file).stderr(Stdio::null());
     let started = Instant::now();
     let child = command.spawn().map_err(|e| failed(e.to_string()))?;
@@ -249,7 +251,7 @@ fn measure(name: &str, tool: &Tool, args: &[String], dir: &Path) -> Result<Sampl
     Ok(Sample { wall, cpu, memory: used.maxrss, output: hash_file(&out)? })
 }
 
-/// Formats the results: medians, spread, and FleetBLAST's speed relative to BLAST+.
+/// Formats the results: medians, ranges, and FleetBLAST's speed relative to BLAST+.
 fn table(contenders: &[Contender]) -> String {
     let mut text = format!(
         "{:<32}{:>9}{:>9}{:>9}{:>9}{:>10}\n",
@@ -271,7 +273,8 @@ fn table(contenders: &[Contender]) -> String {
         );
     }
     let [one, fleet_one, zero, batch, fleet_two] = contenders else { return text };
-    // BLAST+ gets its better mode over all rounds, not the better one of each round.
+    // BLAST+ counts with the mode that is faster over all rounds, not with the faster one of each
+    // round.
     let wall = |c: &Contender| median(c.samples.iter().map(|s| s.wall).collect());
     let two = if wall(zero) <= wall(batch) { zero } else { batch };
     text += "\nFleetBLAST against BLAST+ (median of the rounds' ratios, range):\n";
@@ -288,7 +291,7 @@ fn speed_line(label: &str, base: &Contender, new: &Contender) -> String {
     format!("  {label:<30}{:>6.2} times as fast ({low:.2} to {high:.2})\n", median(ratios))
 }
 
-/// The middle value, or the mean of the middle two; NaN for none.
+/// Returns the middle value, or the mean of the middle two; NaN for no values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();

@@ -1,4 +1,5 @@
-//! `difftest bench --peers`: time and sensitivity of heuristic programs compared with exact search.
+//! `difftest bench --peers`: compares time and sensitivity of DIAMOND and MMseqs2 with those of
+//! FleetBLAST, which finds the same hits as BLAST+.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,21 +12,21 @@ use crate::process::{Tool, Tools, must_run};
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// Members of the smaller set of proteins that form the larger set of queries.
+/// Number of proteins of the smaller set that form the larger set of queries.
 const MEMBERS: usize = 2_000;
-/// Subjects reported per query by all programs: BLAST+'s default.
+/// Number of subjects that each program reports per query: BLAST+'s default.
 const SUBJECTS: &str = "500";
-/// Threads of all programs.
+/// Number of threads of each program.
 const THREADS: &str = "2";
 /// E-values up to which hits are counted.
 const LIMITS: [f64; 2] = [1e-3, 10.0];
-/// Columns that are compared; BLAST+ and DIAMOND use the same names.
+/// Columns that are compared, under the names that BLAST+ and DIAMOND share.
 const COLUMNS: [&str; 3] = ["qseqid", "sseqid", "evalue"];
 
 /// The best E-value of each pair of query and subject.
 type Pairs = HashMap<(String, String), f64>;
 
-/// Measures and prints the tables; returns true if BLAST+ and FleetBLAST find the same pairs.
+/// Measures and prints the tables. Returns true if BLAST+ and FleetBLAST have the same output.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     fs::create_dir_all(dir.join("peers")).map_err(io_error("create", &dir.join("peers")))?;
     let made = |program: &str, args: &[&str]| must_run(program, &words(args), dir);
@@ -37,25 +38,25 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
         warm_up(&dir.join(directory))?;
     }
     let peers = Peers { dir, tools };
-    // BLAST+ would take an hour for the larger set.
+    // BLAST+ is not measured with the larger set, which would take an hour.
     let few = Set { name: "100 queries", query: "q/all.fa", oracle: true, must: 1.0, goal: 1.0 };
     let many =
         Set { name: "2,000 queries", query: "q/members.fa", oracle: false, must: 3.0, goal: 1.5 };
     Ok(peers.table(&few)? && peers.table(&many)?)
 }
 
-/// A set of queries, with the time that FleetBLAST may take relative to DIAMOND's
-/// `--ultra-sensitive`.
+/// A set of queries, with the required time relative to DIAMOND's `--ultra-sensitive` and the time
+/// to aim for.
 struct Set {
     name: &'static str,
     query: &'static str,
-    /// Whether BLAST+ is measured, too.
+    /// Whether the time of BLAST+ is measured, too.
     oracle: bool,
     must: f64,
     goal: f64,
 }
 
-/// The directory, and the programs FleetBLAST and BLAST+.
+/// The directory, and FleetBLAST and BLAST+.
 struct Peers<'a> {
     dir: &'a Path,
     tools: &'a Tools,
@@ -96,7 +97,7 @@ impl Peers<'_> {
         self.sample(name, tool, &[&args[..], &[&columns]].concat())
     }
 
-    /// Runs DIAMOND and returns the seconds.
+    /// Runs DIAMOND in a mode and prints its row. Returns the wall-clock seconds.
     fn diamond(&self, mode: &str, set: &Set, all: &Pairs) -> Result<f64> {
         let fixed = ["blastp", "--query", set.query, "--db", "peers/diamond", mode];
         let more = ["--evalue", "10", "--max-target-seqs", SUBJECTS, "--threads", THREADS];
@@ -130,7 +131,8 @@ fn line(name: &str, sample: &Sample, all: &Pairs, found: &Pairs) {
     );
 }
 
-/// Share of the pairs with an E-value up to the limit that were found, with any E-value.
+/// Returns the fraction of the pairs in `all` with an E-value up to `limit` that `found` has with
+/// any E-value.
 fn share(all: &Pairs, found: &Pairs, limit: f64) -> f64 {
     let counted = all.iter().filter(|(_, evalue)| **evalue <= limit).map(|(pair, _)| pair);
     let hits = counted.clone().filter(|pair| found.contains_key(*pair)).count();
@@ -145,7 +147,7 @@ fn pairs(path: &Path) -> Result<Pairs> {
     })
 }
 
-/// Parses tabular output. The error is the line that is no hit.
+/// Parses tabular output with the columns of [`COLUMNS`]. The error is the line that is not a hit.
 fn parse(text: &str) -> std::result::Result<Pairs, &str> {
     let mut pairs = Pairs::new();
     for line in text.lines() {
@@ -158,7 +160,7 @@ fn parse(text: &str) -> std::result::Result<Pairs, &str> {
     Ok(pairs)
 }
 
-/// Returns the common name of a sequence: some programs print UniProt's `tr|accession|name`, others
+/// Returns the accession of a sequence. Some programs print UniProt's `tr|accession|name`, others
 /// the accession alone.
 fn accession(id: &str) -> String {
     let parts: Vec<&str> = id.split('|').collect();

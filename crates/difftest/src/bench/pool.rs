@@ -1,5 +1,5 @@
-//! Runs BLAST+ on parts of the queries at the same time and joins the outputs, as people do without
-//! FleetBLAST.
+//! Runs several processes of BLAST+ on parts of the queries at the same time and joins the outputs,
+//! as people do without FleetBLAST.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,8 @@ use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, exit_code};
 
-/// Splits a file of queries into parts of about equal residues; not part of the measured time.
+/// Splits a file of queries into parts with about equal numbers of residues. The measured time does
+/// not include this.
 pub(super) fn split(dir: &Path, query: &str, parts: usize) -> Result<()> {
     let records = fasta::read(&dir.join(query), usize::MAX)?;
     let residues = |records: &[Record]| records.iter().map(|r| r.seq.len()).sum::<usize>();
@@ -28,8 +29,8 @@ pub(super) fn split(dir: &Path, query: &str, parts: usize) -> Result<()> {
     Ok(())
 }
 
-/// Runs `oracle` with these arguments on all parts at the same time. The memory is the sum of the
-/// processes' peaks.
+/// Runs `oracle` with these arguments on all parts at the same time. The memory of the sample is
+/// the sum of the processes' peaks.
 pub(super) fn run(dir: &Path, oracle: &Tool, args: &[&str], parts: usize) -> Result<Sample> {
     let started = Instant::now();
     let mut children = Vec::new();

@@ -1,5 +1,5 @@
-//! `difftest bench --psiblast`: searches with several iterations, each compared with the fastest
-//! way to run BLAST+.
+//! `difftest bench --psiblast`: measures searches with several iterations, each compared with the
+//! fastest way to run BLAST+.
 
 use std::path::Path;
 
@@ -14,22 +14,22 @@ use crate::process::{Tool, must_run};
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// Queries of the job on ranks.
+/// Number of queries of the job on ranks.
 const MEMBERS: usize = 200;
 const RANKS: usize = 2;
 
-/// A kind of search in the table.
+/// A row of the table: a kind of search and its requirement.
 struct Row {
     bar: Requirement,
     args: &'static [&'static str],
     how: Execution,
 }
 
-/// How a row is executed.
+/// The threads or ranks of a row.
 enum Execution {
     Threads(u32),
-    /// Ranks in one process, against as many processes of BLAST+, each with its part of these
-    /// queries.
+    /// Ranks in one process, compared with as many processes of BLAST+. Each process searches a
+    /// part of the queries in this file.
     Ranks(&'static str),
 }
 
@@ -60,7 +60,7 @@ const fn bar(name: &'static str, must: f64, goal: f64) -> Requirement {
     Requirement { name, must, goal, memory: 1.0 }
 }
 
-/// Measures and prints the rows; returns true if all outputs of a kind were the same.
+/// Measures and prints the rows. Returns true if all outputs of a row were the same.
 pub(super) fn run(dir: &Path, source: &Source, options: &BenchOptions) -> Result<bool> {
     let filter = options.filter.as_deref().unwrap_or_default();
     let (oracle, tested) = programs(&options.tools, "psiblast");
@@ -106,7 +106,7 @@ impl Row {
     }
 }
 
-/// Makes the queries, the smaller database and a matrix, and reads the databases once.
+/// Makes the queries, the smaller database and a PSSM, and reads the databases once.
 fn prepare(dir: &Path, source: &Source, oracle: &Tool) -> Result<()> {
     write_queries(source, false, dir)?;
     let many = members(&mut Rng::with_seed(1), source, MEMBERS);

@@ -1,4 +1,5 @@
-//! `difftest bench --full`: kinds of searches, each compared with the fastest way to run BLAST+.
+//! `difftest bench --full`: measures kinds of protein searches, each compared with the fastest way
+//! to run BLAST+.
 
 use std::path::Path;
 
@@ -11,26 +12,26 @@ use crate::rng::Draw;
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// Members of the database that are the queries of one row.
+/// Number of database sequences that are the queries of one row.
 const MEMBERS: usize = 2_000;
-/// Number of peptides that are the queries of another row.
+/// Number of peptides that are the queries of another row, and the range of their lengths.
 const PEPTIDES: usize = 500;
 const PEPTIDE_RESIDUES: (usize, usize) = (8, 20);
-/// Approximate residues of an ordinary query.
+/// Number of residues that an ordinary query has approximately.
 const ORDINARY: usize = 300;
-/// Most memory relative to BLAST+.
+/// Maximal memory relative to BLAST+.
 const MEMORY: f64 = 2.0;
 
-/// A kind of search in the table.
+/// A row of the table: a kind of search and its requirement.
 struct Row {
     bar: Requirement,
     query: &'static str,
     database: &'static str,
     more: &'static [&'static str],
     threads: u32,
-    /// Vector instructions, if not the best.
+    /// Name of the kernel, if it is not the best one that the machine has.
     kernel: Option<&'static str>,
-    /// Whether the queries may also be divided among processes of BLAST+.
+    /// Whether BLAST+ is also run as several processes that divide the queries.
     pool: bool,
     rounds: usize,
 }
@@ -64,13 +65,13 @@ const fn row(
     Row { bar, query, database, more: &[], threads, kernel: None, pool: false, rounds }
 }
 
-/// Measurements of a row.
+/// The samples of a row, by program.
 struct Figures {
     theirs: Vec<Sample>,
     ours: Vec<Sample>,
 }
 
-/// Measures and prints the rows; returns true if all outputs of a kind were the same.
+/// Measures and prints the rows. Returns true if all outputs of a row were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     write_inputs(dir, source)?;
     super::warm_up(&dir.join("db"))?;
@@ -78,8 +79,7 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     let mut same = true;
     let mut known: Vec<(&Row, Vec<Sample>)> = Vec::new();
     for row in &ROWS {
-        // A row that differs only in our vector instructions uses BLAST+'s times of the earlier
-        // row.
+        // A row that differs from an earlier one only in FleetBLAST's kernel reuses BLAST+'s times.
         let earlier = known.iter().find(|(other, _)| row.kernel.is_some() && other.is_like(row));
         let figures = row.measure(dir, tools, earlier.map(|(_, theirs)| theirs.as_slice()))?;
         same &= row.bar.print(&figures.theirs, &figures.ours);
@@ -98,7 +98,8 @@ impl Row {
         words(&[&fixed[..], self.more, more].concat())
     }
 
-    /// Measures in rounds. Each round runs BLAST+ in all ways that may be the fastest.
+    /// Measures the search in rounds. Each round runs BLAST+ in all ways that may be the fastest,
+    /// unless `earlier` has its samples.
     fn measure(&self, dir: &Path, tools: &Tools, earlier: Option<&[Sample]>) -> Result<Figures> {
         let threads = self.threads.to_string();
         let tested = match self.kernel {
@@ -109,7 +110,7 @@ impl Row {
             let args = self.args(&[&["-num_threads", &threads], more].concat());
             measure(self.bar.name, tool, &args, dir)
         };
-        // One list for each way to run BLAST+.
+        // This has one list for each way to run BLAST+.
         let mut theirs: Vec<Vec<Sample>> = vec![Vec::new(); 3];
         let mut ours = Vec::new();
         if self.pool {
@@ -134,12 +135,12 @@ impl Row {
     }
 }
 
-/// FleetBLAST restricted to these vector instructions.
+/// Returns FleetBLAST restricted to a kernel.
 pub(super) fn limited(tested: &Tool, kernel: &str) -> Tool {
     tested.with_environment(&[format!("FLEETBLAST_KERNEL={kernel}")])
 }
 
-/// The queries of all rows, and the smaller database.
+/// Writes the queries of all rows, and makes the smaller database.
 fn write_inputs(dir: &Path, source: &Source) -> Result<()> {
     let mut rng = Rng::with_seed(1);
     let members = members(&mut rng, source, MEMBERS);
@@ -158,7 +159,7 @@ fn write_inputs(dir: &Path, source: &Source) -> Result<()> {
     small_database(dir, source)
 }
 
-/// A random range of a member of the database.
+/// Returns a random range of a protein of the smaller database.
 fn peptide(rng: &mut Rng, source: &Source, number: usize) -> Record {
     loop {
         let (least, most) = PEPTIDE_RESIDUES;

@@ -1,5 +1,5 @@
-//! `difftest bench --translated`: searches of translated sequences, each compared with the fastest
-//! way to run BLAST+. Each row also compares the peak memory.
+//! `difftest bench --translated`: measures searches of translated sequences, each compared with the
+//! fastest way to run BLAST+. Each row also compares the peak memory.
 
 use std::path::Path;
 use std::thread;
@@ -15,20 +15,20 @@ use crate::fixtures::Molecule;
 use crate::process::Tool;
 use crate::workspace::Source;
 
-/// Bases of the genome that is a query.
+/// Number of bases of the genome that is a query.
 const GENOME: usize = 4_000_000;
-/// Bases of genomes that are searched with tblastx.
+/// Number of bases of genomes that tblastx searches.
 const BASES: usize = 10_000_000;
-/// Genomes that have as many. More would show in the measured peak memory, because a child starts
-/// out with the tester's.
+/// Number of genomes that together have at least that number of bases. More would show in the
+/// measured peak memory, because a child starts out with the tester's memory.
 const RECORDS: usize = 3;
 /// Number of proteins, and of nucleic acids, that are queries.
 const PROTEINS: usize = 20;
 const NUCLEIC_ACIDS: usize = 10;
-/// Two genomes of *E. coli*.
+/// Accessions of two genomes of *E. coli*.
 const COLI: [&str; 2] = ["NC_000913.3", "NC_002695.1"];
 
-/// A kind of search in the table.
+/// A row of the table: a kind of search and its requirement.
 struct Row {
     bar: Requirement,
     program: &'static str,
@@ -36,15 +36,15 @@ struct Row {
     target: [&'static str; 2],
     threads: Threads,
     rounds: usize,
-    /// Least speed with AVX2 relative to BLAST+, and the speed to aim for.
+    /// Required speed with AVX2 relative to BLAST+, and the speed to aim for.
     avx2: (f64, f64),
 }
 
-/// How many threads a row uses.
+/// The number of threads of a row.
 #[derive(Clone, Copy)]
 enum Threads {
     Number(u32),
-    /// All of the machine; BLAST+ uses one with `-subject`, whatever is asked.
+    /// As many as the machine has cores. With `-subject` BLAST+ uses one, whatever the option says.
     All,
 }
 
@@ -85,7 +85,7 @@ const ROWS: [Row; 6] = [
     },
 ];
 
-/// A row with its requirements on the speed, as usual and with AVX2.
+/// Creates a row with its requirements on speed: with all vector instructions, and with AVX2.
 const fn row(
     name: &'static str,
     program: &'static str,
@@ -102,7 +102,7 @@ const fn row(
     }
 }
 
-/// Measures and prints the rows; returns true if all outputs of a kind were the same.
+/// Measures and prints the rows. Returns true if all outputs of a row were the same.
 pub(super) fn run(dir: &Path, source: &Source, options: &BenchOptions) -> Result<bool> {
     let filter = options.filter.as_deref().unwrap_or_default();
     prepare(dir, source)?;
@@ -124,7 +124,7 @@ impl Row {
         vec!["-query", query, self.target[0], self.target[1], "-outfmt", "6"]
     }
 
-    /// Measures the search. Returns the samples of BLAST+, and FleetBLAST's.
+    /// Measures the search. Returns BLAST+'s samples, and FleetBLAST's.
     fn measure(
         &self,
         oracle: &Tool,
@@ -145,7 +145,7 @@ impl Row {
         }
     }
 
-    /// Measures FleetBLAST once.
+    /// Measures the search once with FleetBLAST, whose vector instructions may be limited.
     fn limited(&self, tested: &Tool, dir: &Path) -> Result<Sample> {
         let threads = match self.threads {
             Threads::Number(threads) => threads as usize,
@@ -185,7 +185,7 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
     warm_up(&dir.join("db"))
 }
 
-/// The first records, up to a number of letters; the last one may be cut.
+/// Returns the first records, up to a number of letters. The last one may be cut.
 fn truncated(records: &[Record], letters: usize) -> Vec<Record> {
     let mut rest = letters;
     let mut taken = Vec::new();

@@ -1,4 +1,4 @@
-//! Random stored masks of the subjects.
+//! Draws random stored masks of the subjects.
 
 use std::ops::Range;
 
@@ -8,10 +8,11 @@ use crate::fasta::Record;
 use crate::rng::Draw;
 use fastrand::Rng;
 
-/// Lengths of masks, from one residue to most of a sequence.
+/// Lengths of masks in letters, from one to most of a sequence.
 const LENGTHS: [usize; 9] = [1, 2, 3, 5, 8, 12, 20, 40, 150];
 
-/// Returns the masks of `subjects` in makeblastdb's format; `None` if there are none.
+/// Returns the text of the masks of `subjects` in makeblastdb's format; `None` if there are none.
+/// `masker` is the name of their algorithm.
 pub fn file(subjects: &[Record], masker: &str) -> Option<String> {
     let intervals: Vec<String> = subjects.iter().flat_map(intervals).collect();
     (!intervals.is_empty()).then(|| {
@@ -31,10 +32,10 @@ fn intervals(record: &Record) -> Vec<String> {
     ranges(record).into_iter().map(interval).collect()
 }
 
-/// Draws some separate ranges in order; the same record always has the same ranges.
+/// Draws some separate ranges of a record, ascending. The same record always has the same ranges.
 ///
-/// A single mask that reaches the end is left out. BLAST+ looks for words in it, loses hits in the
-/// next sequence, and often takes memory until there is none.
+/// A single mask that reaches the sequence's end is dropped. BLAST+ looks for words in it, loses
+/// hits in the next sequence, and often uses up the memory.
 fn ranges(record: &Record) -> Vec<Range<usize>> {
     let mut rng = Rng::with_seed(xxh3_64(&[record.header.as_bytes(), &record.seq].concat()));
     let len = record.seq.len();

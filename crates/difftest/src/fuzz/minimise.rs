@@ -1,5 +1,6 @@
-//! Makes a difference small: drops queries, subjects, options and ends of sequences while the
-//! programs still disagree. The effort is limited; any smaller disagreement will do.
+//! Makes the search of a difference small. Drops queries, subjects, options and ends of sequences
+//! while the programs still disagree. The effort is limited, so the result need not be the
+//! smallest.
 
 use std::cell::Cell;
 use std::mem::{Discriminant, discriminant};
@@ -11,17 +12,18 @@ use crate::error::Result;
 use crate::fasta::Record;
 use crate::program::{Target, Trial};
 
-/// Most time for one difference, whatever the number of searches.
+/// Time limit for one difference, independent of the number of searches.
 const TIME: Duration = Duration::from_secs(120);
 
-/// Kinds of the differences. A candidate counts only if it has the kinds of the original, so that
-/// the reduction does not end at another, perhaps well-known, fault.
+/// Returns the kinds of the differences. A candidate counts only if it has the kinds of the
+/// original. Otherwise the reduction could end at another, perhaps well-known, fault.
 fn kinds(found: &[Difference]) -> Vec<Discriminant<Difference>> {
     found.iter().map(discriminant).collect()
 }
 
-/// Returns the smallest disagreeing trial found with `effort` searches. Returns `trial` itself if
-/// nothing smaller disagrees, or if the programs agree in a second run.
+/// Returns the smallest trial found with at most `effort` searches in which the programs still
+/// disagree. Returns `trial` itself if nothing smaller disagrees, or if the programs agree in a
+/// second run.
 pub fn minimise(bench: &Bench, trial: &Trial, effort: usize) -> Result<Trial> {
     let deadline = Instant::now() + TIME;
     let left = Cell::new(effort);
@@ -37,9 +39,10 @@ pub fn minimise(bench: &Bench, trial: &Trial, effort: usize) -> Result<Trial> {
     reduce(trial.clone(), &disagrees, &|| left.get() == 0 || Instant::now() >= deadline)
 }
 
-/// Tests whether a candidate still disagrees; the test itself may fail.
+/// A function that tests whether the programs still disagree in a candidate. The test itself may
+/// fail.
 type Test<'a> = &'a dyn Fn(&Trial) -> Result<bool>;
-/// Returns true when the effort is used up.
+/// A function that returns true when the effort is used up.
 type Spent<'a> = &'a dyn Fn() -> bool;
 
 fn reduce(trial: Trial, disagrees: Test, spent: Spent) -> Result<Trial> {
@@ -58,13 +61,13 @@ fn reduce(trial: Trial, disagrees: Test, spent: Spent) -> Result<Trial> {
     }
 }
 
-/// Number of residues and options that are left.
+/// Returns the number of residues, records and options of a trial.
 fn size(trial: &Trial) -> usize {
     let records = trial.queries.iter().chain(&trial.subjects);
     records.map(|r| r.seq.len() + 1).sum::<usize>() + trial.options.len()
 }
 
-/// Drops halves, quarters, and finally single records of a list, keeping at least one.
+/// Drops halves, quarters, and finally single records of a list. Keeps at least one.
 fn drop_records(
     mut best: Trial,
     list: impl Fn(&mut Trial) -> &mut Vec<Record>,
@@ -93,8 +96,7 @@ fn drop_records(
     Ok(best)
 }
 
-/// Drops options one by one, except the output format, because other formats show other
-/// differences.
+/// Drops options one by one. Keeps the output format, because other formats show other differences.
 fn drop_options(mut best: Trial, disagrees: Test, spent: Spent) -> Result<Trial> {
     let mut index = 0;
     while index < best.options.len() && !spent() {
@@ -109,14 +111,14 @@ fn drop_options(mut best: Trial, disagrees: Test, spent: Spent) -> Result<Trial>
     Ok(best)
 }
 
-/// Tries a plain database instead of a special one.
+/// Replaces a special database by a plain one, if the programs still disagree.
 fn plain_target(best: Trial, disagrees: Test) -> Result<Trial> {
     let candidate = Trial { target: Target::Plain, ..best.clone() };
     Ok(if best.target != Target::Plain && disagrees(&candidate)? { candidate } else { best })
 }
 
-/// Cuts the ends of each sequence, half at first, then less. Trials of many sequences stay uncut:
-/// the number mattered, and cutting each sequence would take all the time.
+/// Cuts the ends of each sequence, half at first, then less. Cuts only the first eight sequences:
+/// if many are left, their number matters, and cutting each would take all the time.
 fn shorten(
     mut best: Trial,
     list: impl Fn(&mut Trial) -> &mut Vec<Record>,

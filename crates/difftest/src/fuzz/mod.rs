@@ -23,23 +23,25 @@ use trial::Bench;
 /// Options of `difftest fuzz`.
 #[derive(Debug)]
 pub struct FuzzOptions {
-    /// The programs, which take turns.
+    /// The tested programs, each with FleetBLAST's and BLAST+'s executable. They run one after the
+    /// other.
     pub programs: Vec<(&'static Program, Tools)>,
     /// Time for each program.
     pub time: Duration,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Only this item of the seed, and of that item only this search.
+    /// Run only this item of the seed, and of that item only this search if there is a second
+    /// number.
     pub only: Option<(u64, Option<usize>)>,
-    /// Most searches spent on making one difference small.
+    /// Maximal number of searches to make one difference small.
     pub effort: usize,
-    /// Number of items at a time.
+    /// Number of items that run at the same time.
     pub jobs: usize,
     /// How FleetBLAST's searches are distributed.
     pub spread: Spread,
 }
 
-/// Counters shared by the workers.
+/// Counters that all workers share.
 #[derive(Default)]
 struct Counts {
     next: AtomicU64,
@@ -48,12 +50,13 @@ struct Counts {
     differences: AtomicU64,
 }
 
-/// Number of searches in one generated database, each with other options.
+/// Number of searches of one generated database, each with other options.
 const SEARCHES_PER_ITEM: usize = 12;
-/// The same for a database with long queries or many subjects, which takes BLAST+ seconds.
+/// Number of searches of an item with long queries or many subjects, which takes BLAST+ seconds.
 const SEARCHES_PER_HEAVY_ITEM: usize = 4;
 
-/// Runs each program until its time is over; returns true if no difference was found.
+/// Runs random searches of each program until its time is over. Returns true if no difference was
+/// found.
 ///
 /// # Errors
 /// If inputs cannot be written or a program cannot be started.
@@ -127,7 +130,7 @@ impl Drop for Removed {
     }
 }
 
-/// Data that all workers share.
+/// The data that all workers of one program share.
 struct Session<'a> {
     source: &'a Source,
     program: &'static Program,
@@ -144,8 +147,8 @@ impl Session<'_> {
         let mut shapes = rng::for_item(!self.options.seed, index);
         let mut trial = (self.program.trial)(&mut rng, self.source);
         if let Err(refusal) = bench.write(&trial) {
-            // With few letters, most of them odd, makeblastdb does not recognise every file as
-            // FASTA.
+            // makeblastdb does not recognise every file as FASTA: it fails on few letters that are
+            // mostly odd.
             println!("left out {index}: {refusal}");
             return Ok(());
         }
@@ -153,8 +156,8 @@ impl Session<'_> {
         let searches = if trial.is_heavy() { SEARCHES_PER_HEAVY_ITEM } else { SEARCHES_PER_ITEM };
         for search in 0..searches {
             trial.options = (self.program.options)(&mut rng, &trial);
-            // From another generator, so that the searches of a seed are the same with and without
-            // ranks.
+            // The shapes come from another generator, so that the searches of a seed are the same
+            // with and without ranks.
             let spread = Some(self.options.spread).filter(|&spread| spread != Spread::None);
             trial.shape =
                 spread.map(|spread| (spread, Shape::random(&mut shapes, self.program.is_in_order)));
@@ -173,14 +176,14 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Makes a difference small, saves it and prints it.
+    /// Makes the search of a difference small, saves it and prints it.
     fn explain(&self, bench: &Bench, trial: &Trial, name: &str) -> Result<()> {
         let seed = self.options.seed;
         let small = minimise::minimise(bench, trial, self.options.effort)?;
         let kept =
             self.home.join(format!("{}-seed{seed}-{}", self.program.name, name.replace(':', "-")));
         let found = bench.keep(&small, &kept)?.differences;
-        // One piece of text, so that reports of two workers do not mix.
+        // This is printed as one text, so that reports of two workers do not mix.
         let mut text = format!(
             "DIFFERENCE  {} --seed {seed} --only {name}\n  {}\n  was: {}\n",
             self.program.name,

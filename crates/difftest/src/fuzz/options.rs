@@ -5,7 +5,7 @@ use crate::program::Trial;
 use crate::rng::Draw;
 use fastrand::Rng;
 
-/// Columns about taxa.
+/// Columns of tabular formats about taxa.
 pub const TAXA: [&str; 10] = [
     "staxid",
     "ssciname",
@@ -19,18 +19,18 @@ pub const TAXA: [&str; 10] = [
     "sskingdoms",
 ];
 
-/// The options chosen so far.
+/// A builder of random options, with those chosen so far.
 pub struct Choice<'a> {
     /// Source of random numbers.
     pub rng: &'a mut Rng,
-    /// Groups of options that belong together.
+    /// Groups of words that belong together, such as `-gapopen 9 -gapextend 1`.
     pub groups: Vec<Vec<String>>,
-    /// Factor of all probabilities.
+    /// Factor for the probabilities of options.
     boost: f64,
 }
 
 impl<'a> Choice<'a> {
-    /// Starts without options.
+    /// Creates a choice without options.
     pub fn new(rng: &'a mut Rng) -> Self {
         // Some searches combine many options, whose rules interact.
         let boost = if rng.chance(0.2) { 3.0 } else { 1.0 };
@@ -42,7 +42,7 @@ impl<'a> Choice<'a> {
         self.groups.push(words.iter().map(|w| w.to_string()).collect());
     }
 
-    /// Returns true with probability `p`, or more if many options are wanted.
+    /// Returns true with probability `p`, or three times that in searches with many options.
     pub fn wants(&mut self, p: f64) -> bool {
         self.rng.chance(p * self.boost)
     }
@@ -62,12 +62,12 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Whether there is a group that begins with `name`.
+    /// Whether a chosen group begins with `name`.
     pub fn has(&self, name: &str) -> bool {
         self.groups.iter().any(|group| group[0] == name)
     }
 
-    /// Draws identifier columns and some or all of these columns.
+    /// Returns a list of columns: identifiers, e-value, and some or all of `columns`.
     pub fn columns(&mut self, columns: &[&str]) -> String {
         let share = *self.rng.pick(&[0.2, 0.5, 1.0]);
         let chosen: Vec<&str> =
@@ -75,7 +75,7 @@ impl<'a> Choice<'a> {
         format!("qseqid sseqid evalue {}", chosen.join(" ")).trim_end().to_owned()
     }
 
-    /// Draws a range that is within all `records`.
+    /// Draws a range `FROM-TO`, from 1, that is within all `records`.
     pub fn range(&mut self, records: &[Record]) -> String {
         let shortest = records.iter().map(|r| r.seq.len()).min().unwrap_or_default().max(1);
         let (a, b) = (self.rng.usize(1..=shortest), self.rng.usize(1..=shortest));
@@ -83,11 +83,13 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// In smaller spaces, Smith-Waterman alignments with a score of 0 may be significant. BLAST+ then
-/// fails, drops the subject, or crashes.
+/// Least number of pairs of query and subject positions for Smith-Waterman alignments. In smaller
+/// search spaces an alignment with a score of 0 may be significant. BLAST+ then fails, drops the
+/// subject, or crashes.
 const SMITH_WATERMAN_SPACE: usize = 200_000;
 
-/// Whether the shortest query and the subjects have enough pairs of positions.
+/// Whether the shortest query and all subjects have enough pairs of positions for Smith-Waterman
+/// alignments.
 pub fn bears_smith_waterman(trial: &Trial) -> bool {
     let length = |record: &Record| record.seq.len();
     let shortest = trial.queries.iter().map(length).min().unwrap_or(0);

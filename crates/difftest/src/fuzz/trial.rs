@@ -1,4 +1,4 @@
-//! A random search: its parts, its execution, and its storage.
+//! Runs random searches with both programs, and saves them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ use crate::rng::Draw;
 use crate::written::collected;
 use fastrand::Rng;
 
-/// Directory of FleetBLAST's files besides its report.
+/// Name of the directory for files that FleetBLAST writes besides its report.
 const WRITTEN: &str = "written-tested";
-/// Most time of one random search.
+/// Time limit of one random search.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Name of the file with the subjects' masks.
@@ -30,11 +30,11 @@ const MASKS: &str = "masks";
 /// Name of the file with the subjects' taxids.
 const TAXIDS: &str = "taxids";
 
-/// Residues of queries, and number of subjects, from which on a trial is heavy.
+/// Number of query residues, and number of subjects, from which on a trial is heavy.
 const HEAVY: (usize, usize) = (5_000, 300);
 
 impl Trial {
-    /// Returns all arguments.
+    /// Returns all arguments of the search.
     pub fn args(&self) -> Vec<String> {
         let place = match self.target {
             Target::Subject => ["-subject", "db.fa"],
@@ -48,7 +48,7 @@ impl Trial {
         fixed.chain(self.options.iter().flatten().cloned()).collect()
     }
 
-    /// Returns sizes and the command for the log.
+    /// Describes the trial for the log: sizes, command, and shape of the fleet.
     pub fn summary(&self) -> String {
         let residues = |records: &[Record]| records.iter().map(|r| r.seq.len()).sum::<usize>();
         format!(
@@ -63,18 +63,18 @@ impl Trial {
         ) + &self.shape.iter().map(|shape| format!(", on {shape:?}")).collect::<String>()
     }
 
-    /// Whether BLAST+ takes long for it.
+    /// Whether BLAST+ takes long for the search.
     pub fn is_heavy(&self) -> bool {
         let residues: usize = self.queries.iter().map(|record| record.seq.len()).sum();
         residues >= HEAVY.0 || self.subjects.len() >= HEAVY.1
     }
 
-    /// Whether an option names this file.
+    /// Whether an option names `file`.
     fn names(&self, file: &str) -> bool {
         self.options.iter().flatten().any(|word| word == file)
     }
 
-    /// Returns the same search on one thread; `None` if it has one.
+    /// Returns the same search without options for threads; `None` if it has none.
     fn on_one_thread(&self) -> Option<Trial> {
         let of_threads = |group: &Vec<String>| ["-num_threads", "-mt_mode"].contains(&&*group[0]);
         let mut trial = self.clone();
@@ -86,7 +86,8 @@ impl Trial {
         self.shape.as_ref().map_or(Spread::None, |&(spread, _)| spread)
     }
 
-    /// Returns FleetBLAST, whose program is `tested`, with all arguments.
+    /// Returns the program to start for FleetBLAST, and all arguments. `tested` is FleetBLAST
+    /// without ranks.
     fn tested(&self, tested: &Tool) -> (Tool, Vec<String>) {
         match &self.shape {
             Some((spread, shape)) => shape.spread(tested, *spread, &self.args()),
@@ -111,7 +112,7 @@ impl Trial {
     }
 }
 
-/// A directory to run trials in, one at a time.
+/// A directory in which trials run, one at a time.
 pub struct Bench<'a> {
     dir: PathBuf,
     tools: &'a Tools,
@@ -141,12 +142,12 @@ impl<'a> Bench<'a> {
         self.prepare(trial)
     }
 
-    /// Lets the oracle write the file with which later searches begin. If it cannot, there is no
-    /// such file.
+    /// Lets the oracle write the file with which later searches of the trial begin. If the oracle
+    /// fails, there is no such file.
     fn prepare(&self, trial: &Trial) -> Result<()> {
         let args: Vec<String> = trial.program.prepares.iter().map(|s| s.to_string()).collect();
         let Some(name) = args.last() else { return Ok(()) };
-        // It may be from an earlier trial.
+        // The file may be from an earlier trial.
         drop(fs::remove_file(self.dir.join(name)));
         self.tools.oracle.run(&args, &self.dir, None, LIMIT).map(drop)
     }
@@ -157,7 +158,7 @@ impl<'a> Bench<'a> {
         Ok(found(trial, &expected, &actual))
     }
 
-    /// Returns the outcomes of the oracle and FleetBLAST.
+    /// Runs both programs. Returns the results of the oracle and of FleetBLAST.
     fn both(&self, trial: &Trial) -> Result<(Outcome, Outcome)> {
         // A failed search may have left a checkpoint.
         let _ = fs::remove_dir_all(self.dir.join(CHECKPOINT));
@@ -174,11 +175,11 @@ impl<'a> Bench<'a> {
         if !found(trial, &expected, &actual).differences.is_empty()
             && let Some(alone) = trial.on_one_thread()
         {
-            // BLAST+'s threads do not always agree with each other; FleetBLAST's report is that of
+            // BLAST+'s report can depend on the number of threads. FleetBLAST's report is that of
             // one thread.
             expected = self.oracle(&alone)?;
         }
-        // A search that the oracle cannot finish in time, or that crashes it, shows nothing about
+        // If the oracle cannot finish a search in time or crashes, the search shows nothing about
         // FleetBLAST.
         if expected.timed_out || expected.code < 0 {
             actual = expected.clone();
@@ -207,7 +208,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Saves a trial so that it can be run again by hand; returns its differences.
+    /// Runs a trial again and saves it so that people can run it by hand. Returns its differences.
     pub fn keep(&self, trial: &Trial, to: &Path) -> Result<Found> {
         self.write(trial)?;
         let (expected, actual) = self.both(trial)?;
@@ -242,10 +243,10 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Result of a random search.
+/// The result of a random search.
 #[derive(Debug)]
 pub struct Found {
-    /// Whether FleetBLAST refused it by name, as it may.
+    /// Whether FleetBLAST refused the search with an accepted message.
     pub refused: bool,
     /// Differences between the programs.
     pub differences: Vec<Difference>,
@@ -258,9 +259,9 @@ fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Found {
     Found { refused, differences }
 }
 
-/// Returns the differences; a trial that the oracle could not finish has none. Threads of `-mt_mode
-/// 1` put numbers of queries before their warnings, which FleetBLAST does not. When such a thread
-/// fails, the oracle still exits with 0, where FleetBLAST must not.
+/// Returns the differences. A trial that the oracle could not finish has none. With `-mt_mode 1`,
+/// BLAST+'s threads put numbers of queries before their warnings, and FleetBLAST does not. If such
+/// a thread fails, the oracle still exits with 0, but FleetBLAST must not.
 fn differences(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Vec<Difference> {
     let shared_out = trial.options.iter().flatten().any(|word| word == "-mt_mode");
     let gave_up = String::from_utf8_lossy(&expected.stderr).contains("exit with error (");
@@ -271,8 +272,8 @@ fn differences(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Vec<Diffe
     compare(expected, actual, in_order && trial.spread().keeps_stderr())
 }
 
-/// Whether there are messages about a FASTA file of subjects. FleetBLAST reads the file after it
-/// has checked the other options, and BLAST+ before (docs/differences.md).
+/// Whether the programs print messages about a FASTA file of subjects. FleetBLAST reads the file
+/// after it has checked the other options, BLAST+ before that (docs/differences.md).
 fn has_messages_about_subjects(trial: &Trial) -> bool {
     trial.target == Target::Subject && trial.subjects.iter().any(|it| it.seq.contains(&b'-'))
 }
@@ -294,7 +295,7 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
         let path = dir.join(name);
         match trial.named {
             true => write(&path, bytes)?,
-            // It may be from an earlier trial.
+            // The file may be from an earlier trial.
             false => drop(fs::remove_file(&path)),
         }
     }
@@ -307,8 +308,8 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
     write(&path, listed(&trial.subjects))
 }
 
-/// Returns the identifiers of every other subject, beginning with the first, one per line; half of
-/// them without their version.
+/// Returns the identifiers of every other subject, beginning with the first, one per line. Half of
+/// them lack their version.
 fn aliased(subjects: &[Record]) -> String {
     let line = |(number, record): (usize, &Record)| {
         let id = record.header.split(' ').next()?;
@@ -318,8 +319,8 @@ fn aliased(subjects: &[Record]) -> String {
     subjects.iter().step_by(2).enumerate().filter_map(line).collect()
 }
 
-/// Returns `id taxid` lines for the first subject and three in four of the others. makeblastdb
-/// needs at least one.
+/// Returns lines `id taxid` for the first subject and about three quarters of the others.
+/// makeblastdb needs at least one.
 fn taxids(subjects: &[Record]) -> String {
     let line = |(number, record): (usize, &Record)| {
         let id = record.header.split(' ').next()?;
@@ -354,7 +355,7 @@ mod tests {
         }
     }
 
-    /// Returns a program that prints the output of this script.
+    /// Returns a tool that runs this shell script.
     fn says(script: &str) -> Tool {
         let prefix = vec!["-c".to_owned(), script.to_owned(), "sh".to_owned()];
         Tool { prefix, ..Tool::plain("sh".into()) }

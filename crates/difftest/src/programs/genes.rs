@@ -5,10 +5,11 @@ use crate::rng::Draw;
 use crate::synth::{self, BASES};
 use fastrand::Rng;
 
-/// Some genetic codes; the standard one is listed more often.
+/// Numbers of some genetic codes. The standard one is listed more often.
 pub const CODES: &[&str] =
     &["1", "1", "2", "3", "4", "5", "6", "9", "11", "14", "16", "22", "31", "33"];
-/// Longest introns; 122 is BLAST+'s default, and from 1 to 4 there is no linking.
+/// Values of `-max_intron_length`. BLAST+'s default is 122, and with values from 1 to 4 it does not
+/// link HSPs.
 pub const INTRONS: &[&str] =
     &["0", "1", "4", "5", "30", "121", "122", "123", "200", "1000", "100000"];
 
@@ -17,11 +18,12 @@ const TCAG: &[u8; 4] = b"TCAG";
 /// The standard genetic code: residues of the codons TTT, TTC, TTA, TTG, TCT, ..., GGG.
 const RESIDUES: &[u8; 64] = b"FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG";
 
-/// Number of codons of a residue at most.
+/// Maximal number of codons of a residue.
 const MOST_CODONS: usize = 6;
 
-/// The codons of each residue, by its letter: how many, and their numbers, ascending. The tester
-/// makes tens of millions of codons before each table.
+/// The number of codons of each residue, and their numbers, ascending; indexed by the residue's
+/// letter. It is computed at compile time, because the tester makes tens of millions of codons
+/// before each table of cases.
 static CODONS: [(usize, [u8; MOST_CODONS]); 128] = codons();
 
 const fn codons() -> [(usize, [u8; MOST_CODONS]); 128] {
@@ -36,8 +38,8 @@ const fn codons() -> [(usize, [u8; MOST_CODONS]); 128] {
     codons
 }
 
-/// Returns codons of a protein. Letters for several residues have ambiguous codons, and the case of
-/// the letters stays.
+/// Returns random codons of a protein. Letters for several residues have ambiguous codons. The case
+/// of the letters stays.
 pub fn coding(rng: &mut Rng, protein: &[u8]) -> Vec<u8> {
     let mut bases = Vec::with_capacity(3 * protein.len());
     for &residue in protein {
@@ -67,8 +69,8 @@ fn codon(rng: &mut Rng, residue: u8) -> [u8; 3] {
     bases
 }
 
-/// Returns a gene of a protein between other bases, on either strand. Some have introns, or a base
-/// more or less, so that one subject has hits in several frames.
+/// Returns a gene of a protein between other bases, on either strand. Some genes have introns, or
+/// one base more or less, so that one subject has hits in several frames.
 pub fn gene(rng: &mut Rng, protein: &[u8]) -> Vec<u8> {
     let mut seq = coding(rng, protein);
     if rng.chance(0.2) {
@@ -90,7 +92,7 @@ pub fn gene(rng: &mut Rng, protein: &[u8]) -> Vec<u8> {
     either_strand(rng, seq)
 }
 
-/// Returns genes of proteins, under the names of these.
+/// Returns genes of proteins, with the definition lines of the proteins.
 pub fn genes_of(rng: &mut Rng, proteins: &[Record]) -> Vec<Record> {
     let gene = |protein: &Record| {
         Record::new(protein.header.clone(), gene(rng, &protein.seq.to_ascii_uppercase()))
@@ -98,11 +100,11 @@ pub fn genes_of(rng: &mut Rng, proteins: &[Record]) -> Vec<Record> {
     proteins.iter().map(gene).collect()
 }
 
-/// Draws a sequence for a random trial: mostly a gene of the protein, sometimes only its codons, or
-/// those of its first residues, and sometimes a few bases.
+/// Draws a sequence for a random trial: mostly a gene of the protein. Sometimes it is only the
+/// codons of the protein or of its first `shortest` residues, and sometimes a few bases.
 pub fn drawn(rng: &mut Rng, protein: &[u8], shortest: usize) -> Vec<u8> {
     let mut bases = match rng.usize(..12) {
-        // Too short for a codon, or for a word.
+        // This can be too short for a word.
         0 => coding(rng, &protein[..protein.len().min(shortest)]),
         1 => coding(rng, protein),
         _ => gene(rng, protein),
@@ -113,7 +115,8 @@ pub fn drawn(rng: &mut Rng, protein: &[u8], shortest: usize) -> Vec<u8> {
     bases
 }
 
-/// Returns a protein with two runs of `changed` other residues, which divide it like 1 : 3 : 1.
+/// Returns a copy of a protein with two runs of `changed` other residues, one after a fifth of the
+/// protein and one after four fifths.
 pub fn changed_twice(protein: &[u8], changed: usize) -> Vec<u8> {
     let mut copy = protein.to_vec();
     let length = copy.len();
@@ -125,7 +128,7 @@ pub fn changed_twice(protein: &[u8], changed: usize) -> Vec<u8> {
     copy
 }
 
-/// Returns every third letter of the records, so that they are as long as their frames.
+/// Returns records of every third letter, so that they are as long as the frames of the given ones.
 pub fn of_frame_length(records: &[Record]) -> Vec<Record> {
     let frame = |record: &Record| {
         let letters: Vec<u8> = record.seq.iter().step_by(3).copied().collect();

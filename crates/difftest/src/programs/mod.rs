@@ -1,6 +1,7 @@
-//! The differences between the tested programs, with a module and a value for each.
+//! The values in which the tested programs differ, with a module for each program.
 
-/// A table of cases, by the names of its program and itself.
+/// Expands to a [`Table`](crate::program::Table) of cases, given the names of its program and
+/// itself.
 macro_rules! table {
     ($program:literal, $name:literal) => {
         (
@@ -31,7 +32,7 @@ pub use tblastx::TBLASTX;
 /// All tested programs.
 pub const PROGRAMS: [&Program; 6] = [&BLASTP, &BLASTN, &BLASTX, &TBLASTN, &TBLASTX, &PSIBLAST];
 
-/// Returns the program of a name; without one, all.
+/// Returns the program with a name; without a name, all programs.
 ///
 /// # Errors
 /// [`Error::Usage`] for an unknown name.

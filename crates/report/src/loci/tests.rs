@@ -7,7 +7,7 @@ use super::*;
 const PLUS: Frame = Frame::Strand(Strand::Plus);
 const MINUS: Frame = Frame::Strand(Strand::Minus);
 
-/// Converts BLAST+'s number of a codon frame.
+/// Converts BLAST+'s number of a codon frame, 1 to 3 or -1 to -3.
 fn codons(number: i8) -> Frame {
     let strand = if number < 0 { Strand::Minus } else { Strand::Plus };
     Frame::Codons(strand, number.unsigned_abs() - 1)
@@ -34,8 +34,8 @@ fn alignment(query: Range<u32>, subject: Range<u32>, frame: Frame) -> Alignment 
     }
 }
 
-/// What BLAST+ prints for an alignment: positions, and frames as in the columns `frames` and in
-/// XML.
+/// The values that BLAST+ prints for an alignment: positions, and frames as in the columns `frames`
+/// and in XML.
 #[derive(Debug, PartialEq, Eq)]
 struct Printed {
     query: [u32; 2],
@@ -64,12 +64,12 @@ fn printed(
     }
 }
 
-/// A sequence with a searched range as the user types it: from 1, inclusive.
+/// Returns the extent of a sequence with a searched range as the user types it: from 1, inclusive.
 fn part(from: u32, to: u32, length: u32) -> SearchedExtent {
     SearchedExtent { length, searched_range: from - 1..to }
 }
 
-/// A protein, all of it searched.
+/// Returns the extent of a protein that is searched as a whole.
 fn protein(residues: u32) -> SearchedExtent {
     SearchedExtent::fully_searched(residues)
 }
@@ -99,9 +99,9 @@ fn proteins_are_counted_as_they_are_and_have_frames_by_the_format() {
     assert_eq!(found, expected);
 }
 
-/// From `blastn`: a query of 309 bases with a hit on the minus strand of a subject of 277. The hit
-/// is `[a, b)` of its context and `[a_s, b_s)` of the subject. Printed are 309 − b + 1 to 309 − a
-/// in the query, and `b_s` to `a_s + 1` in the subject.
+/// Expected values are from `blastn`: a query of 309 bases with a hit on the minus strand of a
+/// subject of 277. The hit is `[a, b)` of its context and `[a_s, b_s)` of the subject. Printed are
+/// 309 − b + 1 to 309 − a in the query, and `b_s` to `a_s + 1` in the subject.
 #[test]
 fn the_minus_strand_is_the_subjects_in_blastn() {
     let (query, subject) = (59..289, 7..237);
@@ -140,7 +140,7 @@ fn columns_and_masks_turn_with_the_rows() {
     assert_eq!(lengths(MINUS), [2, 1, 5]);
     assert_eq!(lengths(PLUS), [5, 1, 2]);
     assert_eq!(lengths(codons(-1)), [5, 1, 2]);
-    // A mask of the context is printed on the bases that it hides.
+    // The report shows a mask of the context on the bases that it hides.
     let mask = Locus::new(MINUS, &(280..300), &SearchedExtent::fully_searched(309)).unwrap();
     assert_eq!(mask.sequence_range, 9..29);
     let loci = Loci::new(
@@ -154,7 +154,7 @@ fn columns_and_masks_turn_with_the_rows() {
     assert!(loci.query.starts_inside(&mask.sequence_range));
 }
 
-/// From `blastx`: 309 bases against a protein.
+/// Expected values are from `blastx`: a query of 309 bases against a protein.
 #[test]
 fn positions_of_translated_queries_are_those_of_bases() {
     for (frame, query, ends) in
@@ -169,8 +169,8 @@ fn positions_of_translated_queries_are_those_of_bases() {
     }
 }
 
-/// The same with `-query_loc 3-260`: the search counts frames in the range, the report in the whole
-/// query.
+/// Expected values are from `blastx -query_loc 3-260` with the same query: the search counts frames
+/// in the range, the report in the whole query.
 #[test]
 fn frames_of_a_part_are_printed_as_those_of_the_whole() {
     for (searched, query, ends, frame) in
@@ -182,7 +182,8 @@ fn frames_of_a_part_are_printed_as_those_of_the_whole() {
     }
 }
 
-/// From `tblastn`, then with `-subject_loc 5-290`.
+/// Expected values are from `tblastn`, first for whole sequences and then with `-subject_loc
+/// 5-290`.
 #[test]
 fn positions_of_translated_subjects_are_those_of_bases() {
     let query = || (Frame::Protein, 0..87, protein(90));
@@ -193,7 +194,8 @@ fn positions_of_translated_subjects_are_those_of_bases() {
     assert_eq!((found.subject, found.frames), ([32, 289], [0, 2]));
 }
 
-/// From `tblastx`, then with `-query_loc 3-260 -subject_loc 4-240`.
+/// Expected values are from `tblastx`, first for whole sequences and then with `-query_loc 3-260
+/// -subject_loc 4-240`.
 #[test]
 fn both_may_be_translated() {
     let query = (codons(-3), 19..96, SearchedExtent::fully_searched(309));
@@ -205,8 +207,8 @@ fn both_may_be_translated() {
     assert_eq!((found.query, found.subject, found.frames), ([20, 250], [238, 8], [2, -1]));
 }
 
-/// By the formulas for whole sequences: from 3a + f to 3b + f − 1, or from L − 3a + f + 1 to L − 3b
-/// + f + 2.
+/// Positions by the formulas for whole sequences. Codons a to b of frame f are printed from 3a + f
+/// to 3b + f − 1. On the minus strand they are printed from L − 3a + f + 1 to L − 3b + f + 2.
 #[test]
 fn every_frame_and_codon_lies_where_the_formulas_say() {
     for length in 60..63 {
@@ -263,7 +265,7 @@ fn what_does_not_fit_has_no_place() {
     };
     assert!(fits(Frame::Protein, 0..10, protein(10)));
     assert!(!fits(Frame::Protein, 0..11, protein(10)));
-    // An alignment without any pair fits, too.
+    // An alignment without columns fits, too.
     assert!(fits(Frame::Protein, 4..4, protein(10)));
     assert!(fits(codons(2), 0..3, SearchedExtent::fully_searched(10)));
     assert!(!fits(codons(3), 0..3, SearchedExtent::fully_searched(10)));

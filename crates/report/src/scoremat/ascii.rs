@@ -1,4 +1,4 @@
-//! A position-specific matrix as a table for people (`CBlastFormatUtil::PrintAsciiPssm`,
+//! Writes a position-specific matrix as a table for people (`CBlastFormatUtil::PrintAsciiPssm`,
 //! blastfmtutil.cpp).
 
 use fleetblast_engine::pssm::{Observed, Pssm};
@@ -7,16 +7,16 @@ use fleetblast_stats::frequencies::AMINO_ACID_CODES;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::matrix::SENTINEL_SCORE;
 
-/// The statistics below the table: those of the previous search, without and with gaps.
+/// The statistics below the table. They are those of the previous search: ungapped, then gapped.
 #[derive(Clone, Copy, Debug)]
 pub struct PssmStatistics {
-    /// Statistics of the letters of the query, if they are shown.
+    /// Statistics for the query's letters, if the table shows them.
     pub standard: Option<[KarlinParameters; 2]>,
-    /// Statistics of the matrix that was searched with, if they are shown.
+    /// Statistics for the matrix that the search used, if the table shows them.
     pub psi: Option<[KarlinParameters; 2]>,
 }
 
-/// Appends the table of a matrix.
+/// Appends the table of a matrix and its statistics.
 pub fn write_ascii_pssm(pssm: &Pssm, statistics: &PssmStatistics, out: &mut Vec<u8>) {
     let observed = pssm.observed.as_ref();
     let mut text = String::from("\nLast position-specific scoring matrix computed");
@@ -47,7 +47,8 @@ pub fn write_ascii_pssm(pssm: &Pssm, statistics: &PssmStatistics, out: &mut Vec<
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Width of a column of scores: that of the largest absolute score, plus two blanks.
+/// Returns the width of a column of scores: the digits of the largest absolute score, plus two
+/// blanks.
 fn width(pssm: &Pssm) -> usize {
     let scores = pssm.scores.iter().flatten().filter(|&&score| score > SENTINEL_SCORE);
     let largest = scores.map(|score| score.unsigned_abs()).max().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Files of position-specific matrices: checkpoints in ASN.1 (`PssmWithParameters`, scoremat.asn),
-//! and tables for people.
+//! Reads and writes position-specific matrices: psiblast's checkpoints in ASN.1
+//! (`PssmWithParameters`, scoremat.asn), and tables for people.
 
 mod ascii;
 mod print;

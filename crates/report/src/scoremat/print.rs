@@ -4,10 +4,10 @@
 use super::real::format_real;
 use super::tree::Value;
 
-/// Columns after which a line of text or bytes is broken.
+/// Number of columns after which a line of text or bytes is broken.
 const WIDTH: usize = 78;
 
-/// Appends a value, with the name of its type and a line end.
+/// Appends a value as ASN.1 text, after the name of its type, and a line end.
 pub fn print_asn_text(name: &str, value: &Value, out: &mut Vec<u8>) {
     let mut printer = Printer { out, line: 0 };
     printer.put(name.as_bytes());
@@ -18,7 +18,7 @@ pub fn print_asn_text(name: &str, value: &Value, out: &mut Vec<u8>) {
 
 struct Printer<'a> {
     out: &'a mut Vec<u8>,
-    /// Columns printed in the current line.
+    /// Number of columns printed in the current line.
     line: usize,
 }
 
@@ -112,7 +112,8 @@ impl Printer<'_> {
         self.put(b"\"");
     }
 
-    /// Breaks the last line before its last blank, or where it is full if there is none.
+    /// Breaks the current line before its last blank. If there is none, breaks it at its full
+    /// width.
     fn break_at_word(&mut self) {
         let start = self.out.len() - self.line;
         let line = &self.out[start..];
@@ -128,7 +129,8 @@ impl Printer<'_> {
                 break;
             }
         }
-        // Two line breaks never follow each other.
+        // A line without a blank, or with one at its start only, is broken at its full width, but
+        // not between two quotes.
         if !found || at == 0 && start > 0 {
             at = at.max(WIDTH);
             while at > 0 && line[at - 1] == b'"' {
@@ -144,7 +146,7 @@ impl Printer<'_> {
 mod tests {
     use super::*;
 
-    // The title of `psiblast -out_pssm`.
+    // Expected lines: the title in a checkpoint of `psiblast -out_pssm`.
     #[test]
     fn long_texts_are_broken_before_blanks() {
         let title = "q1 a very long title with \"quotes\" inside and more and more text so that the line must be broken \

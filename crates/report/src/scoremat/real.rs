@@ -1,21 +1,21 @@
-//! Real numbers with 15 digits as NCBI's toolkit prints them (`NStr::DoubleToString_Ecvt`,
-//! ncbistr.cpp), which are not always the nearest ones.
+//! Formats real numbers with 15 digits as NCBI's toolkit does (`NStr::DoubleToString_Ecvt`,
+//! ncbistr.cpp). They are not always the nearest numbers of 15 digits.
 //!
-//! The toolkit computes 17 digits by products of 64 bits, corrects the sixteenth by its neighbours,
-//! and rounds.
+//! The toolkit computes 17 digits by products with 64 bits, corrects the sixteenth digit by its
+//! neighbours, and rounds.
 
 use std::fmt::Write as _;
 
 /// Number of digits that are kept.
 const DIGITS: usize = 15;
-/// Number of digits computed first, and of those computed after them.
+/// Number of digits in the first step of the computation, and in the second one.
 const FIRST: u32 = 9;
 const SECOND: u32 = 8;
 
-/// Returns the digits of a number without its sign and leading zeros, and the decimal exponent of
-/// the first digit.
+/// Returns the digits of a positive number without leading zeros, and the decimal exponent of the
+/// first digit.
 fn digits(value: f64) -> (Vec<u8>, i32) {
-    // Forty digits are enough to find the next lower power of ten.
+    // With forty digits, rounding does not reach the next power of ten, so the exponent is exact.
     let exact = format!("{value:.40e}");
     let exponent = exact.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let Some(taken) = seventeen(value, exponent) else {
@@ -26,16 +26,16 @@ fn digits(value: f64) -> (Vec<u8>, i32) {
     rounded(taken, exponent)
 }
 
-/// Returns the first 17 digits of a number whose first digit has the given decimal exponent.
-/// Returns `None` outside of the range where the toolkit multiplies once.
+/// Returns the first 17 digits of a number; `exponent` is the decimal exponent of its first digit.
+/// Returns `None` if the toolkit does not scale the number by a single multiplication.
 fn seventeen(value: f64, exponent: i32) -> Option<Vec<u8>> {
     let power = u32::try_from(FIRST as i32 - 1 - exponent).ok().filter(|&power| power <= 24)?;
     let bits = value.to_bits();
     // The number is not subnormal, so its first bit is implicit.
     let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
     let scale = (bits >> 52 & 0x7ff) as i32 - 1075;
-    // The power of ten is one of five times one of two. Rounded to the nearest number of 64 bits; a
-    // tie goes to the even one.
+    // A power of ten is a power of five times a power of two, and only the former needs a product.
+    // The product is rounded to the nearest number of 64 bits, a tie to the even one.
     let product = u128::from(mantissa) * 5_u128.pow(power);
     let excess = (128 - product.leading_zeros()).saturating_sub(64);
     let (kept, rest) = (product >> excess, product & ((1 << excess) - 1));
@@ -54,7 +54,8 @@ fn seventeen(value: f64, exponent: i32) -> Option<Vec<u8>> {
     Some(format!("{first}{second:08}").into_bytes())
 }
 
-/// Rounds digits to the first [`DIGITS`], and returns them with their exponent.
+/// Rounds digits to the first [`DIGITS`]. Returns them with their exponent, which is one higher if
+/// all were nines.
 fn rounded(mut taken: Vec<u8>, exponent: i32) -> (Vec<u8>, i32) {
     let run = |digits: &[u8], digit: u8| {
         let length = digits.iter().rev().take_while(|&&d| d == digit).count();
@@ -80,7 +81,7 @@ fn rounded(mut taken: Vec<u8>, exponent: i32) -> (Vec<u8>, i32) {
     (taken, exponent)
 }
 
-/// Formats a number as mantissa, base and exponent.
+/// Formats a number as ASN.1 text: mantissa, base and exponent, such as `{ 267, 10, -3 }`.
 pub fn format_real(value: f64) -> String {
     if value == 0.0 {
         return "{ 0, 10, 0 }".to_owned();

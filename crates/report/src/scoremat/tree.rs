@@ -1,4 +1,4 @@
-//! ASN.1 values, of any type.
+//! ASN.1 values of any type, as a tree.
 
 /// An ASN.1 value of any type.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// An enumerated value or a boolean, by its name, such as `TRUE`.
     Word(&'static str),
-    /// A choice: the name of the alternative, and its value.
+    /// A choice: the name of the chosen alternative, and its value.
     Choice(&'static str, Box<Value>),
     /// A sequence: values with names.
     Fields(Vec<(&'static str, Value)>),
@@ -22,7 +22,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Makes a choice.
+    /// Makes a [`Value::Choice`].
     pub fn choice(name: &'static str, value: Value) -> Value {
         Value::Choice(name, Box::new(value))
     }

@@ -1,4 +1,4 @@
-//! Converts a matrix to the ASN.1 value of a checkpoint.
+//! Writes a position-specific matrix as a checkpoint in ASN.1.
 
 use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
 use fleetblast_seq::id::ObjectId;
@@ -11,23 +11,23 @@ use super::tree::Value;
 pub struct Checkpoint<'a> {
     /// Identifier of the query.
     pub id: &'a ObjectId,
-    /// Title of the query, if it is written.
+    /// Title of the query, if the checkpoint has it.
     pub title: Option<&'a [u8]>,
-    /// Whether the letters of the query are written as text (`iupacaa`).
+    /// Whether the query's letters are written as text (`iupacaa`) instead of codes (`ncbistdaa`).
     pub has_text_residues: bool,
     /// The matrix.
     pub pssm: &'a Pssm,
-    /// Whether the intermediate data by position is written.
+    /// Whether all intermediate data is written, not only the frequencies.
     pub has_intermediate_data: bool,
     /// Name of the scoring matrix.
     pub matrix_name: &'a str,
-    /// Costs of gaps, if they are written.
+    /// Costs of gaps (open, extend), if the checkpoint has them.
     pub gap_costs: Option<(i32, i32)>,
     /// Pseudocount as given by the user.
     pub pseudocount: i32,
 }
 
-/// Appends a checkpoint.
+/// Appends a checkpoint as ASN.1 text.
 pub fn write_checkpoint(checkpoint: &Checkpoint, out: &mut Vec<u8>) {
     let parameters = Value::Fields(vec![
         ("pseudocount", integer(checkpoint.pseudocount)),

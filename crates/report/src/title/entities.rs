@@ -1,11 +1,11 @@
-//! Entities of HTML in titles.
+//! Decodes HTML entities in titles.
 
 /// Maximal number of digits of a numbered entity that BLAST+ decodes.
 const MOST_DIGITS: usize = 15;
 /// Maximal length of the name of an entity: `#x` and the digits.
 const LONGEST_NAME: usize = 2 + MOST_DIGITS;
 
-/// Decodes the entities of HTML: the five of XML, and numbered ones.
+/// Decodes HTML entities: the five that XML has, and numbered ones.
 pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -26,7 +26,8 @@ pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// Returns the number of the character that an entity stands for.
+/// Returns the number of the character that an entity stands for; `None` if the name is not one of
+/// an entity. `name` is the text between `&` and `;`.
 fn entity(name: &[u8]) -> Option<u32> {
     match name {
         b"lt" => Some('<'.into()),
@@ -40,7 +41,8 @@ fn entity(name: &[u8]) -> Option<u32> {
     }
 }
 
-/// Parses the digits; BLAST+ keeps the last 32 bits of the number.
+/// Parses the digits of a numbered entity. Returns the last 32 bits of the number, as BLAST+ does;
+/// `None` without digits or with more than [`MOST_DIGITS`].
 fn number(digits: &[u8], radix: u32) -> Option<u32> {
     if digits.is_empty() || digits.len() > MOST_DIGITS {
         return None;
@@ -51,8 +53,8 @@ fn number(digits: &[u8], radix: u32) -> Option<u32> {
     digits.iter().try_fold(0, add).map(|number| number as u32)
 }
 
-/// Appends a character as BLAST+ does: encoded as UTF-8 even if the number is no character. Of a
-/// number above 21 bits the highest bits are lost.
+/// Appends a character as BLAST+ does: encoded as UTF-8 even if the number is not one of a
+/// character. Bits above the lowest 21 are partly lost.
 fn push(number: u32, text: &mut Vec<u8>) {
     let last = |shift: u32| 0x80 | (number >> shift & 0x3f) as u8;
     match number {

@@ -1,8 +1,8 @@
-//! The organism at the end of a protein's title (`x_AdjustProteinTitleSuffix`).
+//! Rewrites the organism at the end of a protein's title (`x_AdjustProteinTitleSuffix`).
 
 use super::{TRAILING, trimmed};
 
-/// Words in parentheses that name an organelle.
+/// Names of organelles, which titles have in parentheses.
 const ORGANELLES: [&[u8]; 15] = [
     b"chloroplast",
     b"chromoplast",
@@ -21,10 +21,11 @@ const ORGANELLES: [&[u8]; 15] = [
     b"chromatophore",
 ];
 const PARTIAL: &[u8] = b", partial";
-/// Separator of genus and species. BLAST+ knows neither, so only the blank between them is left.
+/// Genus, blank and species, as BLAST+ looks for them. It knows neither genus nor species here, so
+/// only the blank is left.
 const BINOMIAL: &[u8] = b" ";
 
-/// Appends the organism in brackets, if it has a name.
+/// Appends the organism in brackets, unless `organism` is empty.
 pub(super) fn with_organism(title: &[u8], organism: &[u8]) -> Vec<u8> {
     match organism {
         b"" => title.to_vec(),
@@ -32,11 +33,12 @@ pub(super) fn with_organism(title: &[u8], organism: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Rewrites the organism at the end of a title, and removes an organelle and `, partial` before it:
-/// databases do not store them. A title that ends otherwise is only trimmed.
+/// Replaces the bracketed organism at the end of a title by `organism`. Also removes an organelle
+/// and `, partial` before it, because databases do not store these facts. Only trims a title that
+/// ends otherwise.
 pub(super) fn renewed(title: &[u8], organism: &[u8]) -> Vec<u8> {
     let title = trimmed(title, TRAILING);
-    // BLAST+ looks for both only in a title that has room for the organism.
+    // BLAST+ looks for a bracketed organism only in a title that is long enough to hold it.
     if title.len() <= organism.len() + 4 {
         return title.to_vec();
     }
@@ -51,8 +53,8 @@ pub(super) fn renewed(title: &[u8], organism: &[u8]) -> Vec<u8> {
     with_organism(title, organism)
 }
 
-/// Returns the start of the bracketed organism at the end of a title. The organism's last
-/// occurrence must be there.
+/// Returns the position of `[` if the title ends with `organism` in brackets, in capitals or small
+/// letters. Returns `None` if it ends otherwise.
 fn bracketed(title: &[u8], organism: &[u8]) -> Option<usize> {
     let start = title.len().checked_sub(organism.len() + 3).filter(|&start| start > 1)?;
     let is_last = title

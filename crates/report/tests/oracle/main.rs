@@ -1,5 +1,5 @@
-//! Byte-for-byte comparison with BLAST+ 2.12.0 on synthetic searches, whose hits are read back from
-//! its output.
+//! Compares reports of synthetic searches with those of BLAST+ 2.12.0, byte for byte. The hits of
+//! the searches are read from BLAST+'s output.
 
 mod common;
 mod nucleotides;
@@ -29,8 +29,8 @@ fn case(seed: u64, kind: Subjects) -> Case {
     Case::new(queries, subjects, kind)
 }
 
-/// Checks the formats whose bytes do not depend on details of the options: half of them, the other
-/// half with the next commit.
+/// Checks the formats whose bytes do not depend on details of the options. A test run checks a
+/// quarter of them, which `FLEETBLAST_SAMPLE` selects.
 fn check_formats(run: &Run) {
     let pairwise = || output(Format::Pairwise);
     let html = OutputOptions { html: true, ..pairwise() };
@@ -85,7 +85,8 @@ fn parsed_definition_lines() {
         let mut case = case(4, kind);
         case.parse_deflines = true;
         case.queries.truncate(4);
-        // BLAST+ reads another sequence for a trace identifier in FASTA.
+        // BLAST+ does not use the FASTA sequence of an entry with a trace identifier, but another
+        // one.
         case.subjects.retain(|(title, _)| !title.starts_with("gnl|ti|"));
         case.queries[0].0 = "gi|55|gb|AAC99999.3| of genbank".into();
         check_formats(&Run::new(name, case));
@@ -197,7 +198,7 @@ fn orders() {
             OutputOptions { hit_order: Some(hit_order), ..output(Format::Pairwise) },
         );
     }
-    // Subjects are sorted before their alignments.
+    // BLAST+ sorts subjects before their alignments.
     for (i, hsp_order) in [(1, HspOrder::Score), (2, HspOrder::QueryStart)] {
         run.check(
             &["-outfmt", "0", "-sorthits", "4", "-sorthsps", &i.to_string()],
@@ -298,8 +299,8 @@ fn batches_without_statistics() {
     for (name, options) in
         [("gapped", &[][..]), ("ungapped", &["-ungapped", "-comp_based_stats", "F"])]
     {
-        // Alone, the query cannot be searched. With a searchable query before or after it, the
-        // batch can be searched.
+        // Alone, this query of `X` cannot be searched. With a searchable query before or after it,
+        // the batch can be searched.
         for good in [None, Some(0), Some(1)] {
             let mut case = case(15, Subjects::Plain);
             let searchable = case.queries.swap_remove(0);
@@ -330,7 +331,8 @@ fn many_seeds() {
     }
 }
 
-/// Columns that depend on strands and frames, also in blastn with its other scores.
+/// Columns that show the effects of strands and frames. A report can print them without the scoring
+/// parameters of the search.
 const PLACES: &str = "qseqid sseqid qlen slen qstart qend sstart send qframe sframe frames sstrand qseq sseq btop \
     length nident pident mismatch gapopen gaps qcovs qcovhsp evalue bitscore score";
 
@@ -359,7 +361,8 @@ const TBLASTX: Program = Program {
     subject: Reading::Codons,
 };
 
-/// Compares the lines that depend on strands and frames: columns, lines of rows, elements.
+/// Compares the lines that depend on strands and frames: rows of tables, rows of alignments, and
+/// XML elements.
 fn check_places(search: &Search) {
     search.check(&["-outfmt", &format!("6 {PLACES}")], output(tabular(PLACES)), |_| true);
     let is_row = |line: &str| line.starts_with("Query  ") || line.starts_with("Sbjct  ");

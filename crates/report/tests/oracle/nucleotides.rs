@@ -1,4 +1,4 @@
-//! Reports of `blastn`.
+//! Compares reports of `blastn` with those of BLAST+.
 
 use fleetblast_oracle::{oracle, sample};
 use fleetblast_report::model::{Format, HitOrder, HspOrder, OutputOptions, Sam};
@@ -17,7 +17,7 @@ fn case(seed: u64, kind: Subjects) -> Case {
     Case::of_bases(queries, subjects, kind)
 }
 
-/// Checks all formats, SAM too.
+/// Checks all formats, including SAM.
 fn check_all(run: &Run) {
     check_formats(run);
     for words in ["", "SQ", "SR", "SQ SR"] {
@@ -47,17 +47,19 @@ fn parsed_definition_lines() {
     for kind in [Subjects::Parsed, Subjects::Fasta] {
         let mut case = case(42, kind);
         case.parse_deflines = true;
-        // BLAST+ reads another sequence for a trace identifier in FASTA.
+        // BLAST+ does not use the FASTA sequence of an entry with a trace identifier, but another
+        // one.
         case.subjects.retain(|(title, _)| !title.starts_with("gnl|ti|"));
         case.queries[0].0 = "gi|55|gb|AAC99999.3| of genbank".into();
         check_all(&Run::new(&format!("mega-lines-{kind:?}"), case));
     }
 }
 
-/// A task, options, scores and gap costs, whether it is greedy, the window of its footer.
+/// A task, further options, its scores and gap costs (reward, penalty, open, extend), whether it is
+/// greedy, and the window that its footer prints.
 type Task = (&'static str, &'static [&'static str], [i32; 4], bool, i32);
 
-/// Other tasks and scores: what is cited, the lines at the end, parameters.
+/// Tasks and scores determine which papers reports cite, the last lines, and the parameters.
 #[test]
 fn scores_and_gap_costs() {
     if oracle().is_none() {
@@ -192,7 +194,8 @@ fn queries_without_statistics() {
     run.check(&["-outfmt", "5"], output(Format::Xml));
 }
 
-/// Alignments that cover the same bases of the subject more than once.
+/// Checks the columns of coverage for alignments that cover the same bases of the subject more than
+/// once.
 #[test]
 fn repeats() {
     if oracle().is_none() {

@@ -1,4 +1,4 @@
-//! Databases of the tables of blastn.
+//! Makes the recipes of the databases that the tables of blastn name.
 
 use super::LISTING;
 use super::parents::{Parents, either_strand, palindrome, piece};
@@ -9,7 +9,7 @@ use crate::fixtures::{Recipe, listed, numbered, rng_for, titled};
 use crate::synth::{self, BASES};
 use fastrand::Rng;
 
-/// Returns every database; those that an alias names come before it.
+/// Returns the recipes of all databases. The databases that an alias names come before it.
 pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     let mut all = real(bases, parents);
     all.extend(families(parents));
@@ -28,8 +28,8 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     all
 }
 
-/// `windowmasker`'s counts of a database full of repeats, in all its formats, beside a small
-/// database.
+/// Returns the recipe of a small database beside which `windowmasker` writes word counts of a
+/// database full of repeats, in all its formats.
 fn counts() -> Recipe {
     let mut recipe =
         Recipe::new("counts", b">nothing much\nACGTACGTTGCA\n".to_vec(), &[]).nucleotide();
@@ -47,7 +47,7 @@ fn counts() -> Recipe {
     recipe
 }
 
-/// Databases of real pieces, in all kinds of files.
+/// Returns databases of real pieces, in all kinds of files.
 fn real(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     let part = fasta::to_bytes(&part(bases, parents));
     vec![
@@ -60,9 +60,9 @@ fn real(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     ]
 }
 
-/// Returns 200 pieces of genomes, and six relatives of each of 12 queries and of the parents. They
-/// range from close to unrecognisable, on both strands, some with ambiguities, some within an
-/// unrelated piece. So a small database has hits of all strengths.
+/// Returns 200 pieces of genomes, and six relatives of each of 12 queries and of the parents. The
+/// relatives range from close to unrecognisable, on both strands. Some have ambiguities, and some
+/// lie within an unrelated piece. A small database of them therefore has hits of all strengths.
 pub(super) fn part(bases: &Bases, parents: &Parents) -> Vec<Record> {
     let mut rng = rng_for("part of bases");
     let mut records: Vec<Record> = (0..200)
@@ -90,7 +90,7 @@ pub(super) fn part(bases: &Bases, parents: &Parents) -> Vec<Record> {
     records
 }
 
-/// Descendants of known parents.
+/// Returns databases of descendants of known parents.
 fn families(parents: &Parents) -> Vec<Recipe> {
     vec![
         Recipe::new("mutants", mutants(parents), &[]),
@@ -102,7 +102,7 @@ fn families(parents: &Parents) -> Vec<Recipe> {
     ]
 }
 
-/// 1,300 mutated copies of one piece: more than the preliminary list holds for any small
+/// Returns 1,300 mutated copies of one piece: more than the preliminary list holds for any small
 /// `-max_target_seqs`.
 fn mutants(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("mutants of bases");
@@ -115,7 +115,7 @@ fn mutants(parents: &Parents) -> Vec<u8> {
     numbered("mutant", (0..1_300).map(copy))
 }
 
-/// 150 pieces with repeats, mutated and rearranged.
+/// Returns 150 pieces with repeats, mutated and rearranged.
 fn repeats(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("repeats of bases");
     let made = |i: usize| {
@@ -135,7 +135,7 @@ fn repeats(parents: &Parents) -> Vec<u8> {
     numbered("repeat", (0..150).map(made))
 }
 
-/// Sequences that equal their reverse complement, or nearly.
+/// Returns sequences that equal their reverse complement, or nearly.
 fn palindromes(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("palindromes");
     let made = |i: usize| {
@@ -146,7 +146,7 @@ fn palindromes(parents: &Parents) -> Vec<u8> {
     numbered("palindrome", (0..40).map(made))
 }
 
-/// Copies around low-complexity runs, and such runs alone.
+/// Returns mutated copies of pieces with low-complexity runs, and such runs alone.
 fn low_complexity(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("low bases");
     let made = |i: usize| match i % 10 {
@@ -159,8 +159,8 @@ fn low_complexity(parents: &Parents) -> Vec<u8> {
     numbered("low", (0..120).map(made))
 }
 
-/// Twelve copies each of three pieces, every other on the other strand: only the order by OID
-/// distinguishes them.
+/// Returns twelve copies each of three pieces, every other one on the other strand. Only the order
+/// by OID distinguishes them.
 fn duplicates(parents: &Parents) -> Vec<u8> {
     let three = parents.plain.iter().take(3);
     let copies = (0..12).flat_map(|i| {
@@ -172,7 +172,8 @@ fn duplicates(parents: &Parents) -> Vec<u8> {
     numbered("copy", copies)
 }
 
-/// Ambiguities of all kinds: single ones, runs, at both ends, and sequences of nothing else.
+/// Returns sequences with ambiguities of all kinds: single ones, runs, at both ends, and sequences
+/// of nothing else.
 fn ambiguous(parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("ambiguous bases");
     let made = |i: usize| {
@@ -191,7 +192,7 @@ fn ambiguous(parents: &Parents) -> Vec<u8> {
     numbered("odd", (0..60).map(made))
 }
 
-/// Few, one, very short, and oddly named sequences.
+/// Returns databases of a few, one, very short, and oddly named sequences.
 fn small(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     let mut rng = rng_for("small bases");
     let plain = &parents.plain;
@@ -208,7 +209,8 @@ fn small(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     ]
 }
 
-/// Identifiers of all kinds, merged entries (joined by Control-A), long and missing titles.
+/// Returns sequences with identifiers of all kinds, merged entries (joined by Control-A), long and
+/// missing titles.
 fn headers(parents: &Parents) -> Vec<u8> {
     let long = "words of a title that does not fit on one line ".repeat(6);
     let headers = [
@@ -233,8 +235,8 @@ fn headers(parents: &Parents) -> Vec<u8> {
     fasta::to_bytes(&records.collect::<Vec<_>>())
 }
 
-/// Subjects longer than 90,000 bases, where only a window is aligned, and longer than a segment,
-/// with parents across the border.
+/// Returns two databases. One has a subject longer than 90,000 bases; BLAST+ aligns only windows of
+/// it. The other has one longer than a segment, with parents across the border.
 fn long(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     let mut rng = rng_for("long subjects");
     let mut like = |length: usize| synth::random(&mut rng, BASES.usual, length);
@@ -258,7 +260,7 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     ]
 }
 
-/// Overwrites a range with a near copy.
+/// Overwrites the range of `seq` at `at` with a near copy of `copy`.
 fn put(rng: &mut Rng, seq: &mut [u8], at: usize, copy: &[u8]) {
     let copy = BASES.mutate(rng, copy, 0.04);
     seq[at..at + copy.len()].copy_from_slice(&copy);

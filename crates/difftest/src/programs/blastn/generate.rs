@@ -1,4 +1,4 @@
-//! Generates random queries and databases from real pieces.
+//! Generates random trials of blastn from pieces of real genomes.
 
 use super::parents::{either_strand, palindrome, piece};
 use crate::bases::Bases;
@@ -9,7 +9,7 @@ use crate::synth::{self, BASES};
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// Reason why nucleic acids are there: they are read before the first trial.
+/// Message of `expect` for the nucleic acids, which the tester reads before the first trial.
 const NO_BASES: &str = "the tester has read its nucleic acids";
 
 /// Draws a random trial without options.
@@ -31,7 +31,7 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     Trial { program, queries, subjects, target, options: Vec::new(), named, shape: None }
 }
 
-/// Draws a few ancestors of queries and subjects, so that there are hits.
+/// Draws a few ancestors of queries and subjects, so that searches have hits.
 fn parents(rng: &mut Rng, bases: &Bases) -> Vec<Vec<u8>> {
     let count = rng.usize(1..=5);
     (0..count)
@@ -60,7 +60,8 @@ fn subjects(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
         97..=98 => rng.usize(300..=900),
         _ => rng.usize(900..=1_800),
     };
-    // With many subjects these are short, and one family dominates, to fill preliminary lists.
+    // If there are many subjects, they are short, and one family dominates, so that preliminary
+    // lists overflow.
     let crowd = count > 250;
     let mut seqs: Vec<Vec<u8>> = Vec::with_capacity(count);
     while seqs.len() < count {
@@ -74,7 +75,7 @@ fn subjects(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
     name("s", seqs)
 }
 
-/// Draws a subject longer than the window that BLAST+ aligns.
+/// Draws a subject of 20,000 bases or more. Some are longer than the window that BLAST+ aligns.
 fn long_subject(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<u8> {
     let length = rng.usize(20_000..=130_000);
     let mut seq = Vec::new();
@@ -148,7 +149,7 @@ fn unrelated(rng: &mut Rng, bases: &Bases, parent: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Sometimes adds a low-complexity run, ambiguities, a run of N, or lower case; never makes an
+/// Sometimes adds a low-complexity run, ambiguities, a run of N, or lower case. Never leaves an
 /// empty sequence.
 fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
     if rng.chance(0.12) {
@@ -180,7 +181,8 @@ fn queries(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
     };
     let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| query(rng, bases, parents)).collect();
     if rng.chance(0.05) {
-        // Longer than the first batch, and than the limit of the small table.
+        // This query is longer than BLAST+'s first batch, and than the limit of the small lookup
+        // table.
         let long = long_subject(rng, bases, parents);
         let at = rng.usize(..=seqs.len());
         seqs.insert(at, long);

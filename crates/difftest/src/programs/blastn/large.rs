@@ -1,4 +1,4 @@
-//! Searches of all genomes with queries of all kinds.
+//! The searches of `difftest full` with blastn: queries of all kinds against all genomes.
 
 use crate::error::Result;
 use crate::fasta::{self, Record};
@@ -6,14 +6,15 @@ use crate::fixtures::Molecule;
 use crate::program::Large;
 use crate::workspace::Source;
 
-/// Every format; SAM is `17`.
+/// Values of `-outfmt` for every format; SAM is `17`.
 const FORMATS: [&str; 7] = ["6", "7", "10", "5", "0", "0 -html", "17"];
-/// Longest query for `blastn-short`.
+/// Length in bases of the longest query for `blastn-short`.
 const SHORT: usize = 50;
-/// Most bases of a genome that is a query.
+/// Maximal number of bases of the genome that is a query.
 const GENOME: usize = 5_000_000;
 
-/// Returns the searches: queries of all kinds in the four tasks, transcripts, and a genome.
+/// Returns the data and the searches: queries of all kinds in the four tasks, transcripts, and a
+/// genome.
 pub fn large(source: &Source) -> Result<Large> {
     let bases = source.bases()?;
     let is_short = |query: &&Record| query.seq.len() <= SHORT;

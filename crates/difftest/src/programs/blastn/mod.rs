@@ -1,4 +1,4 @@
-//! blastn: nucleic acids in nucleic acids.
+//! The tests of blastn, which searches nucleic acids with nucleic acids.
 
 mod databases;
 mod generate;
@@ -17,7 +17,7 @@ use crate::workspace::Source;
 
 use parents::Parents;
 
-/// The program.
+/// The description of blastn and its tests.
 pub static BLASTN: Program = Program {
     name: "blastn",
     molecule: Molecule::Nucleotide,
@@ -83,15 +83,16 @@ fn kills(source: &Source) -> Result<Victim> {
     })
 }
 
-/// Whether the search depends on more than the queries of a block at a time. Such are hits on
-/// adjacent diagonals, and repeats, which one process must find.
+/// Whether FleetBLAST refuses the search on ranks, because one process must find repeats
+/// (`-filtering_db`) and hits on adjacent diagonals (`-off_diagonal_range`).
 fn refused_on_ranks(args: &[String]) -> bool {
     args.iter().any(|arg| arg == "-filtering_db")
         || !matches!(value(args, "-off_diagonal_range"), "" | "0")
 }
 
-/// Whether the search cannot be metadata: sum statistics of several alignments and repeats are not
-/// in metadata. With a file of counts only `report` is possible.
+/// Whether FleetBLAST refuses to write metadata of the search. Metadata cannot hold sum statistics
+/// of several alignments, nor repeats. With a file of word counts, only the kind `report` is
+/// possible.
 fn refused_as_metadata(kind: Kind, args: &[String]) -> bool {
     let has = |name: &str| args.iter().any(|arg| arg == name);
     has("-filtering_db")

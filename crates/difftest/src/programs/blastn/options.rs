@@ -1,4 +1,4 @@
-//! Chooses random options, most often those that change the hits and how they are found.
+//! Chooses random options of blastn, most often those that affect which hits are found.
 
 use super::BLASTN;
 use crate::fuzz::options::{Choice, TAXA};
@@ -6,10 +6,10 @@ use crate::program::{LISTED, Target, Trial};
 use crate::rng::Draw;
 use fastrand::Rng;
 
-/// Scores with all gap costs that have statistics: reward, penalty, and costs.
+/// Reward, penalty, and all gap costs (open/extend) that have statistics for them.
 const SCORES: &[(&str, &str, &str)] = &[
     ("1", "-2", "0/0 2/2 1/2 0/2 3/1 2/1 1/1"),
-    // The same scores and others, with more than 16 bits, or at their limits.
+    // Scores beyond 16 bits. Their low 16 bits equal the scores of other rows, or 0.
     ("65537", "-65538", "0/0 2/2 1/2"),
     ("-65534", "-3", "0/0 4/4 2/4"),
     ("65536", "-2", "0/0 2/2"),
@@ -170,7 +170,7 @@ fn restriction(choice: &mut Choice, trial: &Trial) {
     }
 }
 
-/// Chooses two threads, unless BLAST+ itself does not always give the same answer with them.
+/// Chooses two threads, unless BLAST+'s report can then depend on the threads.
 fn threads(choice: &mut Choice, trial: &Trial) {
     let unstable = ["-culling_limit", "-best_hit_overhang", "-qcov_hsp_perc", "-subject_besthit"];
     if trial.target == Target::Subject || unstable.iter().any(|name| choice.has(name)) {

@@ -1,4 +1,4 @@
-//! Common ancestors of query sets and databases, so that there are hits.
+//! Draws common ancestors of query sets and databases, so that searches have hits.
 
 use crate::bases::Bases;
 use crate::fasta::Record;
@@ -7,9 +7,9 @@ use crate::rng::Draw;
 use crate::synth::{self, BASES};
 use fastrand::Rng;
 
-/// Ancestors of queries and subjects.
+/// Sequences from which queries and subjects are derived.
 pub struct Parents {
-    /// Real pieces of 250 to 900 bases.
+    /// Pieces of real genomes, 250 to 900 bases long.
     pub plain: Vec<Record>,
     /// Pieces with repeats.
     pub repeats: Vec<Record>,
@@ -18,7 +18,7 @@ pub struct Parents {
 }
 
 impl Parents {
-    /// Draws parents from these data.
+    /// Draws parents from real genomes.
     pub fn from_bases(bases: &Bases) -> Parents {
         let mut rng = rng_for("bases");
         let plain = (0..8).map(|i| {
@@ -47,15 +47,15 @@ pub fn either_strand(rng: &mut Rng, seq: Vec<u8>) -> Vec<u8> {
     if rng.chance(0.5) { synth::reverse_complement(&seq) } else { seq }
 }
 
-/// Returns a sequence followed by its reverse complement, with a few bases between them or none.
+/// Returns a sequence followed by its reverse complement, with up to 19 random bases between them.
 pub fn palindrome(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     let length = rng.usize(..20);
     let between = synth::random(rng, BASES.usual, length);
     [seq, &between, &synth::reverse_complement(seq)].concat()
 }
 
-/// Returns a flank, a unit of 20 to 90 bases three to eight times with mutations, some on the other
-/// strand, and a flank.
+/// Returns a unit of 20 to 90 bases, repeated three to eight times between two flanks. The copies
+/// are mutated, and some are on the other strand.
 fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     let length = rng.usize(20..=90);
     let unit = synth::fragment(rng, &plain[1].seq, length);

@@ -1,4 +1,4 @@
-//! Query sets of the tables of blastn.
+//! Makes the query sets that the tables of blastn name.
 
 use std::iter;
 
@@ -11,10 +11,10 @@ use crate::rng::Draw;
 use crate::synth::{self, BASES};
 use fastrand::Rng;
 
-/// Bases of a segment, as BLAST+ cuts a long subject.
+/// Number of bases of a segment, into which BLAST+ cuts a long subject.
 pub(super) const PIECE: usize = 5_000_000;
 
-/// Returns every query set: its name and the file's contents.
+/// Returns the name and the file contents of every query set.
 pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let mut sets = real(bases);
     sets.extend(short(bases));
@@ -27,7 +27,7 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     sets
 }
 
-/// Returns queries of usual length; long ones are cut.
+/// Returns up to 40 queries of at least 100 bases. Long ones are cut to 2,500.
 pub fn ordinary(bases: &Bases) -> Vec<Record> {
     let usual = bases.queries.iter().filter(|query| query.seq.len() >= 100);
     let cut = |query: &Record| {
@@ -53,7 +53,7 @@ fn real(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Primers, reads, and very short queries.
+/// Makes sets of primers, reads, and very short queries.
 fn short(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = rng_for("primers");
     let rate = |i: usize| if i.is_multiple_of(2) { 0.0 } else { 0.05 };
@@ -63,7 +63,8 @@ fn short(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
     };
     let primers: Vec<_> = (0..14).map(|i| part(14 + i, rate(i))).collect();
     let reads: Vec<_> = (0..60).map(|i| part(150, rate(i))).collect();
-    // The size of a batch depends on the hits of the one before, and this makes many batches.
+    // BLAST+ derives the size of a batch from the hits of the previous one. This set makes many
+    // batches.
     let batches: Vec<_> = (0..240).map(|i| part(100, rate(i))).collect();
     let micro = (1..=16).map(|length| part(length, 0.0)).collect::<Vec<_>>();
     vec![
@@ -74,8 +75,8 @@ fn short(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Queries of thousands of bases with relatives of the parents, and of over a million, which BLAST+
-/// cuts in chunks.
+/// Makes sets of queries of thousands of bases with relatives of the parents, and of over a million
+/// bases, which BLAST+ cuts in chunks.
 fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = rng_for("long queries");
     let mut made = |length: usize| {
@@ -92,7 +93,7 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     };
     let (genomic, middle, neighbour) = (made(30_000), made(9_000), made(400));
     let pieces = made(2_100_000);
-    // Short queries reveal which others are in their batch.
+    // The reports of short queries reveal which other queries are in their batch.
     let lengths = [1_500; 5].into_iter().chain([30]);
     let lowered: Vec<_> = lengths.cycle().take(16).map(&mut made).collect();
     vec![
@@ -107,8 +108,8 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// A sequence of over a million bases with masks everywhere: lower case, and low complexity around
-/// ambiguous letters.
+/// Puts masks everywhere in a sequence of over a million bases: lower case, and low complexity
+/// around ambiguous letters.
 fn masked_pieces(mut seq: Vec<u8>, parents: &Parents) -> Vec<u8> {
     let mut rng = rng_for("masked pieces");
     for at in (500..seq.len() - 2_000).step_by(1_500) {
@@ -123,7 +124,8 @@ fn masked_pieces(mut seq: Vec<u8>, parents: &Parents) -> Vec<u8> {
     seq
 }
 
-/// A sequence with soft masks where BLAST+ cuts it, and queries of that range.
+/// Makes a set with a long subject that has soft masks where BLAST+ cuts it, and a set of queries
+/// from that range.
 fn seam() -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = rng_for("masked seam");
     let mut seam = synth::random(&mut rng, BASES.usual, PIECE + 300);
@@ -135,8 +137,8 @@ fn seam() -> Vec<(&'static str, Vec<u8>)> {
     vec![("seam_lower", numbered("seam", [seam])), ("across", numbered("across", [across, other]))]
 }
 
-/// Low complexity, repeats, palindromes, ambiguity letters, lower case, queries without hits,
-/// duplicates.
+/// Makes sets with low complexity, repeats, palindromes, ambiguity letters, lower case, no hits,
+/// and duplicates.
 fn special(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = rng_for("special queries");
     let plain = &parents.plain;
@@ -183,14 +185,15 @@ fn special(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Unknown bases only, which have no statistics but count when a lookup table is chosen, and then
-/// short queries.
+/// Returns a query of `N` only, and then short queries. The first has no statistics, but counts
+/// when a lookup table is chosen.
 fn unknown_first(plain: &[Record]) -> Vec<Vec<u8>> {
     let short = plain.iter().take(3).map(|p| p.seq[..30].to_vec());
     iter::once(b"N".repeat(100)).chain(short).collect()
 }
 
-/// Queries in lower case only, which leaves nothing to search if lower case is masked.
+/// Makes sets with queries in lower case only. If lower case is masked, such a query leaves nothing
+/// to search.
 fn masked(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let plain = &parents.plain;
     let masked = plain[0].seq.to_ascii_lowercase();
@@ -206,7 +209,7 @@ fn masked(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Files with unusual formatting.
+/// Makes sets whose files have unusual formatting.
 fn odd_files(parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let text = |rng: &mut Rng, at: usize| {
         let part = synth::fragment(rng, &parents.plain[at].seq, 300);

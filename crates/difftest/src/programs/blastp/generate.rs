@@ -1,4 +1,4 @@
-//! Generates random queries and databases from real fragments.
+//! Generates random trials of blastp from fragments of real proteins.
 
 use crate::fasta::Record;
 use crate::program::{Target, Trial};
@@ -32,7 +32,7 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     }
 }
 
-/// Draws a few ancestors of queries and subjects, so that there are hits.
+/// Draws a few ancestors of queries and subjects, so that searches have hits.
 fn parents(rng: &mut Rng, source: &Source) -> Vec<Vec<u8>> {
     let count = rng.usize(1..=6);
     (0..count)
@@ -59,7 +59,8 @@ fn subjects(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> 
         97..=98 => rng.usize(300..=1_200),
         _ => rng.usize(1_200..=3_000),
     };
-    // With many subjects these are short, and one family dominates, to fill preliminary lists.
+    // If there are many subjects, they are short, and one family dominates, so that preliminary
+    // lists overflow.
     let crowd = count > 300;
     let mut seqs: Vec<Vec<u8>> = Vec::with_capacity(count);
     while seqs.len() < count {
@@ -135,7 +136,7 @@ fn unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Sometimes adds a low-complexity run, odd letters, or lower case; never makes an empty sequence.
+/// Sometimes adds a low-complexity run, odd letters, or lower case. Never leaves an empty sequence.
 fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
     if rng.chance(0.12) {
         let length = rng.usize(5..=60);
@@ -146,8 +147,8 @@ fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
         let rate = rng.f64() * 0.1;
         *seq = PROTEIN.odd_letters(rng, seq, rate);
     }
-    // Residues of a database; queries lose them. Few of them, or BLAST+ takes the line for no
-    // sequence.
+    // Databases store `-` as a residue, and queries lose it. There are only a few of them, because
+    // BLAST+ takes a line with many for no sequence.
     if rng.chance(0.03) && seq.len() >= 30 {
         for _ in 0..rng.usize(1..=3) {
             let at = rng.usize(..seq.len());
@@ -177,7 +178,7 @@ fn queries(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
 }
 
 /// Returns a long query with relatives of the parents everywhere. BLAST+ ends a batch with the
-/// query that reaches 10,000 residues, and cuts batches from 19,800 residues on in chunks.
+/// query that reaches 10,000 residues, and cuts batches of 19,800 residues or more in chunks.
 fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
     let lengths = [5_000, 9_000, 9_890, 9_990, 15_000, 19_700, 19_790, 25_000, 29_600, 31_000];
     let length = *rng.pick(&lengths) + rng.usize(..220);
@@ -193,7 +194,7 @@ fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
     }
     seq.truncate(length);
     if rng.chance(0.3) {
-        // Pieces of a chunk treat masks in their own way.
+        // Chunks treat masks in a way of their own.
         for _ in 0..rng.usize(1..=20) {
             seq = synth::lower_case_runs(rng, &seq);
         }

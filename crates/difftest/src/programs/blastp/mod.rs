@@ -1,4 +1,4 @@
-//! blastp: proteins in proteins.
+//! The tests of blastp, which searches proteins with proteins.
 
 mod databases;
 mod generate;
@@ -18,7 +18,7 @@ use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// The program.
+/// The description of blastp and its tests.
 pub static BLASTP: Program = Program {
     name: "blastp",
     molecule: Molecule::Protein,
@@ -85,9 +85,9 @@ fn large(source: &Source) -> Result<Large> {
     })
 }
 
-/// Common ancestors of query sets and databases, so that there are hits.
+/// Proteins from which query sets and databases are derived, so that searches have hits.
 struct Parents {
-    /// Ordinary members of the database, 150 to 400 residues.
+    /// Real proteins of 150 to 400 residues.
     plain: Vec<Record>,
     /// Proteins with internal repeats.
     repeats: Vec<Record>,
@@ -116,13 +116,14 @@ impl Parents {
     }
 }
 
-/// Returns queries of usual length.
+/// Returns the queries of 80 to 700 residues.
 fn ordinary(source: &Source) -> Vec<Record> {
     let usual = |q: &&Record| (80..=700).contains(&q.seq.len());
     source.queries.iter().filter(usual).cloned().collect()
 }
 
-/// Returns a flank, a unit of 25 to 60 residues three to seven times with mutations, and a flank.
+/// Returns a unit of 25 to 60 residues, repeated three to seven times with mutations between two
+/// flanks.
 fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
     let unit_length = rng.usize(25..=60);
     let origin = rng.pick(plain);

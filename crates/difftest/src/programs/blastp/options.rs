@@ -1,4 +1,4 @@
-//! Chooses random options, most often those that change the hits and how they are found.
+//! Chooses random options of blastp, most often those that affect which hits are found.
 
 use super::BLASTP;
 use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
@@ -6,7 +6,7 @@ use crate::program::{LISTED, Target, Trial};
 use crate::rng::Draw;
 use fastrand::Rng;
 
-/// Matrices with all gap costs that have statistics; the first pair is the default.
+/// Matrices with all gap costs (open/extend) that have statistics. The first pair is the default.
 const MATRICES: &[(&str, &str)] = &[
     ("BLOSUM62", "11/1 9/2 8/2 13/1 6/2 11/2 10/2 7/2 12/1 10/1 9/1"),
     ("BLOSUM45", "14/2 13/3 10/3 16/1 12/3 11/3 16/2 15/2 13/2 12/2 19/1 18/1 17/1"),
@@ -39,12 +39,12 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     choice.groups
 }
 
-/// Options of blastp.
+/// The choice of options of blastp.
 impl Choice<'_> {
-    /// Chooses task, word size and threshold, which must fit each other: the compressed table with
-    /// a low threshold has too many words to be fast.
+    /// Chooses task, word size and threshold, which must fit each other. With a low threshold the
+    /// compressed table has too many words to be fast.
     fn words(&mut self) {
-        // The large table takes BLAST+ longer than the usual search.
+        // The large lookup table takes BLAST+ longer than the usual search.
         match self.rng.usize(..64) {
             0..=3 => self.add(&["-task", "blastp-fast"]),
             4..=5 => {
@@ -83,7 +83,7 @@ impl Choice<'_> {
         }
         let (matrix, costs) = *self.rng.pick(MATRICES);
         if matrix == "IDENTITY" && self.has("-use_sw_tback") {
-            return; // Neither program can do it; they say so at different times.
+            return; // Neither program supports this; their messages come at different times.
         }
         self.add(&["-matrix", matrix]);
         if self.rng.chance(0.6) {
@@ -121,8 +121,8 @@ impl Choice<'_> {
         let usual = ["1e-50", "1e-10", "1e-3", "0.1", "1", "11", "50", "1000"];
         let low = ["0", "1e-300", "1e-180", "1e-100", "10.0"];
         let high = ["1e4", "1e6", "1e12"];
-        // In too small a space, which lists and ranges reduce further, Smith-Waterman alignments
-        // with a score of 0 are significant. BLAST+ then fails, or repeats them for ever.
+        // In a small search space, which lists and ranges reduce further, Smith-Waterman alignments
+        // with a score of 0 are significant. BLAST+ then fails, or repeats them forever.
         let tiny = !self.has("-use_sw_tback");
         match self.rng.usize(..20) {
             0..=6 if tiny => self.maybe(1.0, "-evalue", &usual),
@@ -154,8 +154,8 @@ impl Choice<'_> {
         }
     }
 
-    /// Chooses a restriction to some of the subjects, or to parts of their residues. Subjects have
-    /// identifiers and taxids if these were parsed.
+    /// Chooses a restriction to some of the subjects, or to parts of their residues. Only subjects
+    /// with parsed identifiers can be listed by identifier or taxid.
     fn restriction(&mut self, trial: &Trial) {
         if trial.target == Target::Masked && self.wants(0.7) {
             let name = *self.rng.pick(&["-db_soft_mask", "-db_hard_mask", "-db_hard_mask"]);
@@ -175,7 +175,7 @@ impl Choice<'_> {
         }
     }
 
-    /// Chooses two threads, unless BLAST+ itself does not always give the same answer with them.
+    /// Chooses two threads, unless BLAST+'s report can then depend on the threads.
     fn threads(&mut self, trial: &Trial) {
         let unstable = ["-use_sw_tback", "-culling_limit", "-best_hit_overhang", "-qcov_hsp_perc"];
         if trial.target == Target::Subject || unstable.iter().any(|name| self.has(name)) {

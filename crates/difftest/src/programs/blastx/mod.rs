@@ -1,4 +1,4 @@
-//! blastx: translated nucleic acids in proteins.
+//! The tests of blastx, which searches proteins with translated nucleic acids.
 //!
 //! Most queries are genes of blastp's queries, and the databases are blastp's.
 
@@ -15,7 +15,7 @@ use crate::synth::{self, BASES};
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// The program.
+/// The description of blastx and its tests.
 pub static BLASTX: Program = Program {
     name: "blastx",
     columns: "6 qseqid sseqid score bitscore evalue pident nident positive ppos length mismatch gapopen gaps qstart qend \
@@ -42,14 +42,14 @@ pub static BLASTX: Program = Program {
     ..BLASTP
 };
 
-/// The databases of blastp, and queries that code for its queries.
+/// Returns the databases of blastp, and queries that code for blastp's queries.
 fn inputs(source: &Source) -> Result<Inputs> {
     let mut inputs = (BLASTP.inputs)(source)?;
     inputs.queries = queries::all(source.bases()?, &inputs.queries);
     Ok(inputs)
 }
 
-/// Returns the transcripts, or genes of the queries of blastp where there are none.
+/// Returns the real transcripts; if there are none, genes of blastp's queries.
 fn transcripts(source: &Source) -> Result<Vec<Record>> {
     let genes = || genes::genes_of(&mut rng_for("transcripts"), &source.queries);
     Ok(source.bases()?.transcripts.clone().unwrap_or_else(genes))
@@ -66,16 +66,17 @@ fn large(source: &Source) -> Result<Large> {
     })
 }
 
-/// Longest query of a random trial in residues; it takes BLAST+ three times as long as in blastp.
+/// Length in residues of the longest query of a random trial. BLAST+ takes three times as long for
+/// it as in blastp.
 const LONGEST: usize = 12_000;
 
-/// Draws a random trial of blastp, and genes of its queries.
+/// Draws a random trial of blastp, and replaces its queries by their genes.
 fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let mut trial = Trial { program: &BLASTX, ..(BLASTP.trial)(rng, source) };
     for query in &mut trial.queries {
         query.seq.truncate(LONGEST);
         query.seq = genes::drawn(rng, &query.seq, 3);
-        // Nearly a subject, somewhere in a longer query.
+        // This puts codons of a near copy of a subject into a longer query.
         if rng.chance(0.1) && !trial.subjects.is_empty() {
             let protein = &rng.pick(&trial.subjects).seq;
             let changed = rng.usize(0..=12);

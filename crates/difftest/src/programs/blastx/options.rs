@@ -1,4 +1,4 @@
-//! Chooses random options: those of blastp, and those of translated queries.
+//! Chooses random options of blastx: those of blastp, and those of translated queries.
 
 use super::{BLASTP, BLASTX, genes};
 use crate::fuzz::options::Choice;
@@ -9,7 +9,7 @@ use fastrand::Rng;
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     let mut groups = (BLASTP.options)(rng, &of_frames(trial));
     if groups.iter().any(|group| group[0] == "-matrix" && group[1] == "IDENTITY") {
-        // Gap costs that go with no other matrix.
+        // The gap costs of IDENTITY suit no other matrix.
         groups.retain(|group| !["-matrix", "-gapopen"].contains(&group[0].as_str()));
     }
     groups.retain(|group| group[0] != "-query_loc" && group != &["-task", "blastp-short"]);
@@ -36,7 +36,8 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     choice.groups
 }
 
-/// Returns the trial with queries as long as their frames, for options that depend on lengths.
+/// Returns the trial with queries as long as their frames. Options that depend on lengths are drawn
+/// for these.
 fn of_frames(trial: &Trial) -> Trial {
     Trial { program: &BLASTP, queries: genes::of_frame_length(&trial.queries), ..trial.clone() }
 }

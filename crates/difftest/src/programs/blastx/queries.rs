@@ -1,4 +1,4 @@
-//! Query sets of the tables of blastx.
+//! Makes the query sets that the tables of blastx name.
 
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
@@ -10,10 +10,10 @@ use crate::rng::Draw;
 use crate::synth::{self, BASES, PROTEIN};
 use fastrand::Rng;
 
-/// A set: its name and the file's contents.
+/// The name and the file contents of a query set.
 type Set = (&'static str, Vec<u8>);
 
-/// Sets of blastp that become genes.
+/// Names of blastp's query sets that become genes.
 const GENES: [&str; 14] = [
     "one",
     "few",
@@ -30,8 +30,8 @@ const GENES: [&str; 14] = [
     "long",
     "titled",
 ];
-/// Sets of blastp that become codons without introns or ends, because their lengths, their case or
-/// their equality matter.
+/// Names of blastp's query sets that become codons without introns or ends, because their lengths,
+/// case or equality matter.
 const CODONS: [&str; 10] = [
     "short",
     "micro",
@@ -44,7 +44,7 @@ const CODONS: [&str; 10] = [
     "masked_first",
     "masked_last",
 ];
-/// Sets of blastp that are subjects, and their names here.
+/// Names of blastp's query sets that are subjects of blastx, and the names of these.
 const SUBJECTS: [(&str, &str); 20] = [
     ("plain", "protein_plain"),
     ("relatives", "protein_relatives"),
@@ -68,8 +68,8 @@ const SUBJECTS: [(&str, &str); 20] = [
     ("nucleotide", "protein_nucleotide"),
 ];
 
-/// Returns every query set, and the proteins that are subjects. `proteins` are the query sets of
-/// blastp.
+/// Returns every query set, and the sets of proteins that are subjects. `proteins` are the query
+/// sets of blastp.
 pub fn all(bases: &Bases, proteins: &[Set]) -> Vec<Set> {
     let records = |name: &str| -> Vec<Record> {
         let set = proteins.iter().find(|(other, _)| *other == name);
@@ -99,7 +99,7 @@ pub fn all(bases: &Bases, proteins: &[Set]) -> Vec<Set> {
     sets
 }
 
-/// Parses text that the tester made.
+/// Parses FASTA text that the tester made.
 fn parse(text: &[u8]) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     for line in text.split(|&byte| byte == b'\n') {
@@ -114,7 +114,7 @@ fn parse(text: &[u8]) -> Vec<Record> {
     records
 }
 
-/// Real transcripts, and pieces of genomes with genes on both strands.
+/// Makes sets of real transcripts, and of pieces of genomes with genes on both strands.
 fn real(bases: &Bases, plain: &[Record]) -> Vec<Set> {
     let transcripts = bases.transcripts.as_ref().unwrap_or(&bases.queries);
     let some: Vec<Record> = transcripts.iter().take(8).cloned().collect();
@@ -135,15 +135,15 @@ fn real(bases: &Bases, plain: &[Record]) -> Vec<Set> {
         ("transcript", fasta::to_bytes(&some[..1])),
         ("transcripts", fasta::to_bytes(&some)),
         ("all_transcripts", fasta::to_bytes(transcripts)),
-        // BLAST+ cuts a query that is alone in its batch after 10,002 bases, and ends a batch with
-        // the query that reaches these.
+        // BLAST+ cuts a query that is alone in its batch after 10,002 bases. It ends a batch with
+        // the query that reaches this number.
         ("genomic", numbered("genomic", [genomic(26_000)])),
         ("batches", numbered("batch", [9_990, 9_999, 12, 10_002, 10_003, 400].map(&mut genomic))),
         ("chunks", numbered("chunk", [19_904, 20_004, 30_007].map(&mut genomic))),
     ]
 }
 
-/// Genes with introns of many lengths, of several proteins, and in several frames.
+/// Makes sets of genes with introns of many lengths, of several proteins, and in several frames.
 fn spliced(plain: &[Record]) -> Vec<Set> {
     let mut rng = rng_for("spliced");
     let lengths = [5, 30, 90, 110, 119, 121, 122, 123, 125, 130, 200, 400, 1_200];
@@ -179,9 +179,9 @@ fn spliced(plain: &[Record]) -> Vec<Set> {
     ]
 }
 
-/// Genes of proteins with low-complexity runs, far inside their queries: a near copy beside a
-/// relative. Two runs of changes stop BLAST+'s comparison from either end of the near copy, and it
-/// looks for the words between.
+/// Makes a set of queries and a set of proteins with low-complexity runs. Far inside each query are
+/// genes of a relative and of a near copy of a protein. Two runs of changes stop BLAST+'s
+/// comparison from either end of the near copy, and it then looks for words between them.
 fn nearly_identical(plain: &[Record]) -> Vec<Set> {
     let mut rng = rng_for("nearly identical genes");
     let (mut queries, mut proteins) = (Vec::new(), Vec::new());
@@ -206,7 +206,8 @@ fn nearly_identical(plain: &[Record]) -> Vec<Set> {
     vec![("near", numbered("near", queries)), ("protein_near", numbered("protein", proteins))]
 }
 
-/// Odd letters, no letters, stops, and lengths around those of a codon and a word.
+/// Makes sets with odd letters, without known letters, with stop codons, and with lengths around
+/// those of a codon and a word.
 fn special(plain: &[Record]) -> Vec<Set> {
     let mut rng = rng_for("special genes");
     let code = |rng: &mut Rng, at: usize| coding(rng, &plain[at % plain.len()].seq);
@@ -249,7 +250,7 @@ fn special(plain: &[Record]) -> Vec<Set> {
     ]
 }
 
-/// Files with unusual formatting.
+/// Makes sets whose files have unusual formatting.
 fn odd_files(plain: &[Record]) -> Vec<Set> {
     let mut rng = rng_for("odd files of genes");
     let mut text = |at: usize| {

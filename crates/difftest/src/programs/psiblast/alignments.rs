@@ -1,4 +1,5 @@
-//! Alignments with which searches begin: copies of a query, with gaps, in each format.
+//! Makes files of alignments with which psiblast can begin: copies of a query, with gaps, in each
+//! format.
 
 use crate::program::NamedFile;
 use crate::rng::Draw;
@@ -6,17 +7,18 @@ use fastrand::Rng;
 
 /// Letters of a protein.
 const LETTERS: &[u8] = b"ARNDCQEGHILKMFPSTWYV";
-/// Columns per line.
+/// Number of columns per line.
 const WIDTH: usize = 60;
 
-/// A sequence with its name. All sequences of an alignment have equally many columns.
+/// A name and a row of an alignment. All rows of an alignment have equally many columns.
 type Row = (&'static str, Vec<u8>);
 
-/// Returns files of alignments of a query.
+/// Returns names and contents of files with alignments of a query.
 pub fn files(query: &[u8]) -> Vec<NamedFile> {
     let rows = rows(query);
     let mut odd = rows.clone();
-    // Letters other than the twenty, lower case in the query, and one sequence of gaps.
+    // This alignment has letters other than the twenty, lower case in the query, and one row of
+    // gaps.
     let places = [(0, b'X'), (1, b'O'), (2, b'U'), (3, b'B'), (4, b'J'), (5, b'*')];
     for (row, letter) in places {
         let at = 20 + 3 * row;
@@ -39,7 +41,7 @@ pub fn files(query: &[u8]) -> Vec<NamedFile> {
     ]
 }
 
-/// Returns the first letters of the query, and descendants of them.
+/// Returns rows of the query's first letters and of mutated copies of them.
 fn rows(query: &[u8]) -> Vec<Row> {
     let mut rng = Rng::with_seed(20);
     let query = &query[..query.len().min(150)];
@@ -57,7 +59,7 @@ fn rows(query: &[u8]) -> Vec<Row> {
             row[start..start + length].fill(b'-');
         }
     }
-    // Columns in which the query has a gap.
+    // These are columns in which the query has a gap.
     let at = query.len() / 2;
     for (number, (_, row)) in rows.iter_mut().enumerate() {
         let inserted = if number % 3 == 1 { *b"WW" } else { *b"--" };
@@ -78,8 +80,8 @@ fn fasta(rows: &[Row], title: &str) -> Vec<u8> {
     text
 }
 
-/// Returns lines block by block, with a line per row in each block. The first block begins at
-/// column 0.
+/// Returns an interleaved alignment: blocks of columns, each with a line per row and then `end`.
+/// `line` formats a line from the block's first column, the name and the letters.
 fn lines(rows: &[Row], line: impl Fn(usize, &str, &str) -> String, end: &str) -> String {
     let columns = rows[0].1.len();
     let mut text = String::new();

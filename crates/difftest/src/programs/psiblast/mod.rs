@@ -1,4 +1,4 @@
-//! `psiblast`: the searches of blastp with several iterations, and files of matrices.
+//! The tests of psiblast: blastp's searches with several iterations, and files of PSSMs.
 
 mod alignments;
 mod options;
@@ -13,7 +13,7 @@ use crate::program::{Large, NamedFile, Program, Trial, Victim};
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// The program.
+/// The description of psiblast and its tests.
 pub static PSIBLAST: Program = Program {
     name: "psiblast",
     tables: &[
@@ -59,7 +59,7 @@ pub static PSIBLAST: Program = Program {
     ..BLASTP
 };
 
-/// Names of the matrices that BLAST+ makes for later searches, and the arguments for it.
+/// Files of the PSSMs that BLAST+ makes for later searches, and the arguments for it.
 const MATRICES: &[(&str, &str)] = &[
     ("db/pssm", "-query q/one.fa -db db/part"),
     ("db/pssm_observed", "-query q/one.fa -db db/part -out_ascii_pssm db/pssm_table"),
@@ -68,8 +68,8 @@ const MATRICES: &[(&str, &str)] = &[
     ("db/pssm_45", "-query q/one.fa -db db/part -matrix BLOSUM45"),
 ];
 
-/// Returns the recipe of a database beside which BLAST+ makes matrices of these names, with the
-/// arguments for each.
+/// Adds psiblast runs to a recipe. They make PSSMs with the given file names and arguments before
+/// the database is made.
 pub(super) fn with_matrices(
     mut recipe: Recipe,
     matrices: &[(&'static str, &'static str)],
@@ -81,7 +81,7 @@ pub(super) fn with_matrices(
     recipe
 }
 
-/// The inputs of blastp, and matrices.
+/// Returns the inputs of blastp, and PSSMs, alignments and patterns.
 fn inputs(source: &Source) -> Result<Inputs> {
     let mut inputs = (BLASTP.inputs)(source)?;
     let beside = Recipe::new("beside_matrices", b">p\nMKVLAWGDEFHIRNPQSTYC\n".to_vec(), &[]);
@@ -94,12 +94,13 @@ fn inputs(source: &Source) -> Result<Inputs> {
     Ok(inputs)
 }
 
-/// The killed search of blastp, with several iterations.
+/// Returns blastp's search to be killed, with several iterations.
 fn kills(source: &Source) -> Result<Victim> {
     Ok(Victim { args: &["-num_iterations", "3"], quick: 12, ..(BLASTP.kills)(source)? })
 }
 
-/// All queries with several iterations, in the small set of proteins and in all of them.
+/// Returns searches with all queries and several iterations, in the small set of proteins and in
+/// all of them.
 fn large(source: &Source) -> Result<Large> {
     let formats = ["6", "7", "5", "0"];
     let of = |rounds| {
@@ -113,18 +114,19 @@ fn large(source: &Source) -> Result<Large> {
     })
 }
 
-/// Searches that begin with a file can only be metadata of the kind `report`.
+/// Whether FleetBLAST refuses to write metadata of the search. Of searches that begin with a file,
+/// only the kind `report` is possible.
 fn refused_as_metadata(kind: Kind, args: &[String]) -> bool {
     let begins_with = ["-in_pssm", "-in_msa", "-phi_pattern"];
     kind != Kind::Report && args.iter().any(|arg| begins_with.contains(&arg.as_str()))
 }
 
-/// The first query of a random trial, from which BLAST+ makes a matrix.
+/// File with the first query of a random trial, from which BLAST+ makes a PSSM.
 const FIRST: &str = "first.fa";
 const PSSM: &str = "pssm";
-/// Least letters of an alignment, so that there is room for changes.
+/// Least number of letters in an alignment, so that there is room for changes.
 const LEAST: usize = 60;
-/// Letters that may be bases.
+/// Letters that can stand for bases.
 const BASES: &[u8] = b"ACGTUNRYKMSWBDHV";
 
 /// Returns the first query of a trial, alignments of it, and patterns that occur in it.
@@ -134,7 +136,7 @@ fn extra_files(trial: &Trial) -> Vec<NamedFile> {
     let letters: Vec<u8> = letters.into_iter().filter(u8::is_ascii_uppercase).collect();
     let letters = if letters.is_empty() { b"M".to_vec() } else { letters };
     let count = letters.len().max(LEAST);
-    // BLAST+ ends with an exception on an alignment of letters that may be bases.
+    // BLAST+ ends with an exception on an alignment whose letters can all stand for bases.
     let protein = if letters.iter().all(|letter| BASES.contains(letter)) { b"E" } else { &b""[..] };
     let repeated: Vec<u8> = protein.iter().chain(&letters).copied().cycle().take(count).collect();
     let mut files = vec![(FIRST, fasta::to_bytes(first))];
@@ -143,7 +145,8 @@ fn extra_files(trial: &Trial) -> Vec<NamedFile> {
     files
 }
 
-/// Longer queries would be searched in chunks, which is refused with a matrix.
+/// Length in residues of the longest query of a random trial. Longer queries would be searched in
+/// chunks, which psiblast refuses with a PSSM.
 const LONGEST: usize = 4_000;
 
 /// Draws a random trial of blastp with queries that several iterations can search.

@@ -1,4 +1,4 @@
-//! Chooses random options: those of iterations and matrices, and some of blastp's.
+//! Chooses random options of psiblast: those of iterations and matrices, and some of blastp's.
 
 use super::{PSIBLAST, PSSM};
 use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
@@ -6,7 +6,7 @@ use crate::program::{LISTED, Target, Trial};
 use crate::rng::Draw;
 use fastrand::Rng;
 
-/// Matrices with some of their gap costs.
+/// Matrices with some of their gap costs, alternately open and extend.
 const MATRICES: &[(&str, &[&str])] = &[
     ("BLOSUM62", &["11", "1", "9", "2", "13", "1", "6", "2"]),
     ("BLOSUM45", &["14", "2", "10", "3", "19", "1"]),
@@ -18,9 +18,9 @@ const MATRICES: &[(&str, &[&str])] = &[
     ("PAM250", &["14", "2", "17", "1", "15", "3"]),
 ];
 
-/// Alignments, except those for which BLAST+'s message has less detail.
+/// Files of alignments, except those for which BLAST+'s message has less detail than FleetBLAST's.
 const ALIGNMENTS: &[&str] = &["msa_titled", "msa_clustal", "msa_phylip", "msa_odd", "msa_twins"];
-/// Patterns; frequent ones are listed more often.
+/// Files of patterns. Those that occur often in sequences are listed twice.
 const PATTERNS: &[&str] = &[
     "pattern_prosite",
     "pattern_two",
@@ -52,9 +52,9 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     choice.groups
 }
 
-/// Options of psiblast.
+/// The choice of options of psiblast.
 impl Choice<'_> {
-    /// Chooses the input with which the first search begins instead of, or in addition to, a query.
+    /// Chooses a PSSM, an alignment or a pattern with which the first search begins.
     fn start(&mut self) {
         match self.rng.usize(..10) {
             0 => self.add(&["-in_pssm", PSSM]),
@@ -88,7 +88,7 @@ impl Choice<'_> {
         self.maybe(0.1, "-gap_trigger", &["0", "12", "18.5", "25", "30", "50"]);
     }
 
-    /// Chooses files of matrices.
+    /// Chooses files to which psiblast writes PSSMs.
     fn matrices(&mut self) {
         let writes = [self.rng.chance(0.5), self.rng.chance(0.3)];
         if writes[0] {
@@ -126,7 +126,7 @@ impl Choice<'_> {
             self.maybe(0.05, "-searchsp", &["1000000", "10000000000"]);
             self.maybe(0.3, "-evalue", &evalues);
         }
-        // Most matrices have no statistics with patterns.
+        // Most matrices have no statistics for searches with patterns.
         if !self.has("-phi_pattern") && self.wants(0.2) {
             let (matrix, costs) = *self.rng.pick(MATRICES);
             self.add(&["-matrix", matrix]);
@@ -141,7 +141,7 @@ impl Choice<'_> {
     fn lists(&mut self) {
         self.maybe(0.3, "-max_target_seqs", &["1", "2", "5", "10", "50", "600"]);
         self.maybe(0.06, "-qcov_hsp_perc", &["10", "50", "80"]);
-        // With that option BLAST+ crashes if no hit is left.
+        // With `-qcov_hsp_perc` and these options, BLAST+ crashes if no hit is left.
         if !self.has("-qcov_hsp_perc") {
             self.maybe(0.08, "-max_hsps", &["1", "2", "4"]);
             self.flag(0.05, "-subject_besthit");

@@ -1,8 +1,9 @@
-//! Files of patterns: made of a query's own letters, so that they occur in it, and invalid ones.
+//! Makes files of patterns: some of a query's own letters, so that they occur in it, and invalid
+//! ones.
 
 use crate::program::NamedFile;
 
-/// Returns the files for a query of these letters.
+/// Returns names and contents of the files for a query of these letters.
 pub fn files(letters: &[u8]) -> Vec<NamedFile> {
     let own = |place: usize| char::from(letters[place % letters.len()]);
     let text = |range: std::ops::Range<usize>| range.map(own).collect::<String>();

@@ -1,4 +1,4 @@
-//! tblastn: proteins in translated nucleic acids.
+//! The tests of tblastn, which searches translated nucleic acids with proteins.
 //!
 //! The queries are blastp's, and the databases have genes of its subjects.
 
@@ -15,7 +15,7 @@ use crate::synth::BASES;
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// The program.
+/// The description of tblastn and its tests.
 pub static TBLASTN: Program = Program {
     name: "tblastn",
     molecule: Molecule::Nucleotide,
@@ -48,7 +48,8 @@ pub static TBLASTN: Program = Program {
     ..BLASTP
 };
 
-/// Query sets of blastp and their genes, which serve as subjects.
+/// Names of blastp's query sets, and the names of the sets of their genes, which are subjects of
+/// tblastn.
 const SUBJECTS: &[(&str, &str)] = &[
     ("ambiguous", "genes_ambiguous"),
     ("chimera", "genes_chimera"),
@@ -72,14 +73,14 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("titles", "genes_titles"),
 ];
 
-/// Names of the matrices that psiblast makes, and the arguments for it.
+/// Files of the PSSMs that psiblast makes, and the arguments for it.
 const MATRICES: &[(&str, &str)] = &[
     ("db/pssm", "-query q/one.fa -subject q/hundred.fa"),
     ("db/pssm_low", "-query q/repeats.fa -subject q/repeats.fa"),
     ("db/pssm_45", "-query q/one.fa -subject q/hundred.fa -matrix BLOSUM45"),
 ];
 
-/// The queries of blastp, databases of genes of its subjects, and matrices.
+/// Returns the queries of blastp, databases of genes of blastp's subjects, and PSSMs.
 fn inputs(source: &Source) -> Result<Inputs> {
     let mut inputs = (BLASTP.inputs)(source)?;
     inputs.databases = inputs.databases.into_iter().map(of_genes).collect();
@@ -97,7 +98,7 @@ fn inputs(source: &Source) -> Result<Inputs> {
     Ok(inputs)
 }
 
-/// Returns databases with genes of these proteins.
+/// Returns recipes of databases with genes of these proteins.
 fn more(proteins: &[Record], genomes: &[Record]) -> Vec<Recipe> {
     let mut rng = rng_for("databases of genes");
     let genome: Vec<u8> = proteins.iter().flat_map(|it| genes::gene(&mut rng, &it.seq)).collect();
@@ -131,7 +132,7 @@ fn more(proteins: &[Record], genomes: &[Record]) -> Vec<Recipe> {
     ]
 }
 
-/// Returns the text of a FASTA file with codons of its residues. All other letters stay.
+/// Returns the text of a FASTA file with codons instead of residues. All other bytes stay.
 fn coding_text(rng: &mut Rng, text: &[u8]) -> Vec<u8> {
     let mut coding = Vec::new();
     for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -146,9 +147,11 @@ fn coding_text(rng: &mut Rng, text: &[u8]) -> Vec<u8> {
     coding
 }
 
-/// Returns the recipe with genes of its proteins, and masks of nucleic acids.
+/// Returns the recipe of a database of genes, given that of the proteins. dustmasker replaces
+/// segmasker.
 fn of_genes(mut recipe: Recipe) -> Recipe {
-    // Masks are found in a database of the same sequences, but of another name.
+    // Masks are found in another database of the same sequences, so all recipes must draw the same
+    // genes.
     let mut rng = rng_for("genes of subjects");
     // The recipes are text of the tester itself.
     let proteins = fasta::parse(&recipe.fasta).expect("FASTA text");
@@ -180,10 +183,11 @@ fn large(source: &Source) -> Result<Large> {
     Ok(Large { queries: (BLASTP.large)(source)?.queries, more: Vec::new(), ..large })
 }
 
-/// Longest subject of a random trial in residues; it takes BLAST+ six times as long as in blastp.
+/// Length in residues of the longest subject of a random trial. BLAST+ takes six times as long for
+/// it as in blastp.
 const LONGEST: usize = 12_000;
 
-/// Draws a random trial of blastp, and genes of its subjects.
+/// Draws a random trial of blastp, and replaces its subjects by their genes.
 fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let mut trial = Trial { program: &TBLASTN, ..(BLASTP.trial)(rng, source) };
     for subject in &mut trial.subjects {

@@ -1,4 +1,4 @@
-//! Chooses random options: those of blastp, and those of translated subjects.
+//! Chooses random options of tblastn: those of blastp, and those of translated subjects.
 
 use super::{BLASTP, TBLASTN, genes};
 use crate::fuzz::options::Choice;
@@ -17,7 +17,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
         }
     }
     for group in groups.iter_mut().filter(|group| group[0].ends_with("_mask")) {
-        // The masks of dustmasker.
+        // 11 is the number of dustmasker's masks.
         group[1] = "11".to_owned();
     }
     // BLAST+ often takes minutes for local alignments (docs/rules/tblastn.md).
@@ -36,7 +36,8 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     choice.groups
 }
 
-/// Returns the trial with subjects as long as their frames, for options that depend on lengths.
+/// Returns the trial with subjects as long as their frames. Options that depend on lengths are
+/// drawn for these.
 fn of_frames(trial: &Trial) -> Trial {
     Trial { program: &BLASTP, subjects: genes::of_frame_length(&trial.subjects), ..trial.clone() }
 }

@@ -1,4 +1,4 @@
-//! tblastx: translated nucleic acids in translated nucleic acids.
+//! The tests of tblastx, which searches translated nucleic acids with translated nucleic acids.
 //!
 //! The queries are blastx's, and the databases and subjects are tblastn's.
 
@@ -12,7 +12,7 @@ use crate::program::{Large, Program, Trial, Victim};
 use crate::workspace::Source;
 use fastrand::Rng;
 
-/// The program.
+/// The description of tblastx and its tests.
 pub static TBLASTX: Program = Program {
     name: "tblastx",
     molecule: Molecule::Nucleotide,
@@ -38,14 +38,16 @@ pub static TBLASTX: Program = Program {
     ..BLASTP
 };
 
-/// The queries of blastx, the databases of tblastn, and the genes that serve it as subjects.
+/// Returns the queries of blastx, the databases of tblastn, and the genes that are tblastn's
+/// subjects.
 fn inputs(source: &Source) -> Result<Inputs> {
     let mut inputs = (TBLASTN.inputs)(source)?;
     let subjects = inputs.queries.into_iter().filter(|(name, _)| name.starts_with("genes_"));
     let queries = (BLASTX.inputs)(source)?.queries.into_iter();
     inputs.queries = queries.filter(|(name, _)| !name.starts_with("protein_")).collect();
     inputs.queries.extend(subjects);
-    // The proteins of the databases with introns and of genomes.
+    // These are genes of proteins whose genes are also in the databases with introns and of
+    // genomes.
     let proteins = &source.queries[..source.queries.len().min(12)];
     let genes = genes::genes_of(&mut rng_for("queries with genes"), proteins);
     inputs.queries.push(("genes", fasta::to_bytes(&genes)));
@@ -60,10 +62,11 @@ fn large(source: &Source) -> Result<Large> {
     Ok(Large { queries: (BLASTX.large)(source)?.queries, ..(TBLASTN.large)(source)? })
 }
 
-/// Longest sequence of a random trial in bases; BLAST+ takes 36 times as long as for a protein.
+/// Length in bases of the longest sequence of a random trial. BLAST+ takes 36 times as long for it
+/// as for a protein.
 const LONGEST: usize = 9_000;
 
-/// Draws a random trial of tblastn, and genes of its queries.
+/// Draws a random trial of tblastn, and replaces its queries by their genes.
 fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let mut trial = Trial { program: &TBLASTX, ..(TBLASTN.trial)(rng, source) };
     for query in &mut trial.queries {

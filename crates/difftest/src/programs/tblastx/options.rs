@@ -1,4 +1,5 @@
-//! Chooses random options: those of tblastn that tblastx has, and those of translated queries.
+//! Chooses random options of tblastx: those of tblastn that it has, and those of translated
+//! queries.
 
 use super::{TBLASTN, genes};
 use crate::fuzz::options::Choice;

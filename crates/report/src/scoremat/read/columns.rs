@@ -6,9 +6,9 @@ use fleetblast_seq::asn::{Malformed, Node};
 
 use super::{CheckpointError, Result, names, unusable};
 
-/// Maximal absolute score, so that sums of scores cannot overflow.
+/// Maximal absolute score, chosen so that sums of scores cannot overflow.
 const LARGEST: i64 = 10_000;
-/// Maximal frequency; true ones are at most 1.
+/// Maximal frequency. Genuine frequencies are at most 1.
 const MOST: f64 = 1.0e6;
 
 /// Intermediate data of a checkpoint: frequencies by position.
@@ -149,7 +149,7 @@ fn rows(
     columns.iter().map(row).collect()
 }
 
-/// Reads a number for each position and code; `None` for an empty list.
+/// Reads a number for each position and code. Returns `None` for an empty list.
 fn by_code(node: &Node, length: usize) -> std::result::Result<Option<Vec<ByCode>>, Malformed> {
     if node.list()?.is_empty() {
         return Ok(None);
@@ -158,7 +158,7 @@ fn by_code(node: &Node, length: usize) -> std::result::Result<Option<Vec<ByCode>
     Ok(Some(numbers.as_chunks::<SIZE>().0.to_vec()))
 }
 
-/// Reads frequencies by position and code.
+/// Reads frequencies by position and code, which must be from 0 to [`MOST`].
 fn frequencies_of(
     node: &Node,
     length: usize,

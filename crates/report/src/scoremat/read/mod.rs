@@ -17,37 +17,38 @@ use self::columns::{FinalData, IntermediateData};
 /// ASN.1 type of a checkpoint.
 const TYPE: &str = "PssmWithParameters";
 
-/// Why a checkpoint cannot be used.
+/// The reason why a checkpoint cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CheckpointError {
-    /// Neither text nor binary ASN.1.
+    /// The file is neither text nor binary ASN.1.
     #[error("Unsupported format for PSSM")]
     Format,
-    /// ASN.1, but not a valid checkpoint.
+    /// The file is ASN.1, but not a valid checkpoint.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// A checkpoint that BLAST+ refuses, with its message.
+    /// BLAST+ refuses the checkpoint with this message.
     #[error("{0}")]
     Unusable(String),
-    /// Content that is not supported, although BLAST+ may accept it.
+    /// FleetBLAST does not support the content, although BLAST+ may accept it.
     #[error("{0}")]
     Unsupported(&'static str),
 }
 
-/// The content of a checkpoint.
+/// The content of a checkpoint that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadCheckpoint {
     /// Identifier of the query.
     pub id: ObjectId,
     /// Title of the query, if there is one.
     pub title: Option<Vec<u8>>,
-    /// Whether the letters of the query are text (`iupacaa`).
+    /// Whether the checkpoint has the query's letters as text (`iupacaa`) instead of codes
+    /// (`ncbistdaa`).
     pub has_text_residues: bool,
-    /// The letters of the query, NCBIstdaa.
+    /// The letters of the query as NCBIstdaa codes.
     pub query: Vec<u8>,
-    /// Scores by position and code, and λ, K and H of alignments with gaps.
+    /// Scores by position and code, with λ, K and H of gapped alignments.
     pub scores: Option<(Vec<[i32; SIZE]>, [f64; 3])>,
-    /// λ, K and H of alignments without gaps.
+    /// λ, K and H of ungapped alignments.
     pub ungapped_parameters: Option<[f64; 3]>,
     /// Frequencies by position and code.
     pub frequencies: Option<Vec<ByCode>>,
@@ -55,11 +56,11 @@ pub struct ReadCheckpoint {
     pub observed: Option<Observed>,
     /// Name of the scoring matrix.
     pub matrix_name: Vec<u8>,
-    /// Costs of gaps.
+    /// Costs of gaps: open, extend.
     pub gap_costs: Option<(i32, i32)>,
     /// Pseudocount as given by the user.
     pub pseudocount: i32,
-    /// Whether the checkpoint has all fields that a search writes, and no others.
+    /// Whether the checkpoint has all fields that psiblast writes, and no others.
     pub is_complete: bool,
 }
 
@@ -67,7 +68,7 @@ impl From<AsnError> for CheckpointError {
     fn from(error: AsnError) -> Self {
         match error {
             AsnError::Malformed(malformed) => malformed.into(),
-            // Cannot happen: the bytes are in memory.
+            // This cannot happen, because the bytes are in memory.
             AsnError::Io(error) => Malformed { at: 0, problem: error.to_string() }.into(),
         }
     }
@@ -75,17 +76,17 @@ impl From<AsnError> for CheckpointError {
 
 type Result<T> = std::result::Result<T, CheckpointError>;
 
-/// Reads a checkpoint.
+/// Reads a checkpoint in text or binary ASN.1.
 ///
 /// # Errors
-/// If the bytes are no checkpoint, or one that cannot be used.
+/// If the bytes are no checkpoint, or the checkpoint cannot be used.
 pub fn read_checkpoint(bytes: &[u8]) -> Result<ReadCheckpoint> {
     let visible = bytes.trim_ascii_start();
     let node = match visible.first() {
         _ if visible.starts_with(b"<?xml") => {
             return Err(CheckpointError::Unsupported("a PSSM in XML"));
         }
-        // The tag of a sequence, which is the digit 0 in text.
+        // 0x30 is the tag of a sequence in binary ASN.1, and the digit 0 in text.
         Some(0x30) if !is_text(visible) => Binary::new(bytes).value()?,
         Some(b'A'..=b'Z' | b'-') if is_text(visible) => {
             let mut text = Text::new(bytes);
@@ -97,7 +98,7 @@ pub fn read_checkpoint(bytes: &[u8]) -> Result<ReadCheckpoint> {
     parse_checkpoint(&node)
 }
 
-/// Whether the first line names a type.
+/// Whether the bytes begin with a comment of ASN.1 text or a line that names a type.
 fn is_text(bytes: &[u8]) -> bool {
     bytes.starts_with(b"--") || {
         let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -163,7 +164,8 @@ fn unusable<T>(words: impl Into<String>) -> Result<T> {
     Err(CheckpointError::Unusable(words.into()))
 }
 
-/// The query. `is_plain` here and below means: exactly the fields that a search writes.
+/// The query of a checkpoint. `is_plain` here and below says that there are exactly the fields that
+/// psiblast writes.
 struct QueryEntry {
     id: ObjectId,
     title: Option<Vec<u8>>,
@@ -218,8 +220,8 @@ impl QueryEntry {
     }
 }
 
-/// Reads the letters of the query. Returns also whether they are text, and whether other fields are
-/// absent.
+/// Reads the letters of the query as NCBIstdaa codes. Also returns whether they are stored as text,
+/// and whether the instance has no optional fields.
 fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
     let [
         Some(form),
@@ -267,7 +269,7 @@ fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
     Ok((letters, is_text, rest.iter().all(Option::is_none)))
 }
 
-/// The scoring parameters.
+/// The scoring parameters of a checkpoint.
 #[derive(Default)]
 struct ScoringParameters {
     matrix: Vec<u8>,

@@ -1,4 +1,4 @@
-//! The fields of each ASN.1 type, in order: their indexes are the tags in binary files
+//! The fields of each ASN.1 type, in order. Their indexes are the tags in binary files
 //! (scoremat.asn, seq.asn).
 
 pub const WHOLE: &[&str; 2] = &["pssm", "params"];

@@ -7,7 +7,7 @@ use fleetblast_stats::karlin::KarlinParameters;
 use super::*;
 use crate::scoremat::{Checkpoint, write_checkpoint};
 
-/// The matrix of a query of two letters, with numbers that 15 digits represent exactly.
+/// Returns the matrix of a query of two letters, with numbers that 15 digits represent exactly.
 fn pssm() -> Pssm {
     let block = |lambda: f64, k: f64, h| KarlinParameters { lambda, k, log_k: k.ln(), h };
     let frequencies =
@@ -52,7 +52,7 @@ static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     text
 });
 
-/// The checkpoint's text with `from` replaced by `to`.
+/// Returns the text of the checkpoint with `from` replaced by `to`.
 fn with(from: &str, to: &str) -> Vec<u8> {
     let text = String::from_utf8_lossy(&TEXT);
     assert!(text.contains(from), "{from}");

@@ -1,5 +1,5 @@
-//! Searches of bases and of their translations. Alignments are read back from the output of BLAST+,
-//! by the formulas for strands and frames, and then reported again.
+//! Searches of bases and of translations by BLAST+. The tests read alignments from its output by
+//! the formulas for strands and frames, and make a report of them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -27,11 +27,11 @@ use fastrand::Rng;
 
 const PLUS: Frame = Frame::Strand(Strand::Plus);
 const MINUS: Frame = Frame::Strand(Strand::Minus);
-/// The columns that alignments are read back from.
+/// The columns from which [`Search`] reads alignments.
 const COLUMNS: &str =
     "6 qseqid sseqid qstart qend sstart send sframe evalue bitscore score qseq sseq";
 
-/// A program, and how it reads its sequences.
+/// A program and the kinds of its queries and subjects.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     pub name: &'static str,
@@ -41,7 +41,7 @@ pub struct Program {
     pub subject: Reading,
 }
 
-/// How sequences are read.
+/// The kind of letters that a program compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     Residues,
@@ -49,7 +49,7 @@ pub enum Reading {
     Codons,
 }
 
-/// Sequences, some of them with a searched range.
+/// Queries or subjects, with the range that is searched in all of them, if there is one.
 pub struct Sequences {
     entries: Vec<Entry>,
     reading: Reading,
@@ -64,7 +64,7 @@ impl Sequences {
             .map_or(whole.clone(), |searched| SearchedExtent { searched_range: searched, ..whole })
     }
 
-    /// The letters of a frame in a range of a sequence.
+    /// Returns the codes of a frame that lie in a range of a sequence.
     fn read(&self, number: usize, frame: Frame, stretch: Range<u32>) -> Vec<u8> {
         let letters = &self.entries[number].1[stretch.start as usize..stretch.end as usize];
         let code = |letter| alphabet::encode(letter).unwrap();
@@ -85,12 +85,12 @@ impl Sequences {
         }
     }
 
-    /// The frame of the sequences as written.
+    /// Returns the frame in which the sequences are written.
     fn written(&self) -> Frame {
         if self.reading == Reading::Residues { Frame::Protein } else { PLUS }
     }
 
-    /// The frames of contexts.
+    /// Returns the frames of a query's contexts, in their order.
     fn frames(&self) -> Vec<Frame> {
         let strands = [Strand::Plus, Strand::Minus];
         match self.reading {
@@ -102,7 +102,8 @@ impl Sequences {
         }
     }
 
-    /// The frame and its letters, both in the searched range, that are printed as `from` to `to`.
+    /// Returns the frame and the range of its letters that reports print as `from` to `to`. Both
+    /// refer to the searched range of the sequence.
     fn searched(&self, number: usize, from: u32, to: u32) -> (Frame, Range<u32>) {
         let SearchedExtent { searched_range: searched, .. } = self.extent(number);
         let (from, to, length) =
@@ -111,12 +112,12 @@ impl Sequences {
             Reading::Residues => (Frame::Protein, from - 1..to),
             Reading::Bases if from <= to => (PLUS, from - 1..to),
             Reading::Bases => (MINUS, length - from..length - to + 1),
-            // From 3a + f to 3b + f − 1.
+            // Reports print 3a + f to 3b + f − 1.
             Reading::Codons if from <= to => {
                 let f = (from - 1) % 3 + 1;
                 (Frame::Codons(Strand::Plus, f as u8 - 1), (from - f) / 3..(to + 1 - f) / 3)
             }
-            // From L − 3a − f + 1 to L − 3b − f + 2.
+            // Reports print L − 3a − f + 1 to L − 3b − f + 2.
             Reading::Codons => {
                 let f = (length - from) % 3 + 1;
                 let read = (length + 1 - f - from) / 3..(length + 2 - f - to) / 3;
@@ -146,7 +147,7 @@ impl SubjectSource for Sequences {
     }
 }
 
-/// A search by BLAST+.
+/// A search by BLAST+: its sequences, and the hits read from its output.
 pub struct Search {
     program: Program,
     directory: PathBuf,
@@ -163,8 +164,8 @@ impl Drop for Search {
 }
 
 impl Search {
-    /// Makes related sequences and searches them. `parts` are the searched ranges of the queries
-    /// and of the subjects.
+    /// Makes related sequences and searches them. `parts` are the searched ranges of all queries
+    /// and of all subjects.
     pub fn new(program: Program, parts: [Option<Range<u32>>; 2]) -> Self {
         let directory = std::env::temp_dir().join(format!(
             "fleetblast-report-{}-{}-{}",
@@ -198,7 +199,7 @@ impl Search {
         search
     }
 
-    /// Returns the output of BLAST+ with further options.
+    /// Runs BLAST+ with further options and returns its output.
     pub fn run(&self, options: &[&str]) -> String {
         let mut command = fleetblast_oracle::command(self.program.name);
         command.current_dir(&self.directory).args(["-query", "q.fa", "-subject", "s.fa"]);
@@ -213,7 +214,7 @@ impl Search {
         String::from_utf8(run.stdout).unwrap()
     }
 
-    /// Reads alignments with the columns of [`COLUMNS`].
+    /// Reads the hits of each query from a table with the columns of [`COLUMNS`].
     fn read(&self, table: &str) -> Vec<Vec<SubjectHit>> {
         let mut found: Vec<Vec<SubjectHit>> = vec![Vec::new(); self.queries.entries.len()];
         for line in table.lines() {
@@ -238,7 +239,7 @@ impl Search {
         let (mut context, mut read) = self.queries.searched(query, number(2), number(3));
         let (mut frame, mut subject) = self.subjects.searched(oid, number(4), number(5));
         if frame == MINUS {
-            // The query of blastn's alignments is the reverse complement; the subject is as
+            // In blastn's alignments the query is the reverse complement, and the subject is as
             // written.
             (context, read) = self.queries.searched(query, number(3), number(2));
             (frame, subject) = self.subjects.searched(oid, number(5), number(4));
@@ -261,7 +262,8 @@ impl Search {
         }
     }
 
-    /// Parameters for the sequence types; the compared lines do not show them.
+    /// Returns parameters for the kinds of sequences. Their values do not show in the compared
+    /// lines.
     fn params(&self) -> Params {
         let case = match self.program.subject {
             Reading::Bases => Case::of_bases,
@@ -270,7 +272,7 @@ impl Search {
         case(Vec::new(), Vec::new(), Subjects::Fasta).params
     }
 
-    /// Returns our report of the same alignments.
+    /// Returns FleetBLAST's report of the same alignments.
     pub fn report(&self, output: OutputOptions) -> String {
         let params = self.params();
         let setup = Setup {
@@ -310,8 +312,8 @@ impl Search {
         String::from_utf8(out).unwrap()
     }
 
-    /// Compares the lines for which `is_compared` is true: of the output of BLAST+ with `options`,
-    /// and of our report.
+    /// Compares BLAST+'s output for `options` with FleetBLAST's report, but only lines for which
+    /// `is_compared` returns true.
     #[track_caller]
     pub fn check(&self, options: &[&str], output: OutputOptions, is_compared: fn(&str) -> bool) {
         let (expected, found) = (self.run(options), self.report(output));
@@ -326,7 +328,7 @@ impl Search {
         assert_eq!(found.len(), expected.len(), "{} with {options:?}", self.program.name);
     }
 
-    /// The pairs of frames of contexts and subjects, without duplicates.
+    /// Returns the pairs of frames of query and subject in all alignments, without duplicates.
     pub fn frames(&self) -> HashSet<[i8; 2]> {
         let contexts = self.queries.frames();
         let alignments = self.hits.iter().flatten().flat_map(|hit| &hit.alignments);
@@ -334,7 +336,7 @@ impl Search {
     }
 }
 
-/// A query whose contexts have no masks; no statistics are computed for it.
+/// Makes a query whose contexts have neither masks nor statistics.
 fn query(queries: &Sequences, number: usize) -> Query {
     let extent = queries.extent(number);
     let read =

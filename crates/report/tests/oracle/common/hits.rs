@@ -1,13 +1,13 @@
-//! Hits read back from the output of BLAST+: scores, ranges and gaps from XML, methods from the
-//! pairwise report. Values in XML have six digits; the reports need no more.
+//! Reads hits from the output of BLAST+: scores, ranges and gaps from XML, and methods from the
+//! pairwise report. XML has values of six digits, which suffice for the reports.
 
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
 use fleetblast_seq::frame::{Frame, Strand};
 
-/// The hits of each query. Subjects are recognised by their length, which must differ. `parts` are
-/// the searched ranges of the queries.
+/// Returns the hits of each query. It recognises subjects by their lengths, which must differ.
+/// `parts` are the searched ranges of the queries.
 pub fn read(
     xml: &[u8],
     pairwise: &[u8],
@@ -44,9 +44,9 @@ pub fn read(
     queries
 }
 
-/// Changes e-values and bit scores by less than their last digit in XML. This is needed where six
-/// digits, rounded or cut to three, give another result than BLAST+'s unrounded value. `tabular`
-/// has the columns `evalue` and `bitscore`.
+/// Changes e-values and bit scores by less than their last digit in XML. Rounding or cutting six
+/// digits to three sometimes differs from BLAST+, which starts from unrounded values. `tabular` has
+/// the columns `evalue` and `bitscore` with the expected texts.
 pub fn settle(hits: &mut [Vec<SubjectHit>], tabular: &[u8]) {
     let tabular = String::from_utf8_lossy(tabular).into_owned();
     let mut texts = tabular.lines();
@@ -64,7 +64,7 @@ pub fn settle(hits: &mut [Vec<SubjectHit>], tabular: &[u8]) {
     }
 }
 
-/// The messages of each query, without `No hits found`.
+/// Returns the messages of each query, without `No hits found`.
 pub fn messages(xml: &[u8]) -> Vec<String> {
     let xml = String::from_utf8_lossy(xml).into_owned();
     let messages = xml.split("<Iteration>").skip(1).map(|iteration| {
@@ -92,7 +92,7 @@ fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(xml: &str, name: &str) -> 
     text(xml, name).parse().unwrap()
 }
 
-/// Runs of equal columns.
+/// Converts columns of two letters to edits: runs of columns of the same kind.
 pub fn edits(columns: impl Iterator<Item = (u8, u8)>) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     for column in columns {
@@ -131,7 +131,7 @@ fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment 
         occurrence: 0,
         adjustment,
     };
-    // The query of blastn's alignments is the reverse complement; the subject is as written.
+    // In blastn's alignments the query is the reverse complement, and the subject is as written.
     if number::<i8>(hsp, "Hsp_hit-frame") < 0 {
         let length = part.len() as u32;
         found.query = length - found.query.end..length - found.query.start;

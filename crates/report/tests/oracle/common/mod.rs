@@ -1,4 +1,5 @@
-//! A small search made by BLAST+ and read back: the input of a report, and the expected output.
+//! Runs small searches with BLAST+ and reads their hits. They are the input of FleetBLAST's report,
+//! and BLAST+'s output is the expected report.
 
 pub mod bases;
 pub mod hits;
@@ -29,7 +30,7 @@ use fleetblast_stats::scoring::ScoringSystem;
 pub use source::defline;
 use source::{Source, codes, lower_case, parsed, source};
 
-/// A FASTA entry: the definition line, and letters (lower case for masked).
+/// A FASTA entry: the definition line, and the letters. Lower case can mark masks.
 pub type Entry = (String, String);
 
 /// The form in which BLAST+ gets the subjects.
@@ -39,11 +40,11 @@ pub enum Subjects {
     Plain,
     /// A database made with `-parse_seqids`.
     Parsed,
-    /// `-subject`.
+    /// FASTA, for the option `-subject`.
     Fasta,
 }
 
-/// A search to run by BLAST+ and to report from its hits.
+/// The inputs of a search by BLAST+ whose hits FleetBLAST reports.
 pub struct Case {
     pub queries: Vec<Entry>,
     pub subjects: Vec<Entry>,
@@ -56,7 +57,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// A search of proteins with default options.
+    /// Makes a protein search with default options.
     pub fn new(queries: Vec<Entry>, subjects: Vec<Entry>, kind: Subjects) -> Self {
         Self {
             queries,
@@ -69,14 +70,14 @@ impl Case {
         }
     }
 
-    /// A search of nucleotides with the defaults of `blastn`.
+    /// Makes a nucleotide search with the default options of `blastn`.
     pub fn of_bases(queries: Vec<Entry>, subjects: Vec<Entry>, kind: Subjects) -> Self {
         let scoring = NucleotideScoring::new(1, -2, 0, 0).unwrap();
         let params = NucleotideParams::megablast(&Release::V2_12_0, scoring);
         Self { params: Params::Nucleotide(params), ..Self::new(queries, subjects, kind) }
     }
 
-    /// The parameters of a search of proteins.
+    /// Returns the parameters of a protein search.
     pub fn protein(&mut self) -> &mut ProteinParams {
         match &mut self.params {
             Params::Protein(params) => params,
@@ -84,7 +85,7 @@ impl Case {
         }
     }
 
-    /// The parameters of a search of nucleotides.
+    /// Returns the parameters of a nucleotide search.
     pub fn nucleotide(&mut self) -> &mut NucleotideParams {
         match &mut self.params {
             Params::Nucleotide(params) => params,
@@ -100,14 +101,14 @@ impl Case {
         if self.is_nucleotide() { "blastn" } else { "blastp" }
     }
 
-    /// The searched range of each query.
+    /// Returns the searched range of each query.
     fn parts(&self) -> Vec<Range<u32>> {
         let part = |entry: &Entry| self.query_range.clone().unwrap_or(0..entry.1.len() as u32);
         self.queries.iter().map(part).collect()
     }
 }
 
-/// The defaults of `blastp`.
+/// Returns the default parameters of `blastp`.
 fn params() -> ProteinParams {
     ProteinParams::blastp(
         &Release::V2_12_0,
@@ -115,12 +116,12 @@ fn params() -> ProteinParams {
     )
 }
 
-/// SEG with the parameters of `-seg yes`.
+/// Returns the SEG parameters of `-seg yes`.
 pub fn seg_yes() -> Option<SegParams> {
     Some(SegParams { window: 12, locut: 2.2, hicut: 2.5 })
 }
 
-/// The defaults of the report in a format.
+/// Returns the default options of the report in a format.
 pub fn output(format: Format) -> OutputOptions {
     OutputOptions {
         format,
@@ -135,12 +136,12 @@ pub fn output(format: Format) -> OutputOptions {
     }
 }
 
-/// The columns of `-outfmt "6 words"`.
+/// Returns the format of `-outfmt "6 words"`.
 pub fn tabular(words: &str) -> Format {
     Format::Tabular(Columns::parse(words, b"\t"))
 }
 
-/// A search by BLAST+: files on disk, and hits.
+/// A search by BLAST+: its files on disk, and the hits read from its output.
 pub struct Run {
     case: Case,
     directory: PathBuf,
@@ -159,7 +160,7 @@ impl Drop for Run {
 }
 
 impl Run {
-    /// Writes the files, makes the database, searches.
+    /// Writes the input files, makes the database, runs BLAST+ and reads its hits.
     pub fn new(name: &str, case: Case) -> Self {
         let directory =
             std::env::temp_dir().join(format!("fleetblast-report-{name}-{}", std::process::id()));
@@ -206,7 +207,7 @@ impl Run {
         run
     }
 
-    /// Returns the output of BLAST+ with further options.
+    /// Runs BLAST+ with further options and returns its output.
     pub fn blast(&self, options: &[&str]) -> Vec<u8> {
         let mut command = fleetblast_oracle::command(self.case.program());
         command.current_dir(&self.directory).args(["-query", "q.fa", "-num_threads", "1"]);
@@ -235,7 +236,7 @@ impl Run {
         run.stdout
     }
 
-    /// Returns our report of the same hits.
+    /// Returns FleetBLAST's report of the same hits.
     pub fn report(&self, output: OutputOptions) -> Vec<u8> {
         let case = &self.case;
         let setup = Setup {
@@ -280,7 +281,7 @@ impl Run {
         out
     }
 
-    /// Appends the header of SAM.
+    /// Appends the header of a SAM report; nothing for other formats.
     fn sam_header(&self, setup: &Setup, results: &[QueryResult], out: &mut Vec<u8>) {
         let Format::Sam(options) = &setup.output.format else { return };
         let mut header = sam::SamHeader::new(setup, options);
@@ -318,7 +319,7 @@ impl Run {
         }
     }
 
-    /// Compares the report with the output of BLAST+ with `options`.
+    /// Compares FleetBLAST's report with BLAST+'s output for `options`.
     #[track_caller]
     pub fn check(&self, options: &[&str], output: OutputOptions) {
         let expected = self.blast(options);

@@ -1,4 +1,4 @@
-//! Subjects as the report sees them.
+//! A source of subjects for reports, made from the entries of a test case.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,11 +15,11 @@ use fleetblast_seq::nucleotide::{self, blastna};
 
 use super::{Case, Subjects};
 
-/// The subjects as the report sees them.
+/// The subjects of a test case.
 pub struct Source {
     pub residues: Vec<Vec<u8>>,
     lines: Vec<Vec<Defline>>,
-    /// Lower-case stretches, if they are masked.
+    /// The ranges of lower-case letters, if these count as masks.
     masks: Vec<Vec<Range<u32>>>,
 }
 
@@ -52,7 +52,8 @@ impl SubjectSource for Source {
     }
 }
 
-/// Codes as the params' kind of search reads them.
+/// Converts letters to the codes that the search uses: NCBIstdaa for proteins, blastna for
+/// nucleotides.
 pub fn codes(letters: &str, params: &Params) -> Vec<u8> {
     let code = |letter| match params {
         Params::Protein(_) => alphabet::encode(letter).unwrap(),
@@ -61,7 +62,8 @@ pub fn codes(letters: &str, params: &Params) -> Vec<u8> {
     letters.bytes().map(code).collect()
 }
 
-/// Identifiers and title of a definition line whose first word is parsed.
+/// Parses the first word of a definition line. Returns its identifiers and the rest as title.
+/// Without a word the identifier is made from `kind` and `number`.
 pub fn parsed(line: &str, number: usize, kind: &str) -> (Vec<SeqId>, Vec<u8>) {
     let (word, title) = line.split_once(' ').unwrap_or((line, ""));
     let ids = match word {
@@ -82,7 +84,7 @@ pub fn source(case: &Case) -> Source {
             vec![defline(id, line.split('\u{1}').next().unwrap())]
         }
         kind => {
-            // A FASTA file's second definition line and those after it are not read.
+            // BLAST+ reads only the first definition line of a FASTA entry.
             let most = if kind == Subjects::Fasta { 1 } else { usize::MAX };
             let lines = line.split('\u{1}').take(most).map(|line| parsed(line, i + 1, "Subject"));
             let titled =
@@ -104,7 +106,7 @@ pub fn defline(id: SeqId, title: &str) -> Defline {
     Defline { title, ids: vec![id], has_title: true, ..Defline::default() }
 }
 
-/// The stretches of lower-case letters.
+/// Returns the ranges of lower-case letters.
 pub fn lower_case(letters: &str) -> Vec<Range<u32>> {
     let mut runs: Vec<Range<u32>> = Vec::new();
     for (i, _) in letters.bytes().enumerate().filter(|(_, c)| c.is_ascii_lowercase()) {

@@ -1,4 +1,4 @@
-//! Synthetic sequences.
+//! Makes synthetic sequences.
 
 use fastrand::Rng;
 
@@ -6,21 +6,22 @@ use super::Entry;
 
 const RESIDUES: &[u8] = b"ARNDCQEGHILKMFPSTWYV";
 
-/// Draws sequences.
+/// Draws random sequences.
 pub trait RandomSequences {
-    /// Returns a protein without relatives.
+    /// Returns a random protein.
     fn protein(&mut self, length: usize) -> String;
 
-    /// Returns a relative of a protein: `rate` per cent of the residues exchanged, and some gaps.
+    /// Returns a relative of a protein: `rate` per cent of the residues are exchanged, and some
+    /// gaps are made.
     fn relative(&mut self, sequence: &str, rate: u64) -> String;
 
-    /// Returns bases without relatives.
+    /// Returns random bases.
     fn bases(&mut self, length: usize) -> String;
 
-    /// Returns a relative of bases: `rate` per cent exchanged, and some gaps.
+    /// Returns a relative of bases: `rate` per cent of them are exchanged, and some gaps are made.
     fn related_bases(&mut self, sequence: &str, rate: u64) -> String;
 
-    /// Returns bases that are translated to a protein.
+    /// Returns random codons that translate to `protein`.
     fn coding(&mut self, protein: &str) -> String;
 }
 
@@ -78,11 +79,12 @@ impl RandomSequences for Rng {
     }
 }
 
-/// The standard genetic code, by the places of a codon's bases in `BASES`.
+/// The standard genetic code. The positions of a codon's bases in `BASES` are the digits of the
+/// index.
 const CODE: &[u8; 64] = b"FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG";
 const BASES: &[u8; 4] = b"TCAG";
 
-/// The protein that bases are translated to from the first on.
+/// Translates bases to a protein, from the first base on.
 pub fn translation(bases: &str) -> String {
     let place = |&base: &u8| BASES.iter().position(|&known| known == base).unwrap();
     let codons = bases.as_bytes().chunks_exact(3);
@@ -90,7 +92,7 @@ pub fn translation(bases: &str) -> String {
     codons.map(|codon| char::from(CODE[residue(codon)])).collect()
 }
 
-/// What the other strand reads.
+/// Returns the bases of the other strand.
 pub fn reverse_complement(bases: &str) -> String {
     let complement = |base| match base {
         'A' => 'T',
@@ -101,14 +103,15 @@ pub fn reverse_complement(bases: &str) -> String {
     bases.chars().rev().map(complement).collect()
 }
 
-/// Proteins that begin and end with different stretches of `core`, with gaps between them.
+/// Makes three relatives of a protein: `core` itself, one with an insertion, and one with another
+/// start and a deletion.
 pub fn related_proteins(core: &str, random: &mut Rng) -> Vec<Entry> {
     let inserted = [&core[..30], "GLAEN", &core[30..]].concat();
     let lacking = [&random.protein(11), &core[..50], &core[53..]].concat();
     vec![("whole".into(), core.into()), ("ins".into(), inserted), ("del".into(), lacking)]
 }
 
-/// Both strands of bases that are related to `coding` like those proteins, in different frames.
+/// Makes relatives of `coding` on both strands and in different frames, one with a deletion.
 pub fn related_bases(coding: &str, random: &mut Rng) -> Vec<Entry> {
     let lacking = [&coding[..120], &coding[126..]].concat();
     let mut entries = Vec::new();
@@ -132,7 +135,8 @@ pub fn distinct_lengths(entries: &mut [Entry], mut letter: impl FnMut() -> Strin
     }
 }
 
-/// Queries with low complexity, rare letters, lower case, and without relatives.
+/// Makes protein queries: with low complexity, with rare letters, in lower case, and one unrelated
+/// to any subject.
 pub fn queries(random: &mut Rng) -> Vec<Entry> {
     let core = random.protein(150);
     let long = format!("{}SSSSSSSSSSSSSSSSPPPPPPPPPPPPPP{}", &core[..50], &core[50..]);
@@ -152,7 +156,7 @@ pub fn queries(random: &mut Rng) -> Vec<Entry> {
 
 /// Titles with identifiers of all kinds.
 const TITLES: [&str; 16] = [
-    // First: makeblastdb fails if a gi without accession comes later.
+    // This title is first because makeblastdb fails if a gi without accession comes later.
     "gi|888",
     "d1 one two three with a long title that goes on and on, past the sixtieth column and further; it is cut in the table.",
     "sp|P69905.2|HBA_HUMAN Hemoglobin_and_a_word_that_is_far_too_long_for_a_line_of_sixty_columns_or_even_more_than_that end",
@@ -171,7 +175,7 @@ const TITLES: [&str; 16] = [
     "emb|CAA12345.1|LOC two  blanks",
 ];
 
-/// Subjects related to the first query, with identifiers of all kinds.
+/// Makes proteins related to the first query, with identifiers of all kinds, and unrelated ones.
 pub fn subjects(queries: &[Entry], random: &mut Rng) -> Vec<Entry> {
     let base = &queries[0].1;
     let mut subjects: Vec<Entry> = Vec::new();
@@ -193,8 +197,8 @@ pub fn subjects(queries: &[Entry], random: &mut Rng) -> Vec<Entry> {
     subjects
 }
 
-/// Queries of bases with low complexity, ambiguous codes, lower case, and without relatives or
-/// title.
+/// Makes queries of bases: with low complexity, ambiguous codes, lower case, without title, and one
+/// unrelated to any subject.
 pub fn base_queries(random: &mut Rng) -> Vec<Entry> {
     let core = random.bases(400);
     let low = [&core[..150], &"A".repeat(30), &"CA".repeat(12), &core[150..]].concat();
@@ -211,8 +215,8 @@ pub fn base_queries(random: &mut Rng) -> Vec<Entry> {
     ]
 }
 
-/// Subjects related to the first query on both strands, with ambiguous codes, identifiers of all
-/// kinds and without title.
+/// Makes subjects related to the first query on both strands, with ambiguous codes, identifiers of
+/// all kinds and without title. Some are unrelated.
 pub fn base_subjects(queries: &[Entry], random: &mut Rng) -> Vec<Entry> {
     let base = &queries[0].1;
     let mut subjects: Vec<Entry> = Vec::new();
@@ -235,7 +239,7 @@ pub fn base_subjects(queries: &[Entry], random: &mut Rng) -> Vec<Entry> {
         subjects.push((format!("rnd{i} unrelated"), random.bases(120)));
     }
     subjects.push(("ref|NM_000009.1|".into(), random.related_bases(base, 2)));
-    // The same ranges again and again, in another order.
+    // Overlapping ranges of the query, in another order.
     let repeats = [&base[260..330], &base[60..160], &base[280..400], &base[100..190]];
     let repeats = repeats.map(|stretch| random.related_bases(stretch, 2));
     subjects.push(("repeats".into(), repeats.concat()));
