@@ -1,5 +1,5 @@
-//! Accessions of version 5: the table from accession to sequence (`.?db`), and the lists of
-//! accessions of each sequence (`.?os`).
+//! Accession files of a version 5 database: the table from accession to sequence (`.?db`), and the
+//! lists of accessions of each sequence (`.?os`).
 
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
@@ -13,22 +13,22 @@ use crate::lmdb::{LmdbWriter, PAGE_CONTENTS};
 use crate::sink::{OutputFile, StagedFiles};
 use crate::sort::ExternalSorter;
 
-/// The initial map size of BLAST+.
+/// Initial map size of BLAST+ for the table of accessions, in bytes.
 const MAP_SIZE: u64 = 700_000_000;
-/// Minimal length of an identifier whose stored length needs four more bytes.
+/// Minimal length of an identifier whose stored length takes four more bytes.
 const LONG: usize = 255;
 
-/// Collects the accessions of all sequences.
+/// Collector of the accessions of all sequences.
 #[derive(Debug)]
 pub(crate) struct AccessionTables {
     keys: ExternalSorter,
     ends: OutputFile,
     lists: OutputFile,
-    /// Number of sequences up to the last with accessions.
+    /// Number of sequences up to and including the last one with accessions.
     count: u64,
     /// Number of sequences after the last one with accessions.
     without: u64,
-    /// Number and total length of the keys, including repeated ones.
+    /// Number of keys, including repeated ones. `key_bytes` is their total length.
     entries: u64,
     key_bytes: u64,
 }
@@ -46,7 +46,7 @@ impl AccessionTables {
         Ok(Self { keys, ends, lists, count: 0, without: 0, entries: 0, key_bytes: 0 })
     }
 
-    /// Adds the identifiers of the next sequence.
+    /// Adds the identifiers of the next sequence. `number` is the OID of the sequence.
     pub(crate) fn add(&mut self, ids: &[SeqId], number: u32) -> Result<(), MakedbError> {
         let mut listed: Vec<Vec<u8>> = Vec::new();
         let mut result = Ok(());
@@ -91,7 +91,7 @@ impl AccessionTables {
         self.lists.write_bytes(id)
     }
 
-    /// Writes the table, and the lists if there are accessions.
+    /// Writes the table of accessions, and the lists of accessions if there are any.
     pub(crate) fn write(
         self,
         sink: &mut StagedFiles,
@@ -138,7 +138,8 @@ pub(crate) fn write_volumes(
     create(sink, 0, volumes, map_size)?.close()
 }
 
-/// Makes the file and writes the table of its volumes, at least one.
+/// Creates the LMDB file and writes its table of volumes. `entries` is an upper bound of the bytes
+/// of all other entries.
 fn create(
     sink: &mut StagedFiles,
     entries: u64,
@@ -154,7 +155,7 @@ fn create(
     Ok(lmdb)
 }
 
-/// The number of pages that BLAST+ reserves for the accessions
+/// Returns the number of pages that BLAST+ reserves for the accessions
 /// (`CWriteDB_LMDB::x_IncreaseEnvMapSize`).
 fn pages(entries: u64, key_bytes: u64) -> u64 {
     let leaves = (key_bytes + 16 * entries) / PAGE_CONTENTS + 1;
@@ -163,7 +164,7 @@ fn pages(entries: u64, key_bytes: u64) -> u64 {
     leaves + branches + duplicates
 }
 
-/// The name of a volume in the table.
+/// Returns the name of a volume in the table of volumes.
 pub(crate) fn volume_name(base: &Path, volume: Option<u32>) -> Vec<u8> {
     let mut name = base.file_name().unwrap_or_default().as_bytes().to_vec();
     if let Some(volume) = volume {

@@ -22,7 +22,7 @@ pub struct DatabaseBuilder {
     options: DatabaseOptions,
     sink: StagedFiles,
     volume: Option<VolumeWriter>,
-    /// Numbers of sequences of the full volumes.
+    /// Number of sequences of each full volume.
     full: Vec<u32>,
     /// Number of sequences so far.
     count: u64,
@@ -32,7 +32,7 @@ pub struct DatabaseBuilder {
     found_taxid: bool,
     found_mask: bool,
     header: Vec<u8>,
-    /// Error of the last sequence, if it cannot be stored.
+    /// Error of the last sequence, if that sequence cannot be stored.
     refused: Option<MakedbError>,
 }
 
@@ -45,12 +45,12 @@ pub struct DatabaseSize {
     pub sequence_count: u64,
 }
 
-/// Kinds of inputs whose identifiers matched no sequence.
+/// Flags for kinds of inputs whose identifiers match no sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnmatchedInputs {
-    /// Whether no taxonomy id matched.
+    /// Whether a file of taxonomy ids was given, and none of its identifiers matched.
     pub no_taxid_matched: bool,
-    /// Whether no mask matched.
+    /// Whether masks were given, and none of their identifiers matched.
     pub no_mask_matched: bool,
 }
 
@@ -81,23 +81,24 @@ impl DatabaseBuilder {
         })
     }
 
-    /// The options of the database.
+    /// Returns the options of the database.
     pub fn options(&self) -> &DatabaseOptions {
         &self.options
     }
 
-    /// Number of sequences so far, stored or refused.
+    /// Returns the number of sequences so far, stored or refused.
     pub fn sequence_count(&self) -> u64 {
         self.count + u64::from(self.refused.is_some())
     }
 
-    /// Number of sequences stored so far.
+    /// Returns the number of sequences stored so far.
     pub fn stored_count(&self) -> u64 {
         self.count
     }
 
-    /// Records that a sequence is refused. BLAST+ stores each sequence when the next one arrives,
-    /// or at the end, and reports the error only then.
+    /// Records that the last sequence is refused, with the error. BLAST+ stores each sequence when
+    /// the next one arrives, or at the end, and reports the error only then. So an error of an
+    /// earlier sequence is returned now.
     pub(crate) fn reject_sequence(&mut self, why: MakedbError) -> Result<(), MakedbError> {
         match self.refused.replace(why) {
             Some(earlier) => Err(earlier),
@@ -105,7 +106,7 @@ impl DatabaseBuilder {
         }
     }
 
-    /// Kinds of inputs whose identifiers have matched no sequence so far.
+    /// Returns which kinds of inputs have identifiers that match no sequence so far.
     pub fn unmatched(&self) -> UnmatchedInputs {
         let by_id = matches!(self.options.taxids, TaxidSource::ByIdentifier(_));
         UnmatchedInputs {
@@ -114,7 +115,8 @@ impl DatabaseBuilder {
         }
     }
 
-    /// Adds a sequence of a block. `names` are its identifiers in masks.
+    /// Adds a sequence of an encoded part of the input. `names` are the identifiers by which masks
+    /// name the sequence.
     pub(crate) fn add(
         &mut self,
         block: &EncodedPart,
@@ -179,7 +181,8 @@ impl DatabaseBuilder {
         Ok(())
     }
 
-    /// Adds the number of the sequence in the volume to the parts that contain it.
+    /// Completes the header and the lines of the string index with the number of the sequence in
+    /// the volume.
     fn prepare(
         &self,
         block: &EncodedPart,
@@ -203,8 +206,8 @@ impl DatabaseBuilder {
                 ids::string_index_lines(id, number, lines);
             }
             if entry.ids.is_empty() {
-                // For a sequence that starts a volume, BLAST+ uses the number it would have in the
-                // previous one.
+                // For a sequence that starts a volume, BLAST+ uses the number that it would have in
+                // the previous volume.
                 let id = match (number, self.full.last()) {
                     (0, Some(&count)) => count,
                     _ => number,
@@ -224,8 +227,9 @@ impl DatabaseBuilder {
         Ok(())
     }
 
-    /// Reports an error of the last sequence, and checks that the identifiers of a volume are
-    /// unique. Call it after the last sequence; otherwise [`finish`](Self::finish) does it.
+    /// Returns the error of the last sequence, if it was refused, and checks that identifiers are
+    /// unique in each volume. Call it after the last sequence; otherwise [`finish`](Self::finish)
+    /// does it.
     ///
     /// # Errors
     /// The error of the last sequence; [`MakedbError::DuplicateIdentifier`] for the first sequence
@@ -240,8 +244,8 @@ impl DatabaseBuilder {
         }
     }
 
-    /// Completes the files, and moves the database to its place. Calls `before` between both steps;
-    /// drops its result after the files have their final names.
+    /// Completes the files, and moves the database to its final path. Calls `before` between these
+    /// two steps, and drops the result of `before` when all files have their final names.
     ///
     /// # Errors
     /// If identifiers are not unique, or files cannot be written.

@@ -1,4 +1,4 @@
-//! The column of masks: an index, and the data in both byte orders.
+//! The column of masks of a volume: an index, and the data in both byte orders.
 
 use crate::error::MakedbError;
 use crate::masks::MaskAlgorithm;
@@ -7,7 +7,7 @@ use crate::sink::{OutputFile, StagedFiles};
 
 /// Title of a column of masks.
 const TITLE: &[u8] = b"BlastDb/MaskData";
-/// Version, type (blobs) and size of an offset.
+/// First words of the index: version, type (blobs) and size of an offset.
 const FORMAT: [u32; 3] = [1, 1, 4];
 /// Bytes that BLAST+ reserves for one more offset.
 const ENTRY: u64 = 4;
@@ -17,7 +17,7 @@ const ENTRY: u64 = 4;
 pub(crate) struct MaskColumnWriter {
     volume: u32,
     limit: u64,
-    /// Title, date and algorithms.
+    /// The encoded title, date and algorithms.
     texts: Vec<u8>,
     /// Offset in `texts` of the algorithms.
     metadata: usize,
@@ -58,7 +58,7 @@ impl MaskColumnWriter {
         Ok(Self { volume, limit, texts, metadata, offsets, big_endian, little_endian })
     }
 
-    /// Whether a blob of this size fits into the column.
+    /// Returns whether a blob of this size fits into the column.
     pub(crate) fn fits(&self, size: u64) -> bool {
         let index = 32 + self.texts.len() as u64 + 4;
         index.next_multiple_of(8) + ENTRY < self.limit
@@ -72,7 +72,8 @@ impl MaskColumnWriter {
         self.offsets.write_bytes(&(self.big_endian.length() as u32).to_be_bytes())
     }
 
-    /// Writes the files of a volume with `count` sequences.
+    /// Writes the files of the column for a volume with `count` sequences. Writes none if no
+    /// sequence has masks.
     pub(crate) fn close(self, sink: &mut StagedFiles, count: u32) -> Result<(), MakedbError> {
         let size = self.big_endian.length();
         if size == 0 {
@@ -105,16 +106,16 @@ impl MaskColumnWriter {
     }
 }
 
-/// Appends a text after its length.
+/// Appends a text, preceded by its length.
 fn string(bytes: &mut Vec<u8>, text: &[u8]) {
     number(bytes, text.len());
     bytes.extend(text);
 }
 
-/// Appends a number in groups of 7 bits, the highest first; all but the last have the high bit set
-/// (`CBlastDbBlob::WriteVarInt`).
+/// Appends a number in groups of bits, the highest first (`CBlastDbBlob::WriteVarInt`). The last
+/// byte has 6 bits of the number. All bytes before it have 7 bits, and the high bit is set.
 fn number(bytes: &mut Vec<u8>, number: usize) {
-    // The last byte of a number has 6 bits and the sign.
+    // The last byte of a number has 6 bits, and its next bit is the sign.
     let mut groups = vec![(number & 0x3f) as u8];
     let mut rest = number >> 6;
     while rest > 0 {

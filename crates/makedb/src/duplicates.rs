@@ -9,19 +9,20 @@ use crate::error::MakedbError;
 use crate::ids;
 use crate::sort::ExternalSorter;
 
-/// Bits of a record for the index of an identifier within its sequence.
+/// Number of bits of a sorted value that hold the index of an identifier within its sequence.
 const INDEX_BITS: u32 = 20;
 
-/// Collects the identifiers of all sequences.
+/// Collector of the identifiers of all sequences, which finds duplicates.
 ///
 /// BLAST+ refuses a sequence with an identifier that is already in the volume. For a local
 /// identifier it does so only if the sequence has no new identifier
 /// (`CWriteDB_Volume::WriteSequence`).
 #[derive(Debug)]
 pub(crate) struct DuplicateFinder {
-    /// Key: volume and identifier. Value: numbers of the sequence, and of the identifier in it.
+    /// Sorted records. The key is the volume and the identifier. The value is the number of the
+    /// sequence, and the index of the identifier within the sequence.
     labels: ExternalSorter,
-    /// Number of identifiers of sequences that have several.
+    /// Number of identifiers of each sequence that has several, by the number of the sequence.
     several: HashMap<u64, u32>,
 }
 
@@ -30,7 +31,7 @@ impl DuplicateFinder {
         Self { labels: ExternalSorter::new(directory), several: HashMap::new() }
     }
 
-    /// Adds the identifiers of a sequence.
+    /// Adds the identifiers of a sequence. `number` is the OID of the sequence.
     pub(crate) fn add(
         &mut self,
         ids: &[SeqId],
@@ -49,11 +50,12 @@ impl DuplicateFinder {
         Ok(())
     }
 
-    /// Finds the first sequence that must be refused.
+    /// Checks that identifiers are unique in each volume. The error names the first sequence that
+    /// BLAST+ refuses.
     pub(crate) fn check_unique(self) -> Result<(), MakedbError> {
         let Self { labels, mut several } = self;
         let mut last = Vec::new();
-        // The first refused sequence: its number, the number of its identifier, the identifier.
+        // The first refused sequence: its number, the index of its identifier, and the identifier.
         let mut first: Option<(u64, u64, Vec<u8>)> = None;
         labels.for_each_sorted(|key, value| {
             if last != key {

@@ -1,4 +1,4 @@
-//! Encodes FASTA text for storage, which several threads do at once.
+//! Encodes FASTA text for storage. Several threads encode different parts of the text.
 
 use std::ops::Range;
 use std::path::Path;
@@ -24,7 +24,8 @@ pub(crate) struct FastaPart {
     pub(crate) lines_before: u64,
 }
 
-/// A sequence ready to be stored, except for its number. Ranges refer to the block's buffers.
+/// A sequence ready to be stored, except for its number. Ranges refer to the buffers of its
+/// [`EncodedPart`].
 #[derive(Debug)]
 pub(crate) struct EncodedSequence {
     pub(crate) sequence: Range<usize>,
@@ -36,7 +37,7 @@ pub(crate) struct EncodedSequence {
     pub(crate) length: u32,
     /// All identifiers of all definition lines.
     pub(crate) ids: Vec<SeqId>,
-    /// Ascending, without duplicates.
+    /// Taxonomy ids, ascending and without duplicates.
     pub(crate) taxids: Vec<i32>,
     pub(crate) sequence_hash: u32,
     pub(crate) bad_characters: Vec<BadCharacter>,
@@ -53,9 +54,9 @@ pub(crate) enum EncodingOutcome {
     NoResidues(Option<SeqId>),
     /// A record whose GI is too large.
     LargeGi(i64),
-    /// A single gap, which BLAST+ cannot store; it ends the job.
+    /// A sequence that consists of a single gap. BLAST+ cannot store it, and the job ends.
     SingleGap,
-    /// A word of the definition line is not an identifier; it ends the job.
+    /// A definition line with a word that is not an identifier. The job ends.
     InvalidIdentifier(IdRefusal),
 }
 
@@ -64,7 +65,8 @@ pub(crate) enum EncodingOutcome {
 pub(crate) struct EncodedRecord {
     pub(crate) line: u64,
     pub(crate) warnings: Vec<Warning>,
-    /// Identifiers in masks and messages; empty if the number in the input is used instead.
+    /// Identifiers by which masks and messages name the record. Empty for a record without
+    /// identifiers; its name is then its number among such records.
     pub(crate) names: Vec<SeqId>,
     pub(crate) outcome: EncodingOutcome,
 }
@@ -180,7 +182,8 @@ impl EncodedPart {
     }
 }
 
-/// Parses the definition lines of a record. Also returns whether a taxonomy id was found for any.
+/// Parses the definition lines of a record. Also returns whether any of them has a known taxonomy
+/// id.
 fn lines(
     record: &Record,
     options: &DatabaseOptions,
@@ -200,7 +203,7 @@ fn lines(
     Ok((lines.collect(), found))
 }
 
-/// The hash of a sequence's codes in the hash index (`SeqDB_ComputeSequenceHash`).
+/// Returns the hash of a sequence's codes in the hash index (`SeqDB_ComputeSequenceHash`).
 fn hash(codes: &[u8]) -> u32 {
     codes.iter().fold(0u32, |hash, &code| {
         hash.wrapping_mul(1_103_515_245).wrapping_add(u32::from(code) + 12345)

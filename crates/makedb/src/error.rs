@@ -7,8 +7,8 @@ use fleetblast_seq::fasta::FastaError;
 use fleetblast_seq::id::IdRefusal;
 use fleetblast_seq::input::OpenError;
 
-/// An error of making a database. No part of the new database is left, and an older one of its name
-/// is unchanged.
+/// An error of making a database. No part of the new database is left, and an older database of its
+/// name is unchanged. This does not hold if moving the files to their final paths failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MakedbError {
@@ -25,7 +25,7 @@ pub enum MakedbError {
         file: PathBuf,
         /// Number of the definition line.
         line: u64,
-        /// The kind of error.
+        /// The reason why the record cannot be stored.
         problem: RecordProblem,
     },
     /// An input without a sequence that can be stored.
@@ -81,10 +81,11 @@ pub enum MakedbError {
         /// Size of the map in bytes.
         size: u64,
     },
-    /// The size of the maps is no number; in quotes, as in BLAST+.
+    /// The size of the LMDB maps is no number. The value is the text, which the message quotes as
+    /// in BLAST+.
     #[error("Cannot convert string '{0}' to Uint8")]
     InvalidMapSize(String),
-    /// A file of taxonomy ids or masks cannot be read.
+    /// A file of taxonomy ids cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     ReadFile {
         /// The file.
@@ -99,7 +100,7 @@ pub enum MakedbError {
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// The text in place of the number.
+        /// The text of the whole line.
         text: String,
     },
     /// A mask that does not fit its sequence.
@@ -111,7 +112,7 @@ pub enum MakedbError {
 }
 
 impl MakedbError {
-    /// Whether the system had no memory left.
+    /// Returns whether the system had no memory left.
     pub fn is_out_of_memory(&self) -> bool {
         match self {
             Self::Write { source, .. }
@@ -129,12 +130,13 @@ pub enum RecordProblem {
     /// A word of the definition line is no identifier.
     #[error("{0}")]
     InvalidIdentifier(IdRefusal),
-    /// BLAST+ cannot store sequences that are a single gap.
+    /// The sequence is a single gap, which BLAST+ cannot store. The value is the name of the
+    /// sequence.
     #[error("Unable to process sequence for entry [{0}].")]
     SingleGap(String),
 }
 
-/// Advice for the user about a failure to write.
+/// Returns advice for the user about a failure to write.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -147,7 +149,7 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// Converts an I/O error to [`MakedbError::Write`].
+/// Conversion of an I/O error to [`MakedbError::Write`].
 pub(crate) trait ErrorContext<T> {
     /// Converts the error to [`MakedbError::Write`] with this action and path.
     fn with_context(self, action: &'static str, path: &Path) -> Result<T, MakedbError>;

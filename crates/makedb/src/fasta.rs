@@ -18,7 +18,7 @@ use crate::header::BadCharacter;
 use crate::options::DatabaseOptions;
 use crate::split::FastaSplitter;
 
-/// Parts of the input in progress, per thread.
+/// Maximum number of parts of the input in progress, per encoding thread.
 const PARTS_PER_THREAD: usize = 3;
 
 /// Events while an input is read.
@@ -32,14 +32,14 @@ pub enum InputEvent<'a> {
     EmptyRecord {
         /// Identifier of the record, with tag.
         id: &'a [u8],
-        /// Number of sequences before it.
+        /// Number of sequences before the record.
         after: u64,
     },
     /// A record whose GI is too large.
     LargeGi {
         /// The GI.
         gi: i64,
-        /// Number of sequences before it.
+        /// Number of sequences before the record.
         after: u64,
     },
 }
@@ -62,7 +62,8 @@ pub fn add_fasta(
     let parts = threads.get() * PARTS_PER_THREAD;
     let (to_encoders, from_reader) = bounded::<(u64, FastaPart)>(parts);
     let (to_writer, from_encoders) = bounded::<(u64, Finished)>(parts);
-    // A part is read only after an earlier one was written, which limits the memory.
+    // Limits the memory: the reader takes a permit for each part, and gets it back when an earlier
+    // part is written.
     let (give_back, allowed) = bounded::<()>(parts);
     let before = builder.sequence_count();
     thread::scope(|scope| {
@@ -88,7 +89,7 @@ pub fn add_fasta(
 /// An encoded part of the input, or the error that ended the input.
 type Finished = Result<EncodedPart, FastaError>;
 
-/// Splits the input into parts.
+/// Reads the input, and sends its parts to the encoding threads.
 fn read(
     input: Box<dyn BufRead + Send>,
     name: &Path,
@@ -116,7 +117,7 @@ fn read(
     }
 }
 
-/// Encodes parts until there are no more.
+/// Encodes parts until there are no more, or until the writer has ended.
 fn work(
     parts: &Receiver<(u64, FastaPart)>,
     blocks: &Sender<(u64, Finished)>,
@@ -140,7 +141,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes blocks in the order of their numbers.
+    /// Writes encoded parts in the order of their numbers.
     fn write(
         &mut self,
         blocks: &Receiver<(u64, Finished)>,

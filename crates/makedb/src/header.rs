@@ -3,24 +3,24 @@
 use fleetblast_seq::asn::ber::Writer;
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
-/// The database name in identifiers that stand for a sequence's number.
+/// Database name of the identifiers `gnl|BL_ORD_ID|N`, which stand for the number N of a sequence.
 const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
 
 /// A character of a title or identifier that binary ASN.1 cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadCharacter {
-    /// Offset in the header.
+    /// Offset of the character in the header, in bytes.
     pub offset: usize,
     /// The character.
     pub byte: u8,
-    /// Name of the field, after `Blast-def-line-set.E.`.
+    /// Name of the ASN.1 field, after `Blast-def-line-set.E.`.
     pub field: &'static str,
-    /// The text that contains it.
+    /// The text that contains the character.
     pub text: Vec<u8>,
 }
 
 impl std::fmt::Display for BadCharacter {
-    /// BLAST+'s message, which it prints twice.
+    /// Writes BLAST+'s message, which BLAST+ prints twice.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { offset: at, byte, field, text } = self;
         let text = String::from_utf8_lossy(text);
@@ -36,13 +36,14 @@ impl std::fmt::Display for BadCharacter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredDefline {
     pub(crate) title: Vec<u8>,
-    /// Identifiers; empty if the number of the sequence is the identifier, which is inserted later.
+    /// Identifiers. If there are none, the number of the sequence is the identifier, which is
+    /// inserted later.
     pub(crate) ids: Vec<SeqId>,
     pub(crate) taxid: i32,
 }
 
-/// Appends a header. If the first line has no identifiers, the number of the sequence is left out,
-/// and its offset returned.
+/// Appends a header with these definition lines. For a line without identifiers, it leaves out the
+/// number of the sequence, and returns the offset of the number in the header.
 pub(crate) fn write_header(
     lines: &[StoredDefline],
     bytes: &mut Vec<u8>,
@@ -72,7 +73,7 @@ pub(crate) fn write_header(
     ordinal
 }
 
-/// Appends the INTEGER that [`write_header`] left out.
+/// Appends the number of a sequence, as the INTEGER that [`write_header`] leaves out.
 pub(crate) fn write_ordinal(number: u32, bytes: &mut Vec<u8>) {
     Writer::new(bytes).integer(i64::from(number));
 }
@@ -101,7 +102,7 @@ fn ordinal_id(w: &mut Writer<'_>) -> usize {
     place
 }
 
-/// A Seq-id (seqloc.asn).
+/// Appends an identifier as a Seq-id (seqloc.asn).
 fn seq_id(w: &mut Writer<'_>, id: &SeqId, start: usize, bad: &mut Vec<BadCharacter>) {
     let mut put = |w: &mut Writer<'_>, value: &[u8]| text(w, value, start, "seqid.E", bad);
     match id {
@@ -164,7 +165,7 @@ fn object_id(w: &mut Writer<'_>, id: &ObjectId, put: &mut impl FnMut(&mut Writer
     }
 }
 
-/// The alternative of Seq-id for accessions of this kind.
+/// Returns the tag of the alternative of Seq-id for accessions of this kind.
 fn text_tag(kind: TextKind) -> u8 {
     match kind {
         TextKind::GenBank => 4,

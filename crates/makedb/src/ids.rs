@@ -32,15 +32,16 @@ fn untabbed(text: &[u8]) -> Vec<u8> {
     stored
 }
 
-/// The title of a sequence whose identifiers are not parsed: the whole text after `>`.
+/// Returns the title of a sequence whose identifiers are not parsed: the whole text after `>`.
 pub(crate) fn unparsed_title(text: &[u8]) -> Vec<u8> {
     let mut title = untabbed(text);
     title.iter_mut().filter(|byte| **byte == SEPARATOR).for_each(|byte| *byte = b' ');
     title
 }
 
-/// Parses the definition lines in the text after `>`. The word before the first blank of each has
-/// its identifiers. An identifier of the wrong molecule becomes a local one.
+/// Parses the definition lines in the text after `>`. The word before the first blank of each line
+/// has its identifiers. An identifier without a bar becomes local if it looks like one of PIR, of
+/// PRF or of the other molecule type.
 pub(crate) fn parse_deflines(
     text: &[u8],
     molecule: Molecule,
@@ -62,7 +63,8 @@ pub(crate) fn parse_deflines(
         .collect()
 }
 
-/// Makes bare words local identifiers if they look like PIR, PRF, or the other molecule type.
+/// Makes the identifier of a bare word local if it looks like one of PIR, of PRF or of the other
+/// molecule type.
 fn make_local_if_odd(id: &mut SeqId, molecule: Molecule) {
     if matches!(id, SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. }) {
         *id = local(id);
@@ -81,8 +83,9 @@ fn local(id: &SeqId) -> SeqId {
     SeqId::Local(ObjectId::Text(id.accession_version()))
 }
 
-/// Calls `key` with each key of an identifier in the version 5 table of accessions, and whether the
-/// list of the sequence's identifiers has this key (`CWriteDB_LMDB::x_InsertEntry`).
+/// Calls `key` with each key of an identifier in the version 5 table of accessions
+/// (`CWriteDB_LMDB::x_InsertEntry`). The second argument states whether the key is also in the list
+/// of the sequence's accessions.
 pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(&[u8], bool)) {
     let with_upper = |text: &[u8], listed: bool, key: &mut dyn FnMut(&[u8], bool)| {
         key(text, listed);
@@ -109,9 +112,9 @@ pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(&[u8], bool)) {
     }
 }
 
-/// Adds the lines of the version 4 string index for an identifier, without duplicates
-/// (`CWriteDB_IsamIndex::x_AddStringIds`). They contain `number`, the sequence's, and end with a
-/// line feed.
+/// Adds the lines of an identifier in the version 4 string index to `seen`, without duplicates
+/// (`CWriteDB_IsamIndex::x_AddStringIds`). The lines contain `number`, the number of the sequence,
+/// and end with a line feed.
 pub(crate) fn string_index_lines(id: &SeqId, number: u32, seen: &mut Vec<Vec<u8>>) {
     let mut add = |key: &[u8]| {
         let mut line = key.to_ascii_lowercase();
@@ -162,7 +165,7 @@ pub(crate) fn string_index_lines(id: &SeqId, number: u32, seen: &mut Vec<Vec<u8>
     }
 }
 
-/// The form of an identifier that must be unique in a volume, as in BLAST+'s message
+/// Returns the form of an identifier that must be unique in a volume, as in BLAST+'s message
 /// (`CSeq_id::GetLabel`, upper case).
 pub(crate) fn unique_label(id: &SeqId) -> Vec<u8> {
     let bare = match id {
@@ -182,7 +185,7 @@ pub(crate) fn unique_label(id: &SeqId) -> Vec<u8> {
     bare.to_ascii_uppercase()
 }
 
-/// The key of an identifier in a file of taxonomy ids or masks: without tag and version
+/// Returns the key of an identifier in a file of taxonomy ids: without tag and version
 /// (`GetSeqIdKey`).
 pub(crate) fn key_without_version(id: &SeqId) -> Vec<u8> {
     match id {

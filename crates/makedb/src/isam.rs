@@ -8,11 +8,11 @@ use crate::sort::ExternalSorter;
 
 /// Version of the ISAM format.
 const FORMAT: u32 = 1;
-/// Strings per page.
+/// Number of strings per page.
 const STRING_PAGE: u32 = 64;
-/// Numbers per page.
+/// Number of numbers per page.
 const NUMBER_PAGE: u32 = 256;
-/// Longest line of strings in bytes, as the header states it.
+/// Maximum length of a line of strings in bytes, as the header states it.
 const MAX_LINE: u32 = 4096;
 /// Bytes of an index before its tables.
 const HEADER: u32 = 36;
@@ -32,7 +32,8 @@ fn header(
     Ok(())
 }
 
-/// A string index: lines of key, 0x02, number and line feed, sorted by their bytes.
+/// Writer of a string index. Its lines consist of key, 0x02, number and line feed, and are sorted
+/// by their bytes.
 #[derive(Debug)]
 pub(crate) struct StringIndexWriter {
     lines: ExternalSorter,
@@ -45,7 +46,7 @@ impl StringIndexWriter {
         Self { lines: ExternalSorter::new(directory), count: 0, size: 0 }
     }
 
-    /// Bytes of all lines.
+    /// Returns the bytes of all lines.
     pub(crate) fn byte_count(&self) -> u64 {
         self.size
     }
@@ -94,7 +95,7 @@ impl StringIndexWriter {
     }
 }
 
-/// A numeric index: pairs of identifier and number, sorted.
+/// Writer of a numeric index: sorted pairs of a GI and the number of its sequence.
 #[derive(Debug)]
 pub(crate) struct NumericIndexWriter {
     pairs: ExternalSorter,
@@ -106,7 +107,7 @@ impl NumericIndexWriter {
         Self { pairs: ExternalSorter::new(directory), count: 0 }
     }
 
-    /// Bytes of all pairs.
+    /// Returns the bytes of all pairs.
     pub(crate) fn byte_count(&self) -> u64 {
         8 * u64::from(self.count)
     }

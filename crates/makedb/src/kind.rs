@@ -12,7 +12,7 @@ pub enum DatabaseKind {
 }
 
 impl DatabaseKind {
-    /// First letter of the file extensions: `p` or `n`.
+    /// Returns the first letter of the file extensions: `p` or `n`.
     pub const fn extension_letter(self) -> char {
         match self {
             Self::Protein => 'p',
@@ -20,7 +20,7 @@ impl DatabaseKind {
         }
     }
 
-    /// Molecule type of the sequences.
+    /// Returns the molecule type of the sequences.
     pub const fn molecule(self) -> Molecule {
         match self {
             Self::Protein => Molecule::Protein,

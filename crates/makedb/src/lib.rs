@@ -1,9 +1,9 @@
 //! Makes BLAST databases, versions 4 and 5, with the same files as `makeblastdb` 2.12.0.
 //!
-//! [`DatabaseOptions`] describe the database, a [`StagedFiles`] its place. A [`DatabaseBuilder`]
-//! takes the sequences of any number of FASTA inputs ([`add_fasta`]), and moves the finished
-//! database to its place ([`DatabaseBuilder::finish`]). Until then all files are in a temporary
-//! directory beside that place, and an older database of the same name is not touched.
+//! [`DatabaseOptions`] describe the database, and [`StagedFiles`] have its path. A
+//! [`DatabaseBuilder`] takes the sequences of any number of FASTA inputs ([`add_fasta`]), and moves
+//! the finished database to its path ([`DatabaseBuilder::finish`]). Until then all files are in a
+//! temporary directory next to that path, and an older database of the same name is not touched.
 //!
 //! One thread reads and splits the input into parts that start with a record. Others encode the
 //! parts, and the caller's thread writes them in order. Memory does not grow with the number of

@@ -14,31 +14,31 @@ use heed::{
 use crate::error::{ErrorContext, MakedbError};
 use crate::lmdb_pages::restore_spare_bytes;
 
-/// Entries per transaction.
+/// Number of entries per transaction.
 const ENTRIES: usize = 40_000;
 /// Maximal number of named tables in one file.
 const TABLES: u32 = 3;
-/// Bytes of a page, and bytes for entries in it.
+/// Bytes of a page. [`PAGE_CONTENTS`] are the bytes for entries in it.
 const PAGE: u64 = 4096;
 pub(crate) const PAGE_CONTENTS: u64 = PAGE - 16;
 /// Offsets of the map size in the two meta pages.
 const MAP_SIZE_AT: [u64; 2] = [32, PAGE + 32];
 
-/// Bytes of a map in addition to the size of the entries.
+/// Bytes of a map in addition to four times the size of the entries.
 const ROOM: u64 = 16 << 20;
 
 /// The map sizes that BLAST+ writes into a file.
 #[derive(Debug)]
 struct MapSize {
-    /// The current size.
+    /// The current map size in bytes.
     size: u64,
-    /// The sizes in the two meta pages, which the transactions write alternately.
+    /// The map sizes in the two meta pages. Transactions write these pages alternately.
     stated: [u64; 2],
     transactions: usize,
 }
 
 impl MapSize {
-    /// A map has at least the meta pages.
+    /// Creates the sizes of a new file. A map has at least the two meta pages.
     fn new(size: u64) -> Self {
         let size = size.max(2 * PAGE);
         Self { size, stated: [size; 2], transactions: 0 }
@@ -50,15 +50,15 @@ impl MapSize {
     }
 }
 
-/// A table with numbers as values: keys can repeat, values have the same size.
+/// A table whose values are numbers of the same size. Keys can repeat.
 type Table<'e> = heed::Database<'e, Bytes, Bytes>;
 
-/// An LMDB file being written.
+/// Writer of an LMDB file.
 pub(crate) struct LmdbWriter {
     env: Env<WithTls>,
     path: PathBuf,
     map: MapSize,
-    /// Whether a key has several values.
+    /// Whether any key has several values.
     repeats: bool,
 }
 
@@ -66,8 +66,8 @@ pub(crate) struct LmdbWriter {
 pub(crate) type TableEntry = (Vec<u8>, Vec<u8>);
 
 impl LmdbWriter {
-    /// Makes a file. `map_size` is the initial size of BLAST+. `entries` is an upper bound of the
-    /// bytes of keys and values, with 16 more for each entry.
+    /// Creates a file. `map_size` is the initial map size of BLAST+ in bytes. `entries` is an upper
+    /// bound of the bytes of all keys and values, with 16 more bytes for each entry.
     pub(crate) fn create(path: PathBuf, map_size: u64, entries: u64) -> Result<Self, MakedbError> {
         // A large map costs nothing. It is needed for half-filled pages, and for pages that
         // transactions free.
@@ -106,7 +106,8 @@ impl LmdbWriter {
         Ok(())
     }
 
-    /// Writes the tables `volinfo` and `volname`: numbers of sequences and names of the volumes.
+    /// Writes the tables `volinfo` and `volname`: the number of sequences and the name of each
+    /// volume.
     pub(crate) fn put_volumes(&mut self, volumes: &[(Vec<u8>, u32)]) -> Result<(), MakedbError> {
         self.transaction(|opener, transaction| {
             let mut table = |name: &str| {
@@ -140,7 +141,8 @@ impl LmdbWriter {
         })
     }
 
-    /// Starts to collect entries, which [`put_numbers`](Self::put_numbers) writes in transactions.
+    /// Creates a writer for the table `name`, which collects entries and writes them in
+    /// transactions.
     pub(crate) fn transaction_writer(&mut self, name: &'static str) -> TransactionWriter<'_> {
         TransactionWriter { lmdb: self, name, seen: 0, entries: Vec::new() }
     }
@@ -153,7 +155,7 @@ impl LmdbWriter {
         }
     }
 
-    /// Records that a key has several values.
+    /// Records that some key has several values.
     pub(crate) fn allow_repeated_keys(&mut self) {
         self.repeats = true;
     }
@@ -184,7 +186,7 @@ fn open_up(path: &Path) -> Result<(), MakedbError> {
     fs::set_permissions(path, mode).with_context("give permissions to", path)
 }
 
-/// Collects entries for transactions.
+/// Collector of the entries of a table, which writes them in transactions of BLAST+'s size.
 pub(crate) struct TransactionWriter<'a> {
     lmdb: &'a mut LmdbWriter,
     name: &'static str,
@@ -194,8 +196,8 @@ pub(crate) struct TransactionWriter<'a> {
 }
 
 impl TransactionWriter<'_> {
-    /// Adds an entry. `None` repeats the last one, and only counts towards the size of the
-    /// transaction.
+    /// Adds an entry. `None` stands for a repetition of the last entry, and only counts towards the
+    /// size of the transaction.
     pub(crate) fn push(&mut self, entry: Option<TableEntry>) -> Result<(), MakedbError> {
         if self.seen == ENTRIES {
             self.flush()?;

@@ -10,15 +10,15 @@ use std::os::unix::fs::FileExt;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
-/// Bytes of the headers of a page and of a node.
+/// Bytes of the header of a page. [`NODE_HEADER`] is the same for a node.
 const PAGE_HEADER: usize = 16;
 const NODE_HEADER: usize = 8;
-/// Longest key.
+/// Maximum length of a key in bytes.
 const MAX_KEY: usize = 511;
 /// Size of a small page with space for four values of four bytes.
 const SMALL: usize = PAGE_HEADER + 16;
-/// The second half of the header of a small page with two values: size of a value, flags, and two
-/// ends.
+/// The second half of the header of a small page with two values: size of a value, flags, and the
+/// lower and the upper end of the free space.
 const TWO_VALUES: [u8; 8] = [4, 0, 0x72, 0, 20, 0, 28, 0];
 
 /// Writes the spare bytes of LMDB 0.9.24 to all pages of a file, which was just written with
@@ -37,8 +37,8 @@ pub(crate) fn restore_spare_bytes(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Restores a page; returns whether it changed. Old contents in the free part of a page are
-/// restored, too, so small pages are found by their headers.
+/// Restores the spare bytes of a page; returns whether there were any. It finds small pages by
+/// their headers, so it also restores old contents in the free part of the page.
 fn restore(page: &mut [u8; PAGE]) -> bool {
     let found: Vec<usize> = memchr::memmem::find_iter(&page[..], &TWO_VALUES)
         .filter_map(|at| at.checked_sub(PAGE_HEADER - TWO_VALUES.len()))
@@ -51,7 +51,7 @@ fn restore(page: &mut [u8; PAGE]) -> bool {
     !found.is_empty()
 }
 
-/// Whether a small page belongs to a node: a key and a header with its size precede it.
+/// Returns whether a small page belongs to a node: a key, and a header with its size, precede it.
 fn follows_key(page: &[u8; PAGE], start: usize) -> bool {
     (1..=MAX_KEY).any(|key| {
         let Some(node) = start.checked_sub(key + NODE_HEADER) else { return false };

@@ -2,7 +2,7 @@
 
 use fleetblast_seq::nucleotide::random::Random;
 
-/// Longest sequence whose ambiguities can have the old, short form.
+/// Length of the longest sequence whose ambiguities can have the old, short form.
 const MAX_SHORT_OFFSET: usize = 0xff_ffff;
 /// Longest run of one code in the old form.
 const MAX_SHORT_RUN: usize = 15;
@@ -11,10 +11,10 @@ const MAX_RUN: usize = 4095;
 /// The bit that marks the new form.
 const NEW_FORM: u32 = 1 << 31;
 
-/// In the table below: an ambiguity code.
+/// Mark of an ambiguity code in [`TWO_BITS`].
 const AMBIGUOUS: u8 = 0x80;
 
-/// Two bits for the codes of single bases.
+/// The two bits of each ncbi4na code of a single base; [`AMBIGUOUS`] for other codes.
 const TWO_BITS: [u8; 256] = {
     let mut table = [AMBIGUOUS; 256];
     table[1] = 0;
@@ -24,15 +24,16 @@ const TWO_BITS: [u8; 256] = {
     table
 };
 
-/// A stretch of one ambiguity code.
+/// Consecutive bases with the same ambiguity code.
 struct Run {
     code: u8,
     start: usize,
     length: usize,
 }
 
-/// Appends the packed form of a sequence of ncbi4na codes, one per byte. Returns the block of its
-/// ambiguities (`WriteDB_Ncbi4naToBinary`), empty if there are none.
+/// Appends the packed form of a sequence of ncbi4na codes, one per byte. Returns the encoded list
+/// of its ambiguities (`WriteDB_Ncbi4naToBinary`). Without ambiguities the list is empty, or a
+/// count of 0 for at most two bases.
 ///
 /// The low bits of the last byte are the number of bases in it, which can be 0.
 pub(crate) fn pack_bases(codes: &[u8], packed: &mut Vec<u8>) -> Vec<u8> {
@@ -59,7 +60,8 @@ pub(crate) fn pack_bases(codes: &[u8], packed: &mut Vec<u8>) -> Vec<u8> {
     ambiguities(codes, &mut packed[before..])
 }
 
-/// Replaces ambiguities by random bases, and lists them.
+/// Replaces ambiguities in the packed bases by random bases, and returns the encoded list of the
+/// ambiguities.
 fn ambiguities(codes: &[u8], packed: &mut [u8]) -> Vec<u8> {
     let mut random = Random::new(codes.len() as u32);
     let mut runs: Vec<Run> = Vec::new();
@@ -82,8 +84,8 @@ fn ambiguities(codes: &[u8], packed: &mut [u8]) -> Vec<u8> {
     block(&runs, codes.len())
 }
 
-/// The block of ambiguities: a word for each run, or two words if a run is too long or too far from
-/// the start.
+/// Encodes the list of ambiguities: their count, and a word for each run. If a run is too long, or
+/// the sequence is, all runs have two words.
 fn block(runs: &[Run], length: usize) -> Vec<u8> {
     let new_form = length > MAX_SHORT_OFFSET || runs.iter().any(|run| run.length > MAX_SHORT_RUN);
     let mut block = Vec::with_capacity(4 + runs.len() * if new_form { 8 } else { 4 });

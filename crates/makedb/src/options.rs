@@ -6,7 +6,7 @@ use crate::kind::DatabaseKind;
 use crate::masks::SequenceMasks;
 use crate::taxids::TaxidSource;
 
-/// Version of the format.
+/// Version of the database format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatVersion {
     /// Accessions in sorted text files.
@@ -29,7 +29,7 @@ pub struct DatabaseDates {
 pub struct DatabaseOptions {
     /// Protein or nucleotide.
     pub kind: DatabaseKind,
-    /// Version of the format.
+    /// Version of the database format.
     pub version: FormatVersion,
     /// Title of the database.
     pub title: Vec<u8>,
@@ -37,7 +37,7 @@ pub struct DatabaseOptions {
     pub parse_ids: bool,
     /// Whether sequences are indexed by a hash.
     pub hash_index: bool,
-    /// Maximal size of files in bytes, unless a single sequence is larger. At most 2³².
+    /// Maximal size of a file in bytes, at most 2³². A file with a single sequence may be larger.
     pub max_file_size: u64,
     /// Taxonomy ids of the sequences.
     pub taxids: TaxidSource,
@@ -45,6 +45,6 @@ pub struct DatabaseOptions {
     pub masks: SequenceMasks,
     /// Date of the database.
     pub dates: DatabaseDates,
-    /// Map size of LMDB files, if it differs from BLAST+'s usual one.
+    /// Map size of LMDB files in bytes, if it differs from BLAST+'s usual one.
     pub lmdb_map_size: Option<NonZero<u64>>,
 }

@@ -38,9 +38,10 @@ pub struct StagedFiles {
 }
 
 impl StagedFiles {
-    /// Makes the temporary directory for a database `base`, and missing parent directories. `made`
-    /// gets its path as soon as it exists, so that it can be removed if the process is killed. All
-    /// files are in it until [`commit`](Self::commit).
+    /// Creates the temporary directory for the database with the path `base`, and missing parent
+    /// directories. `made` gets the path of the temporary directory as soon as it exists, so that
+    /// the caller can remove it if the process is killed. All files are in it until
+    /// [`commit`](Self::commit).
     ///
     /// # Errors
     /// If no directory can be made there.
@@ -58,33 +59,34 @@ impl StagedFiles {
         Ok(Self { base, directory, kind, files: Vec::new(), done: false })
     }
 
-    /// The temporary directory, which has all files until [`commit`](Self::commit).
+    /// Returns the temporary directory, which has all files until [`commit`](Self::commit).
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Path of the database without extension.
+    /// Returns the path of the database without extension.
     pub fn base_path(&self) -> &Path {
         &self.base
     }
 
-    /// Last component of [`base_path`](Self::base_path).
+    /// Returns the last component of [`base_path`](Self::base_path).
     pub(crate) fn base_name(&self) -> Vec<u8> {
         self.base.file_name().unwrap_or_default().as_bytes().to_vec()
     }
 
-    /// Whether a database of this name and type already exists.
+    /// Returns whether a database of this name and type already exists.
     pub fn has_older_database(&self) -> bool {
         self.old_files().into_iter().any(|path| path.exists())
     }
 
-    /// The temporary path of a new file of the database.
+    /// Returns the temporary path of a new file of the database. `letters` are the last two letters
+    /// of the file's extension.
     pub(crate) fn staged_path(&mut self, volume: Option<u32>, letters: &'static str) -> PathBuf {
         self.files.push((volume, letters));
         self.directory.path().join(file_name(OsStr::new("db"), volume, self.kind, letters))
     }
 
-    /// Makes a new file of the database.
+    /// Creates a new file of the database. `letters` are the last two letters of its extension.
     pub(crate) fn create_file(
         &mut self,
         volume: Option<u32>,
@@ -93,16 +95,16 @@ impl StagedFiles {
         OutputFile::create(self.staged_path(volume, letters))
     }
 
-    /// Makes a temporary file, which disappears when it is closed.
+    /// Creates a temporary file, which disappears when it is closed.
     pub(crate) fn temporary_file(&self) -> Result<File, MakedbError> {
         temporary_file(self.directory.path())
     }
 
-    /// Moves the files to their places, and removes those of an older database. Indexes and the
-    /// alias come last: without them there is no database.
+    /// Moves the files to their final paths, and removes the files of an older database. Indexes
+    /// and the alias come last, because readers find no database without them.
     ///
     /// # Errors
-    /// If a file cannot be moved. The files at their places are then no valid database.
+    /// If a file cannot be moved. The files at the final paths are then no valid database.
     pub fn commit(mut self, volumes: u32) -> Result<(), MakedbError> {
         let single = volumes == 1;
         let moves: Vec<(PathBuf, PathBuf)> = {
@@ -133,7 +135,7 @@ impl StagedFiles {
             fs::rename(from, to).with_context("put in its place", to)?;
         }
         self.done = true;
-        // It is empty; if a file system keeps it, that does no harm.
+        // The directory is empty now. It does no harm if a file system keeps it.
         let _ = fs::remove_dir(self.directory.path());
         if let Some(parent) = self.base.parent() {
             // Not every file system can sync directories.
@@ -147,8 +149,8 @@ impl StagedFiles {
         self.base.with_file_name(file_name(name, volume, self.kind, letters))
     }
 
-    /// Files that a database of this name can have, first those that readers open first (alias,
-    /// indexes).
+    /// Returns the paths of all files that a database of this name can have. The files that readers
+    /// open first (alias, indexes) come first.
     fn old_files(&self) -> Vec<PathBuf> {
         let mut volumes = vec![None];
         let numbered = (0..).map(Some).take_while(|&n| self.place(n, VOLUME_FILES[0]).exists());
@@ -178,13 +180,13 @@ impl Drop for StagedFiles {
     }
 }
 
-/// Whether readers open this file first.
+/// Returns whether readers open this file first: an index or an alias.
 fn is_entrance(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default().as_bytes();
     matches!(extension, [_, b'i', b'n'] | [_, b'a', b'l'])
 }
 
-/// Name of a file such as `NAME.NN.pin`.
+/// Returns the name of a file, such as `NAME.NN.pin`.
 fn file_name(name: &OsStr, volume: Option<u32>, kind: DatabaseKind, letters: &str) -> OsString {
     let mut file = name.to_os_string();
     if let Some(volume) = volume {
@@ -194,7 +196,7 @@ fn file_name(name: &OsStr, volume: Option<u32>, kind: DatabaseKind, letters: &st
     file
 }
 
-/// Makes a file without a name.
+/// Creates a temporary file without a name, on the file system of `directory`.
 pub(crate) fn temporary_file(directory: &Path) -> Result<File, MakedbError> {
     tempfile::tempfile_in(directory).with_context("make a file in", directory)
 }
@@ -213,12 +215,12 @@ impl OutputFile {
         Ok(Self::new(file, path))
     }
 
-    /// Writes to `file`; `path` is its name in messages.
+    /// Creates an output to `file`; `path` is its name in messages.
     pub(crate) fn new(file: File, path: PathBuf) -> Self {
         Self { writer: BufWriter::with_capacity(BUFFER, file), path, length: 0 }
     }
 
-    /// Bytes written.
+    /// Returns the number of bytes written.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
@@ -247,7 +249,7 @@ impl OutputFile {
         Ok(file)
     }
 
-    /// Writes the remaining bytes.
+    /// Writes the remaining bytes and closes the file.
     pub(crate) fn close(mut self) -> Result<(), MakedbError> {
         self.writer.flush().with_context("write", &self.path)
     }

@@ -24,8 +24,8 @@ struct Item {
     value: u64,
 }
 
-/// Sorts records of a key and a number by the key's bytes, then by the number. Needs less than 100
-/// MB of memory for any number of records.
+/// Sorter for records of a key and a number: by the key's bytes, then by the number. It needs less
+/// than 100 MB of memory to collect records, and 64 KiB for each 48 MiB of records to merge them.
 #[derive(Debug)]
 pub(crate) struct ExternalSorter {
     directory: PathBuf,
@@ -36,7 +36,7 @@ pub(crate) struct ExternalSorter {
 }
 
 impl ExternalSorter {
-    /// Makes an empty sorter, with its files in `directory`.
+    /// Creates an empty sorter, with its files in `directory`.
     pub(crate) fn new(directory: &Path) -> Self {
         Self::with_limit(directory, RUN_BYTES)
     }
@@ -46,7 +46,7 @@ impl ExternalSorter {
         Self { directory, limit, bytes: Vec::new(), items: Vec::new(), runs: Vec::new() }
     }
 
-    /// Whether there are no records.
+    /// Returns whether there are no records.
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty() && self.runs.is_empty()
     }
@@ -118,7 +118,7 @@ impl ExternalSorter {
     }
 }
 
-/// The first eight bytes of a key, as a number with the same order.
+/// Returns the first eight bytes of a key, as a number with the same order.
 fn prefix(key: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     let length = key.len().min(8);
@@ -126,7 +126,7 @@ fn prefix(key: &[u8]) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// The next record of a run.
+/// Reader of a sorted run, with the next record of the run.
 struct Head {
     run: BufReader<File>,
     key: Vec<u8>,
@@ -138,7 +138,7 @@ impl Head {
         Self { run: BufReader::with_capacity(READ_BYTES, run), key: Vec::new(), value: 0 }
     }
 
-    /// Moves to the next record; false at the end.
+    /// Reads the next record; returns false at the end of the run.
     fn advance(&mut self) -> io::Result<bool> {
         let mut start = [0; 12];
         if let Err(error) = self.run.read_exact(&mut start) {
@@ -153,7 +153,8 @@ impl Head {
     }
 }
 
-/// In reverse order: the heap returns the greatest element, which must be the smallest record.
+/// Compares in reverse order: the heap returns the greatest element, which must be the smallest
+/// record.
 impl Ord for Head {
     fn cmp(&self, other: &Self) -> Ordering {
         (&other.key, other.value).cmp(&(&self.key, self.value))

@@ -10,11 +10,11 @@ use crate::encode::FastaPart;
 /// Minimal size of a part in bytes, except for the last.
 const PART: usize = 1 << 20;
 
-/// Reads an input in parts.
+/// Splitter of an input into parts.
 pub(crate) struct FastaSplitter {
     input: Box<dyn BufRead + Send>,
     name: PathBuf,
-    /// The text after the last part.
+    /// Text already read, which belongs to the next part.
     rest: Vec<u8>,
     lines: u64,
     ended: bool,
@@ -28,7 +28,7 @@ impl FastaSplitter {
         Self { input, name, rest: Vec::new(), lines: 0, ended: false, started: false }
     }
 
-    /// Returns the next part; there is a first part even if the input is empty.
+    /// Returns the next part; `None` at the end. Even an empty input has a first part.
     pub(crate) fn next_part(&mut self) -> Result<Option<FastaPart>, FastaError> {
         let mut bytes = std::mem::take(&mut self.rest);
         let mut wanted = PART;
@@ -71,7 +71,8 @@ impl FastaSplitter {
     }
 }
 
-/// The start of the last record, unless it is the beginning of the text or may be a gap line.
+/// Returns the start of the last record in the text; `None` if no record starts after the
+/// beginning. A line that may be a gap line does not start a record.
 fn last_record(bytes: &[u8]) -> Option<usize> {
     let mut end = bytes.len();
     while let Some(at) = memchr::memrchr(b'>', &bytes[..end]) {
@@ -89,7 +90,8 @@ fn last_record(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Number of lines with any line ends; the last one can lack its end.
+/// Returns the number of line ends: `\n`, `\r\n` or `\r`. A last line without an end does not
+/// count.
 fn lines(bytes: &[u8]) -> u64 {
     let feeds = memchr::memchr_iter(b'\n', bytes).count();
     let returns =

@@ -13,7 +13,7 @@ use crate::lmdb::{LmdbWriter, PAGE_CONTENTS};
 use crate::sink::{OutputFile, StagedFiles};
 use crate::sort::ExternalSorter;
 
-/// The initial map size of BLAST+.
+/// Initial map size of BLAST+ for the table of taxonomy ids, in bytes.
 const MAP_SIZE: u64 = 300_000_000;
 
 /// The source of taxonomy ids.
@@ -24,7 +24,7 @@ pub enum TaxidSource {
     Unknown,
     /// The same taxonomy id for all sequences.
     SameForAll(i32),
-    /// A taxonomy id for each identifier without version.
+    /// A taxonomy id for each identifier. Keys are identifiers without tag and version.
     ByIdentifier(HashMap<Vec<u8>, i32>),
 }
 
@@ -56,8 +56,9 @@ impl TaxidSource {
         Ok(if map.is_empty() { Self::Unknown } else { Self::ByIdentifier(map) })
     }
 
-    /// The taxonomy id of a definition line, 0 if unknown (`CTaxIdSet::x_SelectBestTaxid`); `None`
-    /// if it is not in the map.
+    /// Returns the taxonomy id for a definition line with these identifiers
+    /// (`CTaxIdSet::x_SelectBestTaxid`). It is 0 if the source is unknown; `None` if no identifier
+    /// is in the map.
     pub(crate) fn taxid_of_ids(&self, ids: &[SeqId]) -> Option<i32> {
         match self {
             Self::Unknown => Some(0),
@@ -72,11 +73,11 @@ impl TaxidSource {
     }
 }
 
-/// The key of an identifier in a file (`AccessionToKey`); empty for words that are no identifier,
-/// or several.
+/// Returns the key of an identifier in a file of taxonomy ids (`AccessionToKey`). Empty for a word
+/// that is no identifier, or several.
 fn map_key(word: &[u8]) -> Vec<u8> {
     if word.iter().all(u8::is_ascii_digit) {
-        // A GI.
+        // A GI, whose key has no leading zeros.
         let zeros = word.iter().take_while(|&&digit| digit == b'0').count();
         return word[zeros..].to_vec();
     }
@@ -84,7 +85,7 @@ fn map_key(word: &[u8]) -> Vec<u8> {
     id.as_ref().map(key_without_version).unwrap_or_default()
 }
 
-/// Collects the taxonomy ids of all sequences of a version 5 database.
+/// Collector of the taxonomy ids of all sequences of a version 5 database.
 #[derive(Debug)]
 pub(crate) struct TaxidTables {
     ends: OutputFile,
@@ -108,7 +109,8 @@ impl TaxidTables {
         Ok(Self { ends, lists, numbers, counts, count: 0 })
     }
 
-    /// Adds the taxonomy ids of the next sequence, ascending and without duplicates.
+    /// Adds the taxonomy ids of the next sequence, ascending and without duplicates. `number` is
+    /// the OID of the sequence.
     pub(crate) fn add(&mut self, taxids: &[i32], number: u32) -> Result<(), MakedbError> {
         for &taxid in taxids {
             self.lists.write_bytes(&taxid.to_le_bytes())?;
@@ -120,7 +122,8 @@ impl TaxidTables {
         self.ends.write_bytes(&(self.lists.length() / 4).to_le_bytes())
     }
 
-    /// Writes `.?ot`, `.?to` and `.?tf`.
+    /// Writes the files `.?ot` (taxonomy ids of each sequence), `.?to` (sequences of each taxonomy
+    /// id) and `.?tf` (table of offsets in `.?to`).
     pub(crate) fn write(
         self,
         sink: &mut StagedFiles,

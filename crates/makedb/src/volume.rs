@@ -7,13 +7,14 @@ use crate::kind::DatabaseKind;
 use crate::options::{DatabaseOptions, FormatVersion};
 use crate::sink::{OutputFile, StagedFiles};
 
-/// Size limit of BLAST+ for the estimated files of identifiers, whatever `-max_file_sz` says.
+/// Limit of BLAST+ for the estimated bytes of an index of identifiers. It does not depend on
+/// `-max_file_sz`.
 const MAX_INDEX_FILE: u64 = 999_999_999;
-/// Bytes that BLAST+ reserves for an identifier in a string index.
+/// Number of bytes that BLAST+ reserves for an identifier in a string index.
 const STRING_ESTIMATE: u64 = 1024;
-/// Bytes of an identifier in a numeric index.
+/// Number of bytes of an identifier in a numeric index.
 const NUMBER_SIZE: u64 = 8;
-/// Bytes of the index that BLAST+ keeps free.
+/// Number of bytes of the index that BLAST+ keeps free.
 const INDEX_RESERVE: u64 = 12;
 /// Entry of the file of GIs for a sequence without GI.
 const NO_GI: u32 = u32::MAX;
@@ -36,7 +37,7 @@ pub(crate) struct StoredSequence<'a> {
     pub(crate) masks: [&'a [u8]; 2],
 }
 
-/// The files that `-parse_seqids` or `-hash_index` add.
+/// The indexes of identifiers that `-parse_seqids` or `-hash_index` add to a volume.
 #[derive(Debug)]
 struct Indices {
     gis: NumericIndexWriter,
@@ -55,7 +56,7 @@ pub(crate) struct VolumeWriter {
     count: u32,
     residues: u64,
     longest: u32,
-    /// Size of the index without its offsets.
+    /// Bytes of the index without its offsets.
     overhead: u64,
     headers: OutputFile,
     sequences: OutputFile,
@@ -67,7 +68,7 @@ pub(crate) struct VolumeWriter {
 }
 
 impl VolumeWriter {
-    /// Makes an empty volume.
+    /// Creates an empty volume.
     pub(crate) fn create(
         sink: &mut StagedFiles,
         options: &DatabaseOptions,
@@ -120,13 +121,13 @@ impl VolumeWriter {
         })
     }
 
-    /// Number of sequences so far.
+    /// Returns the number of sequences so far.
     pub(crate) fn sequence_count(&self) -> u32 {
         self.count
     }
 
-    /// Whether BLAST+ puts the sequence into this volume (`CWriteDB_Volume::WriteSequence`). An
-    /// empty volume accepts any.
+    /// Returns whether BLAST+ puts the sequence into this volume
+    /// (`CWriteDB_Volume::WriteSequence`). An empty volume accepts any sequence.
     pub(crate) fn fits(&self, item: &StoredSequence<'_>) -> bool {
         if self.count == 0 {
             return true;
@@ -249,14 +250,16 @@ impl Indices {
     }
 }
 
-/// `n5.ndb`: the name of the file of accessions, which every volume of version 5 has.
+/// Returns the name of the database's file of accessions, such as `n5.ndb`. The index of each
+/// volume of version 5 states it.
 fn lmdb_name(sink: &StagedFiles, options: &DatabaseOptions) -> Vec<u8> {
     let mut name = sink.base_name();
     name.extend(format!(".{}db", options.kind.extension_letter()).bytes());
     name
 }
 
-/// The index before its offsets; the date is padded so that they start at a multiple of 8.
+/// Returns the start of the index, up to its offsets. The date is padded so that the offsets start
+/// at a multiple of 8.
 fn preamble(
     options: &DatabaseOptions,
     lmdb_name: &[u8],
@@ -284,7 +287,7 @@ fn preamble(
     if options.version == FormatVersion::Version5 {
         text(&mut bytes, lmdb_name);
     }
-    // After the date come 4 + 8 + 4 bytes.
+    // Numbers of 4 + 8 + 4 bytes follow the date.
     let mut date = options.dates.index_date.clone().into_bytes();
     while !(bytes.len() + 4 + date.len() + 16).is_multiple_of(8) {
         date.push(0);

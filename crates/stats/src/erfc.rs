@@ -1,9 +1,9 @@
 //! The complementary error function of BLAST+.
 //!
 //! BLAST+ has a C version of the error function of Boost.Math (boost_erf.c; © John Maddock 2006,
-//! Boost Software License 1.0). The coefficients here are taken from it. It does not use one of
-//! them, the last of the denominator for arguments from 0.5 to 1.5. So `erfc` is wrong there by up
-//! to 1e-10, and an e-value by up to 1e-6, which sometimes shows in print. An exact `erfc` would
+//! Boost Software License 1.0). The coefficients here are taken from it. BLAST+ does not use one of
+//! them, the last of the denominator for arguments from 0.5 to 1.5. So its `erfc` is wrong there by
+//! up to 1e-10, and an e-value by up to 1e-6, which sometimes shows in print. An exact `erfc` would
 //! therefore give other reports.
 
 // The coefficients are kept as published, with more digits than a double holds.
@@ -13,7 +13,7 @@
 /// first.
 struct Band<const N: usize, const M: usize>(f64, [f64; N], [f64; M]);
 
-/// Below 0.5, in z²: erf(z) = z·(Y + P/Q).
+/// Approximation for z below 0.5, in z²: erf(z) = z·(Y + P/Q).
 const BELOW_0_5: Band<5, 5> = Band(
     1.044948577880859375,
     [
@@ -32,8 +32,8 @@ const BELOW_0_5: Band<5, 5> = Band(
     ],
 );
 
-/// Below 1.5, in z - 0.5: erfc(z) = (Y + P/Q)·exp(-z²)/z. Q lacks its sixth power,
-/// 0.337511472483094676155e-5.
+/// Approximation for z below 1.5, in z - 0.5: erfc(z) = (Y + P/Q)·exp(-z²)/z. Q lacks its sixth
+/// power, 0.337511472483094676155e-5.
 const BELOW_1_5: Band<6, 6> = Band(
     0.405935764312744140625,
     [
@@ -54,7 +54,7 @@ const BELOW_1_5: Band<6, 6> = Band(
     ],
 );
 
-/// Below 2.5, in z - 1.5.
+/// Approximation for z below 2.5, in z - 1.5, with the formula of [`BELOW_1_5`].
 const BELOW_2_5: Band<6, 6> = Band(
     0.50672817230224609375,
     [
@@ -75,7 +75,7 @@ const BELOW_2_5: Band<6, 6> = Band(
     ],
 );
 
-/// Below 4.5, in z - 3.5.
+/// Approximation for z below 4.5, in z - 3.5, with the formula of [`BELOW_1_5`].
 const BELOW_4_5: Band<6, 6> = Band(
     0.5405750274658203125,
     [
@@ -96,7 +96,7 @@ const BELOW_4_5: Band<6, 6> = Band(
     ],
 );
 
-/// Below 28, in 1/z.
+/// Approximation for z below 28, in 1/z, with the formula of [`BELOW_1_5`].
 const BELOW_28: Band<7, 7> = Band(
     0.5579090118408203125,
     [
@@ -127,7 +127,7 @@ impl<const N: usize, const M: usize> Band<N, M> {
     }
 }
 
-/// Horner's rule.
+/// Evaluates a polynomial by Horner's rule.
 fn polynomial<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
     let mut sum = coefficients[N - 1];
     for coefficient in coefficients[..N - 1].iter().rev() {
@@ -136,7 +136,7 @@ fn polynomial<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
     sum
 }
 
-/// erf(z) for 0 ≤ z < 0.5.
+/// Computes erf(z) for 0 ≤ z < 0.5.
 fn erf_of_small(z: f64) -> f64 {
     if z < 1e-10 {
         z * 1.125 + z * 0.003379167095512573896158903121545171688
@@ -145,7 +145,7 @@ fn erf_of_small(z: f64) -> f64 {
     }
 }
 
-/// erfc(z) for z ≥ 0.5.
+/// Computes erfc(z) for z ≥ 0.5.
 fn erfc_of_large(z: f64) -> f64 {
     let factor = if z < 1.5 {
         BELOW_1_5.evaluate(z - 0.5)
@@ -161,7 +161,7 @@ fn erfc_of_large(z: f64) -> f64 {
     factor * ((-z * z).exp() / z)
 }
 
-/// 1 - erf(x) = 2/√π ∫ₓ^∞ exp(-t²) dt, as BLAST+ has it.
+/// Computes 1 - erf(x) = 2/√π ∫ₓ^∞ exp(-t²) dt, with the error of BLAST+.
 pub(crate) fn erfc(x: f64) -> f64 {
     if x >= 0.5 {
         erfc_of_large(x)

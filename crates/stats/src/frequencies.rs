@@ -36,7 +36,7 @@ pub struct MatrixFrequencies {
     pub frequency_ratios: [[f64; SIZE]; SIZE],
     /// Joint probabilities of the standard residues.
     pub joint_probabilities: JointProbabilities,
-    /// Background of the standard residues.
+    /// Background frequencies of the standard residues.
     pub background_frequencies: [f64; AMINO_ACID_COUNT],
 }
 
@@ -53,8 +53,8 @@ macro_rules! tables {
 }
 
 impl MatrixFrequencies {
-    /// The frequencies of a matrix (any case). `None` for IDENTITY, which has none, and for unknown
-    /// names.
+    /// Returns the frequencies of a matrix (name in any case). Returns `None` for IDENTITY, which
+    /// has none, and for unknown names.
     pub fn for_matrix(matrix: &str) -> Option<Self> {
         let name = canonical_name(matrix)?;
         let (ratios, joint) = match name {
@@ -89,7 +89,7 @@ fn square<const N: usize>(text: &str) -> Option<[[f64; N]; N]> {
     Some(table)
 }
 
-/// A column of the table of backgrounds, in the order of [`AMINO_ACID_LETTERS`].
+/// Reads a column of the table of backgrounds, in the order of [`AMINO_ACID_LETTERS`].
 fn column(name: &str) -> Option<[f64; AMINO_ACID_COUNT]> {
     let mut lines = BACKGROUND.lines();
     let index = lines.next()?.split('\t').position(|heading| heading.trim() == name)?;
@@ -103,15 +103,15 @@ fn column(name: &str) -> Option<[f64; AMINO_ACID_COUNT]> {
     Some(values)
 }
 
-/// Background composition of Robinson and Robinson over NCBIstdaa, normalised; 0 for codes that are
-/// no standard residue.
+/// Returns the background composition of Robinson and Robinson over NCBIstdaa, normalised; 0 for
+/// codes that are no standard residue.
 pub fn background_frequencies() -> [f64; SIZE] {
     let values = column("robinson_per_mille").expect("the built-in table has the column");
     let mut probabilities = [0.0; SIZE];
     for (&code, value) in AMINO_ACID_CODES.iter().zip(values) {
         probabilities[code] = value;
     }
-    // In the order of the codes, as BLAST+ adds them.
+    // BLAST+ adds the probabilities in the order of the codes.
     let sum: f64 = probabilities.iter().sum();
     probabilities.map(|p| p / sum)
 }

@@ -10,25 +10,27 @@ use crate::scoring::ScoringSystem;
 /// 1/√(2π), with the digits of blast_stat.c.
 const INVERSE_SQRT_2_PI: f64 = 0.398_942_280_401_432_7;
 
-/// If a mean is more than this many standard deviations away, `erfc` is exactly 2. The correction
-/// is then exactly the difference of the lengths.
+/// Distance of a sequence length above the mean, in standard deviations, beyond which `erfc` is
+/// exactly 2. The correction is then exactly the difference of the lengths.
 const FAR: f64 = 8.5;
 
 /// Parameters of the finite-size correction of a scoring system (`Blast_GumbelBlkLoadFromTables`,
 /// blast_stat.c).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GumbelParameters {
-    /// Scale of the scores.
+    /// Scale λ of the scores.
     lambda: f64,
-    /// Scale of the scores for which the other parameters hold.
+    /// Scale λ for which the other parameters hold.
     natural: f64,
     k: f64,
-    /// Mean, variance and covariance of the length of an alignment: slope over the score, and
-    /// intercept.
+    /// Mean length of an alignment: slope over the score (`a`) and intercept (`b`).
     a: f64,
     b: f64,
+    /// Variance of the length: slope over the score (`alpha`) and intercept (`beta`).
     alpha: f64,
     beta: f64,
+    /// Covariance of the lengths in query and subject: slope over the score (`sigma`) and intercept
+    /// (`tau`).
     sigma: f64,
     tau: f64,
 }
@@ -40,8 +42,8 @@ struct Lengths {
 }
 
 impl Lengths {
-    /// Probability that an alignment fits into `length` residues, and the expected number of
-    /// positions for it.
+    /// Computes the probability that an alignment fits into `length` residues, and the expected
+    /// number of positions for it.
     fn fit(&self, length: i32) -> (f64, f64) {
         let left = f64::from(length) - self.mean;
         let normal = left / self.deviation;
@@ -55,7 +57,7 @@ impl Lengths {
 }
 
 impl GumbelParameters {
-    /// The parameters of a scoring system.
+    /// Creates the parameters of a scoring system.
     pub fn new(scoring: &ScoringSystem) -> Self {
         let (gapped, ungapped) = (&scoring.gapped_statistics, &scoring.ungapped_statistics);
         let twice_gap = 2.0 * (f64::from(scoring.gap_open) + f64::from(scoring.gap_extend));
@@ -78,8 +80,8 @@ impl GumbelParameters {
         Self { lambda: block.lambda, k: block.k, ..self }
     }
 
-    /// Expected number of alignments of at least `score` between a query and a database of random
-    /// sequences, estimated from one subject (`BLAST_SpougeStoE`, blast_stat.c).
+    /// Computes the expected number of alignments of at least `score` between a query and a
+    /// database of random sequences, estimated from one subject (`BLAST_SpougeStoE`, blast_stat.c).
     ///
     /// `scale` is 1, or the factor of scores and gap costs of an adjusted matrix (32). Lengths are
     /// in residues, not adjusted. With `db_length` 0 the value is for the single pair of sequences.
@@ -251,8 +253,8 @@ mod tests {
         }
     }
 
-    // Preliminary cut-offs of `blastp -evalue 10` for 411 residues against 206,410: E 50 in mode 2,
-    // E 10 in mode 0.
+    // Preliminary cut-offs of `blastp -evalue 10` for 411 residues against 206,410. Their e-value
+    // is 50 with `-comp_based_stats 2`, and 10 with `-comp_based_stats 0`.
     #[test]
     fn preliminary_cutoffs() {
         let gumbel = gumbel("BLOSUM62", 11, 1);

@@ -17,8 +17,8 @@ pub fn ungapped_parameters(residues: &[u8], scores: &ScoreMatrix) -> Option<Karl
     parameters(&composition(residues)?, scores)
 }
 
-/// Whether a query has [`ungapped_parameters`]. This is much faster, since K, a long sum, is not
-/// computed.
+/// Returns whether a query has [`ungapped_parameters`]. This is much faster than computing them,
+/// since K, a long sum, is not needed.
 pub fn has_ungapped_parameters(residues: &[u8], scores: &ScoreMatrix) -> bool {
     composition(residues).is_some_and(|query| {
         with_pairs(&query, scores, |distribution| {
@@ -30,7 +30,7 @@ pub fn has_ungapped_parameters(residues: &[u8], scores: &ScoreMatrix) -> bool {
     })
 }
 
-/// The frequencies of all codes but `X`; `None` if there are no others.
+/// Computes the frequencies of all codes but `X`; `None` if there are no other codes.
 fn composition(residues: &[u8]) -> Option<[f64; SIZE]> {
     let mut bytes = [0_u64; 256];
     for &residue in residues {
@@ -42,7 +42,7 @@ fn composition(residues: &[u8]) -> Option<[f64; SIZE]> {
     (total != 0.0).then(|| counts.map(|count| count as f64 / total))
 }
 
-/// Ungapped parameters of two sequences of background composition.
+/// Computes the ungapped parameters of two sequences of background composition.
 pub(crate) fn ideal_parameters(scores: &ScoreMatrix) -> Option<KarlinParameters> {
     parameters(&background_frequencies(), scores)
 }
@@ -51,7 +51,7 @@ fn parameters(query: &[f64; SIZE], scores: &ScoreMatrix) -> Option<KarlinParamet
     with_pairs(query, scores, |distribution| distribution.karlin_parameters())
 }
 
-/// Computes the score distribution of a query and subjects of background composition.
+/// Calls `use_it` with the score distribution of a query and subjects of background composition.
 fn with_pairs<T>(
     query: &[f64; SIZE],
     scores: &ScoreMatrix,

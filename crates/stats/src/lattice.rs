@@ -7,13 +7,14 @@ use fleetblast_seq::alphabet::SIZE;
 
 /// Relative accuracy of λ (blast_stat.c).
 const LAMBDA_TOLERANCE: f64 = 1.0e-5;
-/// Maximal number of evaluations of the polynomial, as passed by `Blast_KarlinLambdaNR`. It decides
-/// about λ if there is no root.
+/// Maximal number of evaluations of the polynomial, as passed by `Blast_KarlinLambdaNR`. It
+/// determines λ if there is no root.
 const LAMBDA_EVALUATIONS: u32 = 20;
 /// First guess of λ (`BLAST_KARLIN_LAMBDA0_DEFAULT`, blast_stat.c).
 pub const INITIAL_LAMBDA: f64 = 0.5;
-/// The sum for K ends with the first term that is smaller, and after this number of terms.
+/// Size at or below which a term ends the sum for K.
 const K_SMALLEST_TERM: f64 = 1.0e-4;
+/// Maximal number of terms of the sum for K.
 const K_TERMS: u32 = 100;
 
 /// Probabilities of the scores `low..=high` of one pair.
@@ -29,7 +30,7 @@ pub struct ScoreDistribution<'a> {
 /// Maximal number of terms of the series of a logarithm.
 const LN_TERMS: u32 = 500;
 
-/// Greatest common divisor.
+/// Returns the greatest common divisor.
 fn gcd(mut a: usize, mut b: usize) -> usize {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -50,7 +51,7 @@ fn power(mut x: f64, mut exponent: i32) -> f64 {
     result
 }
 
-/// e^x - 1, by its series near 0 (`BLAST_Expm1`, ncbi_math.c).
+/// Computes e^x - 1, by its series near 0 (`BLAST_Expm1`, ncbi_math.c).
 pub(crate) fn exp_minus_1(x: f64) -> f64 {
     if x.abs() > 0.33 {
         return x.exp() - 1.0;
@@ -67,8 +68,8 @@ pub(crate) fn exp_minus_1(x: f64) -> f64 {
     x * (1.0 + x * series)
 }
 
-/// ln(1 + x), by its series near 0. Elsewhere the sum 1 + x is rounded, as in `BLAST_Log1p`
-/// (ncbi_math.c).
+/// Computes ln(1 + x), by its series near 0. Elsewhere the sum 1 + x is rounded, as in
+/// `BLAST_Log1p` (ncbi_math.c).
 pub(crate) fn ln_1_plus(x: f64) -> f64 {
     if x.abs() >= 0.2 {
         return (x + 1.0).ln();
@@ -94,7 +95,7 @@ fn accumulate(
     low: i32,
     out: &mut [f64],
 ) {
-    // Adding 0 changes no sum. Most residue codes do not occur in bases.
+    // Adding 0 changes no sum. Most residue codes do not occur in nucleotides.
     for (row, &p) in scores.iter().zip(query).filter(|&(_, &p)| p != 0.0) {
         for (&score, &q) in row.iter().zip(subject) {
             let place = usize::try_from(i64::from(score) - i64::from(low)).ok();
@@ -140,13 +141,13 @@ impl<'a> ScoreDistribution<'a> {
         Self { low, high, probabilities, average }
     }
 
-    /// Whether the theory of Karlin and Altschul applies: some score is positive, and the expected
-    /// score is negative.
+    /// Returns whether the theory of Karlin and Altschul applies: some score is positive, and the
+    /// expected score is negative.
     fn is_local(&self) -> bool {
         self.average < 0.0 && self.low < 0 && self.high > 0
     }
 
-    /// Greatest common divisor of the scores that occur.
+    /// Returns the greatest common divisor of the scores that occur.
     fn step(&self) -> usize {
         let mut step = (-self.low) as usize;
         for (offset, &p) in self.probabilities.iter().enumerate().skip(1) {
@@ -160,7 +161,7 @@ impl<'a> ScoreDistribution<'a> {
         step
     }
 
-    /// Value and derivative of Σ P(s)·x^(high-s) - x^high over the lattice of scores.
+    /// Computes value and derivative of Σ P(s)·x^(high-s) - x^high over the lattice of scores.
     fn polynomial(&self, x: f64, step: usize) -> (f64, f64) {
         let zero = (-self.low) as usize;
         let (mut f, mut slope) = (self.probabilities[0], 0.0);
@@ -221,7 +222,7 @@ impl<'a> ScoreDistribution<'a> {
         Some(-x.ln() / step as f64).filter(|&lambda| lambda >= 0.0)
     }
 
-    /// H, the relative entropy in nats (`BlastKarlinLtoH`, blast_stat.c).
+    /// Computes H, the relative entropy in nats (`BlastKarlinLtoH`, blast_stat.c).
     pub(crate) fn entropy(&self, lambda: f64) -> Option<f64> {
         let x = (-lambda).exp();
         let sum = (self.low..)
@@ -236,7 +237,8 @@ impl<'a> ScoreDistribution<'a> {
         Some(h).filter(|&h| h >= 0.0)
     }
 
-    /// λ, H and K (`Blast_KarlinBlkUngappedCalc`, blast_stat.c).
+    /// Computes λ, H and K (`Blast_KarlinBlkUngappedCalc`, blast_stat.c); `None` if one does not
+    /// exist.
     pub fn karlin_parameters(&self) -> Option<KarlinParameters> {
         let lambda = self.lambda(INITIAL_LAMBDA)?;
         let h = self.entropy(lambda)?;
@@ -244,12 +246,13 @@ impl<'a> ScoreDistribution<'a> {
         Some(KarlinParameters { lambda, k, log_k: k.ln(), h })
     }
 
-    /// Whether [`ScoreDistribution::k`] has a value; faster than computing it.
+    /// Returns whether [`ScoreDistribution::k`] has a value. This is faster than computing the
+    /// value.
     pub(crate) fn has_k(lambda: f64, h: f64) -> bool {
         lambda > 0.0 && h > 0.0
     }
 
-    /// K (`BlastKarlinLHtoK`, blast_stat.c).
+    /// Computes K (`BlastKarlinLHtoK`, blast_stat.c); `None` if it does not exist.
     pub(crate) fn k(&self, lambda: f64, h: f64) -> Option<f64> {
         if !Self::has_k(lambda, h) {
             return None;
@@ -278,8 +281,8 @@ impl<'a> ScoreDistribution<'a> {
     }
 }
 
-/// Σ over j of (1/j)·(P(sum of j scores ≥ 0) + E[e^(λ·sum); sum < 0]), from the distribution of one
-/// score `low`, `low + 1`, ...
+/// Computes Σ over j of (1/j)·(P(sum of j scores ≥ 0) + E[e^(λ·sum); sum < 0]), from the
+/// distribution of one score `low`, `low + 1`, ...
 fn outer_sum(low: i32, one: &[f64], x: f64) -> f64 {
     let range = one.len() - 1;
     let (mut sums, mut next) = (Vec::with_capacity(8 * range), Vec::with_capacity(8 * range));
@@ -305,8 +308,8 @@ fn outer_sum(low: i32, one: &[f64], x: f64) -> f64 {
 }
 
 /// Writes the convolution of `sums` with `one` into `out`. Each sum is added up in the order of
-/// `one`, as in BLAST+. Scores with probability 0 are skipped: bases have few others, however far
-/// apart the scores are.
+/// `one`, as in BLAST+. Scores with probability 0 are skipped. Nucleotides have few other scores,
+/// however far apart these are.
 fn convolve(sums: &[f64], one: &[f64], out: &mut Vec<f64>) {
     out.clear();
     out.resize(sums.len() + one.len() - 1, 0.0);

@@ -7,9 +7,9 @@ const ITERATIONS: u32 = 20;
 /// S) + `beta` residues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AlignmentLengthModel {
-    /// K.
+    /// Parameter K of the Karlin–Altschul statistics.
     pub k: f64,
-    /// ln K.
+    /// Natural logarithm of K.
     pub log_k: f64,
     /// α/λ, residues per nat.
     pub alpha_over_lambda: f64,
@@ -19,8 +19,8 @@ pub struct AlignmentLengthModel {
 
 impl AlignmentLengthModel {
     /// Computes the number of residues to subtract from the query and every subject, for the ends
-    /// where no alignment fits (`BLAST_ComputeLengthAdjustment`, blast_setup.c); 0 if the search
-    /// space is too small.
+    /// where no alignment fits (`BLAST_ComputeLengthAdjustment`, blast_setup.c). Returns 0 if the
+    /// search space is too small.
     ///
     /// `query_length` and `db_length` are in residues, `db_num` in sequences.
     pub fn length_adjustment(&self, query_length: i32, db_length: i64, db_num: i64) -> i32 {
@@ -56,16 +56,16 @@ impl AlignmentLengthModel {
     }
 }
 
-/// The largest length x with K (m - x)(n - count x) > max(m, n); `None` if there is none.
+/// Returns the largest length x with K (m - x)(n - count x) > max(m, n); `None` if there is none.
 fn largest_length(m: f64, n: f64, count: f64, k: f64) -> Option<f64> {
     let mb = m * count + n;
     let c = n * m - m.max(n) / k;
     (c >= 0.0).then(|| 2.0 * c / (mb + (mb * mb - 4.0 * count * c).sqrt()))
 }
 
-/// Product of the adjusted lengths of query and database, the latter at least 1
-/// (`BLAST_CalcEffLengths`, blast_setup.c). With a database length given by the user it can
-/// overflow 64 bits; like BLAST+, the result wraps.
+/// Computes the product of the adjusted lengths of query and database, the latter at least 1
+/// (`BLAST_CalcEffLengths`, blast_setup.c). If the user gives the length of the database, the
+/// product can overflow 64 bits. Then it wraps, as in BLAST+.
 pub fn effective_search_space(
     query_length: i32,
     db_length: i64,
@@ -104,8 +104,8 @@ mod tests {
         assert_eq!(blosum62(411, 206_410, 600), (74, 54_597_370));
     }
 
-    // The same of `blastp -query Q -subject S` with Q of 101 residues and S of 101, 49, 55 and 17,
-    // and for Q of 20 and of 32 residues against S of 101.
+    // "Effective search space used" of `blastp -query Q -subject S` with Q of 101 residues and S of
+    // 101, 49, 55 and 17, and for Q of 20 and of 32 residues against S of 101.
     #[test]
     fn footers_of_small_searches() {
         assert_eq!(blosum62(101, 222, 4), (15, 13_932));

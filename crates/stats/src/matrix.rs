@@ -25,7 +25,7 @@ pub const MATRICES_WITH_FREQUENCIES: [&str; 8] = {
     names
 };
 
-/// The canonical name of a built-in matrix; the given name can be in any case.
+/// Returns the canonical name of a built-in matrix; the given name can be in any case.
 pub fn canonical_name(name: &str) -> Option<&'static str> {
     MATRIX_NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
 }
@@ -35,18 +35,18 @@ pub mod by_name {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    /// Encodes the name.
+    /// Encodes the name of a matrix.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// Returns an error of the serializer.
     pub fn serialize<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(name)
     }
 
-    /// Decodes a name.
+    /// Decodes the name of a matrix, in any case.
     ///
     /// # Errors
-    /// An unknown matrix, or an error of the deserializer.
+    /// Returns an error for an unknown matrix, or an error of the deserializer.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<&'static str, D::Error> {
@@ -55,7 +55,7 @@ pub mod by_name {
     }
 }
 
-/// The text of a built-in matrix; `name` is canonical.
+/// Returns the text of a built-in matrix; `name` is canonical.
 fn text(name: &str) -> Option<&'static str> {
     Some(match name {
         "BLOSUM45" => include_str!("../data/matrices/BLOSUM45.txt"),
@@ -71,7 +71,7 @@ fn text(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The scores of a built-in matrix (any case), `None` if there is no such matrix.
+/// Returns the scores of a built-in matrix (name in any case), `None` if there is no such matrix.
 ///
 /// `U` scores as `C`, `O` as `X`; everything against code 0 is [`SENTINEL_SCORE`]
 /// (`BlastScoreBlkProteinMatrixLoad`, blast_stat.c).
@@ -108,7 +108,7 @@ fn alias(scores: &mut ScoreMatrix, to: u8, from: u8) {
     }
 }
 
-/// NCBIstdaa code of a one-letter table heading.
+/// Returns the NCBIstdaa code of a one-letter table heading.
 pub(crate) fn heading_code(heading: &str) -> Option<usize> {
     match heading.as_bytes() {
         [letter] => alphabet::encode(*letter).map(usize::from),
@@ -116,7 +116,7 @@ pub(crate) fn heading_code(heading: &str) -> Option<usize> {
     }
 }
 
-/// Smallest and largest score that are not [`SENTINEL_SCORE`].
+/// Returns the smallest and the largest score other than [`SENTINEL_SCORE`].
 pub fn score_range(scores: &ScoreMatrix) -> (i32, i32) {
     let finite = || scores.iter().flatten().copied().filter(|&score| score > SENTINEL_SCORE);
     (finite().min().unwrap_or(0), finite().max().unwrap_or(0))

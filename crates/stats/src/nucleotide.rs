@@ -25,16 +25,17 @@ pub type BaseScores = [[i32; blastna::SIZE]; blastna::SIZE];
 /// Parameters of alignments with gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum GappedStatistics {
-    /// Parameters for these gap costs.
+    /// Parameters of the table for these gap costs.
     Tabulated {
         /// λ, K, ln K and H.
         karlin: KarlinParameters,
         /// Slope of the mean length of an alignment over its score.
         alpha: f64,
-        /// Intercept of that mean.
+        /// Intercept of the mean length of an alignment.
         beta: f64,
     },
-    /// Each context uses its parameters without gaps, since the gap costs are very high.
+    /// Each context uses its ungapped parameters: the gap costs are very high, or have no
+    /// parameters.
     AsUngapped,
 }
 
@@ -61,8 +62,8 @@ pub struct NucleotideScoring {
     pub has_statistics: bool,
 }
 
-/// A scoring system that is not supported. `Display` shows BLAST+'s message after `BLAST engine
-/// error: Error: `.
+/// A scoring system that is not supported. `Display` shows the part of BLAST+'s message after
+/// `BLAST engine error: Error: `.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NucleotideScoringError {
     /// No statistics are known for these scores.
@@ -102,7 +103,8 @@ enum Kind {
     Infinite,
 }
 
-/// A line of the table, multiplied by the divisor of the search's scores.
+/// A line of the table. Its gap costs are multiplied by the common divisor of the search's scores;
+/// λ and α are divided by it.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     kind: Kind,
@@ -113,7 +115,7 @@ struct Row {
     even_scores: bool,
 }
 
-/// The lines for a pair of scores, which is a multiple of the pair in the table.
+/// Returns the lines for a pair of scores, which may be a multiple of the pair in the table.
 fn rows(reward: i32, penalty: i32) -> Vec<Row> {
     let divisor = gcd(reward, penalty).max(1);
     let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
@@ -156,7 +158,7 @@ fn gcd(a: i32, b: i32) -> i32 {
     a
 }
 
-/// BLAST+'s list of the supported gap costs, with a blank before the next line end.
+/// Formats BLAST+'s list of the supported gap costs, one pair a line.
 fn supported(reward: i32, penalty: i32) -> String {
     let mut list = String::new();
     for Row { kind, gap_open, gap_extend, .. } in rows(reward, penalty) {
@@ -199,7 +201,7 @@ impl NucleotideScoring {
     ) -> Result<Self, NucleotideScoringError> {
         let rows = rows(reward, penalty);
         let Some(first) = rows.first() else {
-            // The message has the scores as they are in the table.
+            // The message shows the scores of the table, without their common divisor.
             let divisor = gcd(reward, penalty).max(1);
             let (reward, penalty) = (reward / divisor, penalty / divisor);
             return Err(NucleotideScoringError::UnknownScores { reward, penalty });
@@ -227,8 +229,8 @@ impl NucleotideScoring {
         })
     }
 
-    /// Makes a scoring system of any scores and gap costs. Alignments with gaps get the parameters
-    /// of those without.
+    /// Makes a scoring system of any scores and gap costs. Alignments with gaps get the ungapped
+    /// parameters.
     pub fn with_ungapped_statistics(
         reward: i32,
         penalty: i32,
@@ -247,8 +249,9 @@ impl NucleotideScoring {
         }
     }
 
-    /// Whether every context with a base has ungapped parameters: the mean score of a random pair
-    /// is below 0.
+    /// Returns whether every context with a base has ungapped parameters. The mean score of a
+    /// random pair of bases must be below 0, and a match must score above 0. Both scores must have
+    /// a probability.
     pub fn has_ungapped_parameters(&self) -> bool {
         let counts = |score| COUNTED.contains(&score);
         i64::from(self.reward) + 3 * i64::from(self.penalty) < 0
@@ -257,20 +260,21 @@ impl NucleotideScoring {
             && counts(self.penalty)
     }
 
-    /// Lowest and highest score that has a probability; `None` if there is no such score.
+    /// Returns the lowest and the highest score that have a probability; `None` if no score has
+    /// one.
     fn range(&self) -> Option<(i32, i32)> {
         let counted =
             || self.scores.iter().flatten().copied().filter(|score| COUNTED.contains(score));
         counted().min().zip(counted().max())
     }
 
-    /// Whether gap costs are linear: each gapped base costs half a match and a mismatch.
+    /// Returns whether gap costs are linear: each gapped base costs half a match and a mismatch.
     pub fn is_linear(&self) -> bool {
         self.gap_open == 0 && self.gap_extend == 0
     }
 
-    /// Ungapped parameters of a context; `None` if it has no base. (If the mean score is positive,
-    /// a code of two bases is enough.)
+    /// Computes the ungapped parameters of a context; `None` if it has no base. (If the mean of
+    /// match and mismatch score is positive, a code of two bases is enough.)
     pub fn ungapped_parameters(&self, letters: &[u8]) -> Option<KarlinParameters> {
         // All ambiguous codes count, except for `N`.
         let mut counts = [0_u64; blastna::N as usize];
@@ -310,7 +314,7 @@ impl NucleotideScoring {
         }
     }
 
-    /// β of alignments without gaps (`Blast_GetNuclAlphaBeta`).
+    /// Returns β of alignments without gaps (`Blast_GetNuclAlphaBeta`).
     pub fn ungapped_beta(&self) -> f64 {
         if matches!((self.reward, self.penalty), (1, -1) | (2, -3)) { -2.0 } else { 0.0 }
     }
@@ -324,8 +328,10 @@ fn gapped([lambda, k, h, alpha, beta]: [f64; 5]) -> GappedStatistics {
     }
 }
 
-/// A base scores against an ambiguous code the mean of its scores against each base. Two ambiguous
-/// codes score as the one with more bases against a single one (`BlastScoreBlkNuclMatrixCreate`).
+/// Computes the scores of all pairs of codes (`BlastScoreBlkNuclMatrixCreate`). A base against an
+/// ambiguous code scores the mean of its scores against each base of the code. Two ambiguous codes
+/// score as the one with more bases against a single base. Codes without a common base score as a
+/// mismatch.
 fn scores(reward: i32, penalty: i32) -> BaseScores {
     let mut scores = [[SENTINEL_SCORE; blastna::SIZE]; blastna::SIZE];
     for a in 0..blastna::SENTINEL {

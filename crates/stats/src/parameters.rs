@@ -12,9 +12,9 @@ const SMALLEST_EVALUE: f64 = 1.0e-297;
 pub struct KarlinParameters {
     /// Scale λ, per raw score unit.
     pub lambda: f64,
-    /// K.
+    /// Parameter K.
     pub k: f64,
-    /// ln K.
+    /// Natural logarithm of K.
     pub log_k: f64,
     /// Relative entropy H in nats.
     pub h: f64,
@@ -27,21 +27,21 @@ impl KarlinParameters {
         KarlinParameters { k: other.k, log_k: other.log_k, ..self }
     }
 
-    /// Expected number of alignments of at least `score` in a search space
+    /// Computes the expected number of alignments of at least `score` in a search space
     /// (`BLAST_KarlinStoE_simple`, blast_stat.c).
     pub fn evalue(&self, score: i32, search_space: f64) -> f64 {
         search_space * (-self.lambda * f64::from(score) + self.log_k).exp()
     }
 
-    /// Smallest score, at least 1, with an e-value of at most `evalue` in a search space
-    /// (`BLAST_Cutoffs`, blast_stat.c).
+    /// Computes the smallest score, at least 1, with an e-value of at most `evalue` in a search
+    /// space (`BLAST_Cutoffs`, blast_stat.c).
     pub fn cutoff_score(&self, evalue: f64, search_space: i64) -> i32 {
         let evalue = evalue.max(SMALLEST_EVALUE);
         // If the quotient overflows, the smallest score is the cut-off.
         truncate_to_i32(((self.k * search_space as f64 / evalue).ln() / self.lambda).ceil()).max(1)
     }
 
-    /// The score in bits.
+    /// Converts a score to bits.
     pub fn bit_score(&self, score: i32) -> f64 {
         (f64::from(score) * self.lambda - self.log_k) / LN_2
     }

@@ -16,7 +16,7 @@ pub struct PatternStatistics {
 }
 
 impl PatternStatistics {
-    /// The parameters of a matrix with its gap costs, if they are known.
+    /// Returns the parameters for the matrix and gap costs of a scoring system, if they are known.
     pub fn for_scoring(scoring: &ScoringSystem) -> Option<Self> {
         let costs = (scoring.gap_open, scoring.gap_extend);
         let row = |line| parse(line).expect("the built-in table has six well-formed columns");
@@ -25,12 +25,12 @@ impl PatternStatistics {
         Some(statistics)
     }
 
-    /// The parameters as reports show them, equal with and without gaps.
+    /// Returns the parameters as reports show them, equal with and without gaps.
     pub fn karlin_parameters(&self) -> KarlinParameters {
         KarlinParameters { lambda: self.lambda, k: self.k, log_k: self.k.ln(), h: 1.0 }
     }
 
-    /// Replaces the parameters of a scoring system by these.
+    /// Replaces the parameters of a scoring system by those of the pattern search.
     #[must_use]
     pub fn replace_parameters(&self, mut scoring: ScoringSystem) -> ScoringSystem {
         let KarlinParameters { lambda, k, log_k, h } = self.karlin_parameters();
@@ -41,20 +41,22 @@ impl PatternStatistics {
         scoring
     }
 
-    /// Bit score.
+    /// Converts a score to bits.
     pub fn bit_score(&self, score: i32) -> f64 {
         let scaled = f64::from(score) * self.lambda;
         (scaled - self.c.ln() - (1.0 + scaled).ln()) / std::f64::consts::LN_2
     }
 
-    /// E-value with these numbers of occurrences in the query and in the database.
+    /// Computes the e-value of a score from the numbers of occurrences of the pattern in the query
+    /// and in the database.
     pub fn evalue(&self, score: i32, [in_query, in_database]: [f64; 2]) -> f64 {
         let score = f64::from(score);
         self.c * (1.0 + self.lambda * score) * in_query * in_database * (-self.lambda * score).exp()
     }
 }
 
-/// Parses a line: a matrix, its costs of a gap and of a letter in it, and the statistics.
+/// Parses a line of the table: a matrix, the costs of opening a gap and of each letter in it, and
+/// the statistics.
 fn parse(line: &'static str) -> Option<(&'static str, (i32, i32), PatternStatistics)> {
     let mut fields = line.split('\t');
     let name = fields.next()?;

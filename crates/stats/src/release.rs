@@ -10,7 +10,7 @@ pub struct Release {
     pub version: &'static str,
     /// Word size, in residues, of the tasks whose names end in `-fast`.
     pub fast_word_size: usize,
-    /// Lowest score of a neighbouring word in these tasks.
+    /// Lowest score of a neighbouring word in the tasks whose names end in `-fast`.
     pub fast_word_threshold: f64,
     /// Shortest word, in residues, that is looked up in a compressed alphabet.
     pub compressed_alphabet_min_word_size: usize,
@@ -37,7 +37,7 @@ impl Release {
         default_max_file_size: "1GB",
     };
 
-    /// The first words of a program's reports: `BLASTP 2.12.0+`.
+    /// Returns the first words of a program's reports, such as `BLASTP 2.12.0+`.
     pub fn banner(&self, program: &str) -> String {
         format!("{} {}+", program.to_uppercase(), self.version)
     }
@@ -50,10 +50,10 @@ pub mod by_version {
 
     use super::Release;
 
-    /// Encodes the number.
+    /// Encodes the number of a release.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// Returns an error of the serializer.
     pub fn serialize<S: Serializer>(
         release: &&'static Release,
         serializer: S,
@@ -64,7 +64,7 @@ pub mod by_version {
     /// Decodes the release with an encoded number.
     ///
     /// # Errors
-    /// An unknown release, or an error of the deserializer.
+    /// Returns an error for an unknown release, or an error of the deserializer.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<&'static Release, D::Error> {

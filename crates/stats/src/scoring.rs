@@ -36,16 +36,16 @@ pub struct ScoringSystem {
     pub ideal_parameters: KarlinParameters,
 }
 
-/// A scoring system that is not supported. `Display` shows BLAST+'s message after `BLAST
-/// query/options error: `, with the line end after its last line.
+/// A scoring system that is not supported. `Display` shows the part of BLAST+'s message after
+/// `BLAST query/options error: `, with the line end after its last line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScoringError {
-    /// No such matrix.
+    /// There is no built-in matrix of this name.
     #[error("{matrix} is not a supported matrix, supported matrices are:\n{}", lines(listed))]
     UnknownMatrix {
-        /// The name as given.
+        /// The name of the matrix as given.
         matrix: String,
-        /// The known matrices.
+        /// The matrices that the message lists.
         listed: &'static [&'static str],
     },
     /// No statistics are known for these gap costs.
@@ -64,12 +64,14 @@ pub enum ScoringError {
     },
 }
 
-/// `NAME ` lines, trailing blank included (`BLAST_PrintMatrixMessage`, blast_stat.c).
+/// Formats names as lines `NAME `, trailing blank included (`BLAST_PrintMatrixMessage`,
+/// blast_stat.c).
 fn lines(names: &[&str]) -> String {
     names.iter().fold(String::new(), |list, name| list + name + " \n")
 }
 
-/// `open, extend` lines of a matrix (`BLAST_PrintAllowedValues`, blast_stat.c).
+/// Formats the gap costs of a matrix as lines `open, extend` (`BLAST_PrintAllowedValues`,
+/// blast_stat.c).
 fn gap_list(matrix: &str) -> String {
     let mut list = String::new();
     for row in matrix::canonical_name(matrix).map(table::rows).unwrap_or_default() {
@@ -137,7 +139,8 @@ impl ScoringSystem {
 }
 
 impl ScoringSystem {
-    /// Whether the gap costs are those of row 0 of the table, which is for alignments without gaps.
+    /// Returns whether the gap costs are those of row 0 of the table, which is for alignments
+    /// without gaps.
     pub fn has_infinite_gap_costs(&self) -> bool {
         (self.gap_open, self.gap_extend) == (INFINITE_GAP_COST, INFINITE_GAP_COST)
     }
@@ -146,7 +149,7 @@ impl ScoringSystem {
     /// since it has no target frequencies.
     ///
     /// # Errors
-    /// As [`ScoringSystem::new`].
+    /// [`ScoringError`] for IDENTITY, and otherwise as [`ScoringSystem::new`].
     pub fn with_target_frequencies(
         release: &Release,
         matrix: &str,
@@ -163,8 +166,8 @@ impl ScoringSystem {
     }
 }
 
-/// Threshold of neighbouring words suggested for a matrix (`BLAST_GetSuggestedThreshold`,
-/// blast_options.c, for blastp).
+/// Returns the threshold of neighbouring words suggested for a matrix
+/// (`BLAST_GetSuggestedThreshold`, blast_options.c, for blastp).
 pub fn suggested_word_threshold(matrix: &str) -> f64 {
     match matrix::canonical_name(matrix) {
         Some("BLOSUM45" | "PAM70") => 14.0,
@@ -175,7 +178,7 @@ pub fn suggested_word_threshold(matrix: &str) -> f64 {
     }
 }
 
-/// Two-hit window suggested for a matrix, in residues (`BLAST_GetSuggestedWindowSize`,
+/// Returns the two-hit window suggested for a matrix, in residues (`BLAST_GetSuggestedWindowSize`,
 /// blast_options.c).
 pub fn suggested_two_hit_window(matrix: &str) -> i32 {
     match matrix::canonical_name(matrix) {
@@ -191,7 +194,7 @@ pub fn suggested_two_hit_window(matrix: &str) -> i32 {
 mod tests {
     use super::*;
 
-    /// λ, K, H, α, variance and covariance as footers print them: three significant digits.
+    /// Formats λ, K, H, α, variance and covariance as footers print them: three significant digits.
     fn footer(row: &MatrixStatistics) -> String {
         let print = |value: f64| {
             let digits = 2 - (value.log10().floor() as i32).max(-3);
@@ -219,7 +222,7 @@ mod tests {
         for (matrix, open, extend, want) in golden {
             let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
             assert_eq!((scoring.gap_open, scoring.gap_extend), (open, extend), "{matrix}");
-            // IDENTITY's λ is 0.2835, which C prints as 0.283 (the number lies below).
+            // IDENTITY's λ is 0.2835, which C prints as 0.283 (the `f64` is slightly less).
             assert_eq!(footer(&scoring.gapped_statistics), want, "{matrix}");
         }
     }
@@ -271,7 +274,7 @@ mod tests {
         assert_eq!(scoring.name, "BLOSUM62");
     }
 
-    // "Neighboring words threshold" and "Window for multiple hits" of the same footers.
+    // "Neighboring words threshold" and "Window for multiple hits" of `blastp -matrix M`.
     #[test]
     fn suggestions_by_matrix() {
         let got = matrix::MATRIX_NAMES

@@ -24,13 +24,12 @@ pub struct SearchSpace {
 pub struct LinkedSet {
     /// Number of alignments.
     pub count: u32,
-    /// Sum of their normalised scores (each times lambda, less ln K).
+    /// Sum of the normalised scores of the alignments (each times lambda, less ln K).
     pub score: f64,
 }
 
 impl SearchSpace {
-    /// Creates the space of a pair of sequences of these lengths, query and subject, less these
-    /// adjustments.
+    /// Creates the space of a query and a subject from their lengths, less these adjustments.
     pub fn new(lengths: [i32; 2], adjustments: [i32; 2], search_space: i64) -> SearchSpace {
         let [query_length, subject_length] =
             [0, 1].map(|side| (lengths[side] - adjustments[side]).max(1));
@@ -95,8 +94,8 @@ fn evalue_of(probability: f64) -> f64 {
     }
 }
 
-/// Probabilities of two, three and four alignments by their sum, in steps of a half. They start at
-/// the largest tabulated sum and descend.
+/// Probabilities for two, three and four alignments, by the adjusted sum of their scores in steps
+/// of a half. Each table starts at the largest sum; the sums descend.
 const TABLES: [&[f64]; 3] = [
     &[
         0.01669, 0.0249, 0.03683, 0.05390, 0.07794, 0.1111, 0.1559, 0.2146, 0.2890, 0.3794, 0.4836,
@@ -118,7 +117,8 @@ const TABLES: [&[f64]; 3] = [
     ],
 ];
 
-/// Probability that `count` alignments have an adjusted sum of scores of at least `score`.
+/// Computes the probability that `count` alignments have an adjusted sum of scores of at least
+/// `score`.
 fn probability(count: i32, score: f64) -> f64 {
     match count {
         ..=0 => 0.0,
@@ -145,7 +145,7 @@ fn tabulated(count: i32, score: f64) -> f64 {
     part * above + (1.0 - part) * table[at]
 }
 
-/// Computes it by a double integral (equation 4 of the paper).
+/// Computes the same as [`probability`] by a double integral (equation 4 of the paper).
 fn integrated(count: i32, score: f64) -> f64 {
     let r = f64::from(count);
     let certain = match count {
@@ -189,11 +189,11 @@ fn integrated(count: i32, score: f64) -> f64 {
     if probability < 1.0 { probability } else { 1.0 }
 }
 
-/// Maximal number of halvings of the mesh of an integral.
+/// Limit that the number of halvings of an integral's mesh stays below.
 const MOST_ROUNDS: usize = 20;
 
-/// Romberg's integral with at least `least_rounds` halvings of the mesh; infinite if it does not
-/// converge.
+/// Integrates by Romberg's method with at least `least_rounds` halvings of the mesh. Returns
+/// infinity if the integral does not converge.
 fn integral(f: impl Fn(f64) -> f64, from: f64, to: f64, least_rounds: usize) -> f64 {
     let (mut mesh, mut points) = (to - from, 1);
     let (first, last) = (f(from), f(to));
@@ -231,7 +231,7 @@ fn ln_factorial(n: u32) -> f64 {
     ln_gamma(f64::from(n) + 1.0)
 }
 
-/// ln Γ of an integer, exact as long as the factorial is.
+/// Computes ln Γ of an integer. Below 35 it is the logarithm of the product of integers.
 fn ln_gamma_of(n: i32) -> f64 {
     match n {
         2..35 => (2..n).map(f64::from).product::<f64>().ln(),
@@ -257,7 +257,7 @@ const GAMMA: [f64; 11] = [
 /// ln π.
 const LN_PI: f64 = 1.144_729_885_849_400_2;
 
-/// ln Γ(x) for x of at least 1, to ten digits. Terms are added in BLAST+'s order
+/// Computes ln Γ(x) for x of at least 1, to ten digits. Terms are added in BLAST+'s order
 /// (`s_GeneralLnGamma`), since ties depend on the last bits.
 fn ln_gamma(x: f64) -> f64 {
     let terms = GAMMA.iter().enumerate().rev().map(|(i, coefficient)| coefficient / (x + i as f64));
@@ -308,8 +308,8 @@ mod tests {
 
     #[test]
     fn tables_are_what_the_integral_is() {
-        // At 0 BLAST+ counts the integrand as nothing, which is wrong for two alignments: so these
-        // are of four. Its few steps cause an error of some hundredths.
+        // BLAST+ counts the integrand as 0 at 0, which is wrong for two alignments: so these cases
+        // have four. The few steps of the integral cause an error of some hundredths.
         for (count, score) in [(4, -6.2), (4, -3.0), (4, 1.0), (4, 4.9), (4, 12.0)] {
             let (table, integral) = (tabulated(count, score), integrated(count, score));
             assert!(is_near(table, integral, 0.04), "{count} {score}: {table} {integral}");

@@ -14,16 +14,16 @@ const TABLE: &str = include_str!("../data/karlin_altschul.tsv");
 pub struct MatrixStatistics {
     /// Scale λ of the scores, per raw score unit.
     pub lambda: f64,
-    /// K.
+    /// Parameter K.
     pub k: f64,
-    /// ln K.
+    /// Natural logarithm of K.
     pub log_k: f64,
     /// Relative entropy H in nats.
     pub h: f64,
     /// Slope of the mean length of an alignment over its score; also `a` of the finite-size
     /// correction.
     pub alpha: f64,
-    /// Intercept of that mean.
+    /// Intercept of the mean length of an alignment.
     pub beta: f64,
     /// Slope of the variance of the length (`alpha` in the footer of a report).
     pub alpha_v: f64,
@@ -32,7 +32,7 @@ pub struct MatrixStatistics {
 }
 
 impl MatrixStatistics {
-    /// The four parameters of an e-value without finite-size correction.
+    /// Returns the four parameters of an e-value without finite-size correction.
     pub fn karlin_parameters(&self) -> KarlinParameters {
         KarlinParameters { lambda: self.lambda, k: self.k, log_k: self.log_k, h: self.h }
     }
@@ -47,11 +47,11 @@ pub(crate) struct TableRow {
     pub gap_extend: i32,
     /// Whether these are the default gap costs of the matrix.
     pub is_default: bool,
-    /// The parameters.
+    /// Statistical parameters of the matrix with these gap costs.
     pub statistics: MatrixStatistics,
 }
 
-/// The rows of a matrix (canonical name) in BLAST+'s order; the first is the ungapped one.
+/// Returns the rows of a matrix (canonical name) in BLAST+'s order; the first is the ungapped one.
 pub(crate) fn rows(matrix: &str) -> Vec<TableRow> {
     TABLE
         .lines()

@@ -9,7 +9,7 @@ const TABLE: &str = include_str!("../data/freq_ratios/composition_pvalue_table.t
 pub const SMALLEST_LAMBDA: f64 = 0.034;
 /// Width of a bin of λ.
 const BIN: f64 = 0.001;
-/// Below this bin the p-value does not fall further.
+/// Number of the bin below which the p-value does not fall further.
 const LOWEST_BIN: usize = 35;
 
 /// Distribution of the λ of two random compositions under BLOSUM62.
@@ -19,14 +19,14 @@ pub struct CompositionPvalues {
 }
 
 impl CompositionPvalues {
-    /// The built-in distribution.
+    /// Creates the built-in distribution.
     pub fn new() -> Self {
         let value = |line: &str| line.split('\t').nth(1)?.trim().parse().ok();
         let table: Option<Vec<f64>> = TABLE.lines().skip(1).map(value).collect();
         Self { table: table.expect("the built-in table has two columns of numbers") }
     }
 
-    /// Probability of a λ as small as `lambda`, interpolated between bins
+    /// Returns the probability of a λ as small as `lambda`, interpolated between bins
     /// (`Blast_CompositionPvalue`, unified_pvalues.c).
     pub fn p_value(&self, lambda: f64) -> f64 {
         let place = (lambda - SMALLEST_LAMBDA) / BIN;
@@ -52,9 +52,9 @@ impl Default for CompositionPvalues {
     }
 }
 
-/// Factor that converts an e-value in a database to one in a single subject: effective length of
-/// the subject over that of the database (`s_AdjustEvaluesForComposition`, blast_kappa.c). Lengths
-/// and adjustment are in residues.
+/// Computes the factor that converts an e-value in a database to one in a single subject. It is the
+/// effective length of the subject over that of the database (`s_AdjustEvaluesForComposition`,
+/// blast_kappa.c). Lengths and adjustment are in residues.
 pub fn sequence_factor(
     query_length: i32,
     subject_length: i32,
@@ -66,8 +66,8 @@ pub fn sequence_factor(
     subject / (search_space as f64 / query)
 }
 
-/// The e-value of an alignment after combining its score's p-value with the p-value of the
-/// compositions.
+/// Combines the p-value of an alignment's score with the p-value of the compositions. Returns the
+/// e-value of the alignment.
 pub fn combine_pvalues(evalue: f64, composition_p: f64, sequence_factor: f64) -> f64 {
     let score_p = -exp_minus_1(-(evalue * sequence_factor));
     let product = composition_p * score_p;
@@ -75,7 +75,7 @@ pub fn combine_pvalues(evalue: f64, composition_p: f64, sequence_factor: f64) ->
     p_to_e(united) / sequence_factor
 }
 
-/// -ln(1 - p), by its series near 0 (`BLAST_KarlinPtoE`, blast_stat.c, and `BLAST_Log1p`,
+/// Computes -ln(1 - p), by its series near 0 (`BLAST_KarlinPtoE`, blast_stat.c, and `BLAST_Log1p`,
 /// ncbi_math.c).
 fn p_to_e(p: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) {

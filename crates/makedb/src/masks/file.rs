@@ -11,7 +11,7 @@ use fleetblast_seq::input::UnchangedFile;
 
 /// Bytes read at a time; also enough to detect the format.
 const BUFFER: usize = 1 << 16;
-/// Number of bytes from which BLAST+ guesses the format.
+/// Number of leading bytes from which BLAST+ guesses the format.
 const GUESSED: usize = 8096;
 
 /// An error of reading a file of masks.
@@ -59,7 +59,7 @@ pub struct MaskFile {
 }
 
 impl MaskFile {
-    /// Opens a file. Reading it fails once it has changed.
+    /// Opens a file. Reading fails if the file changes after that.
     ///
     /// # Errors
     /// If the file cannot be read, or is not ASN.1.
@@ -69,7 +69,7 @@ impl MaskFile {
         Self::new(BufReader::with_capacity(BUFFER, file), path)
     }
 
-    /// Reads `input`; `path` is its name in messages.
+    /// Creates a reader of `input`; `path` is its name in messages.
     ///
     /// # Errors
     /// If the file cannot be read, or is not ASN.1.
@@ -87,7 +87,8 @@ impl MaskFile {
         Ok(Self { path, source })
     }
 
-    /// Reads the next object of the file up to its masks, which must be read next.
+    /// Reads the description of the next object of the file; `None` at the end. The caller must
+    /// then read the object's masks with [`for_each_mask`](Self::for_each_mask).
     ///
     /// # Errors
     /// If the file cannot be read or is malformed.
@@ -115,7 +116,7 @@ impl MaskFile {
         result.map_err(|problem| self.error(problem))
     }
 
-    /// Reads the masks of the object, and calls `each` with every sequence and its ranges.
+    /// Reads the masks of the current object, and calls `each` with every sequence and its ranges.
     ///
     /// # Errors
     /// If the file cannot be read or is malformed.
@@ -158,7 +159,8 @@ impl MaskFile {
     }
 }
 
-/// Reads the members of a Blast-mask-list. Returns whether another list follows.
+/// Reads the members of a Blast-mask-list, and calls `each` for each. Returns whether another list
+/// follows.
 fn list(
     source: &mut dyn Source,
     each: &mut impl FnMut(SeqId, Vec<Range<u32>>),
@@ -178,7 +180,7 @@ fn list(
     Ok(more)
 }
 
-/// The number of a program; text files have its name.
+/// Returns the number of a masking program. Text files have the program's name instead.
 fn program(node: &Node) -> Result<i64, Malformed> {
     let Kind::Word(name) = &node.kind else { return node.integer() };
     Ok(match name.as_str() {
@@ -192,9 +194,10 @@ fn program(node: &Node) -> Result<i64, Malformed> {
     })
 }
 
-/// Whether the start of a file is binary (`Some(true)`) or text ASN.1, by the rules of BLAST+
-/// (`CFormatGuess`). A file with unprintable bytes is binary. In text, `::=` is the second word of
-/// the first line that is no comment.
+/// Returns whether the start of a file is binary ASN.1 (`Some(true)`) or text ASN.1
+/// (`Some(false)`), by the rules of BLAST+ (`CFormatGuess`); `None` if it is neither. A file with
+/// unprintable bytes is binary. In text, `::=` is the second word of the first line that is no
+/// comment.
 fn guess(start: &[u8]) -> Option<bool> {
     let odd = |byte: &u8| !byte.is_ascii_graphic() && !matches!(byte, b' ' | b'\t'..=b'\r' | 1);
     if start.iter().any(odd) {

@@ -13,7 +13,7 @@ pub use self::file::{MaskError, MaskFile};
 const NAMED: u32 = 100;
 /// First number that is too large for an algorithm.
 const END: u32 = 255;
-/// First numbers of the programs: dust, seg, windowmasker, repeat, other.
+/// First algorithm number of each program: dust, seg, windowmasker, repeat, other.
 const PROGRAMS: [u32; 5] = [10, 20, 30, 40, NAMED];
 
 /// A masking algorithm of a database.
@@ -26,12 +26,12 @@ pub struct MaskAlgorithm {
 }
 
 impl MaskAlgorithm {
-    /// Number of the algorithm, which `-db_soft_mask` uses.
+    /// Returns the number of the algorithm, which `-db_soft_mask` uses.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Description of the algorithm in the database.
+    /// Returns the description of the algorithm in the database.
     pub(crate) fn description(&self) -> &[u8] {
         &self.description
     }
@@ -43,10 +43,11 @@ pub enum MaskAlgorithmError {
     /// The algorithm exists already.
     #[error("Duplicate masking algorithm found.")]
     DuplicateAlgorithm,
-    /// The program without options exists already.
+    /// An algorithm of the same program without options exists already.
     #[error("Masking algorithm with default arguments already provided")]
     DuplicateDefault,
-    /// All numbers for its program are taken.
+    /// All numbers for algorithms of the program are taken. The value is the range of these
+    /// numbers.
     #[error("Too many IDs in range {}-{}", .0.start, .0.end)]
     NoFreeNumber(Range<u32>),
     /// The program is unknown.
@@ -54,24 +55,24 @@ pub enum MaskAlgorithmError {
     UnknownProgram(i64),
 }
 
-/// The ranges of one algorithm by identifier.
+/// The masked ranges of one algorithm, by the identifier of the sequence.
 type Ranges = HashMap<SeqId, Vec<Range<u32>>>;
 
 /// The masks of all sequences.
 #[derive(Clone, Debug, Default)]
 pub struct SequenceMasks {
     algorithms: Vec<MaskAlgorithm>,
-    /// Ranges by algorithm, in the order in which the algorithms got their first ranges.
+    /// Ranges by algorithm number, in the order in which the algorithms got their first ranges.
     ranges: Vec<(u32, Ranges)>,
 }
 
 impl SequenceMasks {
-    /// The algorithms so far.
+    /// Returns the algorithms added so far.
     pub fn algorithms(&self) -> &[MaskAlgorithm] {
         &self.algorithms
     }
 
-    /// Whether there are no masks.
+    /// Returns whether there are no masks.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -79,7 +80,7 @@ impl SequenceMasks {
     /// Adds an algorithm with a name and a description of the user's choice; returns its number.
     ///
     /// # Errors
-    /// If the name is taken.
+    /// If the name is taken, or no number is free.
     pub fn add_custom_algorithm(
         &mut self,
         name: &[u8],
@@ -92,11 +93,12 @@ impl SequenceMasks {
     }
 
     /// Adds the algorithm of a known program (10 dust, 20 seg, 30 windowmasker, 40 repeat, 100
-    /// other); returns its number.
+    /// other); returns its number. `name` is the name of the file of masks. It distinguishes
+    /// algorithms with equal options.
     ///
     /// # Errors
-    /// If the same program with the same options exists already, or the program is
-    /// unknown.
+    /// If the program is unknown, if no number is free, or if the algorithm exists already: the
+    /// same program, options and name, or dust, seg or windowmasker without options.
     pub fn add_program_algorithm(
         &mut self,
         program: i64,
@@ -131,7 +133,7 @@ impl SequenceMasks {
         if self.algorithms.iter().any(|algorithm| algorithm.key == key) {
             return Err(MaskAlgorithmError::DuplicateAlgorithm);
         }
-        // Colons separate the parts.
+        // Colons separate the parts, so byte 1 replaces colons within a part.
         let escaped: Vec<Vec<u8>> = parts
             .iter()
             .map(|part| part.iter().map(|&byte| if byte == b':' { 1 } else { byte }).collect())
@@ -145,7 +147,7 @@ impl SequenceMasks {
         (first..end).find(|&id| !taken(id)).ok_or(MaskAlgorithmError::NoFreeNumber(first..end))
     }
 
-    /// Adds the ranges of an algorithm in one sequence, and joins them with earlier ones.
+    /// Adds the masked ranges of an algorithm in one sequence, and joins them with earlier ranges.
     pub fn add_ranges(&mut self, algorithm: u32, id: SeqId, ranges: Vec<Range<u32>>) {
         let position = self.ranges.iter().position(|(number, _)| *number == algorithm);
         let position = position.unwrap_or_else(|| {
@@ -155,8 +157,9 @@ impl SequenceMasks {
         join(self.ranges[position].1.entry(id).or_default(), ranges);
     }
 
-    /// Encodes the masks of the sequence with these identifiers in the two byte orders; empty for
-    /// none. `None` if a range ends beyond `length`.
+    /// Encodes the masks of the sequence with these identifiers twice: with the ends of ranges in
+    /// big-endian and in little-endian order. All other numbers are big-endian. Both are empty
+    /// without masks. `None` if a range ends beyond `length`.
     pub(crate) fn encode_masks(&self, ids: &[SeqId], length: u32) -> Option<[Vec<u8>; 2]> {
         let mut found: Vec<(u32, Vec<Range<u32>>)> = Vec::new();
         for (algorithm, by_id) in &self.ranges {
@@ -193,7 +196,8 @@ impl SequenceMasks {
     }
 }
 
-/// Joins ranges with earlier ones, if there are any, in order and without overlaps.
+/// Joins ranges with earlier ones: the result is in order and without overlaps. If there are no
+/// earlier ranges, the new ones stay as they are.
 fn join(ranges: &mut Vec<Range<u32>>, more: Vec<Range<u32>>) {
     if ranges.is_empty() {
         *ranges = more;

@@ -25,8 +25,9 @@ pub(super) struct PrivateDirectory {
 }
 
 impl PrivateDirectory {
-    /// Makes a directory in `parent` for the database `name`. `made` gets its path before anything
-    /// else is done, so that it can be removed if the process is killed.
+    /// Creates a directory in `parent` for the database `name`, and removes directories that killed
+    /// processes left. `made` gets the path of the new directory before anything else is done, so
+    /// that the caller can remove it if the process is killed.
     pub(super) fn create(
         parent: &Path,
         name: &OsStr,
@@ -48,24 +49,24 @@ impl PrivateDirectory {
         let owner = own._lock.metadata()?.uid();
         let others = (0..NAMES_TRIED).map(numbered).filter(|other| *other != own.path);
         for other in others.filter(|other| is_abandoned(other, owner)) {
-            // Best effort: the directory disturbs nobody.
+            // Best effort: an abandoned directory does no harm.
             let _ = fs::remove_dir_all(other);
         }
         Ok(own)
     }
 
-    /// The path of the directory.
+    /// Returns the path of the directory.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the first of these directories that does not exist.
+    /// Creates the first of these directories that does not exist yet; `None` if all exist.
     fn numbered(
         paths: impl Iterator<Item = PathBuf>,
         made: &mut impl FnMut(PathBuf),
     ) -> io::Result<Option<Self>> {
         for path in paths {
-            // Copied now: there may be no memory once the directory exists.
+            // Copies the path now: there may be no memory once the directory exists.
             let path_for_caller = path.clone();
             match DirBuilder::new().mode(MODE).create(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
@@ -76,7 +77,8 @@ impl PrivateDirectory {
                 // Best effort: the error of opening is the one to report.
                 let _ = fs::remove_dir(&path);
             })?;
-            // Another process may have considered it abandoned before it was locked.
+            // Another process may have taken the directory for an abandoned one before it was
+            // locked.
             let kept = match lock.try_lock() {
                 Err(TryLockError::WouldBlock) => false,
                 Err(TryLockError::Error(_)) => true,
@@ -99,7 +101,7 @@ impl PrivateDirectory {
     }
 }
 
-/// Whether a directory of this owner was left by a process that is dead.
+/// Returns whether a dead process left this directory of this owner.
 fn is_abandoned(path: &Path, owner: u32) -> bool {
     let own = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == owner);
     own && File::open(path).is_ok_and(|directory| directory.try_lock().is_ok())
