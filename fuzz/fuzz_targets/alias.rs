@@ -1,4 +1,4 @@
-//! Alias files of any text, as text and as the way to a database.
+//! Parses arbitrary text as an alias file, and opens a database through it.
 #![no_main]
 
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use fleetblast_db::alias::AliasFile;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 use libfuzzer_sys::fuzz_target;
 
-/// A directory with an empty volume `v`, made once in each process.
+/// Returns a directory with an empty volume `v`, made once in each process.
 fn directory() -> &'static Path {
     static DIRECTORY: OnceLock<tempfile::TempDir> = OnceLock::new();
     DIRECTORY
@@ -17,7 +17,7 @@ fn directory() -> &'static Path {
             let made = tempfile::tempdir().expect("a temporary directory");
             let fields: [u32; 4] = [4, 1, 0, 0].map(u32::to_be);
             let mut index: Vec<u8> = fields.iter().flat_map(|word| word.to_ne_bytes()).collect();
-            // No sequences, no residues, and one offset of each kind.
+            // The volume has no sequences, no residues, and one offset of each kind.
             index.resize(index.len() + 4 + 8 + 4 + 8, 0);
             std::fs::write(made.path().join("v.pin"), index).expect("a volume");
             made

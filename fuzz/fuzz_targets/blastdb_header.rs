@@ -1,4 +1,5 @@
-//! Definition lines from any bytes: an error or lines, never a panic; and a place within the bytes.
+//! Parses arbitrary bytes as definition lines. The result is lines, or an error with a place within
+//! the bytes.
 #![no_main]
 
 use fleetblast_db::defline;

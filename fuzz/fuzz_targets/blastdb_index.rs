@@ -1,4 +1,4 @@
-//! A volume whose index is any bytes, over sequence and header files of fixed contents.
+//! Opens volumes whose index is arbitrary bytes; their sequence and header files are fixed.
 #![no_main]
 
 use fleetblast_db::{Database, SequenceKind, VolumeBytes};

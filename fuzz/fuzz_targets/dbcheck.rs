@@ -1,5 +1,5 @@
-//! Opens and checks a volume whose index, sequences and headers are parts of the input; its first
-//! bytes state their lengths. Also copies partitions of the volume to other memory.
+//! Opens and checks a volume whose index, sequences and headers are parts of the input. The first
+//! two bytes state their lengths. Also copies partitions of the volume to other memory.
 #![no_main]
 
 use std::sync::Arc;

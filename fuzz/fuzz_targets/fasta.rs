@@ -1,4 +1,5 @@
-//! The FASTA reader: no panics, positions in range, and what it read can be written and read again.
+//! Reads arbitrary bytes as FASTA. Positions must be in range, and records must read the same after
+//! they are written.
 #![no_main]
 
 use fleetblast_seq::alphabet::{SIZE, decode};
@@ -8,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let Some((flags, text)) = data.split_first() else { return };
     let options = Options { parse_deflines: flags & 1 != 0, ..Options::default() };
-    // Keep `>?999999999` from filling the memory: that is allowed input.
+    // Skips gap lines such as `>?999999999`, which are valid but would fill the memory.
     if text.windows(2).any(|pair| pair == b">?") {
         return;
     }

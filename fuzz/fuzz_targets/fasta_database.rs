@@ -1,5 +1,4 @@
-//! FASTA by the rules of databases: no panics, codes of the alphabet, and the same records however
-//! the text is read.
+//! Reads arbitrary bytes as FASTA by the rules of databases. All codes must belong to the alphabet.
 #![no_main]
 
 use fleetblast_seq::alphabet::SIZE;
@@ -9,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Some((flags, text)) = data.split_first() else { return };
-    // Keep `>?999999999` from filling the memory: that is allowed input.
+    // Skips gap lines such as `>?999999999`, which are valid but would fill the memory.
     if text.windows(2).any(|pair| pair == b">?") {
         return;
     }

@@ -1,4 +1,5 @@
-//! Identifiers: no panics, and what is written in FASTA style reads as the same identifiers.
+//! Parses arbitrary bytes as identifiers. An identifier that is written in FASTA style must read as
+//! the same identifier.
 #![no_main]
 
 use fleetblast_seq::id::{
@@ -12,7 +13,8 @@ fuzz_target!(|word: &[u8]| {
     for choose in [choose_best_id, choose_report_id, choose_text_id] {
         let id = choose(&ids).expect("one of several");
         let _ = (id.accession(), id.accession_version(), id.bare(), id.molecule());
-        // Identifiers from printable words come back as they went, unless their parts hold bars.
+        // Identifiers from printable words must read the same again, unless their parts contain
+        // bars.
         let fasta = id.fasta();
         let bars = fasta.iter().filter(|&&c| c == b'|').count();
         let expected = match id {

@@ -1,4 +1,4 @@
-//! Lists of identifiers, GIs and taxids, text and binary.
+//! Parses arbitrary bytes as lists of identifiers, GIs and taxids, text and binary.
 #![no_main]
 
 use fleetblast_db::restrict::list::{self, SeqIdList};

@@ -1,4 +1,5 @@
-//! ISAM files of any bytes: an index of nine words and data, cut where the first byte says.
+//! Reads arbitrary bytes as ISAM files. The first byte selects the kind of index, whose ten words
+//! are valid; the other bytes are the data.
 #![no_main]
 
 use fleetblast_db::lookup::isam::{NumericIndex, StringIndex};
@@ -19,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = numbers.oid_of_key(numbers.get(i).0);
         }
         let _ = numbers.check_order();
-        // Two at most, whatever the order.
+        // There are at most two neighbours, even if the entries are not in order.
         assert!(numbers.neighbours(i64::from(kind) << 20).count() <= 2);
     }
     if let Ok(strings) = StringIndex::open(&index, data) {

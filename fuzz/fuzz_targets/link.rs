@@ -1,4 +1,4 @@
-//! Decodes arbitrary bytes of a peer as messages, in pieces of any size; encodes the messages and
+//! Decodes arbitrary bytes as messages of a link, in pieces of any size. Encodes the messages and
 //! decodes them again.
 #![no_main]
 
@@ -32,7 +32,7 @@ fuzz_target!(|input: &[u8]| {
         inbox.add(&again);
         let back = inbox.next_message().expect("it was written here");
         match (message, back) {
-            // A text that was no text became longer, and was cut.
+            // A text that was not UTF-8 becomes longer when it is decoded, and is then cut.
             (Message::Refused(_), Some(Message::Refused(_)))
             | (Message::Busy(_), Some(Message::Busy(_))) => {}
             (message, back) => assert_eq!(back.as_ref(), Some(message)),

@@ -1,4 +1,4 @@
-//! LMDB files of any bytes.
+//! Reads arbitrary bytes as an LMDB file.
 #![no_main]
 
 use fleetblast_db::lookup::lmdb::Environment;
@@ -11,12 +11,12 @@ fuzz_target!(|bytes: &[u8]| {
         let Ok(entries) = env.entries(&table) else { continue };
         let mut last = Vec::new();
         for (count, entry) in entries.map_while(Result::ok).enumerate() {
-            // More entries than bits cannot be.
+            // There cannot be more entries than bits.
             assert!(count < 8 * bytes.len());
             last = entry.0.to_vec();
         }
         for key in [&b"P12345"[..], &last] {
-            // Whether the key is there or not.
+            // The table may have the key or not.
             let _ = env.neighbours(&table, key);
             if let Ok(values) = env.values(&table, key) {
                 assert!(values.map_while(Result::ok).count() < 8 * bytes.len());

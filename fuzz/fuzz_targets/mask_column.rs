@@ -1,4 +1,5 @@
-//! Mask files of any bytes: the index and the data, the former as long as the first two bytes say.
+//! Reads arbitrary bytes as the mask files of a volume: an index, whose length the first two bytes
+//! state, and the data.
 #![no_main]
 
 use fleetblast_db::masks::MaskColumn;

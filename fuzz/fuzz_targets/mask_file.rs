@@ -1,4 +1,5 @@
-//! Files of masks, binary and text: no panics, no endless loops, and ranges that are ranges.
+//! Reads arbitrary bytes as a file of masks for makeblastdb, binary or text. This must not panic or
+//! loop forever, and every range must have an end.
 #![no_main]
 
 use std::io::Cursor;

@@ -1,5 +1,6 @@
-//! Reads arbitrary bytes as metadata. The first byte selects the bytes: the rest of the input;
-//! valid metadata with edits; or records with right checksums and arbitrary bodies.
+//! Reads metadata. The first byte of the input selects one of three kinds of metadata. They are the
+//! rest of the input; valid metadata, edited by the rest; or records with right checksums and
+//! arbitrary bodies.
 #![no_main]
 
 #[path = "common/edits.rs"]
@@ -57,8 +58,8 @@ fn specimen() -> &'static [u8] {
     })
 }
 
-/// Makes records with right checksums. The first byte of each body selects its kind, and whether it
-/// is compressed here.
+/// Makes records with right checksums from arbitrary bodies. The first byte of each body selects
+/// the kind of its record, and whether this function compresses it.
 fn forged(input: &[u8]) -> Vec<u8> {
     let mut chain = RecordChain::default();
     let mut bytes = RecordChain::start();
@@ -90,7 +91,7 @@ fuzz_target!(|input: &[u8]| {
         whole += HEAD_BYTES + record.body.len();
         assert_eq!(records.offset(), whole as u64);
         assert!(whole <= bytes.len());
-        // After edits, only unchanged records have the right checksums.
+        // After edits, only unchanged records have right checksums.
         assert!(form % 3 != 1 || specimen()[..whole] == bytes[..whole]);
         match record.kind {
             RecordKind::Header => drop(Header::decode(&record)),
@@ -113,7 +114,7 @@ fn look_at_block(block: Option<Block>) {
     }
 }
 
-/// Verifies that metadata in two pieces lead to the same resume point as in one.
+/// Verifies that metadata received in two pieces lead to the same resume point as in one.
 fn follow(bytes: &[u8]) {
     let (mut one, mut two) = (MetadataVerifier::default(), MetadataVerifier::default());
     let is_valid = one.append(bytes).is_ok();

@@ -1,6 +1,6 @@
-//! Decodes arbitrary bytes as subjects, iterations and alignments. The first byte is the number of
-//! queries. The second selects how the rest becomes columns: unchanged, or cut at a mark, each
-//! column with its right length and compressed or not.
+//! Decodes arbitrary bytes as subjects, iterations and alignments of metadata. The first byte is
+//! the number of queries. The second selects how the rest becomes columns: unchanged, or cut at a
+//! mark. In the latter case each column gets its right length and may be compressed.
 #![no_main]
 
 use fleetblast_engine::hits::Alignment;
@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 const SEQUENCES: u32 = 5_000;
 const LENGTH: u32 = 40_000;
 
-/// Artificial statistics.
+/// Artificial statistics and bounds of hits.
 struct FakeStatistics;
 
 impl ScoreStatistics for FakeStatistics {
@@ -76,7 +76,7 @@ fuzz_target!(|input: &[u8]| {
     if let Some((iterations, found)) = BlockIterations::decode(&bytes, queries) {
         let again = iterations.encode(found).expect("memory");
         let (back, rest) = BlockIterations::decode(&again, queries).expect("it was encoded here");
-        // Compares bytes, since NaN is not equal to itself.
+        // This compares bytes, because NaN is not equal to itself.
         assert!(rest == found && back.encode(rest).expect("memory") == again);
     }
     if let Some(found) = hits::decode(&bytes, queries, &FakeStatistics) {

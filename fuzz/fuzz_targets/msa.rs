@@ -1,4 +1,5 @@
-//! Alignments as they are typed, laid on each of their sequences.
+//! Reads arbitrary bytes as a multiple alignment that a user typed, and aligns its rows to each of
+//! the first sequences.
 #![no_main]
 
 use fleetblast_engine::pssm::typed::align_rows;

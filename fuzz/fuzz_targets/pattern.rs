@@ -1,4 +1,5 @@
-//! Patterns as they are typed, searched for in sequences.
+//! Parses arbitrary text as a pattern that a user typed, and searches for it in arbitrary
+//! sequences.
 #![no_main]
 
 use fleetblast_engine::pattern::Pattern;

@@ -1,4 +1,4 @@
-//! Checkpoints of matrices of positions, text and binary.
+//! Reads arbitrary bytes as a checkpoint of psiblast, text or binary.
 #![no_main]
 
 use fleetblast_report::scoremat::{CheckpointError, read_checkpoint};

@@ -1,4 +1,5 @@
-//! Files from OIDs to identifiers and taxids, from taxids to OIDs, and bit masks of OIDs.
+//! Reads arbitrary bytes as a database's lookup files: from OIDs to identifiers and taxids, from
+//! taxids to OIDs, and bit masks of OIDs.
 #![no_main]
 
 use fleetblast_db::lookup::oids;

@@ -1,5 +1,6 @@
-//! Scans arbitrary bytes as a spool file. The first byte selects the bytes: the rest of the input;
-//! a valid file with edits; or a record with right checksums and arbitrary lengths and body.
+//! Scans a spool file. The first byte of the input selects one of three kinds of files. They are
+//! the rest of the input; a valid file, edited by the rest; or a record with right checksums and
+//! arbitrary lengths and body. The byte can also select the test of indexes.
 #![no_main]
 
 #[path = "common/edits.rs"]
@@ -20,7 +21,7 @@ use self::edits::edited;
 
 const FILE: FileId = FileId { run: 1, writer: 0 };
 
-/// A file with records, made once in each process.
+/// A valid spool file with records, made once in each process.
 struct Specimen {
     _root: tempfile::TempDir,
     run: Run,
@@ -42,7 +43,7 @@ fn specimen() -> &'static Specimen {
             let key = Key { block, kind: Kind::RESULT };
             let share = Share::whole(whole.len() as u64);
             let places = writer.append(key, share, &whole).expect("room");
-            // Two in each record.
+            // Each record has the results of two blocks.
             if block % 2 == 1 {
                 writer.flush().expect("room");
             }
@@ -57,18 +58,18 @@ fn specimen() -> &'static Specimen {
     })
 }
 
-/// A record with one share that has what the input says, and right checksums.
+/// Returns a file with one record, whose fields and body come from the input, with right checksums.
 fn forged(input: &[u8]) -> Vec<u8> {
     let Some((fields, body)) = input.split_first_chunk::<{ 24 + ENTRY_BYTES }>() else {
         return Vec::new();
     };
     let mut bytes = specimen().bytes[..HEADER_BYTES].to_vec();
     let (header, table) = fields.split_at(24);
-    // One of the codecs, mostly; one share, mostly.
+    // The codec is mostly a known one, and there is mostly one share.
     bytes[48] = header[0] % 3;
     bytes[52] = 1 + header[1] / 128;
     bytes[56..72].copy_from_slice(&header[8..]);
-    // The lengths are often right, so that the body is looked at.
+    // The lengths are often right, so that the scan reaches the body.
     if header[2] & 1 == 0 {
         bytes[56..64].copy_from_slice(&(body.len() as u64).to_le_bytes());
     }
@@ -84,7 +85,8 @@ fn forged(input: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An index of any bytes, with a right checksum, and a whole one whose places are any.
+/// Decodes an index of arbitrary bytes with a right checksum, and opens a valid one with arbitrary
+/// places.
 fn look_at_index(specimen: &Specimen, input: &[u8]) {
     let packed = zstd::encode_all(input, 1).expect("memory");
     let head = [&b"\xf5FBind1\n"[..], &xxh3_64(&packed).to_le_bytes()].concat();
@@ -99,7 +101,7 @@ fn look_at_index(specimen: &Specimen, input: &[u8]) {
     let written = specimen.bytes.len() as u64;
     let catalog = Catalog::new(&specimen.run, FILE, written, places, names);
     catalog.write(&specimen.run).expect("room");
-    // Whatever it says, what is shown was written.
+    // The report must not show bytes that were not written, whatever the index says.
     if let Ok(mut report) = Report::open(&specimen.run.root) {
         for block in report.blocks() {
             let key = Key { block, kind: Kind::RESULT };
@@ -123,7 +125,7 @@ fuzz_target!(|input: &[u8]| {
     specimen.file.set_len(bytes.len() as u64).expect("room");
     let scan = specimen.run.scan(FILE).expect("any bytes can be scanned");
 
-    // Records and faults part the file between them.
+    // Records and faults together make up the whole file.
     let of_faults = scan.faults.iter().map(|fault| match fault {
         Fault::Tail { bytes, .. } | Fault::Gap { bytes, .. } | Fault::Body { bytes, .. } => *bytes,
     });

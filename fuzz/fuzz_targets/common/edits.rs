@@ -1,7 +1,7 @@
-//! Changes to bytes that were right.
+//! Edits valid bytes at random.
 
-/// Edits the bytes by the input: each edit has an offset, the number of bytes to remove, the number
-/// of bytes to insert, and these bytes.
+/// Applies edits to bytes. Each edit in `edits` consists of an offset of two bytes, the number of
+/// bytes to remove, the number of bytes to insert (modulo 32), and these.
 pub fn edited(mut bytes: Vec<u8>, mut edits: &[u8]) -> Vec<u8> {
     while let Some((&[high, low, out, into], rest)) = edits.split_first_chunk() {
         let (new, rest) = rest.split_at(rest.len().min(usize::from(into % 32)));
