@@ -25,6 +25,7 @@ pub mod model;
 mod names;
 mod number;
 mod order;
+pub mod output2;
 pub mod pair;
 mod pairwise;
 pub mod papers;
@@ -43,6 +44,7 @@ mod unique_coverage;
 mod xml;
 
 pub use error::ReportError;
+pub use names::listed_subject;
 pub use number::{bits, stored_evalue, tabular_evalue, with_commas};
 pub use order::SubjectScores;
 pub use tabular::{query_id, subject_id};

@@ -15,6 +15,7 @@ use fleetblast_seq::id::SeqId;
 use crate::columns::Columns;
 use crate::error::ReadFailure;
 use crate::locus::{Locus, SearchedExtent};
+use crate::output2::Output2;
 use crate::papers::Citations;
 
 /// The masks and the genetic code of the sequences in which reports count identical letters.
@@ -123,6 +124,8 @@ pub enum Format {
     Tabular(Columns),
     /// 7: tabular with comment lines.
     Commented(Columns),
+    /// 15 and 16: BLAST JSON and BLAST XML2.
+    Output2(Output2),
     /// 17: SAM, for nucleotides only.
     Sam(Sam),
 }
@@ -132,8 +135,13 @@ impl Format {
     pub fn columns(&self) -> Option<&Columns> {
         match self {
             Format::Tabular(columns) | Format::Commented(columns) => Some(columns),
-            Format::Pairwise | Format::Xml | Format::Sam(_) => None,
+            Format::Pairwise | Format::Xml | Format::Output2(_) | Format::Sam(_) => None,
         }
+    }
+
+    /// Whether a report is one document in a notation for data: XML or JSON.
+    pub fn is_document(&self) -> bool {
+        matches!(self, Format::Xml | Format::Output2(_))
     }
 
     /// Whether titles or columns of the format can show names of taxa.
@@ -336,6 +344,18 @@ impl<'a> QueryResult<'a> {
         known.unwrap_or_else(|| self.query.first())
     }
 
+    /// Returns the messages of XML: warnings of the search, and whether there are no hits.
+    pub(crate) fn xml_message(&self) -> Vec<u8> {
+        let mut message = self.messages.to_vec();
+        if self.hit_count == 0 {
+            if !message.is_empty() {
+                message.push(b' ');
+            }
+            message.extend_from_slice(b"No hits found");
+        }
+        message
+    }
+
     /// Returns the length of the query and its searched range.
     pub(crate) fn extent(&self) -> SearchedExtent {
         let whole = SearchedExtent::fully_searched(self.residues.len() as u32);
@@ -385,9 +405,26 @@ impl<'a> QueryResult<'a> {
     /// whole query. BLAST+ numbers the frames of masks within the searched range, but looks them up
     /// by the alignment's frame number in the whole query.
     fn masks_of_frame(&self, context: &Context, alignment: &Alignment) -> Vec<Range<u32>> {
-        let (extent, length) = (self.extent(), self.searched_length() as i64);
-        let row = Locus::new(context.frame, &alignment.query, &extent);
+        let row = Locus::new(context.frame, &alignment.query, &self.extent());
         let frame = row.map_or(context.frame, |row| row.frame);
+        self.stored_masks(frame)
+    }
+
+    /// Returns the masks of the frames on the plus strand, or of a protein, as ranges of the whole
+    /// query.
+    pub(crate) fn masks_of_plus_strand(&self) -> Vec<Range<u32>> {
+        let start = self.extent().searched_range.start;
+        let contexts = self.query.contexts.iter().filter(|context| context.frame.number() >= 0);
+        let masks = contexts.map(|context| match context.frame {
+            Frame::Codons(..) => self.stored_masks(context.frame),
+            _ => context.masks.iter().map(|mask| start + mask.start..start + mask.end).collect(),
+        });
+        masks.flatten().collect()
+    }
+
+    /// Returns the masks that BLAST+ stores for a codon frame, as ranges of the whole query.
+    fn stored_masks(&self, frame: Frame) -> Vec<Range<u32>> {
+        let (extent, length) = (self.extent(), self.searched_length() as i64);
         let same = self.query.contexts.iter().filter(|other| other.frame == frame);
         // On the plus strand the range runs from the first base of the first residue to the first
         // base of the last one. On the minus strand it runs from the base after the last residue to

@@ -58,12 +58,35 @@ pub fn sam_query_name(query: &QueryResult) -> Vec<u8> {
 
 /// Returns the query's definition in XML.
 pub fn xml_query_definition(query: &QueryResult) -> Vec<u8> {
+    defined(query_title(query))
+}
+
+/// Returns the query's title: the one read, tidied, or a generated one. It may be empty.
+pub fn query_title(query: &QueryResult) -> Vec<u8> {
     let is_protein = query.query.first().frame == Frame::Protein;
     let (title, ids) = (query.title, query.ids);
     let untitled = title::UNNAMED_PROTEIN_TITLE;
-    defined(
-        TitleFacts { title, ids, is_protein, fallback_title: untitled, organism: None }.generate(),
-    )
+    TitleFacts { title, ids, is_protein, fallback_title: untitled, organism: None }.generate()
+}
+
+/// Returns the name of a FASTA subject in the list of subjects of `BlastOutput2`.
+pub fn listed_subject(ids: &[SeqId]) -> Vec<u8> {
+    id::choose_text_id(ids).map_or_else(Vec::new, SeqId::bare)
+}
+
+/// An entry of a subject in `BlastOutput2` (`HitDescr`, blastxml2.asn).
+#[derive(Debug)]
+pub struct Description {
+    /// The identifiers.
+    pub id: Vec<u8>,
+    /// The accession; empty if there is none.
+    pub accession: Vec<u8>,
+    /// The title.
+    pub title: Option<Vec<u8>>,
+    /// The taxid; `None` if it is unknown.
+    pub taxid: Option<i64>,
+    /// The scientific name of the taxon, if there is a taxonomy database.
+    pub scientific_name: Option<Vec<u8>>,
 }
 
 fn defined(definition: Vec<u8>) -> Vec<u8> {
@@ -221,6 +244,49 @@ impl SubjectNames {
         (hit_id, defined(definition))
     }
 
+    /// Returns the entries of the subject in `BlastOutput2`.
+    ///
+    /// # Errors
+    /// If the taxonomy database is damaged.
+    pub fn descriptions(
+        &self,
+        source: &dyn SubjectSource,
+    ) -> Result<Vec<Description>, ReportError> {
+        if self.is_from_fasta {
+            let (id, _) = self.hit_id_and_definition();
+            let best = id::choose_text_id(&self.chosen_defline().ids);
+            let named = best.filter(|id| !matches!(id, SeqId::Local(_)));
+            let accession = named.map_or_else(Vec::new, |id| id_label(id, false));
+            let title = Some(self.title());
+            return Ok(vec![Description {
+                id,
+                accession,
+                title,
+                taxid: None,
+                scientific_name: None,
+            }]);
+        }
+        let description = |line: &Defline| {
+            let taxid = Some(line.taxid).filter(|&taxid| taxid != 0);
+            let scientific_name = match taxid {
+                Some(taxid) => source
+                    .taxon(taxid)
+                    .map_err(|cause| ReportError::Taxonomy { taxid, cause })?
+                    .map(|names| names.scientific_name),
+                None => None,
+            };
+            Ok(Description {
+                id: id::format_id_list(&line.ids),
+                accession: id::choose_text_id(&line.ids)
+                    .map_or_else(Vec::new, |id| id_label(id, false)),
+                title: line.has_title.then(|| line.title.clone()),
+                taxid,
+                scientific_name,
+            })
+        };
+        self.deflines.iter().map(description).collect()
+    }
+
     /// Returns the subject's name in SAM.
     pub fn sam_name(&self) -> Vec<u8> {
         id::choose_sam_id(&self.chosen_defline().ids)
@@ -238,7 +304,7 @@ impl SubjectNames {
 fn needs_organism(setup: &Setup, lines: &[Defline]) -> bool {
     match setup.output.format {
         Format::Pairwise => true,
-        Format::Xml | Format::Sam(_) => false,
+        Format::Xml | Format::Output2(_) | Format::Sam(_) => false,
         _ => lines.iter().flat_map(|line| &line.ids).any(is_bare_number),
     }
 }

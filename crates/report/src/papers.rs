@@ -107,6 +107,14 @@ impl Citations {
     }
 }
 
+impl Citations {
+    /// Returns the paper that XML and JSON cite (`CBLASTXMLReportData`, `s_GetBlastPublication`).
+    pub(crate) fn of_xml(self) -> &'static Paper {
+        let papers = self.papers();
+        papers.iter().find(|paper| paper.is_cited_in_xml()).unwrap_or(&papers[0])
+    }
+}
+
 impl Paper {
     /// Appends the paragraph of the pairwise report that cites the paper.
     pub(crate) fn cite(&self, html: bool, out: &mut Vec<u8>) {
@@ -128,8 +136,8 @@ impl Paper {
         !self.heading.is_empty()
     }
 
-    /// Whether XML cites this paper instead of the first one of the list (`CBLASTXMLReportData`).
-    pub(crate) fn is_cited_in_xml(&self) -> bool {
+    /// Whether XML cites this paper instead of the first one of the list.
+    fn is_cited_in_xml(&self) -> bool {
         [COMPOSITION_IN_LATER_ROUNDS, PATTERNS].contains(self)
     }
 

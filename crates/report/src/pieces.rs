@@ -6,12 +6,14 @@ use crate::error::ReportError;
 use crate::model::{Format, QueryResult, Setup, SubjectSource};
 use crate::order::{SubjectScores, sort_subjects};
 use crate::table::{DescriptionRow, description_table};
-use crate::{pairwise, sam, tabular, xml};
+use crate::{output2, pairwise, sam, tabular, xml};
 
 /// Appends the text before the first query that does not depend on any query.
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
-    if setup.output.format == Format::Pairwise {
-        pairwise::prologue(setup, out);
+    match &setup.output.format {
+        Format::Pairwise => pairwise::prologue(setup, out),
+        Format::Output2(format) => output2::prologue(format.notation, out),
+        _ => {}
     }
 }
 
@@ -84,6 +86,7 @@ pub fn query_header(
             }
         }
         Format::Xml => xml::query_header(query, out)?,
+        Format::Output2(format) => output2::query_header(setup, format, query, out)?,
         Format::Tabular(_) | Format::Sam(_) => {}
         Format::Commented(columns) => {
             tabular::query_comments(setup, query, columns, alignments, out)
@@ -113,6 +116,9 @@ pub fn subject_block(
         Format::Pairwise if rank > setup.output.num_alignments => Ok(()),
         Format::Pairwise => pairwise::subject_block(setup, query, source, hit, rank, out),
         Format::Xml => xml::subject_block(setup, query, source, hit, rank, out),
+        Format::Output2(format) => {
+            output2::subject_block((setup, format), query, source, hit, rank, out)
+        }
         Format::Tabular(columns) | Format::Commented(columns) => {
             tabular::subject_rows(setup, query, source, hit, columns, out)
         }
@@ -133,9 +139,10 @@ pub fn query_footer(
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    match setup.output.format {
+    match &setup.output.format {
         Format::Pairwise => pairwise::query_footer(setup, query, out),
         Format::Xml => xml::query_footer(setup, query, out)?,
+        Format::Output2(format) => output2::query_footer(setup, format, query, out)?,
         Format::Tabular(_) | Format::Commented(_) | Format::Sam(_) => {}
     }
     Ok(())
@@ -143,11 +150,12 @@ pub fn query_footer(
 
 /// Appends the text after the last of `queries` queries.
 pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
-    match setup.output.format {
+    match &setup.output.format {
         Format::Pairwise => pairwise::epilogue(setup, out),
         // Without a query there is no XML prologue, so that XML consists of an empty line.
         Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),
+        Format::Output2(format) => output2::epilogue(format, queries, out),
         Format::Tabular(_) | Format::Sam(_) => {}
         Format::Commented(_) => tabular::final_comment(queries, out),
     }

@@ -176,6 +176,28 @@ pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, Repo
     Ok(elements)
 }
 
+/// Returns names and values of the numbers that only `BlastOutput2` has: the mode of
+/// composition-based statistics, and the genetic codes of translated queries and subjects.
+pub fn output2_codes(params: &Params, starts_with_pssm: bool) -> Vec<(&'static str, u8)> {
+    let Params::Protein(params) = params else { return Vec::new() };
+    // With a PSSM BLAST+ scales scores, whatever the mode.
+    let most = if starts_with_pssm { CompositionMode::Scale } else { CompositionMode::Always };
+    let mode = Some(params.composition.number().min(most.number())).filter(|&mode| mode != 0);
+    let of_query = params.query_translation.as_ref().map(|it| it.code.number());
+    let of_subject = params.subject_translation.as_ref().map(|it| it.shown.number());
+    let codes = [("cbs", mode), ("query-gencode", of_query), ("db-gencode", of_subject)];
+    codes.into_iter().filter_map(|(name, code)| Some((name, code?))).collect()
+}
+
+/// Returns the statistics of a query in XML: those of gapped alignments, if the search has gaps.
+pub fn xml_statistics(params: &Params, query: &QueryResult) -> Option<KarlinParameters> {
+    let ungapped = query.statistics().karlin?;
+    Some(match params.common().ungapped {
+        true => ungapped,
+        false => gapped_parameters(params, query, &ungapped),
+    })
+}
+
 /// Returns the value of the XML element `filter`: the masking of the queries as one string, without
 /// lower-case masking.
 fn filter(params: &Params) -> String {

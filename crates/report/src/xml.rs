@@ -10,7 +10,6 @@ use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::pair::AlignmentRows;
-use crate::papers::Paper;
 use crate::program;
 use crate::text;
 
@@ -24,10 +23,7 @@ pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result
     );
     element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;
     element(2, "BlastOutput_version", setup.banner().as_bytes(), out)?;
-    let papers = setup.citations.papers();
-    let cited = papers.iter().find(|paper| paper.is_cited_in_xml()).or(papers.first());
-    let citation = cited.map_or("", Paper::citation);
-    element(2, "BlastOutput_reference", citation.as_bytes(), out)?;
+    element(2, "BlastOutput_reference", setup.citations.of_xml().citation().as_bytes(), out)?;
     let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
     element(2, "BlastOutput_db", database, out)?;
     query_elements("BlastOutput_query", first, out)?;
@@ -109,7 +105,9 @@ fn hsp(
     value(6, "Hsp_gaps", pair.gap_columns, out);
     value(6, "Hsp_align-len", pair.column_count(), out);
     match program::shows_masks_in_xml(setup.params) {
-        true => element(6, "Hsp_qseq", &masked_query(&query.masks(alignment), pair), out)?,
+        true => {
+            element(6, "Hsp_qseq", &masked_query(&query.masks(alignment), pair, |_| b'X'), out)?
+        }
         false => element(6, "Hsp_qseq", &pair.query_row, out)?,
     }
     element(6, "Hsp_hseq", &pair.subject_row, out)?;
@@ -118,13 +116,17 @@ fn hsp(
     Ok(())
 }
 
-/// Returns the query's row with `X` in place of masked letters, even if only the look-up table is
-/// masked.
+/// Returns the query's row with `replacement` applied to masked letters, even if only the look-up
+/// table is masked.
 ///
 /// BLAST+ walks along the masks and the runs of columns that the edits describe (`s_MaskQuerySeq`,
 /// blastfmtutil.cpp). It ignores a mask that begins before the alignment. If a mask ends at the end
 /// of a run, the next mask counts only from the next run on.
-fn masked_query(masks: &[Range<u32>], pair: &AlignmentRows) -> Vec<u8> {
+pub(crate) fn masked_query(
+    masks: &[Range<u32>],
+    pair: &AlignmentRows,
+    replacement: impl Fn(u8) -> u8,
+) -> Vec<u8> {
     let mut row = pair.query_row.clone();
     let ignored = masks.iter().filter(|mask| pair.loci.query.starts_inside(mask)).count();
     let masks = pair.masked_query_columns(masks).split_off(ignored);
@@ -137,7 +139,7 @@ fn masked_query(masks: &[Range<u32>], pair: &AlignmentRows) -> Vec<u8> {
             let masked = mask.start.max(piece_start)..mask.end.min(last + 1);
             let next = masked.start.max(masked.end);
             if masked.start < masked.end {
-                row[masked].iter_mut().filter(|c| **c != b'-').for_each(|c| *c = b'X');
+                row[masked].iter_mut().filter(|c| **c != b'-').for_each(|c| *c = replacement(*c));
             }
             if next >= last {
                 break;
@@ -150,7 +152,7 @@ fn masked_query(masks: &[Range<u32>], pair: &AlignmentRows) -> Vec<u8> {
 }
 
 /// Formats a double after rounding it to six digits.
-fn six_digits(value: f64) -> String {
+pub(crate) fn six_digits(value: f64) -> String {
     let cut = number::general(value, 6, false);
     cut.parse().map_or(cut, number::posix)
 }
@@ -170,25 +172,13 @@ pub fn query_footer(
     let context = query.statistics();
     value(6, "Statistics_hsp-len", context.length_adjustment, out);
     value(6, "Statistics_eff-space", number::posix(context.search_space as f64), out);
-    let block = context.karlin.map(|ungapped| {
-        if setup.params.common().ungapped {
-            ungapped
-        } else {
-            program::gapped_parameters(setup.params, query, &ungapped)
-        }
-    });
+    let block = program::xml_statistics(setup.params, query);
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));
     value(6, "Statistics_kappa", number::posix(k), out);
     value(6, "Statistics_lambda", number::posix(lambda), out);
     value(6, "Statistics_entropy", number::posix(h), out);
     out.extend_from_slice(b"    </Statistics>\n  </Iteration_stat>\n");
-    let mut message = query.messages.to_vec();
-    if query.hit_count == 0 {
-        if !message.is_empty() {
-            message.push(b' ');
-        }
-        message.extend_from_slice(b"No hits found");
-    }
+    let message = query.xml_message();
     if !message.is_empty() {
         element(2, "Iteration_message", &message, out)?;
     }

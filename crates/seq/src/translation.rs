@@ -44,6 +44,11 @@ pub struct GeneticCode {
 }
 
 impl GeneticCode {
+    /// Returns NCBI's number of the code.
+    pub fn number(&self) -> u8 {
+        self.id
+    }
+
     /// Returns the genetic code with NCBI's number `id`; `None` for an unknown number.
     pub fn new(id: u8) -> Option<GeneticCode> {
         let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);

@@ -78,6 +78,8 @@ impl FormatChoice {
             6 => Ok(Format::Tabular),
             7 => Ok(Format::TabularComments),
             10 => Ok(Format::Csv),
+            15 => Ok(Format::Json),
+            16 => Ok(Format::Xml2),
             17 => Ok(Format::Sam),
             number => Err(Error::unsupported(program.name, format_args!("-outfmt {number}"))),
         }

@@ -22,6 +22,13 @@ pub enum CompositionMode {
     Always,
 }
 
+impl CompositionMode {
+    /// Returns the number of the mode (`-comp_based_stats`).
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+}
+
 /// Translation of nucleotide queries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueryTranslation {

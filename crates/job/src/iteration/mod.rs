@@ -32,7 +32,7 @@ pub use self::reported::{IteratedQuery, ReportPart, ReportedIteration};
 pub use self::reports::IterationReports;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::plan::{Format, Iteration, Plan};
+use crate::plan::{Iteration, Plan};
 use crate::queries::{QueryRecord, sort_warnings};
 use crate::subjects::SubjectDatabase;
 
@@ -127,7 +127,7 @@ impl<'a> Rules<'a> {
 
     /// Returns whether the report consists of independent parts. XML does not: it is one document.
     pub fn is_plain(&self) -> bool {
-        self.plan.report.format != Format::Xml
+        !self.plan.report.format.is_document()
     }
 
     /// Splits the hits of an iteration into the parts that are reported separately: one for each

@@ -2,6 +2,7 @@
 
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, Sam};
+use fleetblast_report::output2::{Notation, Output2};
 use serde::{Deserialize, Serialize};
 
 /// Format of the report (`-outfmt`).
@@ -17,6 +18,10 @@ pub enum Format {
     TabularComments,
     /// 10: comma-separated values.
     Csv,
+    /// 15: BLAST JSON in one file.
+    Json,
+    /// 16: BLAST XML2 in one file.
+    Xml2,
     /// 17: SAM.
     Sam,
 }
@@ -49,6 +54,13 @@ pub struct Report {
     pub sort_hsps: Option<usize>,
 }
 
+impl Format {
+    /// Returns whether the report is one document in a notation for data: XML or JSON.
+    pub fn is_document(self) -> bool {
+        matches!(self, Format::Xml | Format::Json | Format::Xml2)
+    }
+}
+
 impl Report {
     /// Converts these settings to the options of the report crate.
     pub fn options(&self, parse_deflines: bool) -> OutputOptions {
@@ -63,6 +75,8 @@ impl Report {
                 Format::Tabular => model::Format::Tabular(columns("\t")),
                 Format::TabularComments => model::Format::Commented(columns("\t")),
                 Format::Csv => model::Format::Tabular(columns(",")),
+                Format::Json => model::Format::Output2(Output2::new(Notation::Json)),
+                Format::Xml2 => model::Format::Output2(Output2::new(Notation::Xml)),
                 Format::Sam => model::Format::Sam(Sam::parse(&self.columns, &self.command)),
             },
             line_length: self.line_length,

@@ -7,6 +7,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult, SubjectSource};
+use fleetblast_report::output2::Results;
 use fleetblast_report::{pattern, pieces};
 
 pub use self::reporter::Reporter;
@@ -22,6 +23,11 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
 
 /// Returns the part of a report's setup that is the same for all queries.
 pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::Setup<'a> {
+    let mut output = plan.report.options(plan.parse_deflines);
+    if let model::Format::Output2(format) = &mut output.format {
+        format.results = results(plan, target);
+        format.starts_with_pssm = plan.initial_pssm.is_some();
+    }
     model::Setup {
         program: &plan.reported_program,
         citations: plan.citations,
@@ -29,7 +35,20 @@ pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::Setup<'a> {
         params: &plan.params,
         matrix_name: &plan.matrix_name,
         query_part: plan.query_range.as_ref().map(ExactSizeIterator::len),
-        output: plan.report.options(plan.parse_deflines),
+        output,
+    }
+}
+
+/// Returns how JSON and XML2 hold the results of a query.
+fn results(plan: &Plan, target: &SubjectDatabase) -> Results {
+    if target.summary.is_subject {
+        return Results::Subjects(target.listed_subjects());
+    }
+    // With a pattern BLAST+ does not regard psiblast as iterative (`IsIterativeSearch`).
+    let is_iterated = plan.iteration.is_some() && plan.params.pattern().is_none();
+    match is_iterated || plan.initial_pssm.is_some() {
+        true => Results::Iterations,
+        false => Results::Search,
     }
 }
 
@@ -57,7 +76,8 @@ impl Warning {
     /// Prints the warning, and with `lacks_taxonomy` also the warning about the missing taxonomy
     /// database. Prints nothing for XML and SAM.
     pub fn print(&self, setup: &model::Setup, lacks_taxonomy: bool, audience: &dyn Audience) {
-        if matches!(setup.output.format, model::Format::Xml | model::Format::Sam(_)) {
+        let format = &setup.output.format;
+        if format.is_document() || matches!(format, model::Format::Sam(_)) {
             return;
         }
         if let Some(text) = &self.0 {
@@ -107,7 +127,7 @@ pub fn format_pattern(
     warning: Option<&[u8]>,
 ) -> Result<Vec<u8>, ReportError> {
     let mut bytes = Vec::new();
-    if let Some(warning) = warning.filter(|_| setup.output.format != model::Format::Xml) {
+    if let Some(warning) = warning.filter(|_| !setup.output.format.is_document()) {
         bytes.extend([b"\n", warning, b"\n"].concat());
     }
     if pieces::has_description_table(setup) {

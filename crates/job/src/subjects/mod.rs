@@ -17,6 +17,7 @@ use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReadFailure;
+use fleetblast_report::listed_subject;
 use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, IdentityCount, SubjectSource};
 use fleetblast_seq::alphabet;
@@ -126,6 +127,16 @@ impl SubjectDatabase {
     /// reported later, with the hits.
     pub fn has_visibility(&self, oid: u32, wanted: HitVisibility) -> bool {
         self.visibility(oid).is_ok_and(|visibility| visibility == wanted)
+    }
+
+    /// Returns the names of FASTA subjects for the list in JSON and XML2.
+    pub fn listed_subjects(&self) -> Vec<Vec<u8>> {
+        let name = |oid| match self.whole.deflines(oid) {
+            Ok(lines) => listed_subject(&lines[0].ids),
+            // Sequences in memory have definition lines.
+            Err(_) => Vec::new(),
+        };
+        (0..self.whole.oid_count()).map(name).collect()
     }
 
     /// Returns the masks of a searched sequence.

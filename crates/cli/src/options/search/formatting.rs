@@ -41,7 +41,7 @@ pub const OUTFMT: Opt<OsString> = Opt::text("outfmt", FORMAT, &HELP_OUTFMT)
     .refused(Refused::Values(REFUSED));
 
 /// Formats that FleetBLAST refuses.
-const REFUSED: &[&str] = &["1", "2", "3", "4", "8", "9", "11", "12", "13", "14", "15", "16", "18"];
+const REFUSED: &[&str] = &["1", "2", "3", "4", "8", "9", "11", "12", "13", "14", "18"];
 
 /// `-show_gis`.
 pub const SHOW_GIS: Opt<bool> = Opt::flag("show_gis", FORMAT, &["Show NCBI GIs in deflines?"]);

@@ -1,0 +1,275 @@
+//! Formats BLAST JSON and BLAST XML2 (formats 15 and 16; blastxml2_format.cpp).
+//!
+//! Both show the same objects (`BlastOutput2`, blastxml2.asn). A database search has an object for
+//! each query. psiblast adds each iteration of a query to the query's object, and a search of FASTA
+//! subjects has a list of searches in it. Such an object ends when the next query begins, or the
+//! report ends.
+
+mod hits;
+mod writer;
+
+use crate::error::ReportError;
+use crate::model::{QueryResult, Setup};
+use crate::names;
+use crate::number;
+use crate::program;
+
+pub use self::hits::subject_block;
+pub use self::writer::Notation;
+use self::writer::Writer;
+
+/// Options of these formats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output2 {
+    /// JSON or XML.
+    pub notation: Notation,
+    /// The form of the results of a query.
+    pub results: Results,
+    /// Whether the search starts with a PSSM instead of a query.
+    pub starts_with_pssm: bool,
+}
+
+/// How the object of a query holds the results of its searches (`Results`, blastxml2.asn).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Results {
+    /// One search of a database.
+    Search,
+    /// A list of searches of FASTA subjects, which have these names.
+    Subjects(Vec<Vec<u8>>),
+    /// A list of iterations, each with a search of a database.
+    Iterations,
+}
+
+impl Output2 {
+    /// Creates the options for searches of a database.
+    pub fn new(notation: Notation) -> Output2 {
+        Output2 { notation, results: Results::Search, starts_with_pssm: false }
+    }
+
+    /// Depth of the searches of a query: of a member, or of the items of a list.
+    fn depth_of_searches(&self) -> usize {
+        // Of the members of the query's object; those of its report, and of the results.
+        let depth = self.notation.depth_of_root() + 2 * self.notation.levels_of_object();
+        match self.results {
+            Results::Search => depth,
+            Results::Subjects(_) | Results::Iterations => depth + 1,
+        }
+    }
+
+    /// Depth of the items of the list of hits.
+    fn depth_of_hits(&self) -> usize {
+        let object = self.notation.levels_of_object();
+        // The list takes a level, as an item of a list does.
+        self.depth_of_searches()
+            + match self.results {
+                Results::Search => object + 1,
+                Results::Subjects(_) => 1 + 1,
+                Results::Iterations => 1 + object + 1,
+            }
+    }
+
+    /// Whether the object of a query may get further searches.
+    fn stays_open(&self) -> bool {
+        self.results != Results::Search
+    }
+
+    /// Ends the object of a query.
+    fn end_object(&self, writer: &mut Writer) {
+        match self.results {
+            Results::Search => {}
+            Results::Subjects(_) => writer.close_list("bl2seq"),
+            Results::Iterations => writer.close_list("iterations"),
+        }
+        writer.close("results", "Results");
+        writer.close("report", "Report");
+        writer.end();
+    }
+}
+
+/// Appends the text before the first query.
+pub fn prologue(notation: Notation, out: &mut Vec<u8>) {
+    out.extend_from_slice(match notation {
+        Notation::Json => b"{\n\"BlastOutput2\": [\n",
+        Notation::Xml => {
+            b"<?xml version=\"1.0\"?>\n<BlastXML2\n    xmlns=\"http://www.ncbi.nlm.nih.gov\"\n    \
+              xmlns:xs=\"http://www.w3.org/2001/XMLSchema-instance\"\n    \
+              xs:schemaLocation=\"http://www.ncbi.nlm.nih.gov \
+              http://www.ncbi.nlm.nih.gov/data_specs/schema_alt/NCBI_BlastOutput2.xsd\"\n>"
+        }
+    });
+}
+
+/// Appends the text after the last of `queries` queries.
+pub fn epilogue(format: &Output2, queries: usize, out: &mut Vec<u8>) {
+    if format.stays_open() && queries > 0 {
+        end_open_object(format, out);
+    }
+    out.extend_from_slice(match format.notation {
+        Notation::Json => b"]\n}\n",
+        Notation::Xml => b"</BlastXML2>\n",
+    });
+}
+
+/// Appends the end of an object whose last search has ended.
+fn end_open_object(format: &Output2, out: &mut Vec<u8>) {
+    format.end_object(&mut Writer::within(format.notation, format.depth_of_searches(), true, out));
+}
+
+/// Appends the text before a query's subjects.
+///
+/// # Errors
+/// [`ReportError::XmlText`] if the query's title cannot be written,
+/// [`ReportError::MatrixName`] if the matrix is not spelled as BLAST+ requires.
+pub fn query_header(
+    setup: &Setup,
+    format: &Output2,
+    query: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let (iteration, place) =
+        query.round.map_or((1, query.number), |round| (round.number, round.serial));
+    let mut writer = if iteration > 1 && format.stays_open() {
+        Writer::within(format.notation, format.depth_of_searches(), true, out)
+    } else {
+        if place > 1 {
+            if format.stays_open() {
+                end_open_object(format, out);
+            }
+            format.notation.separate_objects(out);
+        }
+        begin_object(setup, format, out)?
+    };
+    match format.results {
+        Results::Search => writer.open("search", "Search"),
+        Results::Subjects(_) => writer.open_item("Search"),
+        Results::Iterations => {
+            writer.open_item("Iteration");
+            writer.value("iter-num", iteration);
+            writer.open("search", "Search");
+        }
+    }
+    writer.text("query-id", &names::xml_query_id(query))?;
+    let title = names::query_title(query);
+    if !title.is_empty() {
+        writer.text("query-title", &title)?;
+    }
+    writer.value("query-len", query.searched_length());
+    write_masks(query, &mut writer);
+    writer.open_list("hits");
+    Ok(())
+}
+
+/// Begins the object of a query, up to its first search.
+fn begin_object<'o>(
+    setup: &Setup,
+    format: &Output2,
+    out: &'o mut Vec<u8>,
+) -> Result<Writer<'o>, ReportError> {
+    let mut writer = Writer::begin_object(format.notation, out);
+    writer.open("report", "Report");
+    writer.text("program", setup.program.as_bytes())?;
+    writer.text("version", setup.banner().as_bytes())?;
+    writer.text("reference", setup.citations.of_xml().citation().as_bytes())?;
+    writer.open("search-target", "Target");
+    match &format.results {
+        Results::Subjects(names) => writer.texts("subjects", names)?,
+        _ => writer.text("db", &setup.database.label)?,
+    }
+    writer.close("search-target", "Target");
+    writer.open("params", "Parameters");
+    write_parameters(setup, format, &mut writer)?;
+    writer.close("params", "Parameters");
+    writer.open("results", "Results");
+    match format.results {
+        Results::Search => {}
+        Results::Subjects(_) => writer.open_list("bl2seq"),
+        Results::Iterations => writer.open_list("iterations"),
+    }
+    Ok(writer)
+}
+
+/// Writes the parameters of the search.
+fn write_parameters(
+    setup: &Setup,
+    format: &Output2,
+    writer: &mut Writer,
+) -> Result<(), ReportError> {
+    for (name, value) in program::xml_parameters(setup)? {
+        let is_gap_cost = name.starts_with("gap");
+        match name {
+            "matrix" | "filter" | "pattern" => writer.text(name, value.as_bytes())?,
+            _ if is_gap_cost && setup.params.common().ungapped => {}
+            _ => writer.value(name, value),
+        }
+    }
+    for (name, number) in program::output2_codes(setup.params, format.starts_with_pssm) {
+        writer.value(name, number);
+    }
+    Ok(())
+}
+
+/// Writes the masks of the query, except those of minus strands, as BLAST+ does.
+fn write_masks(query: &QueryResult, writer: &mut Writer) {
+    if query.query.pssm.is_some() || query.query.contexts.iter().all(|it| it.masks.is_empty()) {
+        return;
+    }
+    writer.open_list("query-masking");
+    for mask in query.masks_of_plus_strand() {
+        writer.open_item("Range");
+        // BLAST+ does not count from 1 here.
+        writer.value("from", mask.start);
+        writer.value("to", mask.end - 1);
+        writer.close_item("Range");
+    }
+    writer.close_list("query-masking");
+}
+
+/// Appends the text after a query's subjects.
+///
+/// # Errors
+/// [`ReportError::XmlText`] if the messages cannot be written.
+pub fn query_footer(
+    setup: &Setup,
+    format: &Output2,
+    query: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let mut writer =
+        Writer::within(format.notation, format.depth_of_hits(), query.hit_count > 0, out);
+    writer.close_list("hits");
+    write_statistics(setup, format, query, &mut writer);
+    let message = query.xml_message();
+    if !message.is_empty() {
+        writer.text("message", &message)?;
+    }
+    match format.results {
+        Results::Search => {
+            writer.close("search", "Search");
+            format.end_object(&mut writer);
+        }
+        Results::Subjects(_) => writer.close_item("Search"),
+        Results::Iterations => {
+            writer.close("search", "Search");
+            writer.close_item("Iteration");
+        }
+    }
+    Ok(())
+}
+
+fn write_statistics(setup: &Setup, format: &Output2, query: &QueryResult, writer: &mut Writer) {
+    writer.open("stat", "Statistics");
+    if !matches!(format.results, Results::Subjects(_)) {
+        let databases = || setup.database.paragraphs.iter();
+        writer.value("db-num", databases().map(|d| d.sequences).sum::<i64>());
+        writer.value("db-len", databases().map(|d| d.residues).sum::<i64>());
+    }
+    let context = query.statistics();
+    writer.value("hsp-len", context.length_adjustment);
+    writer.value("eff-space", context.search_space);
+    let block = program::xml_statistics(setup.params, query);
+    let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));
+    writer.value("kappa", number::posix(k));
+    writer.value("lambda", number::posix(lambda));
+    writer.value("entropy", number::posix(h));
+    writer.close("stat", "Statistics");
+}

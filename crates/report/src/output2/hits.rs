@@ -1,0 +1,106 @@
+//! The hits of a search in these formats.
+
+use fleetblast_engine::hits::{Alignment, SubjectHit};
+use fleetblast_seq::frame::{Frame, Strand};
+
+use super::Output2;
+use super::writer::Writer;
+use crate::error::ReportError;
+use crate::letters::PositivePairs;
+use crate::model::{QueryResult, Setup, SubjectSource};
+use crate::names::SubjectNames;
+use crate::number;
+use crate::pair::AlignmentRows;
+use crate::program;
+use crate::xml::{masked_query, six_digits};
+
+/// Appends a subject and its alignments. `rank` is the subject's place in the list, from 1.
+///
+/// # Errors
+/// If the subject cannot be read or does not fit its alignments, or a text cannot be written.
+pub fn subject_block(
+    (setup, format): (&Setup, &Output2),
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+    rank: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let subject = SubjectNames::read(setup, source, hit.oid)?;
+    let mut writer = Writer::within(format.notation, format.depth_of_hits(), rank > 1, out);
+    writer.open_item("Hit");
+    writer.value("num", rank);
+    writer.open_list("description");
+    for description in subject.descriptions(source)? {
+        writer.open_item("HitDescr");
+        writer.text("id", &description.id)?;
+        if !description.accession.is_empty() {
+            writer.text("accession", &description.accession)?;
+        }
+        if let Some(title) = description.title {
+            writer.text("title", &title)?;
+        }
+        if let Some(taxid) = description.taxid {
+            writer.value("taxid", taxid);
+        }
+        if let Some(name) = description.scientific_name {
+            writer.text("sciname", &name)?;
+        }
+        writer.close_item("HitDescr");
+    }
+    writer.close_list("description");
+    writer.value("len", source.extent(hit.oid).length);
+    writer.open_list("hsps");
+    let positives = PositivePairs::for_xml(setup.params);
+    for (i, alignment) in hit.alignments.iter().enumerate() {
+        let pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
+        write_hsp(setup, query, i + 1, (alignment, &pair), &positives, &mut writer)?;
+    }
+    writer.close_list("hsps");
+    writer.close_item("Hit");
+    Ok(())
+}
+
+fn write_hsp(
+    setup: &Setup,
+    query: &QueryResult,
+    rank: usize,
+    (alignment, pair): (&Alignment, &AlignmentRows),
+    positives: &PositivePairs,
+    writer: &mut Writer,
+) -> Result<(), ReportError> {
+    writer.open_item("Hsp");
+    writer.value("num", rank);
+    writer.value("bit-score", six_digits(alignment.bit_score));
+    writer.value("score", alignment.score);
+    writer.value("evalue", six_digits(number::stored_evalue(alignment.evalue)));
+    writer.value("identity", pair.identities);
+    if positives.are_reported() {
+        writer.value("positive", pair.count_positives(positives));
+    }
+    for (locus, prefix) in [(&pair.loci.query, "query"), (&pair.loci.subject, "hit")] {
+        let [from, to] = locus.xml_ends();
+        writer.value(&format!("{prefix}-from"), from);
+        writer.value(&format!("{prefix}-to"), to);
+        match locus.frame {
+            Frame::Protein => {}
+            Frame::Strand(Strand::Plus) => writer.text(&format!("{prefix}-strand"), b"Plus")?,
+            Frame::Strand(Strand::Minus) => writer.text(&format!("{prefix}-strand"), b"Minus")?,
+            Frame::Codons(..) => writer.value(&format!("{prefix}-frame"), locus.frame.number()),
+        }
+    }
+    writer.value("align-len", pair.column_count());
+    writer.value("gaps", pair.gap_columns);
+    match program::shows_masks_in_xml(setup.params) {
+        true => {
+            let masks = query.masks(alignment);
+            writer
+                .text("qseq", &masked_query(&masks, pair, |letter| letter.to_ascii_lowercase()))?;
+        }
+        false => writer.text("qseq", &pair.query_row)?,
+    }
+    writer.text("hseq", &pair.subject_row)?;
+    writer.text("midline", &pair.midline(positives))?;
+    writer.close_item("Hsp");
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! Writes objects, lists and values in JSON and in XML as NCBI's serial library does
+//! (objostrjson.cpp, objostrxml.cpp).
+//!
+//! A library that writes JSON or XML would not give these bytes: each value is on a line of its own,
+//! empty lists take one line in XML and two in JSON, and text that is not ASCII becomes Latin-1.
+
+use std::fmt::Display;
+
+use crate::error::ReportError;
+use crate::text;
+
+/// Spaces for each level of depth.
+const INDENT: usize = 2;
+
+/// JSON or XML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// JSON: names of members have underscores.
+    Json,
+    /// XML: names of elements have hyphens, and the type of an object is an element, too.
+    Xml,
+}
+
+impl Notation {
+    /// Number of levels that an object takes as the member of another one.
+    pub fn levels_of_object(self) -> usize {
+        match self {
+            Notation::Json => 1,
+            Notation::Xml => 2,
+        }
+    }
+
+    /// Depth of the members of the object of a query.
+    pub fn depth_of_root(self) -> usize {
+        match self {
+            Notation::Json => 2,
+            Notation::Xml => 1,
+        }
+    }
+
+    /// Appends the text between two objects.
+    pub fn separate_objects(self, out: &mut Vec<u8>) {
+        if self == Notation::Json {
+            out.extend_from_slice(b",\n");
+        }
+    }
+}
+
+/// Appends members of an object, or items of a list.
+#[derive(Debug)]
+pub struct Writer<'o> {
+    notation: Notation,
+    /// Depth of the next member or item.
+    depth: usize,
+    /// Whether the object or the list has one already.
+    has_previous: bool,
+    out: &'o mut Vec<u8>,
+}
+
+impl<'o> Writer<'o> {
+    /// Begins the object of a query.
+    pub fn begin_object(notation: Notation, out: &'o mut Vec<u8>) -> Writer<'o> {
+        out.extend_from_slice(match notation {
+            Notation::Json => &b"{"[..],
+            Notation::Xml => b"\n<BlastOutput2>",
+        });
+        Writer::within(notation, notation.depth_of_root(), false, out)
+    }
+
+    /// Continues within an object or a list whose members have this depth. `has_previous` states
+    /// whether it has one already.
+    pub fn within(
+        notation: Notation,
+        depth: usize,
+        has_previous: bool,
+        out: &'o mut Vec<u8>,
+    ) -> Writer<'o> {
+        Writer { notation, depth, has_previous, out }
+    }
+
+    /// Ends the object of a query.
+    pub fn end(&mut self) {
+        self.out.extend_from_slice(match self.notation {
+            Notation::Json => b"\n  }\n",
+            Notation::Xml => b"\n</BlastOutput2>\n",
+        });
+    }
+
+    /// Begins a member with an object of the type `kind`.
+    pub fn open(&mut self, name: &str, kind: &str) {
+        match self.notation {
+            Notation::Json => self.begin_member(name, "{"),
+            Notation::Xml => {
+                self.tag(name);
+                self.tag(kind);
+            }
+        }
+    }
+
+    /// Ends the object of a member.
+    pub fn close(&mut self, name: &str, kind: &str) {
+        match self.notation {
+            Notation::Json => self.end_with("}"),
+            Notation::Xml => {
+                self.end_tag(kind);
+                self.end_tag(name);
+            }
+        }
+    }
+
+    /// Begins a member with a list.
+    pub fn open_list(&mut self, name: &str) {
+        match self.notation {
+            Notation::Json => self.begin_member(name, "["),
+            Notation::Xml => self.tag(name),
+        }
+    }
+
+    /// Ends a list.
+    pub fn close_list(&mut self, name: &str) {
+        match self.notation {
+            Notation::Json => self.end_with("]"),
+            Notation::Xml => self.end_tag(name),
+        }
+    }
+
+    /// Begins an item of a list, an object of the type `kind`.
+    pub fn open_item(&mut self, kind: &str) {
+        match self.notation {
+            Notation::Json => {
+                self.begin_line();
+                self.enter("{");
+            }
+            Notation::Xml => self.tag(kind),
+        }
+    }
+
+    /// Ends an item of a list.
+    pub fn close_item(&mut self, kind: &str) {
+        match self.notation {
+            Notation::Json => self.end_with("}"),
+            Notation::Xml => self.end_tag(kind),
+        }
+    }
+
+    /// Writes a member with a number, or anything that needs no escape.
+    pub fn value(&mut self, name: &str, value: impl Display) {
+        self.begin_line();
+        let text = match self.notation {
+            Notation::Json => format!("\"{}\": {value}", json_name(name)),
+            Notation::Xml => format!("<{name}>{value}</{name}>"),
+        };
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    /// Writes a member with a text.
+    ///
+    /// # Errors
+    /// [`ReportError::XmlText`] if XML cannot have the text.
+    pub fn text(&mut self, name: &str, text: &[u8]) -> Result<(), ReportError> {
+        self.begin_line();
+        match self.notation {
+            Notation::Json => {
+                self.out.extend_from_slice(format!("\"{}\": ", json_name(name)).as_bytes());
+                append_json_string(text, self.out);
+            }
+            Notation::Xml => self.element(name, text)?,
+        }
+        Ok(())
+    }
+
+    /// Writes a member with a list of texts.
+    ///
+    /// # Errors
+    /// [`ReportError::XmlText`] if XML cannot have a text.
+    pub fn texts(&mut self, name: &str, texts: &[Vec<u8>]) -> Result<(), ReportError> {
+        match self.notation {
+            Notation::Json => {
+                self.open_list(name);
+                for text in texts {
+                    self.begin_line();
+                    append_json_string(text, self.out);
+                }
+                self.close_list(name);
+            }
+            Notation::Xml => {
+                for text in texts {
+                    self.begin_line();
+                    self.element(name, text)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the line of a member or of an item.
+    fn begin_line(&mut self) {
+        if self.has_previous && self.notation == Notation::Json {
+            self.out.push(b',');
+        }
+        self.new_line();
+        self.has_previous = true;
+    }
+
+    fn new_line(&mut self) {
+        self.out.push(b'\n');
+        self.out.resize(self.out.len() + INDENT * self.depth, b' ');
+    }
+
+    /// Begins a JSON object or list as a member.
+    fn begin_member(&mut self, name: &str, bracket: &str) {
+        self.begin_line();
+        self.enter(&format!("\"{}\": {bracket}", json_name(name)));
+    }
+
+    /// Appends text that begins an object or a list.
+    fn enter(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+        self.depth += 1;
+        self.has_previous = false;
+    }
+
+    /// Ends a JSON object or list.
+    fn end_with(&mut self, bracket: &str) {
+        self.depth -= 1;
+        self.new_line();
+        self.out.extend_from_slice(bracket.as_bytes());
+        self.has_previous = true;
+    }
+
+    /// Begins an XML element that has elements.
+    fn tag(&mut self, name: &str) {
+        self.begin_line();
+        self.enter(&format!("<{name}>"));
+    }
+
+    /// Ends an XML element that may have elements.
+    fn end_tag(&mut self, name: &str) {
+        self.depth -= 1;
+        if self.has_previous {
+            self.new_line();
+        }
+        self.out.extend_from_slice(format!("</{name}>").as_bytes());
+        self.has_previous = true;
+    }
+
+    /// Appends an XML element with a text.
+    fn element(&mut self, name: &str, text: &[u8]) -> Result<(), ReportError> {
+        self.out.extend_from_slice(format!("<{name}>").as_bytes());
+        text::append_escaped_xml(text, self.out)?;
+        self.out.extend_from_slice(format!("</{name}>").as_bytes());
+        Ok(())
+    }
+}
+
+/// The JSON name of a member.
+fn json_name(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// Appends a JSON string: the text up to its first zero byte, which ends a C string.
+fn append_json_string(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    for &byte in text.iter().take_while(|&&byte| byte != 0) {
+        match byte {
+            b'"' | b'\\' => out.extend([b'\\', byte]),
+            0x20..0x80 => out.push(byte),
+            _ => out.extend_from_slice(format!("\\u00{byte:02X}").as_bytes()),
+        }
+    }
+    out.push(b'"');
+}
