@@ -410,16 +410,27 @@ impl<'a> QueryResult<'a> {
         self.stored_masks(frame)
     }
 
-    /// Returns the masks of the frames on the plus strand, or of a protein, as ranges of the whole
-    /// query.
-    pub(crate) fn masks_of_plus_strand(&self) -> Vec<Range<u32>> {
-        let start = self.extent().searched_range.start;
-        let contexts = self.query.contexts.iter().filter(|context| context.frame.number() >= 0);
-        let masks = contexts.map(|context| match context.frame {
-            Frame::Codons(..) => self.stored_masks(context.frame),
-            _ => context.masks.iter().map(|mask| start + mask.start..start + mask.end).collect(),
+    /// Returns the masks that BLAST+ keeps with the results of the query, as ranges of the whole
+    /// query, each with its frame. A mask of the whole searched range is none of them
+    /// (`Blast_GetSeqLocInfoVector`, blast_aux.cpp). A PSSM has none, nor a batch that could not be
+    /// searched.
+    pub(crate) fn result_masks(&self) -> Vec<(Frame, Range<u32>)> {
+        if self.query.pssm.is_some() || !self.batch_searched {
+            return Vec::new();
+        }
+        let searched = self.extent().searched_range;
+        let masks = self.query.contexts.iter().flat_map(|context| {
+            let masks = match context.frame {
+                Frame::Codons(..) => self.stored_masks(context.frame),
+                Frame::Protein | Frame::Strand(_) => {
+                    let offset =
+                        |mask: &Range<u32>| searched.start + mask.start..searched.start + mask.end;
+                    context.masks.iter().map(offset).collect()
+                }
+            };
+            masks.into_iter().map(|mask| (context.frame, mask))
         });
-        masks.flatten().collect()
+        masks.filter(|(_, mask)| *mask != searched).collect()
     }
 
     /// Returns the masks that BLAST+ stores for a codon frame, as ranges of the whole query.

@@ -128,7 +128,8 @@ pub fn query_header(
 ) -> Result<(), ReportError> {
     let (iteration, place) =
         query.round.map_or((1, query.number), |round| (round.number, round.serial));
-    let mut writer = if iteration > 1 && format.stays_open() {
+    let is_first = iteration == 1 && query.occurrence().is_none_or(|it| it.number == 0);
+    let mut writer = if !is_first && format.stays_open() {
         Writer::within(format.notation, format.depth_of_searches(), true, out)
     } else {
         if place > 1 {
@@ -155,7 +156,10 @@ pub fn query_header(
     }
     writer.value("query-len", query.searched_length());
     write_masks(query, &mut writer);
-    writer.open_list("hits");
+    // Results of a batch that cannot be searched have no list (`s_SetBlastXMLSearch`).
+    if query.batch_searched {
+        writer.open_list("hits");
+    }
     Ok(())
 }
 
@@ -210,11 +214,12 @@ fn write_parameters(
 
 /// Writes the masks of the query, except those of minus strands, as BLAST+ does.
 fn write_masks(query: &QueryResult, writer: &mut Writer) {
-    if query.query.pssm.is_some() || query.query.contexts.iter().all(|it| it.masks.is_empty()) {
+    let masks = query.result_masks();
+    if masks.is_empty() {
         return;
     }
     writer.open_list("query-masking");
-    for mask in query.masks_of_plus_strand() {
+    for (_, mask) in masks.into_iter().filter(|(frame, _)| frame.number() >= 0) {
         writer.open_item("Range");
         // BLAST+ does not count from 1 here.
         writer.value("from", mask.start);
@@ -236,9 +241,14 @@ pub fn query_footer(
 ) -> Result<(), ReportError> {
     let mut writer =
         Writer::within(format.notation, format.depth_of_hits(), query.hit_count > 0, out);
-    writer.close_list("hits");
+    let mut message = query.xml_message();
+    if query.batch_searched {
+        writer.close_list("hits");
+    } else {
+        writer.leave_list();
+        message.extend_from_slice(b" \nNo hits found");
+    }
     write_statistics(setup, format, query, &mut writer);
-    let message = query.xml_message();
     if !message.is_empty() {
         writer.text("message", &message)?;
     }

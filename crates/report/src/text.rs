@@ -160,8 +160,8 @@ pub fn escape_html(text: &[u8]) -> Vec<u8> {
 
 /// Appends text to XML, up to its first zero byte.
 ///
-/// Replaces `&`, `<`, `>`, `'` and `"` by entities, control characters by `#`, and UTF-8 characters
-/// above ASCII by their Latin-1 byte.
+/// Replaces `&`, `<`, `>`, `'`, `"`, tabs and line ends by entities, other control characters by `#`,
+/// and UTF-8 characters above ASCII by their Latin-1 byte (`WriteEscapedChar`, objostrxml.cpp).
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1;
@@ -177,7 +177,7 @@ pub fn append_escaped_xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportEr
             '>' => out.extend_from_slice(b"&gt;"),
             '\'' => out.extend_from_slice(b"&apos;"),
             '"' => out.extend_from_slice(b"&quot;"),
-            '\t' | '\n' | '\r' => out.push(c as u8),
+            '\t' | '\n' | '\r' => out.extend_from_slice(format!("&#x{:x};", c as u8).as_bytes()),
             '\0'..'\x20' => out.push(b'#'),
             c => out.push(u8::try_from(u32::from(c)).map_err(|_| failed())?),
         }
