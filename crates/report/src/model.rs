@@ -418,19 +418,27 @@ impl<'a> QueryResult<'a> {
         if self.query.pssm.is_some() || !self.batch_searched {
             return Vec::new();
         }
-        let searched = self.extent().searched_range;
-        let masks = self.query.contexts.iter().flat_map(|context| {
-            let masks = match context.frame {
-                Frame::Codons(..) => self.stored_masks(context.frame),
-                Frame::Protein | Frame::Strand(_) => {
-                    let offset =
-                        |mask: &Range<u32>| searched.start + mask.start..searched.start + mask.end;
-                    context.masks.iter().map(offset).collect()
+        let extent = self.extent();
+        let mut masks = Vec::new();
+        for context in &self.query.contexts {
+            match context.frame {
+                Frame::Codons(..) => {
+                    let stored = self.stored_masks(context.frame).into_iter();
+                    masks.extend(stored.map(|mask| (context.frame, mask)));
                 }
-            };
-            masks.into_iter().map(|mask| (context.frame, mask))
-        });
-        masks.filter(|(_, mask)| *mask != searched).collect()
+                Frame::Protein | Frame::Strand(_) if masks.is_empty() => {
+                    let locus = |mask| Locus::new(context.frame, mask, &extent);
+                    let found = context.masks.iter().filter_map(locus);
+                    // Masks of a strand have no frame, and ascend on the sequence as written.
+                    masks.extend(found.map(|locus| (Frame::Protein, locus.sequence_range)));
+                    masks.sort_by_key(|(_, mask)| mask.start);
+                }
+                // The masks of the other strand are the same ones.
+                Frame::Protein | Frame::Strand(_) => {}
+            }
+        }
+        masks.retain(|(_, mask)| *mask != extent.searched_range);
+        masks
     }
 
     /// Returns the masks that BLAST+ stores for a codon frame, as ranges of the whole query.

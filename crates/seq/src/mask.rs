@@ -49,6 +49,17 @@ pub fn combine_nearby_intervals(mut intervals: Vec<Range<u32>>, link: u32) -> Ve
     intervals
 }
 
+/// Joins intervals that overlap or touch, in ascending order (`CSeq_loc::fMerge_All`).
+///
+/// ```
+/// use fleetblast_seq::mask::merge_touching;
+/// assert_eq!(merge_touching(vec![9..12, 0..10, 12..14, 15..16]), [0..14, 15..16]);
+/// ```
+pub fn merge_touching(intervals: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    // Two positions closer than BlastSeqLocCombine joins: that are adjacent, and not in common.
+    combine_nearby_intervals(intervals, 2)
+}
+
 /// Returns the ranges of a sequence of `length` residues outside the combined intervals. They are
 /// ascending and not empty. Words in these ranges enter the lookup table.
 ///

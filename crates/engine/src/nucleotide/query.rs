@@ -88,11 +88,8 @@ impl NucleotideParams {
         if let Some(masks) = self.window_masked(letters) {
             return masks;
         }
-        let mut intervals = self.dusted(letters);
-        if self.common.lcase_masking {
-            intervals.extend_from_slice(lower_case);
-        }
-        let combined = mask::combine(intervals);
+        let lower_case = if self.common.lcase_masking { &lower_case[..] } else { &[] };
+        let combined = self.dusted_with(letters, lower_case.to_vec());
         if repeats.is_empty() {
             return combined;
         }
@@ -117,10 +114,20 @@ impl NucleotideParams {
             (_, contexts) => (of(&contexts[0], piece.clone()), contexts[0].masks.clone()),
         };
         self.window_masked(&letters).unwrap_or_else(|| {
-            let mut intervals = lists::masks_of_piece(&whole, self.common.query_from, piece);
-            intervals.extend(self.dusted(&letters));
-            mask::combine(intervals)
+            let masks = lists::masks_of_piece(&whole, self.common.query_from, piece);
+            self.dusted_with(&letters, masks)
         })
+    }
+
+    /// Returns other masks of these letters together with those of DUST. Unless DUST finds nothing,
+    /// ranges that overlap or touch are joined (`s_CombineDustMasksWithUserProvidedMasks`,
+    /// dust_filter.cpp).
+    fn dusted_with(&self, letters: &[u8], masks: Vec<Range<u32>>) -> Vec<Range<u32>> {
+        let dusted = self.dusted(letters);
+        match dusted.is_empty() {
+            true => mask::combine(masks),
+            false => mask::merge_touching([masks, dusted].concat()),
+        }
     }
 
     /// Returns the ranges that WindowMasker masks; `None` if it is not used. They replace all other

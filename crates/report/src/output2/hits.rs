@@ -11,7 +11,6 @@ use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::SubjectNames;
 use crate::number;
 use crate::pair::AlignmentRows;
-use crate::program;
 use crate::xml::{masked_query, six_digits};
 
 /// Appends a subject and its alignments. `rank` is the subject's place in the list, from 1.
@@ -54,7 +53,7 @@ pub fn subject_block(
     let positives = PositivePairs::for_xml(setup.params);
     for (i, alignment) in hit.alignments.iter().enumerate() {
         let pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
-        write_hsp(setup, query, i + 1, (alignment, &pair), &positives, &mut writer)?;
+        write_hsp(query, i + 1, (alignment, &pair), &positives, &mut writer)?;
     }
     writer.close_list("hsps");
     writer.close_item("Hit");
@@ -62,7 +61,6 @@ pub fn subject_block(
 }
 
 fn write_hsp(
-    setup: &Setup,
     query: &QueryResult,
     rank: usize,
     (alignment, pair): (&Alignment, &AlignmentRows),
@@ -91,14 +89,8 @@ fn write_hsp(
     }
     writer.value("align-len", pair.column_count());
     writer.value("gaps", pair.gap_columns);
-    match program::shows_masks_in_xml(setup.params) {
-        true => {
-            let masks = query.masks(alignment);
-            writer
-                .text("qseq", &masked_query(&masks, pair, |letter| letter.to_ascii_lowercase()))?;
-        }
-        false => writer.text("qseq", &pair.query_row)?,
-    }
+    let masks = query.masks(alignment);
+    writer.text("qseq", &masked_query(&masks, pair, |letter| letter.to_ascii_lowercase()))?;
     writer.text("hseq", &pair.subject_row)?;
     writer.text("midline", &pair.midline(positives))?;
     writer.close_item("Hsp");
