@@ -160,8 +160,9 @@ pub fn escape_html(text: &[u8]) -> Vec<u8> {
 
 /// Appends text to XML, up to its first zero byte.
 ///
-/// Replaces `&`, `<`, `>`, `'`, `"`, tabs and line ends by entities, other control characters by `#`,
-/// and UTF-8 characters above ASCII by their Latin-1 byte (`WriteEscapedChar`, objostrxml.cpp).
+/// Replaces `&`, `<`, `>`, `'`, `"`, tabs and line ends by entities, other control characters by
+/// `#`, and UTF-8 characters above ASCII by their Latin-1 byte (`WriteEscapedChar`,
+/// objostrxml.cpp).
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1;

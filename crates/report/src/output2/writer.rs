@@ -1,8 +1,8 @@
 //! Writes objects, lists and values in JSON and in XML as NCBI's serial library does
 //! (objostrjson.cpp, objostrxml.cpp).
 //!
-//! A library that writes JSON or XML would not give these bytes: each value is on a line of its own,
-//! empty lists take one line in XML and two in JSON, and text that is not ASCII becomes Latin-1.
+//! A library that writes JSON or XML would not give these bytes: each value is on a line of its
+//! own, and an empty list takes one line in XML but two in JSON.
 
 use std::fmt::Display;
 
@@ -264,15 +264,88 @@ fn json_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Appends a JSON string: the text up to its first zero byte, which ends a C string.
+/// Appends a JSON string: the text up to its first zero byte, which ends a C string. Bytes above
+/// ASCII are copied, as BLAST+ takes the text for UTF-8.
 fn append_json_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &byte in text.iter().take_while(|&&byte| byte != 0) {
         match byte {
             b'"' | b'\\' => out.extend([b'\\', byte]),
-            0x20..0x80 => out.push(byte),
+            0x20.. => out.push(byte),
             _ => out.extend_from_slice(format!("\\u00{byte:02X}").as_bytes()),
         }
     }
     out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_commas_underscores_and_escapes() {
+        let mut out = Vec::new();
+        let mut writer = Writer::begin_object(Notation::Json, &mut out);
+        writer.open("search-target", "Target");
+        writer.texts("subjects", &[b"a \"b\" \\".to_vec(), b"\n<".to_vec()]).expect("texts");
+        writer.close("search-target", "Target");
+        writer.open_list("query-masking");
+        writer.close_list("query-masking");
+        writer.open_list("hits");
+        for number in 1..3 {
+            writer.open_item("Hit");
+            writer.value("num", number);
+            writer.close_item("Hit");
+        }
+        writer.close_list("hits");
+        writer.end();
+        let lines = [
+            "{",
+            "    \"search_target\": {",
+            "      \"subjects\": [",
+            "        \"a \\\"b\\\" \\\\\",",
+            "        \"\\u000A<\"",
+            "      ]",
+            "    },",
+            "    \"query_masking\": [",
+            "    ],",
+            "    \"hits\": [",
+            "      {",
+            "        \"num\": 1",
+            "      },",
+            "      {",
+            "        \"num\": 2",
+            "      }",
+            "    ]",
+            "  }",
+            "",
+        ];
+        assert_eq!(String::from_utf8(out).expect("ASCII"), lines.join("\n"));
+    }
+
+    #[test]
+    fn xml_has_an_element_for_each_type() {
+        let mut out = Vec::new();
+        let mut writer = Writer::begin_object(Notation::Xml, &mut out);
+        writer.open("search-target", "Target");
+        writer.texts("subjects", &[b"a \"b\"".to_vec(), b"\n<".to_vec()]).expect("a text");
+        writer.close("search-target", "Target");
+        writer.open_list("hits");
+        writer.close_list("hits");
+        writer.end();
+        let lines = [
+            "",
+            "<BlastOutput2>",
+            "  <search-target>",
+            "    <Target>",
+            "      <subjects>a &quot;b&quot;</subjects>",
+            "      <subjects>&#xa;&lt;</subjects>",
+            "    </Target>",
+            "  </search-target>",
+            "  <hits></hits>",
+            "</BlastOutput2>",
+            "",
+        ];
+        assert_eq!(String::from_utf8(out).expect("ASCII"), lines.join("\n"));
+    }
 }

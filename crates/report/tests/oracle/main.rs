@@ -11,6 +11,7 @@ use fastrand::Rng;
 use fleetblast_oracle::{oracle, sample};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{Format, HitOrder, HspOrder, OutputOptions};
+use fleetblast_report::output2::{Notation, Output2};
 
 const ALL: &str = "qseqid qgi qacc qaccver qlen sseqid sallseqid sgi sallgi sacc saccver sallacc slen \
     qstart qend sstart send qseq sseq evalue bitscore score length pident nident mismatch positive \
@@ -45,6 +46,8 @@ fn check_formats(run: &Run) {
         (vec!["0", "-show_gis"], gis),
         (vec!["0", "-html", "-show_gis", "-sorthits", "0"], all),
         (vec!["5"], output(Format::Xml)),
+        (vec!["15"], output(Format::Output2(Output2::new(Notation::Json)))),
+        (vec!["16"], output(Format::Output2(Output2::new(Notation::Xml)))),
         (vec!["6"], output(tabular(""))),
         (vec![&columns], output(tabular(ALL))),
         (vec!["7 std qcovs sscinames staxids"], output(commented)),

@@ -16,9 +16,12 @@ use fleetblast_engine::params::{DatabaseTotals, NucleotideParams, Params, Protei
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_report::columns::Columns;
+use fleetblast_report::listed_subject;
 use fleetblast_report::model::{
     DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Setup,
+    SubjectSource,
 };
+use fleetblast_report::output2::Results;
 use fleetblast_report::papers::Citations;
 use fleetblast_report::{pieces, sam};
 use fleetblast_seq::id::SeqId;
@@ -239,14 +242,21 @@ impl Run {
     /// Returns FleetBLAST's report of the same hits.
     pub fn report(&self, output: OutputOptions) -> Vec<u8> {
         let case = &self.case;
+        let database = self.database();
+        let mut output = OutputOptions { parse_deflines: case.parse_deflines, ..output };
+        if let (Format::Output2(format), true) = (&mut output.format, database.is_subject) {
+            let names = |oid| listed_subject(&self.source.deflines(oid).unwrap()[0].ids);
+            let count = self.case.subjects.len() as u32;
+            format.results = Results::Subjects((0..count).map(names).collect());
+        }
         let setup = Setup {
             program: case.program(),
             citations: Citations::default_for(&case.params),
-            database: self.database(),
+            database,
             params: &case.params,
             matrix_name: if case.is_nucleotide() { "" } else { "BLOSUM62" },
             query_part: None,
-            output: OutputOptions { parse_deflines: case.parse_deflines, ..output },
+            output,
         };
         let inputs: Vec<_> = case.queries.iter().map(|entry| query_input(entry, case)).collect();
         // These few queries are one batch.
