@@ -69,6 +69,11 @@ pub trait SubjectSource {
         false
     }
 
+    /// Whether there is a taxonomy database, valid or not.
+    fn has_taxonomy(&self) -> bool {
+        false
+    }
+
     /// Returns the names of a taxon; `None` if it has none, or if there is no taxonomy database.
     ///
     /// # Errors
@@ -137,6 +142,12 @@ impl Format {
             Format::Tabular(columns) | Format::Commented(columns) => Some(columns),
             Format::Pairwise | Format::Xml | Format::Output2(_) | Format::Sam(_) => None,
         }
+    }
+
+    /// Whether the text before a query's subjects has the number of the search among those of all
+    /// queries. Only XML counts iterations so.
+    pub fn counts_searches(&self) -> bool {
+        matches!(self, Format::Xml)
     }
 
     /// Whether a report is one document in a notation for data: XML or JSON.

@@ -253,38 +253,45 @@ impl SubjectNames {
         source: &dyn SubjectSource,
     ) -> Result<Vec<Description>, ReportError> {
         if self.is_from_fasta {
-            let (id, _) = self.hit_id_and_definition();
-            let best = id::choose_text_id(&self.chosen_defline().ids);
-            let named = best.filter(|id| !matches!(id, SeqId::Local(_)));
-            let accession = named.map_or_else(Vec::new, |id| id_label(id, false));
-            let title = Some(self.title());
+            let ids = &self.chosen_defline().ids;
+            let is_local = matches!(id::choose_text_id(ids), Some(SeqId::Local(_)));
             return Ok(vec![Description {
-                id,
-                accession,
-                title,
-                taxid: None,
-                scientific_name: None,
+                id: self.hit_id_and_definition().0,
+                accession: if is_local { Vec::new() } else { accession(ids) },
+                title: Some(self.title()),
+                ..self.bare_description()
             }]);
         }
-        let description = |line: &Defline| {
+        let mut descriptions = Vec::new();
+        for line in &self.deflines {
             let taxid = Some(line.taxid).filter(|&taxid| taxid != 0);
-            let scientific_name = match taxid {
-                Some(taxid) => source
-                    .taxon(taxid)
-                    .map_err(|cause| ReportError::Taxonomy { taxid, cause })?
-                    .map(|names| names.scientific_name),
-                None => None,
-            };
-            Ok(Description {
+            let mut scientific_name = None;
+            if let Some(taxid) = taxid.filter(|_| source.has_taxonomy()) {
+                let names = source.taxon(taxid);
+                let names = names.map_err(|cause| ReportError::Taxonomy { taxid, cause })?;
+                let Some(names) = names else {
+                    // BLAST+ gives up the list for an unknown taxon, and only names the subject.
+                    descriptions.push(self.bare_description());
+                    break;
+                };
+                scientific_name = Some(names.scientific_name);
+            }
+            descriptions.push(Description {
                 id: id::format_id_list(&line.ids),
-                accession: id::choose_text_id(&line.ids)
-                    .map_or_else(Vec::new, |id| id_label(id, false)),
+                accession: accession(&line.ids),
                 title: line.has_title.then(|| line.title.clone()),
                 taxid,
                 scientific_name,
-            })
-        };
-        self.deflines.iter().map(description).collect()
+            });
+        }
+        Ok(descriptions)
+    }
+
+    /// Returns an entry with the identifier alone by which alignments name the subject.
+    fn bare_description(&self) -> Description {
+        let id = id::choose_best_id(&self.chosen_defline().ids);
+        let id = id.map_or_else(Vec::new, SeqId::fasta);
+        Description { id, accession: Vec::new(), title: None, taxid: None, scientific_name: None }
     }
 
     /// Returns the subject's name in SAM.
@@ -295,9 +302,13 @@ impl SubjectNames {
 
     /// Returns the subject's `Hit_accession` in XML.
     pub fn hit_accession(&self) -> Vec<u8> {
-        id::choose_text_id(&self.chosen_defline().ids)
-            .map_or_else(Vec::new, |id| id_label(id, false))
+        accession(&self.chosen_defline().ids)
     }
+}
+
+/// Returns the accession of the identifier with the lowest text score, as XML and JSON print it.
+fn accession(ids: &[SeqId]) -> Vec<u8> {
+    id::choose_text_id(ids).map_or_else(Vec::new, |id| id_label(id, false))
 }
 
 /// Whether the report shows the generated title of a subject or a word of this title.

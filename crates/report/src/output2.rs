@@ -115,7 +115,8 @@ fn end_open_object(format: &Output2, out: &mut Vec<u8>) {
     format.end_object(&mut Writer::within(format.notation, format.depth_of_searches(), true, out));
 }
 
-/// Appends the text before a query's subjects.
+/// Appends the text before a query's subjects. It begins with what ends the object before, if there
+/// is one.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the query's title cannot be written,
@@ -126,13 +127,12 @@ pub fn query_header(
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let (iteration, place) =
-        query.round.map_or((1, query.number), |round| (round.number, round.serial));
+    let iteration = query.round.map_or(1, |round| round.number);
     let is_first = iteration == 1 && query.occurrence().is_none_or(|it| it.number == 0);
     let mut writer = if !is_first && format.stays_open() {
         Writer::within(format.notation, format.depth_of_searches(), true, out)
     } else {
-        if place > 1 {
+        if query.number > 1 || !is_first {
             if format.stays_open() {
                 end_open_object(format, out);
             }
@@ -177,7 +177,7 @@ fn begin_object<'o>(
     writer.open("search-target", "Target");
     match &format.results {
         Results::Subjects(names) => writer.texts("subjects", names)?,
-        _ => writer.text("db", &setup.database.label)?,
+        _ => writer.text("db", &database_names(&setup.database.label))?,
     }
     writer.close("search-target", "Target");
     writer.open("params", "Parameters");
@@ -190,6 +190,16 @@ fn begin_object<'o>(
         Results::Iterations => writer.open_list("iterations"),
     }
     Ok(writer)
+}
+
+/// Returns the names of the databases with a blank between two, whatever the user typed
+/// (`x_InitDB`, data4xml2format.cpp). Names in quotes may have blanks and stay as they are.
+fn database_names(typed: &[u8]) -> Vec<u8> {
+    if typed.contains(&b'"') {
+        return typed.to_vec();
+    }
+    let names = typed.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty());
+    names.collect::<Vec<_>>().join(&b' ')
 }
 
 /// Writes the parameters of the search.

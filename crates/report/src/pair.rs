@@ -168,15 +168,17 @@ fn masked_columns(
     locus: &Locus,
     masks: &[Range<u32>],
 ) -> Vec<Range<usize>> {
-    // Returns the column of the n-th residue of the row, from 0.
-    let column_of = |n: u32| {
-        let columns = residues.clone().enumerate().filter(|&(_, is_residue)| is_residue);
-        let column = columns.map(|(column, _)| column).nth(n as usize);
-        column.unwrap_or_else(|| residues.clone().count())
-    };
-    let touched = masks.iter().filter_map(|mask| locus.overlapped_letters(mask));
-    let mut columns: Vec<_> =
-        touched.map(|letters| column_of(letters.start)..column_of(letters.end - 1) + 1).collect();
+    let touched: Vec<_> = masks.iter().filter_map(|mask| locus.overlapped_letters(mask)).collect();
+    if touched.is_empty() {
+        return Vec::new();
+    }
+    let count = residues.clone().count();
+    // The column of each residue of the row.
+    let places: Vec<usize> =
+        residues.enumerate().filter(|&(_, is_residue)| is_residue).map(|(at, _)| at).collect();
+    let column_of = |n: u32| places.get(n as usize).copied().unwrap_or(count);
+    let columns = touched.iter().map(|it| column_of(it.start)..column_of(it.end - 1) + 1);
+    let mut columns: Vec<_> = columns.collect();
     // If positions descend along the row, the masks come in reverse.
     columns.sort_by_key(|columns| columns.start);
     columns

@@ -180,7 +180,7 @@ pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, Repo
 /// composition-based statistics, and the genetic codes of translated queries and subjects.
 pub fn output2_codes(params: &Params, starts_with_pssm: bool) -> Vec<(&'static str, u8)> {
     let Params::Protein(params) = params else { return Vec::new() };
-    // With a PSSM BLAST+ scales scores, whatever the mode.
+    // With a PSSM BLAST+ scales scores in all modes but 0.
     let most = if starts_with_pssm { CompositionMode::Scale } else { CompositionMode::Always };
     let mode = Some(params.composition.number().min(most.number())).filter(|&mode| mode != 0);
     let of_query = params.query_translation.as_ref().map(|it| it.code.number());

@@ -10,6 +10,7 @@ use fleetblast_job::metadata::{self, Expansion, OpenedMetadata, expand};
 use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::sites::{self, IoSitePlan};
 use fleetblast_job::threads::Threads;
+use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::{Encoding, EncodingChoice, Header};
 
 use crate::crossing;
@@ -19,6 +20,7 @@ use crate::options::expand::{self as options, EXPAND, ExpandOptions};
 use crate::options::load;
 use crate::options::parse::Given;
 use crate::options::search::database::{DB, SUBJECT};
+use crate::options::search::formatting::OUTFMT;
 use crate::options::typed::lossy;
 use crate::plan::{self, Host, input};
 use crate::search_programs::{self, SearchEntry};
@@ -141,7 +143,24 @@ pub fn make(
         hint::unknown_columns(&plan.report);
     }
     let wanted = selected_queries(options)?;
+    if !wanted.is_empty() && has_joined_objects(plan.as_ref(), &opened.header) {
+        let what = "-query with formats 15 and 16, whose objects are joined";
+        return Err(Error::unsupported("expand", what));
+    }
     expand(Expansion { opened, plan, out, threads: threads.count, wanted }, audience)
+}
+
+/// Returns whether the report is JSON or XML2. Then no query can be left out: the text of a query
+/// begins with the end of the previous query's object.
+fn has_joined_objects(plan: Option<&Plan>, header: &Header) -> bool {
+    if let Some(plan) = plan {
+        return matches!(plan.report.format, Format::Json | Format::Xml2);
+    }
+    let format = header.options.iter().find(|(name, _)| name == OUTFMT.name());
+    let Some((_, OptionValue::Text(text))) = format else { return false };
+    let number = text.trim_ascii().split(u8::is_ascii_whitespace).next();
+    let number = number.and_then(|number| str::from_utf8(number).ok()?.parse().ok());
+    matches!(number, Some(15 | 16))
 }
 
 /// Returns the names of the selected queries; none for all queries.

@@ -103,10 +103,18 @@ fn the_format_is_chosen_where_the_report_is_made() {
     let place = Place::new();
     let search = "-query q.fa -db db -num_iterations 3";
     assert_eq!(place.run(&format!("{search} -metadata_out m -outfmt 6")).code, Some(0));
-    for format in ["-outfmt 0 -html", "-outfmt 5", "-outfmt 7", "-outfmt 10", "-outfmt 0"] {
+    let formats = ["0 -html", "5", "15", "16", "7", "10", "0"];
+    for format in formats.map(|format| format!("-outfmt {format}")) {
         let expected = place.run(&format!("{search} {format}")).report;
         let made = place.left(fleetblast(&place, &format!("expand m -db db {format}")));
         assert!(made.report == expected, "{format}: {}", made.messages);
+    }
+    for format in ["15", "16"] {
+        let words = format!("expand m -db db -outfmt {format} -query q7 -out r");
+        let refused = place.left(fleetblast(&place, &words));
+        assert_eq!(refused.code, Some(1));
+        assert!(refused.messages.contains("-query with formats 15 and 16"), "{}", refused.messages);
+        assert!(!place.path("r").exists());
     }
     // In a report of some queries, the searches have the numbers of the whole report.
     let whole = String::from_utf8(place.run(&format!("{search} -outfmt 5")).report).expect("text");
@@ -131,6 +139,9 @@ fn another_format_that_would_have_been_searched_for_otherwise_is_refused() {
         (1, "5", "7", true),
         (3, "0", "7", false),
         (1, "0", "5", false),
+        (3, "0", "15", true),
+        (3, "16", "6", true),
+        (3, "15", "5", false),
     ] {
         let search = format!("-query q.fa -db db -num_iterations {rounds} -max_target_seqs 5");
         let searched = place.run(&format!("{search} -outfmt {typed} -metadata_out m"));
@@ -139,7 +150,7 @@ fn another_format_that_would_have_been_searched_for_otherwise_is_refused() {
         let made = place.left(fleetblast(&place, &words));
         if refused {
             assert_eq!(made.code, Some(1), "{rounds} {typed} {chosen}");
-            assert!(made.messages.contains("XML makes the next matrix"), "{}", made.messages);
+            assert!(made.messages.contains("the next matrix is made of"), "{}", made.messages);
             assert!(!place.path("r").exists());
         } else {
             assert_eq!(made.code, Some(0), "{}", made.messages);

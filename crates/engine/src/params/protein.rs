@@ -13,13 +13,13 @@ use crate::pattern::PatternSearch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CompositionMode {
     /// 0: plain matrix, plain traceback.
-    Off,
+    Off = 0,
     /// 1: scale the matrix by the ratio of Karlin–Altschul lambdas.
-    Scale,
+    Scale = 1,
     /// 2: adjust the matrix, or scale it, by a test of lengths and compositions.
-    Conditional,
+    Conditional = 2,
     /// 3: always adjust the matrix.
-    Always,
+    Always = 3,
 }
 
 impl CompositionMode {

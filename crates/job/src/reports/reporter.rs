@@ -109,7 +109,7 @@ impl<'a> Reporter<'a> {
         audience.begin_stage(Stage::Report, results.len() as u64);
         let (mut results_left, mut records_left) = (&results[..], &block.records[..]);
         while !results_left.is_empty() {
-            let count = count_reported_together(results_left);
+            let count = count_reported_together(results_left, &self.setup.output.format);
             let (part, records) = (&results_left[..count], &records_left[..count]);
             (results_left, records_left) = (&results_left[count..], &records_left[count..]);
             let mut span = self.recorder.begin(Lane::Search, Kind::Format);
@@ -278,12 +278,17 @@ impl<'a> Reporter<'a> {
 }
 
 /// Returns the number of leading results whose reports are formatted together.
-fn count_reported_together(results: &[QueryResult]) -> usize {
+fn count_reported_together(results: &[QueryResult], format: &model::Format) -> usize {
     let threads = rayon::current_num_threads();
+    // Objects of JSON and XML2 can be large without hits: they may list all subjects.
+    let most_hits = match format {
+        model::Format::Output2(_) => 0,
+        _ => HITS_PER_THREAD * threads,
+    };
     let mut hits = 0;
     let fits = |&(number, result): &(usize, &QueryResult)| {
         hits += result.hits.len();
-        number < QUERIES_PER_THREAD * threads || hits <= HITS_PER_THREAD * threads
+        number < QUERIES_PER_THREAD * threads || hits <= most_hits && most_hits > 0
     };
     results.iter().enumerate().take_while(fits).count()
 }

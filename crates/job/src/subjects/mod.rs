@@ -132,8 +132,8 @@ impl SubjectDatabase {
     /// Returns the names of FASTA subjects for the list in JSON and XML2.
     pub fn listed_subjects(&self) -> Vec<Vec<u8>> {
         let name = |oid| match self.whole.deflines(oid) {
-            Ok(lines) => listed_subject(&lines[0].ids),
-            // Sequences in memory have definition lines.
+            Ok(lines) => lines.first().map(|line| listed_subject(&line.ids)).unwrap_or_default(),
+            // Sequences in memory have definition lines that can be read.
             Err(_) => Vec::new(),
         };
         (0..self.whole.oid_count()).map(name).collect()
@@ -186,6 +186,10 @@ impl SubjectSource for SubjectDatabase {
 
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, ReadFailure> {
         self.whole.deflines(oid).map_err(Into::into)
+    }
+
+    fn has_taxonomy(&self) -> bool {
+        self.taxonomy.is_installed()
     }
 
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, ReadFailure> {

@@ -45,8 +45,8 @@ pub struct ReportedSearch {
     pub pass: PassId,
     /// Number of the iteration among those of the query, from 1.
     pub number: usize,
-    /// Bytes before the subjects. In XML, they lack the number of the iteration among those of all
-    /// queries.
+    /// Bytes before the subjects. In XML (5), they lack the final number of the iteration among those
+    /// of all queries.
     pub head: Vec<u8>,
     /// Locations of the formatted subjects, in the order of printing.
     pub subjects: Vec<FormattedPiece>,
@@ -166,9 +166,9 @@ impl IteratedBlock {
             let start = layout.length();
             for search in searches {
                 serial += 1;
-                match rules.is_plain() {
-                    true => layout.append_bytes(&search.head),
-                    false => {
+                match job.report.output.format.counts_searches() {
+                    false => layout.append_bytes(&search.head),
+                    true => {
                         let known = BTreeSet::new();
                         let round = RepeatedSearch {
                             number: search.number,
