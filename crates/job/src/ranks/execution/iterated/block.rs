@@ -45,8 +45,8 @@ pub struct ReportedSearch {
     pub pass: PassId,
     /// Number of the iteration among those of the query, from 1.
     pub number: usize,
-    /// Bytes before the subjects. In XML (5), they lack the final number of the iteration among those
-    /// of all queries.
+    /// Bytes before the subjects. In XML (5), the number of the iteration among those of all
+    /// queries is still missing.
     pub head: Vec<u8>,
     /// Locations of the formatted subjects, in the order of printing.
     pub subjects: Vec<FormattedPiece>,
