@@ -25,7 +25,7 @@ pub mod model;
 mod names;
 mod number;
 mod order;
-pub mod output2;
+mod output2;
 pub mod pair;
 mod pairwise;
 pub mod papers;

@@ -15,7 +15,6 @@ use fleetblast_seq::id::SeqId;
 use crate::columns::Columns;
 use crate::error::ReadFailure;
 use crate::locus::{Locus, SearchedExtent};
-use crate::output2::Output2;
 use crate::papers::Citations;
 
 /// The masks and the genetic code of the sequences in which reports count identical letters.
@@ -159,6 +158,44 @@ impl Format {
     pub fn shows_taxa(&self) -> bool {
         !matches!(self, Format::Xml | Format::Sam(_))
     }
+}
+
+/// Options of BLAST JSON and BLAST XML2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output2 {
+    /// JSON or XML.
+    pub notation: Notation,
+    /// The form of the results of a query.
+    pub results: Results,
+    /// Whether the search starts with a PSSM instead of a query.
+    pub starts_with_pssm: bool,
+}
+
+/// How the object of a query holds the results of its searches (`Results`, blastxml2.asn).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Results {
+    /// One search of a database.
+    Search,
+    /// A list of searches of FASTA subjects, which have these names.
+    Subjects(Vec<Vec<u8>>),
+    /// A list of iterations, each with a search of a database.
+    Iterations,
+}
+
+impl Output2 {
+    /// Creates the options for searches of a database.
+    pub fn new(notation: Notation) -> Output2 {
+        Output2 { notation, results: Results::Search, starts_with_pssm: false }
+    }
+}
+
+/// JSON or XML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// JSON: names of members have underscores.
+    Json,
+    /// XML: names of elements have hyphens, and the type of an object is an element, too.
+    Xml,
 }
 
 /// The options of a report in SAM.

@@ -9,43 +9,15 @@ mod hits;
 mod writer;
 
 use crate::error::ReportError;
-use crate::model::{QueryResult, Setup};
+use crate::model::{Notation, Output2, QueryResult, Results, Setup};
 use crate::names;
 use crate::number;
 use crate::program;
 
 pub use self::hits::subject_block;
-pub use self::writer::Notation;
 use self::writer::Writer;
 
-/// Options of these formats.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output2 {
-    /// JSON or XML.
-    pub notation: Notation,
-    /// The form of the results of a query.
-    pub results: Results,
-    /// Whether the search starts with a PSSM instead of a query.
-    pub starts_with_pssm: bool,
-}
-
-/// How the object of a query holds the results of its searches (`Results`, blastxml2.asn).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Results {
-    /// One search of a database.
-    Search,
-    /// A list of searches of FASTA subjects, which have these names.
-    Subjects(Vec<Vec<u8>>),
-    /// A list of iterations, each with a search of a database.
-    Iterations,
-}
-
 impl Output2 {
-    /// Creates the options for searches of a database.
-    pub fn new(notation: Notation) -> Output2 {
-        Output2 { notation, results: Results::Search, starts_with_pssm: false }
-    }
-
     /// Depth of the searches of a query: of a member, or of the items of a list.
     fn depth_of_searches(&self) -> usize {
         // Of the members of the query's object; those of its report, and of the results.

@@ -2,7 +2,7 @@
 
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, Sam};
-use fleetblast_report::output2::{Notation, Output2};
+use fleetblast_report::model::{Notation, Output2};
 use serde::{Deserialize, Serialize};
 
 /// Format of the report (`-outfmt`).

@@ -6,8 +6,8 @@ mod reporter;
 use fleetblast_engine::query::Query;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
+use fleetblast_report::model::Results;
 use fleetblast_report::model::{self, QueryResult, SubjectSource};
-use fleetblast_report::output2::Results;
 use fleetblast_report::{pattern, pieces};
 
 pub use self::reporter::Reporter;

@@ -3,11 +3,10 @@
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_seq::frame::{Frame, Strand};
 
-use super::Output2;
 use super::writer::Writer;
 use crate::error::ReportError;
 use crate::letters::PositivePairs;
-use crate::model::{QueryResult, Setup, SubjectSource};
+use crate::model::{Output2, QueryResult, Setup, SubjectSource};
 use crate::names::SubjectNames;
 use crate::number;
 use crate::pair::AlignmentRows;

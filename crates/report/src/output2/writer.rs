@@ -7,19 +7,11 @@
 use std::fmt::Display;
 
 use crate::error::ReportError;
+use crate::model::Notation;
 use crate::text;
 
 /// Spaces for each level of depth.
 const INDENT: usize = 2;
-
-/// JSON or XML.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notation {
-    /// JSON: names of members have underscores.
-    Json,
-    /// XML: names of elements have hyphens, and the type of an object is an element, too.
-    Xml,
-}
 
 impl Notation {
     /// Number of levels that an object takes as the member of another one.

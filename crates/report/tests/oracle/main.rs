@@ -11,7 +11,7 @@ use fastrand::Rng;
 use fleetblast_oracle::{oracle, sample};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{Format, HitOrder, HspOrder, OutputOptions};
-use fleetblast_report::output2::{Notation, Output2};
+use fleetblast_report::model::{Notation, Output2};
 
 const ALL: &str = "qseqid qgi qacc qaccver qlen sseqid sallseqid sgi sallgi sacc saccver sallacc slen \
     qstart qend sstart send qseq sseq evalue bitscore score length pident nident mismatch positive \

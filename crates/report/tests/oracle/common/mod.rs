@@ -17,11 +17,11 @@ use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::listed_subject;
+use fleetblast_report::model::Results;
 use fleetblast_report::model::{
     DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Setup,
     SubjectSource,
 };
-use fleetblast_report::output2::Results;
 use fleetblast_report::papers::Citations;
 use fleetblast_report::{pieces, sam};
 use fleetblast_seq::id::SeqId;
