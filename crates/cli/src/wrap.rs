@@ -10,7 +10,7 @@ use fleetblast_fleet::config::{Config, Strategy};
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::Error;
 use fleetblast_job::interrupt::DrainSignals;
-use fleetblast_job::plan::{Checkpoint, Destination, Foreign, Join, PLACEHOLDERS};
+use fleetblast_job::plan::{Checkpoint, Destination, Join, PLACEHOLDERS, WrappedJobPlan};
 
 use crate::dbcheck;
 use crate::hint;
@@ -58,16 +58,16 @@ pub fn run(given: &Given, command: &[OsString], refuse: &Refuse) -> Result<(), E
     let options = WrapOptions::new(given);
     let drain = DrainSignals::catch_for(options.checkpoint.is_some());
     let planned = drain.and_then(|drain| Ok((plan(&options, command)?, drain)));
-    let (foreign, drain) = match planned {
+    let (plan, drain) = match planned {
         Ok(planned) => planned,
         Err(error) => return refuse(error),
     };
-    let on_stdout = foreign.out == Destination::Stdout;
+    let on_stdout = plan.out == Destination::Stdout;
     let progress: Arc<dyn Audience> = Arc::new(Progress::new("wrap", options.progress, on_stdout));
-    fleetblast_job::wrap(foreign, drain, &progress)
+    fleetblast_job::wrap(plan, drain, &progress)
 }
 
-fn plan(options: &WrapOptions, command: &[OsString]) -> Result<Foreign, Error> {
+fn plan(options: &WrapOptions, command: &[OsString]) -> Result<WrappedJobPlan, Error> {
     let query = input::source(QUERY.name(), &options.query)?;
     hint::before_reading(QUERY.name(), &options.query, "the queries");
     let records = options.output == Strategy::Records;
@@ -103,7 +103,7 @@ fn plan(options: &WrapOptions, command: &[OsString]) -> Result<Foreign, Error> {
         }
         None => Vec::new(),
     };
-    Ok(Foreign {
+    Ok(WrappedJobPlan {
         command: command.to_vec(),
         join: options.join.map_or_else(|| join_of(command, is_blast), Ok)?,
         query,

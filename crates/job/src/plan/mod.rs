@@ -1,13 +1,13 @@
 //! Plans of jobs, as plain data. Callers, such as the command line, make the plans.
 
 mod defaults;
-mod foreign;
 mod iteration;
 mod metadata;
 mod ranks;
 mod report;
 #[cfg(test)]
 mod tests;
+mod wrapped;
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -27,11 +27,11 @@ use crate::error::Error;
 use crate::threads::Threads;
 
 pub use self::defaults::BLASTP_BATCH;
-pub use self::foreign::{Foreign, Join, PLACEHOLDERS};
 pub use self::iteration::{InitialPssm, Iteration};
 pub use self::metadata::{Link, Metadata, MetadataDestination};
 pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
+pub use self::wrapped::{Join, PLACEHOLDERS, WrappedJobPlan};
 
 /// Source of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,6 @@ mod database_fingerprint;
 mod driver;
 mod ending;
 mod execution;
-mod foreign;
 mod identity;
 mod job;
 mod job_io;
@@ -25,6 +24,7 @@ mod transport;
 mod wire;
 #[cfg(not(feature = "mpi"))]
 mod without_mpi;
+mod wrapped;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -55,7 +55,6 @@ use self::execution::supermaster::SearchSupermaster;
 use self::execution::verification_records::VerificationRecords;
 use self::execution::worker::SearchWorker;
 use self::execution::{MasterExecutor, SupermasterExecutor};
-pub use self::foreign::run as wrap;
 pub use self::identity::regular_file;
 use self::job::RankJob;
 use self::job_io::JobIo;
@@ -70,6 +69,7 @@ use self::supervisor::Supervisor;
 use self::transport::Transport;
 #[cfg(not(feature = "mpi"))]
 pub use self::without_mpi::on_processes;
+pub use self::wrapped::run as wrap;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::interrupt::DrainSignals;

@@ -7,11 +7,11 @@ use fleetblast_fleet::ids::Rank;
 use fleetblast_mpi::{Messenger, World, name_rank};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{BlockCut, ForeignContext, ForeignIo, ForeignJob, check_failed_blocks, preload};
+use super::{BlockCut, WrappedContext, WrappedIo, WrappedJob, check_failed_blocks, preload};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
-use crate::plan::Foreign;
+use crate::plan::WrappedJobPlan;
 use crate::processes::{Processes, Role, agree, gather_hosts, mpi_failure};
 use crate::ranks::checkpoint::CheckpointOptions;
 use crate::ranks::ending::finish_checkpoint;
@@ -25,7 +25,7 @@ use crate::ranks::transport::mpi::MpiTransport;
 /// An error before the job begins, or at the end an error if blocks are missing in the output. An
 /// error in between ends all processes.
 pub fn run(
-    foreign: Foreign,
+    plan: WrappedJobPlan,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
@@ -34,19 +34,19 @@ pub fn run(
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let world = &processes.world;
     let (hosts, rank) = (gather_hosts(world)?, world.rank());
-    processes.require_all(check_same_command(world, &foreign, &hosts))?;
-    let job = ForeignJob::new(foreign, audience);
+    processes.require_all(check_same_command(world, &plan, &hosts))?;
+    let job = WrappedJob::new(plan, audience);
     let is_first_on_host = world.comm().split_by_host().map_err(mpi_failure)?.rank() == 0;
     let loaded = match is_first_on_host {
-        true => preload::preload(&job.foreign.files, &**audience),
+        true => preload::preload(&job.plan.files, &**audience),
         false => Ok(()),
     };
     // No program starts before all hosts have read the database.
     processes.require_all(loaded)?;
-    let cut = processes.require_all(BlockCut::new(&job.foreign, world.size() as u32))?;
+    let cut = processes.require_all(BlockCut::new(&job.plan, world.size() as u32))?;
     let early_end = drain.as_ref().map(DrainSignals::early_end);
     let job_io =
-        if rank == 0 { ForeignIo::open(&job, &cut, early_end.as_deref()) } else { Ok(None) };
+        if rank == 0 { WrappedIo::open(&job, &cut, early_end.as_deref()) } else { Ok(None) };
     let (job_io, checkpoint) = processes.require_all(job_io)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = job_io.as_ref().map(|job_io| path_to_bytes(job_io.output.path()));
@@ -54,11 +54,11 @@ pub fn run(
     let Some(path) = processes.broadcast_from_first(path)?.map(path_from_bytes) else {
         return Ok(());
     };
-    let checkpoint_options = CheckpointOptions::from(&job.foreign);
+    let checkpoint_options = CheckpointOptions::from(&job.plan);
     let checkpoint_state = share_checkpoint(processes, &checkpoint_options, checkpoint.as_ref())?;
     let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream: None };
     let mut job_context =
-        ForeignContext::new(&job, world.size() as u32, cut, path, checkpoint_state);
+        WrappedContext::new(&job, world.size() as u32, cut, path, checkpoint_state);
     job_context.hosts = hosts;
     let messenger = Messenger::new(world.comm()).map_err(mpi_failure)?;
     let mut mpi = MpiTransport::new(messenger, None, None);
@@ -99,9 +99,9 @@ pub fn run(
 }
 
 /// Checks that all ranks have the same command and options as the first rank.
-fn check_same_command(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error> {
+fn check_same_command(world: &World, plan: &WrappedJobPlan, hosts: &[String]) -> Result<(), Error> {
     // Hosts may have the database at different paths, so the paths of files are not compared.
-    let described = format!("{:?}", Foreign { files: Vec::new(), ranks: 1, ..foreign.clone() });
+    let described = format!("{:?}", WrappedJobPlan { files: Vec::new(), ranks: 1, ..plan.clone() });
     let own = xxh3_64(described.as_bytes()).to_ne_bytes();
     let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
     match all.iter().position(|other| *other != all[0]) {

@@ -15,7 +15,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::plan::{Foreign, PLACEHOLDERS};
+use crate::plan::{PLACEHOLDERS, WrappedJobPlan};
 
 /// Path of standard input. A program that opens it reads from the start each time.
 const INPUT: &str = "/dev/fd/0";
@@ -48,13 +48,13 @@ pub enum RunFailure {
 ///
 /// # Errors
 /// See [`RunFailure`].
-pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, RunFailure> {
+pub fn run(plan: &WrappedJobPlan, queries: &[u8], halt: &Halt) -> Result<RunOutput, RunFailure> {
     let never = |error: io::Error| {
         RunFailure::CannotStart(Error::refused("files in memory for the program", &error))
     };
     let input = memory_file(MemfdFlags::CLOEXEC, queries).map_err(never)?;
     let error_output = memory_file(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
-    let writes = foreign.command.iter().any(|word| has_placeholder(word, PLACEHOLDERS[1]));
+    let writes = plan.command.iter().any(|word| has_placeholder(word, PLACEHOLDERS[1]));
     // The program opens the output by its number, so the program must inherit the open file.
     let flags = if writes { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
     let output = memory_file(flags, &[]).map_err(never)?;
@@ -63,13 +63,13 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, 
         let places = [
             (PLACEHOLDERS[0], INPUT.as_bytes()),
             (PLACEHOLDERS[1], numbered.as_bytes()),
-            (PLACEHOLDERS[2], foreign.database.as_bytes()),
+            (PLACEHOLDERS[2], plan.database.as_bytes()),
         ];
         places
             .iter()
             .fold(word.clone(), |word, (place, value)| replace_placeholder(&word, place, value))
     };
-    let words: Vec<OsString> = foreign.command.iter().map(put).collect();
+    let words: Vec<OsString> = plan.command.iter().map(put).collect();
     let (program, arguments) = words.split_first().ok_or_else(|| {
         RunFailure::CannotStart(Error::query_options("there is no program to be run"))
     })?;
@@ -85,12 +85,12 @@ pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<RunOutput, 
             program.to_string_lossy()
         )))
     })?;
-    let ended = await_end(child, foreign.time_limit, halt);
+    let ended = await_end(child, plan.time_limit, halt);
     let error_output = contents(error_output).map_err(never)?;
     match ended.map_err(never)? {
         ProcessEnd::Halted => Err(RunFailure::Halted),
         ProcessEnd::TimedOut => Err(RunFailure::Failed(with_last_words(
-            format!("took longer than {} s", foreign.time_limit.as_secs()),
+            format!("took longer than {} s", plan.time_limit.as_secs()),
             &error_output,
         ))),
         ProcessEnd::Exited(status) if status.success() => {

@@ -36,7 +36,7 @@ impl Join {
 
 /// The plan of a job that runs another program on blocks of queries.
 #[derive(Clone, Debug)]
-pub struct Foreign {
+pub struct WrappedJobPlan {
     /// The program and its arguments, with [`PLACEHOLDERS`].
     pub command: Vec<OsString>,
     /// Rule by which the outputs of blocks are joined.

@@ -11,7 +11,7 @@ use fleetblast_spool::{DatabaseIdentity, Identity, VolumeIdentity};
 
 use crate::error::Error;
 use crate::inputs::digest;
-use crate::plan::Foreign;
+use crate::plan::WrappedJobPlan;
 use crate::ranks::identity::{PROGRAM, digest_rereadable_input};
 
 /// Returns everything known on which the output depends. Programs may read other files, which they
@@ -21,16 +21,16 @@ use crate::ranks::identity::{PROGRAM, digest_rereadable_input};
 /// # Errors
 /// Queries cannot be read again, or have changed.
 pub fn job_identity(
-    foreign: &Foreign,
+    plan: &WrappedJobPlan,
     residues: u64,
     queries: Option<FileVersion>,
 ) -> Result<Identity, Error> {
-    let words: Vec<_> = foreign.command.iter().map(|word| word.to_string_lossy()).collect();
+    let words: Vec<_> = plan.command.iter().map(|word| word.to_string_lossy()).collect();
     let mut options = vec![
         ("the command".to_owned(), words.join(" ")),
-        ("-join".to_owned(), format!("{:?}", foreign.join).to_lowercase()),
+        ("-join".to_owned(), format!("{:?}", plan.join).to_lowercase()),
     ];
-    let program = foreign.command.first().and_then(|program| find_program(program));
+    let program = plan.command.first().and_then(|program| find_program(program));
     if let Some(program) = program {
         options.push(("the program".to_owned(), digest(&program)?.to_string()));
     }
@@ -51,14 +51,14 @@ pub fn job_identity(
         program: "wrap".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: digest(Path::new(PROGRAM))?.to_string(),
-        query: digest_rereadable_input(&foreign.query, "-query", queries)?,
+        query: digest_rereadable_input(&plan.query, "-query", queries)?,
         database: DatabaseIdentity {
-            name: foreign.database.to_string_lossy().into_owned(),
-            volumes: foreign.files.iter().map(volume).collect(),
+            name: plan.database.to_string_lossy().into_owned(),
+            volumes: plan.files.iter().map(volume).collect(),
             ..DatabaseIdentity::default()
         },
         options: options.into_iter().collect(),
-        blocks: format!("{residues} residues or {} queries", foreign.block_queries),
+        blocks: format!("{residues} residues or {} queries", plan.block_queries),
     })
 }
 

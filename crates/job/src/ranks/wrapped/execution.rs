@@ -20,7 +20,7 @@ use super::process::{RunFailure, RunOutput, run};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
-use crate::plan::Foreign;
+use crate::plan::WrappedJobPlan;
 use crate::ranks::execution::report_register::ReportRegister;
 use crate::ranks::execution::shared::{PassKey, WorkerShared, lock, unknown_block};
 use crate::ranks::execution::verification_records::VerificationRecords;
@@ -33,9 +33,9 @@ use crate::trace::{Loaded, Span};
 const ALL: PartitionId = PartitionId(0);
 
 /// Data of a job of another program, equal on all ranks.
-pub struct ForeignJob {
+pub struct WrappedJob {
     /// The command, its queries and its output.
-    pub foreign: Foreign,
+    pub plan: WrappedJobPlan,
     /// Receives warnings and progress.
     pub audience: Arc<dyn Audience>,
     /// Stops work in progress if the job cannot continue.
@@ -45,8 +45,8 @@ pub struct ForeignJob {
 }
 
 /// Executor of the work of the supermaster.
-pub struct ForeignSupermaster<'a> {
-    job: &'a ForeignJob,
+pub struct WrappedSupermaster<'a> {
+    job: &'a WrappedJob,
     blocks: FastaBlocks,
     output: Option<JobOutput>,
     file: SharedOutput,
@@ -62,16 +62,16 @@ pub struct ForeignSupermaster<'a> {
     failure: Option<Error>,
 }
 
-impl<'a> ForeignSupermaster<'a> {
+impl<'a> WrappedSupermaster<'a> {
     /// Creates the executor, which reads `blocks`. The complete output is sent to `publisher`.
     pub fn new(
-        job: &'a ForeignJob,
+        job: &'a WrappedJob,
         blocks: FastaBlocks,
         output: JobOutput,
         publisher: Sender<JobOutput>,
     ) -> Self {
         let file = SharedOutput::new(output.path());
-        ForeignSupermaster {
+        WrappedSupermaster {
             job,
             blocks,
             output: Some(output),
@@ -115,7 +115,7 @@ impl<'a> ForeignSupermaster<'a> {
         }
         if skip {
             if let (true, Some(verification_records)) =
-                (self.job.foreign.join.counts(), &mut self.verification_records)
+                (self.job.plan.join.counts(), &mut self.verification_records)
             {
                 let found: Vec<u64> = verification_records.read(number)?;
                 self.counted.insert(number, found.into_iter().sum());
@@ -162,7 +162,7 @@ impl<'a> ForeignSupermaster<'a> {
     }
 }
 
-impl SupermasterExecutor for ForeignSupermaster<'_> {
+impl SupermasterExecutor for WrappedSupermaster<'_> {
     fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error> {
         match work {
             SupermasterWork::Open => {
@@ -185,18 +185,18 @@ impl SupermasterExecutor for ForeignSupermaster<'_> {
 }
 
 /// Executor of the work of a master.
-pub struct ForeignMaster<'a> {
-    job: &'a ForeignJob,
+pub struct WrappedMaster<'a> {
+    job: &'a WrappedJob,
     register: Option<Arc<Mutex<ReportRegister>>>,
     /// For each block, the number of queries or iterations in its output, and the names of its
     /// queries.
     blocks: HashMap<BlockId, (u64, Vec<Vec<u8>>)>,
 }
 
-impl<'a> ForeignMaster<'a> {
+impl<'a> WrappedMaster<'a> {
     /// Creates the executor of a master. It writes the names of queries to `register`.
-    pub fn new(job: &'a ForeignJob, register: Option<Arc<Mutex<ReportRegister>>>) -> Self {
-        ForeignMaster { job, register, blocks: HashMap::new() }
+    pub fn new(job: &'a WrappedJob, register: Option<Arc<Mutex<ReportRegister>>>) -> Self {
+        WrappedMaster { job, register, blocks: HashMap::new() }
     }
 
     fn lay_out(
@@ -221,7 +221,7 @@ impl<'a> ForeignMaster<'a> {
     }
 }
 
-impl MasterExecutor for ForeignMaster<'_> {
+impl MasterExecutor for WrappedMaster<'_> {
     fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
         match work {
             MasterWork::Prepare { block, queries } => {
@@ -233,7 +233,7 @@ impl MasterExecutor for ForeignMaster<'_> {
                 known.0 = decode(&hits)?;
                 Ok(MasterOutcome::Absorbed { cut: None })
             }
-            MasterWork::Round { block, round: 0, .. } if self.job.foreign.join.counts() => {
+            MasterWork::Round { block, round: 0, .. } if self.job.plan.join.counts() => {
                 let (count, _) = self.blocks.get(&block).ok_or_else(|| unknown_block(block))?;
                 Ok(MasterOutcome::Verify { found: encode(count)? })
             }
@@ -252,17 +252,17 @@ impl MasterExecutor for ForeignMaster<'_> {
 }
 
 /// Executor of the work of a worker.
-pub struct ForeignWorker<'a> {
-    job: &'a ForeignJob,
+pub struct WrappedWorker<'a> {
+    job: &'a WrappedJob,
     shared: Arc<WorkerShared>,
     /// Outputs of the program, until the counts of earlier blocks are known.
     outputs: HashMap<PassKey, (OutputParts, OutputPosition)>,
 }
 
-impl<'a> ForeignWorker<'a> {
+impl<'a> WrappedWorker<'a> {
     /// Creates the executor of a worker. It stores its pieces in `shared`.
-    pub fn new(job: &'a ForeignJob, shared: Arc<WorkerShared>) -> Self {
-        ForeignWorker { job, shared, outputs: HashMap::new() }
+    pub fn new(job: &'a WrappedJob, shared: Arc<WorkerShared>) -> Self {
+        WrappedWorker { job, shared, outputs: HashMap::new() }
     }
 
     fn search(
@@ -289,16 +289,16 @@ impl<'a> ForeignWorker<'a> {
     /// Runs the program on a block, and again if it fails. If all attempts fail, reports that and
     /// returns an empty output.
     fn try_block(&self, number: BlockId, block: &FastaBlock) -> Result<OutputParts, Error> {
-        let ForeignJob { foreign, audience, halt, failed } = self.job;
+        let WrappedJob { plan, audience, halt, failed } = self.job;
         let mut why = String::new();
-        for attempt in 1..=foreign.tries {
-            let cut = match run(foreign, &block.text, halt) {
+        for attempt in 1..=plan.tries {
+            let cut = match run(plan, &block.text, halt) {
                 Ok(RunOutput { output, error_output }) => {
                     let error_output = error_output.trim_ascii_end();
                     if !error_output.is_empty() {
                         audience.print_line(error_output);
                     }
-                    divide_output(foreign.join, output).map_err(|what| format!("wrote {what}"))
+                    divide_output(plan.join, output).map_err(|what| format!("wrote {what}"))
                 }
                 Err(RunFailure::Halted) => return Err(Error::silent(exit::UNKNOWN)),
                 Err(RunFailure::CannotStart(error)) => return Err(error),
@@ -308,7 +308,7 @@ impl<'a> ForeignWorker<'a> {
                 Ok(parts) => return Ok(parts),
                 Err(what) => why = what,
             }
-            if attempt < foreign.tries {
+            if attempt < plan.tries {
                 audience.print_message(&format!(
                     "{}: the program {why}; trying again",
                     block_name(number, block)
@@ -319,7 +319,7 @@ impl<'a> ForeignWorker<'a> {
         audience.print_message(&format!(
             "{} failed, tried {} times: the program {why}",
             block_name(number, block),
-            foreign.tries
+            plan.tries
         ));
         Ok(OutputParts::default())
     }
@@ -332,14 +332,14 @@ impl<'a> ForeignWorker<'a> {
     ) -> Result<WorkerOutcome<Bytes>, Error> {
         let (parts, position) = self.outputs.remove(&pass).ok_or_else(|| unknown_block(pass.0))?;
         let position = OutputPosition { counted: decode(question)?, ..position };
-        let piece = joined_part(self.job.foreign.join, &parts, position);
+        let piece = joined_part(self.job.plan.join, &parts, position);
         let length = piece.len() as u64;
         let kept = self.shared.store_piece((pass.0, pass.1, ALL, 0), piece, budget)?;
         Ok(WorkerOutcome::Answered { reply: encode(&length)?, kept })
     }
 }
 
-impl WorkerExecutor for ForeignWorker<'_> {
+impl WorkerExecutor for WrappedWorker<'_> {
     fn run(
         &mut self,
         work: WorkerWork<Bytes>,

@@ -25,7 +25,7 @@ use fleetblast_mpi::name_rank;
 use fleetblast_spool::Checkpoint;
 
 use self::blocks::{FastaBlocks, count_queries};
-use self::execution::{ForeignJob, ForeignMaster, ForeignSupermaster, ForeignWorker};
+use self::execution::{WrappedJob, WrappedMaster, WrappedSupermaster, WrappedWorker};
 use super::checkpoint::{self, CheckpointOptions, CheckpointState, OpenedCheckpoint};
 use super::driver::{self, HostedRoles, RankEnd};
 use super::ending::{finish_checkpoint, rank_result};
@@ -47,7 +47,7 @@ use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::interrupt::{DrainSignals, EarlyEnd};
 use crate::output::{Output, Unpublished, leave_empty};
-use crate::plan::{Destination, Foreign};
+use crate::plan::{Destination, WrappedJobPlan};
 use crate::threads::pool;
 use crate::trace::Recorder;
 
@@ -68,21 +68,21 @@ const TASKS_PER_RANK: u32 = 4;
 /// # Errors
 /// The error that ends the job early, or at the end an error if blocks are missing in the output.
 pub fn run(
-    foreign: Foreign,
+    plan: WrappedJobPlan,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    let out = foreign.out.clone();
+    let out = plan.out.clone();
     let _last = register_cleanup({
         let out = out.clone();
         move || leave_empty(&out)
     });
     let ended = match fleetblast_mpi::launched().filter(|launch| launch.ranks > 1) {
         #[cfg(feature = "mpi")]
-        Some(_) => processes::run(foreign, drain, audience),
+        Some(_) => processes::run(plan, drain, audience),
         #[cfg(not(feature = "mpi"))]
         Some(launch) => super::without_mpi::refuse(launch),
-        None => on_threads(foreign, drain, audience),
+        None => on_threads(plan, drain, audience),
     };
     ended.inspect_err(|error| {
         audience.abort();
@@ -93,18 +93,18 @@ pub fn run(
 }
 
 fn on_threads(
-    foreign: Foreign,
+    plan: WrappedJobPlan,
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    let ranks = foreign.ranks;
-    preload::preload(&foreign.files, &**audience)?;
-    let job = ForeignJob::new(foreign, audience);
-    let cut = BlockCut::new(&job.foreign, ranks)?;
+    let ranks = plan.ranks;
+    preload::preload(&plan.files, &**audience)?;
+    let job = WrappedJob::new(plan, audience);
+    let cut = BlockCut::new(&job.plan, ranks)?;
     let early_end = drain.as_ref().map(DrainSignals::early_end);
-    let job_io = ForeignIo::open(&job, &cut, early_end.as_deref())?;
+    let job_io = WrappedIo::open(&job, &cut, early_end.as_deref())?;
     let Some((job_io, checkpoint)) = job_io else { return Ok(()) };
-    let checkpoint_options = CheckpointOptions::from(&job.foreign);
+    let checkpoint_options = CheckpointOptions::from(&job.plan);
     let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream: None };
     let checkpoint_state = match &checkpoint {
         Some(checkpoint) => {
@@ -120,7 +120,7 @@ fn on_threads(
         None => None,
     };
     let job_context =
-        ForeignContext::new(&job, ranks, cut, job_io.output.path().to_owned(), checkpoint_state);
+        WrappedContext::new(&job, ranks, cut, job_io.output.path().to_owned(), checkpoint_state);
     let (executor, outputs) = job_io.into_executor(&job);
     let results = run_ranks(
         ranks,
@@ -153,24 +153,24 @@ fn check_failed_blocks(failed: u64) -> Result<(), Error> {
     }
 }
 
-impl ForeignJob {
-    fn new(foreign: Foreign, audience: &Arc<dyn Audience>) -> Self {
+impl WrappedJob {
+    fn new(plan: WrappedJobPlan, audience: &Arc<dyn Audience>) -> Self {
         let (halt, failed) = (Halt::default(), AtomicU64::new(0));
-        ForeignJob { foreign, audience: Arc::clone(audience), halt, failed }
+        WrappedJob { plan, audience: Arc::clone(audience), halt, failed }
     }
 }
 
-impl<'a> From<&'a Foreign> for CheckpointOptions<'a> {
-    fn from(foreign: &'a Foreign) -> Self {
-        let records = match &foreign.out {
+impl<'a> From<&'a WrappedJobPlan> for CheckpointOptions<'a> {
+    fn from(plan: &'a WrappedJobPlan) -> Self {
+        let records = match &plan.out {
             Destination::Records(path) => Some(path.as_path()),
             Destination::Stdout | Destination::File(_) => None,
         };
         CheckpointOptions {
-            checkpoint: foreign.checkpoint.as_ref(),
+            checkpoint: plan.checkpoint.as_ref(),
             records,
-            codec: foreign.codec,
-            verified: foreign.join.counts(),
+            codec: plan.codec,
+            verified: plan.join.counts(),
         }
     }
 }
@@ -185,60 +185,60 @@ struct BlockCut {
 }
 
 impl BlockCut {
-    fn new(foreign: &Foreign, ranks: u32) -> Result<Self, Error> {
-        let total = count_queries(&foreign.query)?;
+    fn new(plan: &WrappedJobPlan, ranks: u32) -> Result<Self, Error> {
+        let total = count_queries(&plan.query)?;
         // A resumed job keeps the size of its blocks.
-        let resumed = foreign.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
+        let resumed = plan.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
         let share = |total: Weight| total.residues / (BLOCKS_PER_RANK * u64::from(ranks));
         let usual = total.map_or(MOST_RESIDUES, share).clamp(1, MOST_RESIDUES);
-        Ok(BlockCut { residues: foreign.block_residues.or(resumed).unwrap_or(usual), total })
+        Ok(BlockCut { residues: plan.block_residues.or(resumed).unwrap_or(usual), total })
     }
 }
 
 /// Input and output of a job: its queries and its report.
-struct ForeignIo {
+struct WrappedIo {
     blocks: FastaBlocks,
     output: JobOutput,
 }
 
-impl ForeignIo {
+impl WrappedIo {
     /// Opens the queries, the output and the checkpoint. Returns `None` if an earlier run has
     /// completed the job. `early_end` removes the unfinished output if a signal arrives before the
     /// job starts.
     fn open(
-        job: &ForeignJob,
+        job: &WrappedJob,
         cut: &BlockCut,
         early_end: Option<&EarlyEnd>,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
-        let ForeignJob { foreign, audience, .. } = job;
+        let WrappedJob { plan, audience, .. } = job;
         audience.begin_search();
-        let blocks = FastaBlocks::open(&foreign.query, cut.residues, foreign.block_queries)?;
+        let blocks = FastaBlocks::open(&plan.query, cut.residues, plan.block_queries)?;
         if audience.is_watching() {
             audience.set_query_count(cut.total.map(|all| all.sequences));
         }
-        let identity = || identity::job_identity(foreign, cut.residues, blocks.version());
-        let checkpoint = match checkpoint::open(&foreign.into(), identity, &**audience)? {
+        let identity = || identity::job_identity(plan, cut.residues, blocks.version());
+        let checkpoint = match checkpoint::open(&plan.into(), identity, &**audience)? {
             OpenedCheckpoint::Nothing => None,
             OpenedCheckpoint::Checkpoint(checkpoint) => Some(checkpoint),
             OpenedCheckpoint::Complete => return Ok(None),
         };
         let output = match checkpoint.as_ref().map(Checkpoint::run) {
-            Some(run) => JobOutput::resumable(&foreign.out, run, early_end)?,
-            None => JobOutput::new(Output::open(&foreign.out)?)?,
+            Some(run) => JobOutput::resumable(&plan.out, run, early_end)?,
+            None => JobOutput::new(Output::open(&plan.out)?)?,
         };
-        Ok(Some((ForeignIo { blocks, output }, checkpoint)))
+        Ok(Some((WrappedIo { blocks, output }, checkpoint)))
     }
 
     /// Returns the executor of the supermaster, and the receiver of the complete output.
-    fn into_executor(self, job: &ForeignJob) -> (ForeignSupermaster<'_>, Receiver<JobOutput>) {
+    fn into_executor(self, job: &WrappedJob) -> (WrappedSupermaster<'_>, Receiver<JobOutput>) {
         let (publisher, outputs) = channel();
-        (ForeignSupermaster::new(job, self.blocks, self.output, publisher), outputs)
+        (WrappedSupermaster::new(job, self.blocks, self.output, publisher), outputs)
     }
 }
 
 /// Everything that all ranks of this process share.
-struct ForeignContext<'a> {
-    job: &'a ForeignJob,
+struct WrappedContext<'a> {
+    job: &'a WrappedJob,
     topology: Arc<Topology>,
     config: Arc<Config>,
     /// Temporary path of the output.
@@ -248,9 +248,9 @@ struct ForeignContext<'a> {
     hosts: Vec<String>,
 }
 
-impl<'a> ForeignContext<'a> {
+impl<'a> WrappedContext<'a> {
     fn new(
-        job: &'a ForeignJob,
+        job: &'a WrappedJob,
         ranks: u32,
         cut: BlockCut,
         path: PathBuf,
@@ -260,7 +260,7 @@ impl<'a> ForeignContext<'a> {
         let groups = ranks.div_ceil(GROUP);
         let shape = Shape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
         let config = Config {
-            verifies_blocks: job.foreign.join.counts(),
+            verifies_blocks: job.plan.join.counts(),
             checkpoint: checkpoint_state
                 .as_ref()
                 .is_some_and(|checkpoint_state| checkpoint_state.durable),
@@ -269,11 +269,11 @@ impl<'a> ForeignContext<'a> {
             // before its turn.
             segment_residues: 1,
             // Each block is one task, and takes only the memory of its text.
-            window: job.foreign.config.window.max(TASKS_PER_RANK * ranks.div_ceil(groups)),
+            window: job.plan.config.window.max(TASKS_PER_RANK * ranks.div_ceil(groups)),
             window_queries: u64::MAX,
-            ..job.foreign.config.clone()
+            ..job.plan.config.clone()
         };
-        ForeignContext {
+        WrappedContext {
             job,
             topology: Arc::new(Topology::new(shape)),
             config: Arc::new(config),
@@ -294,7 +294,7 @@ impl<'a> ForeignContext<'a> {
     fn run(
         &'a self,
         rank: Rank,
-        supermaster: Option<ForeignSupermaster<'a>>,
+        supermaster: Option<WrappedSupermaster<'a>>,
         supervisor: Supervisor<'a>,
         transport: &mut impl Transport,
     ) -> Result<RankEnd, Error> {
@@ -309,7 +309,7 @@ impl<'a> ForeignContext<'a> {
             self.job.halt.set();
             if let Err(error) = self.rank_result(end) {
                 let report =
-                    Unpublished { part: self.path.clone(), out: self.job.foreign.out.clone() };
+                    Unpublished { part: self.path.clone(), out: self.job.plan.out.clone() };
                 supervisor::exit_after_failure(error, report, Arc::clone(&self.job.audience));
             }
         };
@@ -329,14 +329,14 @@ impl<'a> ForeignContext<'a> {
     fn create_roles(
         &'a self,
         rank: Rank,
-        supermaster: Option<ForeignSupermaster<'a>>,
+        supermaster: Option<WrappedSupermaster<'a>>,
         register: Option<&SharedRegister>,
     ) -> Result<HostedRoles<'a>, Error> {
         let job = self.job;
         let (mut supermaster, mut earlier) = (supermaster, BTreeMap::new());
         if let (Some(executor), Some(checkpoint_state)) = (&mut supermaster, &self.checkpoint_state)
         {
-            let verified = job.foreign.join.counts();
+            let verified = job.plan.join.counts();
             let verification_records = (verified && checkpoint_state.durable)
                 .then(|| VerificationRecords::new(checkpoint_state, self.topology.ranks));
             executor.set_records(register, verification_records.transpose()?);
@@ -352,7 +352,7 @@ impl<'a> ForeignContext<'a> {
                 .transpose()?;
             let store = PieceStore::new(self.path.parent().unwrap_or(Path::new(".")));
             let shared = Arc::new(WorkerShared::new(store, records, SharedOutput::new(&self.path)));
-            let executor = Box::new(ForeignWorker::new(job, Arc::clone(&shared))) as Box<_>;
+            let executor = Box::new(WrappedWorker::new(job, Arc::clone(&shared))) as Box<_>;
             Ok::<_, Error>((worker, executor, shared, pool(1)?))
         });
         Ok(HostedRoles {
@@ -360,7 +360,7 @@ impl<'a> ForeignContext<'a> {
                 .map(|executor| Box::new(executor) as Box<dyn SupermasterExecutor>),
             earlier,
             master: master.map(|id| {
-                let executor = ForeignMaster::new(job, register.cloned());
+                let executor = WrappedMaster::new(job, register.cloned());
                 (GroupId(id as u32), Box::new(executor) as Box<dyn MasterExecutor>)
             }),
             worker: worker.transpose()?,
