@@ -371,7 +371,7 @@ fn search(
             let to_stdout = storage.out == Destination::Stdout;
             let progress: Arc<dyn Audience> =
                 Arc::new(Progress::new(program.spec().name, when, to_stdout));
-            return fleetblast_job::sites::report(&storage, &progress);
+            return fleetblast_job::sites::run_io_ranks(&storage, &progress);
         }
         Ok(place) => place,
         Err(error) => return refuse(error),

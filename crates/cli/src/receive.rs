@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::metadata::{Reception, receive};
+use fleetblast_job::metadata::{ReceiveRequest, receive};
 use fleetblast_job::plan::Destination;
 
 use crate::expand;
@@ -75,7 +75,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     if let Destination::File(report) = &out {
         note_earlier_report(report, &spool);
     }
-    let reception = Reception { link: link(&typed.link)?, spool, keep, threads, memory };
+    let reception = ReceiveRequest { link: link(&typed.link)?, spool, keep, threads, memory };
     let progress = Progress::new("receive", ProgressMode::Auto, out == Destination::Stdout);
     let audience: Arc<dyn Audience> = Arc::new(progress);
     let made = receive(&reception, &audience, |opened| {

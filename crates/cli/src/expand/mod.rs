@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::metadata::{self, Expansion, OpenedMetadata, expand};
+use fleetblast_job::metadata::{self, ExpandRequest, OpenedMetadata, expand};
 use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::sites::{self, IoSitePlan};
 use fleetblast_job::threads::Threads;
@@ -147,7 +147,7 @@ pub fn make(
         let what = "-query with formats 15 and 16, whose objects are joined";
         return Err(Error::unsupported("expand", what));
     }
-    expand(Expansion { opened, plan, out, threads: threads.count, wanted }, audience)
+    expand(ExpandRequest { opened, plan, out, threads: threads.count, wanted }, audience)
 }
 
 /// Returns whether the report is JSON or XML2. Then no query can be left out: the text of a query

@@ -115,7 +115,7 @@ impl<'a> ResultSink<'a> {
     pub fn verify(&self) {
         match &self.kind {
             SinkKind::Report(_) | SinkKind::Visitor(_) => {}
-            SinkKind::Metadata(writer) => writer.verify(),
+            SinkKind::Metadata(writer) => writer.confirm_same_search(),
         }
     }
 

@@ -13,7 +13,7 @@ use fleetblast_metadata::{Encoding, EncodingChoice, subjects};
 use rayon::prelude::*;
 
 use super::encoder::{MetadataEncoder, SearchedBlock, encode_block};
-use super::sink::amount;
+use super::sink::format_byte_count;
 use super::writer::Parts;
 use crate::audience::SilentAudience;
 use crate::cost::{ChoiceConditions, Cost, ENCODINGS, choose_encoding};
@@ -166,7 +166,7 @@ impl Estimate {
         [encode_seconds, bytes, report_seconds]: [f64; 3],
     ) -> fmt::Result {
         let seconds = |seconds: f64| format!("{seconds:.2} s");
-        write!(f, "  {name:<26}{:>12}", amount(bytes as u64))?;
+        write!(f, "  {name:<26}{:>12}", format_byte_count(bytes as u64))?;
         write!(f, "{:>12}{:>12}", seconds(encode_seconds), seconds(report_seconds))?;
         let jobs = LINKS
             .map(|link| seconds(self.job_seconds([encode_seconds, bytes, report_seconds], link)));

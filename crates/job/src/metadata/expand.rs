@@ -6,7 +6,7 @@ use fleetblast_metadata::{Block, MetadataError};
 
 use super::maker::ReportMaker;
 use super::site::open_site;
-use super::source::{OpenedMetadata, fault};
+use super::source::{OpenedMetadata, metadata_error};
 use super::wanted::WantedQueries;
 use crate::audience::Audience;
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::plan::{Destination, Plan};
 use crate::threads::pool;
 
 /// Metadata to expand into a report, with the options for the report.
-pub struct Expansion {
+pub struct ExpandRequest {
     /// The metadata.
     pub opened: OpenedMetadata,
     /// The plan of the search, with the report options of this site. `None` if the metadata contain
@@ -35,13 +35,13 @@ pub struct Expansion {
 /// Another database than the one that was searched, damaged metadata, or a report that cannot be
 /// made: then no report is written. Truncated metadata are an error, too, but the report of their
 /// whole blocks is written if it has any of the wanted queries.
-pub fn expand(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
+pub fn expand(expansion: ExpandRequest, audience: &dyn Audience) -> Result<(), Error> {
     let made = pool(expansion.threads)?.install(|| expand_in_pool(expansion, audience));
     made.inspect_err(|_| audience.abort())
 }
 
-fn expand_in_pool(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
-    let Expansion { mut opened, plan, out, wanted, .. } = expansion;
+fn expand_in_pool(expansion: ExpandRequest, audience: &dyn Audience) -> Result<(), Error> {
+    let ExpandRequest { mut opened, plan, out, wanted, .. } = expansion;
     let (wanted, encodings, begun) = (WantedQueries::new(wanted), opened.header.encodings, false);
     let Some(plan) = plan else {
         let output = Output::open(&out)?;
@@ -68,7 +68,7 @@ fn report_all_blocks(
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     let path = opened.path.clone();
-    let broken = |error: &MetadataError| fault(&path, error);
+    let broken = |error: &MetadataError| metadata_error(&path, error);
     let end = loop {
         let record = match opened.next_record() {
             Ok(record) => record,
@@ -77,7 +77,7 @@ fn report_all_blocks(
         };
         if record.kind == RecordKind::End {
             let end = End::decode(&record).map_err(|error| broken(&error))?;
-            if maker.has_other_count(&end, opened.header.program == "psiblast") {
+            if maker.count_differs(&end, opened.header.program == "psiblast") {
                 let what = "its end counts other reports of queries than there are";
                 return Err(broken(&MetadataError::Damaged { offset: record.offset, what }));
             }
@@ -98,7 +98,7 @@ fn report_all_blocks(
         (Err(error), missing) => (broken(&error), missing),
     };
     let Error { mut message, .. } = error;
-    if maker.wanted.has_some() {
+    if maker.wanted.has_met_any() {
         finish(maker, None, audience)?;
         message += "; the report ends with the last whole block of queries";
     }

@@ -70,7 +70,7 @@ impl<P: Pages> ReportMaker<'_, P> {
         let batches = batches.iter().map(|&count| count as usize).collect();
         let mut block = PreparedBlock { records, prepared, batches, failure: None };
         audience.open_block(0, block.prepared.len() as u64);
-        let mut hits = site.hits(&block, &results, to_error)?;
+        let mut hits = site.reproduce_hits(&block, &results, to_error)?;
         let mut searched = if searched.is_empty() { block.searched() } else { searched };
         if wanted.contains(&false) {
             keep(&mut block.records, &wanted);
@@ -148,7 +148,7 @@ impl<P: Pages> ReportMaker<'_, P> {
     /// made. `iterations` says that iterations are counted, not queries. Nothing is compared if
     /// only some queries are wanted. If the metadata contain the report itself, the end record is
     /// compared with its own number of queries, unless iterations are counted.
-    pub fn has_other_count(&self, end: &End, iterations: bool) -> bool {
+    pub fn count_differs(&self, end: &End, iterations: bool) -> bool {
         if self.encodings == EncodingChoice::Only(Encoding::Report) {
             return !iterations && end.counted != end.queries;
         }

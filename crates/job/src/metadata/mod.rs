@@ -25,17 +25,17 @@ pub(crate) use self::encoder::{
     MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, memory_error,
 };
 pub(crate) use self::estimate::Estimate;
-pub use self::expand::{Expansion, expand};
+pub use self::expand::{ExpandRequest, expand};
 pub(crate) use self::iterations::encode_iterations;
 pub(crate) use self::maker::ReportMaker;
 pub(crate) use self::queries::encode_query;
-pub use self::receive::{Reception, receive};
+pub use self::receive::{ReceiveRequest, receive};
 pub(crate) use self::resume::{ResumeVerifier, other_queries};
 pub(crate) use self::sink::MetadataSink;
 pub use self::sink::Resumed;
 pub(crate) use self::site::{IoSite, open_site};
 #[cfg(feature = "mpi")]
-pub(crate) use self::source::fault;
+pub(crate) use self::source::metadata_error;
 pub use self::source::{OpenedMetadata, record_memory};
 
 pub(crate) use self::wanted::WantedQueries;

@@ -11,7 +11,7 @@ use fleetblast_link::sink::{ReceiveEvent, ReceiveObserver};
 use fleetblast_link::{Key, LinkError};
 
 use super::growth::GrowingFile;
-use super::sink::{amount, link_error};
+use super::sink::{format_byte_count, link_error};
 use super::source::OpenedMetadata;
 use super::spool::Spool;
 use crate::audience::Audience;
@@ -24,7 +24,7 @@ const MAX_REPORTED: u32 = 20;
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Options of a receiver.
-pub struct Reception {
+pub struct ReceiveRequest {
     /// The address at which to listen, and the known peers.
     pub link: Link,
     /// The file in which metadata are kept until the report is complete.
@@ -43,11 +43,11 @@ pub struct Reception {
 /// An error of `make`; a link or a sender that fails. The metadata are kept, and the next run
 /// resumes them.
 pub fn receive(
-    reception: &Reception,
+    reception: &ReceiveRequest,
     audience: &Arc<dyn Audience>,
     make: impl FnOnce(OpenedMetadata) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let Reception { link, spool: path, keep, threads, memory } = reception;
+    let ReceiveRequest { link, spool: path, keep, threads, memory } = reception;
     let key = Key::read(&link.key).map_err(|error| link_error(&error))?;
     let listener = Listener::bind(&link.address, &key, &link.peers, link.patience());
     let listener = listener.map_err(|error| link_error(&error))?;
@@ -59,7 +59,7 @@ pub fn receive(
     let address = listener.address().map_err(|error| link_error(&error))?;
     audience
         .print_message(&format!("Listening at {address}; the key here is {}", key.fingerprint()));
-    if spool.is_old() {
+    if spool.is_complete_from_earlier_run() {
         audience.print_message(&format!(
             "{} holds all metadata of a search: its report is made when the search comes, or soon \
              without it",
@@ -177,7 +177,7 @@ fn observer(audience: &Arc<dyn Audience>) -> ReceiveObserver {
              of these",
         ),
         ReceiveEvent::Progress(bytes) => {
-            audience.show_note(format!(", {} of metadata came", amount(bytes)));
+            audience.show_note(format!(", {} of metadata came", format_byte_count(bytes)));
         }
     })
 }

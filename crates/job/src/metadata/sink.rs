@@ -190,7 +190,7 @@ impl MetadataSink {
 
     /// Records that the metadata at the I/O site belong to this search. Until then, an error of
     /// this search does not end the I/O site, which waits for the search whose metadata it holds.
-    pub fn verify(&self) {
+    pub fn confirm_same_search(&self) {
         if let SinkKind::Link(LinkSink { sender, .. }) = &self.kind {
             sender.verify();
         }
@@ -256,15 +256,15 @@ fn connect(
         SendEvent::Reconnected => audience.warn("There is a connection again"),
         SendEvent::Progress { confirmed, waiting } => audience.show_note(format!(
             ", {} at the other site, {} on their way",
-            amount(confirmed),
-            amount(waiting)
+            format_byte_count(confirmed),
+            format_byte_count(waiting)
         )),
     });
     Opening::connect(target, observer).map_err(|error| link_error(&error))
 }
 
 /// Formats a number of bytes for people.
-pub fn amount(bytes: u64) -> String {
+pub fn format_byte_count(bytes: u64) -> String {
     match bytes {
         0..10_000 => format!("{bytes} B"),
         10_000..10_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),

@@ -124,7 +124,7 @@ impl IoSite<'_> {
     ///
     /// # Errors
     /// Results that cannot be decoded, or hits that differ at this site, converted by `to_error`.
-    pub fn hits(
+    pub fn reproduce_hits(
         &mut self,
         block: &PreparedBlock,
         results: &BlockResults,

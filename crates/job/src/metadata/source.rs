@@ -60,7 +60,7 @@ impl OpenedMetadata {
             header.verify_memory(memory)?;
             Ok((Header::decode(&header)?, records))
         };
-        let (header, records) = read().map_err(|error| fault(&path, &error))?;
+        let (header, records) = read().map_err(|error| metadata_error(&path, &error))?;
         Ok(OpenedMetadata { path, header, records, order: RecordOrder::default(), memory })
     }
 
@@ -89,7 +89,7 @@ pub fn record_memory(wished: Option<u64>) -> u64 {
 }
 
 /// Converts an error of the metadata in the file `path`, and adds advice.
-pub fn fault(path: &Path, error: &MetadataError) -> Error {
+pub fn metadata_error(path: &Path, error: &MetadataError) -> Error {
     let advice = match error {
         MetadataError::Damaged { .. }
         | MetadataError::Order { .. }

@@ -14,7 +14,7 @@ use fleetblast_metadata::follow::MetadataVerifier;
 use fleetblast_spool as spool;
 
 use super::growth::FileGrowth;
-use super::source::fault;
+use super::source::metadata_error;
 use crate::error::{Error, exit};
 
 /// Bytes read at a time.
@@ -80,7 +80,7 @@ impl Spool {
                     | MetadataError::Order { .. }
                     | MetadataError::Counts { .. }),
                 ) => break Some(error),
-                Err(error) => return Err(fault(path, &error)),
+                Err(error) => return Err(metadata_error(path, &error)),
             }
         };
         let message = damage.map(|error| {
@@ -103,7 +103,7 @@ impl Spool {
     }
 
     /// Returns whether all metadata arrived in an earlier run.
-    pub fn is_old(&self) -> bool {
+    pub fn is_complete_from_earlier_run(&self) -> bool {
         self.is_old
     }
 

@@ -28,7 +28,7 @@ impl WantedQueries {
     }
 
     /// Returns whether any wanted query was met. Always true if all queries are wanted.
-    pub fn has_some(&self) -> bool {
+    pub fn has_met_any(&self) -> bool {
         self.0.is_empty() || self.0.iter().any(|(_, met)| *met)
     }
 

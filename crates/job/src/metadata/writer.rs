@@ -110,7 +110,7 @@ impl<'a> MetadataWriter<'a> {
             // them again.
             let mut again = ResumeVerifier::new(held, metadata.encodings)?;
             match again.is_last(RecordKind::Header, &header)? {
-                true => sink.verify(),
+                true => sink.confirm_same_search(),
                 false => verifier = Some(again),
             }
         }
@@ -143,8 +143,8 @@ impl<'a> MetadataWriter<'a> {
     }
 
     /// Records that the metadata at the I/O site belong to this search.
-    pub fn verify(&self) {
-        self.sink.verify();
+    pub fn confirm_same_search(&self) {
+        self.sink.confirm_same_search();
     }
 
     /// Writes the start of the report, if the metadata are to contain the whole report. Otherwise
@@ -289,7 +289,7 @@ impl<'a> MetadataWriter<'a> {
     fn send_record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
         let Some(verifier) = &mut self.verifier else { return self.sink.send_record(kind, body) };
         if verifier.is_last(kind, body)? {
-            self.sink.verify();
+            self.sink.confirm_same_search();
             self.verifier = None;
         }
         Ok(())

@@ -55,7 +55,7 @@ pub struct CheckpointState {
     /// disk.
     pub durable: bool,
     /// Whether the report consists of the records, which stay in the directory.
-    pub stays: bool,
+    pub records_are_report: bool,
 }
 
 /// The result of opening a checkpoint.
@@ -181,9 +181,9 @@ impl CheckpointState {
         for place in scans.iter().flat_map(|scan| &scan.places) {
             earlier.add(&run, *place).map_err(|error| checkpoint_error(&error))?;
         }
-        let (durable, stays) =
+        let (durable, records_are_report) =
             (checkpoint_options.checkpoint.is_some(), checkpoint_options.records.is_some());
-        Ok(CheckpointState { run, earlier: Arc::new(earlier), durable, stays })
+        Ok(CheckpointState { run, earlier: Arc::new(earlier), durable, records_are_report })
     }
 
     /// Creates the state, and reports to the audience where the job continues.
@@ -209,7 +209,7 @@ impl CheckpointState {
         let has = |kind: Kind, key: &Key| self.earlier.cover(Key { kind, ..*key }).is_some();
         let results = self.earlier.complete().filter(|(key, _)| key.kind == Kind::RESULT);
         let results = results.filter(|(key, _)| !verified || has(Kind::COUNTS, key));
-        let results = results.filter(|(key, _)| !self.stays || has(Kind::NAMES, key));
+        let results = results.filter(|(key, _)| !self.records_are_report || has(Kind::NAMES, key));
         let block = |(key, size): (Key, u64)| {
             u32::try_from(key.block).ok().map(|block| (BlockId(block), size))
         };

@@ -26,7 +26,7 @@ use fleetblast_fleet::worker::Worker;
 
 use self::clock::Clock;
 use self::roles::{MasterEvent, SupermasterEvent, WorkerEvent};
-use super::execution::lanes::{self, MasterTask, WorkerTask};
+use super::execution::lanes::{self, MasterRequest, WorkerRequest};
 use super::execution::shared::WorkerShared;
 use super::execution::{MasterExecutor, SupermasterExecutor, WorkerExecutor};
 use super::progress::{GroupProgress, ProgressTally};
@@ -88,8 +88,8 @@ struct Driver<'a, T> {
     /// Messages between roles of this rank, each with the receipt that its sender waits for.
     local: VecDeque<(Envelope, Option<Receipt>)>,
     supermaster: Option<RoleSlot<Supermaster<Bytes>, SupermasterTask>>,
-    master: Option<(GroupId, RoleSlot<Master<Bytes>, MasterTask>)>,
-    worker: Option<(WorkerId, RoleSlot<Worker<Bytes>, WorkerTask>)>,
+    master: Option<(GroupId, RoleSlot<Master<Bytes>, MasterRequest>)>,
+    worker: Option<(WorkerId, RoleSlot<Worker<Bytes>, WorkerRequest>)>,
     output_thread: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
     shared: Option<Arc<WorkerShared>>,
     recorder: Recorder,
@@ -154,7 +154,7 @@ pub fn run<T: Transport>(
             driver.output_thread = Some(lanes::spawn_output(
                 scope,
                 Arc::clone(&shared),
-                driver.transport.writer(),
+                driver.transport.bytes_sender(),
                 recorder.clone(),
                 done.clone(),
             ));

@@ -12,7 +12,7 @@ use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
 use super::metadata_stream::StreamObserver;
-use super::wire::{self, BatchGrouping, PositionScores};
+use super::wire::{self, BatchGrouping, PssmQuery};
 use crate::audience::Audience;
 use crate::cost::LinkStatistics;
 use crate::error::Error;
@@ -110,7 +110,7 @@ impl<'a> RankJob<'a> {
     }
 
     /// Returns whether this site makes the report, to write it or to send it as metadata.
-    pub fn makes_report(&self) -> bool {
+    pub fn formats_report(&self) -> bool {
         self.plan
             .metadata
             .as_ref()
@@ -146,14 +146,14 @@ impl<'a> RankJob<'a> {
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let prepare = |record: &QueryRecord| record.prepare(&self.engine);
         let prepared: Vec<Query> = records.par_iter().map(prepare).collect();
-        let findings = prepared.iter().map(Query::findings).collect();
+        let preparations = prepared.iter().map(Query::findings).collect();
         let lengths: Vec<usize> = batches.iter().map(|&count| count as usize).collect();
         let searched = queries::batch_searched(&prepared, &lengths, Query::is_searchable).collect();
         let grouping = self.engine.grouping(&prepared, &lengths);
-        let queries = records.into_iter().map(wire::RawQuery::from).collect();
+        let queries = records.into_iter().map(wire::WireQuery::from).collect();
         let batch_grouping = Some(BatchGrouping { grouping, searched });
-        let position_scores = Vec::new();
-        wire::QueryBlock { queries, findings, batches, batch_grouping, position_scores, link }
+        let pssm_queries = Vec::new();
+        wire::QueryBlock { queries, preparations, batches, batch_grouping, pssm_queries, link }
             .encode()
     }
 
@@ -168,17 +168,17 @@ impl<'a> RankJob<'a> {
         queries: &[(&QueryRecord, &Query)],
     ) -> Result<wire::Bytes, Error> {
         let prepared: Vec<Query> = queries.iter().map(|(_, query)| (*query).clone()).collect();
-        let position_scores: Vec<PositionScores> =
-            prepared.iter().filter_map(PositionScores::from_query).collect();
+        let pssm_queries: Vec<PssmQuery> =
+            prepared.iter().filter_map(PssmQuery::from_query).collect();
         let grouping =
-            rules.engine(!position_scores.is_empty()).grouping(&prepared, &vec![1; prepared.len()]);
+            rules.engine(!pssm_queries.is_empty()).grouping(&prepared, &vec![1; prepared.len()]);
         let searched = prepared.iter().map(Query::is_searchable).collect();
         wire::QueryBlock {
             queries: queries.iter().map(|(record, _)| (*record).clone().into()).collect(),
-            findings: prepared.iter().map(Query::findings).collect(),
+            preparations: prepared.iter().map(Query::findings).collect(),
             batches: vec![1; prepared.len()],
             batch_grouping: Some(BatchGrouping { grouping, searched }),
-            position_scores,
+            pssm_queries,
             link: None,
         }
         .encode()
@@ -202,7 +202,7 @@ impl<'a> RankJob<'a> {
     /// # Errors
     /// The bytes are not an encoded block, or its queries were not prepared.
     pub fn decode_block(&self, bytes: &wire::Bytes) -> Result<PreparedBlock, Error> {
-        let wire::QueryBlock { queries, findings, batches, batch_grouping, position_scores, link } =
+        let wire::QueryBlock { queries, preparations, batches, batch_grouping, pssm_queries, link } =
             wire::QueryBlock::decode(bytes)?;
         let batch_grouping = batch_grouping.ok_or_else(|| Error::engine(UNPREPARED))?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
@@ -211,12 +211,12 @@ impl<'a> RankJob<'a> {
             record.prepare_from_findings(&self.engine, findings)
         };
         let prepared: Vec<Query> = match &self.pssm_engine {
-            Some(pssm_engine) if !position_scores.is_empty() => position_scores
+            Some(pssm_engine) if !pssm_queries.is_empty() => pssm_queries
                 .into_iter()
-                .zip(findings)
+                .zip(preparations)
                 .map(|(it, known)| it.into_query(pssm_engine, known))
                 .collect(),
-            _ => records.iter().zip(findings).map(prepare).collect(),
+            _ => records.iter().zip(preparations).map(prepare).collect(),
         };
         let mut reported = if self.pssm_engine.is_some() { prepared.clone() } else { Vec::new() };
         reported.iter_mut().for_each(hide_masks);

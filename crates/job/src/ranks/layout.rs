@@ -27,7 +27,7 @@ use crate::threads::pool;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankResources {
     /// Number of ranks in the job.
-    pub all: u32,
+    pub rank_count: u32,
     /// Largest number of ranks on a host.
     pub per_host: u32,
     /// Number of hosts.
@@ -36,7 +36,7 @@ pub struct RankResources {
     /// memory.
     pub memory: Option<u64>,
     /// Whether some host reads the database over a network.
-    pub remote: bool,
+    pub reads_over_network: bool,
 }
 
 impl RankResources {
@@ -45,7 +45,13 @@ impl RankResources {
     pub fn in_one_process(plan: &Plan, ranks: u32) -> Self {
         let hosts = if plan.load.memory_limit.is_some() { ranks } else { 1 };
         let memory = memory_per_rank(ranks);
-        RankResources { all: ranks, per_host: ranks, hosts, memory, remote: false }
+        RankResources {
+            rank_count: ranks,
+            per_host: ranks,
+            hosts,
+            memory,
+            reads_over_network: false,
+        }
     }
 
     /// Returns whether the ranks load the database together, by broadcast. By default they do if
@@ -54,7 +60,7 @@ impl RankResources {
     /// the whole database.
     fn uses_broadcast(&self, wish: Option<LoadMethod>, queries: Option<Weight>) -> bool {
         let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
-        let several_read = self.hosts > 1 && self.remote && !single;
+        let several_read = self.hosts > 1 && self.reads_over_network && !single;
         wish.map_or(several_read, |method| method == LoadMethod::Broadcast)
     }
 }
@@ -108,7 +114,7 @@ pub fn plan_layout(
         plan.block_residues(most_block_residues, target.searched.residue_count());
     let user_settings = UserSettings { block_residues: wished.block_residues.or(kept), ..wished };
     let mut request = Request {
-        ranks: ranks.all,
+        ranks: ranks.rank_count,
         ranks_per_host: ranks.per_host,
         hosts: ranks.hosts,
         broadcast,
@@ -182,8 +188,13 @@ mod tests {
 
     #[test]
     fn ranks_load_together_instead_of_reading_over_a_network_several_times() {
-        let ranks =
-            |hosts, remote| RankResources { all: 8, per_host: 4, hosts, memory: None, remote };
+        let ranks = |hosts, reads_over_network| RankResources {
+            rank_count: 8,
+            per_host: 4,
+            hosts,
+            memory: None,
+            reads_over_network,
+        };
         let of = |residues: u64| Some(Weight { sequences: 1, residues });
         for queries in [None, of(2 * BLOCK_RESIDUES)] {
             assert!(ranks(2, true).uses_broadcast(None, queries));

@@ -225,7 +225,7 @@ impl RecordReader {
         self.offset += head.record_bytes();
         if let Some(verifier) = &mut self.verifier {
             if verifier.is_last(head.kind, &body)? {
-                sink.verify();
+                sink.confirm_same_search();
                 self.verifier = None;
             }
             return Ok(());

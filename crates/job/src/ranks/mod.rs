@@ -96,7 +96,7 @@ pub fn on_threads(
     let start = Instant::now();
     check_rank_count(ranks, plan.fleet.dry_run)?;
     let all = RankResources::in_one_process(&plan, ranks);
-    let threads = plan.threads.for_ranks_inside((all.all / all.hosts) as usize);
+    let threads = plan.threads.for_ranks_inside((all.rank_count / all.hosts) as usize);
     let plan = &plan.with_threads(threads);
     limits::check_supported(plan)?;
     let target = SubjectDatabase::open(plan, &**audience)?;

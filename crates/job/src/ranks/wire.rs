@@ -101,30 +101,30 @@ fn undecodable(error: &dyn fmt::Display) -> Error {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct QueryBlock {
     /// The queries in the order of the input.
-    pub queries: Vec<RawQuery>,
+    pub queries: Vec<WireQuery>,
     /// The preparation of each query, so that ranks need not compute masks and statistics again.
     /// Empty before a rank has prepared the queries.
-    pub findings: Vec<Findings>,
+    pub preparations: Vec<Findings>,
     /// Number of consecutive queries in each batch of BLAST+.
     pub batches: Vec<u32>,
     /// How the queries are searched; `None` before a rank has prepared them.
     pub batch_grouping: Option<BatchGrouping>,
     /// PSSM and masks of each query; empty if the queries have no PSSM.
-    pub position_scores: Vec<PositionScores>,
+    pub pssm_queries: Vec<PssmQuery>,
     /// The link to the I/O site, as measured when the queries were read.
     pub link: Option<LinkStatistics>,
 }
 
 /// The PSSM of a query, and its masks. The masks may differ from those of the query as read.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct PositionScores {
+pub struct PssmQuery {
     /// Letters before this iteration masks them. Earlier iterations may have masked some already.
     unmasked: Vec<u8>,
     lower_case: Vec<std::ops::Range<u32>>,
     pssm: Pssm,
 }
 
-impl PositionScores {
+impl PssmQuery {
     /// Returns PSSM and masks of a query; `None` if the query has no PSSM. Omits the statistics of
     /// columns, which a search does not need.
     pub fn from_query(query: &Prepared) -> Option<Self> {
@@ -132,12 +132,12 @@ impl PositionScores {
         let (unmasked, lower_case) = (context.unmasked.to_vec(), context.lower_case.clone());
         let Pssm { query, scores, frequencies, ungapped, gapped, .. } = Pssm::clone(pssm);
         let pssm = Pssm { query, scores, frequencies, ungapped, gapped, observed: None };
-        Some(PositionScores { unmasked, lower_case, pssm })
+        Some(PssmQuery { unmasked, lower_case, pssm })
     }
 
     /// Restores the query from `findings`, its preparation.
     pub fn into_query(self, engine: &Search, findings: Findings) -> Prepared {
-        let PositionScores { unmasked, lower_case, pssm } = self;
+        let PssmQuery { unmasked, lower_case, pssm } = self;
         let input = QueryInput { letters: unmasked, lower_case, ..QueryInput::default() };
         engine.query_from_findings(&input, findings).with_pssm(Arc::new(pssm))
     }
@@ -159,7 +159,7 @@ pub struct ExtensionStatistics {
     pub extensions: Vec<u64>,
     /// Whether an extension reached letters of neighbouring queries that the grouping did not
     /// include.
-    pub strayed: bool,
+    pub reached_unknown_letters: bool,
 }
 
 /// The outcome of a block's iterations, for the supermaster: data to print and to store.
@@ -195,7 +195,7 @@ pub enum Verification {
 
 /// A query as read, like [`QueryRecord`]. Its warnings from reading were already printed.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct RawQuery {
+pub struct WireQuery {
     title: Vec<u8>,
     ids: Vec<SeqId>,
     residues: Vec<u8>,
@@ -208,12 +208,12 @@ pub struct RawQuery {
     messages: Vec<String>,
 }
 
-impl From<QueryRecord> for RawQuery {
+impl From<QueryRecord> for WireQuery {
     fn from(record: QueryRecord) -> Self {
         let QueryRecord { record, number, unnamed, pssm_name, range, repeats, messages } = record;
         let Record { title, ids, residues, lower_case, .. } = record;
         let (number, unnamed) = (number as u64, unnamed as u64);
-        RawQuery {
+        WireQuery {
             title,
             ids,
             residues,
@@ -228,9 +228,9 @@ impl From<QueryRecord> for RawQuery {
     }
 }
 
-impl From<RawQuery> for QueryRecord {
-    fn from(query: RawQuery) -> Self {
-        let RawQuery {
+impl From<WireQuery> for QueryRecord {
+    fn from(query: WireQuery) -> Self {
+        let WireQuery {
             title,
             ids,
             residues,
@@ -280,12 +280,12 @@ pub enum Question {
         /// The subjects.
         chosen: Vec<ReportedHit>,
         /// Whether to return the rows of the description table, too.
-        described: bool,
+        wants_description_rows: bool,
     },
     /// Return all alignments of these subjects. The master formats or encodes them.
     SendAlignments(Vec<ReportedHit>),
     /// Return these alignments with the aligned letters of the subjects, from which a PSSM is made.
-    SendMatrixRows(Vec<ReportedHit>),
+    SendAlignedLetters(Vec<ReportedHit>),
 }
 
 /// A preliminary hit to be aligned.
@@ -329,11 +329,11 @@ pub enum Answer {
         sizes: Vec<u64>,
     },
     /// Answers [`Question::Format`] in SAM: the lines of each subject. Each line is a piece.
-    Lines(Vec<Vec<Line>>),
+    Lines(Vec<Vec<SamLine>>),
     /// Answers [`Question::SendAlignments`].
     Alignments(Vec<SubjectHit>),
-    /// Answers [`Question::SendMatrixRows`].
-    MatrixRows(Vec<AlignedLetters>),
+    /// Answers [`Question::SendAlignedLetters`].
+    AlignedLetters(Vec<AlignedLetters>),
 }
 
 /// The alignments of a subject, each with the aligned letters of the subject.
@@ -341,7 +341,7 @@ pub type AlignedLetters = Vec<(Alignment, Vec<u8>)>;
 
 /// A formatted line of a SAM report, which the worker has stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Line {
+pub struct SamLine {
     /// Key by which the lines of a query are sorted.
     pub key: SamSortKey,
     /// Length in bytes.
@@ -373,13 +373,13 @@ mod tests {
             repeats: repeats.clone(),
             messages,
         };
-        let findings = Vec::new();
+        let preparations = Vec::new();
         let queries = QueryBlock {
             queries: vec![sent.into()],
-            findings,
+            preparations,
             batches: vec![1],
             batch_grouping: None,
-            position_scores: Vec::new(),
+            pssm_queries: Vec::new(),
             link: None,
         };
         let mut got = QueryBlock::decode(&queries.encode().unwrap()).unwrap();

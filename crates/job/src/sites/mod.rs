@@ -24,10 +24,10 @@ mod without_mpi;
 use fleetblast_metadata::Header;
 
 #[cfg(feature = "mpi")]
-pub use self::processes::{expand, report};
+pub use self::processes::{expand, run_io_ranks};
 pub use self::threads::run;
 #[cfg(not(feature = "mpi"))]
-pub use self::without_mpi::{expand, report};
+pub use self::without_mpi::{expand, run_io_ranks};
 use crate::error::Error;
 use crate::plan::{Destination, Plan};
 

@@ -22,7 +22,7 @@ use crate::processes::{Role, agree, end_job, mpi_failure};
 ///
 /// # Errors
 /// An error before the job begins.
-pub fn report(site: &IoSitePlan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+pub fn run_io_ranks(site: &IoSitePlan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     run::<fn() -> Result<OpenedMetadata, Error>>(site, None, audience)
 }
 

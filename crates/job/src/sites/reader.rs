@@ -5,7 +5,7 @@ use fleetblast_metadata::records::RecordKind;
 
 use crate::error::Error;
 use crate::io_channel::SearchEndpoint;
-use crate::metadata::{OpenedMetadata, fault, memory_error};
+use crate::metadata::{OpenedMetadata, memory_error, metadata_error};
 
 /// Sends the records of a file to the manager and waits for the report.
 ///
@@ -22,7 +22,7 @@ pub fn send_records(mut opened: OpenedMetadata, mut endpoint: SearchEndpoint) ->
                 }
                 _ => "",
             };
-            let error = fault(&path, error);
+            let error = metadata_error(&path, error);
             Error { message: error.message + advice, ..error }
         };
         let record = opened.next_record().map_err(|error| broken(&error))?;

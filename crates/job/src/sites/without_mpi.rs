@@ -11,7 +11,7 @@ use crate::metadata::OpenedMetadata;
 ///
 /// # Errors
 /// The job was started in several processes.
-pub fn report(_: &IoSitePlan, _: &Arc<dyn Audience>) -> Result<(), Error> {
+pub fn run_io_ranks(_: &IoSitePlan, _: &Arc<dyn Audience>) -> Result<(), Error> {
     let refused = fleetblast_mpi::launched().map_or(Ok(()), |launch| launch.refuse_without_mpi());
     refused.map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
@@ -25,5 +25,5 @@ pub fn expand(
     _: impl FnOnce() -> Result<OpenedMetadata, Error> + Send,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    report(site, audience)
+    run_io_ranks(site, audience)
 }

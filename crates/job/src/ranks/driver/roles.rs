@@ -8,7 +8,7 @@ use fleetblast_fleet::work::{Lane, MasterOutcome, SupermasterOutcome, WorkerOutc
 
 use super::{Driver, RankEnd};
 use crate::error::Error;
-use crate::ranks::execution::lanes::{MasterTask, WorkerTask};
+use crate::ranks::execution::lanes::{MasterRequest, WorkerRequest};
 use crate::ranks::transport::{Envelope, Receipt, Transport};
 use crate::ranks::wire::Bytes;
 
@@ -74,10 +74,10 @@ impl<T: Transport> Driver<'_, T> {
         for action in actions {
             match self.carry_out(from, action)? {
                 Some(Action::Run { ticket, work }) => {
-                    let _ = executor.send(MasterTask::Work(ticket, work));
+                    let _ = executor.send(MasterRequest::Work(ticket, work));
                 }
                 Some(Action::Placed { block }) => {
-                    let _ = executor.send(MasterTask::Forget(block));
+                    let _ = executor.send(MasterRequest::Forget(block));
                 }
                 _ => {}
             }
@@ -100,15 +100,15 @@ impl<T: Transport> Driver<'_, T> {
                         let _ = output_thread.send((ticket, work));
                     }
                     _ => {
-                        let _ = executor.send(WorkerTask::Work(ticket, work));
+                        let _ = executor.send(WorkerRequest::Work(ticket, work));
                     }
                 },
                 Some(Action::Forget { block, pass }) => {
-                    let _ = executor.send(WorkerTask::Forget(block, pass));
+                    let _ = executor.send(WorkerRequest::Forget(block, pass));
                 }
                 Some(Action::RaiseCut { block, pass, cut }) => {
                     if let Some(shared) = &self.shared {
-                        shared.raise_cut((block, pass), cut);
+                        shared.set_cut((block, pass), cut);
                     }
                 }
                 _ => {}

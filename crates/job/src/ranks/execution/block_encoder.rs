@@ -40,7 +40,7 @@ pub struct BlockToEncode<'a> {
     /// Number of the block.
     pub id: BlockId,
     /// Queries of the block.
-    pub block: &'a PreparedBlock,
+    pub queries: &'a PreparedBlock,
     /// Final hits of the first queries of the block. Only these queries are reported.
     pub hits: &'a [Vec<SubjectHit>],
     /// For each of these queries, whether more of its subjects were aligned than its hit list
@@ -67,7 +67,7 @@ impl<'a> BlockEncoder<'a> {
     /// # Errors
     /// There is not enough memory, or the report cannot be made.
     pub fn encode(&mut self, searched: &BlockToEncode) -> Result<Vec<u8>, Error> {
-        let &BlockToEncode { id, block, hits, overflowed, traceback } = searched;
+        let &BlockToEncode { id, queries, hits, overflowed, traceback } = searched;
         let (job, reported) = (self.job, hits.len());
         if reported == 0 {
             return Ok(Vec::new());
@@ -75,30 +75,30 @@ impl<'a> BlockEncoder<'a> {
         self.note_time(traceback);
         // If batches depend on hits, a block may begin and end within a batch.
         let cut = job.verifies_blocks();
-        let batches = reported_batches(&block.batches, reported);
+        let batches = reported_batches(&queries.batches, reported);
         let batching = BatchSizer::new(job.plan.batch_size, job.target.letters());
         let searched = SearchedBlock {
-            records: &block.records[..reported],
-            prepared: &block.prepared[..reported],
+            records: &queries.records[..reported],
+            prepared: &queries.prepared[..reported],
             batches: &batches,
             searched_by_batch: if cut {
-                block.batch_searched()[..reported].to_vec()
+                queries.batch_searched()[..reported].to_vec()
             } else {
                 Vec::new()
             },
             hits,
             overflowed,
-            has_chunks: block.grouping.has_pieces(),
+            has_chunks: queries.grouping.has_pieces(),
             batch_state: (!cut).then(|| batching.state()),
         };
         let BlockEncoder { encoder, chooser, phases, .. } = self;
         // The link was measured again since the block was read. The later measurement is better.
-        let seen = job.stream.as_ref().and_then(StreamObserver::link).or(block.link);
+        let seen = job.stream.as_ref().and_then(StreamObserver::link).or(queries.link);
         chooser.costs.link = seen.or(chooser.costs.link);
         let mut make = |kind| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
             let found = encoder.encode(kind, &searched, || {
-                let parts = report(job, id, block, hits);
+                let parts = report(job, id, queries, hits);
                 format = begun.elapsed();
                 parts
             })?;
@@ -155,7 +155,7 @@ fn report(
     };
     let mut rest = Vec::new();
     // If blocks have several encodings, the I/O site writes the start of the report.
-    if id == BlockId(0) && job.makes_report() {
+    if id == BlockId(0) && job.formats_report() {
         pieces::prologue(&job.report, &mut rest);
         pieces::first_query_prologue(&job.report, &result(0), &mut rest)
             .map_err(|error| report_failure(&error))?;

@@ -14,7 +14,7 @@ use crate::ranks::wire::{Bytes, IterationOutcome, PrecedingSearches, decode};
 use crate::reports::Warning;
 
 /// A message to print.
-pub enum Notice {
+pub enum IterationMessage {
     /// A message from reading a query.
     Query(String),
     /// A warning of BLAST+ about an iteration.
@@ -78,7 +78,7 @@ impl<'a> IterationLog<'a> {
     ///
     /// # Errors
     /// The checkpoint cannot be read, or files cannot be written.
-    pub fn add_finished(&mut self, block: BlockId) -> Result<Vec<Notice>, Error> {
+    pub fn add_finished(&mut self, block: BlockId) -> Result<Vec<IterationMessage>, Error> {
         let verification_records =
             self.verification_records.as_mut().ok_or_else(|| inconsistent_ranks(block))?;
         self.skipped.insert(block, verification_records.read(block)?);
@@ -97,7 +97,7 @@ impl<'a> IterationLog<'a> {
         &mut self,
         block: BlockId,
         found: &Bytes,
-    ) -> Result<(PrecedingSearches, Vec<Notice>), Error> {
+    ) -> Result<(PrecedingSearches, Vec<IterationMessage>), Error> {
         let mut notices = Vec::new();
         if self.failure.is_some() {
             return Ok((None, notices));
@@ -118,7 +118,7 @@ impl<'a> IterationLog<'a> {
 
     /// Applies outcomes of blocks that an earlier run finished, as long as the outcomes of all
     /// blocks before them are known.
-    fn catch_up(&mut self, notices: &mut Vec<Notice>) -> Result<(), Error> {
+    fn catch_up(&mut self, notices: &mut Vec<IterationMessage>) -> Result<(), Error> {
         while self.failure.is_none()
             && let Some(outcome) = self.skipped.remove(&self.next)
         {
@@ -130,15 +130,19 @@ impl<'a> IterationLog<'a> {
     fn apply_outcome(
         &mut self,
         outcome: IterationOutcome,
-        notices: &mut Vec<Notice>,
+        notices: &mut Vec<IterationMessage>,
     ) -> Result<(), Error> {
         let IterationOutcome { warnings: searches, uncounted, matrices, failure } = outcome;
         let mut messages = self.messages.remove(&self.next).unwrap_or_default().into_iter();
         self.next = self.next.next();
         for searches in searches {
             self.searches += searches.len() as u64;
-            notices.extend(messages.next().unwrap_or_default().into_iter().map(Notice::Query));
-            notices.extend(searches.into_iter().map(|text| Notice::Search(Warning::new(text))));
+            notices.extend(
+                messages.next().unwrap_or_default().into_iter().map(IterationMessage::Query),
+            );
+            notices.extend(
+                searches.into_iter().map(|text| IterationMessage::Search(Warning::new(text))),
+            );
         }
         self.searches -= uncounted;
         matrices.iter().try_for_each(|matrix| self.files.save(matrix))?;

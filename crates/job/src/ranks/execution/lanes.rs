@@ -23,7 +23,7 @@ use crate::ranks::wire::Bytes;
 use crate::trace::{Kind, Lane, Recorder, Span};
 
 /// A message to the thread of a master.
-pub enum MasterTask {
+pub enum MasterRequest {
     /// Execute work.
     Work(Ticket, MasterWork<Bytes>),
     /// Drop the data of a block.
@@ -31,7 +31,7 @@ pub enum MasterTask {
 }
 
 /// A message to the compute thread of a worker.
-pub enum WorkerTask {
+pub enum WorkerRequest {
     /// Execute work.
     Work(Ticket, WorkerWork<Bytes>),
     /// Drop the data of a pass.
@@ -68,12 +68,12 @@ pub fn spawn_master<'s, 'a: 's>(
     mut executor: Box<dyn MasterExecutor + 'a>,
     recorder: Recorder,
     done: Sender<RankEvent>,
-) -> Sender<MasterTask> {
+) -> Sender<MasterRequest> {
     let (sender, receiver) = channel();
     scope.spawn(move || {
         for task in receiver {
             match task {
-                MasterTask::Work(ticket, work) => {
+                MasterRequest::Work(ticket, work) => {
                     let mut span = master_span(&recorder, &work);
                     let outcome = check_database(executor.run(work), check_master_outcome);
                     if let Ok(MasterOutcome::Layout(extents)) = &outcome {
@@ -85,7 +85,7 @@ pub fn spawn_master<'s, 'a: 's>(
                     drop(span);
                     let _ = done.send(RankEvent::Master(ticket, outcome));
                 }
-                MasterTask::Forget(block) => executor.forget(block),
+                MasterRequest::Forget(block) => executor.forget(block),
             }
         }
     });
@@ -100,12 +100,12 @@ pub fn spawn_compute<'s, 'a: 's>(
     pool: rayon::ThreadPool,
     recorder: Recorder,
     done: Sender<RankEvent>,
-) -> Sender<WorkerTask> {
+) -> Sender<WorkerRequest> {
     let (sender, receiver) = channel();
     scope.spawn(move || {
         for task in receiver {
             match task {
-                WorkerTask::Work(ticket, work) => {
+                WorkerRequest::Work(ticket, work) => {
                     let mut span = worker_span(&recorder, Lane::Search, &work);
                     let outcome = pool.install(|| executor.run(work, &mut span));
                     // The worker itself checks the volumes that it reads, so only lost pages are
@@ -115,7 +115,7 @@ pub fn spawn_compute<'s, 'a: 's>(
                     drop(span);
                     let _ = done.send(RankEvent::Worker(ticket, outcome));
                 }
-                WorkerTask::Forget(block, pass) => executor.forget((block, pass)),
+                WorkerRequest::Forget(block, pass) => executor.forget((block, pass)),
             }
         }
         recorder.set_loaded(executor.loaded());

@@ -18,8 +18,8 @@ use super::block_layout::{BlockLayout, PrintedHits};
 use super::master_pieces::MasterPieces;
 use super::questions::{
     HitPosition, HitsByPartition, decode_answers, encode_alignment_question, encode_questions,
-    group_by_partition, has_sorted_hits, inconsistent_ranks, invert_order, reported_hit,
-    select_final_hits, take_alignments, take_candidates, take_description_rows,
+    group_by_partition, inconsistent_ranks, invert_order, reported_hit, select_final_hits,
+    sorts_hits_by_description, take_alignments, take_candidates, take_description_rows,
 };
 use super::report_register::ReportRegister;
 use super::shared::lock;
@@ -141,7 +141,8 @@ impl<'a> SearchMaster<'a> {
             return Err(inconsistent_ranks(block));
         };
         let extensions = merging_block.merger.extensions(lists);
-        let found = encode(&ExtensionStatistics { extensions, strayed: lists.strayed })?;
+        let found =
+            encode(&ExtensionStatistics { extensions, reached_unknown_letters: lists.strayed })?;
         Ok(MasterOutcome::Verify { found })
     }
 
@@ -195,7 +196,9 @@ impl<'a> SearchMaster<'a> {
                 let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
                 if job.plan.metadata.is_some() {
                     MergeStage::Send { hits, overflowed, asked_hits, traceback }
-                } else if pieces::has_description_table(&job.report) && has_sorted_hits(job) {
+                } else if pieces::has_description_table(&job.report)
+                    && sorts_hits_by_description(job)
+                {
                     MergeStage::Describe { hits, asked_hits }
                 } else {
                     let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
@@ -222,7 +225,7 @@ impl<'a> SearchMaster<'a> {
                 let (hits, overflowed) = (&hits[..], &overflowed[..]);
                 let to_encode = BlockToEncode {
                     id: block,
-                    block: &merging_block.block,
+                    queries: &merging_block.block,
                     hits,
                     overflowed,
                     traceback,
@@ -309,12 +312,16 @@ impl MergeStage {
             MergeStage::Format { printed: PrintedHits { hits, orders, rows }, asked_hits } => {
                 let ranks: Vec<Vec<usize>> =
                     orders.iter().map(|order| invert_order(order)).collect();
-                let described = pieces::has_description_table(&job.report) && rows.is_none();
+                let wants_description_rows =
+                    pieces::has_description_table(&job.report) && rows.is_none();
                 encode_questions(asked_hits, |places| {
                     let wanted = |&(query, at): &HitPosition| {
                         reported_hit(&hits[query], query, at, ranks[query][at] + 1)
                     };
-                    Question::Format { chosen: places.iter().map(wanted).collect(), described }
+                    Question::Format {
+                        chosen: places.iter().map(wanted).collect(),
+                        wants_description_rows,
+                    }
                 })
             }
         }

@@ -114,7 +114,8 @@ impl<'a> BatchPredictor<'a> {
         let batch_grouping = join_parts(&parts);
         records.batches = parts.iter().map(|part| part.queries.len()).collect();
         self.stream.add_messages_of_search(&mut records, &batch_grouping.searched);
-        let findings = self.stream.get(queries.clone()).into_iter().map(Query::findings).collect();
+        let findings =
+            self.stream.queries(queries.clone()).into_iter().map(Query::findings).collect();
         let expectation = match known {
             Some(extensions) if extensions.len() == queries.len() => {
                 Expectation::Verified(extensions)
@@ -155,7 +156,7 @@ impl<'a> BatchPredictor<'a> {
         }
         let known = self.progress.clone();
         let is_right = self.follow_batches(&queries, &found.extensions, Some((&parts, reach)));
-        if is_right && !found.strayed {
+        if is_right && !found.reached_unknown_letters {
             self.add_statistics(&queries, &found.extensions);
             self.pass_verified();
             let until = self.stop.as_ref().filter(|stop| stop.query < queries.end);
@@ -166,7 +167,7 @@ impl<'a> BatchPredictor<'a> {
         }
         (self.progress, self.stop) = (known, None);
         self.known_extensions.extend(queries.clone().zip(found.extensions.iter().copied()));
-        let reach = if found.strayed { usize::MAX } else { reach };
+        let reach = if found.reached_unknown_letters { usize::MAX } else { reach };
         let parts = self.predict(&queries, reach);
         let batch_grouping = join_parts(&parts);
         self.blocks.insert(
@@ -261,7 +262,7 @@ impl<'a> BatchPredictor<'a> {
     /// `reach` letters of neighbouring queries.
     fn batch_part(&mut self, run: &BatchRun, reach: usize) -> BatchPart {
         let BatchRun { queries, batch } = run;
-        let all = self.stream.get(batch.clone());
+        let all = self.stream.queries(batch.clone());
         if self.batches.len() >= MOST_BATCHES {
             self.batches.clear();
         }

@@ -84,7 +84,7 @@ impl<'a> QueryStream<'a> {
     }
 
     /// Returns these queries, which must be in memory.
-    pub fn get(&self, queries: Range<usize>) -> Vec<&Query> {
+    pub fn queries(&self, queries: Range<usize>) -> Vec<&Query> {
         self.prepared.range(queries.start - self.first..queries.end - self.first).collect()
     }
 
@@ -136,11 +136,11 @@ impl<'a> QueryStream<'a> {
         if let (false, true, Some(error)) = (is_full, is_last, self.failure.clone()) {
             return Some(SearchStop { query: batch.start, error });
         }
-        if self.get(batch.clone()).iter().all(|query| query.length == 0) {
+        if self.queries(batch.clone()).iter().all(|query| query.length == 0) {
             return Some(SearchStop { query: batch.start, error: all_empty_error(batch.len()) });
         }
         let messages = self.messages.range(batch.start - self.first..batch.end - self.first);
-        let is_searched = self.get(batch.clone()).into_iter().any(Query::is_searchable);
+        let is_searched = self.queries(batch.clone()).into_iter().any(Query::is_searchable);
         if let (true, Some(error)) = (is_searched, self.queries.refusal(messages)) {
             return Some(SearchStop { query: batch.start, error });
         }

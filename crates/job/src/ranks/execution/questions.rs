@@ -13,7 +13,7 @@ use fleetblast_report::table::DescriptionRow;
 use crate::error::Error;
 use crate::ranks::job::{PreparedBlock, RankJob};
 use crate::ranks::wire::{
-    AlignedLetters, Answer, Bytes, HitToAlign, Line, Question, ReportedHit, decode, encode,
+    AlignedLetters, Answer, Bytes, HitToAlign, Question, ReportedHit, SamLine, decode, encode,
 };
 
 /// The answers to one round of questions, by partition.
@@ -108,14 +108,14 @@ pub fn encode_alignment_question(
 ///
 /// # Errors
 /// The answers do not match the questions.
-pub fn match_answers<T, H>(
+pub fn assign_answer_items<T, H>(
     block: BlockId,
     asked_hits: &HitsByPartition,
     hits: &[Vec<H>],
     answers: &mut Answers,
     items: impl Fn(PartitionId, &mut Answer) -> Option<Vec<T>>,
 ) -> Result<Vec<Vec<T>>, Error> {
-    let mut match_answers: Vec<Vec<Option<T>>> =
+    let mut assigned: Vec<Vec<Option<T>>> =
         hits.iter().map(|hits| hits.iter().map(|_| None).collect()).collect();
     for (&partition, places) in asked_hits {
         let answer = answers.get_mut(&partition).and_then(|answer| items(partition, answer));
@@ -124,12 +124,12 @@ pub fn match_answers<T, H>(
             return Err(inconsistent_ranks(block));
         }
         for (&(query, at), item) in places.iter().zip(answer) {
-            match_answers[query][at] = Some(item);
+            assigned[query][at] = Some(item);
         }
     }
     // Every hit was in a question, so no item is missing.
     let complete = |row: Vec<Option<T>>| row.into_iter().collect::<Option<_>>();
-    match_answers
+    assigned
         .into_iter()
         .map(complete)
         .collect::<Option<_>>()
@@ -139,14 +139,14 @@ pub fn match_answers<T, H>(
 /// Takes the outlines of each chosen hit's alignments; `None` for a hit that was not aligned.
 ///
 /// # Errors
-/// See [`match_answers`].
+/// See [`assign_answer_items`].
 pub fn take_candidates(
     block: BlockId,
     asked_hits: &HitsByPartition,
     chosen: &[Vec<PrelimHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<Option<Candidate>>>, Error> {
-    match_answers(block, asked_hits, chosen, answers, |_, answer| match answer {
+    assign_answer_items(block, asked_hits, chosen, answers, |_, answer| match answer {
         Answer::Aligned(candidates) => Some(take(candidates)),
         _ => None,
     })
@@ -155,14 +155,14 @@ pub fn take_candidates(
 /// Takes the hits of each query, with all of their alignments.
 ///
 /// # Errors
-/// See [`match_answers`].
+/// See [`assign_answer_items`].
 pub fn take_alignments(
     block: BlockId,
     asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<SubjectHit>>, Error> {
-    match_answers(block, asked_hits, hits, answers, |_, answer| match answer {
+    assign_answer_items(block, asked_hits, hits, answers, |_, answer| match answer {
         Answer::Alignments(hits) => Some(take(hits)),
         _ => None,
     })
@@ -171,15 +171,15 @@ pub fn take_alignments(
 /// Takes the aligned letters of each subject, from which the master makes PSSMs.
 ///
 /// # Errors
-/// See [`match_answers`].
+/// See [`assign_answer_items`].
 pub fn take_aligned_letters(
     block: BlockId,
     asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<AlignedLetters>>, Error> {
-    match_answers(block, asked_hits, hits, answers, |_, answer| match answer {
-        Answer::MatrixRows(rows) => Some(take(rows)),
+    assign_answer_items(block, asked_hits, hits, answers, |_, answer| match answer {
+        Answer::AlignedLetters(rows) => Some(take(rows)),
         _ => None,
     })
 }
@@ -187,14 +187,14 @@ pub fn take_aligned_letters(
 /// Takes the description rows of each query's hits, in the order of hits.
 ///
 /// # Errors
-/// See [`match_answers`].
+/// See [`assign_answer_items`].
 pub fn take_description_rows(
     block: BlockId,
     asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<DescriptionRow>>, Error> {
-    match_answers(block, asked_hits, hits, answers, |_, answer| match answer {
+    assign_answer_items(block, asked_hits, hits, answers, |_, answer| match answer {
         Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(take(rows)),
         _ => None,
     })
@@ -203,14 +203,14 @@ pub fn take_description_rows(
 /// Takes the location of the formatted piece of each subject.
 ///
 /// # Errors
-/// See [`match_answers`].
+/// See [`assign_answer_items`].
 pub fn take_pieces(
     block: BlockId,
     asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<FormattedPiece>>, Error> {
-    match_answers(block, asked_hits, hits, answers, |partition, answer| match answer {
+    assign_answer_items(block, asked_hits, hits, answers, |partition, answer| match answer {
         Answer::Formatted { sizes, .. } => {
             let piece = |(number, &length)| FormattedPiece { partition, number, length };
             Some((0..).zip(sizes.iter()).map(piece).collect())
@@ -222,17 +222,17 @@ pub fn take_pieces(
 /// Takes the SAM lines of each subject.
 ///
 /// # Errors
-/// See [`match_answers`].
+/// See [`assign_answer_items`].
 pub fn take_lines(
     block: BlockId,
     asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
 ) -> Result<Vec<Vec<SubjectLines>>, Error> {
-    match_answers(block, asked_hits, hits, answers, |partition, answer| match answer {
+    assign_answer_items(block, asked_hits, hits, answers, |partition, answer| match answer {
         Answer::Lines(subjects) => {
             let mut numbers = 0..;
-            let mut line = |Line { key, length }| {
+            let mut line = |SamLine { key, length }| {
                 let number = numbers.next()?;
                 Some((key, FormattedPiece { partition, number, length }))
             };
@@ -259,7 +259,7 @@ pub struct FormattedPiece {
 }
 
 /// Returns whether the order of printing depends on the description rows.
-pub fn has_sorted_hits(job: &RankJob) -> bool {
+pub fn sorts_hits_by_description(job: &RankJob) -> bool {
     job.report.output.hit_order.is_some()
 }
 

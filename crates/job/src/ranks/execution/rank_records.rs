@@ -59,7 +59,8 @@ impl RankRecords {
         rank: Rank,
         write_buffer: u64,
     ) -> Result<RankRecords, Error> {
-        let buffer = if checkpoint_state.stays { write_buffer as usize } else { BUFFER };
+        let buffer =
+            if checkpoint_state.records_are_report { write_buffer as usize } else { BUFFER };
         let writer = Writer::new(&checkpoint_state.run, rank.0, buffer)
             .map_err(|error| checkpoint_error(&error))?;
         let (reader, own) = (Reader::new(&checkpoint_state.run), HashMap::new());
@@ -108,7 +109,7 @@ impl RankRecords {
     /// Keeps the places of a block's records. If they stay as the report, their index needs them.
     /// Otherwise they are kept until the block is in the output.
     fn note_places(&mut self, block: BlockId, places: Vec<Place>) {
-        if self.checkpoint_state.stays {
+        if self.checkpoint_state.records_are_report {
             self.index.extend(places);
             return;
         }
@@ -124,8 +125,8 @@ impl RankRecords {
     ///
     /// # Errors
     /// Records cannot be written.
-    pub fn finish(&mut self) -> Result<(), Error> {
-        match self.checkpoint_state.stays {
+    pub fn write_report_index(&mut self) -> Result<(), Error> {
+        match self.checkpoint_state.records_are_report {
             true => report_register::finish_records(
                 &self.checkpoint_state,
                 &mut self.writer,

@@ -101,7 +101,8 @@ pub fn open_for_rank(
     ranks: u32,
     rank: Rank,
 ) -> Result<Option<SharedRegister>, Error> {
-    let Some(checkpoint_state) = checkpoint_state.filter(|checkpoint_state| checkpoint_state.stays)
+    let Some(checkpoint_state) =
+        checkpoint_state.filter(|checkpoint_state| checkpoint_state.records_are_report)
     else {
         return Ok(None);
     };

@@ -108,12 +108,12 @@ impl WorkerShared {
         if !has_checkpoint {
             return self.output.flush();
         }
-        self.records.as_ref().map_or(Ok(()), |records| lock(records).finish())?;
+        self.records.as_ref().map_or(Ok(()), |records| lock(records).write_report_index())?;
         self.output.sync()
     }
 
     /// Sets the cut of a pass.
-    pub fn raise_cut(&self, pass: PassKey, cut: Bytes) {
+    pub fn set_cut(&self, pass: PassKey, cut: Bytes) {
         lock(&self.cuts).insert(pass, cut);
     }
 }

@@ -17,7 +17,7 @@ use fleetblast_report::sam::SamHeader;
 use fleetblast_spool::{Kind, Summary};
 
 use super::SupermasterExecutor;
-use super::iteration_log::{IterationLog, Notice};
+use super::iteration_log::{IterationLog, IterationMessage};
 use super::prediction::{BatchPredictor, ReadBlock};
 use super::query_stream::QueryStream;
 use super::report_register::ReportRegister;
@@ -33,7 +33,7 @@ use crate::ranks::metadata_stream::MetadataStream;
 use crate::ranks::output::{JobOutput, OutputSlice, SharedOutput};
 use crate::ranks::record_chain::first_record;
 use crate::ranks::wire::{
-    Bytes, ExtensionStatistics, QueryBlock, RawQuery, Verification, decode, encode,
+    Bytes, ExtensionStatistics, QueryBlock, Verification, WireQuery, decode, encode,
 };
 use crate::reports::{NO_TAXONOMY, Warning, lacks_taxonomy, warns_at_end};
 use crate::threads::pool;
@@ -178,7 +178,7 @@ impl<'a> SearchSupermaster<'a> {
                 read.map(|records| (records, Vec::new(), None))
             }
         };
-        let Some((block, findings, batch_grouping)) = query_block else { return Ok(None) };
+        let Some((block, preparations, batch_grouping)) = query_block else { return Ok(None) };
         let warnings: Vec<Warning> = block.records.iter().map(Warning::from_record).collect();
         match &mut self.queries {
             // BLAST+'s warnings about an iteration are known after its search. They follow the
@@ -210,9 +210,9 @@ impl<'a> SearchSupermaster<'a> {
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
         let query_block = QueryBlock {
-            position_scores: Vec::new(),
-            queries: block.records.into_iter().map(RawQuery::from).collect(),
-            findings,
+            pssm_queries: Vec::new(),
+            queries: block.records.into_iter().map(WireQuery::from).collect(),
+            preparations,
             batches: block.batches.into_iter().map(|count| count as u32).collect(),
             batch_grouping,
             link,
@@ -259,7 +259,7 @@ impl<'a> SearchSupermaster<'a> {
 
     /// Prints warnings of BLAST+ about queries, unless the I/O site prints them.
     fn print_warnings(&self, warnings: &[Warning]) {
-        if !self.job.makes_report() {
+        if !self.job.formats_report() {
             // The I/O site makes the report, and prints the warnings.
             return;
         }
@@ -269,11 +269,11 @@ impl<'a> SearchSupermaster<'a> {
     }
 
     /// Prints messages and warnings about queries of psiblast.
-    fn print_notices(&self, notices: Vec<Notice>) {
+    fn print_notices(&self, notices: Vec<IterationMessage>) {
         for notice in notices {
             match notice {
-                Notice::Query(text) => self.job.audience.print_message(&text),
-                Notice::Search(warning) => self.print_warnings(&[warning]),
+                IterationMessage::Query(text) => self.job.audience.print_message(&text),
+                IterationMessage::Search(warning) => self.print_warnings(&[warning]),
             }
         }
     }
@@ -315,7 +315,7 @@ impl<'a> SearchSupermaster<'a> {
         let mut bytes = Vec::new();
         if failure.is_none() {
             let RankJob { report, target, .. } = self.job;
-            if self.job.makes_report() && lacks_taxonomy(report, target) && warns_at_end(report) {
+            if self.job.formats_report() && lacks_taxonomy(report, target) && warns_at_end(report) {
                 self.job.audience.warn_from_rank(NO_TAXONOMY.as_bytes());
             }
             let count = match &self.queries {

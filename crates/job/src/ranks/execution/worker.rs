@@ -26,7 +26,7 @@ use crate::error::{Error, exit};
 use crate::iteration::subject_letters;
 use crate::ranks::job::{PreparedBlock, RankJob};
 use crate::ranks::wire::{
-    AlignedLetters, Answer, Bytes, HitToAlign, Line, Question, ReportedHit, decode, encode,
+    AlignedLetters, Answer, Bytes, HitToAlign, Question, ReportedHit, SamLine, decode, encode,
 };
 use crate::reports::report_failure;
 use crate::search::DatabaseScan;
@@ -150,7 +150,7 @@ impl<'a> SearchWorker<'a> {
                     let hits: Result<_, Error> = chosen.iter().map(alignments).collect();
                     Answer::Alignments(hits?)
                 }
-                Question::SendMatrixRows(chosen) => {
+                Question::SendAlignedLetters(chosen) => {
                     span.set_kind(Kind::Send);
                     span.add("hits", chosen.len() as u64);
                     let searched_pass =
@@ -159,13 +159,14 @@ impl<'a> SearchWorker<'a> {
                         searched_pass.reported_subject(self.job, chosen)?.aligned_letters()
                     };
                     let laid: Result<_, Error> = chosen.par_iter().map(lay).collect();
-                    Answer::MatrixRows(laid?)
+                    Answer::AlignedLetters(laid?)
                 }
-                Question::Format { chosen, described } => {
+                Question::Format { chosen, wants_description_rows } => {
                     span.set_kind(Kind::Format);
                     span.add("hits", chosen.len() as u64);
                     let place = (pass, *partition);
-                    let (answer, more) = self.format(place, &chosen, described, budget - kept)?;
+                    let (answer, more) =
+                        self.format(place, &chosen, wants_description_rows, budget - kept)?;
                     kept += more;
                     match &answer {
                         Answer::Formatted { sizes, .. } => span.add("bytes", sizes.iter().sum()),
@@ -229,8 +230,8 @@ impl<'a> SearchWorker<'a> {
     }
 
     /// Formats subjects of a partition, also with their rows of the description table if
-    /// `described`. At most `budget` bytes of pieces stay in memory. Also returns the number of
-    /// bytes that do.
+    /// `wants_description_rows`. At most `budget` bytes of pieces stay in memory. Also returns the
+    /// number of bytes that do.
     fn format(
         &self,
         (pass, partition): (PassKey, PartitionId),
@@ -259,7 +260,7 @@ impl<'a> SearchWorker<'a> {
                     FormattedSubject::Lines(records) => {
                         let line = |SamRecord { key, line }| {
                             let length = pieces.insert(&mut store, line)?;
-                            Ok(Line { key, length })
+                            Ok(SamLine { key, length })
                         };
                         lines.push(records.into_iter().map(line).collect::<Result<_, Error>>()?);
                     }
@@ -284,7 +285,7 @@ impl WorkerExecutor for SearchWorker<'_> {
             WorkerWork::Search { block, pass, partition, queries, cut } => {
                 let pass = (block, pass);
                 if let Some(cut) = cut {
-                    self.shared.raise_cut(pass, cut);
+                    self.shared.set_cut(pass, cut);
                 }
                 if let Some(queries) = queries {
                     self.open_pass(pass, &queries)?;

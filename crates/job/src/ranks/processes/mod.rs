@@ -173,7 +173,7 @@ fn search(
     });
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
-        Ok(()) => mpi.complete(
+        Ok(()) => mpi.close_and_publish_output(
             world,
             outputs.as_ref(),
             job_context.checkpoint_state.is_some(),
@@ -294,15 +294,21 @@ fn agree_on_layout(
     let own =
         (host.size() as u32, is_first_on_host, layout::memory_per_rank(host.size() as u32), remote);
     let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
-    let all = world.size() as u32;
-    let mut ranks = RankResources { all, per_host: 1, hosts: 0, memory: None, remote: false };
+    let rank_count = world.size() as u32;
+    let mut ranks = RankResources {
+        rank_count,
+        per_host: 1,
+        hosts: 0,
+        memory: None,
+        reads_over_network: false,
+    };
     for bytes in world.comm().gather_all(&own).map_err(mpi_failure)? {
         let (per_host, is_first_on_host, memory, remote): (u32, bool, Option<u64>, bool) =
             postcard::from_bytes(&bytes).map_err(Error::engine)?;
         ranks.per_host = ranks.per_host.max(per_host);
         ranks.hosts += u32::from(is_first_on_host);
         ranks.memory = ranks.memory.into_iter().chain(memory).min();
-        ranks.remote |= remote;
+        ranks.reads_over_network |= remote;
     }
     // All ranks have the same figures, but perhaps not all can read the query file.
     let layout = match world.rank() {

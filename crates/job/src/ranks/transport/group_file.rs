@@ -76,7 +76,7 @@ impl GroupFile {
     }
 
     /// Returns a sender for bytes to write.
-    pub fn writer(&self) -> Sender<AssembledBytes> {
+    pub fn bytes_sender(&self) -> Sender<AssembledBytes> {
         self.sender.clone()
     }
 

@@ -38,14 +38,14 @@ pub struct Receipt {
 }
 
 /// A receipt that returns to the sender of the message when it is dropped.
-pub struct ReturningReceipt {
+pub struct ReceiptOnDrop {
     /// The receipt.
     pub receipt: Receipt,
     /// Channel of events of the sender's rank.
     pub to: Sender<RankEvent>,
 }
 
-impl Drop for ReturningReceipt {
+impl Drop for ReceiptOnDrop {
     fn drop(&mut self) {
         // A rank that has ended needs no receipt.
         let _ = self.to.send(RankEvent::Sent(self.receipt));
@@ -55,7 +55,7 @@ impl Drop for ReturningReceipt {
 /// An event of a rank.
 pub enum RankEvent {
     /// A message arrived. If ranks are threads, it comes with the receipt for its sender.
-    Message(Envelope, Option<ReturningReceipt>),
+    Message(Envelope, Option<ReceiptOnDrop>),
     /// A message has left: its payload takes no memory of this rank any more.
     Sent(Receipt),
     /// Work of the supermaster has ended.
@@ -103,7 +103,7 @@ pub trait Transport {
 
     /// Returns the channel of bytes that the transport writes for this rank's worker.
     /// [`Transport::next`] returns the end of such work. `None` if the worker writes itself.
-    fn writer(&self) -> Option<Sender<AssembledBytes>> {
+    fn bytes_sender(&self) -> Option<Sender<AssembledBytes>> {
         None
     }
 

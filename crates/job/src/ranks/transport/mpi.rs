@@ -63,7 +63,7 @@ impl MpiTransport {
     ///
     /// # Errors
     /// The output cannot be closed or published, or the connection is lost.
-    pub fn complete(
+    pub fn close_and_publish_output(
         &mut self,
         world: &World,
         outputs: Option<&Receiver<JobOutput>>,
@@ -106,8 +106,8 @@ impl Transport for MpiTransport {
         self.events.0.clone()
     }
 
-    fn writer(&self) -> Option<Sender<AssembledBytes>> {
-        self.output.as_ref().map(GroupFile::writer)
+    fn bytes_sender(&self) -> Option<Sender<AssembledBytes>> {
+        self.output.as_ref().map(GroupFile::bytes_sender)
     }
 
     fn send(

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fleetblast_fleet::ids::Rank;
 
-use super::{Envelope, RankEvent, Receipt, ReturningReceipt, Transport};
+use super::{Envelope, RankEvent, Receipt, ReceiptOnDrop, Transport};
 use crate::error::{Error, exit};
 
 /// Transport of one rank that is a thread.
@@ -45,7 +45,7 @@ impl Transport for ThreadTransport {
     ) -> Result<(), Error> {
         // All ranks share the payload in memory. So the message has left when the other rank takes
         // it.
-        let returning = receipt.map(|receipt| ReturningReceipt { receipt, to: self.own.clone() });
+        let returning = receipt.map(|receipt| ReceiptOnDrop { receipt, to: self.own.clone() });
         // A rank that has ended needs no messages.
         let _ = self.outboxes[to.index()].send(RankEvent::Message(envelope, returning));
         Ok(())

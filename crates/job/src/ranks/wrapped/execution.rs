@@ -41,7 +41,7 @@ pub struct WrappedJob {
     /// Stops work in progress if the job cannot continue.
     pub halt: Halt,
     /// Number of blocks that failed in this process.
-    pub failed: AtomicU64,
+    pub failed_blocks: AtomicU64,
 }
 
 /// Executor of the work of the supermaster.
@@ -276,7 +276,7 @@ impl<'a> WrappedWorker<'a> {
         span.arg("residues", block.letters);
         let parts = self.try_block(pass.0, &block)?;
         let position = OutputPosition {
-            counted: 0,
+            count_before: 0,
             queries: block.before,
             is_first: pass.0 == BlockId(0),
             is_last: block.is_last,
@@ -289,7 +289,7 @@ impl<'a> WrappedWorker<'a> {
     /// Runs the program on a block, and again if it fails. If all attempts fail, reports that and
     /// returns an empty output.
     fn try_block(&self, number: BlockId, block: &FastaBlock) -> Result<OutputParts, Error> {
-        let WrappedJob { plan, audience, halt, failed } = self.job;
+        let WrappedJob { plan, audience, halt, failed_blocks } = self.job;
         let mut why = String::new();
         for attempt in 1..=plan.tries {
             let cut = match run(plan, &block.text, halt) {
@@ -315,7 +315,7 @@ impl<'a> WrappedWorker<'a> {
                 ));
             }
         }
-        failed.fetch_add(1, Ordering::Relaxed);
+        failed_blocks.fetch_add(1, Ordering::Relaxed);
         audience.print_message(&format!(
             "{} failed, tried {} times: the program {why}",
             block_name(number, block),
@@ -331,7 +331,7 @@ impl<'a> WrappedWorker<'a> {
         budget: u64,
     ) -> Result<WorkerOutcome<Bytes>, Error> {
         let (parts, position) = self.outputs.remove(&pass).ok_or_else(|| unknown_block(pass.0))?;
-        let position = OutputPosition { counted: decode(question)?, ..position };
+        let position = OutputPosition { count_before: decode(question)?, ..position };
         let piece = joined_part(self.job.plan.join, &parts, position);
         let length = piece.len() as u64;
         let kept = self.shared.store_piece((pass.0, pass.1, ALL, 0), piece, budget)?;

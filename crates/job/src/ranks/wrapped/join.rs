@@ -37,7 +37,7 @@ pub struct OutputParts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputPosition {
     /// Sum of [`OutputParts::count`] over the outputs before it.
-    pub counted: u64,
+    pub count_before: u64,
     /// Number of queries in the blocks before it.
     pub queries: u64,
     /// Whether it is the first output.
@@ -94,7 +94,7 @@ pub fn joined_part(join: Join, parts: &OutputParts, position: OutputPosition) ->
     if position.is_last {
         match join {
             Join::Comments => {
-                let all = position.counted + parts.count;
+                let all = position.count_before + parts.count;
                 placed.extend([PROCESSED[0], all.to_string().as_bytes(), PROCESSED[1]].concat());
             }
             _ => placed.extend_from_slice(&parts.tail),
@@ -109,7 +109,8 @@ fn renumber_iterations(body: &[u8], position: OutputPosition, into: &mut Vec<u8>
     for line in body.split_inclusive(|&byte| byte == b'\n') {
         if let Some(number) = parse_between(line, NUMBER) {
             into.extend(
-                [NUMBER[0], (number + position.counted).to_string().as_bytes(), NUMBER[1]].concat(),
+                [NUMBER[0], (number + position.count_before).to_string().as_bytes(), NUMBER[1]]
+                    .concat(),
             );
         } else if let Some(number) = parse_between(line, QUERY) {
             into.extend(
@@ -162,7 +163,7 @@ mod tests {
             position.is_last = number + 1 == outputs.len();
             let parts = divide_output(join, output.as_bytes().to_vec()).expect("an output");
             all.extend(joined_part(join, &parts, position));
-            position.counted += parts.count;
+            position.count_before += parts.count;
             position.queries += queries;
             position.is_first = false;
         }

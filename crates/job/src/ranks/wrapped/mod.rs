@@ -135,7 +135,7 @@ fn on_threads(
     );
     ended.and_then(|()| publish(outputs.try_iter(), checkpoint.as_ref()))?;
     finish_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
-    check_failed_blocks(job.failed.load(Ordering::Relaxed))
+    check_failed_blocks(job.failed_blocks.load(Ordering::Relaxed))
 }
 
 /// Converts the number of failed blocks into the result of the job.
@@ -155,8 +155,8 @@ fn check_failed_blocks(failed: u64) -> Result<(), Error> {
 
 impl WrappedJob {
     fn new(plan: WrappedJobPlan, audience: &Arc<dyn Audience>) -> Self {
-        let (halt, failed) = (Halt::default(), AtomicU64::new(0));
-        WrappedJob { plan, audience: Arc::clone(audience), halt, failed }
+        let (halt, failed_blocks) = (Halt::default(), AtomicU64::new(0));
+        WrappedJob { plan, audience: Arc::clone(audience), halt, failed_blocks }
     }
 }
 

@@ -67,7 +67,7 @@ pub fn run(
         job_context.rank_result(job_context.run(Rank(rank as u32), executor, supervisor, &mut mpi));
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
-        Ok(()) => mpi.complete(
+        Ok(()) => mpi.close_and_publish_output(
             world,
             outputs.as_ref(),
             job_context.checkpoint_state.is_some(),
@@ -77,7 +77,7 @@ pub fn run(
         Err(error) => Err(error.clone()),
     };
     let failed = closed.and_then(|()| {
-        let own = job.failed.load(Ordering::Relaxed).to_ne_bytes();
+        let own = job.failed_blocks.load(Ordering::Relaxed).to_ne_bytes();
         let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
         mpi.close()?;
         let counts =

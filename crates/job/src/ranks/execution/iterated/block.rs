@@ -32,15 +32,15 @@ pub struct TrackedQuery {
     pub progress: QueryProgress,
     /// The report of each iteration. In XML, an iteration with a pattern has one for each
     /// occurrence.
-    pub searches: Vec<ReportedSearch>,
+    pub reports: Vec<IterationReport>,
     /// Bytes before the query, if it is the first query of all blocks.
-    pub opening: Vec<u8>,
+    pub bytes_before: Vec<u8>,
     /// Results of the iterations, if the I/O site makes the report.
-    pub found: Vec<ReportedIteration>,
+    pub reported_iterations: Vec<ReportedIteration>,
 }
 
 /// The report of an iteration. In XML, it may be that of one occurrence of a pattern.
-pub struct ReportedSearch {
+pub struct IterationReport {
     /// The pass with the iteration.
     pub pass: PassId,
     /// Number of the iteration among those of the query, from 1.
@@ -58,7 +58,7 @@ pub struct ReportedSearch {
     /// pattern.
     pub is_counted: bool,
     /// The PSSM to be written to files before this iteration.
-    pub kept: Option<Matrix>,
+    pub pssm_to_save: Option<Matrix>,
 }
 
 impl IteratedBlock {
@@ -75,9 +75,9 @@ impl IteratedBlock {
             TrackedQuery {
                 record,
                 progress,
-                searches: Vec::new(),
-                opening: Vec::new(),
-                found: Vec::new(),
+                reports: Vec::new(),
+                bytes_before: Vec::new(),
+                reported_iterations: Vec::new(),
             }
         };
         Ok(IteratedBlock { queries: records.map(follow).collect() })
@@ -85,7 +85,7 @@ impl IteratedBlock {
 
     /// Returns the numbers of the queries to search next. Queries after one that failed are not
     /// reported, so they are not searched.
-    pub fn active(&self) -> Vec<usize> {
+    pub fn queries_to_search(&self) -> Vec<usize> {
         let goes_on = |query: &&TrackedQuery| query.progress.failure.is_none();
         let alive = self.queries.iter().take_while(goes_on).count();
         (0..alive).filter(|&query| !self.queries[query].progress.ended).collect()
@@ -105,7 +105,7 @@ impl IteratedBlock {
 
     /// Returns whether all iterations have ended.
     pub fn has_ended(&self) -> bool {
-        self.active().is_empty()
+        self.queries_to_search().is_empty()
     }
 
     /// Returns the reported queries: all queries up to the first that failed.
@@ -118,13 +118,13 @@ impl IteratedBlock {
     pub fn take_outcome(&mut self, rules: &Rules) -> IterationOutcome {
         let mut ended = IterationOutcome::default();
         let reported = self.reported().len();
-        for TrackedQuery { record, progress, searches, .. } in &mut self.queries[..reported] {
-            ended.matrices.extend(searches.iter_mut().filter_map(|search| search.kept.take()));
-            let uncounted = searches.iter().filter(|search| !search.is_counted);
-            ended.uncounted += uncounted.map(|search| search.warnings.len() as u64).sum::<u64>();
+        for TrackedQuery { record, progress, reports, .. } in &mut self.queries[..reported] {
             ended
-                .warnings
-                .push(searches.iter_mut().flat_map(|it| take(&mut it.warnings)).collect());
+                .matrices
+                .extend(reports.iter_mut().filter_map(|search| search.pssm_to_save.take()));
+            let uncounted = reports.iter().filter(|search| !search.is_counted);
+            ended.uncounted += uncounted.map(|search| search.warnings.len() as u64).sum::<u64>();
+            ended.warnings.push(reports.iter_mut().flat_map(|it| take(&mut it.warnings)).collect());
             ended
                 .matrices
                 .extend(progress.last.iter().filter_map(|kept| rules.matrix(kept, record)));
@@ -142,10 +142,11 @@ impl IteratedBlock {
     pub fn take_results(&mut self) -> Vec<IteratedQuery> {
         let reported = self.reported().len();
         let queries = self.queries[..reported].iter_mut();
-        let found = queries.map(|TrackedQuery { progress, found, .. }| IteratedQuery {
-            iterations: take(found),
-            converged: progress.has_converged(),
-        });
+        let found =
+            queries.map(|TrackedQuery { progress, reported_iterations, .. }| IteratedQuery {
+                iterations: take(reported_iterations),
+                converged: progress.has_converged(),
+            });
         found.collect()
     }
 
@@ -161,8 +162,10 @@ impl IteratedBlock {
     pub fn lay_out(&self, job: &RankJob, rules: &Rules, before: u64) -> Result<BlockLayout, Error> {
         let mut layout = BlockLayout::default();
         let mut serial = before as usize;
-        for TrackedQuery { record, progress, searches, opening, .. } in self.reported() {
-            layout.append_bytes(opening);
+        for TrackedQuery { record, progress, reports: searches, bytes_before, .. } in
+            self.reported()
+        {
+            layout.append_bytes(bytes_before);
             let start = layout.length();
             for search in searches {
                 serial += 1;

@@ -123,7 +123,7 @@ impl<'a> IteratedMaster<'a> {
             self.blocks.remove(&block).ok_or_else(|| inconsistent_ranks(block))?;
         let before: PrecedingSearches = decode(verdict)?;
         let mut layout = match before {
-            Some(before) if self.job.makes_report() => {
+            Some(before) if self.job.formats_report() => {
                 iterated.lay_out(self.job, &self.rules, before)?
             }
             _ => BlockLayout::default(),
@@ -148,7 +148,7 @@ impl<'a> IteratedMaster<'a> {
         layout: &BlockLayout,
     ) -> Result<BlockLayout, Error> {
         let begun = Instant::now();
-        let found = match self.job.makes_report() {
+        let found = match self.job.formats_report() {
             true => {
                 let mut parts = layout.query_parts();
                 if block == BlockId(0) {

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use super::super::questions::{
     Answers, HitPosition, HitsByPartition, encode_alignment_question, encode_questions,
-    group_by_partition, has_sorted_hits, inconsistent_ranks, invert_order, reported_hit,
-    select_final_hits, take_aligned_letters, take_alignments, take_candidates,
+    group_by_partition, inconsistent_ranks, invert_order, reported_hit, select_final_hits,
+    sorts_hits_by_description, take_aligned_letters, take_alignments, take_candidates,
     take_description_rows,
 };
 use super::block::{IteratedBlock, TrackedQuery};
@@ -91,7 +91,7 @@ impl IterationPass {
         rules: &Rules,
         iterated: &IteratedBlock,
     ) -> Result<(Self, Bytes), Error> {
-        let active = iterated.active();
+        let active = iterated.queries_to_search();
         let query = |&number: &usize| {
             let TrackedQuery { record, progress, .. } = iterated.query(number);
             (record, &progress.query)
@@ -162,7 +162,9 @@ impl IterationPass {
                 let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
                 if job.plan.metadata.is_some() || found.has_pattern() {
                     PassStage::Send { found, asked_hits }
-                } else if pieces::has_description_table(&job.report) && has_sorted_hits(job) {
+                } else if pieces::has_description_table(&job.report)
+                    && sorts_hits_by_description(job)
+                {
                     PassStage::Describe { found, asked_hits }
                 } else {
                     let orders = found.shown.iter().map(|hits| (0..hits.len()).collect()).collect();
@@ -240,7 +242,7 @@ impl PassStage {
                     let hits = &included.hits;
                     let wanted =
                         |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
-                    Question::SendMatrixRows(places.iter().map(wanted).collect())
+                    Question::SendAlignedLetters(places.iter().map(wanted).collect())
                 })
             }
             PassStage::Send { found: PassHits { shown, .. }, asked_hits } => {
@@ -259,12 +261,16 @@ impl PassStage {
             }
             PassStage::Format { found: PassHits { shown, .. }, order, asked_hits } => {
                 let ranks: Vec<_> = order.orders.iter().map(|order| invert_order(order)).collect();
-                let described = pieces::has_description_table(&job.report) && order.rows.is_none();
+                let wants_description_rows =
+                    pieces::has_description_table(&job.report) && order.rows.is_none();
                 encode_questions(asked_hits, |places| {
                     let wanted = |&(query, at): &HitPosition| {
                         reported_hit(&shown[query], query, at, ranks[query][at] + 1)
                     };
-                    Question::Format { chosen: places.iter().map(wanted).collect(), described }
+                    Question::Format {
+                        chosen: places.iter().map(wanted).collect(),
+                        wants_description_rows,
+                    }
                 })
             }
         }

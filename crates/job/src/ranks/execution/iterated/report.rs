@@ -7,7 +7,7 @@ use fleetblast_report::table::DescriptionRow;
 use rayon::prelude::*;
 
 use super::super::questions::FormattedPiece;
-use super::block::{ReportedSearch, TrackedQuery};
+use super::block::{IterationReport, TrackedQuery};
 use crate::error::Error;
 use crate::iteration::{Matrix, ReportedIteration, Rules};
 use crate::ranks::job::RankJob;
@@ -47,7 +47,7 @@ pub fn report(
     let (job, rules, pass) = place;
     all.try_for_each(|((query, searched), printed)| {
         let kept = matrix_to_keep(rules, query, &searched);
-        match job.makes_report() {
+        match job.formats_report() {
             true => report_query(place, query, (&searched, kept), printed)?,
             false => add_unreported(pass, query, (searched, kept)),
         }
@@ -65,7 +65,7 @@ fn matrix_to_keep(
 ) -> Option<Matrix> {
     let kept = rules.matrix(searched.begun.kept.as_ref()?, &query.record)?;
     if !rules.saves_each() {
-        query.searches.iter_mut().for_each(|search| search.kept = None);
+        query.reports.iter_mut().for_each(|search| search.pssm_to_save = None);
     }
     Some(kept)
 }
@@ -74,11 +74,12 @@ fn matrix_to_keep(
 fn add_unreported(
     pass: PassId,
     query: &mut TrackedQuery,
-    (searched, kept): (ReportedIteration, Option<Matrix>),
+    (searched, pssm_to_save): (ReportedIteration, Option<Matrix>),
 ) {
-    let (number, warnings, is_counted) = (query.found.len() + 1, searched.warnings(), true);
+    let (number, warnings, is_counted) =
+        (query.reported_iterations.len() + 1, searched.warnings(), true);
     let (head, subjects, tail) = (Vec::new(), Vec::new(), Vec::new());
-    query.searches.push(ReportedSearch {
+    query.reports.push(IterationReport {
         pass,
         number,
         head,
@@ -86,9 +87,9 @@ fn add_unreported(
         tail,
         warnings,
         is_counted,
-        kept,
+        pssm_to_save,
     });
-    query.found.push(searched);
+    query.reported_iterations.push(searched);
 }
 
 /// Adds the report of an iteration to its query. The master formats searches with a pattern itself.
@@ -98,12 +99,12 @@ fn report_query(
     (searched, mut kept): (&ReportedIteration, Option<Matrix>),
     printed: Option<PrintedSubjects>,
 ) -> Result<(), Error> {
-    let TrackedQuery { record, searches, opening, .. } = query;
+    let TrackedQuery { record, reports: searches, bytes_before, .. } = query;
     let number = searches.last().map_or(1, |last| last.number + 1);
     // The number among the iterations of all queries is not known yet.
     let results = searched.results(rules, record, number, 0);
     if record.number == 1 && number == 1 {
-        pieces::first_query_prologue(&job.report, &results[0], opening)
+        pieces::first_query_prologue(&job.report, &results[0], bytes_before)
             .map_err(|error| report_failure(&error))?;
     }
     let has_pattern = searched.has_pattern();
@@ -121,9 +122,9 @@ fn report_query(
     let mut left = searched.warnings();
     for SearchReport { head, subjects, tail } in reports {
         let warnings = left.drain(..if is_single_report { left.len() } else { 1 }).collect();
-        let kept = kept.take();
+        let pssm_to_save = kept.take();
         let is_counted = !is_single_report;
-        searches.push(ReportedSearch {
+        searches.push(IterationReport {
             pass,
             number,
             head,
@@ -131,7 +132,7 @@ fn report_query(
             tail,
             warnings,
             is_counted,
-            kept,
+            pssm_to_save,
         });
     }
     Ok(())

@@ -149,8 +149,8 @@ impl Jobs<'_> {
             extensions.extend(part.queries.clone().map(of));
         }
         // Some extensions reach farther than the included letters of neighbouring queries.
-        let strayed = *reach == REACH && random.u64(..10) == 0;
-        ExtensionStatistics { extensions, strayed }
+        let reached_unknown_letters = *reach == REACH && random.u64(..10) == 0;
+        ExtensionStatistics { extensions, reached_unknown_letters }
     }
 
     /// Runs a job from its beginning to its end. An earlier run has verified the blocks with
@@ -200,7 +200,7 @@ impl Jobs<'_> {
                 Verification::SearchAgain(batch_grouping) => {
                     in_vain += 1;
                     let open = first.get_mut();
-                    assert!(found.strayed || open.batch_grouping != batch_grouping);
+                    assert!(found.reached_unknown_letters || open.batch_grouping != batch_grouping);
                     (open.batch_grouping, open.passes) = (batch_grouping, open.passes + 1);
                     let most = self.truth(&open.queries, 0).len() as u32 + 1;
                     assert!(open.passes <= most, "{} passes of {most}", open.passes);
@@ -287,8 +287,10 @@ fn a_batch_without_letters_and_one_without_queries_are_refused() {
         for block in (0..).map(BlockId) {
             let Some(read) = predictor.read_block(block, None)? else { break };
             let extensions = vec![0; read.findings.len()];
-            predictor
-                .verify_prediction(block, &ExtensionStatistics { extensions, strayed: false })?;
+            predictor.verify_prediction(
+                block,
+                &ExtensionStatistics { extensions, reached_unknown_letters: false },
+            )?;
         }
         predictor.failure().cloned().map_or(Ok(()), Err)
     };
