@@ -34,7 +34,7 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
-use fleetblast_job::plan::{BatchSize, Destination, Iteration, Plan, Source, Subjects};
+use fleetblast_job::plan::{BatchSize, Destination, IterationPlan, Plan, Source, Subjects};
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_report::model::Format;
 
@@ -254,7 +254,7 @@ fn with_files(
     let query = query?;
     let search = program.searching(hitlist_size, host)?;
     let again = if search.reads_again { warnings.clone() } else { Vec::new() };
-    let iteration = search.iteration.map(|it| Iteration { warnings: again, ..it });
+    let iteration = search.iteration.map(|it| IterationPlan { warnings: again, ..it });
     let query_from = query_range.as_ref().map_or(0, |range| range.start as u32);
     let wished = match iteration {
         // BLAST+ has psiblast search one query at a time, even with `BATCH_SIZE`.
@@ -280,7 +280,7 @@ fn with_files(
         query_kind: spec.queries,
         subject_kind: spec.subjects,
         params: search.params.of_queries_from(query_from),
-        refusal: search.refusal,
+        delayed_option_error: search.delayed_option_error,
         matrix_name: search.matrix_name,
         subjects,
         restriction,

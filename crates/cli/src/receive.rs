@@ -75,10 +75,10 @@ pub fn run(given: &Given) -> Result<(), Error> {
     if let Destination::File(report) = &out {
         note_earlier_report(report, &spool);
     }
-    let reception = ReceiveRequest { link: link(&typed.link)?, spool, keep, threads, memory };
+    let request = ReceiveRequest { link: link(&typed.link)?, spool, keep, threads, memory };
     let progress = Progress::new("receive", ProgressMode::Auto, out == Destination::Stdout);
     let audience: Arc<dyn Audience> = Arc::new(progress);
-    let made = receive(&reception, &audience, |opened| {
+    let made = receive(&request, &audience, |opened| {
         expand::make(opened, out, (&typed.expand, given), &*audience)
     });
     made.inspect_err(|_| audience.abort())

@@ -10,7 +10,7 @@ use fleetblast_fleet::config::{Config, Strategy};
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::Error;
 use fleetblast_job::interrupt::DrainSignals;
-use fleetblast_job::plan::{Checkpoint, Destination, Join, PLACEHOLDERS, WrappedJobPlan};
+use fleetblast_job::plan::{Checkpoint, Destination, OutputJoin, PLACEHOLDERS, WrappedJobPlan};
 
 use crate::dbcheck;
 use crate::hint;
@@ -169,9 +169,9 @@ fn refuse_what_blocks_cannot(command: &[OsString]) -> Result<(), Error> {
 }
 
 /// Returns how to join the outputs of a program, by their format.
-fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
+fn join_of(command: &[OsString], is_blast: bool) -> Result<OutputJoin, Error> {
     if !is_blast {
-        return Ok(Join::Plain);
+        return Ok(OutputJoin::Plain);
     }
     let given = command.iter().enumerate().find_map(|(at, word)| {
         let text = lossy(word);
@@ -183,10 +183,10 @@ fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
     });
     let format = given.unwrap_or_else(|| "0".to_owned());
     match format.split_whitespace().next().unwrap_or_default() {
-        "0" | "1" | "2" | "3" | "4" => Ok(Join::Report),
-        "5" => Ok(Join::Xml),
-        "6" | "10" => Ok(Join::Plain),
-        "7" => Ok(Join::Comments),
+        "0" | "1" | "2" | "3" | "4" => Ok(OutputJoin::Report),
+        "5" => Ok(OutputJoin::Xml),
+        "6" | "10" => Ok(OutputJoin::Plain),
+        "7" => Ok(OutputJoin::Comments),
         other => Err(Error::query_options(format_args!(
             "outputs with -outfmt {other} cannot be joined to one; -join plain concatenates them"
         ))),
@@ -242,17 +242,17 @@ mod tests {
     #[test]
     fn outputs_are_joined_by_format() {
         for (line, join) in [
-            ("psiblast -db {db}", Join::Report),
-            ("/usr/bin/blastp -db {db} -outfmt 5", Join::Xml),
-            ("fleetblast blastp -outfmt=7 -db {db}", Join::Comments),
-            ("rpsblast -outfmt 6 -db {db}", Join::Plain),
-            ("diamond blast -outfmt 5", Join::Plain),
+            ("psiblast -db {db}", OutputJoin::Report),
+            ("/usr/bin/blastp -db {db} -outfmt 5", OutputJoin::Xml),
+            ("fleetblast blastp -outfmt=7 -db {db}", OutputJoin::Comments),
+            ("rpsblast -outfmt 6 -db {db}", OutputJoin::Plain),
+            ("diamond blast -outfmt 5", OutputJoin::Plain),
         ] {
             let command = words(line);
             assert_eq!(join_of(&command, names_blast(&command)), Ok(join), "{line}");
         }
         let with_columns = [OsString::from("blastn"), "-outfmt".into(), "7 qseqid".into()];
-        assert_eq!(join_of(&with_columns, true), Ok(Join::Comments));
+        assert_eq!(join_of(&with_columns, true), Ok(OutputJoin::Comments));
         for format in ["11", "17", "15", "x"] {
             assert!(
                 join_of(&words(&format!("blastn -outfmt {format}")), true).is_err(),

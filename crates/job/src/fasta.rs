@@ -80,11 +80,11 @@ pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
         Some(id) => id.accession(),
         None => format!("{role}_{number}").into_bytes(),
     };
-    titled(name, &record.title)
+    append_title(name, &record.title)
 }
 
 /// Appends the title to a name, and cuts the result to its length in messages.
-pub fn titled(mut name: Vec<u8>, title: &[u8]) -> Vec<u8> {
+pub fn append_title(mut name: Vec<u8>, title: &[u8]) -> Vec<u8> {
     if !title.is_empty() {
         name.push(b' ');
         name.extend_from_slice(title);

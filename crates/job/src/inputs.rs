@@ -18,7 +18,7 @@ const READ: usize = 1 << 20;
 
 /// Returns descriptions of the inputs that the plan holds in memory, by the option that names them.
 /// Large inputs are described by a digest.
-pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
+pub fn describe_loaded_inputs(plan: &Plan) -> BTreeMap<String, String> {
     let mut inputs = BTreeMap::new();
     if let Some(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint }) = &plan.initial_pssm {
         let matrix = checksum(&(&**pssm, lacks_ungapped, id, title, checkpoint));
@@ -39,7 +39,7 @@ pub fn loaded(plan: &Plan) -> BTreeMap<String, String> {
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn taxonomy(target: &SubjectDatabase) -> Result<BTreeMap<String, String>, Error> {
+pub fn digest_taxonomy_files(target: &SubjectDatabase) -> Result<BTreeMap<String, String>, Error> {
     let named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok((name, format!("names of taxa, {}", digest(path)?)))

@@ -69,11 +69,11 @@ pub fn restore_default_signals() -> io::Result<()> {
 /// any moment.
 pub struct DrainSignals {
     signals: Signals,
-    early: Arc<EarlyEnd>,
+    early: Arc<EarlySignalHandler>,
 }
 
 /// Handler of signals before the job can be drained: a signal ends the process.
-pub struct EarlyEnd {
+pub struct EarlySignalHandler {
     /// Effect of a signal: one of [`ENDS`], [`WAITS`], [`DRAINS`], [`HAS_ENDED`].
     action: AtomicU8,
     /// Whether a signal has arrived.
@@ -106,7 +106,7 @@ impl DrainSignals {
 
     fn try_catch() -> io::Result<Self> {
         let message = if is_first_process() { ENDED_BEFORE_SEARCH } else { "" };
-        let early = Arc::new(EarlyEnd {
+        let early = Arc::new(EarlySignalHandler {
             action: AtomicU8::new(ENDS),
             has_come: AtomicBool::new(false),
             unfinished: OnceLock::new(),
@@ -124,7 +124,7 @@ impl DrainSignals {
     }
 
     /// Returns the handler of signals that applies until [`receive`](Self::receive) is called.
-    pub fn early_end(&self) -> Arc<EarlyEnd> {
+    pub fn early_end(&self) -> Arc<EarlySignalHandler> {
         Arc::clone(&self.early)
     }
 
@@ -136,14 +136,14 @@ impl DrainSignals {
     }
 }
 
-impl EarlyEnd {
+impl EarlySignalHandler {
     /// Creates a file with `make`. If a signal ends the process before
     /// [`receive`](DrainSignals::receive) is called, the file is removed. A signal during the
     /// creation ends the process after it, when the path of the file is known.
     ///
     /// # Errors
     /// Errors of `make`.
-    pub fn watch_over<T, E>(
+    pub fn create_watched_file<T, E>(
         &self,
         make: impl FnOnce() -> Result<(T, PathBuf), E>,
     ) -> Result<(T, PathBuf), E> {
@@ -340,7 +340,7 @@ mod tests {
             low_level::raise(SIGTERM)?;
             Ok::<_, io::Error>(((), path.clone()))
         };
-        signals.early_end().watch_over(make).unwrap();
+        signals.early_end().create_watched_file(make).unwrap();
         unreachable!("the signal has ended it");
     }
 

@@ -47,7 +47,7 @@ pub fn visit_hits(
 ) -> Result<(), Error> {
     refuse_for_visitor(plan)?;
     let audience: Arc<dyn Audience> = Arc::new(SilentAudience);
-    alone::run(plan, ResultReceiver::Visitor(Box::new(visit)), &audience)
+    alone::run_without_ranks(plan, ResultReceiver::Visitor(Box::new(visit)), &audience)
 }
 
 /// Refuses a plan with a field that has no effect in [`visit_hits`].
@@ -108,7 +108,7 @@ fn search(
     }
     match plan.fleet.ranks {
         Some(ranks) => ranks::on_threads(plan, ranks, io_channel, drain, audience),
-        None => alone::run(&plan, ResultReceiver::Files(io_channel), audience),
+        None => alone::run_without_ranks(&plan, ResultReceiver::Files(io_channel), audience),
     }
 }
 

@@ -18,7 +18,7 @@ use std::fs;
 
 use fleetblast_db::{DbError, SearchPath};
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::output::{Output, leave_empty, replaced};
+use fleetblast_job::output::{Output, leave_empty, resolve_replaced_path};
 use fleetblast_job::plan::Destination;
 
 use self::config::Config;
@@ -121,7 +121,7 @@ fn run_with(options: &Options, messages: &Messages) -> Result<(), Error> {
 /// Returns whether the output is an existing file that is not empty.
 fn has_older(target: &Destination) -> bool {
     let Destination::File(path) = target else { return false };
-    let older = replaced(path).and_then(|wanted| fs::metadata(wanted).ok());
+    let older = resolve_replaced_path(path).and_then(|wanted| fs::metadata(wanted).ok());
     older.is_some_and(|older| older.is_file() && older.len() > 0)
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use fleetblast_fleet::config::Strategy;
-use fleetblast_job::plan::{Codec, Join};
+use fleetblast_job::plan::{Codec, OutputJoin};
 
 use super::opt::{Choices, Opt};
 use super::parse::Given;
@@ -64,12 +64,12 @@ mod spec_of_fleet {
     ];
 }
 
-const JOINS: Choices<Option<Join>, 5> = Choices::new([
+const JOINS: Choices<Option<OutputJoin>, 5> = Choices::new([
     ("auto", None),
-    ("comments", Some(Join::Comments)),
-    ("plain", Some(Join::Plain)),
-    ("report", Some(Join::Report)),
-    ("xml", Some(Join::Xml)),
+    ("comments", Some(OutputJoin::Comments)),
+    ("plain", Some(OutputJoin::Plain)),
+    ("report", Some(OutputJoin::Report)),
+    ("xml", Some(OutputJoin::Xml)),
 ]);
 
 const STRATEGIES: Choices<Strategy, 2> =
@@ -106,7 +106,7 @@ pub const OUT: Opt<OsString> =
     Opt::output("out", Group::TOP, &["Output file name"]).label("output_file").default("-");
 
 /// `-join`.
-pub const JOIN: Opt<Option<Join>> = Opt::one_of(
+pub const JOIN: Opt<Option<OutputJoin>> = Opt::one_of(
     "join",
     Group::TOP,
     &[
@@ -191,7 +191,7 @@ pub struct WrapOptions {
     /// `-out`.
     pub out: OsString,
     /// `-join`.
-    pub join: Option<Join>,
+    pub join: Option<OutputJoin>,
     /// `-time_limit`, in seconds.
     pub time_limit: u64,
     /// `-tries`.

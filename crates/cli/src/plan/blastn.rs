@@ -91,11 +91,12 @@ impl SearchProgram for BlastnOptions {
         let refusal = masker.as_ref().err().cloned().or(refusal);
         params.window_masker = masker.ok().flatten();
         params.repeats = self.filtering.filtering_db.as_deref().map(lossy);
-        let refusal = params.repeats.as_deref().and_then(missing_database_message).or(refusal);
+        let delayed_option_error =
+            params.repeats.as_deref().and_then(missing_database_message).or(refusal);
         let most = (params.chunk - BELOW_CHUNK) as i32;
         Ok(Searching {
             params: Params::Nucleotide(params),
-            refusal,
+            delayed_option_error,
             matrix_name: String::new(),
             identity_resets_composition: false,
             initial_pssm: None,

@@ -84,19 +84,20 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
     // Checkpoints, records and plans are features of ranks, so there is at least one.
     let ranks = ranks.or((checkpoint.is_some() || records || dry_run).then_some(1));
     let trace = options.trace.as_ref().map(PathBuf::from);
-    let mut decisive = decisive(all, has_old_finite_size(host));
-    decisive.extend(options_with_values(program.decisive()));
-    let mut common = common(all);
+    let mut report_options = decisive(all, has_old_finite_size(host));
+    report_options.extend(options_with_values(program.decisive()));
+    let mut equal_options = common(all);
     if let Some(metadata) = program.metadata().filter(|it| it.asked_for().is_some()) {
         let kinds = metadata.encodings.unwrap_or(metadata::DEFAULT);
-        decisive.extend(options_with_values([option_text(&METADATA, word(&METADATA, &kinds))]));
+        report_options
+            .extend(options_with_values([option_text(&METADATA, word(&METADATA, &kinds))]));
         let to = metadata.send.as_ref().map(|link| lossy(&link.address));
-        common.extend(options_with_values([
+        equal_options.extend(options_with_values([
             option_text(&METADATA_OUT, text(&metadata.out)),
             option_text(&SEND, to),
         ]));
     }
-    let list = list(&all.database.lists);
+    let sequence_list_option = list(&all.database.lists);
     Ok(Fleet {
         ranks,
         dry_run,
@@ -105,9 +106,9 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
         checkpoint,
         codec,
         trace,
-        decisive,
-        common,
-        list,
+        report_options,
+        equal_options,
+        sequence_list_option,
     })
 }
 

@@ -116,7 +116,7 @@ impl ProteinSearch<'_> {
         Searching {
             identity_resets_composition: params.composition != self.composition(),
             params: Params::Protein(params),
-            refusal: None,
+            delayed_option_error: None,
             matrix_name: self.matrix_name(),
             initial_pssm: None,
             iteration: None,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::{Error, NO_SEQUENCES};
-use fleetblast_job::plan::{BatchSize, Citations, Destination, InitialPssm, Iteration};
+use fleetblast_job::plan::{BatchSize, Citations, Destination, InitialPssm, IterationPlan};
 use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_stats::scoring::{
     ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
@@ -132,7 +132,7 @@ impl SearchProgram for PsiblastOptions {
         };
         Ok(Searching {
             params: Params::Protein(params),
-            refusal: None,
+            delayed_option_error: None,
             matrix_name,
             identity_resets_composition: false,
             initial_pssm,
@@ -314,7 +314,7 @@ impl PsiblastOptions {
         params: &ProteinParams,
         mode: CompositionMode,
         start: Option<&InitialPssm>,
-    ) -> Result<Iteration, Error> {
+    ) -> Result<IterationPlan, Error> {
         let psi = &self.psi;
         // The scores of a PSSM can only be scaled: they support no other adjustment.
         let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);
@@ -324,7 +324,7 @@ impl PsiblastOptions {
             unified_p: false,
             ..params.clone()
         };
-        Ok(Iteration {
+        Ok(IterationPlan {
             max_iterations: (psi.num_iterations > 0).then_some(psi.num_iterations as usize),
             params: with_pssm,
             resets_composition: resets,

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CommonParams, HspFilter, Params};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{BatchSize, Citations, InitialPssm, Iteration};
+use fleetblast_job::plan::{BatchSize, Citations, InitialPssm, IterationPlan};
 
 use crate::options::search::common::CommonOptions;
 use crate::options::search::generic::{self, SearchOptions};
@@ -19,8 +19,8 @@ const BEST_HIT: f64 = 0.1;
 pub struct Searching {
     /// The parameters of the engine.
     pub params: Params,
-    /// See [`fleetblast_job::plan::Plan::refusal`].
-    pub refusal: Option<String>,
+    /// See [`fleetblast_job::plan::Plan::delayed_option_error`].
+    pub delayed_option_error: Option<String>,
     /// Name of the matrix; empty without one.
     pub matrix_name: String,
     /// See [`fleetblast_job::plan::Plan::identity_resets_composition`].
@@ -28,7 +28,7 @@ pub struct Searching {
     /// See [`fleetblast_job::plan::Plan::initial_pssm`].
     pub initial_pssm: Option<InitialPssm>,
     /// See [`fleetblast_job::plan::Plan::iteration`].
-    pub iteration: Option<Iteration>,
+    pub iteration: Option<IterationPlan>,
     /// Whether BLAST+ reads the options again for each query, and repeats their warnings.
     pub reads_again: bool,
     /// Papers that the reports cite.

@@ -51,12 +51,13 @@ impl SearchProgram for TblastxOptions {
         let release = SPEC.release;
         // In BLAST+ no check needs the matrix; only the search finds that it does not exist.
         let found = ScoringSystem::new(release, &matrix_name, None, None);
-        let refusal = found.is_err().then(|| "Error: Unknown error code -1".to_owned());
+        let delayed_option_error =
+            found.is_err().then(|| "Error: Unknown error code -1".to_owned());
         let scoring = found.or_else(|_| ScoringSystem::new(release, MATRIX, None, None));
         let scoring = scoring.map_err(Error::query_options)?;
         Ok(Searching {
             params: Params::Protein(self.params(&matrix_name, scoring, hitlist_size, host)?),
-            refusal,
+            delayed_option_error,
             matrix_name,
             identity_resets_composition: false,
             initial_pssm: None,

@@ -1,7 +1,7 @@
 //! The number of threads, and whether they split the queries or the database.
 
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::Split;
+use fleetblast_job::plan::ThreadDivision;
 use fleetblast_job::threads::{ThreadSource, Threads};
 
 use super::Host;
@@ -27,11 +27,12 @@ pub fn share(
     program: &ProgramSpec,
     host: &Host<'_>,
     warnings: &mut Vec<String>,
-) -> Result<(Threads, Split), Error> {
-    let split = if options.mt_mode == 1 { Split::Queries } else { Split::Database };
+) -> Result<(Threads, ThreadDivision), Error> {
+    let split =
+        if options.mt_mode == 1 { ThreadDivision::Queries } else { ThreadDivision::Database };
     let cpus = host.cpus;
     let Some(typed) = options.num_threads else {
-        return Ok((default(cpus, host.variable)?, Split::Database));
+        return Ok((default(cpus, host.variable)?, ThreadDivision::Database));
     };
     let available = if host.is_rank { cpus.allowed } else { cpus.machine };
     if typed > available {
@@ -44,10 +45,10 @@ pub fn share(
         return Ok((threads, split));
     }
     let ignored = match split {
-        Split::Database => "num_threads",
-        Split::Queries => "num_threads and mt_mode",
+        ThreadDivision::Database => "num_threads",
+        ThreadDivision::Queries => "num_threads and mt_mode",
     };
     let text = format!("'{ignored}' is currently ignored when 'subject' is specified.");
     warnings.push(program.warning(text));
-    Ok((Threads { count: 1, source: ThreadSource::Subject, ..threads }, Split::Database))
+    Ok((Threads { count: 1, source: ThreadSource::Subject, ..threads }, ThreadDivision::Database))
 }

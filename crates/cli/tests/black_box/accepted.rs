@@ -12,7 +12,7 @@ use fleetblast_cli::options::usage::Name;
 use fleetblast_cli::plan::{self, Host};
 use fleetblast_engine::params::{CompositionMode, HspFilter, Params, ProteinParams};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{BatchSize, Format, Plan, Split, Subjects};
+use fleetblast_job::plan::{BatchSize, Format, Plan, Subjects, ThreadDivision};
 use fleetblast_job::threads::ThreadSource;
 
 /// Options to add to `-query q.fa -subject s.fa`, for one search each; `|` separates words.
@@ -246,9 +246,9 @@ fn ranges_and_threads() {
     assert_eq!(made.query_range, Some(1..9));
     let Subjects::Fasta { range, .. } = made.subjects else { panic!("not a file") };
     assert_eq!(range, Some(0..3));
-    assert_eq!((made.threads.count, made.split), (4, Split::Database));
+    assert_eq!((made.threads.count, made.split), (4, ThreadDivision::Database));
     let made = plan(&fixture, "-num_threads|3|-mt_mode|1");
-    assert_eq!((made.threads.count, made.split), (1, Split::Database));
+    assert_eq!((made.threads.count, made.split), (1, ThreadDivision::Database));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn the_environment_counts() {
     let made = under("BATCH_SIZE", "70").expect("a plan");
     assert_eq!(
         (made.batch_size, made.threads.count, made.split),
-        (BatchSize::Fixed(70), 2, Split::Queries)
+        (BatchSize::Fixed(70), 2, ThreadDivision::Queries)
     );
     assert_eq!(under("BATCH_SIZE", "-1").expect("a plan").batch_size, BatchSize::Fixed(usize::MAX));
     assert!(!protein(under("OLD_FSC", "").expect("a plan")).finite_size);

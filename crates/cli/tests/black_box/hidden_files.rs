@@ -133,7 +133,7 @@ fn the_next_run_removes_what_killed_runs_left_and_nothing_of_living_ones() {
 
 /// An interrupted run removes the file in which ranks assemble a report for standard output.
 #[test]
-fn an_interrupted_run_removes_its_detour() {
+fn an_interrupted_run_removes_its_join_file() {
     let sandbox = Sandbox::new();
     let mut run = Run::waiting(&sandbox, &["-ranks", "2"]);
     run.signal("TERM");

@@ -47,7 +47,7 @@ fn the_report_matrices_and_messages_are_those_of_the_search() {
         let timing: serde_json::Value = serde_json::from_slice(&timing).expect("JSON");
         let kind = &timing["metadata"]["kinds"][2];
         let blocks = Some(wanted.len() as u64 - 2);
-        assert_eq!((kind["blocks"].as_u64(), kind["made_blocks"].as_u64()), (blocks, blocks));
+        assert_eq!((kind["blocks"].as_u64(), kind["encoded_blocks"].as_u64()), (blocks, blocks));
         let shape = shapes[number % shapes.len()];
         through(&place, place.run(&format!("{arguments} {shape}"))).assert_is(&expected, shape);
         // The first record has the command line.

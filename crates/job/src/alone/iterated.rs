@@ -13,11 +13,11 @@ use rayon::prelude::*;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::iteration::{
-    IteratedQuery, IterationReports, PssmFiles, QueryProgress, ReportedIteration, Rules,
+    IteratedQuery, IterationReports, IterationRules, PssmFiles, QueryProgress, ReportedIteration,
     subject_letters,
 };
-use crate::output::Pages;
-use crate::plan::{Iteration, Plan};
+use crate::output::ReportSink;
+use crate::plan::{IterationPlan, Plan};
 use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
 use crate::search::TwoPhaseSearch;
@@ -26,7 +26,7 @@ use crate::subjects::SubjectDatabase;
 /// Iterative searcher for one block of queries after the other.
 pub struct IteratedSearch<'a> {
     target: &'a SubjectDatabase,
-    rules: Rules<'a>,
+    rules: IterationRules<'a>,
     files: PssmFiles<'a>,
     reports: IterationReports,
 }
@@ -43,11 +43,12 @@ impl<'a> IteratedSearch<'a> {
     /// queries with a PSSM.
     pub fn new(
         plan: &'a Plan,
-        iteration: &'a Iteration,
+        iteration: &'a IterationPlan,
         target: &'a SubjectDatabase,
         engines: [&'a Search; 2],
     ) -> Self {
-        let (rules, files) = (Rules::new(plan, iteration, engines), PssmFiles::new(iteration));
+        let (rules, files) =
+            (IterationRules::new(plan, iteration, engines), PssmFiles::new(iteration));
         IteratedSearch { target, rules, files, reports: IterationReports::default() }
     }
 
@@ -60,7 +61,7 @@ impl<'a> IteratedSearch<'a> {
         &mut self,
         block: &PreparedBlock,
         search: &mut TwoPhaseSearch<'a>,
-        (reporter, output): (&mut Reporter, &mut impl Pages),
+        (reporter, output): (&mut Reporter, &mut impl ReportSink),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         audience.open_block(0, block.prepared.len() as u64);
@@ -80,7 +81,7 @@ impl<'a> IteratedSearch<'a> {
         &mut self,
         block: &PreparedBlock,
         search: &mut TwoPhaseSearch<'a>,
-        send: impl FnOnce(&Rules, Vec<IteratedQuery>) -> Result<(), Error>,
+        send: impl FnOnce(&IterationRules, Vec<IteratedQuery>) -> Result<(), Error>,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         audience.open_block(0, block.prepared.len() as u64);
@@ -164,9 +165,9 @@ impl<'a> IteratedSearch<'a> {
         record: &QueryRecord,
         hits: &[SubjectHit],
     ) -> Result<QueryAlignment, Error> {
-        let mut alignment = Rules::alignment(record);
+        let mut alignment = IterationRules::alignment(record);
         for hit in hits {
-            let rows = self.rules.included(hit).map(|alignment| {
+            let rows = self.rules.alignments_for_pssm(hit).map(|alignment| {
                 Ok((alignment, subject_letters(self.target, hit.oid, alignment)?))
             });
             let rows = rows.collect::<Result<Vec<_>, Error>>()?;
@@ -181,7 +182,7 @@ impl<'a> IteratedSearch<'a> {
     fn write(
         &mut self,
         query: IteratingQuery,
-        (reporter, output): (&mut Reporter, &mut impl Pages),
+        (reporter, output): (&mut Reporter, &mut impl ReportSink),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let IteratedSearch { rules, files, reports, .. } = self;
@@ -189,7 +190,7 @@ impl<'a> IteratedSearch<'a> {
         let IteratingQuery { record, progress, iterations } = query;
         let converged = progress.has_converged();
         let keep = |searched: Option<&ReportedIteration>| match searched {
-            Some(searched) => files.save_all(rules, searched.begun.kept.as_ref(), record),
+            Some(searched) => files.save_all(rules, searched.start.kept.as_ref(), record),
             None => files.save_all(rules, &progress.last, record),
         };
         let found = IteratedQuery { iterations, converged };
@@ -214,7 +215,7 @@ impl<'a> IteratedSearch<'a> {
         let IteratedSearch { rules, files, .. } = self;
         rules.print_warnings(query.record, audience);
         let IteratingQuery { record, progress, iterations } = query;
-        let matrices = iterations.iter().filter_map(|searched| searched.begun.kept.as_ref());
+        let matrices = iterations.iter().filter_map(|searched| searched.start.kept.as_ref());
         let saved = files.save_all(rules, matrices.chain(&progress.last), record);
         let converged = progress.has_converged();
         let ended = saved.and(progress.failure.map_or(Ok(()), Err));

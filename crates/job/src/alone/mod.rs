@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::halt::Halt;
 use crate::io_channel::IoChannel;
 use crate::metadata::{Resumed, encode_query, other_queries};
-use crate::plan::{Plan, Split};
+use crate::plan::{Plan, ThreadDivision};
 use crate::queries::count::count_queries;
 use crate::queries::{PreparedBlock, QueryReader, RawBlock};
 use crate::search::{Repeats, TwoPhaseSearch, patterns};
@@ -56,7 +56,7 @@ pub fn write_empty_output(
 ///
 /// # Errors
 /// Any error that ends the run early; the output is incomplete then.
-pub fn run(
+pub fn run_without_ranks(
     plan: &Plan,
     receiver: ResultReceiver<'_>,
     audience: &Arc<dyn Audience>,
@@ -275,7 +275,7 @@ impl ThreadShares {
 /// Prints BLAST+'s warning if there are fewer shares of queries than threads
 /// (`CheckMTByQueries_QuerySize`, blast_app_util.cpp).
 fn warn_of_few_queries(plan: &Plan, shares: usize, audience: &dyn Audience) {
-    if plan.split == Split::Queries && shares < plan.threads.count {
+    if plan.split == ThreadDivision::Queries && shares < plan.threads.count {
         audience.warn(&format!(
             "This set of queries is too small to fully benefit from the -mt_mode=1 option. The total number of \
              letters should be at least {} {} per thread.",

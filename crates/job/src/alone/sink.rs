@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::halt::Halt;
 use crate::hits::Visitor;
 use crate::io_channel::IoChannel;
-use crate::iteration::Rules;
+use crate::iteration::IterationRules;
 use crate::metadata::{MetadataWriter, Resumed, other_queries};
 use crate::output::Output;
 use crate::plan::Plan;
@@ -142,7 +142,7 @@ impl<'a> ResultSink<'a> {
         match &mut self.kind {
             SinkKind::Report(output) => {
                 self.reporter.write_block(block, &block.searched(), hits, output, audience)?;
-                output.pass_on()
+                output.flush_if_streamed()
             }
             SinkKind::Metadata(writer) => {
                 writer.write_block(block, hits, (search, batch_state), &mut self.reporter, audience)
@@ -166,7 +166,7 @@ impl<'a> ResultSink<'a> {
         let writer = match &mut self.kind {
             SinkKind::Report(output) => {
                 iterated.report_block(block, search, (reporter, output), audience)?;
-                return output.pass_on();
+                return output.flush_if_streamed();
             }
             SinkKind::Metadata(writer) => writer,
             // A fault of the program: `visit_hits` refuses plans with iterations.
@@ -181,7 +181,8 @@ impl<'a> ResultSink<'a> {
                 writer.write_iterated_report(block).and(searched)
             }
             false => {
-                let send = |rules: &Rules, found| writer.write_iterations(block, rules, found);
+                let send =
+                    |rules: &IterationRules, found| writer.write_iterations(block, rules, found);
                 iterated.send_block(block, search, send, audience)
             }
         };

@@ -37,11 +37,11 @@ pub struct EncodingStatistics {
     /// Bytes of the records of these sent blocks.
     pub bytes: u64,
     /// Number of blocks encoded in this encoding, whether they were sent or only compared.
-    pub made_blocks: u64,
+    pub encoded_blocks: u64,
     /// Bytes of the results of these encoded blocks.
-    pub made_bytes: u64,
+    pub encoded_bytes: u64,
     /// Seconds of encoding in total, during which the search waited.
-    pub make_seconds: f64,
+    pub encode_seconds: f64,
     #[serde(skip)]
     recent: RecentSums,
 }
@@ -87,9 +87,9 @@ impl EncodingCosts {
             kind,
             blocks: 0,
             bytes: 0,
-            made_blocks: 0,
-            made_bytes: 0,
-            make_seconds: 0.0,
+            encoded_blocks: 0,
+            encoded_bytes: 0,
+            encode_seconds: 0.0,
             recent: RecentSums::default(),
         };
         EncodingCosts { kinds: ENCODINGS.map(of).to_vec(), ..EncodingCosts::default() }
@@ -105,9 +105,9 @@ impl EncodingCosts {
         [encode, format]: [Duration; 2],
     ) {
         let statistics = self.statistics_of(kind);
-        statistics.made_blocks += 1;
-        statistics.made_bytes += bytes as u64;
-        statistics.make_seconds += encode.as_secs_f64();
+        statistics.encoded_blocks += 1;
+        statistics.encoded_bytes += bytes as u64;
+        statistics.encode_seconds += encode.as_secs_f64();
         let RecentSums { weight: w, bytes: b, encode: m, format: f } = statistics.recent;
         statistics.recent = RecentSums {
             weight: DECAY * w + weight,
@@ -151,9 +151,9 @@ impl EncodingCosts {
         for (statistics, more) in self.kinds.iter_mut().zip(other.kinds) {
             statistics.blocks += more.blocks;
             statistics.bytes += more.bytes;
-            statistics.made_blocks += more.made_blocks;
-            statistics.made_bytes += more.made_bytes;
-            statistics.make_seconds += more.make_seconds;
+            statistics.encoded_blocks += more.encoded_blocks;
+            statistics.encoded_bytes += more.encoded_bytes;
+            statistics.encode_seconds += more.encode_seconds;
         }
         self.link = self.link.or(other.link);
         self.choices.extend(other.choices);
@@ -231,7 +231,10 @@ mod tests {
         let sent = postcard::to_allocvec(&second).unwrap();
         first.merge(postcard::from_bytes(&sent).unwrap());
         let hits = &first.kinds[Encoding::Hits as usize];
-        assert_eq!((hits.blocks, hits.bytes, hits.made_bytes, hits.make_seconds), (2, 24, 20, 2.0));
+        assert_eq!(
+            (hits.blocks, hits.bytes, hits.encoded_bytes, hits.encode_seconds),
+            (2, 24, 20, 2.0)
+        );
         assert_eq!(first.choices.iter().map(|it| it.block).collect::<Vec<_>>(), [4, 5]);
         let recorded = serde_json::to_value(&first).unwrap();
         assert_eq!(recorded["choices"][0]["kind"], "hits");

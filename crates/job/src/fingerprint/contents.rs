@@ -16,7 +16,7 @@ pub struct FingerprintItem {
     /// Number of the volume, from 0.
     pub volume: usize,
     /// The file of the volume.
-    pub side: SequenceFile,
+    pub sequence_file: SequenceFile,
 }
 
 /// Fingerprint of each part of each file.
@@ -31,21 +31,21 @@ impl VolumeFingerprints {
     pub fn from_sums(sums: &FingerprintSums) -> Self {
         let mut volumes = BTreeMap::new();
         for (item, sum) in sums {
-            let volume: &mut u128 = volumes.entry((item.volume, item.side)).or_default();
+            let volume: &mut u128 = volumes.entry((item.volume, item.sequence_file)).or_default();
             *volume = volume.wrapping_add(*sum);
         }
         VolumeFingerprints(volumes)
     }
 
     /// Returns the fingerprint of one kind of file over all volumes.
-    pub fn sum(&self, side: SequenceFile) -> u128 {
-        let own = self.0.iter().filter(|((_, other), _)| *other == side);
+    pub fn sum(&self, sequence_file: SequenceFile) -> u128 {
+        let own = self.0.iter().filter(|((_, other), _)| *other == sequence_file);
         own.fold(0, |sum: u128, (_, more)| sum.wrapping_add(*more))
     }
 
     /// Returns the fingerprint of a volume in hexadecimal digits; empty for a volume that is not
     /// searched.
-    pub fn of_volume(&self, volume: usize, side: SequenceFile) -> String {
-        self.0.get(&(volume, side)).map_or_else(String::new, |sum| format!("{sum:032x}"))
+    pub fn volume_fingerprint(&self, volume: usize, sequence_file: SequenceFile) -> String {
+        self.0.get(&(volume, sequence_file)).map_or_else(String::new, |sum| format!("{sum:032x}"))
     }
 }

@@ -9,23 +9,23 @@ use fleetblast_report::scoremat::{self, Checkpoint};
 use fleetblast_seq::id::ObjectId;
 use serde::{Deserialize, Serialize};
 
-use super::{KeptPssm, Rules};
+use super::{IterationRules, KeptPssm};
 use crate::error::Error;
 use crate::output::write_whole;
-use crate::plan::{Iteration, Plan};
+use crate::plan::{IterationPlan, Plan};
 use crate::queries::QueryRecord;
 
 /// A PSSM, encoded in the formats of its files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Matrix {
+pub struct EncodedPssm {
     checkpoint: Option<Vec<u8>>,
     table: Option<Vec<u8>>,
 }
 
-impl Matrix {
+impl EncodedPssm {
     pub(super) fn new(
         plan: &Plan,
-        iteration: &Iteration,
+        iteration: &IterationPlan,
         kept: &KeptPssm,
         record: &QueryRecord,
     ) -> Self {
@@ -38,7 +38,7 @@ impl Matrix {
             scoremat::write_ascii_pssm(&kept.pssm, &kept.statistics, &mut bytes);
             bytes
         };
-        Matrix {
+        EncodedPssm {
             checkpoint: iteration.checkpoint.as_ref().map(|_| checkpoint()),
             table: iteration.table.as_ref().map(|_| table()),
         }
@@ -46,16 +46,16 @@ impl Matrix {
 }
 
 #[cfg(test)]
-impl Matrix {
+impl EncodedPssm {
     /// Creates a matrix with only the bytes of a checkpoint.
     pub fn from_checkpoint(bytes: &[u8]) -> Self {
-        Matrix { checkpoint: Some(bytes.to_vec()), table: None }
+        EncodedPssm { checkpoint: Some(bytes.to_vec()), table: None }
     }
 }
 
 fn checkpoint(
     plan: &Plan,
-    iteration: &Iteration,
+    iteration: &IterationPlan,
     kept: &KeptPssm,
     record: &QueryRecord,
 ) -> Vec<u8> {
@@ -80,14 +80,14 @@ fn checkpoint(
 
 /// Writer of PSSMs to the files of a plan.
 pub struct PssmFiles<'a> {
-    iteration: &'a Iteration,
+    iteration: &'a IterationPlan,
     /// Number of PSSMs written so far.
     count: usize,
 }
 
 impl<'a> PssmFiles<'a> {
     /// Creates the writer of a plan's PSSM files.
-    pub fn new(iteration: &'a Iteration) -> Self {
+    pub fn new(iteration: &'a IterationPlan) -> Self {
         PssmFiles { iteration, count: 0 }
     }
 
@@ -96,9 +96,9 @@ impl<'a> PssmFiles<'a> {
     ///
     /// # Errors
     /// A file that cannot be written; the message names it.
-    pub fn save(&mut self, matrix: &Matrix) -> Result<(), Error> {
+    pub fn save(&mut self, matrix: &EncodedPssm) -> Result<(), Error> {
         self.count += 1;
-        let Iteration { checkpoint, table, .. } = self.iteration;
+        let IterationPlan { checkpoint, table, .. } = self.iteration;
         for (path, bytes) in [(checkpoint, &matrix.checkpoint), (table, &matrix.table)] {
             if let (Some(path), Some(bytes)) = (path, bytes) {
                 self.write(path, bytes)?;
@@ -113,7 +113,7 @@ impl<'a> PssmFiles<'a> {
     /// As [`save`](Self::save).
     pub fn save_all<'k>(
         &mut self,
-        rules: &Rules,
+        rules: &IterationRules,
         kept: impl IntoIterator<Item = &'k KeptPssm>,
         record: &QueryRecord,
     ) -> Result<(), Error> {

@@ -26,13 +26,13 @@ use fleetblast_report::stored_evalue;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
 
-pub use self::files::{Matrix, PssmFiles};
+pub use self::files::{EncodedPssm, PssmFiles};
 pub use self::progress::{IterationStart, KeptPssm, QueryProgress, hide_masks};
 pub use self::reported::{IteratedQuery, ReportPart, ReportedIteration};
 pub use self::reports::IterationReports;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::plan::{Iteration, Plan};
+use crate::plan::{IterationPlan, Plan};
 use crate::queries::{QueryRecord, sort_warnings};
 use crate::subjects::SubjectDatabase;
 
@@ -64,26 +64,26 @@ pub fn subject_letters<'t>(
 }
 
 /// The rules of a plan for the iterations of its queries.
-pub struct Rules<'a> {
+pub struct IterationRules<'a> {
     plan: &'a Plan,
-    iteration: &'a Iteration,
+    iteration: &'a IterationPlan,
     /// The engine for queries without a PSSM, and the engine for queries with one.
     engines: [&'a Search; 2],
     maker: Option<PssmMaker>,
 }
 
-impl<'a> Rules<'a> {
+impl<'a> IterationRules<'a> {
     /// Creates the rules of a plan. `engines` are the engine for queries without a PSSM and the one
     /// for queries with a PSSM.
-    pub fn new(plan: &'a Plan, iteration: &'a Iteration, engines: [&'a Search; 2]) -> Self {
+    pub fn new(plan: &'a Plan, iteration: &'a IterationPlan, engines: [&'a Search; 2]) -> Self {
         let maker = PssmMaker::new(&iteration.params.scoring, iteration.pseudocount);
-        Rules { plan, iteration, engines, maker }
+        IterationRules { plan, iteration, engines, maker }
     }
 
     /// Creates the rules of a plan; `None` if it has no iterations. `engine` is for queries without
     /// a PSSM, `next` for those with one.
     pub fn from_plan(plan: &'a Plan, engine: &'a Search, next: Option<&'a Search>) -> Option<Self> {
-        Some(Rules::new(plan, plan.iteration.as_ref()?, [engine, next?]))
+        Some(IterationRules::new(plan, plan.iteration.as_ref()?, [engine, next?]))
     }
 
     /// Returns the engine for queries without a PSSM, or with one.
@@ -121,12 +121,12 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the maximum number of subjects that the report of an iteration shows.
-    pub fn shown(&self) -> usize {
+    pub fn max_reported_subjects(&self) -> usize {
         self.iteration.params.common.hitlist_size
     }
 
     /// Returns whether the report consists of independent parts. XML does not: it is one document.
-    pub fn is_plain(&self) -> bool {
+    pub fn has_independent_parts(&self) -> bool {
         !self.plan.report.format.is_document()
     }
 
@@ -139,9 +139,9 @@ impl<'a> Rules<'a> {
         begun: &mut IterationStart,
         mut hits: Vec<SubjectHit>,
     ) -> Vec<Vec<SubjectHit>> {
-        begun.exceeds = hits.len() > self.shown();
-        if !self.is_plain() {
-            hits.truncate(self.shown());
+        begun.exceeds = hits.len() > self.max_reported_subjects();
+        if !self.has_independent_parts() {
+            hits.truncate(self.max_reported_subjects());
         }
         match begun.places.len() {
             0 => vec![hits],
@@ -151,7 +151,7 @@ impl<'a> Rules<'a> {
 
     /// Returns the alignments of a subject that go into the next PSSM: those below the inclusion
     /// threshold.
-    pub fn included<'h>(
+    pub fn alignments_for_pssm<'h>(
         &self,
         hit: &'h SubjectHit,
     ) -> impl Iterator<Item = &'h Alignment> + use<'h> {
@@ -165,7 +165,8 @@ impl<'a> Rules<'a> {
         &self,
         hits: impl IntoIterator<Item = &'h SubjectHit>,
     ) -> BTreeSet<u32> {
-        let included = hits.into_iter().filter(|hit| self.included(hit).next().is_some());
+        let included =
+            hits.into_iter().filter(|hit| self.alignments_for_pssm(hit).next().is_some());
         included.map(|hit| hit.oid).collect()
     }
 
@@ -351,8 +352,8 @@ impl<'a> Rules<'a> {
     }
 
     /// Formats a PSSM for its files; `None` if the plan writes no such files.
-    pub fn matrix(&self, kept: &KeptPssm, record: &QueryRecord) -> Option<Matrix> {
-        self.saves_matrices().then(|| Matrix::new(self.plan, self.iteration, kept, record))
+    pub fn matrix(&self, kept: &KeptPssm, record: &QueryRecord) -> Option<EncodedPssm> {
+        self.saves_matrices().then(|| EncodedPssm::new(self.plan, self.iteration, kept, record))
     }
 }
 

@@ -6,7 +6,7 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::pssm::Pssm;
 use fleetblast_report::model::{Occurrence, QueryResult, RepeatedSearch};
 
-use super::{IterationStart, Rules};
+use super::{IterationRules, IterationStart};
 use crate::queries::QueryRecord;
 use crate::reports;
 
@@ -21,7 +21,7 @@ pub struct IteratedQuery {
 /// An iteration of a query, for its report.
 pub struct ReportedIteration {
     /// Data from the start of the iteration.
-    pub begun: IterationStart,
+    pub start: IterationStart,
     /// The parts that are reported separately: all hits, or with a pattern the hits of each of its
     /// occurrences in the query.
     pub parts: Vec<ReportPart>,
@@ -44,33 +44,33 @@ pub struct ReportPart {
 
 impl ReportedIteration {
     /// Creates the report data of an iteration from its hits, as
-    /// [`split_parts`](Rules::split_parts) returns them.
+    /// [`split_parts`](IterationRules::split_parts) returns them.
     pub fn new(
-        rules: &Rules,
+        rules: &IterationRules,
         record: &QueryRecord,
-        mut begun: IterationStart,
+        mut start: IterationStart,
         parts: Vec<Vec<SubjectHit>>,
     ) -> ReportedIteration {
-        if begun.places.is_empty() {
-            begun.hide_masks();
+        if start.places.is_empty() {
+            start.hide_masks();
         }
         // Reports need only the statistics of a PSSM, which is large.
         let statistics =
             |pssm: Arc<Pssm>| Arc::new(Pssm::of_statistics(pssm.ungapped, pssm.gapped));
-        begun.query.pssm = begun.query.pssm.map(statistics);
-        let warning = record.joined_warnings(&begun.messages);
+        start.query.pssm = start.query.pssm.map(statistics);
+        let warning = record.joined_warnings(&start.messages);
         let messages = reports::xml_message(record, warning.clone());
         let part = |mut shown: Vec<SubjectHit>| {
             let alignments = shown.iter().map(|hit| hit.alignments.len()).sum();
-            shown.truncate(rules.shown());
+            shown.truncate(rules.max_reported_subjects());
             ReportPart { count: shown.len(), shown, alignments }
         };
-        ReportedIteration { begun, parts: parts.into_iter().map(part).collect(), warning, messages }
+        ReportedIteration { start, parts: parts.into_iter().map(part).collect(), warning, messages }
     }
 
     /// Returns whether the iteration searched for a pattern.
     pub fn has_pattern(&self) -> bool {
-        !self.begun.places.is_empty()
+        !self.start.places.is_empty()
     }
 
     /// Returns the warning of each part, for standard error. With a pattern there are none, because
@@ -86,30 +86,30 @@ impl ReportedIteration {
     /// within the query. `before` is the number of parts reported earlier, of all queries.
     pub fn results<'s>(
         &'s self,
-        rules: &Rules<'s>,
+        rules: &IterationRules<'s>,
         record: &'s QueryRecord,
         number: usize,
         before: usize,
     ) -> Vec<QueryResult<'s>> {
-        let ReportedIteration { begun, parts, messages, .. } = self;
+        let ReportedIteration { start, parts, messages, .. } = self;
         let pattern = rules.pattern().filter(|_| self.has_pattern());
         let result = |(part, ReportPart { shown, count, alignments }): (usize, &'s ReportPart)| {
-            let through = |pattern| Occurrence { pattern, places: &begun.places, number: part };
+            let through = |pattern| Occurrence { pattern, places: &start.places, number: part };
             let round = RepeatedSearch {
                 number,
                 serial: before + part + 1,
-                known: &begun.known,
+                known: &start.known,
                 alignments: *alignments,
                 occurrence: pattern.map(through),
             };
             QueryResult {
-                batch_searched: begun.query.is_searchable(),
+                batch_searched: start.query.is_searchable(),
                 // Only the first part has the warnings, so that the report has them once.
                 messages: if part == 0 { messages } else { &[] },
                 hits: shown,
                 hit_count: *count,
                 round: Some(round),
-                ..reports::empty_result(record, &begun.query)
+                ..reports::empty_result(record, &start.query)
             }
         };
         parts.iter().enumerate().map(result).collect()

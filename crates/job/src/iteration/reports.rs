@@ -5,8 +5,8 @@ use fleetblast_engine::query::Query;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::iteration::IteratedQuery;
-use crate::iteration::{CONVERGED, ReportedIteration, Rules};
-use crate::output::Pages;
+use crate::iteration::{CONVERGED, IterationRules, ReportedIteration};
+use crate::output::ReportSink;
 use crate::queries::QueryRecord;
 use crate::reports::{self, Reporter};
 
@@ -26,15 +26,15 @@ impl IterationReports {
     /// A report that cannot be made or written; an error of `save`.
     pub fn write_query(
         &mut self,
-        rules: &Rules,
+        rules: &IterationRules,
         (record, query): (&QueryRecord, &Query),
         IteratedQuery { iterations, converged }: IteratedQuery,
-        (reporter, output): (&mut Reporter, &mut impl Pages),
+        (reporter, output): (&mut Reporter, &mut impl ReportSink),
         audience: &dyn Audience,
         mut save: impl FnMut(Option<&ReportedIteration>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let is_plain = rules.is_plain();
-        if iterations.is_empty() && is_plain && !reporter.is_open() {
+        let is_plain = rules.has_independent_parts();
+        if iterations.is_empty() && is_plain && !reporter.has_written_opening() {
             reporter.write_opening(&reports::empty_result(record, query), output)?;
         }
         let mut report = Vec::new();
@@ -49,21 +49,21 @@ impl IterationReports {
         if reported.is_ok() && converged && is_plain {
             report.extend_from_slice(CONVERGED);
         }
-        output.query(&report)?;
+        output.write_query(&report)?;
         reported
     }
 
     /// Formats the report of an iteration, and prints its warnings.
     fn format_iteration(
         &mut self,
-        (rules, record, number): (&Rules, &QueryRecord, usize),
+        (rules, record, number): (&IterationRules, &QueryRecord, usize),
         searched: &ReportedIteration,
-        (reporter, output): (&mut Reporter, &mut impl Pages),
+        (reporter, output): (&mut Reporter, &mut impl ReportSink),
         audience: &dyn Audience,
     ) -> Result<Vec<u8>, Error> {
         let results = searched.results(rules, record, number, self.iterations as usize);
         self.iterations += results.len() as u64;
-        if !reporter.is_open() {
+        if !reporter.has_written_opening() {
             reporter.write_opening(&results[0], output)?;
         }
         let has_pattern = searched.has_pattern();
@@ -76,7 +76,7 @@ impl IterationReports {
             .into_iter()
             .for_each(|warning| reporter.print_warning(warning, audience));
         // BLAST+ does not count a pattern search among the reported queries.
-        reporter.skip_queries(usize::from(!has_pattern || !rules.is_plain()));
+        reporter.add_reported_queries(usize::from(!has_pattern || !rules.has_independent_parts()));
         Ok(report)
     }
 

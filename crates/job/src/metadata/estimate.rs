@@ -356,7 +356,7 @@ impl Sampler<'_> {
     ) -> Result<Vec<Vec<u8>>, Error> {
         let mut reporter = Reporter::new(self.plan, self.target, Recorder::default());
         let mut pages = Parts::default();
-        reporter.skip_queries(0);
+        reporter.add_reported_queries(0);
         reporter.write_block(block, &block.searched(), hits, &mut pages, &SilentAudience)?;
         if self.plan.report.format == Format::Sam {
             reporter.finish(&mut pages, &SilentAudience)?;

@@ -35,13 +35,13 @@ pub struct ExpandRequest {
 /// Another database than the one that was searched, damaged metadata, or a report that cannot be
 /// made: then no report is written. Truncated metadata are an error, too, but the report of their
 /// whole blocks is written if it has any of the wanted queries.
-pub fn expand(expansion: ExpandRequest, audience: &dyn Audience) -> Result<(), Error> {
-    let made = pool(expansion.threads)?.install(|| expand_in_pool(expansion, audience));
+pub fn expand(request: ExpandRequest, audience: &dyn Audience) -> Result<(), Error> {
+    let made = pool(request.threads)?.install(|| expand_in_pool(request, audience));
     made.inspect_err(|_| audience.abort())
 }
 
-fn expand_in_pool(expansion: ExpandRequest, audience: &dyn Audience) -> Result<(), Error> {
-    let ExpandRequest { mut opened, plan, out, wanted, .. } = expansion;
+fn expand_in_pool(request: ExpandRequest, audience: &dyn Audience) -> Result<(), Error> {
+    let ExpandRequest { mut opened, plan, out, wanted, .. } = request;
     let (wanted, encodings, begun) = (WantedQueries::new(wanted), opened.header.encodings, false);
     let Some(plan) = plan else {
         let output = Output::open(&out)?;

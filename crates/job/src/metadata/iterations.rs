@@ -13,7 +13,9 @@ use fleetblast_metadata::{BlockResults, Encoding, hits};
 use super::encoder::memory_error;
 use super::statistics::BlockStatistics;
 use crate::error::Error;
-use crate::iteration::{IteratedQuery, IterationStart, ReportPart, ReportedIteration, Rules};
+use crate::iteration::{
+    IteratedQuery, IterationRules, IterationStart, ReportPart, ReportedIteration,
+};
 use crate::queries::QueryRecord;
 use crate::subjects::SubjectDatabase;
 
@@ -23,16 +25,17 @@ use crate::subjects::SubjectDatabase;
 /// # Errors
 /// No memory.
 pub fn encode_iterations(
-    rules: &Rules,
+    rules: &IterationRules,
     target: &SubjectDatabase,
     before: u64,
     queries: Vec<IteratedQuery>,
 ) -> Result<BlockResults, Error> {
     let encoded = queries.iter().map(|query| encode_query(rules, query)).collect();
-    let encoded = BlockIterations { is_document: !rules.is_plain(), before, queries: encoded };
+    let encoded =
+        BlockIterations { is_document: !rules.has_independent_parts(), before, queries: encoded };
     let searches = queries.into_iter().flat_map(|query| query.iterations);
     let parts = searches.map(
-        |ReportedIteration { begun: IterationStart { query, known, .. }, parts, .. }| {
+        |ReportedIteration { start: IterationStart { query, known, .. }, parts, .. }| {
             (query, (known, shown_hits(parts)))
         },
     );
@@ -49,7 +52,7 @@ fn shown_hits(parts: Vec<ReportPart>) -> Vec<SubjectHit> {
 }
 
 fn statistics<'a>(
-    rules: &Rules<'a>,
+    rules: &IterationRules<'a>,
     queries: &'a [Query],
     target: &'a SubjectDatabase,
 ) -> BlockStatistics<'a> {
@@ -57,12 +60,12 @@ fn statistics<'a>(
 }
 
 fn encode_query(
-    rules: &Rules,
+    rules: &IterationRules,
     IteratedQuery { iterations, converged }: &IteratedQuery,
 ) -> QueryIterations {
     let mut expected = BTreeSet::new();
-    let search = |ReportedIteration { begun, parts, .. }: &ReportedIteration| {
-        let IterationStart { query, known, exceeds, messages, .. } = begun;
+    let search = |ReportedIteration { start, parts, .. }: &ReportedIteration| {
+        let IterationStart { query, known, exceeds, messages, .. } = start;
         let shown = parts.iter().flat_map(|part| &part.shown);
         let alignments: usize = parts.iter().map(|part| part.alignments).sum();
         let result = IterationResult {
@@ -86,7 +89,7 @@ fn encode_query(
 /// Results that cannot be decoded or differ from the encoded ones, or a report format for which the
 /// results would be different.
 pub fn decode_iterations(
-    rules: &Rules,
+    rules: &IterationRules,
     target: &SubjectDatabase,
     queries: Vec<(&QueryRecord, &Query)>,
     results: &BlockResults,
@@ -95,7 +98,7 @@ pub fn decode_iterations(
         BlockIterations::decode(&results.bytes, queries.len()).ok_or(DecodeError::Unreadable)?;
     let exceeds = |query: &QueryIterations| query.iterations.iter().any(|it| it.exceeds);
     // In a document (XML), subjects that it does not show do not go into PSSMs either.
-    let is_alike = encoded.is_document != rules.is_plain()
+    let is_alike = encoded.is_document != rules.has_independent_parts()
         || !encoded.is_document && rules.has_single_iteration();
     if !is_alike && encoded.queries.iter().any(exceeds) {
         return Err(DecodeError::OtherFormat);
@@ -134,7 +137,7 @@ pub fn decode_iterations(
 
 /// Returns for each iteration the subjects below the inclusion threshold in the previous iteration.
 fn known_subjects(
-    rules: &Rules,
+    rules: &IterationRules,
     queries: &[QueryIterations],
     hits: &[Vec<SubjectHit>],
 ) -> Vec<BTreeSet<u32>> {
@@ -151,7 +154,11 @@ fn known_subjects(
 }
 
 /// Returns the query of each iteration, with the statistics of the iteration's PSSM.
-fn with_pssms(rules: &Rules, mut query: Query, iterations: &[IterationResult]) -> Vec<Query> {
+fn with_pssms(
+    rules: &IterationRules,
+    mut query: Query,
+    iterations: &[IterationResult],
+) -> Vec<Query> {
     let searched = |iteration: &IterationResult| {
         if let Some([ungapped, gapped]) = iteration.statistics {
             let pssm = Arc::new(Pssm::of_statistics(ungapped, gapped));

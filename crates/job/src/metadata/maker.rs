@@ -9,7 +9,7 @@ use super::site::IoSite;
 use super::wanted::WantedQueries;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::output::Pages;
+use crate::output::ReportSink;
 use crate::queries::{PreparedBlock, QueryRecord};
 
 /// Makes a report from blocks of metadata.
@@ -26,7 +26,7 @@ pub struct ReportMaker<'a, P> {
     pub begun: bool,
 }
 
-impl<P: Pages> ReportMaker<'_, P> {
+impl<P: ReportSink> ReportMaker<'_, P> {
     /// Writes the report of a block.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl<P: Pages> ReportMaker<'_, P> {
             site.reporter.begin((first, &prepared), &mut self.output)?;
         }
         site.reporter.print_warnings(wanted.iter().copied(), audience);
-        site.reporter.skip_queries(wanted.len());
+        site.reporter.add_reported_queries(wanted.len());
         Ok(())
     }
 
@@ -132,7 +132,7 @@ impl<P: Pages> ReportMaker<'_, P> {
     pub fn continue_report(&mut self) {
         self.begun = true;
         if let Some(site) = &mut self.site {
-            site.reporter.skip_queries(0);
+            site.reporter.add_reported_queries(0);
         }
     }
 
@@ -140,7 +140,7 @@ impl<P: Pages> ReportMaker<'_, P> {
     pub fn count_others(&mut self, counted: u64) {
         if let Some(site) = &mut self.site {
             let missing = (counted as usize).saturating_sub(site.reporter.reported_count());
-            site.reporter.skip_queries(missing);
+            site.reporter.add_reported_queries(missing);
         }
     }
 

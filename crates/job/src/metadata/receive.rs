@@ -43,13 +43,13 @@ pub struct ReceiveRequest {
 /// An error of `make`; a link or a sender that fails. The metadata are kept, and the next run
 /// resumes them.
 pub fn receive(
-    reception: &ReceiveRequest,
+    request: &ReceiveRequest,
     audience: &Arc<dyn Audience>,
     make: impl FnOnce(OpenedMetadata) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let ReceiveRequest { link, spool: path, keep, threads, memory } = reception;
+    let ReceiveRequest { link, spool: path, keep, threads, memory } = request;
     let key = Key::read(&link.key).map_err(|error| link_error(&error))?;
-    let listener = Listener::bind(&link.address, &key, &link.peers, link.patience());
+    let listener = Listener::bind(&link.address, &key, &link.peers, link.silence_limit());
     let listener = listener.map_err(|error| link_error(&error))?;
     let (mut spool, damage) = Spool::open(path, *memory)?;
     spool.workers = u32::try_from(*threads).unwrap_or(u32::MAX);

@@ -243,7 +243,7 @@ fn connect(
         key,
         peers: link.peers.clone(),
         header,
-        patience: link.patience(),
+        patience: link.silence_limit(),
         give_up: link.give_up.unwrap_or(std::time::Duration::MAX),
     };
     let (audience, halt) = (Arc::clone(audience), halt.clone());

@@ -16,8 +16,8 @@ use super::statistics::BlockStatistics;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::iteration::IterationReports;
-use crate::iteration::Rules;
-use crate::output::Pages;
+use crate::iteration::IterationRules;
+use crate::output::ReportSink;
 use crate::plan::Plan;
 use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
@@ -33,7 +33,7 @@ pub struct IoSite<'a> {
     engine: &'a Search,
     /// The rules of psiblast's iterations, and the progress of their report; `None` for other
     /// programs.
-    iterations: Option<(Rules<'a>, IterationReports)>,
+    iterations: Option<(IterationRules<'a>, IterationReports)>,
     target: &'a SubjectDatabase,
     /// Number of letter codes that queries may have.
     codes: u8,
@@ -56,7 +56,7 @@ pub fn open_site<T>(
     target.summary = summary(&header.database, plan.subject_kind);
     let engine = plan.engine(target.totals);
     let next = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
-    let iterations = Rules::from_plan(plan, &engine, next.as_ref())
+    let iterations = IterationRules::from_plan(plan, &engine, next.as_ref())
         .map(|rules| (rules, IterationReports::default()));
     let recorder = Recorder::default();
     let search = TwoPhaseSearch::new(&target, &engine, plan, audience, recorder.clone())?;
@@ -162,7 +162,7 @@ impl IoSite<'_> {
         (records, wanted): (&[QueryRecord], &[bool]),
         results: &BlockResults,
         to_error: &dyn Fn(&'static str) -> Error,
-        output: &mut impl Pages,
+        output: &mut impl ReportSink,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let prepared = self.prepare_all(records);

@@ -26,8 +26,8 @@ use crate::halt::Halt;
 use crate::inputs;
 use crate::io_channel::IoChannel;
 use crate::iteration::IteratedQuery;
-use crate::iteration::Rules;
-use crate::output::Pages;
+use crate::iteration::IterationRules;
+use crate::output::ReportSink;
 use crate::plan::{Format, Metadata, Plan};
 use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports::Reporter;
@@ -68,13 +68,13 @@ impl Parts {
     }
 }
 
-impl Pages for Parts {
+impl ReportSink for Parts {
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.rest.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn query(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn write_query(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.queries.push(bytes.to_vec());
         Ok(())
     }
@@ -156,7 +156,7 @@ impl<'a> MetadataWriter<'a> {
             }
             // The I/O site writes the start of the report, or already holds it.
             _ => {
-                reporter.skip_queries(self.queries as usize);
+                reporter.add_reported_queries(self.queries as usize);
                 Ok(())
             }
         }
@@ -229,7 +229,7 @@ impl<'a> MetadataWriter<'a> {
     }
 
     /// Returns the destination to which the report of a block of psiblast is written.
-    pub fn pages(&mut self) -> &mut impl Pages {
+    pub fn pages(&mut self) -> &mut impl ReportSink {
         &mut self.pages
     }
 
@@ -258,7 +258,7 @@ impl<'a> MetadataWriter<'a> {
     pub fn write_iterations(
         &mut self,
         block: &PreparedBlock,
-        rules: &Rules,
+        rules: &IterationRules,
         queries: Vec<IteratedQuery>,
     ) -> Result<(), Error> {
         let begun = Instant::now();
@@ -355,10 +355,10 @@ fn input_digests(
     metadata: &Metadata,
     target: &SubjectDatabase,
 ) -> Result<BTreeMap<String, String>, Error> {
-    let mut inputs = inputs::loaded(plan);
+    let mut inputs = inputs::describe_loaded_inputs(plan);
     if metadata.encodings.fixes_format() {
         // The search site may make the report, with the names of taxa in these files.
-        inputs.extend(inputs::taxonomy(target)?);
+        inputs.extend(inputs::digest_taxonomy_files(target)?);
     }
     if let Some(repeats) = Repeats::open(plan)? {
         let database = checksum(&fingerprint_database(repeats.target())?);

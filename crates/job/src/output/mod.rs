@@ -24,22 +24,23 @@ const MOST_LINKS: usize = 40;
 /// Permissions of a report, before the umask.
 const MODE: u32 = 0o666;
 /// Permissions of a temporary file that other users must not open.
-pub const PRIVATE: u32 = 0o600;
-/// Stem of the name of the temporary file of a [detour](Output::detour), in the current directory.
-const DETOUR: &str = "fleetblast";
+pub const PRIVATE_FILE_MODE: u32 = 0o600;
+/// Stem of the name of the temporary file of a [join file](Output::create_join_file), in the
+/// current directory.
+const JOIN_FILE_STEM: &str = "fleetblast";
 
 /// Destination that receives a report part by part.
-pub trait Pages {
+pub trait ReportSink {
     /// Appends bytes before, between or after the reports of queries.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
 
     /// Appends the report of the next query.
-    fn query(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn write_query(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.write(bytes)
     }
 }
 
-impl Pages for Output {
+impl ReportSink for Output {
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         Output::write(self, bytes)
     }
@@ -55,8 +56,8 @@ pub struct Output {
     wanted: Option<PathBuf>,
     /// Removes the unfinished file after a signal.
     watch: SignalWatch,
-    /// The open file of a [`detour`](Self::detour). It stays open so that it stays locked.
-    detour: Option<File>,
+    /// The open [join file](Self::create_join_file). It stays open so that it stays locked.
+    join_file: Option<File>,
 }
 
 /// A file and the number of bytes written to it.
@@ -106,7 +107,7 @@ impl Output {
             };
             let writer =
                 BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0, is_given_up: false });
-            Ok(Output { writer, name: name.into(), wanted, watch, detour: None })
+            Ok(Output { writer, name: name.into(), wanted, watch, join_file: None })
         };
         open().map_err(|error| failure(name, None, &error))
     }
@@ -127,7 +128,7 @@ impl Output {
     /// # Errors
     /// The output cannot be written; a mapped file has changed, so that the report may be of two
     /// databases.
-    pub fn pass_on(&mut self) -> Result<(), Error> {
+    pub fn flush_if_streamed(&mut self) -> Result<(), Error> {
         if self.wanted.is_some() || self.writer.buffer().is_empty() {
             return Ok(());
         }
@@ -140,19 +141,19 @@ impl Output {
     ///
     /// # Errors
     /// A directory in which no file can be created.
-    pub fn detour(&mut self) -> io::Result<PathBuf> {
-        let beside = fs::canonicalize(".")?.join(DETOUR);
+    pub fn create_join_file(&mut self) -> io::Result<PathBuf> {
+        let beside = fs::canonicalize(".")?.join(JOIN_FILE_STEM);
         let mut unfinished = self.watch.unfinished();
-        let (file, path) = part::create(&beside, None, PRIVATE)?;
+        let (file, path) = part::create(&beside, None, PRIVATE_FILE_MODE)?;
         *unfinished = Some(path);
         drop(unfinished);
-        self.detour = Some(file);
-        Ok(self.unfinished().unwrap_or_default())
+        self.join_file = Some(file);
+        Ok(self.temporary_path().unwrap_or_default())
     }
 
     /// Returns the temporary path of the report; `None` if it is written to its destination
     /// directly.
-    pub fn unfinished(&self) -> Option<PathBuf> {
+    pub fn temporary_path(&self) -> Option<PathBuf> {
         // Allocates before it locks: if the process ended without memory while it holds the lock,
         // the file could not be removed.
         let mut path = PathBuf::with_capacity(libc::PATH_MAX as usize);
@@ -207,7 +208,7 @@ impl Drop for Output {
 /// read the file that they named. An older report stays as it is.
 pub fn leave_empty(target: &Destination) {
     if let Destination::File(path) = target
-        && let Some(wanted) = replaced(path)
+        && let Some(wanted) = resolve_replaced_path(path)
     {
         // Best effort: the earlier error is the one to report.
         let _ = File::create_new(wanted);
@@ -216,16 +217,16 @@ pub fn leave_empty(target: &Destination) {
 
 /// The paths of a report that is being written, for the code that ends a job whose threads hang.
 #[derive(Clone, Debug)]
-pub struct Unpublished {
+pub struct UnfinishedReport {
     /// Temporary path of the report.
     pub part: PathBuf,
     /// Destination of the report.
     pub out: Destination,
 }
 
-impl Unpublished {
+impl UnfinishedReport {
     /// Removes the unfinished report, and creates an empty one if there is no older one.
-    pub fn give_up(&self) {
+    pub fn discard(&self) {
         // Best effort: the earlier error is the one to report.
         let _ = fs::remove_file(&self.part);
         leave_empty(&self.out);
@@ -234,9 +235,9 @@ impl Unpublished {
 
 /// Opens a file for a report; returns it, and its final path if that differs from the current one.
 fn open_file(path: &Path, watch: &SignalWatch) -> io::Result<(File, Option<PathBuf>)> {
-    let Some(wanted) = replaced(path) else { return Ok((open_direct(path)?, None)) };
+    let Some(wanted) = resolve_replaced_path(path) else { return Ok((open_direct(path)?, None)) };
     let mut unfinished = watch.unfinished();
-    let Some((file, written)) = create_beside(&wanted, None)? else {
+    let Some((file, written)) = create_replacement_file(&wanted, None)? else {
         return Ok((open_direct(path)?, None));
     };
     *unfinished = Some(written);
@@ -257,11 +258,14 @@ fn open_direct(path: &Path) -> io::Result<File> {
 /// Creates a temporary file in the directory of `wanted`, which it is to replace. If `wanted`
 /// exists, the new file gets its owner and permissions. Returns `None` if that is impossible but
 /// `wanted` exists, so that the caller may write to `wanted` itself.
-pub fn create_beside(wanted: &Path, run: Option<RunId>) -> io::Result<Option<(File, PathBuf)>> {
+pub fn create_replacement_file(
+    wanted: &Path,
+    run: Option<RunId>,
+) -> io::Result<Option<(File, PathBuf)>> {
     let old = fs::metadata(wanted);
     // Other users may not open the new file until it has the owner and the permissions of the older
     // one.
-    let mode = if old.is_ok() { PRIVATE } else { MODE };
+    let mode = if old.is_ok() { PRIVATE_FILE_MODE } else { MODE };
     match (part::create(wanted, run, mode), old) {
         (Ok((file, part)), Ok(old)) => {
             if part::adopt_access(&file, &old) {
@@ -285,7 +289,7 @@ fn write_directly(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) 
 /// Returns the path of the regular file that a report replaces or creates, after following links.
 /// `None` for pipes and devices, and for paths in `/proc` and `/dev/fd`: these name open files, to
 /// which other processes may be writing, too.
-pub fn replaced(path: &Path) -> Option<PathBuf> {
+pub fn resolve_replaced_path(path: &Path) -> Option<PathBuf> {
     let mut path = absolute(path).ok()?;
     for _ in 0..MOST_LINKS {
         if path.starts_with("/proc") || path.starts_with("/dev/fd") {
@@ -306,13 +310,13 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
 /// # Errors
 /// The file cannot be written.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let Some(wanted) = replaced(path) else { return write_directly(path, write) };
+    let Some(wanted) = resolve_replaced_path(path) else { return write_directly(path, write) };
     let mut unfinished = unfinished_files();
     // Allocates before the file exists: without memory, the file could not be registered for
     // removal.
     let mut known = PathBuf::with_capacity(libc::PATH_MAX as usize);
     unfinished.reserve(1);
-    let Some((mut file, part)) = create_beside(&wanted, None)? else {
+    let Some((mut file, part)) = create_replacement_file(&wanted, None)? else {
         drop(unfinished);
         return write_directly(path, write);
     };

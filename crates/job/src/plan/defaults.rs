@@ -13,7 +13,8 @@ use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::{
-    BatchSize, Citations, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects,
+    BatchSize, Citations, Codec, Destination, Fleet, Format, Plan, Report, Source, Subjects,
+    ThreadDivision,
 };
 use crate::threads::{ThreadSource, Threads};
 
@@ -37,7 +38,7 @@ impl Plan {
             query_kind: SequenceKind::Protein,
             subject_kind: SequenceKind::Protein,
             params: Params::Protein(ProteinParams::blastp(release, scoring)),
-            refusal: None,
+            delayed_option_error: None,
             matrix_name: MATRIX.to_owned(),
             subjects: Subjects::Database(database.into()),
             restriction: None,
@@ -57,7 +58,7 @@ impl Plan {
             out: Destination::Stdout,
             metadata: None,
             threads: Threads { count: 1, source: ThreadSource::NumThreads, cpus: 1 },
-            split: Split::Database,
+            split: ThreadDivision::Database,
             partitions: None,
             fleet: Fleet::alone(),
             load: LoaderRequest::default(),
@@ -97,9 +98,9 @@ impl Fleet {
             checkpoint: None,
             codec: Codec::default(),
             trace: None,
-            decisive: BTreeMap::new(),
-            common: BTreeMap::new(),
-            list: None,
+            report_options: BTreeMap::new(),
+            equal_options: BTreeMap::new(),
+            sequence_list_option: None,
         }
     }
 }

@@ -31,7 +31,7 @@ impl Plan {
 
 /// The iterations of each query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Iteration {
+pub struct IterationPlan {
     /// Maximum number of iterations of each query; `None` to iterate until nothing new is found.
     pub max_iterations: Option<usize>,
     /// Parameters of searches with a PSSM.
@@ -71,7 +71,7 @@ pub struct InitialPssm {
     pub checkpoint: Vec<u8>,
 }
 
-impl Iteration {
+impl IterationPlan {
     /// Creates the engine for searches with PSSMs in a database with these totals.
     pub fn engine(&self, totals: DatabaseTotals, kernel: Kernel) -> Search {
         Search::new(Params::Protein(self.params.clone()), totals, kernel)

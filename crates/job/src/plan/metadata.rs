@@ -54,7 +54,7 @@ pub struct Link {
 
 impl Link {
     /// Returns the time after which a site gives up a connection to a silent peer.
-    pub fn patience(&self) -> Duration {
+    pub fn silence_limit(&self) -> Duration {
         const LONGEST: Duration = Duration::from_secs(20);
         // A part of the limit, so that time is left for other connections.
         self.give_up.map_or(LONGEST, |after| (after / 3).min(LONGEST))

@@ -27,11 +27,11 @@ use crate::error::Error;
 use crate::threads::Threads;
 
 pub use self::defaults::BLASTP_BATCH;
-pub use self::iteration::{InitialPssm, Iteration};
+pub use self::iteration::{InitialPssm, IterationPlan};
 pub use self::metadata::{Link, Metadata, MetadataDestination};
 pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
-pub use self::wrapped::{Join, PLACEHOLDERS, WrappedJobPlan};
+pub use self::wrapped::{OutputJoin, PLACEHOLDERS, WrappedJobPlan};
 
 /// Source of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ pub enum MaskAlgorithm {
 
 /// Division of the work among threads (`-mt_mode`). It never changes the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Split {
+pub enum ThreadDivision {
     /// Threads share the subjects, or divide the work in a better way.
     Database,
     /// Threads share the queries. Their number is the one that the user typed.
@@ -114,7 +114,7 @@ pub struct Plan {
     pub params: Params,
     /// The error with which BLAST+ refuses the options, but only when it searches a searchable
     /// query. It repeats the error for each query of the batch. The report has begun by then.
-    pub refusal: Option<String>,
+    pub delayed_option_error: Option<String>,
     /// Name of the matrix as typed, or of the default matrix of the task; empty without a matrix.
     /// Reports print it.
     pub matrix_name: String,
@@ -150,7 +150,7 @@ pub struct Plan {
     /// The PSSM that replaces the query, or the PSSM of the query's first iteration.
     pub initial_pssm: Option<InitialPssm>,
     /// The iterations of psiblast; `None` for other programs.
-    pub iteration: Option<Iteration>,
+    pub iteration: Option<IterationPlan>,
     /// Format and contents of the report.
     pub report: Report,
     /// Destination of the report.
@@ -160,7 +160,7 @@ pub struct Plan {
     /// Threads to use.
     pub threads: Threads,
     /// Division of the work among the threads.
-    pub split: Split,
+    pub split: ThreadDivision,
     /// Number of partitions of the database (`-partitions`).
     pub partitions: Option<usize>,
     /// Ranks, their scheduling and checkpoints.

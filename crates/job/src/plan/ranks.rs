@@ -28,11 +28,11 @@ pub struct Fleet {
     pub trace: Option<PathBuf>,
     /// Names, with dashes, and values of all options on which the report depends, except for
     /// queries and lists.
-    pub decisive: BTreeMap<String, String>,
+    pub report_options: BTreeMap<String, String>,
     /// Names, with dashes, and values of other options that must be equal on all ranks.
-    pub common: BTreeMap<String, String>,
+    pub equal_options: BTreeMap<String, String>,
     /// Name, with its dash, of the option with a list of sequences to search.
-    pub list: Option<String>,
+    pub sequence_list_option: Option<String>,
 }
 
 /// A directory that keeps finished blocks, from which a job can be resumed.

@@ -79,7 +79,7 @@ fn plans_with_other_inputs_and_outputs() {
         }),
         fleet: Fleet {
             ranks: Some(4),
-            decisive: BTreeMap::from([("-seg".to_owned(), "no".to_owned())]),
+            report_options: BTreeMap::from([("-seg".to_owned(), "no".to_owned())]),
             ..Fleet::alone()
         },
         ..blastp()
@@ -111,7 +111,7 @@ fn plans_of_iterated_searches_and_of_patterns() {
         title: None,
         checkpoint: vec![1, 2],
     };
-    let iteration = Iteration {
+    let iteration = IterationPlan {
         max_iterations: None,
         params: params.clone(),
         resets_composition: true,

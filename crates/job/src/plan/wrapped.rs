@@ -13,7 +13,7 @@ pub const PLACEHOLDERS: [&str; 3] = ["{query}", "{out}", "{db}"];
 
 /// Rule by which the outputs of blocks are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Join {
+pub enum OutputJoin {
     /// The outputs are concatenated.
     Plain,
     /// The outputs are text reports of BLAST+. Header and footer appear once.
@@ -26,11 +26,11 @@ pub enum Join {
     Comments,
 }
 
-impl Join {
+impl OutputJoin {
     /// Returns whether a block's part of the joined output depends on numbers in the outputs of
     /// earlier blocks.
-    pub fn counts(self) -> bool {
-        matches!(self, Join::Xml | Join::Comments)
+    pub fn depends_on_earlier_counts(self) -> bool {
+        matches!(self, OutputJoin::Xml | OutputJoin::Comments)
     }
 }
 
@@ -40,7 +40,7 @@ pub struct WrappedJobPlan {
     /// The program and its arguments, with [`PLACEHOLDERS`].
     pub command: Vec<OsString>,
     /// Rule by which the outputs of blocks are joined.
-    pub join: Join,
+    pub join: OutputJoin,
     /// The queries, in FASTA.
     pub query: Source,
     /// The database, in the form of the program's argument.

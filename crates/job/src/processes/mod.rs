@@ -12,8 +12,8 @@ mod without_mpi;
 #[cfg(feature = "mpi")]
 pub use self::ending::end_job;
 #[cfg(feature = "mpi")]
-pub use self::roles::{Role, agree, announce_refusal};
+pub use self::roles::{Role, announce_refusal, exchange_roles};
 #[cfg(feature = "mpi")]
-pub use self::together::{Processes, gather_hosts, mpi_failure, require_broadcast};
+pub use self::together::{JobProcesses, gather_hosts, mpi_failure, require_broadcast};
 #[cfg(not(feature = "mpi"))]
 pub use self::without_mpi::announce_refusal;

@@ -30,7 +30,12 @@ pub enum Role {
 ///
 /// # Errors
 /// A silent error: one of the processes has reported the reason.
-pub fn agree(world: &World, own: &Role, reason: &str, report: &dyn Fn(&str)) -> Result<(), Error> {
+pub fn exchange_roles(
+    world: &World,
+    own: &Role,
+    reason: &str,
+    report: &dyn Fn(&str),
+) -> Result<(), Error> {
     let own = postcard::to_allocvec(own).map_err(Error::engine)?;
     let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
     let all: Result<Vec<Role>, _> = all.iter().map(|role| postcard::from_bytes(role)).collect();
@@ -61,7 +66,7 @@ pub fn announce_refusal(reason: Error, report: &dyn Fn(&str)) -> Error {
     // Where MPI cannot begin, no process waits for this one.
     let Some(world) = (!alone).then(World::init).and_then(Result::ok) else { return reason };
     let role = Role::Refuse(reason.exit_code);
-    agree(&world, &role, &reason.message, report).err().unwrap_or(reason)
+    exchange_roles(&world, &role, &reason.message, report).err().unwrap_or(reason)
 }
 
 /// Returns the first process that refuses, and its exit code.

@@ -17,14 +17,14 @@ const NO_DATA: u64 = u64::MAX;
 pub const OUTPUT_DELAY: Duration = Duration::from_millis(100);
 
 /// All processes of the job, and the audience of this one.
-pub struct Processes {
+pub struct JobProcesses {
     /// The MPI world of all ranks.
     pub world: World,
     /// Receiver of the messages of this process.
     pub audience: Arc<dyn Audience>,
 }
 
-impl Processes {
+impl JobProcesses {
     /// Ends the job on all ranks with an error.
     pub fn abort(&self, error: &Error) -> ! {
         end_job(&self.world, &*self.audience, error)

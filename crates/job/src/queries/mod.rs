@@ -370,7 +370,10 @@ impl<'a> QueryReader<'a> {
     /// Returns the error for a batch with searchable queries if BLAST+ refuses to search with the
     /// plan's options; otherwise `None`. `messages` are the warnings of each query.
     pub fn refusal<'m>(&self, messages: impl Iterator<Item = &'m Vec<String>>) -> Option<Error> {
-        self.plan.refusal.as_ref().map(|reason| messages::refusal_error(reason, messages))
+        self.plan
+            .delayed_option_error
+            .as_ref()
+            .map(|reason| messages::refusal_error(reason, messages))
     }
 
     /// Checks that BLAST+ does not refuse to search a block. It refuses only if the block has a

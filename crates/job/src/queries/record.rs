@@ -7,7 +7,7 @@ use fleetblast_engine::search::Search;
 use fleetblast_seq::fasta::Record;
 
 use crate::audience::Audience;
-use crate::fasta::{message_name, titled};
+use crate::fasta::{append_title, message_name};
 use crate::plan::InitialPssm;
 
 /// A query as read from the input, with its numbers and messages.
@@ -46,7 +46,7 @@ impl QueryRecord {
     /// Returns the name that BLAST+ gives the query in messages.
     pub fn name(&self) -> Vec<u8> {
         match &self.pssm_name {
-            Some(name) => titled(name.clone(), &self.record.title),
+            Some(name) => append_title(name.clone(), &self.record.title),
             None => message_name(&self.record, "Query", self.unnamed),
         }
     }

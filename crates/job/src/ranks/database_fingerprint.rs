@@ -52,8 +52,8 @@ pub fn read_sums(
     let items: Vec<_> = items.collect();
     let read = || fingerprint_sequences(&target.searched, &items);
     let mut sums = FingerprintSums::new();
-    for ((partition, side), volume, sum) in pool(plan.threads.count)?.install(read)? {
-        let all = sums.entry(FingerprintItem { partition, volume, side }).or_default();
+    for ((partition, sequence_file), volume, sum) in pool(plan.threads.count)?.install(read)? {
+        let all = sums.entry(FingerprintItem { partition, volume, sequence_file }).or_default();
         *all = all.wrapping_add(sum);
     }
     Ok(sums)

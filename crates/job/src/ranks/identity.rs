@@ -38,7 +38,7 @@ pub fn job_identity(
         let file = digest_rereadable_input(source, "-subject", None)?;
         identity.options.insert("-subject (its file)".to_owned(), file.to_string());
     }
-    identity.options.extend(inputs::taxonomy(target)?);
+    identity.options.extend(inputs::digest_taxonomy_files(target)?);
     Ok(Identity {
         query: digest_rereadable_input(&plan.query, "-query", queries)?,
         database: database_identity(plan, target, fingerprint)?,
@@ -62,12 +62,12 @@ pub fn block_residues(identity: &Identity) -> Option<u64> {
 /// # Errors
 /// The program file cannot be read.
 pub fn plan_identity(plan: &Plan) -> Result<Identity, Error> {
-    let mut options = plan.fleet.decisive.clone();
-    if let (Some(name), Some(restriction)) = (&plan.fleet.list, &plan.restriction) {
+    let mut options = plan.fleet.report_options.clone();
+    if let (Some(name), Some(restriction)) = (&plan.fleet.sequence_list_option, &plan.restriction) {
         let list = checksum(restriction);
         options.insert(name.to_owned(), format!("a list with the checksum {list}"));
     }
-    options.extend(inputs::loaded(plan));
+    options.extend(inputs::describe_loaded_inputs(plan));
     Ok(Identity {
         program: plan.program.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -99,8 +99,8 @@ pub fn database_identity(
             date: outline.date,
             sequences: outline.sequence_count,
             index: format!("{:032x}", outline.index_fingerprint),
-            residues: fingerprint.of_volume(number, SequenceFile::Residues),
-            headers: fingerprint.of_volume(number, SequenceFile::Headers),
+            residues: fingerprint.volume_fingerprint(number, SequenceFile::Residues),
+            headers: fingerprint.volume_fingerprint(number, SequenceFile::Headers),
         }
     };
     let name = match &plan.subjects {

@@ -17,7 +17,7 @@ use crate::audience::Audience;
 use crate::cost::LinkStatistics;
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::iteration::{Rules, hide_masks};
+use crate::iteration::{IterationRules, hide_masks};
 use crate::plan::Plan;
 use crate::queries::{self, QueryRecord};
 use crate::reports;
@@ -99,8 +99,8 @@ impl<'a> RankJob<'a> {
     }
 
     /// Returns the rules for the iterations of psiblast; `None` for other programs.
-    pub fn iteration_rules(&self) -> Option<Rules<'_>> {
-        Rules::from_plan(self.plan, &self.engine, self.pssm_engine.as_ref())
+    pub fn iteration_rules(&self) -> Option<IterationRules<'_>> {
+        IterationRules::from_plan(self.plan, &self.engine, self.pssm_engine.as_ref())
     }
 
     /// Returns the engine for a block: that for PSSMs if a query of the block has one.
@@ -164,7 +164,7 @@ impl<'a> RankJob<'a> {
     /// The block cannot be encoded.
     pub fn encode_pass(
         &self,
-        rules: &Rules,
+        rules: &IterationRules,
         queries: &[(&QueryRecord, &Query)],
     ) -> Result<wire::Bytes, Error> {
         let prepared: Vec<Query> = queries.iter().map(|(_, query)| (*query).clone()).collect();

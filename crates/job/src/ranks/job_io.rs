@@ -20,7 +20,7 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::fingerprint::VolumeFingerprints;
 use crate::halt::Halt;
-use crate::interrupt::EarlyEnd;
+use crate::interrupt::EarlySignalHandler;
 use crate::io_channel::IoChannel;
 use crate::metadata::{MetadataSink, fingerprint, header};
 use crate::output::Output;
@@ -51,7 +51,7 @@ impl<'a> JobIo<'a> {
         fingerprint: &VolumeFingerprints,
         layout: &Layout,
         io_channel: Option<&IoChannel>,
-        (early_end, shared): (Option<&EarlyEnd>, &'a Arc<dyn Audience>),
+        (early_end, shared): (Option<&EarlySignalHandler>, &'a Arc<dyn Audience>),
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let audience = &**shared;
         audience.begin_search();

@@ -75,7 +75,7 @@ use crate::error::Error;
 use crate::interrupt::DrainSignals;
 use crate::io_channel::IoChannel;
 use crate::metadata::SearchCapacity;
-use crate::output::Unpublished;
+use crate::output::UnfinishedReport;
 use crate::plan::Plan;
 use crate::search::{DatabaseScan, RANGES_PER_THREAD, patterns};
 use crate::subjects::SubjectDatabase;
@@ -231,8 +231,8 @@ impl<'a> JobContext<'a> {
     }
 
     /// Returns the paths of the report, which must be removed if the job ends early.
-    fn unpublished(&self) -> Unpublished {
-        Unpublished { part: self.path.clone(), out: self.job.plan.out.clone() }
+    fn unpublished(&self) -> UnfinishedReport {
+        UnfinishedReport { part: self.path.clone(), out: self.job.plan.out.clone() }
     }
 
     /// Returns the name of a rank for messages, with its host if that is known.

@@ -13,7 +13,7 @@ use super::metadata_stream::MetadataStream;
 use super::{checkpoint, record_chain, sam_header};
 use crate::cleanup::{CleanupGuard, register_cleanup};
 use crate::error::Error;
-use crate::interrupt::EarlyEnd;
+use crate::interrupt::EarlySignalHandler;
 use crate::output::part::{self, RunId};
 use crate::output::report_delayed_errors;
 use crate::output::{self, Output};
@@ -97,10 +97,10 @@ impl JobOutput {
     /// # Errors
     /// The output needs a temporary file, which cannot be created in the current directory.
     pub fn new(mut output: Output) -> Result<Self, Error> {
-        if let Some(path) = output.unfinished() {
+        if let Some(path) = output.temporary_path() {
             return Ok(JobOutput::with_publication(path, Publication::Named(output)));
         }
-        let path = output.detour().map_err(|error| {
+        let path = output.create_join_file().map_err(|error| {
             Error::output(format_args!(
                 "a file in the current directory, needed where ranks do not write to a regular file: {error}; \
                  name one with -out"
@@ -128,10 +128,10 @@ impl JobOutput {
     pub fn resumable(
         target: &Destination,
         run: &Run,
-        early_end: Option<&EarlyEnd>,
+        early_end: Option<&EarlySignalHandler>,
     ) -> Result<Self, Error> {
         let wanted = match target {
-            Destination::File(path) => output::replaced(path),
+            Destination::File(path) => output::resolve_replaced_path(path),
             Destination::Stdout => None,
             Destination::Records(_) => {
                 return Ok(JobOutput::with_publication(
@@ -143,15 +143,15 @@ impl JobOutput {
         let id = Some(RunId { job: run.job, number: run.number });
         let make = || {
             if let Some(wanted) = &wanted
-                && let Some((_, path)) = output::create_beside(wanted, id)?
+                && let Some((_, path)) = output::create_replacement_file(wanted, id)?
             {
                 return Ok((true, path));
             }
-            let (_, path) = part::create(&run.root.join("report"), id, output::PRIVATE)?;
+            let (_, path) = part::create(&run.root.join("report"), id, output::PRIVATE_FILE_MODE)?;
             Ok((false, path))
         };
         let made = match early_end {
-            Some(early_end) => early_end.watch_over(make),
+            Some(early_end) => early_end.create_watched_file(make),
             None => make(),
         };
         let place = wanted.as_deref().unwrap_or(&run.root);

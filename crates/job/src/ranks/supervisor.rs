@@ -19,7 +19,7 @@ use super::transport::RankEvent;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
-use crate::output::Unpublished;
+use crate::output::UnfinishedReport;
 
 /// Time between two heartbeats to the checkpoint.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -111,14 +111,14 @@ fn repeat<'s>(
 /// Ends the process after `FAILURE_TIME`, because the job has failed. Usually the process ends
 /// before, unless a thread hangs, for example in a file system. Does nothing for a silent error:
 /// another rank of this process reports the cause.
-pub fn exit_after_failure(error: Error, report: Unpublished, audience: Arc<dyn Audience>) {
+pub fn exit_after_failure(error: Error, report: UnfinishedReport, audience: Arc<dyn Audience>) {
     if error.is_silent() {
         return;
     }
     thread::spawn(move || {
         thread::sleep(FAILURE_TIME);
         audience.print_message(&error.message);
-        report.give_up();
+        report.discard();
         process::exit(i32::from(error.exit_code));
     });
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cost::LinkStatistics;
 use crate::error::Error;
-use crate::iteration::Matrix;
+use crate::iteration::EncodedPssm;
 use crate::queries::QueryRecord;
 
 /// Compression level of queries. They are read once and sent to many ranks.
@@ -171,7 +171,7 @@ pub struct IterationOutcome {
     /// Number of these parts that do not count as iterations.
     pub uncounted: u64,
     /// PSSMs to write to files, in their order.
-    pub matrices: Vec<Matrix>,
+    pub matrices: Vec<EncodedPssm>,
     /// Exit code and message of the error that ended the last iteration.
     pub failure: Option<(u8, String)>,
 }

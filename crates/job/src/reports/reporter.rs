@@ -13,7 +13,7 @@ use super::{NO_TAXONOMY, Warning, lacks_taxonomy, report_failure, warns_at_end};
 use crate::audience::{Audience, Stage};
 use crate::error::Error;
 use crate::hits::Visitor;
-use crate::output::Pages;
+use crate::output::ReportSink;
 use crate::plan::Plan;
 use crate::queries::{PreparedBlock, QueryRecord};
 use crate::reports;
@@ -71,7 +71,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes the text at the start of the report, which does not depend on the queries.
-    pub fn write_prologue(&self, output: &mut impl Pages) -> Result<(), Error> {
+    pub fn write_prologue(&self, output: &mut impl ReportSink) -> Result<(), Error> {
         let mut bytes = Vec::new();
         pieces::prologue(&self.setup, &mut bytes);
         output.write(&bytes)
@@ -84,7 +84,7 @@ impl<'a> Reporter<'a> {
         block: &PreparedBlock,
         searched: &[bool],
         hits: &[Vec<SubjectHit>],
-        output: &mut impl Pages,
+        output: &mut impl ReportSink,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let messages: Vec<Vec<u8>> = block.records.iter().map(reports::xml_messages).collect();
@@ -128,13 +128,13 @@ impl<'a> Reporter<'a> {
                 let report = report.map_err(|error| report_failure(&error))?;
                 match self.setup.output.format {
                     model::Format::Sam(_) => self.lines.extend(report.bytes),
-                    _ => output.query(&report.bytes)?,
+                    _ => output.write_query(&report.bytes)?,
                 }
                 self.references.extend(report.references);
             }
             audience.add_steps(part.len() as u64);
         }
-        self.skip_queries(results.len());
+        self.add_reported_queries(results.len());
         self.blocks += 1;
         Ok(())
     }
@@ -157,7 +157,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Returns whether the text before the first query is written, by this process or another one.
-    pub fn is_open(&self) -> bool {
+    pub fn has_written_opening(&self) -> bool {
         self.is_open
     }
 
@@ -169,7 +169,7 @@ impl<'a> Reporter<'a> {
 
     /// Counts queries as reported, by this process or another one. The text before the first query
     /// counts as written, too.
-    pub fn skip_queries(&mut self, queries: usize) {
+    pub fn add_reported_queries(&mut self, queries: usize) {
         self.is_open = true;
         self.queries += queries;
     }
@@ -179,7 +179,7 @@ impl<'a> Reporter<'a> {
     pub fn begin(
         &mut self,
         (record, query): (&QueryRecord, &Query),
-        output: &mut impl Pages,
+        output: &mut impl ReportSink,
     ) -> Result<(), Error> {
         self.write_prologue(output)?;
         self.write_opening(&reports::empty_result(record, query), output)?;
@@ -220,7 +220,11 @@ impl<'a> Reporter<'a> {
 
     /// Writes the text between the start of the report and the first query, which depends on that
     /// query.
-    pub fn write_opening(&self, first: &QueryResult, output: &mut impl Pages) -> Result<(), Error> {
+    pub fn write_opening(
+        &self,
+        first: &QueryResult,
+        output: &mut impl ReportSink,
+    ) -> Result<(), Error> {
         let mut bytes = Vec::new();
         pieces::first_query_prologue(&self.setup, first, &mut bytes)
             .map_err(|error| report_failure(&error))?;
@@ -249,7 +253,7 @@ impl<'a> Reporter<'a> {
     ///
     /// # Errors
     /// Output that cannot be written.
-    pub fn finish_early(&self, output: &mut impl Pages) -> Result<(), Error> {
+    pub fn finish_early(&self, output: &mut impl ReportSink) -> Result<(), Error> {
         if self.queries == 0 {
             return Ok(());
         }
@@ -257,7 +261,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes the header and the lines of SAM. Writes nothing for other formats.
-    fn write_lines(&self, output: &mut impl Pages) -> Result<(), Error> {
+    fn write_lines(&self, output: &mut impl ReportSink) -> Result<(), Error> {
         let model::Format::Sam(options) = &self.setup.output.format else { return Ok(()) };
         let mut header = sam::SamHeader::new(&self.setup, options);
         self.references.iter().for_each(|reference| header.add_reference(reference));
@@ -266,7 +270,11 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes the text after the last query.
-    pub fn finish(&self, output: &mut impl Pages, audience: &dyn Audience) -> Result<(), Error> {
+    pub fn finish(
+        &self,
+        output: &mut impl ReportSink,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
         if self.lacks_taxonomy && warns_at_end(&self.setup) {
             audience.warn_from_rank(NO_TAXONOMY.as_bytes());
         }

@@ -4,7 +4,7 @@ use fleetblast_engine::params::Params;
 use fleetblast_metadata::EncodingChoice;
 
 use super::*;
-use crate::plan::{Checkpoint, Iteration, Metadata, MetadataDestination};
+use crate::plan::{Checkpoint, IterationPlan, Metadata, MetadataDestination};
 
 fn metadata() -> Metadata {
     let (options, environment) = (Vec::new(), Vec::new());
@@ -17,9 +17,9 @@ fn metadata() -> Metadata {
     }
 }
 
-fn iteration(plan: &Plan) -> Iteration {
+fn iteration(plan: &Plan) -> IterationPlan {
     let Params::Protein(params) = &plan.params else { panic!("not a search of proteins") };
-    Iteration {
+    IterationPlan {
         max_iterations: Some(2),
         params: params.clone(),
         resets_composition: false,

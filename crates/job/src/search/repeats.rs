@@ -29,7 +29,7 @@ impl Repeats {
     pub fn open(plan: &Plan) -> Result<Option<Self>, Error> {
         let search = plan.params.repeat_search().map_err(Error::engine)?;
         let Some((name, params)) = search else { return Ok(None) };
-        if plan.refusal.is_some() {
+        if plan.delayed_option_error.is_some() {
             // A plan that BLAST+ refuses searches nothing.
             return Ok(None);
         }

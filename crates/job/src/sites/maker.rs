@@ -13,7 +13,7 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::io_channel::mailbox::{Address, BlockReport, Mailbox, Message, ReportRequest};
 use crate::metadata::{IoSite, ReportMaker, WantedQueries, open_site};
-use crate::output::Pages;
+use crate::output::ReportSink;
 use crate::threads::pool;
 
 /// Handles the requests of the manager until the manager ends them. Also sends an error to the
@@ -110,7 +110,7 @@ impl<'a> RequestHandler<'a> {
 /// Collects a part of the report in memory.
 struct Bytes(Vec<u8>);
 
-impl Pages for Bytes {
+impl ReportSink for Bytes {
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.0.extend_from_slice(bytes);
         Ok(())

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, exit};
 use crate::io_channel::mailbox::{Address, Mailbox, Outbox};
 use crate::io_channel::{SearchEndpoint, SiteConnection};
 use crate::metadata::OpenedMetadata;
-use crate::processes::{Role, agree, end_job, mpi_failure};
+use crate::processes::{Role, end_job, exchange_roles, mpi_failure};
 
 /// Makes the report of the search in the same job, on the I/O ranks. A failure ends all processes.
 ///
@@ -45,7 +45,7 @@ fn run<F: FnOnce() -> Result<OpenedMetadata, Error> + Send>(
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let world = World::init().map_err(mpi_failure)?;
-    agree(&world, &Role::Report(site.ranks), "", &|text| audience.print_message(text))?;
+    exchange_roles(&world, &Role::Report(site.ranks), "", &|text| audience.print_message(text))?;
     let (rank, host) = (world.rank(), world.host().to_owned());
     let (world, mut connection) = SiteConnection::for_io_ranks(world, site.ranks, audience)?;
     // Without a search, the first rank ends the job.

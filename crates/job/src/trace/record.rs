@@ -326,7 +326,7 @@ fn name(kind: Kind, args: &Map<String, Value>) -> String {
 
 impl Span {
     /// Creates a span that is not recorded.
-    pub fn off() -> Self {
+    pub fn unrecorded() -> Self {
         Recorder::default().begin(Lane::Search, Kind::Search)
     }
 

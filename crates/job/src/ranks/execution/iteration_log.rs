@@ -9,7 +9,7 @@ use super::questions::inconsistent_ranks;
 use super::verification_records::VerificationRecords;
 use crate::error::Error;
 use crate::iteration::PssmFiles;
-use crate::plan::Iteration;
+use crate::plan::IterationPlan;
 use crate::ranks::wire::{Bytes, IterationOutcome, PrecedingSearches, decode};
 use crate::reports::Warning;
 
@@ -39,7 +39,7 @@ pub struct IterationLog<'a> {
 
 impl<'a> IterationLog<'a> {
     /// Creates a log without blocks. PSSMs go to the files that the plan names.
-    pub fn new(iteration: &'a Iteration) -> Self {
+    pub fn new(iteration: &'a IterationPlan) -> Self {
         IterationLog {
             files: PssmFiles::new(iteration),
             verification_records: None,
@@ -160,13 +160,13 @@ mod tests {
     use fleetblast_stats::scoring::ScoringSystem;
 
     use super::*;
-    use crate::iteration::Matrix;
+    use crate::iteration::EncodedPssm;
     use crate::ranks::wire::encode;
 
-    fn iteration() -> Iteration {
+    fn iteration() -> IterationPlan {
         let release = &Release::V2_12_0;
         let scoring = ScoringSystem::new(release, "BLOSUM62", None, None).expect("known scores");
-        Iteration {
+        IterationPlan {
             max_iterations: None,
             params: ProteinParams::psiblast(release, scoring),
             resets_composition: false,
@@ -234,10 +234,11 @@ mod tests {
     fn matrices_are_numbered_over_all_blocks() {
         let directory = tempfile::tempdir().expect("a directory");
         let checkpoint = Some(directory.path().join("p"));
-        let iteration = Iteration { checkpoint, ..iteration() };
+        let iteration = IterationPlan { checkpoint, ..iteration() };
         let mut iterations = IterationLog::new(&iteration);
         for (block, matrices) in [["a", "b"], ["c", "d"]].into_iter().enumerate() {
-            let matrices = matrices.map(|text| Matrix::from_checkpoint(text.as_bytes())).to_vec();
+            let matrices =
+                matrices.map(|text| EncodedPssm::from_checkpoint(text.as_bytes())).to_vec();
             let found = encode(&IterationOutcome { matrices, ..sample_outcome(2, None) }).unwrap();
             iterations.add_outcome(BlockId(block as u32), &found).unwrap();
         }

@@ -23,7 +23,7 @@ use crate::fingerprint::SequenceFile;
 use crate::fingerprint::{FingerprintItem, FingerprintSums, VolumeFingerprints};
 use crate::inputs;
 use crate::plan::Plan;
-use crate::processes::{Processes, mpi_failure};
+use crate::processes::{JobProcesses, mpi_failure};
 use crate::ranks::DatabaseCut;
 use crate::ranks::database_fingerprint;
 use crate::ranks::{identity, layout};
@@ -32,7 +32,7 @@ use crate::subjects::SubjectDatabase;
 /// Compares the ranks of a job with each other.
 pub struct RankComparison<'a> {
     /// All ranks.
-    pub processes: &'a Processes,
+    pub processes: &'a JobProcesses,
     /// Host name of each rank.
     pub hosts: &'a [String],
 }
@@ -53,7 +53,7 @@ impl RankComparison<'_> {
     /// The ranks differ. The error is silent on all ranks but one.
     pub fn agree_on_plan(&self, plan: &Plan) -> Result<(), Error> {
         let own = self.processes.require_all(identity::plan_identity(plan))?;
-        let options = own.options.into_iter().chain(plan.fleet.common.clone()).collect();
+        let options = own.options.into_iter().chain(plan.fleet.equal_options.clone()).collect();
         let refused = |what| Error::new(exit::INPUT, format!("Error: {what}"));
         self.agree_on_identity(&Identity { options, ..own }, "", refused)
     }
@@ -64,7 +64,8 @@ impl RankComparison<'_> {
     /// The ranks differ. The error is silent on all ranks but one.
     pub fn agree_on_database(&self, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
         let database = identity::database_identity(plan, target, &VolumeFingerprints::default());
-        let options = database.and_then(|database| Ok((database, inputs::taxonomy(target)?)));
+        let options =
+            database.and_then(|database| Ok((database, inputs::digest_taxonomy_files(target)?)));
         let (database, options) = self.processes.require_all(options)?;
         let own = Identity { database, options, ..Identity::default() };
         let place = target.searched.volume_paths().next();
@@ -109,13 +110,13 @@ impl RankComparison<'_> {
         }
         if let Some((pair, item)) = find_differing_sum(&sums, &views) {
             let oids = cut.partitions.get(item.partition.index()).cloned().unwrap_or_default();
-            let side = match item.side {
+            let side = match item.sequence_file {
                 SequenceFile::Residues => "residues",
                 SequenceFile::Headers => "definition lines",
             };
             // Messages number sequences from 1.
             let what = format!("other {side} among sequences {} to {}", oids.start + 1, oids.end);
-            let place = file_name(target, item.volume, item.side.file());
+            let place = file_name(target, item.volume, item.sequence_file.file());
             self.refuse_database(pair, &place, &what)?;
         }
         Ok(VolumeFingerprints::from_sums(&sums.into_iter().flatten().collect()))
@@ -367,8 +368,11 @@ mod tests {
 
     #[test]
     fn a_sum_counts_for_all_ranks_with_its_view() {
-        let item =
-            FingerprintItem { partition: PartitionId(0), volume: 0, side: SequenceFile::Headers };
+        let item = FingerprintItem {
+            partition: PartitionId(0),
+            volume: 0,
+            sequence_file: SequenceFile::Headers,
+        };
         let sums = |sum| FingerprintSums::from([(item, sum)]);
         // Ranks 1 and 2 have one view, and rank 2 has read for it.
         let read = [sums(5), FingerprintSums::new(), sums(6)];

@@ -36,7 +36,9 @@ use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::io_channel::{IoChannel, SiteConnection};
 use crate::plan::Plan;
-use crate::processes::{Processes, Role, agree, gather_hosts, mpi_failure, require_broadcast};
+use crate::processes::{
+    JobProcesses, Role, exchange_roles, gather_hosts, mpi_failure, require_broadcast,
+};
 use crate::subjects::SubjectDatabase;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -53,7 +55,7 @@ pub fn on_processes(
     let start = Instant::now();
     let world = World::init().map_err(mpi_failure)?;
     let role = Role::Search(plan.io_ranks());
-    agree(&world, &role, "", &|text| audience.print_message(text))?;
+    exchange_roles(&world, &role, "", &|text| audience.print_message(text))?;
     let io_channel = (plan.io_ranks() > 0).then(IoChannel::new);
     let (world, site_connection) = match &io_channel {
         Some(io_channel) => {
@@ -63,7 +65,7 @@ pub fn on_processes(
         }
         None => (world, None),
     };
-    let processes = &Processes { world, audience: Arc::clone(audience) };
+    let processes = &JobProcesses { world, audience: Arc::clone(audience) };
     let has_other_site = site_connection.is_some();
     let ended = search(plan, processes, drain, (io_channel, site_connection), start);
     match ended {
@@ -76,7 +78,7 @@ pub fn on_processes(
 /// Runs the job on all processes of the search site.
 fn search(
     plan: Plan,
-    processes: &Processes,
+    processes: &JobProcesses,
     drain: Option<DrainSignals>,
     (io_channel, mut site_connection): (Option<IoChannel>, Option<SiteConnection>),
     start: Instant,
@@ -240,7 +242,7 @@ fn write_account(
 
 /// Sends the unprintable definition lines that ranks found to the first rank, which warns of one
 /// for each volume. Collective over all ranks.
-fn warn_of_odd_headers(processes: &Processes, target: &SubjectDatabase) -> Result<(), Error> {
+fn warn_of_odd_headers(processes: &JobProcesses, target: &SubjectDatabase) -> Result<(), Error> {
     let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
     let all = processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
     let all: Result<Vec<Vec<UnprintableHeader>>, _> =
@@ -255,14 +257,14 @@ fn warn_of_odd_headers(processes: &Processes, target: &SubjectDatabase) -> Resul
 /// Counts the occurrences of the plan's pattern in the whole database. Each rank counts in an equal
 /// part of it. Collective over all ranks.
 fn count_all_occurrences(
-    processes: &Processes,
+    processes: &JobProcesses,
     plan: &Plan,
     target: &SubjectDatabase,
 ) -> Result<u64, Error> {
     if plan.params.pattern().is_none() {
         return Ok(0);
     }
-    let Processes { world, .. } = processes;
+    let JobProcesses { world, .. } = processes;
     let own = target.searched.partitions(world.size()).into_iter().nth(world.rank());
     let own = own.map_or(Ok(0), |oids| count_occurrences(plan, target, oids));
     let own = processes.require_all(own)?.to_ne_bytes();
@@ -283,7 +285,7 @@ fn count_ranks_sharing_cpus(host: &Comm) -> Result<usize, Error> {
 /// Plans the layout on the first rank and sends it to all ranks. The plan fits the host with the
 /// least memory. Collective over all ranks.
 fn agree_on_layout(
-    processes: &Processes,
+    processes: &JobProcesses,
     host: &Comm,
     plan: &Plan,
     target: &SubjectDatabase,
@@ -324,7 +326,7 @@ fn agree_on_layout(
 /// Sends the state of the checkpoint to all ranks; `None` if the job has none. Each rank scans some
 /// of the files. Collective over all ranks.
 pub fn share_checkpoint(
-    processes: &Processes,
+    processes: &JobProcesses,
     checkpoint_options: &CheckpointOptions,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<Option<CheckpointState>, Error> {

@@ -25,14 +25,14 @@ use fleetblast_mpi::{Access, Arrival, Comm, MpiError, ParallelFile, World};
 use super::{AssembledBytes, RankEvent};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
-use crate::output::Unpublished;
+use crate::output::UnfinishedReport;
 use crate::ranks::JobContext;
 
 /// The output file, which the group of this rank has opened.
 pub struct GroupFile {
     comm: Comm,
     file: ParallelFile,
-    report: Unpublished,
+    report: UnfinishedReport,
     audience: Arc<dyn Audience>,
     is_collective: bool,
     /// Longest time of a collective write; `None` on ranks without the supermaster, or without
@@ -154,7 +154,11 @@ fn failure(error: MpiError) -> Error {
 /// Ends the process, and so the job, unless the returned sender is dropped within `limit`. If a
 /// rank dies during a collective write, the other ranks wait in it for ever. The supermaster finds
 /// dead ranks. But if its own rank waits in the write, its driver cannot check.
-fn start_guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>) -> Sender<()> {
+fn start_guard(
+    limit: Duration,
+    report: UnfinishedReport,
+    audience: Arc<dyn Audience>,
+) -> Sender<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
@@ -164,13 +168,13 @@ fn start_guard(limit: Duration, report: Unpublished, audience: Arc<dyn Audience>
     sender
 }
 
-fn exit_overdue(limit: Duration, report: &Unpublished, audience: &dyn Audience) -> ! {
+fn exit_overdue(limit: Duration, report: &UnfinishedReport, audience: &dyn Audience) -> ! {
     audience.print_message(&format!(
         "{}: a collective write has lasted longer than {} s: a rank of the group of rank 0 does not come, or the file \
          system stands still",
         report.part.display(),
         limit.as_secs()
     ));
-    report.give_up();
+    report.discard();
     process::exit(i32::from(Failure::SILENT_RANK_CODE))
 }

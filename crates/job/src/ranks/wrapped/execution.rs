@@ -115,7 +115,7 @@ impl<'a> WrappedSupermaster<'a> {
         }
         if skip {
             if let (true, Some(verification_records)) =
-                (self.job.plan.join.counts(), &mut self.verification_records)
+                (self.job.plan.join.depends_on_earlier_counts(), &mut self.verification_records)
             {
                 let found: Vec<u64> = verification_records.read(number)?;
                 self.counted.insert(number, found.into_iter().sum());
@@ -233,7 +233,9 @@ impl MasterExecutor for WrappedMaster<'_> {
                 known.0 = decode(&hits)?;
                 Ok(MasterOutcome::Absorbed { cut: None })
             }
-            MasterWork::Round { block, round: 0, .. } if self.job.plan.join.counts() => {
+            MasterWork::Round { block, round: 0, .. }
+                if self.job.plan.join.depends_on_earlier_counts() =>
+            {
                 let (count, _) = self.blocks.get(&block).ok_or_else(|| unknown_block(block))?;
                 Ok(MasterOutcome::Verify { found: encode(count)? })
             }

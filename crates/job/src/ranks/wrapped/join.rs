@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Join;
+use crate::plan::OutputJoin;
 
 /// Last bytes of the head of a pairwise report. The head describes the database.
 const LETTERS: &[u8] = b" total letters\n\n";
@@ -50,10 +50,10 @@ pub struct OutputPosition {
 ///
 /// # Errors
 /// The output is not in the expected format. The text describes the fault.
-pub fn divide_output(join: Join, output: Vec<u8>) -> Result<OutputParts, String> {
+pub fn divide_output(join: OutputJoin, output: Vec<u8>) -> Result<OutputParts, String> {
     let (start, end, count) = match join {
-        Join::Plain => (0, output.len(), 0),
-        Join::Report => {
+        OutputJoin::Plain => (0, output.len(), 0),
+        OutputJoin::Report => {
             let start = find_end(&output, LETTERS)
                 .ok_or("no report of BLAST+: it does not describe the database")?;
             let end = memchr::memmem::rfind(&output, DATABASE);
@@ -63,13 +63,13 @@ pub fn divide_output(join: Join, output: Vec<u8>) -> Result<OutputParts, String>
                 0,
             )
         }
-        Join::Xml => {
+        OutputJoin::Xml => {
             let start = find_end(&output, ITERATIONS[0]).ok_or("no XML of BLAST+ (-outfmt 5)")?;
             let end = memchr::memmem::rfind(&output, ITERATIONS[1]);
             let end = end.filter(|&end| end >= start).ok_or("XML that is not whole")?;
             (start, end, memchr::memmem::find_iter(&output[start..end], ITERATION).count() as u64)
         }
-        Join::Comments => {
+        OutputJoin::Comments => {
             let not_whole = "no table with comments (-outfmt 7), or one that is not whole";
             let end = memchr::memmem::rfind(&output, PROCESSED[0]).ok_or(not_whole)?;
             let number = &output[end + PROCESSED[0].len()..];
@@ -85,15 +85,17 @@ pub fn divide_output(join: Join, output: Vec<u8>) -> Result<OutputParts, String>
 }
 
 /// Returns the bytes that the output for a block contributes to the joined output.
-pub fn joined_part(join: Join, parts: &OutputParts, position: OutputPosition) -> Vec<u8> {
+pub fn joined_part(join: OutputJoin, parts: &OutputParts, position: OutputPosition) -> Vec<u8> {
     let mut placed = if position.is_first { parts.head.clone() } else { Vec::new() };
     match join {
-        Join::Xml => renumber_iterations(&parts.body, position, &mut placed),
-        Join::Plain | Join::Report | Join::Comments => placed.extend_from_slice(&parts.body),
+        OutputJoin::Xml => renumber_iterations(&parts.body, position, &mut placed),
+        OutputJoin::Plain | OutputJoin::Report | OutputJoin::Comments => {
+            placed.extend_from_slice(&parts.body)
+        }
     }
     if position.is_last {
         match join {
-            Join::Comments => {
+            OutputJoin::Comments => {
                 let all = position.count_before + parts.count;
                 placed.extend([PROCESSED[0], all.to_string().as_bytes(), PROCESSED[1]].concat());
             }
@@ -156,7 +158,7 @@ mod tests {
     use super::*;
 
     /// Joins the outputs of several blocks. Each comes with the number of its queries.
-    fn join_outputs(join: Join, outputs: &[(&str, u64)]) -> String {
+    fn join_outputs(join: OutputJoin, outputs: &[(&str, u64)]) -> String {
         let mut position = OutputPosition { is_first: true, ..OutputPosition::default() };
         let mut all = Vec::new();
         for (number, (output, queries)) in outputs.iter().enumerate() {
@@ -188,8 +190,8 @@ mod tests {
         // The first query of each block has two iterations.
         let (first, second) = (document(&[(1, 1), (2, 1), (3, 2)]), document(&[(1, 1), (2, 1)]));
         let all = document(&[(1, 1), (2, 1), (3, 2), (4, 3), (5, 3)]);
-        assert_eq!(join_outputs(Join::Xml, &[(&first, 2), (&second, 1)]), all);
-        assert_eq!(join_outputs(Join::Xml, &[(&first, 2)]), first);
+        assert_eq!(join_outputs(OutputJoin::Xml, &[(&first, 2), (&second, 1)]), all);
+        assert_eq!(join_outputs(OutputJoin::Xml, &[(&first, 2)]), first);
     }
 
     #[test]
@@ -199,10 +201,10 @@ mod tests {
             ("# b\n# BLAST processed 11 queries\n", 5),
         ];
         assert_eq!(
-            join_outputs(Join::Comments, &outputs),
+            join_outputs(OutputJoin::Comments, &outputs),
             "# a\nx\n# b\n# BLAST processed 13 queries\n"
         );
-        assert_eq!(join_outputs(Join::Plain, &[("a\n", 1), ("", 1), ("b\n", 1)]), "a\nb\n");
+        assert_eq!(join_outputs(OutputJoin::Plain, &[("a\n", 1), ("", 1), ("b\n", 1)]), "a\nb\n");
     }
 
     #[test]
@@ -214,7 +216,7 @@ mod tests {
         };
         let outputs = [(&*report("\n\nQuery= a\nend\n"), 1), (&*report("\n\nQuery= b\nend\n"), 1)];
         assert_eq!(
-            join_outputs(Join::Report, &outputs),
+            join_outputs(OutputJoin::Report, &outputs),
             report("\n\nQuery= a\nend\n\n\nQuery= b\nend\n")
         );
     }
@@ -222,13 +224,13 @@ mod tests {
     #[test]
     fn incomplete_outputs_are_refused() {
         for (join, output) in [
-            (Join::Report, "x total letters\n\nQuery= a\n"),
-            (Join::Report, ""),
-            (Join::Xml, "<BlastOutput_iterations>\n<Iteration>\n"),
-            (Join::Xml, "</BlastOutput_iterations>\n<BlastOutput_iterations>\n"),
-            (Join::Comments, "# a\n"),
-            (Join::Comments, "# BLAST processed 2 queries\nmore\n"),
-            (Join::Comments, "# BLAST processed x queries\n"),
+            (OutputJoin::Report, "x total letters\n\nQuery= a\n"),
+            (OutputJoin::Report, ""),
+            (OutputJoin::Xml, "<BlastOutput_iterations>\n<Iteration>\n"),
+            (OutputJoin::Xml, "</BlastOutput_iterations>\n<BlastOutput_iterations>\n"),
+            (OutputJoin::Comments, "# a\n"),
+            (OutputJoin::Comments, "# BLAST processed 2 queries\nmore\n"),
+            (OutputJoin::Comments, "# BLAST processed x queries\n"),
         ] {
             assert!(divide_output(join, output.as_bytes().to_vec()).is_err(), "{join:?} {output}");
         }

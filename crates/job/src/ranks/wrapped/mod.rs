@@ -45,8 +45,8 @@ use crate::audience::Audience;
 use crate::cleanup::register_cleanup;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
-use crate::interrupt::{DrainSignals, EarlyEnd};
-use crate::output::{Output, Unpublished, leave_empty};
+use crate::interrupt::{DrainSignals, EarlySignalHandler};
+use crate::output::{Output, UnfinishedReport, leave_empty};
 use crate::plan::{Destination, WrappedJobPlan};
 use crate::threads::pool;
 use crate::trace::Recorder;
@@ -170,7 +170,7 @@ impl<'a> From<&'a WrappedJobPlan> for CheckpointOptions<'a> {
             checkpoint: plan.checkpoint.as_ref(),
             records,
             codec: plan.codec,
-            verified: plan.join.counts(),
+            verified: plan.join.depends_on_earlier_counts(),
         }
     }
 }
@@ -208,7 +208,7 @@ impl WrappedIo {
     fn open(
         job: &WrappedJob,
         cut: &BlockCut,
-        early_end: Option<&EarlyEnd>,
+        early_end: Option<&EarlySignalHandler>,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         let WrappedJob { plan, audience, .. } = job;
         audience.begin_search();
@@ -260,7 +260,7 @@ impl<'a> WrappedContext<'a> {
         let groups = ranks.div_ceil(GROUP);
         let shape = Shape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
         let config = Config {
-            verifies_blocks: job.plan.join.counts(),
+            verifies_blocks: job.plan.join.depends_on_earlier_counts(),
             checkpoint: checkpoint_state
                 .as_ref()
                 .is_some_and(|checkpoint_state| checkpoint_state.durable),
@@ -309,7 +309,7 @@ impl<'a> WrappedContext<'a> {
             self.job.halt.set();
             if let Err(error) = self.rank_result(end) {
                 let report =
-                    Unpublished { part: self.path.clone(), out: self.job.plan.out.clone() };
+                    UnfinishedReport { part: self.path.clone(), out: self.job.plan.out.clone() };
                 supervisor::exit_after_failure(error, report, Arc::clone(&self.job.audience));
             }
         };
@@ -336,7 +336,7 @@ impl<'a> WrappedContext<'a> {
         let (mut supermaster, mut earlier) = (supermaster, BTreeMap::new());
         if let (Some(executor), Some(checkpoint_state)) = (&mut supermaster, &self.checkpoint_state)
         {
-            let verified = job.plan.join.counts();
+            let verified = job.plan.join.depends_on_earlier_counts();
             let verification_records = (verified && checkpoint_state.durable)
                 .then(|| VerificationRecords::new(checkpoint_state, self.topology.ranks));
             executor.set_records(register, verification_records.transpose()?);

@@ -12,7 +12,7 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::interrupt::DrainSignals;
 use crate::plan::WrappedJobPlan;
-use crate::processes::{Processes, Role, agree, gather_hosts, mpi_failure};
+use crate::processes::{JobProcesses, Role, exchange_roles, gather_hosts, mpi_failure};
 use crate::ranks::checkpoint::CheckpointOptions;
 use crate::ranks::ending::finish_checkpoint;
 use crate::ranks::processes::{path_from_bytes, path_to_bytes, share_checkpoint};
@@ -30,8 +30,8 @@ pub fn run(
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     let world = World::init().map_err(mpi_failure)?;
-    agree(&world, &Role::Search(0), "", &|text| audience.print_message(text))?;
-    let processes = &Processes { world, audience: Arc::clone(audience) };
+    exchange_roles(&world, &Role::Search(0), "", &|text| audience.print_message(text))?;
+    let processes = &JobProcesses { world, audience: Arc::clone(audience) };
     let world = &processes.world;
     let (hosts, rank) = (gather_hosts(world)?, world.rank());
     processes.require_all(check_same_command(world, &plan, &hosts))?;

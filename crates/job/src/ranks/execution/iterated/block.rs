@@ -13,7 +13,7 @@ use super::super::block_layout::BlockLayout;
 use super::super::questions::FormattedPiece;
 use crate::error::Error;
 use crate::iteration::IteratedQuery;
-use crate::iteration::{CONVERGED, Matrix, QueryProgress, ReportedIteration, Rules};
+use crate::iteration::{CONVERGED, EncodedPssm, IterationRules, QueryProgress, ReportedIteration};
 use crate::queries::QueryRecord;
 use crate::ranks::job::RankJob;
 use crate::ranks::wire::{self, Bytes, IterationOutcome};
@@ -58,7 +58,7 @@ pub struct IterationReport {
     /// pattern.
     pub is_counted: bool,
     /// The PSSM to be written to files before this iteration.
-    pub pssm_to_save: Option<Matrix>,
+    pub pssm_to_save: Option<EncodedPssm>,
 }
 
 impl IteratedBlock {
@@ -66,7 +66,7 @@ impl IteratedBlock {
     ///
     /// # Errors
     /// The bytes come from another build of the program.
-    pub fn new(job: &RankJob, rules: &Rules, queries: &Bytes) -> Result<Self, Error> {
+    pub fn new(job: &RankJob, rules: &IterationRules, queries: &Bytes) -> Result<Self, Error> {
         let records = wire::QueryBlock::decode(queries)?.queries.into_par_iter();
         let follow = |query| {
             let record = QueryRecord::from(query);
@@ -115,7 +115,7 @@ impl IteratedBlock {
     }
 
     /// Takes the data for the supermaster about all reported queries: warnings, PSSMs and failure.
-    pub fn take_outcome(&mut self, rules: &Rules) -> IterationOutcome {
+    pub fn take_outcome(&mut self, rules: &IterationRules) -> IterationOutcome {
         let mut ended = IterationOutcome::default();
         let reported = self.reported().len();
         for TrackedQuery { record, progress, reports, .. } in &mut self.queries[..reported] {
@@ -159,7 +159,12 @@ impl IteratedBlock {
     ///
     /// # Errors
     /// A title cannot be written to XML.
-    pub fn lay_out(&self, job: &RankJob, rules: &Rules, before: u64) -> Result<BlockLayout, Error> {
+    pub fn lay_out(
+        &self,
+        job: &RankJob,
+        rules: &IterationRules,
+        before: u64,
+    ) -> Result<BlockLayout, Error> {
         let mut layout = BlockLayout::default();
         let mut serial = before as usize;
         for TrackedQuery { record, progress, reports: searches, bytes_before, .. } in
@@ -193,7 +198,7 @@ impl IteratedBlock {
                 }
                 layout.append_bytes(&search.tail);
             }
-            if progress.has_converged() && rules.is_plain() {
+            if progress.has_converged() && rules.has_independent_parts() {
                 layout.append_bytes(CONVERGED);
             }
             layout.queries.push(start..layout.length());

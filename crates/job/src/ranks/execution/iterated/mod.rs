@@ -31,7 +31,7 @@ use super::report_register::SharedRegister;
 use super::shared::lock;
 use crate::cost::EncodingCosts;
 use crate::error::Error;
-use crate::iteration::Rules;
+use crate::iteration::IterationRules;
 use crate::metadata::{encode_iterated_block, encode_iterations, memory_error};
 use crate::ranks::job::RankJob;
 use crate::ranks::record_chain::first_record;
@@ -42,7 +42,7 @@ use crate::trace::Recorder;
 /// Executor of the work of a master for psiblast.
 pub struct IteratedMaster<'a> {
     job: &'a RankJob<'a>,
-    rules: Rules<'a>,
+    rules: IterationRules<'a>,
     /// Threads that prepare queries and compute PSSMs. The worker of the same rank has its own
     /// threads, which may be searching for long.
     pool: rayon::ThreadPool,
@@ -63,7 +63,7 @@ impl<'a> IteratedMaster<'a> {
     /// Threads cannot be started.
     pub fn new(
         job: &'a RankJob<'a>,
-        rules: Rules<'a>,
+        rules: IterationRules<'a>,
         register: Option<SharedRegister>,
         recorder: Recorder,
     ) -> Result<Self, Error> {

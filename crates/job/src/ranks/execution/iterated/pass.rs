@@ -19,7 +19,7 @@ use super::super::questions::{
 use super::block::{IteratedBlock, TrackedQuery};
 use super::report::{PrintedSubjects, report};
 use crate::error::Error;
-use crate::iteration::{ReportedIteration, Rules};
+use crate::iteration::{IterationRules, ReportedIteration};
 use crate::queries::QueryRecord;
 use crate::ranks::execution::questions;
 use crate::ranks::job::{PreparedBlock, RankJob};
@@ -88,7 +88,7 @@ impl IterationPass {
     /// The pass cannot be encoded.
     pub fn new(
         job: &RankJob,
-        rules: &Rules,
+        rules: &IterationRules,
         iterated: &IteratedBlock,
     ) -> Result<(Self, Bytes), Error> {
         let active = iterated.queries_to_search();
@@ -137,7 +137,7 @@ impl IterationPass {
     pub fn advance(
         mut self,
         job: &RankJob,
-        rules: &Rules,
+        rules: &IterationRules,
         (id, number): (BlockId, PassId),
         iterated: &mut IteratedBlock,
         answers: &mut Answers,
@@ -298,7 +298,7 @@ impl PassHits {
 
 /// Divides the hits of each query: those that are reported, and those that go into its PSSM.
 fn divide_hits(
-    rules: &Rules,
+    rules: &IterationRules,
     queries: Vec<&mut TrackedQuery>,
     hits: Vec<Vec<SubjectHit>>,
 ) -> (PassHits, MatrixHits) {
@@ -310,7 +310,7 @@ fn divide_hits(
         let hits = &parts[0];
         let makes = rules.record_hits(progress, hits);
         let subject = |hit: &SubjectHit| {
-            let alignments: Vec<_> = rules.included(hit).cloned().collect();
+            let alignments: Vec<_> = rules.alignments_for_pssm(hit).cloned().collect();
             (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
         };
         included.makes.push(makes);
@@ -326,14 +326,14 @@ fn divide_hits(
 
 /// Computes the next PSSM of each query for which `makes` is true.
 fn make_matrices(
-    rules: &Rules,
+    rules: &IterationRules,
     queries: Vec<&mut TrackedQuery>,
     makes: Vec<bool>,
     rows: Vec<Vec<AlignedLetters>>,
 ) {
     let queries = queries.into_par_iter().zip(makes).zip(rows);
     queries.filter(|((_, makes), _)| *makes).for_each(|((query, _), subjects)| {
-        let mut alignment = Rules::alignment(&query.record);
+        let mut alignment = IterationRules::alignment(&query.record);
         for rows in subjects {
             alignment.add(rows.iter().map(|(alignment, letters)| (alignment, &letters[..])));
         }

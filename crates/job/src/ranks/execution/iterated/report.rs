@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::super::questions::FormattedPiece;
 use super::block::{IterationReport, TrackedQuery};
 use crate::error::Error;
-use crate::iteration::{Matrix, ReportedIteration, Rules};
+use crate::iteration::{EncodedPssm, IterationRules, ReportedIteration};
 use crate::ranks::job::RankJob;
 use crate::reports::{self, report_failure};
 
@@ -38,7 +38,7 @@ struct SearchReport {
 /// # Errors
 /// A report cannot be made.
 pub fn report(
-    place: (&RankJob, &Rules, PassId),
+    place: (&RankJob, &IterationRules, PassId),
     queries: Vec<&mut TrackedQuery>,
     searched: Vec<ReportedIteration>,
     printed: Vec<Option<PrintedSubjects>>,
@@ -59,11 +59,11 @@ pub fn report(
 /// Returns the PSSM to be written before a query's iteration. Unless each PSSM has its own files,
 /// earlier PSSMs of the query are dropped.
 fn matrix_to_keep(
-    rules: &Rules,
+    rules: &IterationRules,
     query: &mut TrackedQuery,
     searched: &ReportedIteration,
-) -> Option<Matrix> {
-    let kept = rules.matrix(searched.begun.kept.as_ref()?, &query.record)?;
+) -> Option<EncodedPssm> {
+    let kept = rules.matrix(searched.start.kept.as_ref()?, &query.record)?;
     if !rules.saves_each() {
         query.reports.iter_mut().for_each(|search| search.pssm_to_save = None);
     }
@@ -74,7 +74,7 @@ fn matrix_to_keep(
 fn add_unreported(
     pass: PassId,
     query: &mut TrackedQuery,
-    (searched, pssm_to_save): (ReportedIteration, Option<Matrix>),
+    (searched, pssm_to_save): (ReportedIteration, Option<EncodedPssm>),
 ) {
     let (number, warnings, is_counted) =
         (query.reported_iterations.len() + 1, searched.warnings(), true);
@@ -94,9 +94,9 @@ fn add_unreported(
 
 /// Adds the report of an iteration to its query. The master formats searches with a pattern itself.
 fn report_query(
-    (job, rules, pass): (&RankJob, &Rules, PassId),
+    (job, rules, pass): (&RankJob, &IterationRules, PassId),
     query: &mut TrackedQuery,
-    (searched, mut kept): (&ReportedIteration, Option<Matrix>),
+    (searched, mut kept): (&ReportedIteration, Option<EncodedPssm>),
     printed: Option<PrintedSubjects>,
 ) -> Result<(), Error> {
     let TrackedQuery { record, reports: searches, bytes_before, .. } = query;
@@ -109,7 +109,7 @@ fn report_query(
     }
     let has_pattern = searched.has_pattern();
     // Except in XML, the parts of a search with a pattern form one report.
-    let is_single_report = has_pattern && rules.is_plain();
+    let is_single_report = has_pattern && rules.has_independent_parts();
     let reports = match is_single_report {
         true => vec![pattern_report(job, &results, searched.warning.as_deref())?],
         false => {

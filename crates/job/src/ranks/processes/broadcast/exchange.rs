@@ -14,8 +14,8 @@ use fleetblast_mpi::{Arrival, Message, Messenger, name_rank};
 use fleetblast_spool::Checkpoint;
 
 use crate::error::Error;
-use crate::output::Unpublished;
-use crate::processes::{Processes, mpi_failure};
+use crate::output::UnfinishedReport;
+use crate::processes::{JobProcesses, mpi_failure};
 use crate::ranks::{checkpoint, supervisor};
 
 /// Number of threads that read pieces. Network file systems are faster with several.
@@ -58,7 +58,7 @@ type ReadResult<'m> = (Piece, Result<&'m [u8], Error>);
 #[derive(Clone, Copy)]
 pub struct BroadcastContext<'a> {
     /// All ranks.
-    pub processes: &'a Processes,
+    pub processes: &'a JobProcesses,
     /// Host name of each rank.
     pub hosts: &'a [String],
     /// The checkpoint, on the rank that opened it. The rank sends heartbeats to it while it loads.
@@ -69,7 +69,7 @@ pub struct BroadcastContext<'a> {
 pub struct PieceExchange<'a, 'm> {
     broadcast_context: BroadcastContext<'a>,
     /// Paths of the unfinished report, which is removed if this rank ends the job.
-    report: Unpublished,
+    report: UnfinishedReport,
     messenger: Messenger,
     relay: Relay,
     /// All pieces of this rank, except those that its threads are reading.
@@ -87,7 +87,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     /// The ranks cannot be connected.
     pub fn new(
         broadcast_context: BroadcastContext<'a>,
-        report: Unpublished,
+        report: UnfinishedReport,
         routes: &[Route],
         slots: HashMap<Piece, PieceSlot<'m>>,
     ) -> Result<Self, Error> {
@@ -274,7 +274,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
             }
         }
         self.broadcast_context.processes.audience.print_message(&error.message);
-        self.report.give_up();
+        self.report.discard();
         self.broadcast_context.processes.world.abort(i32::from(error.exit_code))
     }
 

@@ -8,7 +8,7 @@ use fleetblast_db::load::{PageBuffer, PageKind, machine};
 use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, name_rank};
 
 use crate::error::Error;
-use crate::processes::{Processes, mpi_failure};
+use crate::processes::{JobProcesses, mpi_failure};
 
 /// Memory that is being filled with partitions.
 pub enum HostMemory {
@@ -26,7 +26,7 @@ impl HostMemory {
     /// # Errors
     /// A host has too little memory. One rank has reported it, so the error is silent.
     pub fn new(
-        processes: &Processes,
+        processes: &JobProcesses,
         host: &Comm,
         length: usize,
         own: Range<usize>,
@@ -63,7 +63,7 @@ impl HostMemory {
     ///
     /// # Errors
     /// The error is silent, because one rank has reported it.
-    pub fn finish(self, processes: &Processes) -> Result<(SharedBytes, PageKind), Error> {
+    pub fn finish(self, processes: &JobProcesses) -> Result<(SharedBytes, PageKind), Error> {
         let memory = match self {
             HostMemory::Own(pages, _) => Ok(Arc::new(pages) as SharedBytes),
             HostMemory::Shared(fill) => {

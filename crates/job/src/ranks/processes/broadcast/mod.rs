@@ -22,7 +22,7 @@ pub use self::exchange::BroadcastContext;
 use self::exchange::{PieceExchange, PieceSlot, PieceToRead};
 use self::host_memory::HostMemory;
 use crate::error::Error;
-use crate::processes::{Processes, mpi_failure, require_broadcast};
+use crate::processes::{JobProcesses, mpi_failure, require_broadcast};
 use crate::ranks::JobContext;
 
 /// Loads the partitions that this rank's worker holds. Collective over all ranks.
@@ -87,7 +87,7 @@ fn list_partitions(job_context: &JobContext) -> Result<Vec<Partition>, Error> {
 
 /// Checks that all hosts have databases of the same size: otherwise pieces of one host would not
 /// fit on another.
-fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), Error> {
+fn agree_on_sizes(processes: &JobProcesses, sizes: &[u64]) -> Result<(), Error> {
     let own = postcard::to_allocvec(sizes).map_err(Error::engine)?;
     let first = require_broadcast(processes.broadcast_from_first(Some(own.clone()))?)?;
     let same = match first == own {
