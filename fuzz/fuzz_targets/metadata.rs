@@ -123,5 +123,5 @@ fn follow(bytes: &[u8]) {
     assert_eq!(one.resume_point(), two.resume_point());
     assert!(!is_valid || one.bytes() == bytes.len() as u64);
     one.rewind();
-    assert_eq!(one.bytes(), one.resume_point().whole);
+    assert_eq!(one.bytes(), one.resume_point().whole_bytes);
 }

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use fleetblast_fleet::end::Exit;
+use fleetblast_fleet::end::JobEnd;
 use fleetblast_fleet::sim::trial;
 use fleetblast_fleet::sim::world::RunEnd;
 
@@ -16,10 +16,10 @@ fn main() -> ExitCode {
     let most_ranks = numbers.next().and_then(Result::ok).unwrap_or(200) as u32;
     let (mut runs, mut completed, mut events) = (0_u64, 0_u64, 0_u64);
     for seed in first..first + count {
-        match trial::run(seed, most_ranks) {
+        match trial::simulate_seed(seed, most_ranks) {
             Ok(outcomes) => {
                 runs += outcomes.len() as u64;
-                let whole = |end: &RunEnd| *end == RunEnd::Exited(Exit::Completed);
+                let whole = |end: &RunEnd| *end == RunEnd::Exited(JobEnd::Completed);
                 completed += outcomes.iter().filter(|outcome| whole(&outcome.end)).count() as u64;
                 events += outcomes.iter().map(|outcome| outcome.report.events).sum::<u64>();
             }

@@ -106,10 +106,10 @@ pub struct Config {
     /// A master asks for blocks when it has fewer unassigned tasks per worker than this.
     pub look_ahead: f64,
     /// Most unfinished blocks of a master, at least 1.
-    pub window: u32,
+    pub most_unfinished_blocks: u32,
     /// Most queries in a master's unfinished blocks, at least 1. Only the last block may exceed it.
     /// A rank holds some kilobytes for each query, however short the query is.
-    pub window_queries: u64,
+    pub most_unfinished_queries: u64,
     /// Most queries in a segment: the whole blocks, at least one, that a group gets at once.
     pub segment_queries: u64,
     /// Most residues in a segment. A segment consists of whole blocks, at least one. While the
@@ -119,8 +119,8 @@ pub struct Config {
     /// input.
     pub total: Option<Weight>,
     /// Divisor that bounds a segment: it has at most the remaining residues / (number of groups ×
-    /// `shrink`).
-    pub shrink: f64,
+    /// `segment_divisor`).
+    pub segment_divisor: f64,
     /// Factor by which a block may take longer than its residues suggest. The supermaster hands out
     /// the longest block early, as soon as all workers together might finish the other blocks
     /// before it. With 0 it hands no block out early.
@@ -147,12 +147,12 @@ impl Default for Config {
             prefetch: 1,
             prefetch_below: Time(300_000_000),
             look_ahead: 1.0,
-            window: 64,
-            window_queries: 10_000,
+            most_unfinished_blocks: 64,
+            most_unfinished_queries: 10_000,
             segment_queries: 2_000,
             segment_residues: 100_000,
             total: None,
-            shrink: 4.0,
+            segment_divisor: 4.0,
             longest_first: 8.0,
             read_ahead: 16 << 20,
             heartbeat: Some(Heartbeat {
@@ -232,9 +232,9 @@ impl Config {
             ("-write_buffer", self.write_buffer == 0),
             ("grain", self.grain == 0),
             ("-segment_size", self.segment_residues == 0),
-            ("window", self.window == 0),
-            ("window_queries", self.window_queries == 0),
-            ("shrink", self.shrink.is_nan() || self.shrink <= 0.0),
+            ("most_unfinished_blocks", self.most_unfinished_blocks == 0),
+            ("most_unfinished_queries", self.most_unfinished_queries == 0),
+            ("segment_divisor", self.segment_divisor.is_nan() || self.segment_divisor <= 0.0),
         ] {
             if is_zero {
                 return Err(ConfigError::Zero { name });

@@ -6,7 +6,7 @@ use crate::ids::Rank;
 
 /// The way in which a job ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Exit {
+pub enum JobEnd {
     /// The output is complete.
     Completed,
     /// The job ended early on request (a drain). The checkpoint, if there is one, holds the

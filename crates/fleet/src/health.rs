@@ -7,7 +7,7 @@ use crate::ids::Time;
 
 /// Times of the last messages between one role and its peers. Peers are numbered from 0.
 #[derive(Clone, Debug)]
-pub struct Peers {
+pub struct PeerMonitor {
     heartbeat: Option<Heartbeat>,
     /// Time of this role's last check for silence. If it is longer ago than the limit, this role
     /// could not receive messages meanwhile. Then the silence until now counts for no peer.
@@ -16,11 +16,16 @@ pub struct Peers {
     last_sent: Vec<Time>,
 }
 
-impl Peers {
+impl PeerMonitor {
     /// Starts to observe `count` peers. Without a heartbeat, no peer ever counts as silent.
-    pub fn new(count: usize, heartbeat: Option<Heartbeat>) -> Peers {
+    pub fn new(count: usize, heartbeat: Option<Heartbeat>) -> PeerMonitor {
         let never = vec![Time(0); count];
-        Peers { heartbeat, last_checked: None, last_received: never.clone(), last_sent: never }
+        PeerMonitor {
+            heartbeat,
+            last_checked: None,
+            last_received: never.clone(),
+            last_sent: never,
+        }
     }
 
     /// Notes that a peer sent something.
@@ -64,8 +69,8 @@ impl Peers {
 mod tests {
     use super::*;
 
-    fn peers(count: usize) -> Peers {
-        Peers::new(count, Some(Heartbeat { interval: Time(10), limit: Time(30) }))
+    fn peers(count: usize) -> PeerMonitor {
+        PeerMonitor::new(count, Some(Heartbeat { interval: Time(10), limit: Time(30) }))
     }
 
     #[test]

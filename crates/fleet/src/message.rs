@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::end::{Exit, Failure};
+use crate::end::{Failure, JobEnd};
 use crate::ids::{BlockId, GroupId, PartitionId, PassId, WorkerId};
 use crate::payload::{Payload, Queries};
-use crate::work::{Run, Slice};
+use crate::work::{OutputRun, Slice};
 
 /// A message with its receiver.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub enum Outgoing<P> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToSupermaster<P> {
     /// The group wants more blocks.
-    WantSegment,
+    RequestBlocks,
     /// From the driver of a master's rank, from time to time: the progress since its last message,
     /// for displays.
     Advanced {
@@ -75,7 +75,7 @@ pub enum ToSupermaster<P> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToMaster<P> {
     /// From the supermaster: blocks to search, in this order.
-    Segment {
+    AssignBlocks {
         /// The blocks with their queries.
         blocks: Vec<(BlockId, Queries<P>)>,
     },
@@ -91,9 +91,9 @@ pub enum ToMaster<P> {
         verdict: P,
     },
     /// From the supermaster: the offsets of blocks in the output.
-    Bases {
+    BlockOffsets {
         /// Block and offset.
-        bases: Vec<(BlockId, u64)>,
+        offsets: Vec<(BlockId, u64)>,
     },
     /// From the supermaster: have a worker copy a block from the checkpoint into the output,
     /// because an earlier run finished it.
@@ -109,7 +109,7 @@ pub enum ToMaster<P> {
     /// assigned.
     Drain,
     /// From the supermaster: the job is over.
-    Stop(Exit),
+    Stop(JobEnd),
     /// From a worker: it is ready for tasks.
     Ready,
     /// From a worker: the result of a task that it searched.
@@ -130,7 +130,7 @@ pub enum ToMaster<P> {
         /// The task's pass.
         pass: PassId,
     },
-    /// From a worker: the reply to [`ToWorker::Ask`].
+    /// From a worker: the reply to [`ToWorker::AnswerRound`].
     Reply {
         /// The block.
         block: BlockId,
@@ -193,35 +193,35 @@ pub enum ToWorker<P> {
         cut: P,
     },
     /// Answer the questions of a round.
-    Ask {
+    AnswerRound {
         /// The block.
         block: BlockId,
         /// The pass.
         pass: PassId,
         /// The question for each partition. This worker holds the partition and has searched tasks
         /// of the pass.
-        parts: Vec<(PartitionId, P)>,
+        questions: Vec<(PartitionId, P)>,
     },
     /// Make (a portion of) a block's output durable in the checkpoint.
     Store {
         /// The block.
         block: BlockId,
         /// Bytes of the portion; offsets count from the start of the block's output.
-        runs: Vec<Run>,
+        runs: Vec<OutputRun>,
         /// Bytes of the block's whole output.
         size: u64,
     },
     /// Write a portion of a block's output to the file.
-    Place {
+    WriteOutput {
         /// The block.
         block: BlockId,
         /// Bytes of the portion; offsets count from the start of the file.
-        runs: Vec<Run>,
+        runs: Vec<OutputRun>,
     },
     /// From a worker: send it these bytes of your pieces, all in one payload.
     OutputRequest(OutputRequest),
     /// The bytes that this worker requested with an [`OutputRequest`].
-    Part {
+    OutputBytes {
         /// Number of the window in the request.
         window: u64,
         /// The bytes.
@@ -232,14 +232,14 @@ pub enum ToWorker<P> {
     /// workers have reported the end of this one.
     Collective {
         /// The worker's portion; offsets count from the start of the file.
-        runs: Vec<Run>,
+        runs: Vec<OutputRun>,
         /// The master's bytes of the portion, in the order of the slices.
         master: Option<P>,
     },
     /// Drop the tasks whose search has not begun.
     Drain,
     /// The job is over.
-    Stop(Exit),
+    Stop(JobEnd),
     /// Shows that the sender is alive.
     Ping,
 }
@@ -266,7 +266,7 @@ fn slices_bytes(slices: &[Slice]) -> u64 {
     SLICE * slices.len() as u64
 }
 
-fn runs_bytes(runs: &[Run]) -> u64 {
+fn runs_bytes(runs: &[OutputRun]) -> u64 {
     runs.iter().map(|run| 16 + slices_bytes(&run.slices)).sum()
 }
 
@@ -292,10 +292,10 @@ impl<P: Payload> Outgoing<P> {
 impl<P: Payload> ToMaster<P> {
     fn content_bytes(&self) -> u64 {
         match self {
-            ToMaster::Segment { blocks } => {
+            ToMaster::AssignBlocks { blocks } => {
                 blocks.iter().map(|(_, queries)| 24 + queries.payload.bytes()).sum()
             }
-            ToMaster::Bases { bases } => 12 * bases.len() as u64,
+            ToMaster::BlockOffsets { offsets } => 12 * offsets.len() as u64,
             ToMaster::Result { hits: payload, .. }
             | ToMaster::Reply { reply: payload, .. }
             | ToMaster::Verified { verdict: payload, .. } => payload.bytes(),
@@ -314,10 +314,12 @@ impl<P: Payload> ToWorker<P> {
             }
             ToWorker::Forget { passes } => PASS * passes.len() as u64,
             ToWorker::RaiseCut { cut, .. } => cut.bytes(),
-            ToWorker::Ask { parts, .. } => parts.iter().map(|(_, part)| 4 + part.bytes()).sum(),
-            ToWorker::Store { runs, .. } | ToWorker::Place { runs, .. } => runs_bytes(runs),
+            ToWorker::AnswerRound { questions, .. } => {
+                questions.iter().map(|(_, part)| 4 + part.bytes()).sum()
+            }
+            ToWorker::Store { runs, .. } | ToWorker::WriteOutput { runs, .. } => runs_bytes(runs),
             ToWorker::OutputRequest(fetch) => slices_bytes(&fetch.slices),
-            ToWorker::Part { bytes, .. } => bytes.bytes(),
+            ToWorker::OutputBytes { bytes, .. } => bytes.bytes(),
             ToWorker::Collective { runs, master } => runs_bytes(runs) + size(master),
             _ => 0,
         }

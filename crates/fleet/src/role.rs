@@ -1,6 +1,6 @@
 //! Events and actions that a driver and a role exchange.
 
-use crate::end::{Exit, Failure};
+use crate::end::{Failure, JobEnd};
 use crate::ids::{Address, BlockId, PassId, Ticket, Time};
 use crate::message::Outgoing;
 
@@ -112,5 +112,5 @@ pub enum Action<P, W> {
     /// The job cannot go on. End it on all ranks, and print this one message.
     Fail(Failure),
     /// The role has finished and expects no more events.
-    Exit(Exit),
+    Exit(JobEnd),
 }

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use crate::work::{Run, Slice};
+use crate::work::{OutputRun, Slice};
 
 /// Default size of a grain in bytes: the largest page size that systems have by default.
 pub const GRAIN: u64 = 64 << 10;
@@ -28,18 +28,18 @@ pub fn whole_grains(stretch: &Range<u64>, grain: u64) -> Range<u64> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SplitRun {
     /// The whole grains of the run.
-    pub inner: Option<Run>,
+    pub inner: Option<OutputRun>,
     /// The bytes of the run before and after its whole grains.
-    pub partial_grains: Vec<Run>,
+    pub partial_grains: Vec<OutputRun>,
 }
 
 /// Splits a run into the whole grains, which its worker writes, and the partial grains, which the
 /// worker hands over.
-pub fn split_at_grains(run: Run, grain: u64) -> SplitRun {
+pub fn split_at_grains(run: OutputRun, grain: u64) -> SplitRun {
     let inner = whole_grains(&(run.offset..run.offset + run.length()), grain);
     let (before, rest) = split(run, inner.start);
     let (inner, after) = split(rest, inner.end);
-    let some = |run: &Run| !run.slices.is_empty();
+    let some = |run: &OutputRun| !run.slices.is_empty();
     SplitRun {
         inner: Some(inner).filter(some),
         partial_grains: [before, after].into_iter().filter(some).collect(),
@@ -47,8 +47,8 @@ pub fn split_at_grains(run: Run, grain: u64) -> SplitRun {
 }
 
 /// Splits a run at an offset `at` from its start to its end, both included.
-fn split(run: Run, at: u64) -> (Run, Run) {
-    let Run { block, offset, slices } = run;
+fn split(run: OutputRun, at: u64) -> (OutputRun, OutputRun) {
+    let OutputRun { block, offset, slices } = run;
     let mut parts = [Vec::new(), Vec::new()];
     let mut place = offset;
     for slice in slices {
@@ -62,24 +62,25 @@ fn split(run: Run, at: u64) -> (Run, Run) {
         }
     }
     let [before, after] = parts;
-    (Run { block, offset, slices: before }, Run { block, offset: at, slices: after })
+    (OutputRun { block, offset, slices: before }, OutputRun { block, offset: at, slices: after })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ids::BlockId;
-    use crate::work::Holder;
+    use crate::work::PieceLocation;
 
     /// Returns a run whose slices have these lengths.
-    fn run(offset: u64, lengths: &[u64]) -> Run {
-        let slice = |(piece, &length)| Slice { holder: Holder::Master, piece, start: 3, length };
-        Run { block: BlockId(0), offset, slices: (0..).zip(lengths).map(slice).collect() }
+    fn run(offset: u64, lengths: &[u64]) -> OutputRun {
+        let slice =
+            |(piece, &length)| Slice { location: PieceLocation::Master, piece, start: 3, length };
+        OutputRun { block: BlockId(0), offset, slices: (0..).zip(lengths).map(slice).collect() }
     }
 
     /// Returns, for each byte of the runs, its offset in the output, its piece, and its offset in
     /// the piece.
-    fn bytes<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Vec<(u64, u32, u64)> {
+    fn bytes<'a>(runs: impl IntoIterator<Item = &'a OutputRun>) -> Vec<(u64, u32, u64)> {
         let mut bytes = Vec::new();
         for run in runs {
             let mut place = run.offset;
@@ -110,9 +111,9 @@ mod tests {
                 }
                 assert!(
                     partial_grains.len() <= 2
-                        && partial_grains.iter().map(Run::length).sum::<u64>() < 20
+                        && partial_grains.iter().map(OutputRun::length).sum::<u64>() < 20
                 );
-                let handed: u64 = partial_grains.iter().map(Run::length).sum();
+                let handed: u64 = partial_grains.iter().map(OutputRun::length).sum();
                 let kept = whole_grains(&(offset..end), 10);
                 assert_eq!(handed, end - offset - (kept.end - kept.start));
             }

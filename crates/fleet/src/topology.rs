@@ -20,7 +20,7 @@ pub struct Topology {
     /// The groups.
     pub groups: Vec<Group>,
     /// All workers, group by group.
-    pub workers: Vec<WorkerPlace>,
+    pub workers: Vec<WorkerAssignment>,
 }
 
 /// A master and its workers.
@@ -34,7 +34,7 @@ pub struct Group {
 
 /// The rank, group and partitions of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkerPlace {
+pub struct WorkerAssignment {
     /// Rank of the worker.
     pub rank: Rank,
     /// Group of the worker.
@@ -49,7 +49,7 @@ pub struct WorkerPlace {
 
 /// The numbers that determine a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shape {
+pub struct TopologyShape {
     /// Number of ranks, at least 1.
     pub ranks: u32,
     /// Number of groups, from 1 to the number of ranks.
@@ -68,7 +68,7 @@ impl Topology {
     /// supermaster and the masters get ranks of their own, as far as every group keeps a worker. A
     /// group never has more replicas than workers, and enough replicas that every worker has a
     /// partition.
-    pub fn new(shape: Shape) -> Topology {
+    pub fn new(shape: TopologyShape) -> Topology {
         let (ranks, partitions) = (shape.ranks.max(1), shape.partitions.max(1));
         let group_count = shape.groups.clamp(1, ranks);
         let mut groups = Vec::with_capacity(group_count as usize);
@@ -95,11 +95,13 @@ impl Topology {
                     partitions,
                 )
             });
-            workers.extend(searching.zip(held).map(|(rank, (replica, partitions))| WorkerPlace {
-                rank: Rank(rank),
-                group: GroupId(number),
-                replica: *replica,
-                partitions: Arc::clone(partitions),
+            workers.extend(searching.zip(held).map(|(rank, (replica, partitions))| {
+                WorkerAssignment {
+                    rank: Rank(rank),
+                    group: GroupId(number),
+                    replica: *replica,
+                    partitions: Arc::clone(partitions),
+                }
             }));
             groups.push(Group { master, workers: first..workers.len() as u32 });
         }
@@ -113,7 +115,7 @@ impl Topology {
     }
 
     /// Returns the rank, group and partitions of a worker.
-    pub fn worker(&self, worker: WorkerId) -> &WorkerPlace {
+    pub fn worker(&self, worker: WorkerId) -> &WorkerAssignment {
         &self.workers[worker.index()]
     }
 
@@ -123,7 +125,7 @@ impl Topology {
     }
 
     /// Returns the partitions that a worker holds, ascending.
-    pub fn held(&self, worker: WorkerId) -> &[PartitionId] {
+    pub fn partitions_of(&self, worker: WorkerId) -> &[PartitionId] {
         &self.worker(worker).partitions
     }
 }
@@ -176,7 +178,7 @@ mod tests {
         partitions: u32,
         dedicated: bool,
     ) -> Topology {
-        Topology::new(Shape { ranks, groups, replicas, partitions, dedicated })
+        Topology::new(TopologyShape { ranks, groups, replicas, partitions, dedicated })
     }
 
     #[test]
@@ -234,7 +236,10 @@ mod tests {
     fn one_rank_does_everything() {
         let topology = topology(1, 1, 1, 3, true);
         assert_eq!(topology.workers.len(), 1);
-        assert_eq!(topology.held(WorkerId(0)), [PartitionId(0), PartitionId(1), PartitionId(2)]);
+        assert_eq!(
+            topology.partitions_of(WorkerId(0)),
+            [PartitionId(0), PartitionId(1), PartitionId(2)]
+        );
         assert_eq!((topology.supermaster, topology.groups[0].master), (Rank(0), Rank(0)));
     }
 

@@ -33,7 +33,7 @@ pub enum SupermasterWork<P> {
         /// The pass.
         pass: PassId,
         /// The results, as the block's master sent them.
-        found: P,
+        results: P,
     },
     /// Write bytes of partial grains. Each element is an offset in the output and its bytes.
     Write(Vec<(u64, P)>),
@@ -81,7 +81,7 @@ pub enum MasterWork<P> {
         queries: P,
     },
     /// Merge the hits of a task into the hit lists of its pass.
-    Absorb {
+    MergeHits {
         /// The block.
         block: BlockId,
         /// The pass.
@@ -93,7 +93,7 @@ pub enum MasterWork<P> {
     },
     /// Decide the next step of a pass. Either all its hits are merged, or all replies of its last
     /// round have arrived.
-    Round {
+    DecideNextStep {
         /// The block.
         block: BlockId,
         /// The pass.
@@ -114,9 +114,9 @@ pub enum MasterWork<P> {
     },
     /// Collect bytes of the master's own pieces for a worker that writes them.
     Gather {
-        /// The bytes to collect: the slices with [`Holder::Master`], in their order. Other slices
-        /// and all offsets are ignored.
-        runs: Vec<Run>,
+        /// The bytes to collect: the slices with [`PieceLocation::Master`], in their order. Other
+        /// slices and all offsets are ignored.
+        runs: Vec<OutputRun>,
     },
 }
 
@@ -131,31 +131,32 @@ pub enum MasterOutcome<P> {
         /// an earlier run kept.
         pass: PassId,
     },
-    /// Outcome of `Absorb`: the new cut, if it rose.
+    /// Outcome of `MergeHits`: the new cut, if it rose.
     Absorbed {
         /// The cut: hits worse than it cannot be chosen.
         cut: Option<P>,
     },
-    /// Outcome of `Round`: have the supermaster verify the results. If the search of blocks depends
-    /// on earlier blocks ([`Config::verifies_blocks`](crate::config::Config::verifies_blocks)), it
-    /// is the outcome of the first round of a pass. If only their output depends on earlier blocks,
-    /// it is the outcome of the last round of all.
+    /// Outcome of `DecideNextStep`: have the supermaster verify the results. If the search of
+    /// blocks depends on earlier blocks
+    /// ([`Config::verifies_blocks`](crate::config::Config::verifies_blocks)), it is the outcome of
+    /// the first round of a pass. If only their output depends on earlier blocks, it is the outcome
+    /// of the last round of all.
     Verify {
         /// The results to verify.
         found: P,
     },
-    /// Outcome of `Round` and `Verified`: another round, with a question for each of these
+    /// Outcome of `DecideNextStep` and `Verified`: another round, with a question for each of these
     /// partitions. There is at least one, and all of them were searched in this pass.
     Ask(Vec<(PartitionId, P)>),
-    /// Outcome of `Round` and `Verified`: the pass is over, and the block is searched again in all
-    /// partitions. Data of the pass that a later run needs must be durable already, because a drain
-    /// drops the block here.
+    /// Outcome of `DecideNextStep` and `Verified`: the pass is over, and the block is searched
+    /// again in all partitions. Data of the pass that a later run needs must be durable already,
+    /// because a drain drops the block here.
     NextPass {
         /// Queries for the workers; they replace the earlier queries.
         queries: P,
     },
-    /// Outcome of `Round` and `Verified`: the block is finished. Its output consists of these
-    /// pieces, in this order, from all passes that this run searched.
+    /// Outcome of `DecideNextStep` and `Verified`: the block is finished. Its output consists of
+    /// these pieces, in this order, from all passes that this run searched.
     Layout(Vec<Extent>),
     /// Outcome of `Gather`: the collected bytes.
     Gathered(P),
@@ -193,7 +194,7 @@ pub enum WorkerWork<P> {
     /// group, but does not need their io lanes otherwise. It may hold a full write buffer.
     Collective {
         /// The worker's portion; offsets count from the start of the file.
-        runs: Vec<Run>,
+        runs: Vec<OutputRun>,
         /// The master's bytes of the portion, in the order of the slices.
         master: Option<P>,
     },
@@ -266,7 +267,7 @@ pub enum WorkerOutcome<P> {
 
 /// The role that formatted a piece, as the layout of a block names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Owner {
+pub enum PieceOwner {
     /// The master, which formats headers, tables and footers.
     Master,
     /// The worker that answered for this partition in this pass of the block.
@@ -277,7 +278,7 @@ pub enum Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
     /// The role that formatted the piece.
-    pub owner: Owner,
+    pub owner: PieceOwner,
     /// Number of the piece among the owner's pieces of the block (and pass and partition).
     pub piece: u32,
     /// Bytes of the piece.
@@ -286,7 +287,7 @@ pub struct Extent {
 
 /// The place where a piece is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Holder {
+pub enum PieceLocation {
     /// The memory of the group's master.
     Master,
     /// The memory or spool of a worker of the group, which formatted the piece for this partition
@@ -294,14 +295,14 @@ pub enum Holder {
     Worker(WorkerId, PassId, PartitionId),
     /// The checkpoint. The piece consists of all stored bytes of the block, from any rank, in this
     /// run or an earlier one. [`Slice::start`] counts from the start of the block's output.
-    Record,
+    Checkpoint,
 }
 
 /// Consecutive bytes of one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
     /// The place of the piece.
-    pub holder: Holder,
+    pub location: PieceLocation,
     /// Number of the piece among the holder's pieces of the same block, pass and partition.
     pub piece: u32,
     /// Offset of the slice in the piece, in bytes.
@@ -312,7 +313,7 @@ pub struct Slice {
 
 /// Consecutive bytes of one block's output, from one or more pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct OutputRun {
     /// The block.
     pub block: BlockId,
     /// Offset of the first byte, from the start of the block's output or of the file.
@@ -321,7 +322,7 @@ pub struct Run {
     pub slices: Vec<Slice>,
 }
 
-impl Run {
+impl OutputRun {
     /// Returns the number of bytes of all slices.
     pub fn length(&self) -> u64 {
         self.slices.iter().map(|slice| slice.length).sum()
@@ -336,7 +337,7 @@ pub struct Window<P> {
     /// The bytes and their offsets. A slice comes from this worker's own pieces, from the
     /// checkpoint, or from the part that its holder sent. A part has the bytes of its holder's
     /// slices in their order.
-    pub runs: Vec<Run>,
+    pub runs: Vec<OutputRun>,
     /// Parts: the bytes that other holders sent, each with its sender.
     pub parts: Vec<(Address, P)>,
 }
@@ -344,6 +345,6 @@ pub struct Window<P> {
 impl<P: Payload> Window<P> {
     /// Returns the number of bytes to write.
     pub fn length(&self) -> u64 {
-        self.runs.iter().map(Run::length).sum()
+        self.runs.iter().map(OutputRun::length).sum()
     }
 }

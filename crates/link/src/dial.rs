@@ -11,7 +11,7 @@ use rustls::ClientConfig;
 use crate::channel::Channel;
 use crate::error::LinkError;
 use crate::key::{Fingerprint, Key};
-use crate::message::{Held, Message, StreamId, VERSION};
+use crate::message::{HeldPart, Message, StreamId, VERSION};
 use crate::tls;
 
 /// Longest wait for the socket at a time.
@@ -109,7 +109,7 @@ impl Dialer {
         give_up: Duration,
         broken: Option<LinkError>,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<(Channel, Held), LinkError> {
+    ) -> Result<(Channel, HeldPart), LinkError> {
         let [mut pause, longest] = PAUSES;
         let (is_again, mut last, mut reported) = (broken.is_some(), broken, Vec::new());
         loop {
@@ -135,7 +135,7 @@ impl Dialer {
         }
     }
 
-    fn dial_once(&self) -> Result<(Channel, Held), LinkError> {
+    fn dial_once(&self) -> Result<(Channel, HeldPart), LinkError> {
         let Target { address, patience, .. } = &self.target;
         let addresses = address.to_socket_addrs().map_err(|error| LinkError::broken(&error))?;
         let mut last = LinkError::Broken("there is no such host".to_owned());
@@ -150,7 +150,7 @@ impl Dialer {
 
     /// Sends the name of the stream over a new connection, and receives which part the other side
     /// holds.
-    fn greet(&self, tcp: TcpStream, patience: Duration) -> Result<(Channel, Held), LinkError> {
+    fn greet(&self, tcp: TcpStream, patience: Duration) -> Result<(Channel, HeldPart), LinkError> {
         let mut channel = Channel::new(tcp, tls::client_connection(&self.config)?, patience)?;
         channel.perform_handshake()?;
         let asked = Instant::now();
@@ -160,7 +160,7 @@ impl Dialer {
             channel.exchange(TICK)?;
             match channel.receive()? {
                 None => {}
-                Some(Message::Held(held)) if held.whole <= held.bytes => {
+                Some(Message::Held(held)) if held.whole_bytes <= held.bytes => {
                     channel.round_trip = asked.elapsed();
                     return Ok((channel, held));
                 }

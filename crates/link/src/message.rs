@@ -16,12 +16,12 @@ const MOST_TEXT: usize = 2000;
 
 /// The part of a stream that the receiver has on its disk when a sender connects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldPart {
     /// Number of bytes on the disk.
     pub bytes: u64,
     /// Number of bytes up to the end of the last whole record. A new sender process resumes from
     /// there.
-    pub whole: u64,
+    pub whole_bytes: u64,
     /// Number of threads at the receiver's site.
     pub workers: u32,
     /// Description of the whole records by the sink, for a new sender process.
@@ -45,8 +45,8 @@ pub enum Message {
     /// Second message of the sender: its stream.
     Stream(StreamId),
     /// Answer of the receiver: the part of the stream that it holds.
-    Held(Held),
-    /// The sender continues from this offset. It is one of the two offsets that [`Held`] names.
+    Held(HeldPart),
+    /// The sender continues from this offset. It is one of the two offsets that [`HeldPart`] names.
     Start(u64),
     /// The next bytes of the stream, from the sender.
     Data(Vec<u8>),
@@ -74,8 +74,8 @@ impl Message {
     pub fn encode(&self) -> Vec<u8> {
         let (kind, body) = match self {
             Message::Hello(version) => (1, [&MAGIC[..], &version.to_le_bytes()].concat()),
-            Message::Held(Held { bytes, whole, workers, state }) => {
-                let [bytes, whole] = [bytes, whole].map(|number| number.to_le_bytes());
+            Message::Held(HeldPart { bytes, whole_bytes, workers, state }) => {
+                let [bytes, whole] = [bytes, whole_bytes].map(|number| number.to_le_bytes());
                 (2, [&bytes[..], &whole, &workers.to_le_bytes(), state].concat())
             }
             Message::Start(offset) => (3, offset.to_le_bytes().to_vec()),
@@ -105,9 +105,9 @@ impl Message {
             }
             2 => {
                 let (numbers, state) = body.split_at_checked(20)?;
-                let (bytes, whole) = (number(&numbers[..8])?, number(&numbers[8..16])?);
+                let (bytes, whole_bytes) = (number(&numbers[..8])?, number(&numbers[8..16])?);
                 let workers = u32::from_le_bytes(numbers[16..].try_into().ok()?);
-                Message::Held(Held { bytes, whole, workers, state: state.to_vec() })
+                Message::Held(HeldPart { bytes, whole_bytes, workers, state: state.to_vec() })
             }
             3 => Message::Start(number(body)?),
             4 if !body.is_empty() => Message::Data(body.to_vec()),
@@ -184,7 +184,12 @@ mod tests {
         vec![
             Message::Hello(VERSION),
             Message::Stream(StreamId { run: *b"one of its runs.", header: u64::MAX - 7 }),
-            Message::Held(Held { bytes: 700, whole: 500, workers: 3, state: b"state".to_vec() }),
+            Message::Held(HeldPart {
+                bytes: 700,
+                whole_bytes: 500,
+                workers: 3,
+                state: b"state".to_vec(),
+            }),
             Message::Start(500),
             Message::Data(vec![7; MOST_BODY]),
             Message::Confirmed(u64::MAX),

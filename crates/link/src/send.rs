@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::channel::Channel;
 use crate::dial::{Dialer, SendEvent, SendObserver, Target};
 use crate::error::LinkError;
-use crate::message::{Held, MOST_BODY, Message};
+use crate::message::{HeldPart, MOST_BODY, Message};
 use crate::progress::Progress;
 use crate::speed::{LinkSpeed, Meter};
 
@@ -27,7 +27,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The outcome of sending a complete stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum SendOutcome {
     /// The receiver has processed the stream.
     Done,
     /// The stream is on the receiver's disk. Whether the receiver has processed it is unknown.
@@ -35,14 +35,14 @@ pub enum Arrival {
 }
 
 /// A connected stream before its first byte is sent.
-pub struct Opening {
+pub struct ConnectedSender {
     dialer: Dialer,
     channel: Channel,
-    held: Held,
+    held: HeldPart,
 }
 
 /// Function that returns whether the bytes that the receiver holds are a part of this stream.
-pub type HeldCheck = Box<dyn Fn(&Held) -> bool + Send>;
+pub type HeldCheck = Box<dyn Fn(&HeldPart) -> bool + Send>;
 
 /// A stream that is being sent. A thread of its own sends it.
 pub struct Sender {
@@ -70,7 +70,7 @@ struct State {
     verified: bool,
     /// Whether the stream ends without a message to the receiver.
     abandoned: bool,
-    result: Option<Result<Arrival, LinkError>>,
+    result: Option<Result<SendOutcome, LinkError>>,
     /// Measured properties of the link.
     speed: LinkSpeed,
 }
@@ -81,22 +81,22 @@ impl State {
     }
 }
 
-impl Opening {
+impl ConnectedSender {
     /// Connects to the receiver, and receives which part of the stream it holds. The caller must
     /// call [`start`](Self::start) soon after.
     ///
     /// # Errors
     /// There is no connection within the time limit of the target, or the peer refuses the stream
     /// or the key.
-    pub fn connect(target: Target, observer: SendObserver) -> Result<Opening, LinkError> {
+    pub fn connect(target: Target, observer: SendObserver) -> Result<ConnectedSender, LinkError> {
         let dialer = Dialer::new(target, observer)?;
         let give_up = dialer.target.give_up;
         let (channel, held) = dialer.dial(Instant::now(), give_up, None, &|| false)?;
-        Ok(Opening { dialer, channel, held })
+        Ok(ConnectedSender { dialer, channel, held })
     }
 
     /// Returns which part of a stream the receiver holds.
-    pub fn held(&self) -> &Held {
+    pub fn held(&self) -> &HeldPart {
         &self.held
     }
 
@@ -107,16 +107,16 @@ impl Opening {
     }
 
     /// Starts to send the stream. The first byte that is written is the one at offset
-    /// [`Held::whole`]. After each reconnection, `agrees` checks the part of the stream that the
-    /// receiver holds.
+    /// [`HeldPart::whole_bytes`]. After each reconnection, `agrees` checks the part of the stream
+    /// that the receiver holds.
     ///
     /// # Errors
     /// No thread can be started.
     pub fn start(self, agrees: HeldCheck) -> Result<Sender, LinkError> {
-        let Opening { dialer, mut channel, held } = self;
-        channel.send(&Message::Start(held.whole));
+        let ConnectedSender { dialer, mut channel, held } = self;
+        channel.send(&Message::Start(held.whole_bytes));
         let shared = Arc::new(Shared::default());
-        let (position, mut meter) = (held.whole, Meter::default());
+        let (position, mut meter) = (held.whole_bytes, Meter::default());
         meter.record_connection(channel.round_trip, held.workers, position);
         (shared.lock().confirmed, shared.lock().speed) = (position, meter.speed());
         let (own, observer) = (Arc::clone(&shared), Arc::clone(&dialer.observer));
@@ -176,7 +176,7 @@ impl Sender {
     ///
     /// # Errors
     /// The error that ended the stream.
-    pub fn finish(self) -> Result<Arrival, LinkError> {
+    pub fn finish(self) -> Result<SendOutcome, LinkError> {
         let mut state = self.shared.lock();
         (state.finished, state.verified) = (true, true);
         loop {
@@ -251,11 +251,11 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Sends the stream over as many connections as needed.
-    fn run(mut self, mut channel: Channel) -> Result<Arrival, LinkError> {
+    fn run(mut self, mut channel: Channel) -> Result<SendOutcome, LinkError> {
         loop {
             let error = match self.drive(channel) {
                 Err(error) if error.is_transient() => error,
-                result => return result.map(|()| Arrival::Done),
+                result => return result.map(|()| SendOutcome::Done),
             };
             let Progress { since, connections } = self.progress;
             let is_over = || self.shared.lock().ended.is_some();
@@ -263,7 +263,7 @@ impl Run<'_> {
             let give_up = self.dialer.target.give_up;
             let give_up = if all_confirmed { give_up.min(LAST_WORD) } else { give_up };
             let (again, held) = match self.dialer.dial(since, give_up, Some(error), &is_over) {
-                Err(LinkError::GivenUp { .. }) if all_confirmed => return Ok(Arrival::Unknown),
+                Err(LinkError::GivenUp { .. }) if all_confirmed => return Ok(SendOutcome::Unknown),
                 Err(LinkError::GivenUp { after, last }) if connections > 0 => {
                     return Err(LinkError::Stalled { after, connections, last });
                 }
@@ -274,7 +274,7 @@ impl Run<'_> {
             channel = match self.resume(again, &held) {
                 // The receiver had everything. It has processed the stream since, or moved it
                 // elsewhere.
-                Err(LinkError::Ended(_)) if all_confirmed => return Ok(Arrival::Unknown),
+                Err(LinkError::Ended(_)) if all_confirmed => return Ok(SendOutcome::Unknown),
                 result => result?,
             };
         }
@@ -287,11 +287,11 @@ impl Run<'_> {
     }
 
     /// Resumes the stream on a new connection, from the bytes that the receiver holds.
-    fn resume(&mut self, mut channel: Channel, held: &Held) -> Result<Channel, LinkError> {
+    fn resume(&mut self, mut channel: Channel, held: &HeldPart) -> Result<Channel, LinkError> {
         let state = self.shared.lock();
         let range = state.confirmed..=state.end();
         drop(state);
-        let from = [held.bytes, held.whole].into_iter().find(|offset| range.contains(offset));
+        let from = [held.bytes, held.whole_bytes].into_iter().find(|offset| range.contains(offset));
         let why = match from {
             Some(offset) if (self.agrees)(held) => {
                 self.position = offset;

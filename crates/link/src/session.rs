@@ -205,7 +205,7 @@ impl<'a> StreamReceiver<'a> {
                 return Err(LinkError::Ended(why));
             }
         };
-        let stage = Stage::Offered([held.bytes, held.whole]);
+        let stage = Stage::Offered([held.bytes, held.whole_bytes]);
         let (synced, now) = (held.bytes, Instant::now());
         channel.send(&Message::Held(held));
         (self.observer)(ReceiveEvent::Connected(address));

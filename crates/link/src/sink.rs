@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::message::Held;
+use crate::message::HeldPart;
 
 /// Stores the bytes of a received stream. The error of any function, a message, ends the stream on
 /// both sides.
@@ -12,7 +12,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// A file that cannot be synchronised.
-    fn held(&mut self) -> Result<Held, String>;
+    fn held(&mut self) -> Result<HeldPart, String>;
 
     /// Continues the stream at `offset`, one of the two offsets that [`held`](Self::held) returned.
     /// Bytes after it are dropped as soon as new bytes arrive.

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use crate::channel::Channel;
 use crate::dial::Target;
-use crate::message::{Held, MOST_BODY, Message, StreamId, VERSION};
+use crate::message::{HeldPart, MOST_BODY, Message, StreamId, VERSION};
 use crate::receive::Listener;
-use crate::send::{Arrival, Opening};
+use crate::send::{ConnectedSender, SendOutcome};
 use crate::session::RECONNECT_TIME;
 use crate::sink::{ReceiveEvent, Sink};
 use crate::{Fingerprint, Key, LinkError, tls};
@@ -66,10 +66,15 @@ struct Memory {
 }
 
 impl Sink for Memory {
-    fn held(&mut self) -> Result<Held, String> {
+    fn held(&mut self) -> Result<HeldPart, String> {
         self.synced = self.bytes.len();
         let bytes = self.synced as u64;
-        Ok(Held { bytes, whole: bytes / 1000 * 1000, workers: 3, state: b"state".to_vec() })
+        Ok(HeldPart {
+            bytes,
+            whole_bytes: bytes / 1000 * 1000,
+            workers: 3,
+            state: b"state".to_vec(),
+        })
     }
 
     fn start(&mut self, offset: u64) -> Result<(), String> {
@@ -184,14 +189,14 @@ fn a_stream_arrives_and_both_sides_know() {
     let keys = Keys::new();
     let bytes: Vec<u8> = (0..3_000_000u32).map(|number| (number % 251) as u8).collect();
     let (sink, result, _) = received(&keys, Memory::default(), |address| {
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         assert_eq!(
             opening.held(),
-            &Held { bytes: 0, whole: 0, workers: 3, state: b"state".to_vec() }
+            &HeldPart { bytes: 0, whole_bytes: 0, workers: 3, state: b"state".to_vec() }
         );
         let sender = opening.start(Box::new(|_| true)).unwrap();
         bytes.chunks(70_001).for_each(|piece| sender.write(piece).unwrap());
-        assert_eq!(sender.finish(), Ok(Arrival::Done));
+        assert_eq!(sender.finish(), Ok(SendOutcome::Done));
     });
     assert_eq!(result, Ok(()));
     assert!(sink.bytes == bytes);
@@ -202,11 +207,11 @@ fn a_sender_that_begins_anew_goes_on_from_what_is_whole() {
     let keys = Keys::new();
     let sink = Memory { bytes: vec![1; 2345], ..Memory::default() };
     let (sink, result, _) = received(&keys, sink, |address| {
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
-        assert_eq!((opening.held().bytes, opening.held().whole), (2345, 2000));
+        let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        assert_eq!((opening.held().bytes, opening.held().whole_bytes), (2345, 2000));
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(&[2; 500]).unwrap();
-        assert_eq!(sender.finish(), Ok(Arrival::Done));
+        assert_eq!(sender.finish(), Ok(SendOutcome::Done));
     });
     assert_eq!(result, Ok(()));
     assert!(sink.bytes == [vec![1; 2000], vec![2; 500]].concat());
@@ -218,11 +223,11 @@ fn a_new_sender_gets_no_verdict_before_its_end_although_everything_is_there() {
     let keys = Keys::new();
     let sink = Memory { bytes: vec![1; 3000], finished: true, ..Memory::default() };
     let (sink, result, events) = received(&keys, sink, |address| {
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         thread::sleep(RECONNECT_TIME + RECONNECT_TIME / 4);
         assert_eq!(sender.check(), Ok(()));
-        assert_eq!(sender.finish(), Ok(Arrival::Done));
+        assert_eq!(sender.finish(), Ok(SendOutcome::Done));
     });
     assert_eq!(result, Ok(()));
     assert_eq!(sink.bytes, [1; 3000]);
@@ -234,7 +239,7 @@ fn a_failure_on_either_side_is_reported_on_the_other() {
     let keys = Keys::new();
     let sink = Memory { most: Some(100_000), ..Memory::default() };
     let (_, result, _) = received(&keys, sink, |address| {
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(&[3; 200_000]).unwrap();
         let refused = LinkError::Refused("no room on the disk".to_owned());
@@ -243,7 +248,7 @@ fn a_failure_on_either_side_is_reported_on_the_other() {
     assert_eq!(result, Err(LinkError::Ended("no room on the disk".to_owned())));
 
     let (sink, result, _) = received(&keys, Memory::default(), |address| {
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(b"half").unwrap();
         drop(sender);
@@ -278,13 +283,13 @@ fn a_stream_on_which_nothing_comes_for_long_is_not_cut_off() {
         let own = Arc::clone(&events);
         let observer: crate::dial::SendObserver =
             Arc::new(move |event| own.lock().unwrap().push(event));
-        let opening = Opening::connect(target(&keys, address), observer).unwrap();
+        let opening = ConnectedSender::connect(target(&keys, address), observer).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(b"first, ").unwrap();
         thread::sleep(3 * PATIENCE);
         assert_eq!(sender.check(), Ok(()));
         sender.write(b"last").unwrap();
-        assert_eq!(sender.finish(), Ok(Arrival::Done));
+        assert_eq!(sender.finish(), Ok(SendOutcome::Done));
         let events = events.lock().unwrap();
         let is_progress = |event: &_| matches!(event, crate::dial::SendEvent::Progress { .. });
         assert!(events.iter().all(is_progress), "{events:?}");
@@ -307,7 +312,8 @@ fn a_receiver_that_falls_silent_is_given_up_in_time() {
         let observer: crate::dial::SendObserver = Arc::new(move |event| {
             own.fetch_or(event == crate::dial::SendEvent::Ended, Ordering::Relaxed);
         });
-        let sender = Opening::connect(target, observer).unwrap().start(Box::new(|_| true)).unwrap();
+        let sender =
+            ConnectedSender::connect(target, observer).unwrap().start(Box::new(|_| true)).unwrap();
         let start = Instant::now();
         while sender.check().is_ok() || !end_reported.load(Ordering::Relaxed) {
             assert!(start.elapsed() < Duration::from_secs(60), "it is never given up");
@@ -343,10 +349,10 @@ fn a_known_peer_that_violates_the_protocol_is_cut_off_at_once() {
             assert!(took < PATIENCE, "{line:?}: {took:?}");
         }
         // The last peer keeps to the protocol.
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(b"whole").unwrap();
-        assert_eq!(sender.finish(), Ok(Arrival::Done));
+        assert_eq!(sender.finish(), Ok(SendOutcome::Done));
     });
     assert_eq!(result, Ok(()));
     assert_eq!(sink.bytes, b"whole");
@@ -369,7 +375,12 @@ fn offered(keys: &Keys, tcp: TcpStream, bytes: u64) -> Result<Channel, LinkError
     let mut channel =
         Channel::new(tcp, tls::server_connection(&config).unwrap(), PATIENCE).unwrap();
     channel.perform_handshake()?;
-    channel.send(&Message::Held(Held { bytes, whole: bytes, workers: 1, state: Vec::new() }));
+    channel.send(&Message::Held(HeldPart {
+        bytes,
+        whole_bytes: bytes,
+        workers: 1,
+        state: Vec::new(),
+    }));
     Ok(channel)
 }
 
@@ -386,9 +397,9 @@ fn await_message(channel: &mut Channel, wanted: impl Fn(&Message) -> bool) {
 fn send_in_thread(
     target: Target,
     bytes: &'static [u8],
-) -> thread::JoinHandle<Result<Arrival, LinkError>> {
+) -> thread::JoinHandle<Result<SendOutcome, LinkError>> {
     thread::spawn(move || {
-        let opening = Opening::connect(target, Arc::new(|_| {})).unwrap();
+        let opening = ConnectedSender::connect(target, Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(bytes).unwrap();
         sender.finish()
@@ -409,7 +420,7 @@ fn a_stream_that_was_confirmed_has_arrived_whatever_the_next_receiver_holds() {
     first.close();
     let mut second = offer(&keys, &socket, 0);
     await_message(&mut second, |message| matches!(message, Message::Foreign(_)));
-    assert_eq!(sending.join().unwrap(), Ok(Arrival::Unknown));
+    assert_eq!(sending.join().unwrap(), Ok(SendOutcome::Unknown));
 }
 
 #[test]
@@ -418,7 +429,7 @@ fn a_sender_without_a_receiver_gives_up_in_time() {
     let target = target(&keys, SocketAddr::from(([127, 0, 0, 1], 1)));
     let target = Target { give_up: Duration::from_secs(2), ..target };
     let start = Instant::now();
-    let end = Opening::connect(target, Arc::new(|_| {})).err().unwrap();
+    let end = ConnectedSender::connect(target, Arc::new(|_| {})).err().unwrap();
     assert!(matches!(end, LinkError::GivenUp { .. }), "{end:?}");
     assert!(start.elapsed() < Duration::from_secs(10));
 }

@@ -203,7 +203,7 @@ impl Block {
 fn fingerprint(queries: &[Query]) -> u64 {
     queries.iter().fold(0, |before, query| {
         let messages = xxh3_64_with_seed(&encode(&query.messages), before);
-        query.fold(messages)
+        query.extend_fingerprint(messages)
     })
 }
 
@@ -248,7 +248,7 @@ impl<'a> BlockParts<'a> {
 impl Query {
     /// Returns the fingerprint of this query and all queries before it. `before` is the fingerprint
     /// of these earlier queries, 0 for none.
-    pub fn fold(&self, before: u64) -> u64 {
+    pub fn extend_fingerprint(&self, before: u64) -> u64 {
         let read = QueryText { messages: Vec::new(), ..QueryText::from_query(self) };
         let read = [encode(&self.number), encode(&read), self.letters.clone()].concat();
         xxh3_64_with_seed(&read, before)

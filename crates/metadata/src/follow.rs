@@ -20,7 +20,7 @@ pub const MOST_BODY: u32 = 1 << 28;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResumePoint {
     /// Offset of the end of the last whole record in bytes; 0 if there is none.
-    pub whole: u64,
+    pub whole_bytes: u64,
     /// Checksum of the head of the last whole record.
     pub last: u64,
     /// [Fingerprint](ResumePoint::header_fingerprint) of the header.
@@ -29,7 +29,7 @@ pub struct ResumePoint {
     pub blocks: u64,
     /// Number of queries in these blocks.
     pub queries: u64,
-    /// [Fingerprint](crate::Query::fold) of these queries.
+    /// [Fingerprint](crate::Query::extend_fingerprint) of these queries.
     pub digest: u64,
     /// [State](crate::Block::batch_state) after the last block; `None` if unknown.
     pub batch_state: Option<BatchState>,
@@ -97,7 +97,7 @@ impl MetadataVerifier {
     pub fn rewind(&mut self) {
         self.part.clear();
         self.head = None;
-        let ResumePoint { whole: offset, last, ended, .. } = self.resume_point;
+        let ResumePoint { whole_bytes: offset, last, ended, .. } = self.resume_point;
         self.heads = (offset > 0).then_some(HeadVerifier { offset, last, ended });
     }
 
@@ -136,7 +136,7 @@ impl MetadataVerifier {
         let (whole, last) = (heads.offset, heads.last);
         self.head = None;
         self.verify(&record)?;
-        (self.resume_point.whole, self.resume_point.last) = (whole, last);
+        (self.resume_point.whole_bytes, self.resume_point.last) = (whole, last);
         Ok(true)
     }
 
@@ -151,8 +151,10 @@ impl MetadataVerifier {
             RecordKind::Block => {
                 let block = Block::decode(record)?;
                 (point.blocks, point.queries) = (order.blocks(), order.queries());
-                point.digest =
-                    block.queries.iter().fold(point.digest, |before, query| query.fold(before));
+                point.digest = block
+                    .queries
+                    .iter()
+                    .fold(point.digest, |before, query| query.extend_fingerprint(before));
                 point.batch_state = block.batch_state;
             }
         }
@@ -209,12 +211,15 @@ mod tests {
                 follower.append(piece).unwrap();
                 arrived += piece.len() as u64;
                 let whole = ends.iter().copied().filter(|&end| end <= arrived).max().unwrap_or(0);
-                assert_eq!((follower.resume_point().whole, follower.bytes()), (whole, arrived));
+                assert_eq!(
+                    (follower.resume_point().whole_bytes, follower.bytes()),
+                    (whole, arrived)
+                );
             }
             let point = follower.resume_point();
             assert!(point.ended && point.blocks == 3 && point.queries == 6);
             assert_eq!(point.batch_state, Some(BatchState { letters: 300, ratio: Some(0.5) }));
-            let digest = (1..7).fold(0, |before, number| query(number).fold(before));
+            let digest = (1..7).fold(0, |before, number| query(number).extend_fingerprint(before));
             assert_eq!(point.digest, digest);
             assert_eq!(ResumePoint::decode(&point.encode()).as_ref(), Some(point));
         }
@@ -227,7 +232,7 @@ mod tests {
             let mut follower = MetadataVerifier::default();
             follower.append(&bytes[..cut]).unwrap();
             follower.rewind();
-            let whole = follower.resume_point().whole;
+            let whole = follower.resume_point().whole_bytes;
             assert_eq!(follower.bytes(), whole);
             follower.append(&bytes[whole as usize..]).unwrap();
             assert!(follower.resume_point().ended);
@@ -243,7 +248,7 @@ mod tests {
             let mut follower = MetadataVerifier::default();
             assert!(follower.append(&damaged).is_err(), "byte {at}");
             let whole = ends.iter().copied().filter(|&end| end <= at as u64).max().unwrap_or(0);
-            assert_eq!(follower.resume_point().whole, whole);
+            assert_eq!(follower.resume_point().whole_bytes, whole);
         }
         let mut follower = MetadataVerifier::default();
         assert!(follower.append(&[&bytes[..], &bytes[12..]].concat()).is_err());

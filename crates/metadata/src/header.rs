@@ -130,11 +130,11 @@ pub struct End {
     /// Number of all blocks.
     pub blocks: u64,
     /// Number that the report states: the number of queries or, for psiblast, of iterations.
-    pub counted: u64,
+    pub reported_count: u64,
     /// Whether there is a report: BLAST+ makes none for an empty input.
     pub has_report: bool,
     /// The end of the report, if the report is sent as text.
-    pub closing: Vec<u8>,
+    pub report_end: Vec<u8>,
 }
 
 impl Header {

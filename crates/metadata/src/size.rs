@@ -230,8 +230,8 @@ mod tests {
         // Each OID takes four bytes, and up to twice that in a list. In the column it takes one
         // bit.
         assert!(room(own + 240_000 + 30_000 / 8).contains(&subjects), "{subjects}");
-        let closing = vec![b'c'; 10_000];
-        let body = End { closing, ..End::default() }.encode().unwrap();
+        let report_end = vec![b'c'; 10_000];
+        let body = End { report_end, ..End::default() }.encode().unwrap();
         let end = needed(&Record { kind: RecordKind::End, offset: 5, body });
         assert!(room(20_000).contains(&end), "{end}");
         let odd = Record { kind: RecordKind::Block, offset: 5, body: vec![9; 50] };

@@ -165,13 +165,13 @@ impl Comm {
     ///
     /// # Errors
     /// [`MpiError::Call`].
-    pub fn arrive(&self) -> Result<Arrival, MpiError> {
+    pub fn arrive(&self) -> Result<BarrierEntry, MpiError> {
         // SAFETY: this reads a constant of MPI.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
         // SAFETY: the communicator lives as long as `self`; the request is written.
         let code = unsafe { ffi::MPI_Ibarrier(self.raw(), &mut request) };
         check("MPI_Ibarrier", code).map_err(self.failed())?;
-        Ok(Arrival { comm: self.clone(), request })
+        Ok(BarrierEntry { comm: self.clone(), request })
     }
 
     /// Copies the bytes of rank `root` to all ranks. All ranks must pass the same number of bytes.
@@ -301,12 +301,12 @@ impl Comm {
 
 /// The entry of this rank into a barrier. Poll it until all ranks have entered, or until the job
 /// ends early.
-pub struct Arrival {
+pub struct BarrierEntry {
     comm: Comm,
     request: ffi::MPI_Request,
 }
 
-impl Arrival {
+impl BarrierEntry {
     /// Whether all ranks have entered the barrier. Does not wait.
     ///
     /// # Errors

@@ -51,10 +51,10 @@ mod world;
 
 #[cfg(feature = "mpi")]
 pub use self::{
-    comm::{Arrival, Comm},
+    comm::{BarrierEntry, Comm},
     file::{Access, ParallelFile},
     messages::{Message, Messenger},
-    shared::{Residence, SharedBytes, SharedFill},
+    shared::{PageStatistics, SharedBytes, SharedFill},
     world::World,
 };
 pub use self::{

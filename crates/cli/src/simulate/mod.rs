@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fleetblast_fleet::end::{Exit, Failure};
+use fleetblast_fleet::end::{Failure, JobEnd};
 use fleetblast_fleet::ids::Time;
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
@@ -110,7 +110,7 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
         let outcome = simulate(&job);
         wall_seconds += outcome.report.makespan;
         match outcome.end {
-            RunEnd::Exited(Exit::Completed) => {
+            RunEnd::Exited(JobEnd::Completed) => {
                 let longest_block_seconds = job.workload.longest_block();
                 let report = outcome.report;
                 let efficiency = report.efficiency / usable_share(&job.machine, report.ranks);

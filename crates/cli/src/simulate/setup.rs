@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fleetblast_fleet::config::{Config, QueryOrder};
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::{
-    BLOCK_QUERIES, BLOCK_RESIDUES, LayoutError, Request, Size, UserSettings,
+    BLOCK_QUERIES, BLOCK_RESIDUES, DatabaseSize, LayoutError, PlanInput, UserSettings,
 };
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{MachineKind, Scale};
@@ -128,7 +128,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
             user_settings.partitions.or(Some(run.partition_residues.len() as u32));
     }
     let residues = run.partition_residues.iter().sum::<u64>();
-    let request = Request {
+    let request = PlanInput {
         ranks,
         ranks_per_host: machine.ranks_per_host,
         hosts: ranks.div_ceil(machine.ranks_per_host.max(1)),
@@ -137,7 +137,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         threads: run.threads,
         memory: machine.memory,
         // The number of sequences is not recorded; this number is enough for any partition.
-        database: Size { bytes: residues, residues, sequences: u64::from(u32::MAX) },
+        database: DatabaseSize { bytes: residues, residues, sequences: u64::from(u32::MAX) },
         queries: Some(total),
         batch_residues: 1,
         most_block_residues: BLOCK_RESIDUES,

@@ -1,6 +1,6 @@
 //! `-sites`: the cost of a report at another site.
 
-use fleetblast_fleet::end::Exit;
+use fleetblast_fleet::end::JobEnd;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::sim::scaling::Scale;
 use fleetblast_fleet::sim::sites::{
@@ -124,7 +124,7 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<SiteRow>, Error> {
                 way,
                 search_seconds: *search_seconds,
                 report_seconds: arrival.end.max(*search_seconds),
-                crossed: arrival.crossed,
+                crossed: arrival.link_bytes,
                 arrival: Some(arrival),
             })?;
         }
@@ -181,13 +181,13 @@ impl SiteSearch {
         if let Some(startup) = &mut job.startup {
             startup.more.push(reading);
         }
-        let Outcome { report, reached, violations, .. } = completed(&job)?;
-        if !violations.is_empty() || reached.len() != job.workload.blocks() as usize {
+        let Outcome { report, written_at, violations, .. } = completed(&job)?;
+        if !violations.is_empty() || written_at.len() != job.workload.blocks() as usize {
             return Err(Error::engine(format_args!(
                 "the simulated output is not whole: {violations:?}"
             )));
         }
-        let encoded = (0..).map(BlockId).zip(reached).map(|(block, at)| EncodedBlock {
+        let encoded = (0..).map(BlockId).zip(written_at).map(|(block, at)| EncodedBlock {
             at,
             bytes: job.workload.size(block),
             queries: job.workload.weight(block).sequences,
@@ -199,7 +199,7 @@ impl SiteSearch {
 fn completed(job: &Job) -> Result<Outcome, Error> {
     let outcome = watched(job, || simulate(job));
     match outcome.end {
-        RunEnd::Exited(Exit::Completed) => Ok(outcome),
+        RunEnd::Exited(JobEnd::Completed) => Ok(outcome),
         end => Err(incomplete(&end)),
     }
 }

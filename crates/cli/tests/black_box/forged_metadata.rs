@@ -123,7 +123,7 @@ fn other_kinds_and_other_counts_are_refused() {
     let last = forged.last_mut().unwrap();
     let record = Record { kind: last.0, offset: 0, body: last.1.clone() };
     let end = End::decode(&record).unwrap();
-    last.1 = End { counted: end.counted + 1, ..end }.encode().unwrap();
+    last.1 = End { reported_count: end.reported_count + 1, ..end }.encode().unwrap();
     write(dir, "forged", &forged);
     let expanded = run(dir, &["expand", "forged", "-db", "db", "-out", "r"]);
     is_refused(&expanded, dir, "another count", "its end counts other reports");

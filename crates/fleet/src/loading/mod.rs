@@ -5,10 +5,10 @@
 //! On every host that holds a partition, one rank *fills* the partition's memory. These ranks form
 //! a row, the partition's [`Route`]. The first rank reads the partition from its files. The others
 //! receive it along a binomial tree, so the time grows with the logarithm of their number. A
-//! partition travels in [`Piece`]s, which each rank sends on as soon as they arrive. A [`Relay`] is
-//! the state of one rank, without input and output.
+//! partition travels in [`Piece`]s, which each rank sends on as soon as they arrive. A
+//! [`LoadingState`] is the state of one rank, without input and output.
 
-mod relay;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::relay::{AwaitedMessage, Relay, SilentRank};
+pub use self::state::{AwaitedMessage, LoadingState, SilentRank};
 use crate::ids::{PartitionId, Rank};
 use crate::topology::Topology;
 
@@ -56,14 +56,14 @@ pub struct Route {
     pub size: u64,
     /// The row of ranks that fill the partition's memory, one per host that holds it. The first
     /// rank reads the partition from files.
-    pub fillers: Vec<Rank>,
+    pub ranks: Vec<Rank>,
 }
 
 impl Route {
     /// Returns the position of a rank in the row, or `None` if the rank does not fill the
     /// partition.
     pub fn position(&self, rank: Rank) -> Option<usize> {
-        self.fillers.iter().position(|&filler| filler == rank)
+        self.ranks.iter().position(|&filler| filler == rank)
     }
 
     /// Returns the rank that sends the partition to the rank at `position`, or `None` for the first
@@ -71,13 +71,13 @@ impl Route {
     pub fn parent(&self, position: usize) -> Option<Rank> {
         // The parent's position is this position without its highest bit.
         let highest = position.checked_ilog2()?;
-        self.fillers.get(position - (1 << highest)).copied()
+        self.ranks.get(position - (1 << highest)).copied()
     }
 
     /// Returns the ranks to which the rank at `position` sends the partition. Ranks with most ranks
     /// below them in the tree come first.
     pub fn children(&self, position: usize) -> impl Iterator<Item = Rank> {
-        children(position, self.fillers.len()).map(|child| self.fillers[child])
+        children(position, self.ranks.len()).map(|child| self.ranks[child])
     }
 }
 
@@ -119,9 +119,9 @@ pub fn routes(topology: &Topology, hosts: &[u32], sizes: &[u64]) -> Vec<Route> {
             *on_ranks.entry(filler).or_default() += through;
             fillers.push(filler);
         }
-        routes.push(Route { partition: PartitionId(number), size, fillers });
+        routes.push(Route { partition: PartitionId(number), size, ranks: fillers });
     }
-    routes.retain(|route| !route.fillers.is_empty());
+    routes.retain(|route| !route.ranks.is_empty());
     routes
 }
 
@@ -145,7 +145,7 @@ impl PartitionOffsets {
         let mut filled: Vec<Vec<&Route>> = vec![Vec::new(); ranks.len()];
         for route in routes {
             // At most one rank of each host fills a partition.
-            if let Some(&filler) = route.fillers.iter().find_map(|rank| order.get(rank)) {
+            if let Some(&filler) = route.ranks.iter().find_map(|rank| order.get(rank)) {
                 filled[filler].push(route);
             }
         }

@@ -1,4 +1,4 @@
-//! Routes, and relays on a network with delays.
+//! Routes, and loading ranks on a network with delays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::ids::Time;
-use crate::topology::{Shape, Topology};
+use crate::topology::{Topology, TopologyShape};
 
 const SECOND: u64 = 1_000_000_000;
 
 /// Returns the topology, the hosts and the routes of a job whose ranks are dealt to hosts in turn.
 fn job(ranks: u32, hosts: u32, replicas: u32, partitions: u32) -> (Topology, Vec<u32>, Vec<Route>) {
-    let shape = Shape { ranks, groups: 1, replicas, partitions, dedicated: false };
+    let shape = TopologyShape { ranks, groups: 1, replicas, partitions, dedicated: false };
     let topology = Topology::new(shape);
     let hosts: Vec<u32> = (0..ranks).map(|rank| rank % hosts).collect();
     let piece = PIECE_BYTES as u64;
@@ -34,30 +34,30 @@ fn a_route_is_a_tree_of_all_hosts_that_hold_the_partition() {
             let holders =
                 topology.workers.iter().filter(|w| w.partitions.contains(&route.partition));
             let holding: BTreeSet<u32> = holders.map(|w| host_of[w.rank.index()]).collect();
-            let filled: BTreeSet<u32> = route.fillers.iter().map(|r| host_of[r.index()]).collect();
-            assert_eq!((filled.len(), &filled), (route.fillers.len(), &holding), "one rank a host");
+            let filled: BTreeSet<u32> = route.ranks.iter().map(|r| host_of[r.index()]).collect();
+            assert_eq!((filled.len(), &filled), (route.ranks.len(), &holding), "one rank a host");
             let holds = |rank: &Rank| {
                 topology
                     .workers
                     .iter()
                     .any(|w| w.rank == *rank && w.partitions.contains(&route.partition))
             };
-            assert!(route.fillers.iter().all(holds), "who fills it searches it");
+            assert!(route.ranks.iter().all(holds), "who fills it searches it");
             let mut parents = BTreeMap::new();
-            for position in 0..route.fillers.len() {
+            for position in 0..route.ranks.len() {
                 for child in route.children(position) {
-                    assert_eq!(parents.insert(child, route.fillers[position]), None);
+                    assert_eq!(parents.insert(child, route.ranks[position]), None);
                 }
             }
-            assert_eq!(parents.len() + 1, route.fillers.len());
-            for (position, rank) in route.fillers.iter().enumerate() {
+            assert_eq!(parents.len() + 1, route.ranks.len());
+            for (position, rank) in route.ranks.iter().enumerate() {
                 assert_eq!(route.parent(position), parents.get(rank).copied());
                 let mut depth = 0;
                 let mut at = *rank;
                 while let Some(&parent) = parents.get(&at) {
                     (at, depth) = (parent, depth + 1);
                 }
-                assert!(at == route.fillers[0] && depth <= route.fillers.len().ilog2());
+                assert!(at == route.ranks[0] && depth <= route.ranks.len().ilog2());
             }
         }
     }
@@ -69,8 +69,8 @@ fn reading_and_filling_are_spread() {
     let (_, hosts, routes) = job(8, 4, 8, 64);
     let (mut read, mut sent, mut filled) = ([0; 4], [0; 4], [0; 8]);
     for route in &routes {
-        read[hosts[route.fillers[0].index()] as usize] += route.size;
-        for (position, rank) in route.fillers.iter().enumerate() {
+        read[hosts[route.ranks[0].index()] as usize] += route.size;
+        for (position, rank) in route.ranks.iter().enumerate() {
             sent[hosts[rank.index()] as usize] +=
                 route.size * route.children(position).count() as u64;
             filled[rank.index()] += route.size;
@@ -93,7 +93,7 @@ fn a_host_has_each_of_its_partitions_once() {
         assert_eq!(ranks.len(), places.shares.len());
         for (rank, share) in ranks.iter().zip(&places.shares) {
             assert_eq!(share.start, at);
-            for route in routes.iter().filter(|route| route.fillers.contains(rank)) {
+            for route in routes.iter().filter(|route| route.ranks.contains(rank)) {
                 assert_eq!(places.starts[&route.partition], at);
                 at += route.size as usize;
             }
@@ -117,9 +117,9 @@ enum Event {
     Look,
 }
 
-/// Relays and the messages between them, which arrive after random delays.
+/// The states of all ranks and the messages between them, which arrive after random delays.
 struct Network {
-    relays: Vec<Relay>,
+    states: Vec<LoadingState>,
     under_way: BTreeMap<(Time, u64), Event>,
     numbers: u64,
     rng: Xoshiro256PlusPlus,
@@ -137,9 +137,10 @@ struct Network {
 impl Network {
     /// Creates a network. A rank that reads takes `pace` nanoseconds for each piece.
     fn new(ranks: u32, routes: &[Route], pace: u64, seed: u64) -> Network {
-        let relays = (0..ranks).map(|rank| Relay::new(Rank(rank), routes, Time(0))).collect();
+        let states =
+            (0..ranks).map(|rank| LoadingState::new(Rank(rank), routes, Time(0))).collect();
         let mut network = Network {
-            relays,
+            states,
             under_way: BTreeMap::new(),
             numbers: 0,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -152,9 +153,9 @@ impl Network {
         let mut busy: BTreeMap<Rank, u64> = BTreeMap::new();
         for route in routes {
             for piece in Piece::pieces_of_partition(route.partition, route.size) {
-                let until = busy.entry(route.fillers[0]).or_default();
+                let until = busy.entry(route.ranks[0]).or_default();
                 *until += pace;
-                network.schedule(Time(*until), Event::Read(route.fillers[0], piece));
+                network.schedule(Time(*until), Event::Read(route.ranks[0], piece));
             }
         }
         network.schedule(Time(SECOND), Event::Look);
@@ -177,7 +178,7 @@ impl Network {
 
     /// Sends all pieces that a rank may send now.
     fn pump(&mut self, rank: Rank, now: Time) {
-        while let Some((to, piece)) = self.relays[rank.index()].next_piece(now) {
+        while let Some((to, piece)) = self.states[rank.index()].next_piece(now) {
             let unconfirmed = self.unconfirmed.entry((rank, to)).or_default();
             *unconfirmed += 1;
             assert!(*unconfirmed <= 2, "a rank is sent more than it may be");
@@ -185,40 +186,40 @@ impl Network {
         }
     }
 
-    /// Runs until all pieces are in place, or until a relay reports a silent rank.
+    /// Runs until all pieces are in place, or until a rank reports a silent rank.
     fn run(&mut self) -> Result<Time, (Rank, SilentRank)> {
         while let Some(((now, _), event)) = self.under_way.pop_first() {
             match event {
                 Event::Read(rank, piece) if !self.stuck.contains(&rank) => {
-                    assert!(self.relays[rank.index()].note_arrival(piece, None, now));
+                    assert!(self.states[rank.index()].note_arrival(piece, None, now));
                     assert!(self.placed.insert((rank, piece)));
                     self.reads += 1;
                     self.pump(rank, now);
                 }
                 Event::Piece(from, to, piece) if !self.stuck.contains(&to) => {
-                    assert!(self.relays[to.index()].note_arrival(piece, Some(from), now));
+                    assert!(self.states[to.index()].note_arrival(piece, Some(from), now));
                     assert!(self.placed.insert((to, piece)));
                     self.send(now, to, from, Event::Confirmation(to, from));
                     self.pump(to, now);
                 }
                 Event::Confirmation(from, to) if !self.stuck.contains(&to) => {
                     *self.unconfirmed.get_mut(&(to, from)).unwrap() -= 1;
-                    assert!(self.relays[to.index()].note_confirmation(from, now));
+                    assert!(self.states[to.index()].note_confirmation(from, now));
                     self.pump(to, now);
                 }
                 Event::Beat(to, partition) => {
-                    self.relays[to.index()].note_heartbeat(partition, now)
+                    self.states[to.index()].note_heartbeat(partition, now)
                 }
-                Event::Look if self.relays.iter().all(Relay::is_done) => return Ok(now),
+                Event::Look if self.states.iter().all(LoadingState::is_done) => return Ok(now),
                 Event::Look => {
-                    for rank in (0..self.relays.len() as u32).map(Rank) {
+                    for rank in (0..self.states.len() as u32).map(Rank) {
                         if self.stuck.contains(&rank) {
                             continue;
                         }
-                        if let Some(silence) = self.relays[rank.index()].silent_rank(now) {
+                        if let Some(silence) = self.states[rank.index()].silent_rank(now) {
                             return Err((rank, silence));
                         }
-                        for (to, partition) in self.relays[rank.index()].due_heartbeats(now) {
+                        for (to, partition) in self.states[rank.index()].due_heartbeats(now) {
                             self.send(now, rank, to, Event::Beat(to, partition));
                         }
                     }
@@ -245,7 +246,7 @@ fn every_piece_reaches_every_host_and_is_read_once() {
         let pieces =
             |route: &Route| Piece::pieces_of_partition(route.partition, route.size).count() as u64;
         assert_eq!(network.reads, routes.iter().map(pieces).sum::<u64>());
-        let wanted = routes.iter().map(|route| pieces(route) * route.fillers.len() as u64);
+        let wanted = routes.iter().map(|route| pieces(route) * route.ranks.len() as u64);
         assert_eq!(network.placed.len() as u64, wanted.sum::<u64>());
     }
 }
@@ -275,30 +276,30 @@ fn ranks_that_all_wait_do_not_keep_each_other_waiting() {
 fn a_rank_that_did_not_listen_blames_nobody() {
     let (_, _, routes) = job(2, 2, 2, 8);
     let reading = routes.iter().find(|route| route.size > 0).unwrap();
-    let mut relay = Relay::new(reading.fillers[1], &routes, Time(0));
-    assert_eq!(relay.silent_rank(Time(300 * SECOND)), None);
+    let mut state = LoadingState::new(reading.ranks[1], &routes, Time(0));
+    assert_eq!(state.silent_rank(Time(300 * SECOND)), None);
     for second in 301..360 {
-        assert_eq!(relay.silent_rank(Time(second * SECOND)), None);
+        assert_eq!(state.silent_rank(Time(second * SECOND)), None);
     }
-    let sent = (360..364).find_map(|second| relay.silent_rank(Time(second * SECOND))).unwrap();
-    assert_eq!(sent.rank, reading.fillers[0]);
+    let sent = (360..364).find_map(|second| state.silent_rank(Time(second * SECOND))).unwrap();
+    assert_eq!(sent.rank, reading.ranks[0]);
 }
 
 #[test]
 fn unexpected_pieces_are_refused() {
     let (_, _, routes) = job(2, 2, 2, 8);
     let route = routes.iter().find(|route| route.size > 0).unwrap();
-    let (first, second) = (route.fillers[0], route.fillers[1]);
+    let (first, second) = (route.ranks[0], route.ranks[1]);
     let piece = Piece { partition: route.partition, number: 0 };
-    let mut relay = Relay::new(second, &routes, Time(0));
-    assert!(!relay.note_arrival(piece, None, Time(0)), "it does not read this");
-    assert!(!relay.note_arrival(Piece { number: 999, ..piece }, Some(first), Time(0)));
-    assert!(!relay.note_arrival(
+    let mut state = LoadingState::new(second, &routes, Time(0));
+    assert!(!state.note_arrival(piece, None, Time(0)), "it does not read this");
+    assert!(!state.note_arrival(Piece { number: 999, ..piece }, Some(first), Time(0)));
+    assert!(!state.note_arrival(
         Piece { partition: PartitionId(99), ..piece },
         Some(first),
         Time(0)
     ));
-    assert!(!relay.note_confirmation(first, Time(0)));
-    assert!(relay.note_arrival(piece, Some(first), Time(0)));
-    assert!(!relay.note_arrival(piece, Some(first), Time(0)), "twice");
+    assert!(!state.note_confirmation(first, Time(0)));
+    assert!(state.note_arrival(piece, Some(first), Time(0)));
+    assert!(!state.note_arrival(piece, Some(first), Time(0)), "twice");
 }

@@ -13,14 +13,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::end::{Exit, Failure};
-use crate::health::Peers;
+use crate::end::{Failure, JobEnd};
+use crate::health::PeerMonitor;
 use crate::ids::{Address, BlockId, GroupId, PassId, Rank, Ticket, Time, WorkerId};
 use crate::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
 use crate::payload::Payload;
 use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
-use crate::work::{MasterOutcome, MasterWork, Run};
+use crate::work::{MasterOutcome, MasterWork, OutputRun};
 
 use self::output::{BlockOutputs, Collective};
 use self::queue::TaskQueue;
@@ -49,7 +49,7 @@ enum Gathering {
     /// The worker that collects the window with this number.
     Window(WorkerId, u64),
     /// A worker and its portion of the collective write that begins.
-    Collective(WorkerId, Vec<Run>),
+    Collective(WorkerId, Vec<OutputRun>),
 }
 
 /// The purpose of a running or waiting work.
@@ -101,7 +101,7 @@ pub struct Master<P> {
     /// next.
     next_turn: u32,
     /// Times of messages: peer 0 is the supermaster, peer `n + 1` is worker `n` of the group.
-    peers: Peers,
+    peers: PeerMonitor,
     draining: bool,
     drained: bool,
 }
@@ -130,7 +130,7 @@ impl<P: Payload> Master<P> {
             outputs: BlockOutputs::new(config),
             collective: Collective::new(config.write_buffer),
             next_turn: 0,
-            peers: Peers::new(workers.len() + 1, config.heartbeat),
+            peers: PeerMonitor::new(workers.len() + 1, config.heartbeat),
             draining: false,
             drained: false,
         }
@@ -199,11 +199,11 @@ impl<P: Payload> Master<P> {
         let peer = if from == Address::Supermaster { 0 } else { member as usize + 1 };
         self.peers.note_received(peer, now);
         match message {
-            ToMaster::Segment { blocks } => self.segment(blocks),
+            ToMaster::AssignBlocks { blocks } => self.segment(blocks),
             ToMaster::NoMore => self.supply = BlockSupply::Ended,
             ToMaster::Verified { block, pass, verdict } => self.verified(block, pass, verdict),
-            ToMaster::Bases { bases } => {
-                for (block, base) in bases {
+            ToMaster::BlockOffsets { offsets } => {
+                for (block, base) in offsets {
                     let next = self.outputs.set_offset(block, base);
                     self.continue_output(now, block, next, actions);
                 }
@@ -331,7 +331,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    fn stop(&mut self, now: Time, exit: Exit, actions: &mut Actions<P>) {
+    fn stop(&mut self, now: Time, exit: JobEnd, actions: &mut Actions<P>) {
         self.send_to_all(now, &ToWorker::Stop(exit), actions);
         actions.push(Action::Exit(exit));
     }

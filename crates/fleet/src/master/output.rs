@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::config::{Config, Strategy};
 use crate::ids::{BlockId, WorkerId};
-use crate::work::{Holder, Run, Slice};
+use crate::work::{OutputRun, PieceLocation, Slice};
 use crate::worker::cut_into_windows;
 
 /// The part of a block's output that one worker stores or writes.
@@ -14,7 +14,7 @@ pub struct Portion {
     pub worker: WorkerId,
     /// Bytes of the portion. Offsets count from the start of the block's output until its offset in
     /// the file is known, then from the start of the file.
-    pub runs: Vec<Run>,
+    pub runs: Vec<OutputRun>,
 }
 
 /// The step at which a block's output is.
@@ -62,7 +62,7 @@ pub fn portions(
 ) -> Vec<Portion> {
     let mut bytes: BTreeMap<WorkerId, u64> = BTreeMap::new();
     for slice in &slices {
-        if let Holder::Worker(worker, ..) = slice.holder {
+        if let PieceLocation::Worker(worker, ..) = slice.location {
             *bytes.entry(worker).or_default() += slice.length;
         }
     }
@@ -72,19 +72,19 @@ pub fn portions(
         return vec![Portion { worker: spare, runs: Vec::new() }];
     }
     if matches!(strategy, Strategy::Merge | Strategy::Records) {
-        return vec![Portion { worker: most, runs: vec![Run { block, offset: 0, slices }] }];
+        return vec![Portion { worker: most, runs: vec![OutputRun { block, offset: 0, slices }] }];
     }
-    let mut runs: BTreeMap<WorkerId, Vec<Run>> = BTreeMap::new();
+    let mut runs: BTreeMap<WorkerId, Vec<OutputRun>> = BTreeMap::new();
     let (mut offset, mut last) = (0, None);
     for slice in slices {
-        let writer = match slice.holder {
-            Holder::Worker(worker, ..) => worker,
+        let writer = match slice.location {
+            PieceLocation::Worker(worker, ..) => worker,
             _ => most,
         };
         let own = runs.entry(writer).or_default();
         match own.last_mut() {
             Some(run) if last == Some(writer) => run.slices.push(slice),
-            _ => own.push(Run { block, offset, slices: vec![slice] }),
+            _ => own.push(OutputRun { block, offset, slices: vec![slice] }),
         }
         offset += slice.length;
         last = Some(writer);
@@ -105,7 +105,7 @@ pub enum OutputStep {
         held: u64,
     },
     /// Write these portions to the file.
-    Place(Vec<Portion>),
+    WriteOutput(Vec<Portion>),
     /// Report that the output is in the file.
     Placed,
     /// Do nothing yet.
@@ -148,7 +148,7 @@ impl BlockOutputs {
 
     /// Adds the output of a block that has been laid out. Returns the next step.
     pub fn add_layout(&mut self, block: BlockId, portions: Vec<Portion>) -> OutputStep {
-        let size = portions.iter().flat_map(|portion| &portion.runs).map(Run::length).sum();
+        let size = portions.iter().flat_map(|portion| &portion.runs).map(OutputRun::length).sum();
         if self.stores {
             let stage = OutputStage::Storing(portions.len() as u32);
             self.storing += 1;
@@ -203,7 +203,7 @@ impl BlockOutputs {
         }
         laid.stage = OutputStage::Placing(portions.len() as u32);
         self.placing += usize::from(laid.is_new && !self.collective);
-        OutputStep::Place(portions)
+        OutputStep::WriteOutput(portions)
     }
 
     /// Notes that a portion of a block is in the file. Returns the next step.
@@ -221,14 +221,14 @@ impl BlockOutputs {
 }
 
 /// Returns a run with bytes of a block that are stored in the checkpoint.
-fn record(block: BlockId, start: u64, length: u64) -> Run {
-    let slice = Slice { holder: Holder::Record, piece: 0, start, length };
-    Run { block, offset: start, slices: vec![slice] }
+fn record(block: BlockId, start: u64, length: u64) -> OutputRun {
+    let slice = Slice { location: PieceLocation::Checkpoint, piece: 0, start, length };
+    OutputRun { block, offset: start, slices: vec![slice] }
 }
 
 /// Returns the same portions, with bytes from the checkpoint instead of from workers.
 fn recorded(portions: &[Portion]) -> Vec<Portion> {
-    let record = |run: &Run| record(run.block, run.offset, run.length());
+    let record = |run: &OutputRun| record(run.block, run.offset, run.length());
     portions
         .iter()
         .map(|portion| Portion {
@@ -243,7 +243,7 @@ fn recorded(portions: &[Portion]) -> Vec<Portion> {
 #[derive(Debug)]
 pub struct Collective {
     buffer: u64,
-    queue: VecDeque<(WorkerId, u64, Run)>,
+    queue: VecDeque<(WorkerId, u64, OutputRun)>,
     bytes: u64,
     /// For each block, the number of runs that are not written, and the number of its portions.
     left: BTreeMap<BlockId, (u32, u32)>,
@@ -253,7 +253,7 @@ pub struct Collective {
 }
 
 /// The runs that each worker writes in one collective write.
-pub type CollectiveRound = BTreeMap<WorkerId, Vec<Run>>;
+pub type CollectiveRound = BTreeMap<WorkerId, Vec<OutputRun>>;
 
 impl Collective {
     /// Creates an empty queue. Runs have at most `buffer` bytes.
@@ -296,7 +296,8 @@ impl Collective {
         let (mut masters, mut end) = (0, None);
         while let Some((worker, length, run)) = self.queue.front() {
             let total = totals.entry(*worker).or_default();
-            let of_master = run.slices.iter().filter(|slice| slice.holder == Holder::Master);
+            let of_master =
+                run.slices.iter().filter(|slice| slice.location == PieceLocation::Master);
             let of_master: u64 = of_master.map(|slice| slice.length).sum();
             let gap = end.is_some_and(|end| end != run.offset);
             if gap || *total + length > self.buffer || masters + of_master > self.buffer {

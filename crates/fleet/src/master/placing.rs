@@ -5,7 +5,7 @@ use crate::ids::{BlockId, Time, WorkerId};
 use crate::message::{OutputRequest, ToSupermaster, ToWorker};
 use crate::payload::Payload;
 use crate::role::Action;
-use crate::work::{Extent, Holder, MasterWork, Owner, Run, Slice};
+use crate::work::{Extent, MasterWork, OutputRun, PieceLocation, PieceOwner, Slice};
 
 use super::output::{CollectiveRound, OutputStep, portions};
 use super::{Actions, Gathering, Master, Pending};
@@ -25,18 +25,19 @@ impl<P: Payload> Master<P> {
         let filled = layout.into_iter().filter(|extent| extent.length > 0);
         for Extent { owner, piece, length } in filled {
             let holder = match owner {
-                Owner::Master => Some(Holder::Master),
-                Owner::Partition(pass, partition) => {
+                PieceOwner::Master => Some(PieceLocation::Master),
+                PieceOwner::Partition(pass, partition) => {
                     let answerer = search.answerer(pass, partition);
-                    answerer.map(|member| Holder::Worker(self.worker(member), pass, partition))
+                    answerer
+                        .map(|member| PieceLocation::Worker(self.worker(member), pass, partition))
                 }
             };
-            let Some(holder) = holder else {
+            let Some(location) = holder else {
                 let cause =
                     format!("query block {block}: nobody searched what is laid out of {owner:?}");
                 return self.fault(now, cause, actions);
             };
-            slices.push(Slice { holder, piece, start: 0, length });
+            slices.push(Slice { location, piece, start: 0, length });
         }
         let spare = self.next_worker();
         let next =
@@ -64,12 +65,12 @@ impl<P: Payload> Master<P> {
                 let message = ToSupermaster::Finished { block, size, held };
                 self.send_to_supermaster(now, message, actions);
             }
-            OutputStep::Place(portions) if self.config.strategy == Strategy::Collective => {
+            OutputStep::WriteOutput(portions) if self.config.strategy == Strategy::Collective => {
                 self.collective.add(block, portions);
             }
-            OutputStep::Place(portions) => {
+            OutputStep::WriteOutput(portions) => {
                 for portion in portions {
-                    let message = ToWorker::Place { block, runs: portion.runs };
+                    let message = ToWorker::WriteOutput { block, runs: portion.runs };
                     self.send_to_worker(now, portion.worker, message, actions);
                 }
             }
@@ -82,7 +83,7 @@ impl<P: Payload> Master<P> {
     }
 
     pub(super) fn fetch(&mut self, worker: WorkerId, fetch: OutputRequest) {
-        let run = Run { block: fetch.block, offset: 0, slices: fetch.slices };
+        let run = OutputRun { block: fetch.block, offset: 0, slices: fetch.slices };
         let pending = Pending::Gather(Gathering::Window(worker, fetch.window));
         self.works.push_back((pending, MasterWork::Gather { runs: vec![run] }));
     }
@@ -102,7 +103,7 @@ impl<P: Payload> Master<P> {
             let worker = self.worker(member);
             let runs = round.remove(&worker).unwrap_or_default();
             let slices = runs.iter().flat_map(|run| &run.slices);
-            if slices.into_iter().any(|slice| slice.holder == Holder::Master) {
+            if slices.into_iter().any(|slice| slice.location == PieceLocation::Master) {
                 let work = MasterWork::Gather { runs: runs.clone() };
                 let pending = Pending::Gather(Gathering::Collective(worker, runs));
                 self.works.push_back((pending, work));
@@ -136,7 +137,7 @@ impl<P: Payload> Master<P> {
     ) {
         match gathering {
             Gathering::Window(worker, window) => {
-                self.send_to_worker(now, worker, ToWorker::Part { window, bytes }, actions);
+                self.send_to_worker(now, worker, ToWorker::OutputBytes { window, bytes }, actions);
             }
             Gathering::Collective(worker, runs) => {
                 let message = ToWorker::Collective { runs, master: Some(bytes) };

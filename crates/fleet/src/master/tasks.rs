@@ -133,7 +133,7 @@ impl<P: Payload> Master<P> {
         self.workers_with_room.remove(&(state.tasks, member));
         if state.tasks < room
             && let Some((block, pass, partition)) =
-                self.queue.assign_next(self.topology.held(self.worker(member)))
+                self.queue.assign_next(self.topology.partitions_of(self.worker(member)))
             && let Some(search) = self.searches.get_mut(&block)
         {
             let (queries, cut) = search.assign(partition, member);
@@ -183,11 +183,11 @@ impl<P: Payload> Master<P> {
         let short = ((self.queue.unassigned() + coming) as f64) < wanted;
         // Blocks that are being written must not pile up either, so they count.
         let open = self.unfinished.blocks() + self.outputs.placing();
-        let window = open < self.config.window as usize
-            && self.unfinished.queries() < self.config.window_queries;
+        let window = open < self.config.most_unfinished_blocks as usize
+            && self.unfinished.queries() < self.config.most_unfinished_queries;
         if self.supply == BlockSupply::Open && !self.draining && short && window {
             self.supply = BlockSupply::Asked;
-            self.send_to_supermaster(now, ToSupermaster::WantSegment, actions);
+            self.send_to_supermaster(now, ToSupermaster::RequestBlocks, actions);
         }
     }
 
@@ -200,7 +200,7 @@ impl<P: Payload> Master<P> {
     ) {
         let Some(search) = self.searching(block, pass) else { return };
         if search.searched(partition) {
-            let work = MasterWork::Absorb { block, pass, partition, hits };
+            let work = MasterWork::MergeHits { block, pass, partition, hits };
             self.works.push_back((Pending::Absorb(block, pass), work));
         }
     }
@@ -222,7 +222,7 @@ impl<P: Payload> Master<P> {
         let Some(search) = self.searching(block, pass) else { return };
         let raise = search.absorb(cut);
         if search.is_searched() {
-            let work = MasterWork::Round { block, pass, round: 0, replies: Vec::new() };
+            let work = MasterWork::DecideNextStep { block, pass, round: 0, replies: Vec::new() };
             self.works.push_back((Pending::Round(block, pass), work));
         }
         let Some((cut, searching)) = raise else { return };
@@ -284,7 +284,7 @@ impl<P: Payload> Master<P> {
             self.send_to_worker(
                 now,
                 self.worker(member),
-                ToWorker::Ask { block, pass, parts },
+                ToWorker::AnswerRound { block, pass, questions: parts },
                 actions,
             );
         }
@@ -312,7 +312,7 @@ impl<P: Payload> Master<P> {
         for (bytes, partition) in parts {
             let searcher = search.answerer(pass, partition);
             let holds = |member: u32| {
-                let held = self.topology.held(WorkerId(self.first + member));
+                let held = self.topology.partitions_of(WorkerId(self.first + member));
                 held.binary_search(&partition).is_ok()
             };
             let least = loads
@@ -329,7 +329,7 @@ impl<P: Payload> Master<P> {
     pub(super) fn reply(&mut self, block: BlockId, pass: PassId, reply: P) {
         let Some(search) = self.searching(block, pass) else { return };
         if let Some((round, replies)) = search.reply(reply) {
-            let work = MasterWork::Round { block, pass, round, replies };
+            let work = MasterWork::DecideNextStep { block, pass, round, replies };
             self.works.push_back((Pending::Round(block, pass), work));
         }
     }

@@ -1,9 +1,9 @@
 //! Chooses the number of partitions, the size of blocks, and the limits that depend on them.
 
-use super::Request;
+use super::PlanInput;
 use crate::config::Config;
 use crate::payload::Weight;
-use crate::topology::Shape;
+use crate::topology::TopologyShape;
 
 /// Fewest partitions per worker, as far as the database allows. With several of them, the replicas
 /// of a group can begin at different partitions.
@@ -69,7 +69,7 @@ impl BlockLimits {
     }
 }
 
-impl Request {
+impl PlanInput {
     /// Returns the largest number of partitions into which the database may be cut.
     pub(super) fn most_partitions(&self, workers: u32, replicas: u32) -> u32 {
         let sequences = u32::try_from(self.database.sequences.max(1)).unwrap_or(u32::MAX);
@@ -125,7 +125,12 @@ impl Request {
     }
 
     /// Returns the settings, with limits raised to fit the number of ranks.
-    pub(super) fn limits(&self, config: &Config, shape: Shape, block_residues: u64) -> Config {
+    pub(super) fn limits(
+        &self,
+        config: &Config,
+        shape: TopologyShape,
+        block_residues: u64,
+    ) -> Config {
         let groups = u64::from(shape.groups.max(1));
         let workers = u64::from(shape.ranks).div_ceil(groups);
         let partitions = u64::from(shape.partitions.max(1));
@@ -138,8 +143,12 @@ impl Request {
         let queries_of = |blocks: u64| blocks.saturating_mul(self.block_queries);
         Config {
             waiting_limit: config.waiting_limit.max(u64::from(shape.ranks) * WAITING_PER_RANK),
-            window: config.window.max(u32::try_from(window).unwrap_or(u32::MAX)),
-            window_queries: config.window_queries.max(queries_of(window.max(FULL_BLOCKS))),
+            most_unfinished_blocks: config
+                .most_unfinished_blocks
+                .max(u32::try_from(window).unwrap_or(u32::MAX)),
+            most_unfinished_queries: config
+                .most_unfinished_queries
+                .max(queries_of(window.max(FULL_BLOCKS))),
             segment_queries: config.segment_queries.max(queries_of(short.max(SEGMENT_BLOCKS))),
             segment_residues: segment,
             // One segment for each group. A residue of a query takes about a byte.

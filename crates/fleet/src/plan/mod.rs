@@ -14,7 +14,7 @@ pub use self::blocks::{BLOCK_QUERIES, BLOCK_RESIDUES, BlockLimits};
 use crate::config::Config;
 use crate::ids::PartitionId;
 use crate::payload::Weight;
-use crate::topology::{Shape, Topology};
+use crate::topology::{Topology, TopologyShape};
 
 /// Approximate number of ranks in a group. In the simulator the master of 128 workers is busy for
 /// 0.2 % of the time. With smaller groups, the groups would end at more different times.
@@ -26,7 +26,7 @@ const THREAD_MEMORY: u64 = 16 << 20;
 
 /// The facts that are known before the job starts, from which the layout is planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
+pub struct PlanInput {
     /// Number of ranks of the job.
     pub ranks: u32,
     /// Number of ranks per host that share their partitions of the database in memory.
@@ -44,7 +44,7 @@ pub struct Request {
     /// Bytes of memory that a rank may use, including its share of the database memory of its host.
     pub memory: u64,
     /// Size of the database.
-    pub database: Size,
+    pub database: DatabaseSize,
     /// Weight of all queries, if they were counted.
     pub queries: Option<Weight>,
     /// Residues of a batch of BLAST+. Blocks consist of whole batches.
@@ -60,7 +60,7 @@ pub struct Request {
 
 /// Size of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Size {
+pub struct DatabaseSize {
     /// Size of the database in memory, in bytes.
     pub bytes: u64,
     /// Number of residues.
@@ -93,7 +93,7 @@ pub struct UserSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Layout {
     /// Numbers of ranks, groups, replicas and partitions.
-    pub shape: Shape,
+    pub shape: TopologyShape,
     /// The roles of the ranks, and the partitions of the workers.
     pub topology: Topology,
     /// Settings, with limits for this number of ranks and queries.
@@ -155,7 +155,7 @@ pub enum LayoutError {
     },
     /// A setting that the user chose is impossible.
     #[error("{option} {given} is not possible: it must be from 1 to {most} {reason}")]
-    Wish {
+    Setting {
         /// Name of the option.
         option: &'static str,
         /// Value of the option.
@@ -167,7 +167,7 @@ pub enum LayoutError {
     },
 }
 
-impl Request {
+impl PlanInput {
     /// Lays the job out over its ranks.
     ///
     /// # Errors
@@ -197,7 +197,7 @@ impl Request {
         let block_residues = self.block_residues(workers, groups, most_partitions);
         let blocks = self.blocks(block_residues);
         let partitions = self.partitions(workers, replicas, groups, blocks).min(most_partitions);
-        let shape = Shape { ranks: self.ranks, groups, replicas, partitions, dedicated };
+        let shape = TopologyShape { ranks: self.ranks, groups, replicas, partitions, dedicated };
         let config = self.limits(config, shape, block_residues);
         let layout = self.assess(shape, (config, block_residues), other, holders)?;
         Ok(self.add_result_memory(layout))
@@ -212,7 +212,7 @@ impl Request {
             if let Some(given) = given
                 && (given == 0 || u64::from(given) > most)
             {
-                return Err(LayoutError::Wish { option, given, most, reason });
+                return Err(LayoutError::Setting { option, given, most, reason });
             }
         }
         Ok(())
@@ -251,7 +251,7 @@ impl Request {
     /// Computes the costs of a layout, or an error if it does not fit into memory.
     fn assess(
         &self,
-        shape: Shape,
+        shape: TopologyShape,
         (config, block_residues): (Config, u64),
         other: u64,
         holders: u64,
@@ -356,7 +356,7 @@ impl Request {
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shape { ranks, groups, replicas, partitions, dedicated } = self.shape;
+        let TopologyShape { ranks, groups, replicas, partitions, dedicated } = self.shape;
         let masters = if dedicated { "on ranks of their own" } else { "on workers' ranks" };
         writeln!(f, "ranks                       {ranks}")?;
         writeln!(f, "groups                      {groups}, their masters {masters}")?;

@@ -4,8 +4,8 @@ use super::*;
 
 const GIB: u64 = 1 << 30;
 
-fn request(ranks: u32, memory: u64, bytes: u64) -> Request {
-    Request {
+fn request(ranks: u32, memory: u64, bytes: u64) -> PlanInput {
+    PlanInput {
         ranks,
         ranks_per_host: 2,
         hosts: ranks.div_ceil(2),
@@ -13,7 +13,7 @@ fn request(ranks: u32, memory: u64, bytes: u64) -> Request {
         stream: false,
         threads: 4,
         memory,
-        database: Size { bytes, residues: bytes, sequences: bytes / 300 },
+        database: DatabaseSize { bytes, residues: bytes, sequences: bytes / 300 },
         queries: None,
         batch_residues: 10_000,
         most_block_residues: BLOCK_RESIDUES,
@@ -26,7 +26,7 @@ fn residues(residues: u64) -> Option<Weight> {
     Some(Weight { sequences: residues / 300, residues })
 }
 
-fn plan(request: &Request) -> Result<Layout, LayoutError> {
+fn plan(request: &PlanInput) -> Result<Layout, LayoutError> {
     request.plan(&Config::default())
 }
 
@@ -42,7 +42,7 @@ fn every_rank_works_in_a_small_job() {
 #[test]
 fn plans_count_bytes_read_and_broadcast() {
     let mut request = request(6, 8 * GIB, GIB);
-    let loading_bytes = |request: &Request| {
+    let loading_bytes = |request: &PlanInput| {
         let layout = plan(request).unwrap();
         (layout.bytes_read, layout.bytes_broadcast, layout.host_memory)
     };
@@ -126,7 +126,8 @@ fn user_settings_are_kept_or_refused() {
         ..UserSettings::default()
     };
     let layout = plan(&request).unwrap();
-    let expected = Shape { ranks: 256, groups: 8, replicas: 2, partitions: 61, dedicated: true };
+    let expected =
+        TopologyShape { ranks: 256, groups: 8, replicas: 2, partitions: 61, dedicated: true };
     assert_eq!(layout.shape, expected);
     assert_eq!(layout.topology.workers.len(), 256 - 9);
     request.user_settings.groups = Some(257);
@@ -213,8 +214,11 @@ fn limits_grow_with_the_ranks() {
     of_few_partitions.user_settings.partitions = Some(4);
     of_few_partitions.queries = residues(1 << 40);
     let config = plan(&of_few_partitions).unwrap().config;
-    assert_eq!((config.window, config.segment_residues), (128, 32 * BLOCK_RESIDUES));
-    let queries = (config.window_queries, config.segment_queries);
+    assert_eq!(
+        (config.most_unfinished_blocks, config.segment_residues),
+        (128, 32 * BLOCK_RESIDUES)
+    );
+    let queries = (config.most_unfinished_queries, config.segment_queries);
     assert_eq!(queries, (128 * BLOCK_QUERIES, 32 * BLOCK_QUERIES));
     assert_eq!(config.total, of_few_partitions.queries);
     assert!(config.heartbeat.is_some());

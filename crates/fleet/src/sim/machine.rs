@@ -36,7 +36,7 @@ pub struct Machine {
     /// Seconds that each contiguous write takes in addition to its transfer.
     pub write_latency: f64,
     /// Number of files opened, or directories listed, per second.
-    pub opens: f64,
+    pub open_rate: f64,
     /// Whether a rank handles no messages while it writes by MPI.
     pub blocking_writes: bool,
     /// Bytes of memory that a rank may use.
@@ -72,7 +72,7 @@ impl Machine {
             client_rate: 105e6,
             clients: (io_nodes as u32 * 4).max(1),
             write_latency: 5e-3,
-            opens: 5e3,
+            open_rate: 5e3,
             blocking_writes: true,
             memory: 480 << 20,
             spool_rate: 50e6,
@@ -99,7 +99,7 @@ impl Machine {
             client_rate: 1e9,
             clients: 64,
             write_latency: 0.1e-3,
-            opens: 100e3,
+            open_rate: 100e3,
             blocking_writes: false,
             memory: u64::MAX,
             spool_rate: 1e9,
@@ -126,7 +126,7 @@ impl Machine {
             client_rate: 2e9,
             clients: 4096,
             write_latency: 1e-3,
-            opens: 50e3,
+            open_rate: 50e3,
             blocking_writes: true,
             memory: 256 << 30,
             spool_rate: 2e9,

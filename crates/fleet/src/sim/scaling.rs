@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, QueryOrder, Schedule, Strategy};
 use crate::payload::Weight;
 use crate::plan::{
-    BLOCK_QUERIES, BLOCK_RESIDUES, BlockLimits, Layout, LayoutError, Request, Size, UserSettings,
+    BLOCK_QUERIES, BLOCK_RESIDUES, BlockLimits, DatabaseSize, Layout, LayoutError, PlanInput,
+    UserSettings,
 };
 
 use super::machine::Machine;
@@ -154,18 +155,18 @@ impl Scale {
     }
 
     /// Returns the facts that the driver would know before the job starts.
-    pub fn request(&self) -> Request {
+    pub fn request(&self) -> PlanInput {
         let (machine, queries) = (self.machine(), self.distribution());
         let database = match self.kind {
             MachineKind::BlueGene => {
-                Size { bytes: 1_360_000_000, residues: 5_440_000_000, sequences: 5_440_000 }
+                DatabaseSize { bytes: 1_360_000_000, residues: 5_440_000_000, sequences: 5_440_000 }
             }
             MachineKind::Modern => {
-                Size { bytes: 240 << 30, residues: 240 << 30, sequences: 680_000_000 }
+                DatabaseSize { bytes: 240 << 30, residues: 240 << 30, sequences: 680_000_000 }
             }
         };
         let residues = (f64::from(self.queries) * queries.residues) as u64;
-        Request {
+        PlanInput {
             ranks: self.ranks,
             ranks_per_host: machine.ranks_per_host,
             hosts: self.ranks.div_ceil(machine.ranks_per_host),
@@ -205,7 +206,7 @@ impl Job {
     /// Creates the simulated job of a layout on a machine, as the driver would run it.
     pub fn planned(
         layout: &Layout,
-        request: &Request,
+        request: &PlanInput,
         source: Source,
         machine: Machine,
         seed: u64,

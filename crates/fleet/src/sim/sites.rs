@@ -75,7 +75,7 @@ pub struct SiteReport {
     /// Time when the report is complete, in seconds.
     pub end: f64,
     /// Number of bytes sent over the link.
-    pub crossed: u64,
+    pub link_bytes: u64,
     /// Size of the report in bytes.
     pub report: u64,
     /// Time when the makers have read their database, in seconds.
@@ -249,7 +249,7 @@ impl<'a> Crossing<'a> {
             self.queue.add(self.link + Time::from_seconds(delay), Event::Arrived(self.sent));
             self.under_way += bytes;
             self.sent += 1;
-            self.arrival.crossed += bytes;
+            self.arrival.link_bytes += bytes;
             self.arrival.link += span;
         }
     }
@@ -316,7 +316,7 @@ impl ReportSite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Shape;
+    use crate::topology::TopologyShape;
 
     const MEGABYTE: u64 = 1_000_000;
 
@@ -345,7 +345,8 @@ mod tests {
     #[test]
     fn hosts_share_the_reading_for_the_fingerprint() {
         let seconds = |ranks, partitions, machine: &Machine| {
-            let shape = Shape { ranks, groups: 1, replicas: 1, partitions, dedicated: false };
+            let shape =
+                TopologyShape { ranks, groups: 1, replicas: 1, partitions, dedicated: false };
             fingerprint(4_000_000_000, &Topology::new(shape), machine).seconds
         };
         let machine = Machine { client_rate: 1e9, file_rate: 1e12, ..site(1.0, 0.0).machine };
@@ -360,7 +361,7 @@ mod tests {
     #[test]
     fn a_link_that_is_fast_enough_adds_the_last_block_and_its_delay() {
         let arrival = simulate_report_site(&blocks(20, MEGABYTE / 10), &site(1e9, 0.1));
-        assert_eq!(arrival.crossed, 2 * MEGABYTE);
+        assert_eq!(arrival.link_bytes, 2 * MEGABYTE);
         assert_eq!(arrival.report, 200 * MEGABYTE);
         // The report of the last block has 10 MB. It takes 0.1 s to make and 0.01 s to write.
         assert!((20.2..20.3).contains(&arrival.end), "{arrival:?}");

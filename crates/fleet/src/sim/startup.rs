@@ -82,7 +82,7 @@ impl Startup {
     fn open(&self, machine: &Machine, ranks: u32) -> f64 {
         let hosts = f64::from(ranks.div_ceil(machine.ranks_per_host.max(1)));
         let files = FILES_OF_VOLUME * f64::from(self.volumes) + OTHER_FILES;
-        f64::from(ranks) * files / machine.opens + hosts * INDEX_BYTES / machine.file_rate
+        f64::from(ranks) * files / machine.open_rate + hosts * INDEX_BYTES / machine.file_rate
     }
 
     fn agree(machine: &Machine, ranks: u32) -> f64 {
@@ -101,8 +101,8 @@ impl Startup {
     /// ranks scan them, and all ranks receive the list of records.
     fn scan(&self, machine: &Machine, ranks: u32) -> f64 {
         let (spools, records) = (f64::from(self.spools), self.records as f64);
-        let listing = spools / OF_DIRECTORY / machine.opens.min(1.0 / machine.write_latency);
-        let opening = spools / machine.opens;
+        let listing = spools / OF_DIRECTORY / machine.open_rate.min(1.0 / machine.write_latency);
+        let opening = spools / machine.open_rate;
         let broadcasting = (records + spools) * (ENTRY / machine.bandwidth + PART_SECONDS);
         let own = records / f64::from(ranks.max(1)) * machine.write_latency;
         if self.spools == 0 { 0.0 } else { listing + opening + broadcasting + own }

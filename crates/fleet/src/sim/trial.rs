@@ -7,10 +7,10 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::config::{Config, Heartbeat, Schedule, Strategy};
-use crate::end::Exit;
+use crate::end::JobEnd;
 use crate::ids::{BlockId, Rank, Time};
 use crate::plan::BlockLimits;
-use crate::topology::{Shape, Topology};
+use crate::topology::{Topology, TopologyShape};
 
 use super::ledger::Checkpoint;
 use super::machine::Machine;
@@ -26,7 +26,7 @@ const MOST_RUNS: u32 = 4;
 ///
 /// # Errors
 /// Returns a description of the first violation, with the job.
-pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
+pub fn simulate_seed(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let partitions = *[1, 1, 2, 3, 5, 8, 16, 61].choose(&mut rng).unwrap_or(&1);
     let source = Source::Drawn(distribution(&mut rng));
@@ -64,7 +64,7 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
             )
         })?;
         checkpoint = outcome.checkpoint.clone();
-        let completed = outcome.end == RunEnd::Exited(Exit::Completed);
+        let completed = outcome.end == RunEnd::Exited(JobEnd::Completed);
         outcomes.push(outcome);
         if completed {
             break;
@@ -123,12 +123,12 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
         prefetch: rng.random_range(0..3),
         prefetch_below: Time::from_seconds(*[0.0, 0.1, 1e9].choose(rng).unwrap_or(&0.0)),
         look_ahead: rng.random_range(0.0..3.0),
-        window: rng.random_range(1..20),
-        window_queries: *[1, 3, 1000].choose(rng).unwrap_or(&1),
+        most_unfinished_blocks: rng.random_range(1..20),
+        most_unfinished_queries: *[1, 3, 1000].choose(rng).unwrap_or(&1),
         segment_queries: *[0, 2, 1000].choose(rng).unwrap_or(&0),
         segment_residues: *[1, 3000, 100_000].choose(rng).unwrap_or(&1),
         total: rng.random_bool(0.5).then(|| workload.total()),
-        shrink: rng.random_range(0.5..5.0),
+        segment_divisor: rng.random_range(0.5..5.0),
         longest_first: rng.random_range(0.0..10.0),
         read_ahead: *[0, 3000, 1 << 20].choose(rng).unwrap_or(&0),
         heartbeat: None,
@@ -150,7 +150,7 @@ fn machine(rng: &mut Xoshiro256PlusPlus) -> Machine {
         client_rate: *[1e6, 1e8].choose(rng).unwrap_or(&1e8),
         clients: rng.random_range(1..50),
         write_latency: *[0.0, 1e-3].choose(rng).unwrap_or(&0.0),
-        opens: 1e4,
+        open_rate: 1e4,
         blocking_writes: rng.random(),
         memory: u64::MAX,
         spool_rate: 1e8,
@@ -161,13 +161,13 @@ fn machine(rng: &mut Xoshiro256PlusPlus) -> Machine {
     }
 }
 
-fn shape(rng: &mut Xoshiro256PlusPlus, most_ranks: u32, partitions: u32) -> Shape {
+fn shape(rng: &mut Xoshiro256PlusPlus, most_ranks: u32, partitions: u32) -> TopologyShape {
     let ranks = match rng.random_range(0..4) {
         0 => rng.random_range(1..=4.min(most_ranks)),
         1 => rng.random_range(1..=most_ranks),
         _ => rng.random_range(1..=16.min(most_ranks)),
     };
-    Shape {
+    TopologyShape {
         ranks,
         groups: rng.random_range(1..=ranks.min(10)),
         replicas: rng.random_range(1..=4),
@@ -204,8 +204,8 @@ fn check_outcome(job: &Job, outcome: &Outcome) -> Result<(), String> {
     }
     let faults = &job.faults;
     let fine = match &outcome.end {
-        RunEnd::Exited(Exit::Completed) => true,
-        RunEnd::Exited(Exit::Drained) => faults.drain.is_some(),
+        RunEnd::Exited(JobEnd::Completed) => true,
+        RunEnd::Exited(JobEnd::Drained) => faults.drain.is_some(),
         RunEnd::Killed => faults.kill.is_some(),
         RunEnd::Failed(failure) => {
             let dead = faults.death.map(|(rank, _)| rank);

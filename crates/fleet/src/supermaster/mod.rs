@@ -2,7 +2,7 @@
 
 mod offsets;
 mod partial_grains;
-mod segments;
+mod queue;
 #[cfg(test)]
 mod tests;
 mod verification;
@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::config::{Config, Schedule, Strategy};
-use crate::end::{Exit, Failure};
-use crate::health::Peers;
+use crate::end::{Failure, JobEnd};
+use crate::health::PeerMonitor;
 use crate::ids::{Address, BlockId, GroupId, Ticket, Time};
 use crate::message::{Outgoing, ToMaster, ToSupermaster};
 use crate::payload::{Payload, Queries};
@@ -22,7 +22,7 @@ use crate::work::{SupermasterOutcome, SupermasterWork};
 
 use self::offsets::{FinishedBlock, Offsets};
 use self::partial_grains::PartialGrains;
-use self::segments::{Segment, Segments};
+use self::queue::{BlockQueue, QuerySegment};
 use self::verification::VerificationQueue;
 
 type Actions<P> = Vec<Action<P, SupermasterWork<P>>>;
@@ -48,7 +48,7 @@ pub struct Supermaster<P> {
     earlier: BTreeMap<BlockId, u64>,
     tickets: u64,
     running: Option<Ticket>,
-    segments: Segments<P>,
+    queue: BlockQueue<P>,
     /// The next block to read.
     next: BlockId,
     input_ended: bool,
@@ -66,7 +66,7 @@ pub struct Supermaster<P> {
     closing: bool,
     drain: Option<Drain>,
     /// Times of messages; peer `n` is the master of group `n`.
-    peers: Peers,
+    peers: PeerMonitor,
 }
 
 impl<P: Payload> Supermaster<P> {
@@ -83,7 +83,7 @@ impl<P: Payload> Supermaster<P> {
             earlier,
             tickets: 0,
             running: None,
-            segments: Segments::new(config, topology.workers.len(), topology.partitions),
+            queue: BlockQueue::new(config, topology.workers.len(), topology.partitions),
             next: BlockId(0),
             input_ended: false,
             dealt: false,
@@ -96,7 +96,7 @@ impl<P: Payload> Supermaster<P> {
             wrote: false,
             closing: false,
             drain: None,
-            peers: Peers::new(topology.groups.len(), config.heartbeat),
+            peers: PeerMonitor::new(topology.groups.len(), config.heartbeat),
         }
     }
 
@@ -143,7 +143,7 @@ impl<P: Payload> Supermaster<P> {
     ) {
         self.peers.note_received(group.index(), now);
         match message {
-            ToSupermaster::WantSegment => self.wanting.push_back(group),
+            ToSupermaster::RequestBlocks => self.wanting.push_back(group),
             ToSupermaster::Finished { block, size, held } => {
                 self.finished(
                     now,
@@ -184,8 +184,8 @@ impl<P: Payload> Supermaster<P> {
             }
             SupermasterOutcome::Written => self.partial_grains.written(),
             SupermasterOutcome::Closed => {
-                self.send_to_all(now, &ToMaster::Stop(Exit::Completed), actions);
-                actions.push(Action::Exit(Exit::Completed));
+                self.send_to_all(now, &ToMaster::Stop(JobEnd::Completed), actions);
+                actions.push(Action::Exit(JobEnd::Completed));
             }
         }
     }
@@ -193,7 +193,7 @@ impl<P: Payload> Supermaster<P> {
     fn read(&mut self, now: Time, queries: Option<Queries<P>>, actions: &mut Actions<P>) {
         let Some(queries) = queries else {
             self.input_ended = true;
-            return self.segments.end();
+            return self.queue.end();
         };
         let block = self.next;
         self.next = block.next();
@@ -202,11 +202,11 @@ impl<P: Payload> Supermaster<P> {
         }
         match self.earlier.remove(&block) {
             Some(size) => {
-                self.segments.skip(queries.weight);
+                self.queue.skip(queries.weight);
                 self.verification.skip(block);
                 self.finished(now, block, FinishedBlock { size, held: 0, group: None }, actions);
             }
-            None => self.segments.push(block, queries),
+            None => self.queue.push(block, queries),
         }
     }
 
@@ -238,7 +238,7 @@ impl<P: Payload> Supermaster<P> {
             }
         }
         for (group, bases) in bases {
-            self.send_to_master(now, group, ToMaster::Bases { bases }, actions);
+            self.send_to_master(now, group, ToMaster::BlockOffsets { offsets: bases }, actions);
         }
     }
 
@@ -263,23 +263,23 @@ impl<P: Payload> Supermaster<P> {
         let held = self.config.strategy != Strategy::Records;
         let waiting = if held { offsets.waiting_bytes() + self.partial_grains.bytes() } else { 0 };
         let (oldest, full) = (offsets.next(), waiting > self.config.waiting_limit);
-        while !self.wanting.is_empty() && !self.segments.is_empty() {
+        while !self.wanting.is_empty() && !self.queue.is_empty() {
             // Blocks that wait for verification take room at their masters. No master may run out
             // of room before some group searches the block that must be verified first.
             let awaited =
-                self.verification.awaited().and_then(|block| self.segments.take_block(block));
+                self.verification.awaited().and_then(|block| self.queue.take_block(block));
             let blocks = match awaited {
                 Some(blocks) => blocks,
                 None if full => {
-                    let Some(blocks) = self.segments.take_block(oldest) else { return };
+                    let Some(blocks) = self.queue.take_block(oldest) else { return };
                     blocks
                 }
-                None => self.segments.take_segment(self.groups()),
+                None => self.queue.take_segment(self.groups()),
             };
             let Some(group) = self.wanting.pop_front() else { return };
-            self.send_to_master(now, group, ToMaster::Segment { blocks }, actions);
+            self.send_to_master(now, group, ToMaster::AssignBlocks { blocks }, actions);
         }
-        if self.input_ended && self.segments.is_empty() {
+        if self.input_ended && self.queue.is_empty() {
             while let Some(group) = self.wanting.pop_front() {
                 self.send_to_master(now, group, ToMaster::NoMore, actions);
             }
@@ -292,10 +292,10 @@ impl<P: Payload> Supermaster<P> {
             return;
         }
         self.dealt = true;
-        let shares: Vec<Segment<P>> = self.segments.split(self.config.schedule, self.groups());
+        let shares: Vec<QuerySegment<P>> = self.queue.split(self.config.schedule, self.groups());
         for (group, blocks) in shares.into_iter().enumerate() {
             let group = GroupId(group as u32);
-            self.send_to_master(now, group, ToMaster::Segment { blocks }, actions);
+            self.send_to_master(now, group, ToMaster::AssignBlocks { blocks }, actions);
             self.send_to_master(now, group, ToMaster::NoMore, actions);
         }
     }
@@ -309,12 +309,12 @@ impl<P: Payload> Supermaster<P> {
             return self.run(SupermasterWork::Open, actions);
         };
         // Verification comes first, because whole groups may be waiting for it.
-        if let Some((block, pass, found)) = self.verification.begin() {
-            return self.run(SupermasterWork::Verify { block, pass, found }, actions);
+        if let Some((block, pass, results)) = self.verification.begin() {
+            return self.run(SupermasterWork::Verify { block, pass, results }, actions);
         }
         let wanted = self.config.schedule != Schedule::Dynamic
-            || self.segments.is_empty()
-            || self.segments.bytes() < self.config.read_ahead;
+            || self.queue.is_empty()
+            || self.queue.bytes() < self.config.read_ahead;
         let reads = !self.input_ended && wanted && !self.awaits_first_block();
         // Reading and writing take turns, so that neither waits long for the other.
         if !(reads && self.wrote)
@@ -364,8 +364,8 @@ impl<P: Payload> Supermaster<P> {
     fn end_drain(&mut self, now: Time, actions: &mut Actions<P>) {
         let Some(drain) = self.drain else { return };
         if drain.groups == 0 || now >= drain.deadline {
-            self.send_to_all(now, &ToMaster::Stop(Exit::Drained), actions);
-            actions.push(Action::Exit(Exit::Drained));
+            self.send_to_all(now, &ToMaster::Stop(JobEnd::Drained), actions);
+            actions.push(Action::Exit(JobEnd::Drained));
         }
     }
 

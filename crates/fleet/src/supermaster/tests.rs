@@ -7,7 +7,7 @@ use super::*;
 use crate::config::Heartbeat;
 use crate::ids::{PassId, Rank, WorkerId};
 use crate::payload::Weight;
-use crate::topology::Shape;
+use crate::topology::TopologyShape;
 
 type Bytes = Arc<[u8]>;
 
@@ -19,7 +19,8 @@ struct Bench {
 
 impl Bench {
     fn new(config: Config, groups: u32, earlier: &[(u32, u64)]) -> Bench {
-        let shape = Shape { ranks: groups, groups, replicas: 1, partitions: 2, dedicated: false };
+        let shape =
+            TopologyShape { ranks: groups, groups, replicas: 1, partitions: 2, dedicated: false };
         let earlier = earlier.iter().map(|&(block, size)| (BlockId(block), size)).collect();
         let topology = Arc::new(Topology::new(shape));
         let supermaster = Supermaster::new(&Arc::new(config), &topology, earlier);
@@ -76,13 +77,13 @@ impl Bench {
 
 fn summary(message: &ToMaster<Bytes>) -> String {
     match message {
-        ToMaster::Segment { blocks, .. } => {
+        ToMaster::AssignBlocks { blocks, .. } => {
             format!("blocks {:?}", blocks.iter().map(|(block, _)| block.0).collect::<Vec<_>>())
         }
-        ToMaster::Bases { bases } => {
+        ToMaster::BlockOffsets { offsets } => {
             format!(
                 "bases {:?}",
-                bases.iter().map(|(block, base)| (block.0, *base)).collect::<Vec<_>>()
+                offsets.iter().map(|(block, base)| (block.0, *base)).collect::<Vec<_>>()
             )
         }
         ToMaster::Restore { block, base, size } => format!("restore {block} {base} {size}"),
@@ -107,9 +108,9 @@ fn finished(block: u32, size: u64) -> ToSupermaster<Bytes> {
 fn a_job_from_start_to_end() {
     let mut bench = Bench::new(one_by_one(), 2, &[]);
     bench.open_and_read(&[5, 5], &[]);
-    bench.from(1, ToSupermaster::WantSegment);
-    bench.from(0, ToSupermaster::WantSegment);
-    bench.from(1, ToSupermaster::WantSegment);
+    bench.from(1, ToSupermaster::RequestBlocks);
+    bench.from(0, ToSupermaster::RequestBlocks);
+    bench.from(1, ToSupermaster::RequestBlocks);
     assert_eq!(
         bench.sent(),
         [(1, "blocks [0]".into()), (0, "blocks [1]".into()), (1, "no more".into())]
@@ -121,7 +122,7 @@ fn a_job_from_start_to_end() {
     bench.from(0, ToSupermaster::Placed { block: BlockId(1) });
     bench.from(1, ToSupermaster::Placed { block: BlockId(0) });
     bench.done(&SupermasterWork::Close { offset: 22 }, SupermasterOutcome::Closed);
-    assert!(matches!(bench.actions.last(), Some(Action::Exit(Exit::Completed))));
+    assert!(matches!(bench.actions.last(), Some(Action::Exit(JobEnd::Completed))));
     assert_eq!(bench.sent(), [(0, "stop Completed".into()), (1, "stop Completed".into())]);
 }
 
@@ -131,12 +132,12 @@ fn too_much_waiting_output_holds_back_all_blocks_except_the_oldest() {
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 1, 1, 1], &[]);
     for _ in 0..3 {
-        bench.from(0, ToSupermaster::WantSegment);
+        bench.from(0, ToSupermaster::RequestBlocks);
     }
     bench.from(0, finished(1, 4));
     bench.from(0, finished(2, 4));
     bench.sent();
-    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::RequestBlocks);
     assert_eq!(bench.sent(), [], "8 bytes wait for block 0");
     bench.from(0, finished(0, 1));
     assert_eq!(
@@ -149,8 +150,8 @@ fn too_much_waiting_output_holds_back_all_blocks_except_the_oldest() {
 fn blocks_of_an_earlier_run_are_only_placed() {
     let mut bench = Bench::new(one_by_one(), 1, &[(1, 50)]);
     bench.open_and_read(&[1, 1], &[1]);
-    bench.from(0, ToSupermaster::WantSegment);
-    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::RequestBlocks);
+    bench.from(0, ToSupermaster::RequestBlocks);
     assert_eq!(bench.sent(), [(0, "blocks [0]".into()), (0, "no more".into())]);
     bench.from(0, finished(0, 2));
     assert_eq!(bench.sent(), [(0, "restore 1 12 50".into()), (0, "bases [(0, 10)]".into())]);
@@ -165,7 +166,7 @@ fn a_drain_waits_for_blocks_that_can_be_stored() {
     bench.from(0, ToSupermaster::Drained);
     assert_eq!(bench.sent(), []);
     bench.from(1, ToSupermaster::Drained);
-    assert!(matches!(bench.actions.last(), Some(Action::Exit(Exit::Drained))));
+    assert!(matches!(bench.actions.last(), Some(Action::Exit(JobEnd::Drained))));
     assert_eq!(bench.sent(), [(0, "stop Drained".into()), (1, "stop Drained".into())]);
 
     let mut late = Bench::new(config.clone(), 1, &[]);
@@ -208,8 +209,8 @@ fn end(offset: u64, length: usize) -> Event<ToSupermaster<Bytes>, SupermasterOut
 fn the_file_is_closed_when_all_partial_grains_are_written() {
     let mut bench = Bench::new(Config { grain: 8, ..one_by_one() }, 1, &[]);
     bench.open_and_read(&[1, 1], &[]);
-    bench.from(0, ToSupermaster::WantSegment);
-    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::RequestBlocks);
+    bench.from(0, ToSupermaster::RequestBlocks);
     // Block 0 has the bytes 10 to 30, which contain the whole grain 16 to 24. Block 1 has the bytes
     // 30 to 33, which contain no whole grain.
     bench.from(0, finished(0, 20));
@@ -246,14 +247,14 @@ fn waiting_partial_grains_hold_blocks_back() {
     let config = Config { grain: 64, waiting_limit: 15, ..one_by_one() };
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 1, 1], &[]);
-    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::RequestBlocks);
     bench.from(0, finished(0, 20));
     bench.event(end(10, 20));
     bench.sent();
     // The oldest block may always be handed out.
-    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::RequestBlocks);
     assert_eq!(bench.sent(), [(0, "blocks [1]".into())]);
-    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::RequestBlocks);
     assert_eq!(bench.sent(), [], "20 bytes wait to be written");
 }
 
@@ -269,7 +270,7 @@ fn others_wait_for_the_verification_of_a_short_first_block_and_go_one_by_one() {
     let read = |block| SupermasterWork::Read { block: BlockId(block), skip: false };
     bench.done(&read(0), SupermasterOutcome::Read(queries(10)));
     for group in 0..2 {
-        bench.from(group, ToSupermaster::WantSegment);
+        bench.from(group, ToSupermaster::RequestBlocks);
     }
     let is_reading = |bench: &Bench| {
         let mut works = bench.actions.iter();
@@ -277,19 +278,19 @@ fn others_wait_for_the_verification_of_a_short_first_block_and_go_one_by_one() {
     };
     assert!(!is_reading(&bench), "{:?}", bench.actions);
     assert_eq!(bench.sent(), [(0, "blocks [0]".into())]);
-    let (block, pass, found) = (BlockId(0), PassId(0), Bytes::from(vec![1; 4]));
-    bench.from(0, ToSupermaster::Verify { block, pass, found: found.clone() });
+    let (block, pass, results) = (BlockId(0), PassId(0), Bytes::from(vec![1; 4]));
+    bench.from(0, ToSupermaster::Verify { block, pass, found: results.clone() });
     let outcome = |right| SupermasterOutcome::Verified { right, verdict: Bytes::from(vec![2; 5]) };
-    bench.done(&SupermasterWork::Verify { block, pass, found: found.clone() }, outcome(false));
+    bench.done(&SupermasterWork::Verify { block, pass, results: results.clone() }, outcome(false));
     assert!(!is_reading(&bench), "{:?}", bench.actions);
     assert_eq!(bench.sent(), [(0, "verified 0 0".into())]);
     let pass = PassId(1);
-    bench.from(0, ToSupermaster::Verify { block, pass, found: found.clone() });
-    bench.done(&SupermasterWork::Verify { block, pass, found }, outcome(true));
+    bench.from(0, ToSupermaster::Verify { block, pass, found: results.clone() });
+    bench.done(&SupermasterWork::Verify { block, pass, results }, outcome(true));
     bench.done(&read(1), SupermasterOutcome::Read(queries(10)));
     bench.done(&read(2), SupermasterOutcome::Read(queries(50)));
     assert_eq!(bench.sent(), []);
-    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::RequestBlocks);
     assert_eq!(bench.sent(), [(0, "blocks [2]".into())]);
 }
 
@@ -298,10 +299,10 @@ fn the_next_block_to_verify_goes_out_of_turn() {
     let config = Config { longest_first: f64::MAX, ..one_by_one() };
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 5, 9], &[]);
-    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::RequestBlocks);
     assert_eq!(bench.sent(), [(0, "blocks [2]".into())], "the longest");
     let (block, pass, found) = (BlockId(2), PassId(0), Bytes::from(vec![0; 3]));
     bench.from(0, ToSupermaster::Verify { block, pass, found });
-    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::RequestBlocks);
     assert_eq!(bench.sent(), [(0, "blocks [0]".into())]);
 }

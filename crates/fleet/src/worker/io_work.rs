@@ -5,7 +5,7 @@ use crate::ids::{Address, Ticket, Time};
 use crate::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
 use crate::payload::Payload;
 use crate::role::Action;
-use crate::work::{Run, WorkerOutcome, WorkerWork};
+use crate::work::{OutputRun, WorkerOutcome, WorkerWork};
 
 use super::output::{PortionKey, Purpose};
 use super::{Actions, Worker, name};
@@ -14,7 +14,7 @@ use super::{Actions, Worker, name};
 #[derive(Debug)]
 pub struct JointWrite<P> {
     /// Bytes of the portion; offsets count from the start of the file.
-    pub runs: Vec<Run>,
+    pub runs: Vec<OutputRun>,
     /// The master's bytes of the portion, in the order of the slices.
     pub master: Option<P>,
 }
@@ -61,7 +61,7 @@ impl<P: Payload> Worker<P> {
 
     fn next_move(&mut self) -> Option<(IoWork, WorkerWork<P>)> {
         if let Some(JointWrite { runs, master }) = self.collectives.pop_front() {
-            self.memory.set_collective(runs.iter().map(Run::length).sum());
+            self.memory.set_collective(runs.iter().map(OutputRun::length).sum());
             return Some((IoWork::Collective, WorkerWork::Collective { runs, master }));
         }
         if let Some((to, fetch, length)) = self.output.next_request(&mut self.memory) {
@@ -80,7 +80,7 @@ impl<P: Payload> Worker<P> {
         }
         let work = match open.purpose {
             Purpose::Store(size) => WorkerWork::Persist { window: open.window, size, last },
-            Purpose::Place => WorkerWork::Write(open.window),
+            Purpose::WriteOutput => WorkerWork::Write(open.window),
         };
         Some((IoWork::Write { portion, length }, work))
     }
@@ -98,7 +98,7 @@ impl<P: Payload> Worker<P> {
                 let Address::Worker(to) = to else {
                     unreachable!("only workers fetch from workers")
                 };
-                let message = Outgoing::Worker(to, ToWorker::Part { window, bytes });
+                let message = Outgoing::Worker(to, ToWorker::OutputBytes { window, bytes });
                 let ticket = self.ticket();
                 self.sending.push((ticket, Sending::Part(length)));
                 actions.push(Action::Send { message, receipt: Some(ticket) });
@@ -139,7 +139,7 @@ impl<P: Payload> Worker<P> {
         if self.output.written(portion) {
             let message = match portion {
                 (block, Purpose::Store(_)) => ToMaster::Stored { block },
-                (block, Purpose::Place) => ToMaster::Written { block },
+                (block, Purpose::WriteOutput) => ToMaster::Written { block },
             };
             self.send_to_master(now, message, actions);
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 use crate::end::Failure;
-use crate::health::Peers;
+use crate::health::PeerMonitor;
 use crate::ids::{Address, BlockId, GroupId, PartitionId, PassId, Rank, Ticket, Time, WorkerId};
 use crate::message::{Outgoing, ToMaster, ToWorker};
 use crate::payload::Payload;
@@ -68,7 +68,7 @@ pub struct Worker<P> {
     sending: Vec<(Ticket, Sending)>,
     output: WorkerOutput<P>,
     memory: Memory,
-    master: Peers,
+    master: PeerMonitor,
     draining: bool,
 }
 
@@ -90,7 +90,7 @@ impl<P: Payload> Worker<P> {
             sending: Vec::new(),
             output: WorkerOutput::new(id, place.group, config.exclusive_grain()),
             memory: Memory::new(config),
-            master: Peers::new(1, config.heartbeat),
+            master: PeerMonitor::new(1, config.heartbeat),
             draining: false,
         }
     }
@@ -136,17 +136,17 @@ impl<P: Payload> Worker<P> {
             }
             ToWorker::Forget { passes } => drop_passes(passes, actions),
             ToWorker::RaiseCut { block, pass, cut } => self.raise_cut(block, pass, cut, actions),
-            ToWorker::Ask { block, pass, parts } => {
-                self.questions.push_back(Question { block, pass, parts });
+            ToWorker::AnswerRound { block, pass, questions } => {
+                self.questions.push_back(Question { block, pass, parts: questions });
             }
             ToWorker::Store { block, runs, size } => {
                 self.output.add((block, Purpose::Store(size)), runs, self.buffer);
             }
-            ToWorker::Place { block, runs } => {
-                self.output.add((block, Purpose::Place), runs, self.buffer);
+            ToWorker::WriteOutput { block, runs } => {
+                self.output.add((block, Purpose::WriteOutput), runs, self.buffer);
             }
             ToWorker::OutputRequest(fetch) => self.output.request(from, fetch),
-            ToWorker::Part { window, bytes } => self.output.receive(from, window, bytes),
+            ToWorker::OutputBytes { window, bytes } => self.output.receive(from, window, bytes),
             ToWorker::Collective { runs, master } => {
                 self.collectives.push_back(JointWrite { runs, master });
             }

@@ -7,7 +7,7 @@ use crate::ids::{Address, BlockId, GroupId, WorkerId};
 use crate::message::OutputRequest;
 use crate::payload::Payload;
 use crate::seams::{SplitRun, split_at_grains};
-use crate::work::{Holder, Run, Slice, Window};
+use crate::work::{OutputRun, PieceLocation, Slice, Window};
 
 use super::memory::Memory;
 
@@ -17,7 +17,7 @@ pub enum Purpose {
     /// The checkpoint. The number is the size of the block's whole output in bytes.
     Store(u64),
     /// The output file.
-    Place,
+    WriteOutput,
 }
 
 /// The part of a block's output that this worker stores or writes.
@@ -32,7 +32,7 @@ struct Portion {
 #[derive(Debug)]
 struct Planned {
     length: u64,
-    runs: Vec<Run>,
+    runs: Vec<OutputRun>,
     /// Whether the worker hands the window over to the supermaster, which writes it.
     is_partial_grain: bool,
 }
@@ -98,9 +98,9 @@ impl<P: Payload> WorkerOutput<P> {
 
     /// Adds a portion and cuts it into windows of at most `buffer` bytes. A portion without bytes
     /// gets one empty window.
-    pub fn add(&mut self, key: PortionKey, runs: Vec<Run>, buffer: u64) {
+    pub fn add(&mut self, key: PortionKey, runs: Vec<OutputRun>, buffer: u64) {
         let mut windows = match (key.1, self.grain) {
-            (Purpose::Place, Some(grain)) => with_partial_grains(runs, buffer, grain),
+            (Purpose::WriteOutput, Some(grain)) => with_partial_grains(runs, buffer, grain),
             _ => planned(runs, buffer, false).collect(),
         };
         if windows.is_empty() {
@@ -188,14 +188,18 @@ impl<P: Payload> WorkerOutput<P> {
 }
 
 /// Returns the slices that other holders than worker `me` have, by holder.
-fn by_other_holder(me: WorkerId, group: GroupId, runs: &[Run]) -> BTreeMap<Address, Vec<Slice>> {
+fn by_other_holder(
+    me: WorkerId,
+    group: GroupId,
+    runs: &[OutputRun],
+) -> BTreeMap<Address, Vec<Slice>> {
     let mut holders: BTreeMap<Address, Vec<Slice>> = BTreeMap::new();
     for slice in runs.iter().flat_map(|run| &run.slices) {
-        let holder = match slice.holder {
-            Holder::Record => continue,
-            Holder::Worker(worker, ..) if worker == me => continue,
-            Holder::Worker(worker, ..) => Address::Worker(worker),
-            Holder::Master => Address::Master(group),
+        let holder = match slice.location {
+            PieceLocation::Checkpoint => continue,
+            PieceLocation::Worker(worker, ..) if worker == me => continue,
+            PieceLocation::Worker(worker, ..) => Address::Worker(worker),
+            PieceLocation::Master => Address::Master(group),
         };
         holders.entry(holder).or_default().push(*slice);
     }
@@ -204,7 +208,7 @@ fn by_other_holder(me: WorkerId, group: GroupId, runs: &[Run]) -> BTreeMap<Addre
 
 /// Returns the windows that a worker writes itself, and the windows of partial grains that it hands
 /// over.
-fn with_partial_grains(runs: Vec<Run>, buffer: u64, grain: u64) -> VecDeque<Planned> {
+fn with_partial_grains(runs: Vec<OutputRun>, buffer: u64, grain: u64) -> VecDeque<Planned> {
     let (mut all, mut own) = (VecDeque::new(), Vec::new());
     for run in runs {
         let SplitRun { inner, partial_grains } = split_at_grains(run, grain);
@@ -217,17 +221,21 @@ fn with_partial_grains(runs: Vec<Run>, buffer: u64, grain: u64) -> VecDeque<Plan
     all
 }
 
-fn planned(runs: Vec<Run>, buffer: u64, is_partial_grain: bool) -> impl Iterator<Item = Planned> {
+fn planned(
+    runs: Vec<OutputRun>,
+    buffer: u64,
+    is_partial_grain: bool,
+) -> impl Iterator<Item = Planned> {
     let windows = cut_into_windows(runs, buffer).into_iter();
     windows.map(move |(length, runs)| Planned { length, runs, is_partial_grain })
 }
 
 /// Cuts runs into windows of at most `buffer` bytes. Returns the size and the runs of each window.
-pub fn cut_into_windows(runs: Vec<Run>, buffer: u64) -> Vec<(u64, Vec<Run>)> {
+pub fn cut_into_windows(runs: Vec<OutputRun>, buffer: u64) -> Vec<(u64, Vec<OutputRun>)> {
     let mut windows = Vec::new();
     let (mut current, mut filled) = (Vec::new(), 0);
     for run in runs {
-        let mut piece = Run { block: run.block, offset: run.offset, slices: Vec::new() };
+        let mut piece = OutputRun { block: run.block, offset: run.offset, slices: Vec::new() };
         let mut offset = run.offset;
         for mut slice in run.slices {
             while slice.length > 0 {
@@ -236,7 +244,7 @@ pub fn cut_into_windows(runs: Vec<Run>, buffer: u64) -> Vec<(u64, Vec<Run>)> {
                 (slice.start, slice.length) = (slice.start + length, slice.length - length);
                 (filled, offset) = (filled + length, offset + length);
                 if filled == buffer {
-                    let next = Run { block: run.block, offset, slices: Vec::new() };
+                    let next = OutputRun { block: run.block, offset, slices: Vec::new() };
                     current.push(std::mem::replace(&mut piece, next));
                     windows.push((filled, std::mem::take(&mut current)));
                     filled = 0;

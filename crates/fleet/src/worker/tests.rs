@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::config::Heartbeat;
-use crate::end::Exit;
+use crate::end::JobEnd;
 use crate::message::ToSupermaster;
-use crate::topology::Shape;
-use crate::work::{Holder, Run, Slice};
+use crate::topology::TopologyShape;
+use crate::work::{OutputRun, PieceLocation, Slice};
 
 type Bytes = Arc<[u8]>;
 
@@ -17,7 +17,8 @@ struct Bench {
 
 impl Bench {
     fn new(config: Config) -> Bench {
-        let shape = Shape { ranks: 2, groups: 1, replicas: 1, partitions: 2, dedicated: false };
+        let shape =
+            TopologyShape { ranks: 2, groups: 1, replicas: 1, partitions: 2, dedicated: false };
         let topology = Arc::new(Topology::new(shape));
         let worker = Worker::new(WorkerId(0), &Arc::new(config), &topology);
         Bench { worker, now: 0, actions: Vec::new() }
@@ -62,8 +63,8 @@ fn bytes(count: usize) -> Bytes {
 }
 
 fn ask(block: u32) -> ToWorker<Bytes> {
-    let parts = vec![(PartitionId(0), bytes(1))];
-    ToWorker::Ask { block: BlockId(block), pass: PassId(0), parts }
+    let questions = vec![(PartitionId(0), bytes(1))];
+    ToWorker::AnswerRound { block: BlockId(block), pass: PassId(0), questions }
 }
 
 fn cut(block: u32, pass: PassId) -> ToWorker<Bytes> {
@@ -72,12 +73,12 @@ fn cut(block: u32, pass: PassId) -> ToWorker<Bytes> {
 
 fn place(slices: &[(u32, u64)]) -> ToWorker<Bytes> {
     let slice = |&(worker, length): &(u32, u64)| {
-        let holder = Holder::Worker(WorkerId(worker), PassId(0), PartitionId(worker));
-        Slice { holder, piece: 0, start: 0, length }
+        let location = PieceLocation::Worker(WorkerId(worker), PassId(0), PartitionId(worker));
+        Slice { location, piece: 0, start: 0, length }
     };
     let slices = slices.iter().map(slice).collect();
     let block = BlockId(5);
-    ToWorker::Place { block, runs: vec![Run { block, offset: 1000, slices }] }
+    ToWorker::WriteOutput { block, runs: vec![OutputRun { block, offset: 1000, slices }] }
 }
 
 #[test]
@@ -137,8 +138,8 @@ fn a_cut_of_another_pass_prunes_nothing() {
 #[test]
 fn an_answer_names_its_pass() {
     let mut bench = Bench::new(Config::default());
-    let parts = vec![(PartitionId(0), bytes(1))];
-    bench.deliver(ToWorker::Ask { block: BlockId(0), pass: PassId(3), parts });
+    let questions = vec![(PartitionId(0), bytes(1))];
+    bench.deliver(ToWorker::AnswerRound { block: BlockId(0), pass: PassId(3), questions });
     let (ticket, work) = bench.started().unwrap();
     assert!(matches!(work, WorkerWork::Answer { pass: PassId(3), .. }));
     let outcome = WorkerOutcome::Answered { reply: bytes(1), kept: 0 };
@@ -186,11 +187,17 @@ fn a_writer_collects_windows_of_at_most_the_buffer() {
         .collect();
     assert_eq!(lengths, [40, 50]);
     let from = Address::Worker(WorkerId(1));
-    bench.event(Event::Message { from, message: ToWorker::Part { window: 1, bytes: bytes(50) } });
+    bench.event(Event::Message {
+        from,
+        message: ToWorker::OutputBytes { window: 1, bytes: bytes(50) },
+    });
     let (ticket, work) = bench.started().unwrap();
     let WorkerWork::Write(window) = work else { panic!("{work:?}") };
     assert_eq!((window.runs[0].offset, window.length()), (1100, 50));
-    bench.event(Event::Message { from, message: ToWorker::Part { window: 0, bytes: bytes(40) } });
+    bench.event(Event::Message {
+        from,
+        message: ToWorker::OutputBytes { window: 0, bytes: bytes(40) },
+    });
     assert!(bench.started().is_none());
     bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 0 } });
     let (ticket, _) = bench.started().unwrap();
@@ -248,8 +255,8 @@ fn a_drain_drops_waiting_tasks() {
         )
     };
     assert!(bench.actions.len() == 1 && dropped(&bench.actions[0]), "{:?}", bench.actions);
-    bench.deliver(ToWorker::Stop(Exit::Drained));
-    assert!(matches!(bench.actions[..], [Action::Exit(Exit::Drained)]));
+    bench.deliver(ToWorker::Stop(JobEnd::Drained));
+    assert!(matches!(bench.actions[..], [Action::Exit(JobEnd::Drained)]));
 }
 
 #[test]

@@ -218,7 +218,7 @@ fn skip_sent_queries(
     let mut digest = 0;
     for _ in 0..resume_point.queries {
         let record = queries.next_query(audience)?.ok_or_else(other_queries)?;
-        digest = encode_query(&record).fold(digest);
+        digest = encode_query(&record).extend_fingerprint(digest);
     }
     if digest != resume_point.digest {
         return Err(other_queries());

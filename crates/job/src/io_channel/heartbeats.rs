@@ -5,7 +5,7 @@
 //! last announcement.
 
 use fleetblast_fleet::config::Heartbeat;
-use fleetblast_fleet::health::Peers;
+use fleetblast_fleet::health::PeerMonitor;
 use fleetblast_fleet::ids::Time;
 
 /// Time between two checks of the peers: 0.1 s in nanoseconds.
@@ -14,7 +14,7 @@ const CHECK_INTERVAL: Time = Time(100_000_000);
 /// The peers of a rank, and the time of the last message from each.
 pub struct Heartbeats {
     heartbeat: Option<Heartbeat>,
-    peers: Peers,
+    peers: PeerMonitor,
     /// The rank of each peer.
     ranks: Vec<usize>,
     /// Whether each peer has announced more pings.
@@ -30,7 +30,7 @@ impl Heartbeats {
     /// Creates the heartbeats between this rank and the peers `ranks`. Without `heartbeat`, no peer
     /// ever counts as silent.
     pub fn new(ranks: Vec<usize>, heartbeat: Option<Heartbeat>) -> Self {
-        let peers = Peers::new(ranks.len(), heartbeat);
+        let peers = PeerMonitor::new(ranks.len(), heartbeat);
         let is_expected = vec![false; ranks.len()];
         let (is_present, last_checked) = (false, Time(0));
         Heartbeats { heartbeat, peers, ranks, is_expected, is_present, last_checked }
@@ -44,7 +44,7 @@ impl Heartbeats {
                 self.is_expected.push(false);
             }
         }
-        self.peers = Peers::new(self.ranks.len(), self.heartbeat);
+        self.peers = PeerMonitor::new(self.ranks.len(), self.heartbeat);
         self.is_present = false;
     }
 

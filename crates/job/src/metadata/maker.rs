@@ -150,10 +150,10 @@ impl<P: ReportSink> ReportMaker<'_, P> {
     /// compared with its own number of queries, unless iterations are counted.
     pub fn count_differs(&self, end: &End, iterations: bool) -> bool {
         if self.encodings == EncodingChoice::Only(Encoding::Report) {
-            return !iterations && end.counted != end.queries;
+            return !iterations && end.reported_count != end.queries;
         }
         let site = self.site.as_ref().filter(|_| self.wanted.are_all());
-        site.is_some_and(|site| site.reporter.reported_count() as u64 != end.counted)
+        site.is_some_and(|site| site.reporter.reported_count() as u64 != end.reported_count)
     }
 
     /// Writes the end of the report; truncated metadata have no `end`.
@@ -165,7 +165,7 @@ impl<P: ReportSink> ReportMaker<'_, P> {
         let is_text = self.encodings == EncodingChoice::Only(Encoding::Report);
         match (&self.site, end) {
             (_, Some(end)) if !end.has_report => Ok(()),
-            (_, Some(end)) if is_text => self.output.write(&end.closing),
+            (_, Some(end)) if is_text => self.output.write(&end.report_end),
             (Some(site), _) if !is_text => {
                 if !self.begun {
                     site.reporter.write_prologue(&mut self.output)?;

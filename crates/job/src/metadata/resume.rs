@@ -46,7 +46,10 @@ impl ResumeVerifier {
         self.offset += record.len() as u64;
         let ResumeVerifier { held, chain, offset, follower } = self;
         let (is_before, is_same) = match follower {
-            None => (*offset < held.whole, (*offset, chain.last()) == (held.whole, held.last)),
+            None => (
+                *offset < held.whole_bytes,
+                (*offset, chain.last()) == (held.whole_bytes, held.last),
+            ),
             Some(follower) => {
                 follower.append(&record).map_err(Error::engine)?;
                 let made = follower.resume_point();

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_link::dial::{SendEvent, SendObserver, Target};
-use fleetblast_link::message::Held;
-use fleetblast_link::send::{Arrival, Opening, Sender};
+use fleetblast_link::message::HeldPart;
+use fleetblast_link::send::{ConnectedSender, SendOutcome, Sender};
 use fleetblast_link::speed::LinkSpeed;
 use fleetblast_link::{Key, LinkError};
 use fleetblast_metadata::follow::{MOST_BODY, ResumePoint};
@@ -90,7 +90,7 @@ impl MetadataSink {
         let opening = connect(link, own_header, audience, halt)?;
         let held = opening.held().clone();
         let ledger = Ledger::default();
-        let resumed = match held.whole {
+        let resumed = match held.whole_bytes {
             0 => None,
             _ => match ResumePoint::decode(&held.state) {
                 Some(point) if point.header == own_header => Some(point),
@@ -104,19 +104,19 @@ impl MetadataSink {
                 }
             },
         };
-        record_offset(&ledger, held.whole, resumed.as_ref().map_or(0, |point| point.last));
+        record_offset(&ledger, held.whole_bytes, resumed.as_ref().map_or(0, |point| point.last));
         let own = Arc::clone(&ledger);
-        let agrees = move |held: &Held| {
-            let last = match held.whole {
+        let agrees = move |held: &HeldPart| {
+            let last = match held.whole_bytes {
                 0 => Some(0),
                 _ => ResumePoint::decode(&held.state).map(|point| point.last),
             };
             let ledger = own.lock().unwrap_or_else(PoisonError::into_inner);
-            last.is_some() && ledger.get(&held.whole).copied() == last
+            last.is_some() && ledger.get(&held.whole_bytes).copied() == last
         };
         let sender = opening.start(Box::new(agrees)).map_err(|error| link_error(&error))?;
         let link = LinkSink { sender, ledger, audience: Arc::clone(audience) };
-        let offset = held.whole;
+        let offset = held.whole_bytes;
         let mut sink = MetadataSink { kind: SinkKind::Link(link), chain, offset };
         match resumed {
             Some(point) => {
@@ -217,8 +217,8 @@ impl MetadataSink {
         };
         audience.show_note(", waiting for the report at the other site".to_owned());
         match sender.finish().map_err(|error| link_error(&error))? {
-            Arrival::Done => {}
-            Arrival::Unknown => audience.warn(
+            SendOutcome::Done => {}
+            SendOutcome::Unknown => audience.warn(
                 "The other site has all metadata, but ended before it reported whether the report is complete: look there",
             ),
         }
@@ -236,7 +236,7 @@ fn connect(
     header: u64,
     audience: &Arc<dyn Audience>,
     halt: &Halt,
-) -> Result<Opening, Error> {
+) -> Result<ConnectedSender, Error> {
     let key = Key::read(&link.key).map_err(|error| key_error(&error))?;
     let target = Target {
         address: link.address.clone(),
@@ -260,7 +260,7 @@ fn connect(
             format_byte_count(waiting)
         )),
     });
-    Opening::connect(target, observer).map_err(|error| link_error(&error))
+    ConnectedSender::connect(target, observer).map_err(|error| link_error(&error))
 }
 
 /// Formats a number of bytes for people.

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fleetblast_link::message::Held;
+use fleetblast_link::message::HeldPart;
 use fleetblast_link::sink::Sink;
 use fleetblast_metadata::MetadataError;
 use fleetblast_metadata::follow::MetadataVerifier;
@@ -132,17 +132,22 @@ impl Spool {
 }
 
 impl Sink for Spool {
-    fn held(&mut self) -> Result<Held, String> {
+    fn held(&mut self) -> Result<HeldPart, String> {
         let bytes = self.sync()?;
         let point = self.follower.resume_point();
-        Ok(Held { bytes, whole: point.whole, workers: self.workers, state: point.encode() })
+        Ok(HeldPart {
+            bytes,
+            whole_bytes: point.whole_bytes,
+            workers: self.workers,
+            state: point.encode(),
+        })
     }
 
     fn start(&mut self, offset: u64) -> Result<(), String> {
         // A sender that turns out to have other queries ends before it sends anything. Then the
         // bytes after the whole records are still of use to the sender that they are from.
         self.rewinds = offset != self.follower.bytes();
-        if self.rewinds && offset != self.follower.resume_point().whole {
+        if self.rewinds && offset != self.follower.resume_point().whole_bytes {
             return Err(self.failed(&"the other site goes on from another place"));
         }
         Ok(())
@@ -164,13 +169,13 @@ impl Sink for Spool {
         self.file.sync_data().map_err(|error| self.failed(&error))?;
         let bytes = self.follower.bytes();
         // A reader gets only whole records, because the bytes after them may still change.
-        self.growth.set_bytes(self.follower.resume_point().whole);
+        self.growth.set_bytes(self.follower.resume_point().whole_bytes);
         Ok(bytes)
     }
 
     fn finish(&mut self, total: u64) -> Result<(), String> {
         let point = self.follower.resume_point();
-        if !point.ended || point.whole != total {
+        if !point.ended || point.whole_bytes != total {
             return Err("what came is not whole".to_owned());
         }
         self.is_old = false;

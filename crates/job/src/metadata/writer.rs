@@ -322,16 +322,16 @@ impl<'a> MetadataWriter<'a> {
         {
             reporter.finish(&mut self.pages, audience)?;
         }
-        let counted = match reporter.filter(|_| self.sends_report()) {
+        let reported_count = match reporter.filter(|_| self.sends_report()) {
             Some(reporter) => reporter.reported_count() as u64,
             None => self.counted,
         };
         let end = End {
             queries: self.queries,
             blocks: self.blocks,
-            counted,
+            reported_count,
             has_report: reporter.is_some(),
-            closing: std::mem::take(&mut self.pages.rest),
+            report_end: std::mem::take(&mut self.pages.rest),
         };
         self.send_record(RecordKind::End, &end.encode().map_err(memory_error)?)?;
         self.sink.commit()

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Instant;
 
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::end::{Exit, Failure};
+use fleetblast_fleet::end::{Failure, JobEnd};
 use fleetblast_fleet::ids::{Address, BlockId, GroupId, Rank, Ticket, Time, WorkerId};
 use fleetblast_fleet::master::Master;
 use fleetblast_fleet::message::{Outgoing, ToSupermaster};
@@ -64,7 +64,7 @@ pub type HostedWorker<'a> =
 #[derive(Clone, Debug)]
 pub enum RankEnd {
     /// All roles of this rank have exited.
-    Exited(Exit),
+    Exited(JobEnd),
     /// The job cannot go on.
     Failed(Failure),
 }
@@ -164,11 +164,11 @@ pub fn run<T: Transport>(
         }
         let end = driver.run(Clock::new(config.heartbeat));
         match (&end, driver.progress) {
-            (Ok(RankEnd::Exited(Exit::Drained)), _) => {
+            (Ok(RankEnd::Exited(JobEnd::Drained)), _) => {
                 supervisor::exit_after_drain(kept_in.as_deref(), &*audience)
             }
-            (Ok(RankEnd::Exited(Exit::Completed)), Some(progress)) => progress.finish(),
-            (Ok(RankEnd::Exited(Exit::Completed)), None) => {}
+            (Ok(RankEnd::Exited(JobEnd::Completed)), Some(progress)) => progress.finish(),
+            (Ok(RankEnd::Exited(JobEnd::Completed)), None) => {}
             (Ok(RankEnd::Failed(_)) | Err(_), _) => {
                 driver.transport.end_other_ranks();
                 failed(end.clone());

@@ -1,6 +1,6 @@
 //! Ends a job: closes its checkpoint, and converts the ends of its ranks into results.
 
-use fleetblast_fleet::end::{Exit, Failure};
+use fleetblast_fleet::end::{Failure, JobEnd};
 use fleetblast_fleet::ids::Rank;
 use fleetblast_spool::Checkpoint;
 
@@ -30,10 +30,10 @@ pub fn rank_result(
     place: &dyn Fn(Rank) -> Option<String>,
 ) -> Result<(), Error> {
     match end? {
-        RankEnd::Exited(Exit::Completed) => Ok(()),
+        RankEnd::Exited(JobEnd::Completed) => Ok(()),
         // The user was informed when the drain ended: a long search could delay a message from
         // here.
-        RankEnd::Exited(Exit::Drained) => Err(Error::silent(exit::DRAINED)),
+        RankEnd::Exited(JobEnd::Drained) => Err(Error::silent(exit::DRAINED)),
         RankEnd::Failed(Failure { rank, code, cause }) => {
             // Errors of queries and options do not depend on the rank. They are printed in BLAST+'s
             // words.

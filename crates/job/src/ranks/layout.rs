@@ -11,8 +11,8 @@ use fleetblast_db::load::{LoadMethod, MAX_MEMORY_FRACTION};
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Database, PartitionContents};
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::plan::{BLOCK_RESIDUES, Layout, Request, Size, UserSettings};
-use fleetblast_fleet::topology::{Shape, Topology};
+use fleetblast_fleet::plan::{BLOCK_RESIDUES, DatabaseSize, Layout, PlanInput, UserSettings};
+use fleetblast_fleet::topology::{Topology, TopologyShape};
 
 use super::checkpoint;
 use crate::error::{Error, exit};
@@ -77,7 +77,7 @@ impl DatabaseCut {
     /// Divides the database into the partitions of a layout.
     pub fn new(target: &SubjectDatabase, layout: &Layout) -> Self {
         let partitions = target.searched.partitions(layout.shape.partitions as usize);
-        let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
+        let shape = TopologyShape { partitions: partitions.len() as u32, ..layout.shape };
         DatabaseCut { partitions, topology: Arc::new(Topology::new(shape)) }
     }
 }
@@ -113,7 +113,7 @@ pub fn plan_layout(
     let most_block_residues =
         plan.block_residues(most_block_residues, target.searched.residue_count());
     let user_settings = UserSettings { block_residues: wished.block_residues.or(kept), ..wished };
-    let mut request = Request {
+    let mut request = PlanInput {
         ranks: ranks.rank_count,
         ranks_per_host: ranks.per_host,
         hosts: ranks.hosts,
@@ -137,8 +137,8 @@ pub fn plan_layout(
     request.plan(config).map_err(|error| Error::new(exit::INPUT, format!("Error: {error}")))
 }
 
-fn database_size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
-    Ok(Size {
+fn database_size(database: &Database) -> Result<DatabaseSize, fleetblast_db::DbError> {
+    Ok(DatabaseSize {
         bytes: database
             .partition(0..database.oid_count(), PartitionContents::Residues)?
             .byte_count(),

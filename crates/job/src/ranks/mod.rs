@@ -35,7 +35,7 @@ use std::time::Instant;
 use fleetblast_db::check_mapped_files;
 use fleetblast_db::load::{self, LoadMethod, LoadPurpose, LoaderChoice, MemoryLoader};
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::end::Exit;
+use fleetblast_fleet::end::JobEnd;
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
 use fleetblast_fleet::plan::Layout;
 use fleetblast_fleet::topology::Topology;
@@ -274,7 +274,7 @@ impl<'a> JobContext<'a> {
             }
         };
         let end = driver::run(rank, topology, config, roles, supervisor, transport, failed)?;
-        if matches!(end, RankEnd::Exited(Exit::Completed)) {
+        if matches!(end, RankEnd::Exited(JobEnd::Completed)) {
             // The report is published only after all ranks have come to this point.
             check_mapped_files().map_err(|error| self.with_rank_place(rank, error.into()))?;
             // The report gets its name and the checkpoint is removed only after this. Until then,
@@ -354,7 +354,7 @@ impl<'a> JobContext<'a> {
 
     fn create_worker(&'a self, rank: Rank, id: WorkerId) -> Result<HostedWorker<'a>, Error> {
         let (plan, target) = (self.job.plan, self.job.target);
-        let partitions = self.topology.held(id);
+        let partitions = self.topology.partitions_of(id);
         // The worker searches one partition at a time, but each partition has buffers of its own.
         let streamed =
             self.choice.streaming_bytes.filter(|_| self.choice.method != LoadMethod::Map);

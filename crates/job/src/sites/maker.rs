@@ -86,7 +86,7 @@ impl<'a> RequestHandler<'a> {
                 .map_err(|error| unreadable(&error))?;
             if number > 0 {
                 self.maker.continue_report();
-                self.maker.count_others(end.counted);
+                self.maker.count_others(end.reported_count);
             }
             self.maker.finish(Some(&end), self.lines)?;
         } else {

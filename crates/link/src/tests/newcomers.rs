@@ -40,8 +40,10 @@ fn another_search_is_refused_in_words_and_the_first_goes_on() {
     let keys = Keys::new();
     let (sink, result, events) = received(&keys, Memory::default(), |address| {
         let first = begun(&keys, address);
-        let error =
-            Opening::connect(Target { header: 43, ..target(&keys, address) }, Arc::new(|_| {}));
+        let error = ConnectedSender::connect(
+            Target { header: 43, ..target(&keys, address) },
+            Arc::new(|_| {}),
+        );
         let Err(LinkError::Refused(why)) = error.map(|_| ()) else { panic!("it is let in") };
         assert!(why.contains("another search is received here"), "{why}");
         // Many such peers do not delay the first one, even if they do not read their answers.
@@ -69,7 +71,7 @@ fn another_run_of_the_same_search_waits_until_the_first_has_gone() {
         let waiting = thread::spawn(move || {
             let observer: crate::dial::SendObserver =
                 Arc::new(move |event| own.lock().unwrap().push(event));
-            Opening::connect(target, observer).unwrap()
+            ConnectedSender::connect(target, observer).unwrap()
         });
         let is_reported = || {
             let broken = |event: &_| match event {
@@ -89,7 +91,7 @@ fn another_run_of_the_same_search_waits_until_the_first_has_gone() {
         drop(first);
         let sender = waiting.join().unwrap().start(Box::new(|_| true)).unwrap();
         sender.write(b"new").unwrap();
-        assert_eq!(sender.finish(), Ok(Arrival::Done));
+        assert_eq!(sender.finish(), Ok(SendOutcome::Done));
     });
     assert_eq!(result, Ok(()));
     assert_eq!(sink.bytes, b"new");
@@ -163,11 +165,11 @@ fn a_run_that_has_sent_nothing_does_not_end_a_broken_stream() {
         await_message(&mut first, |message| *message == Message::Confirmed(1500));
         drop(first);
         // This run ends with an error before its stream is verified.
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
-        assert_eq!((opening.held().bytes, opening.held().whole), (1500, 1000));
+        let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        assert_eq!((opening.held().bytes, opening.held().whole_bytes), (1500, 1000));
         drop(opening.start(Box::new(|_| true)).unwrap());
         // This run finds that the receiver holds another stream.
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         opening.refuse("another one");
         // This run begins, and then the first run comes back.
         let mut other = come(&keys, address, StreamId { run: [1; 16], ..STREAM });
@@ -200,7 +202,7 @@ fn an_error_after_verification_ends_both_sides() {
     let keys = Keys::new();
     let sink = Memory { bytes: vec![1; 1000], ..Memory::default() };
     let (_, result, _) = received(&keys, sink, |address| {
-        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.verify();
     });

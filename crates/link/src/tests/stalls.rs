@@ -19,7 +19,7 @@ fn end_of_sender(bytes: &[u8], serve: impl Fn(&mut Channel)) -> (LinkError, Sock
     thread::scope(|scope| {
         let sending = scope.spawn(|| {
             let _over = OverNow(&over);
-            let opening = Opening::connect(target, Arc::new(|_| {})).unwrap();
+            let opening = ConnectedSender::connect(target, Arc::new(|_| {})).unwrap();
             // The time limit of the sender counts from the start of the stream.
             let start = Instant::now();
             let sender = opening.start(Box::new(|_| true)).unwrap();
@@ -129,5 +129,5 @@ fn a_link_that_gets_on_slowly_is_not_given_up() {
     await_message(&mut last, |message| *message == Message::Finish(9));
     last.send(&Message::Done);
     last.close();
-    assert_eq!(sending.join().unwrap(), Ok(Arrival::Done));
+    assert_eq!(sending.join().unwrap(), Ok(SendOutcome::Done));
 }

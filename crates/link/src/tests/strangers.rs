@@ -7,11 +7,11 @@ use super::*;
 /// Sends a whole stream over a new connection, which must succeed within a short time.
 fn send_all(keys: &Keys, address: SocketAddr, bytes: &[u8]) {
     let start = Instant::now();
-    let opening = Opening::connect(target(keys, address), Arc::new(|_| {})).unwrap();
+    let opening = ConnectedSender::connect(target(keys, address), Arc::new(|_| {})).unwrap();
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     let sender = opening.start(Box::new(|_| true)).unwrap();
     sender.write(bytes).unwrap();
-    assert_eq!(sender.finish(), Ok(Arrival::Done));
+    assert_eq!(sender.finish(), Ok(SendOutcome::Done));
 }
 
 /// Returns the first message of a TLS handshake, as the client of a stranger sends it.
@@ -164,7 +164,7 @@ fn connect_to_strangers(
     });
     let start = Instant::now();
     let connecting = thread::spawn(move || {
-        Opening::connect(Target { give_up, ..target }, observer).map(|_| ()).unwrap_err()
+        ConnectedSender::connect(Target { give_up, ..target }, observer).map(|_| ()).unwrap_err()
     });
     let mut number = 0;
     while !connecting.is_finished() {
@@ -246,7 +246,7 @@ fn a_peer_that_stops_knowing_the_key_does_not_end_a_stream() {
     last.send(&Message::Confirmed(3));
     last.send(&Message::Done);
     last.close();
-    assert_eq!(sending.join().unwrap(), Ok(Arrival::Done));
+    assert_eq!(sending.join().unwrap(), Ok(SendOutcome::Done));
 }
 
 /// At the first connection, the options of the sender may be wrong, so it ends.
@@ -255,7 +255,7 @@ fn a_peer_with_a_known_key_may_reject_the_key_of_the_sender() {
     let keys = Keys::new();
     let (_, _, events) = received(&keys, Memory::default(), |address| {
         let target = Target { key: keys.key("there"), ..target(&keys, address) };
-        let error = Opening::connect(target, Arc::new(|_| {})).map(|_| ()).unwrap_err();
+        let error = ConnectedSender::connect(target, Arc::new(|_| {})).map(|_| ()).unwrap_err();
         assert!(
             matches!(&error, LinkError::KeyRejected(why) if why.contains("does not know this key"))
         );

@@ -1,6 +1,6 @@
 //! Checks memory that the ranks of a host share.
 
-use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, World};
+use fleetblast_mpi::{Comm, MpiError, PageStatistics, SharedFill, World};
 
 const LENGTH: usize = (9 << 20) + 123;
 
@@ -22,7 +22,7 @@ pub fn check(world: &World) {
         copy.iter().enumerate().all(|(place, &byte)| byte == expected(place))
     });
     assert!(right.join().unwrap());
-    one_copy(&host, Residence::measure(&shared).unwrap());
+    one_copy(&host, PageStatistics::measure(&shared).unwrap());
     refusals(&host);
     drop(host);
     assert_eq!(shared[LENGTH - 1], expected(LENGTH - 1));
@@ -32,7 +32,7 @@ fn expected(place: usize) -> u8 {
     ((place * 7) >> 3) as u8 ^ place as u8
 }
 
-fn one_copy(host: &Comm, found: Residence) {
+fn one_copy(host: &Comm, found: PageStatistics) {
     assert!(found.resident >= LENGTH as u64, "{found:?}");
     let inodes = host.gather_all(&found.inode.to_le_bytes()).unwrap();
     if host.size() > 1 {

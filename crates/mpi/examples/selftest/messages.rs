@@ -122,7 +122,7 @@ fn receipts(world: &World, messenger: &mut Messenger, piece: usize) {
     // No rank receives messages meanwhile.
     while begun.elapsed() < Duration::from_millis(100) {
         messenger.progress().unwrap();
-        seen.extend(messenger.left());
+        seen.extend(messenger.next_receipt());
         assert!(
             messenger.outgoing_bytes() == 0 || seen.len() < 2,
             "{seen:?} of what is on its way"
@@ -135,7 +135,7 @@ fn receipts(world: &World, messenger: &mut Messenger, piece: usize) {
         assert!(message.bytes == contents(message.from, world.rank(), tag));
     }
     assert!(messenger.flush(PATIENCE).unwrap());
-    seen.extend(std::iter::from_fn(|| messenger.left()));
+    seen.extend(std::iter::from_fn(|| messenger.next_receipt()));
     seen.sort_unstable();
     assert_eq!(seen, [70, 75], "each is seen once");
     world.comm().barrier().unwrap();

@@ -40,7 +40,7 @@ pub struct Messenger {
     comm: Comm,
     outgoing: Pending<Outgoing>,
     outgoing_bytes: usize,
-    /// Receipts of messages that have left, and that [`Messenger::left`] has not returned.
+    /// Receipts of messages that have left, and that [`Messenger::next_receipt`] has not returned.
     left: VecDeque<u64>,
     incoming: Pending<Incoming>,
     incoming_bytes: usize,
@@ -82,7 +82,7 @@ impl Messenger {
     }
 
     /// Begins to send a message, as [`Messenger::send`]. When the message has left,
-    /// [`Messenger::left`] returns `receipt`.
+    /// [`Messenger::next_receipt`] returns `receipt`.
     ///
     /// # Errors
     /// As [`Messenger::send`].
@@ -99,7 +99,7 @@ impl Messenger {
     /// Returns the receipt of a message that has left, so that its memory is free. Returns each
     /// receipt once, and `None` if there is no further one. A short message may leave at once,
     /// because MPI copies it. A long message leaves when the other side receives it.
-    pub fn left(&mut self) -> Option<u64> {
+    pub fn next_receipt(&mut self) -> Option<u64> {
         self.left.pop_front()
     }
 

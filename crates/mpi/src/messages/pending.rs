@@ -22,7 +22,8 @@ pub(super) struct Pending<T> {
 /// The bytes of a message that is being sent. All pieces of the message share this buffer.
 pub(super) struct SendBuffer {
     pub(super) bytes: Vec<u8>,
-    /// Receipt that [`Messenger::left`](super::Messenger::left) returns once the message has left.
+    /// Receipt that [`Messenger::next_receipt`](super::Messenger::next_receipt) returns once the
+    /// message has left.
     pub(super) receipt: Option<u64>,
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-pub use self::residence::Residence;
+pub use self::residence::PageStatistics;
 use self::segment::{Filling, SegmentError};
 use crate::{Comm, MpiError};
 

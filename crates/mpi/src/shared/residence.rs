@@ -5,7 +5,7 @@ use std::ops::Range;
 /// Pages of a range of memory. Whole mappings are counted, which can be a little longer than the
 /// range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Residence {
+pub struct PageStatistics {
     /// Number of bytes that are in memory and mapped by this process.
     pub resident: u64,
     /// Number of these bytes that are on huge pages.
@@ -15,7 +15,7 @@ pub struct Residence {
     pub inode: u64,
 }
 
-impl Residence {
+impl PageStatistics {
     /// Measures the pages of `bytes`: adds up all mappings that overlap them. Returns `None` if the
     /// system does not provide the information.
     pub fn measure(bytes: &[u8]) -> Option<Self> {
@@ -26,8 +26,8 @@ impl Residence {
 }
 
 /// Adds up the mappings of a `smaps` text (`proc(5)`) that overlap a range of addresses.
-fn parse(text: &str, range: Range<u64>) -> Residence {
-    let mut sum = Residence::default();
+fn parse(text: &str, range: Range<u64>) -> PageStatistics {
+    let mut sum = PageStatistics::default();
     let mut inside = false;
     for line in text.lines() {
         if let Some((span, inode)) = mapping(line) {
@@ -88,7 +88,7 @@ AnonHugePages:        32 kB
 
     #[test]
     fn mappings_of_the_range_are_added_up() {
-        let kb = |resident: u64, huge: u64, inode| Residence {
+        let kb = |resident: u64, huge: u64, inode| PageStatistics {
             resident: resident << 10,
             huge: huge << 10,
             inode,
@@ -96,14 +96,14 @@ AnonHugePages:        32 kB
         assert_eq!(parse(SMAPS, 0x7f0000000010..0x7f0000000020), kb(4096, 2048, 1234));
         assert_eq!(parse(SMAPS, 0x7f0000000000..0x7f0000800000), kb(6244, 4096, 1234));
         assert_eq!(parse(SMAPS, 0x7f0000800000..0x7f0000800001), kb(40, 32, 0));
-        assert_eq!(parse(SMAPS, 0..1), Residence::default());
-        assert_eq!(parse("7f-zz rw\nRss: many kB\n:\n", 0..u64::MAX), Residence::default());
+        assert_eq!(parse(SMAPS, 0..1), PageStatistics::default());
+        assert_eq!(parse("7f-zz rw\nRss: many kB\n:\n", 0..u64::MAX), PageStatistics::default());
     }
 
     #[test]
     fn memory_in_use_is_resident() {
         let bytes = vec![1u8; 1 << 20];
-        let found = Residence::measure(&bytes).unwrap();
+        let found = PageStatistics::measure(&bytes).unwrap();
         assert!(found.resident >= 1 << 20 && found.inode == 0, "{found:?}");
     }
 }

@@ -8,8 +8,8 @@ use super::*;
 use crate::config::Strategy;
 use crate::ids::PartitionId;
 use crate::payload::{Queries, Weight};
-use crate::topology::Shape;
-use crate::work::{Extent, Owner};
+use crate::topology::TopologyShape;
+use crate::work::{Extent, PieceOwner};
 
 type Bytes = Arc<[u8]>;
 
@@ -37,7 +37,7 @@ impl Bench {
 
     /// Creates a group of two workers that hold `replicas` replicas of `partitions` partitions.
     fn with(config: Config, replicas: u32, partitions: u32) -> Bench {
-        let shape = Shape { ranks: 2, groups: 1, replicas, partitions, dedicated: false };
+        let shape = TopologyShape { ranks: 2, groups: 1, replicas, partitions, dedicated: false };
         let topology = Arc::new(Topology::new(shape));
         let master = Master::new(GroupId(0), &Arc::new(config), &topology);
         let mut bench = Bench { master, pass: PassId(0), now: 0, actions: Vec::new() };
@@ -67,7 +67,7 @@ impl Bench {
             (BlockId(block), Queries { payload: bytes(9), weight })
         };
         let blocks = lengths.iter().map(block).collect();
-        self.supermaster_says(ToMaster::Segment { blocks });
+        self.supermaster_says(ToMaster::AssignBlocks { blocks });
         let mut actions = std::mem::take(&mut self.actions);
         for _ in lengths {
             self.done(MasterOutcome::Prepared { queries: bytes(20), pass: PassId(0) });
@@ -130,7 +130,8 @@ impl Bench {
         self.done(MasterOutcome::Ask(questions.iter().map(part).collect()));
         let asked = self.actions.iter().filter_map(|action| match action {
             Action::Send {
-                message: Outgoing::Worker(worker, ToWorker::Ask { parts, .. }), ..
+                message: Outgoing::Worker(worker, ToWorker::AnswerRound { questions: parts, .. }),
+                ..
             } => Some((worker.0, parts.iter().map(|(partition, _)| partition.0).collect())),
             _ => None,
         });
@@ -153,7 +154,7 @@ impl Bench {
                 message:
                     Outgoing::Worker(
                         worker,
-                        ToWorker::Place { runs, .. } | ToWorker::Store { runs, .. },
+                        ToWorker::WriteOutput { runs, .. } | ToWorker::Store { runs, .. },
                     ),
                 ..
             } => Some((worker.0, runs.iter().map(|run| run.offset).collect())),
@@ -187,8 +188,8 @@ impl Bench {
                 bench.worker_says(1, ToMaster::Stored { block: BlockId(block) });
             }
         }
-        let bases = bases.iter().map(|&(block, base)| (BlockId(block), base)).collect();
-        bench.supermaster_says(ToMaster::Bases { bases });
+        let offsets = bases.iter().map(|&(block, base)| (BlockId(block), base)).collect();
+        bench.supermaster_says(ToMaster::BlockOffsets { offsets });
         bench
     }
 }
@@ -196,9 +197,9 @@ impl Bench {
 fn layout() -> Vec<Extent> {
     let extent = |owner, length| Extent { owner, piece: 0, length };
     vec![
-        extent(Owner::Master, 10),
-        extent(Owner::Partition(PassId(0), PartitionId(0)), 20),
-        extent(Owner::Partition(PassId(0), PartitionId(1)), 300),
-        extent(Owner::Master, 5),
+        extent(PieceOwner::Master, 10),
+        extent(PieceOwner::Partition(PassId(0), PartitionId(0)), 20),
+        extent(PieceOwner::Partition(PassId(0), PartitionId(1)), 300),
+        extent(PieceOwner::Master, 5),
     ]
 }

@@ -1,7 +1,7 @@
 //! Tests of blocks that are searched in more than one pass.
 
 use super::*;
-use crate::work::Holder;
+use crate::work::PieceLocation;
 
 impl Bench {
     /// Returns the tasks that the last event assigned: worker, block, pass, partition, and the size
@@ -94,7 +94,7 @@ fn messages_of_an_earlier_pass_do_not_count_for_the_current_one() {
 
     bench.pass = PassId(1);
     bench.result(0, 0);
-    assert!(matches!(bench.started(), Some(MasterWork::Absorb { pass: PassId(1), .. })));
+    assert!(matches!(bench.started(), Some(MasterWork::MergeHits { pass: PassId(1), .. })));
     bench.done(MasterOutcome::Absorbed { cut: Some(bytes(5)) });
     let raised: Vec<_> = bench
         .actions
@@ -110,7 +110,10 @@ fn messages_of_an_earlier_pass_do_not_count_for_the_current_one() {
     assert_eq!(raised, [(1, 1)], "it waits for partition 1");
     bench.result(1, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
-    assert!(matches!(bench.started(), Some(MasterWork::Round { pass: PassId(1), round: 0, .. })));
+    assert!(matches!(
+        bench.started(),
+        Some(MasterWork::DecideNextStep { pass: PassId(1), round: 0, .. })
+    ));
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn rounds_of_a_new_pass_begin_at_zero_and_late_replies_end_none() {
     bench.reply(1, 0);
     assert!(matches!(
         bench.started(),
-        Some(MasterWork::Round { pass: PassId(1), round: 1, replies, .. }) if replies.len() == 1
+        Some(MasterWork::DecideNextStep { pass: PassId(1), round: 1, replies, .. }) if replies.len() == 1
     ));
 }
 
@@ -146,23 +149,24 @@ fn output_has_the_pieces_of_all_passes_from_their_answerers() {
     bench.result_of(1, 0, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
     let piece = |pass, length| {
-        let owner = Owner::Partition(PassId(pass), PartitionId(0));
+        let owner = PieceOwner::Partition(PassId(pass), PartitionId(0));
         Extent { owner, piece: 0, length }
     };
     bench.done(MasterOutcome::Layout(vec![piece(1, 10), piece(0, 20)]));
-    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 0)] });
+    bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 0)] });
     let holders: Vec<_> = bench
         .actions
         .iter()
         .filter_map(|action| match action {
-            Action::Send { message: Outgoing::Worker(_, ToWorker::Place { runs, .. }), .. } => {
-                Some(runs.iter().flat_map(|run| run.slices.iter().map(|slice| slice.holder)))
-            }
+            Action::Send {
+                message: Outgoing::Worker(_, ToWorker::WriteOutput { runs, .. }),
+                ..
+            } => Some(runs.iter().flat_map(|run| run.slices.iter().map(|slice| slice.location))),
             _ => None,
         })
         .flatten()
         .collect();
-    let made = |worker, pass| Holder::Worker(WorkerId(worker), PassId(pass), PartitionId(0));
+    let made = |worker, pass| PieceLocation::Worker(WorkerId(worker), PassId(pass), PartitionId(0));
     assert_eq!(holders, [made(0, 0), made(1, 1)]);
 }
 
@@ -170,12 +174,12 @@ fn output_has_the_pieces_of_all_passes_from_their_answerers() {
 fn a_block_begins_with_the_pass_after_those_that_were_kept() {
     let mut bench = Bench::new(config());
     let queries = Queries { payload: bytes(9), weight: Weight::default() };
-    bench.supermaster_says(ToMaster::Segment { blocks: vec![(BlockId(0), queries)] });
+    bench.supermaster_says(ToMaster::AssignBlocks { blocks: vec![(BlockId(0), queries)] });
     bench.done(MasterOutcome::Prepared { queries: bytes(20), pass: PassId(3) });
     assert_eq!(bench.assigned_in_passes(), [(0, 0, 3, 0, Some(20)), (1, 0, 3, 1, Some(20))]);
     bench.pass = PassId(3);
     bench.search_block(0);
-    let owner = Owner::Partition(PassId(2), PartitionId(0));
+    let owner = PieceOwner::Partition(PassId(2), PartitionId(0));
     bench.done(MasterOutcome::Layout(vec![Extent { owner, piece: 0, length: 9 }]));
     let sent = bench.sent_to_supermaster();
     assert!(sent[0].starts_with("Failed") && sent[0].contains("nobody searched"), "{sent:?}");

@@ -18,12 +18,12 @@ fn alignment_is_balanced_whoever_searched_most() {
     assert_eq!(bench.asked(&[(2, 9), (3, 9)]), [(1, vec![2, 3])]);
     bench.reply(1, 0);
     let piece = |partition| Extent {
-        owner: Owner::Partition(PassId(0), PartitionId(partition)),
+        owner: PieceOwner::Partition(PassId(0), PartitionId(partition)),
         piece: 0,
         length: 10 + u64::from(partition),
     };
     bench.done(MasterOutcome::Layout(vec![piece(0), piece(3)]));
-    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 7)] });
+    bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 7)] });
     assert_eq!(bench.placed_by(), [(1, vec![7])]);
 }
 
@@ -43,7 +43,7 @@ fn blocks_are_asked_for_and_searched_in_their_order() {
     assert_eq!(bench.assigned(), [(0, 0, 0, true), (1, 0, 1, true)]);
     bench.result(1, 0);
     assert_eq!(bench.assigned(), [(1, 1, 1, true)]);
-    assert_eq!(bench.sent_to_supermaster(), ["WantSegment"], "one task is left for two workers");
+    assert_eq!(bench.sent_to_supermaster(), ["RequestBlocks"], "one task is left for two workers");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn queries_are_prepared_once_and_before_they_are_searched() {
     let mut bench = Bench::new(config());
     let queries =
         |block| (BlockId(block), Queries { payload: bytes(9), weight: Weight::default() });
-    bench.supermaster_says(ToMaster::Segment { blocks: vec![queries(3), queries(5)] });
+    bench.supermaster_says(ToMaster::AssignBlocks { blocks: vec![queries(3), queries(5)] });
     assert!(matches!(
         &bench.actions[..],
         [Action::Run { work: MasterWork::Prepare { block: BlockId(3), .. }, .. }]
@@ -119,13 +119,13 @@ fn rounds_ask_the_workers_that_searched() {
     bench.done(MasterOutcome::Ask(vec![(PartitionId(1), bytes(2))]));
     assert!(matches!(
         &bench.actions[..],
-        [Action::Send { message: Outgoing::Worker(WorkerId(1), ToWorker::Ask { parts, .. }), .. }]
+        [Action::Send { message: Outgoing::Worker(WorkerId(1), ToWorker::AnswerRound { questions: parts, .. }), .. }]
             if parts.len() == 1
     ));
     bench.reply(1, 0);
     assert!(matches!(
         &bench.actions[..],
-        [Action::Run { work: MasterWork::Round { round: 1, replies, .. }, .. }] if replies.len() == 1
+        [Action::Run { work: MasterWork::DecideNextStep { round: 1, replies, .. }, .. }] if replies.len() == 1
     ));
 }
 
@@ -141,7 +141,7 @@ fn asking_for_an_unsearched_partition_ends_the_job() {
 
 #[test]
 fn queries_of_unfinished_blocks_are_bounded() {
-    let config = Config { window_queries: 3, look_ahead: 9.0, ..config() };
+    let config = Config { most_unfinished_queries: 3, look_ahead: 9.0, ..config() };
     let mut bench = Bench::new(config);
     bench.segment(&[(0, 1), (1, 1)]);
     assert!(bench.master.supply == BlockSupply::Asked, "there is room for a third query");
@@ -153,7 +153,8 @@ fn queries_of_unfinished_blocks_are_bounded() {
 
 #[test]
 fn blocks_that_are_being_stored_or_written_count() {
-    let config = Config { window: 1, look_ahead: 9.0, checkpoint: true, ..config() };
+    let config =
+        Config { most_unfinished_blocks: 1, look_ahead: 9.0, checkpoint: true, ..config() };
     let mut bench = Bench::new(config);
     bench.segment(&[(0, 1)]);
     bench.finish_block(0, layout());
@@ -165,7 +166,7 @@ fn blocks_that_are_being_stored_or_written_count() {
     );
     bench.segment(&[(1, 1)]);
     bench.finish_block(1, layout());
-    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 7)] });
+    bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 7)] });
     bench.worker_says(1, ToMaster::Stored { block: BlockId(1) });
     assert!(bench.master.supply == BlockSupply::Open, "block 0 is being written");
     bench.worker_says(1, ToMaster::Written { block: BlockId(0) });

@@ -11,7 +11,7 @@ fn merged_output_is_written_by_the_worker_with_most_of_it() {
         bench.sent_to_supermaster(),
         ["Finished { block: BlockId(0), size: 335, held: 1135 }"]
     );
-    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 1000)] });
     assert_eq!(bench.placed_by(), [(1, vec![1000])]);
     bench.worker_says(1, ToMaster::Written { block: BlockId(0) });
     assert_eq!(bench.sent_to_supermaster(), ["Placed { block: BlockId(0) }"]);
@@ -22,7 +22,7 @@ fn individual_output_is_written_by_each_at_its_offsets() {
     let mut bench = Bench::new(Config { strategy: Strategy::Individual, ..config() });
     bench.segment(&[(0, 1)]);
     bench.finish_block(0, layout());
-    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 1000)] });
     assert_eq!(bench.placed_by(), [(0, vec![1010]), (1, vec![1000, 1030])]);
     bench.worker_says(0, ToMaster::Written { block: BlockId(0) });
     assert!(bench.sent_to_supermaster().is_empty());
@@ -47,7 +47,7 @@ fn workers_without_bytes_take_part_in_collective_writes() {
     let mut bench = Bench::new(Config { strategy: Strategy::Collective, ..config() });
     bench.segment(&[(0, 1)]);
     bench.finish_block(0, layout()[2..3].to_vec());
-    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 1000)] });
     assert_eq!(bench.together(), [(0, vec![]), (1, vec![1000])]);
 }
 
@@ -76,7 +76,7 @@ fn stored_records_are_not_written_again() {
         bench.sent_to_supermaster(),
         ["Finished { block: BlockId(0), size: 335, held: 535 }"]
     );
-    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 1000)] });
     assert_eq!(bench.sent_to_supermaster(), ["Placed { block: BlockId(0) }"]);
     // A block that an earlier run stored is not written either.
     bench.supermaster_says(ToMaster::Restore { block: BlockId(1), base: 1335, size: 20 });

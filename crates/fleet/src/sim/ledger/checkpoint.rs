@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::{BlockId, PassId};
-use crate::work::Run;
+use crate::work::OutputRun;
 
 use super::intervals::Intervals;
 
@@ -52,7 +52,7 @@ impl Checkpoint {
 
     /// Stores bytes of a block whose output has `size` bytes. Returns false if some bytes are
     /// stored already, or if the size differs from the size stated earlier.
-    pub fn store(&mut self, block: BlockId, runs: &[Run], size: u64) -> bool {
+    pub fn store(&mut self, block: BlockId, runs: &[OutputRun], size: u64) -> bool {
         let stored = self.stored.entry(block).or_insert((Intervals::default(), size));
         stored.1 == size && runs.iter().all(|run| stored.0.add(run.offset, run.length()))
     }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::config::{Config, Strategy};
 use crate::ids::{Address, BlockId, Time, WorkerId};
 use crate::payload::Payload;
-use crate::work::{Extent, Holder, Owner, Run, Slice, Window};
+use crate::work::{Extent, OutputRun, PieceLocation, PieceOwner, Slice, Window};
 
 use super::workload::Workload;
 
@@ -19,7 +19,7 @@ use self::intervals::Intervals;
 pub use self::passes::{Passes, Task};
 
 /// Offset and length of each piece in its block's output.
-type Places = BTreeMap<(Owner, u32), (u64, u64)>;
+type Places = BTreeMap<(PieceOwner, u32), (u64, u64)>;
 
 /// The record of a simulated run, and the violations found in it.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Ledger {
     /// Writer of each grain, by the grain's number; `None` stands for the supermaster.
     grains: HashMap<u64, Option<WorkerId>>,
     /// For each block, the time when it and all blocks before it were written.
-    pub reached: Vec<Time>,
+    pub written_at: Vec<Time>,
     /// The simulated checkpoint.
     pub checkpoint: Checkpoint,
     /// Whether the checkpoint is the final output, so that no file is written.
@@ -72,7 +72,7 @@ impl Ledger {
             grain: config.exclusive_grain().filter(|&grain| grain >= 1024),
             // The supermaster writes the bytes before the first block.
             grains: HashMap::from([(0, None)]),
-            reached: Vec::new(),
+            written_at: Vec::new(),
             checkpoint,
             stays: config.strategy == Strategy::Records,
             held: vec![0; workers],
@@ -85,8 +85,8 @@ impl Ledger {
     /// now.
     pub fn note_written_blocks(&mut self, now: Time) {
         let reach = self.written.end_of_span(self.bases[0]);
-        while self.bases.get(self.reached.len() + 1).is_some_and(|&end| end <= reach) {
-            self.reached.push(now.max(self.reached.last().copied().unwrap_or_default()));
+        while self.bases.get(self.written_at.len() + 1).is_some_and(|&end| end <= reach) {
+            self.written_at.push(now.max(self.written_at.last().copied().unwrap_or_default()));
         }
     }
 
@@ -103,20 +103,20 @@ impl Ledger {
     }
 
     fn place(&mut self, block: BlockId, slice: &Slice, writer: WorkerId) -> Option<u64> {
-        let owner = match slice.holder {
-            Holder::Record => {
+        let owner = match slice.location {
+            PieceLocation::Checkpoint => {
                 let stored = self.checkpoint.has_bytes(block, slice.start, slice.length);
                 return stored.then_some(slice.start);
             }
-            Holder::Master => Owner::Master,
-            Holder::Worker(worker, pass, partition) => {
+            PieceLocation::Master => PieceOwner::Master,
+            PieceLocation::Worker(worker, pass, partition) => {
                 let answerer = self.passes.answerer((block, pass, partition));
                 self.check(answerer == Some(worker), || {
                     format!(
                         "worker {writer} takes worker {worker} for that with the pieces of block {block}, pass {pass} × partition {partition}"
                     )
                 });
-                Owner::Partition(pass, partition)
+                PieceOwner::Partition(pass, partition)
             }
         };
         let (workload, first) = (&self.workload, self.passes.first_pass(block));
@@ -137,7 +137,7 @@ impl Ledger {
     fn check_runs(
         &mut self,
         writer: WorkerId,
-        runs: &[Run],
+        runs: &[OutputRun],
         base: impl Fn(&Ledger, BlockId) -> u64,
     ) -> BTreeMap<Option<WorkerId>, u64> {
         let mut others = BTreeMap::new();
@@ -153,12 +153,12 @@ impl Ledger {
                     )
                 });
                 offset += slice.length;
-                match slice.holder {
-                    Holder::Master => *others.entry(None).or_default() += slice.length,
-                    Holder::Worker(worker, ..) if worker != writer => {
+                match slice.location {
+                    PieceLocation::Master => *others.entry(None).or_default() += slice.length,
+                    PieceLocation::Worker(worker, ..) if worker != writer => {
                         *others.entry(Some(worker)).or_default() += slice.length;
                     }
-                    Holder::Worker(..) | Holder::Record => {}
+                    PieceLocation::Worker(..) | PieceLocation::Checkpoint => {}
                 }
             }
         }
@@ -204,7 +204,7 @@ impl Ledger {
     }
 
     /// Notes that a worker wrote runs in a collective write, with `master` bytes of the master.
-    pub fn write_together(&mut self, writer: WorkerId, runs: &[Run], master: u64) {
+    pub fn write_together(&mut self, writer: WorkerId, runs: &[OutputRun], master: u64) {
         let others = self.check_runs(writer, runs, |ledger, block| ledger.bases[block.index()]);
         let only_master = others.keys().all(Option::is_none);
         let fine = only_master && others.get(&None).copied().unwrap_or(0) == master;
@@ -214,7 +214,7 @@ impl Ledger {
         self.cover(writer, runs);
     }
 
-    fn cover(&mut self, writer: WorkerId, runs: &[Run]) {
+    fn cover(&mut self, writer: WorkerId, runs: &[OutputRun]) {
         for run in runs {
             self.cover_stretch(Some(writer), run.offset, run.length());
         }
@@ -232,7 +232,7 @@ impl Ledger {
         }
     }
 
-    fn store(&mut self, block: BlockId, runs: &[Run], size: u64) {
+    fn store(&mut self, block: BlockId, runs: &[OutputRun], size: u64) {
         let new = self.checkpoint.store(block, runs, size);
         self.check(new, || format!("block {block}: stored twice, or its size changed"));
         let right = self.bases[block.index() + 1] - self.bases[block.index()];

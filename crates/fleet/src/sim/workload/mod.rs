@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::ids::{BlockId, PartitionId, PassId};
 use crate::payload::Weight;
 use crate::plan::BlockLimits;
-use crate::work::{Extent, Owner};
+use crate::work::{Extent, PieceOwner};
 
 pub use self::source::{Distribution, Source, Trace, TraceBlock};
 
@@ -342,9 +342,9 @@ impl Workload {
         for pass in (0..self.passes(block)).map(PassId) {
             for partition in (0..self.partitions).map(PartitionId) {
                 for (piece, length) in (0..).zip(self.pieces(block, pass, partition)) {
-                    let owner = Owner::Partition(pass, partition);
+                    let owner = PieceOwner::Partition(pass, partition);
                     extents.push(match kept.next().filter(|_| pass < first) {
-                        Some(piece) => Extent { owner: Owner::Master, piece, length },
+                        Some(piece) => Extent { owner: PieceOwner::Master, piece, length },
                         None => Extent { owner, piece, length },
                     });
                 }
@@ -357,7 +357,7 @@ impl Workload {
             Source::Drawn(of) => of.master_bytes * self.weight(block).sequences / 2,
             Source::Recorded(trace, _) => Self::recorded(trace, block).master_bytes / 2,
         };
-        let own = |piece| Extent { owner: Owner::Master, piece, length: master };
+        let own = |piece| Extent { owner: PieceOwner::Master, piece, length: master };
         if master > 0 {
             extents.insert(0, own(0));
             extents.push(own(1));

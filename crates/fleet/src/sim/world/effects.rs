@@ -2,7 +2,7 @@
 
 use crate::ids::{Ticket, Time, WorkerId};
 use crate::role::Event;
-use crate::work::{Run, WorkerOutcome};
+use crate::work::{OutputRun, WorkerOutcome};
 
 use super::{Effect, Parcel, SimEvent, World};
 
@@ -33,7 +33,7 @@ impl World<'_> {
     }
 
     fn take_effect(&mut self, worker: u32, outcome: &WorkerOutcome<Parcel>, effect: Effect) {
-        let slices = |runs: &[Run]| {
+        let slices = |runs: &[OutputRun]| {
             let slices =
                 runs.iter().flat_map(|run| run.slices.iter().map(|slice| (run.block, *slice)));
             slices.collect::<Vec<_>>()
@@ -57,7 +57,7 @@ impl World<'_> {
                 ledger.note(fine);
             }
             Effect::Answer(answered, kept) => {
-                let held = self.job.topology.held(worker);
+                let held = self.job.topology.partitions_of(worker);
                 for (task, round) in answered {
                     ledger.check(held.contains(&task.2), || {
                         format!("worker {worker} is asked for partition {}", task.2)

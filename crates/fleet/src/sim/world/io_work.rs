@@ -2,7 +2,7 @@
 
 use crate::config::Strategy;
 use crate::ids::{BlockId, Ticket, Time, WorkerId};
-use crate::work::{Holder, Run, Slice, Window, WorkerOutcome};
+use crate::work::{OutputRun, PieceLocation, Slice, Window, WorkerOutcome};
 
 use super::works::COPY_RATE;
 use super::{CollectiveMember, Effect, Parcel, SimEvent, World};
@@ -17,9 +17,9 @@ impl World<'_> {
     ) -> (u64, u64) {
         let (mut memory, mut elsewhere) = (0, 0);
         for (block, slice) in slices {
-            match slice.holder {
-                Holder::Record => elsewhere += slice.length,
-                Holder::Worker(holder, pass, partition) if holder.0 == worker => {
+            match slice.location {
+                PieceLocation::Checkpoint => elsewhere += slice.length,
+                PieceLocation::Worker(holder, pass, partition) if holder.0 == worker => {
                     if self.spilled.contains(&(block, pass, partition, slice.piece)) {
                         elsewhere += slice.length;
                     } else {
@@ -36,13 +36,13 @@ impl World<'_> {
         &mut self,
         worker: u32,
         ticket: Ticket,
-        runs: Vec<Run>,
+        runs: Vec<OutputRun>,
         master: Option<Parcel>,
     ) {
         let group = self.job.topology.workers[worker as usize].group;
         let slices = runs.iter().flat_map(|run| run.slices.iter().map(|slice| (run.block, slice)));
         let (freed, _) = self.own_bytes(worker, slices);
-        let bytes: u64 = runs.iter().map(Run::length).sum();
+        let bytes: u64 = runs.iter().map(OutputRun::length).sum();
         let effect = Effect::Together(runs, master.map_or(0, |bytes| bytes.bytes));
         let effect = Some(Box::new(effect)).filter(|_| self.ledger.is_some());
         if let (Some(ledger), Some(master)) = (&mut self.ledger, master) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::end::{Exit, Failure};
+use crate::end::{Failure, JobEnd};
 use crate::ids::{PassId, Rank, Time};
 use crate::payload::Payload;
 use crate::sim::ledger::Checkpoint;
@@ -106,7 +106,7 @@ impl Job {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunEnd {
     /// All roles exited, with this result.
-    Exited(Exit),
+    Exited(JobEnd),
     /// [`Faults::kill`] ended the run.
     Killed,
     /// A role ended the job with this error.
@@ -127,5 +127,5 @@ pub struct Outcome {
     /// Descriptions of violations; empty unless the job is audited.
     pub violations: Vec<String>,
     /// For each block, the time when it and all earlier blocks were written; empty unless audited.
-    pub reached: Vec<Time>,
+    pub written_at: Vec<Time>,
 }

@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::end::Exit;
+use crate::end::JobEnd;
 use crate::ids::{Address, BlockId, GroupId, PartitionId, PassId, Rank, Ticket, Time, WorkerId};
 use crate::master::Master;
 use crate::message::{ToMaster, ToSupermaster, ToWorker};
 use crate::role::Event;
 use crate::supermaster::Supermaster;
-use crate::work::{MasterOutcome, Run, SupermasterOutcome, Window, WorkerOutcome};
+use crate::work::{MasterOutcome, OutputRun, SupermasterOutcome, Window, WorkerOutcome};
 use crate::worker::Worker;
 
 use crate::sim::ledger::{Ledger, Task};
@@ -56,7 +56,7 @@ enum Effect {
     Gather(u64),
     Write(Window<Parcel>, Option<u64>),
     HandOver(Window<Parcel>),
-    Together(Vec<Run>, u64),
+    Together(Vec<OutputRun>, u64),
 }
 
 /// State of a rank.
@@ -129,7 +129,7 @@ struct World<'a> {
     report: Report,
     exited: HashSet<Address>,
     /// Result with which a role exited first.
-    exit: Option<Exit>,
+    exit: Option<JobEnd>,
     end: Option<RunEnd>,
     now: Time,
 }
@@ -279,7 +279,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn exit(&mut self, role: Address, exit: Exit) {
+    fn exit(&mut self, role: Address, exit: JobEnd) {
         if role == Address::Supermaster {
             self.report.makespan = self.now.seconds();
         }

@@ -81,7 +81,7 @@ impl World<'_> {
         let Some(now) = self.start_handling(address, self.job.machine.message_cost) else {
             return;
         };
-        if let (Some(ledger), Event::Message { message: ToWorker::Part { bytes, .. }, .. }) =
+        if let (Some(ledger), Event::Message { message: ToWorker::OutputBytes { bytes, .. }, .. }) =
             (&mut self.ledger, &event)
         {
             ledger.change_held(WorkerId(worker), bytes.bytes, 0);
@@ -162,7 +162,7 @@ impl World<'_> {
         if let (Some(ticket), Address::Worker(worker)) = (receipt, from) {
             self.add(passage.sent, SimEvent::Worker(worker.0, Event::Sent { ticket }));
             if let Some(ledger) = &mut self.ledger
-                && let Outgoing::Worker(_, ToWorker::Part { bytes, .. })
+                && let Outgoing::Worker(_, ToWorker::OutputBytes { bytes, .. })
                 | Outgoing::Supermaster(ToSupermaster::PartialGrain { bytes, .. }) = &message
             {
                 // The memory counts as free now. The sender learns this a little later, when the

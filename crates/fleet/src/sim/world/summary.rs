@@ -43,10 +43,10 @@ impl World<'_> {
         report.written = self.files.bytes;
         report.file_load = report.written as f64 / self.job.machine.file_rate / makespan;
         report.events = self.queue.added();
-        let (checkpoint, violations, reached) = match self.ledger {
-            Some(ledger) => (ledger.checkpoint, ledger.violations, ledger.reached),
+        let (checkpoint, violations, written_at) = match self.ledger {
+            Some(ledger) => (ledger.checkpoint, ledger.violations, ledger.written_at),
             None => (Checkpoint::default(), Vec::new(), Vec::new()),
         };
-        Outcome { end, report, checkpoint, violations, reached }
+        Outcome { end, report, checkpoint, violations, written_at }
     }
 }

@@ -4,7 +4,7 @@ use crate::ids::{Address, BlockId, GroupId, PartitionId, PassId, Rank, Ticket, T
 use crate::payload::Queries;
 use crate::role::Event;
 use crate::work::{
-    Holder, MasterOutcome, MasterWork, SupermasterOutcome, SupermasterWork, WorkerWork,
+    MasterOutcome, MasterWork, PieceLocation, SupermasterOutcome, SupermasterWork, WorkerWork,
 };
 
 use super::{HEAD, Parcel, SimEvent, World};
@@ -30,10 +30,10 @@ impl World<'_> {
                 (workload.read_seconds(block), SupermasterOutcome::Read(Some(queries)))
             }
             SupermasterWork::Read { .. } => (1e-6, SupermasterOutcome::Read(None)),
-            SupermasterWork::Verify { block, pass, found } => {
+            SupermasterWork::Verify { block, pass, results } => {
                 let right = workload.is_last(block, pass);
                 if let Some(ledger) = &mut self.ledger {
-                    let fine = ledger.passes.verify((block, pass), found.pass, right);
+                    let fine = ledger.passes.verify((block, pass), results.pass, right);
                     ledger.note(fine);
                 }
                 let verdict = Parcel::with_pass(64, pass);
@@ -73,12 +73,12 @@ impl World<'_> {
                 let seconds = workload.prepare_seconds(*block);
                 (seconds, MasterOutcome::Prepared { queries, pass })
             }
-            MasterWork::Absorb { block, pass, partition, .. } => {
+            MasterWork::MergeHits { block, pass, partition, .. } => {
                 let rises = workload.raises_cut(*block, *pass, *partition);
                 let cut = rises.then_some(Parcel::with_pass(16, *pass));
                 (workload.master_seconds(*block), MasterOutcome::Absorbed { cut })
             }
-            MasterWork::Round { block, pass, round, .. } => {
+            MasterWork::DecideNextStep { block, pass, round, .. } => {
                 let outcome = match workload.is_predicted() && *round == 0 {
                     true => MasterOutcome::Verify { found: Parcel::with_pass(64, *pass) },
                     false => self.round(*block, *pass, *round),
@@ -94,7 +94,7 @@ impl World<'_> {
             }
             MasterWork::Gather { runs } => {
                 let slices = runs.iter().flat_map(|run| &run.slices);
-                let own = slices.filter(|slice| slice.holder == Holder::Master);
+                let own = slices.filter(|slice| slice.location == PieceLocation::Master);
                 let bytes: u64 = own.map(|slice| slice.length).sum();
                 (bytes as f64 / COPY_RATE, MasterOutcome::Gathered(Parcel::without_pass(bytes)))
             }
@@ -114,10 +114,10 @@ impl World<'_> {
             (MasterWork::Prepare { block, .. }, MasterOutcome::Prepared { pass, .. }) => {
                 passes.prepare(*block, *pass)
             }
-            (MasterWork::Absorb { block, pass, partition, hits }, _) => {
+            (MasterWork::MergeHits { block, pass, partition, hits }, _) => {
                 passes.absorb((*block, *pass, *partition), hits.pass)
             }
-            (MasterWork::Round { block, pass, round, replies }, outcome) => {
+            (MasterWork::DecideNextStep { block, pass, round, replies }, outcome) => {
                 let replies = replies.iter().map(|reply| (reply.pass, reply.round));
                 let whole = passes.round((*block, *pass), *round, replies);
                 whole.and_then(|()| passes.decide((*block, *pass), outcome))
@@ -129,7 +129,7 @@ impl World<'_> {
             _ => Ok(()),
         };
         ledger.note(fine);
-        if let (MasterWork::Round { block, pass, .. }, MasterOutcome::NextPass { .. }) =
+        if let (MasterWork::DecideNextStep { block, pass, .. }, MasterOutcome::NextPass { .. }) =
             (work, outcome)
             && self.job.config.checkpoint
         {

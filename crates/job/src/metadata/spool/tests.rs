@@ -56,7 +56,7 @@ fn the_next_run_holds_the_metadata_and_resumes_them_from_either_offset() {
             assert_eq!(message, None);
             let held = spool.held().unwrap();
             assert_eq!(held.bytes, cut as u64);
-            let from = if whole { held.whole } else { held.bytes };
+            let from = if whole { held.whole_bytes } else { held.bytes };
             spool.start(from).unwrap();
             spool.append(&bytes[from as usize..]).unwrap();
             assert_eq!(spool.sync().unwrap(), bytes.len() as u64);
@@ -78,10 +78,10 @@ fn damage_since_then_is_asked_for_again() {
         let (mut spool, message) = open(&path);
         assert!(message.unwrap().contains("is damaged at offset"));
         let held = spool.held().unwrap();
-        assert!(held.bytes == held.whole && held.whole <= at as u64);
-        assert!(spool.finish(held.whole).is_err());
-        spool.start(held.whole).unwrap();
-        spool.append(&bytes[held.whole as usize..]).unwrap();
+        assert!(held.bytes == held.whole_bytes && held.whole_bytes <= at as u64);
+        assert!(spool.finish(held.whole_bytes).is_err());
+        spool.start(held.whole_bytes).unwrap();
+        spool.append(&bytes[held.whole_bytes as usize..]).unwrap();
         assert!(fs::read(&path).unwrap() == bytes);
     }
 }

@@ -1,6 +1,6 @@
 //! Passes events to the roles of a rank, and carries out the actions that the roles return.
 
-use fleetblast_fleet::end::Exit;
+use fleetblast_fleet::end::JobEnd;
 use fleetblast_fleet::ids::{Address, Rank};
 use fleetblast_fleet::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
 use fleetblast_fleet::role::{Action, Event, Role};
@@ -126,8 +126,10 @@ impl<T: Transport> Driver<'_, T> {
     ) -> Result<Option<Action<Bytes, W>>, Error> {
         match action {
             Action::Send { message, receipt } => {
-                if let (Outgoing::Master(group, ToMaster::Segment { blocks }), Some(progress)) =
-                    (&message, &mut self.progress)
+                if let (
+                    Outgoing::Master(group, ToMaster::AssignBlocks { blocks }),
+                    Some(progress),
+                ) = (&message, &mut self.progress)
                 {
                     progress.add_blocks(*group, blocks);
                 }
@@ -161,7 +163,7 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    fn exit_role(&mut self, role: Address, exit: Exit) {
+    fn exit_role(&mut self, role: Address, exit: JobEnd) {
         match role {
             Address::Supermaster => self.supermaster.iter_mut().for_each(|slot| slot.exited = true),
             Address::Master(_) => self.master.iter_mut().for_each(|(_, slot)| slot.exited = true),

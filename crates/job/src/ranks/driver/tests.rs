@@ -6,8 +6,8 @@ use std::time::Duration;
 use fleetblast_fleet::config::Heartbeat;
 use fleetblast_fleet::ids::{PartitionId, PassId};
 use fleetblast_fleet::message::{OutputRequest, ToMaster, ToWorker};
-use fleetblast_fleet::topology::Shape;
-use fleetblast_fleet::work::{Holder, Slice, WorkerOutcome};
+use fleetblast_fleet::topology::TopologyShape;
+use fleetblast_fleet::work::{PieceLocation, Slice, WorkerOutcome};
 
 use super::*;
 
@@ -61,7 +61,13 @@ fn driver<'a, T>(rank: u32, topology: &'a Topology, transport: &'a mut T) -> Dri
 }
 
 fn topology(ranks: u32, groups: u32) -> Arc<Topology> {
-    Arc::new(Topology::new(Shape { ranks, groups, replicas: 1, partitions: 2, dedicated: false }))
+    Arc::new(Topology::new(TopologyShape {
+        ranks,
+        groups,
+        replicas: 1,
+        partitions: 2,
+        dedicated: false,
+    }))
 }
 
 /// Messages arrive without a pause, from all masters but the last.
@@ -102,8 +108,8 @@ fn a_busy_supermaster_sends_heartbeats_and_notices_a_silent_master() {
 
 /// Creates a request for `length` bytes of the worker's piece.
 fn fetch(window: u64, length: u64) -> Envelope {
-    let holder = Holder::Worker(WorkerId(0), PassId(0), PartitionId(0));
-    let slices = vec![Slice { holder, piece: 0, start: 0, length }];
+    let holder = PieceLocation::Worker(WorkerId(0), PassId(0), PartitionId(0));
+    let slices = vec![Slice { location: holder, piece: 0, start: 0, length }];
     let fetch = OutputRequest { window, block: BlockId(0), slices };
     let message = Outgoing::Worker(WorkerId(0), ToWorker::OutputRequest(fetch));
     Envelope { from: Address::Worker(WorkerId(1)), message }

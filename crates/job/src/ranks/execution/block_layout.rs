@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::{BlockId, PassId};
-use fleetblast_fleet::work::{Extent, Owner};
+use fleetblast_fleet::work::{Extent, PieceOwner};
 use fleetblast_report::model::{Format, Sam};
 use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, SamHeader};
@@ -101,7 +101,7 @@ impl BlockLayout {
         let lines: Vec<_> = lines.flatten().collect();
         layout.piece = header.reference_lines().to_vec();
         for (_, FormattedPiece { partition, number, length }) in lines {
-            layout.append_piece(Owner::Partition(pass, partition), number, length);
+            layout.append_piece(PieceOwner::Partition(pass, partition), number, length);
         }
         layout.end_piece();
         Ok(layout)
@@ -139,7 +139,7 @@ impl BlockLayout {
                 .map_err(|error| report_failure(&error))?;
             for &place in &orders[query] {
                 let FormattedPiece { partition, number, length } = pieces[query][place];
-                layout.append_piece(Owner::Partition(pass, partition), number, length);
+                layout.append_piece(PieceOwner::Partition(pass, partition), number, length);
             }
             pieces::query_footer(&job.report, &result, &mut layout.piece)
                 .map_err(|error| report_failure(&error))?;
@@ -155,7 +155,7 @@ impl BlockLayout {
     }
 
     /// Appends a piece that another role has formatted. Ignores an empty piece.
-    pub fn append_piece(&mut self, owner: Owner, piece: u32, length: u64) {
+    pub fn append_piece(&mut self, owner: PieceOwner, piece: u32, length: u64) {
         if length > 0 {
             self.end_piece();
             self.length += length;
@@ -173,7 +173,7 @@ impl BlockLayout {
         if !self.piece.is_empty() {
             let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);
             self.length += length;
-            self.extents.push(Extent { owner: Owner::Master, piece, length });
+            self.extents.push(Extent { owner: PieceOwner::Master, piece, length });
             self.pieces.push(take(&mut self.piece));
         }
     }

@@ -211,21 +211,21 @@ fn master_span(recorder: &Recorder, work: &MasterWork<Bytes>) -> Span {
     let kind = match work {
         MasterWork::Prepare { .. } => Kind::Prepare,
         MasterWork::Gather { .. } => Kind::Send,
-        MasterWork::Absorb { .. } | MasterWork::Round { .. } | MasterWork::Verified { .. } => {
-            Kind::Merge
-        }
+        MasterWork::MergeHits { .. }
+        | MasterWork::DecideNextStep { .. }
+        | MasterWork::Verified { .. } => Kind::Merge,
     };
     let mut span = recorder.begin(Lane::Master, kind);
     match work {
         MasterWork::Prepare { block, .. } | MasterWork::Verified { block, .. } => {
             span.arg("block", block.0.into());
         }
-        MasterWork::Absorb { block, partition, hits, .. } => {
+        MasterWork::MergeHits { block, partition, hits, .. } => {
             span.arg("block", block.0.into());
             span.arg("partition", partition.0.into());
             span.arg("bytes", hits.bytes());
         }
-        MasterWork::Round { block, round, .. } => {
+        MasterWork::DecideNextStep { block, round, .. } => {
             span.arg("block", block.0.into());
             span.arg("round", (*round).into());
         }
@@ -263,7 +263,7 @@ fn worker_span(recorder: &Recorder, lane: Lane, work: &WorkerWork<Bytes>) -> Spa
             span.arg("stretches", window.runs.len() as u64);
         }
         WorkerWork::Collective { runs, .. } => {
-            span.arg("bytes", runs.iter().map(fleetblast_fleet::work::Run::length).sum());
+            span.arg("bytes", runs.iter().map(fleetblast_fleet::work::OutputRun::length).sum());
             span.arg("stretches", runs.len() as u64);
         }
     }
@@ -286,7 +286,7 @@ mod tests {
     use std::thread;
 
     use fleetblast_fleet::ids::{PartitionId, WorkerId};
-    use fleetblast_fleet::work::{Holder, Run, Slice, Window};
+    use fleetblast_fleet::work::{OutputRun, PieceLocation, Slice, Window};
 
     use super::*;
     use crate::ranks::execution::piece_store::PieceStore;
@@ -298,9 +298,9 @@ mod tests {
         let (block, pass, partition) = (BlockId(0), PassId(0), PartitionId(0));
         let mut store = PieceStore::new(path.parent().unwrap_or(path));
         store.insert((block, pass, partition, 0), b"<bytes>".to_vec(), 100).unwrap();
-        let holder = Holder::Worker(WorkerId(0), pass, partition);
-        let slices = vec![Slice { holder, piece: 0, start: 1, length: 5 }];
-        let runs = vec![Run { block, offset: 3, slices }];
+        let holder = PieceLocation::Worker(WorkerId(0), pass, partition);
+        let slices = vec![Slice { location: holder, piece: 0, start: 1, length: 5 }];
+        let runs = vec![OutputRun { block, offset: 3, slices }];
         let work = WorkerWork::Write(Window { block, runs, parts: Vec::new() });
         (Arc::new(WorkerShared::new(store, None, SharedOutput::new(path))), work)
     }

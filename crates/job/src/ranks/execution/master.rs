@@ -272,11 +272,11 @@ impl MasterExecutor for SearchMaster<'_> {
     fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
         match work {
             MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
-            MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
-            MasterWork::Round { block, round: 0, .. } if self.job.verifies_blocks() => {
+            MasterWork::MergeHits { block, hits, .. } => self.absorb(block, &hits),
+            MasterWork::DecideNextStep { block, round: 0, .. } if self.job.verifies_blocks() => {
                 self.send_statistics(block)
             }
-            MasterWork::Round { block, pass, replies, .. } => {
+            MasterWork::DecideNextStep { block, pass, replies, .. } => {
                 self.next_stage((block, pass), &replies)
             }
             MasterWork::Verified { block, pass, verdict } => {

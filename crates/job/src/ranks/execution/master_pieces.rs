@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use fleetblast_fleet::ids::BlockId;
-use fleetblast_fleet::work::{Holder, Run};
+use fleetblast_fleet::work::{OutputRun, PieceLocation};
 
 use super::piece_store::missing_part;
 use crate::error::Error;
@@ -23,10 +23,10 @@ impl MasterPieces {
     ///
     /// # Errors
     /// A slice is missing: a fault of the program.
-    pub fn gather(&self, runs: &[Run]) -> Result<Bytes, Error> {
+    pub fn gather(&self, runs: &[OutputRun]) -> Result<Bytes, Error> {
         let mut bytes = Vec::new();
         for run in runs {
-            for slice in run.slices.iter().filter(|slice| slice.holder == Holder::Master) {
+            for slice in run.slices.iter().filter(|slice| slice.location == PieceLocation::Master) {
                 let range = slice.start as usize..(slice.start + slice.length) as usize;
                 let pieces = self.0.get(&run.block);
                 let piece = pieces.and_then(|pieces| pieces.get(slice.piece as usize)?.get(range));
@@ -53,16 +53,21 @@ mod tests {
     fn a_missing_piece_is_an_error() {
         let mut pieces = MasterPieces::default();
         pieces.keep(BlockId(4), vec![b"first".to_vec(), b"second".to_vec()]);
-        let slice = |holder, piece, start, length| Slice { holder, piece, start, length };
-        let run = |block, slices| Run { block: BlockId(block), offset: 0, slices };
-        let of_worker = slice(Holder::Worker(WorkerId(0), PassId(0), PartitionId(0)), 0, 0, 9);
+        let slice = |location, piece, start, length| Slice { location, piece, start, length };
+        let run = |block, slices| OutputRun { block: BlockId(block), offset: 0, slices };
+        let of_worker =
+            slice(PieceLocation::Worker(WorkerId(0), PassId(0), PartitionId(0)), 0, 0, 9);
         let sound = [run(
             4,
-            vec![slice(Holder::Master, 1, 2, 4), of_worker, slice(Holder::Master, 0, 0, 3)],
+            vec![
+                slice(PieceLocation::Master, 1, 2, 4),
+                of_worker,
+                slice(PieceLocation::Master, 0, 0, 3),
+            ],
         )];
         assert_eq!(pieces.gather(&sound).unwrap().get(), b"condfir");
         for (block, piece, length) in [(4, 0, 6), (4, 2, 1), (5, 0, 1)] {
-            let runs = [run(block, vec![slice(Holder::Master, piece, 0, length)])];
+            let runs = [run(block, vec![slice(PieceLocation::Master, piece, 0, length)])];
             let error = pieces.gather(&runs).unwrap_err();
             assert!(error.message.contains(&format!("block {block} is missing")), "{error:?}");
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use fleetblast_fleet::ids::{Address, BlockId, GroupId, PartitionId, PassId};
-use fleetblast_fleet::work::{Holder, Run, Slice, Window};
+use fleetblast_fleet::work::{OutputRun, PieceLocation, Slice, Window};
 use fleetblast_spool::{Place, Scratch};
 
 use crate::error::Error;
@@ -85,7 +85,7 @@ impl PieceStore {
     /// The spool cannot be read.
     pub fn assemble_share(
         &mut self,
-        runs: &[Run],
+        runs: &[OutputRun],
         master: Option<Bytes>,
     ) -> Result<(Vec<OutputSlice>, u64), Error> {
         let from = Address::Master(GroupId(0));
@@ -95,20 +95,20 @@ impl PieceStore {
 
     fn assemble_runs(
         &mut self,
-        runs: &[Run],
+        runs: &[OutputRun],
         parts: &mut HashMap<Address, (Bytes, usize)>,
     ) -> Result<(Vec<OutputSlice>, u64), Error> {
         let (mut output_slices, mut freed) = (Vec::with_capacity(runs.len()), 0);
         for run in runs {
             let mut bytes = Vec::with_capacity(run.length() as usize);
             for slice in &run.slices {
-                let from = match slice.holder {
-                    Holder::Master => parts.iter_mut().find(|(from, _)| is_master(from)),
-                    Holder::Worker(worker, ..) => {
+                let from = match slice.location {
+                    PieceLocation::Master => parts.iter_mut().find(|(from, _)| is_master(from)),
+                    PieceLocation::Worker(worker, ..) => {
                         parts.iter_mut().find(|(from, _)| **from == Address::Worker(worker))
                     }
                     // Records are only requested with a checkpoint, and read from there.
-                    Holder::Record => None,
+                    PieceLocation::Checkpoint => None,
                 };
                 let Some((_, (part, at))) = from else {
                     freed += self.take_slice(run.block, slice, &mut bytes)?;
@@ -136,7 +136,7 @@ impl PieceStore {
         slice: &Slice,
         bytes: &mut Vec<u8>,
     ) -> Result<u64, Error> {
-        let Holder::Worker(_, pass, partition) = slice.holder else {
+        let PieceLocation::Worker(_, pass, partition) = slice.location else {
             return Err(missing_part(block));
         };
         let key = (block, pass, partition, slice.piece);
@@ -212,10 +212,10 @@ mod tests {
         let mut store = PieceStore::new(Path::new("."));
         store.insert((block, pass, partition, 0), b"own".to_vec(), 10)?;
         let slice = |worker, length| {
-            let holder = Holder::Worker(WorkerId(worker), pass, partition);
-            Slice { holder, piece: 0, start: 0, length }
+            let location = PieceLocation::Worker(WorkerId(worker), pass, partition);
+            Slice { location, piece: 0, start: 0, length }
         };
-        let runs = vec![Run { block, offset: 20, slices: vec![slice(0, 3), slice(1, 4)] }];
+        let runs = vec![OutputRun { block, offset: 20, slices: vec![slice(0, 3), slice(1, 4)] }];
         let parts = vec![(Address::Worker(WorkerId(1)), sent.to_vec().into())];
         store.assemble(Window { block, runs, parts })
     }

@@ -5,7 +5,7 @@ use std::mem::take;
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::{BlockId, Rank};
-use fleetblast_fleet::work::{Run, Slice};
+use fleetblast_fleet::work::{OutputRun, Slice};
 use fleetblast_spool::{Key, Kind, Place, Reader, Share, Writer};
 
 use super::report_register;
@@ -141,7 +141,7 @@ impl RankRecords {
     ///
     /// # Errors
     /// Records are damaged or cannot be read.
-    pub fn read_slices(&mut self, runs: &[Run]) -> Result<Vec<OutputSlice>, Error> {
+    pub fn read_slices(&mut self, runs: &[OutputRun]) -> Result<Vec<OutputSlice>, Error> {
         let mut output_slices = Vec::with_capacity(runs.len());
         for run in runs {
             let mut bytes = vec![0; run.length() as usize];
@@ -211,7 +211,7 @@ impl RankRecords {
     }
 
     /// Drops the places of a run, which is read only once. Its bytes go to the output now.
-    fn drop_run(&mut self, run: &Run) {
+    fn drop_run(&mut self, run: &OutputRun) {
         if let Some(own) = self.own.get_mut(&run.block) {
             own.left = own.left.saturating_sub(run.length());
             if own.left == 0 {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fleetblast_fleet::ids::{BlockId, PassId};
-use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
+use fleetblast_fleet::work::{OutputRun, WorkerOutcome, WorkerWork};
 
 use super::piece_store::{self, PieceStore};
 use super::rank_records::RankRecords;
@@ -138,7 +138,7 @@ impl OutputOutcome {
 }
 
 /// Reads runs from the records. This frees no memory of pieces.
-fn read_records(records: &Mutex<RankRecords>, runs: &[Run]) -> Result<OutputOutcome, Error> {
+fn read_records(records: &Mutex<RankRecords>, runs: &[OutputRun]) -> Result<OutputOutcome, Error> {
     Ok(OutputOutcome::assembled((lock(records).read_slices(runs)?, 0)))
 }
 

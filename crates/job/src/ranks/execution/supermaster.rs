@@ -292,8 +292,8 @@ impl<'a> SearchSupermaster<'a> {
             Vec::new()
         };
         let (queries, blocks) = (self.count as u64, self.blocks);
-        let counted = counted as u64;
-        let end = End { queries, blocks, counted, has_report: true, closing };
+        let reported_count = counted as u64;
+        let end = End { queries, blocks, reported_count, has_report: true, report_end: closing };
         let body = end.encode().map_err(memory_error)?;
         first_record(RecordKind::End, &body)
     }
@@ -352,7 +352,7 @@ impl SupermasterExecutor for SearchSupermaster<'_> {
             SupermasterWork::Read { block, skip } => {
                 Ok(SupermasterOutcome::Read(self.read_block(block, skip)?))
             }
-            SupermasterWork::Verify { block, found, .. } => self.verify_block(block, &found),
+            SupermasterWork::Verify { block, results, .. } => self.verify_block(block, &results),
             SupermasterWork::Write(ends) => self.write(ends),
             SupermasterWork::Close { offset } => self.close(offset),
         }

@@ -315,7 +315,7 @@ fn find_differing_sum(
 mod tests {
     use std::collections::BTreeSet;
 
-    use fleetblast_fleet::topology::Shape;
+    use fleetblast_fleet::topology::TopologyShape;
 
     use super::*;
 
@@ -338,7 +338,8 @@ mod tests {
     #[test]
     fn each_view_is_read_once_and_compared_with_another() {
         for replicas in [1, 2] {
-            let shape = Shape { ranks: 4, groups: 1, replicas, partitions: 4, dedicated: false };
+            let shape =
+                TopologyShape { ranks: 4, groups: 1, replicas, partitions: 4, dedicated: false };
             let topology = Topology::new(shape);
             for views in [[0, 0, 0, 0], [0, 1, 0, 1], [0, 1, 2, 3], [0, 0, 0, 1]] {
                 let mut read: BTreeMap<(PartitionId, SequenceFile), Vec<u32>> = BTreeMap::new();

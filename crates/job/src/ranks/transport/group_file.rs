@@ -20,7 +20,7 @@ use fleetblast_fleet::config::Strategy;
 use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::Rank;
 use fleetblast_fleet::work::WorkerOutcome;
-use fleetblast_mpi::{Access, Arrival, Comm, MpiError, ParallelFile, World};
+use fleetblast_mpi::{Access, BarrierEntry, Comm, MpiError, ParallelFile, World};
 
 use super::{AssembledBytes, RankEvent};
 use crate::audience::Audience;
@@ -42,7 +42,7 @@ pub struct GroupFile {
     sender: Sender<AssembledBytes>,
     receiver: Receiver<AssembledBytes>,
     /// A collective write for which not all ranks have arrived.
-    waiting: Option<(Arrival, AssembledBytes)>,
+    waiting: Option<(BarrierEntry, AssembledBytes)>,
 }
 
 impl GroupFile {

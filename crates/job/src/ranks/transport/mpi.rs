@@ -134,7 +134,8 @@ impl Transport for MpiTransport {
             if let Ok(event) = self.events.1.try_recv() {
                 return Ok(Some(event));
             }
-            let left = self.messenger.left().and_then(|number| self.receipts.remove(&number));
+            let left =
+                self.messenger.next_receipt().and_then(|number| self.receipts.remove(&number));
             if let Some(receipt) = left {
                 return Ok(Some(RankEvent::Sent(receipt)));
             }

@@ -76,7 +76,7 @@ mod tests {
         let mut ranks = ThreadTransport::connect(2);
         let (mut second, mut first) = (ranks.pop().unwrap(), ranks.pop().unwrap());
         let receipt = Receipt { role: Address::Worker(WorkerId(0)), ticket: Ticket(9) };
-        let part = ToWorker::Part { window: 1, bytes: vec![7; 100].into() };
+        let part = ToWorker::OutputBytes { window: 1, bytes: vec![7; 100].into() };
         let message = Outgoing::Worker(WorkerId(1), part);
         first.send(Rank(1), Envelope { from: receipt.role, message }, Some(receipt)).unwrap();
         assert!(first.next(Duration::from_millis(20)).unwrap().is_none(), "nobody has taken it");

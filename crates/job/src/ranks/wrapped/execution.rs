@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{
-    Extent, MasterOutcome, MasterWork, Owner, SupermasterOutcome, SupermasterWork, WorkerOutcome,
-    WorkerWork,
+    Extent, MasterOutcome, MasterWork, PieceOwner, SupermasterOutcome, SupermasterWork,
+    WorkerOutcome, WorkerWork,
 };
 use fleetblast_spool::{Kind, Summary};
 
@@ -172,7 +172,7 @@ impl SupermasterExecutor for WrappedSupermaster<'_> {
             SupermasterWork::Read { block, skip } => {
                 Ok(SupermasterOutcome::Read(self.read(block, skip)?))
             }
-            SupermasterWork::Verify { block, found, .. } => self.record_count(block, &found),
+            SupermasterWork::Verify { block, results, .. } => self.record_count(block, &results),
             SupermasterWork::Write(ends) => {
                 for (offset, bytes) in ends {
                     self.file.write(&[OutputSlice { offset, bytes: bytes.get().to_vec() }])?;
@@ -214,7 +214,7 @@ impl<'a> WrappedMaster<'a> {
             lock(register).write_names(block, names)?;
         }
         Ok(MasterOutcome::Layout(vec![Extent {
-            owner: Owner::Partition(pass, ALL),
+            owner: PieceOwner::Partition(pass, ALL),
             piece: 0,
             length,
         }]))
@@ -228,21 +228,23 @@ impl MasterExecutor for WrappedMaster<'_> {
                 self.blocks.insert(block, (0, decode_block(&queries)?.names));
                 Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
             }
-            MasterWork::Absorb { block, hits, .. } => {
+            MasterWork::MergeHits { block, hits, .. } => {
                 let known = self.blocks.get_mut(&block).ok_or_else(|| unknown_block(block))?;
                 known.0 = decode(&hits)?;
                 Ok(MasterOutcome::Absorbed { cut: None })
             }
-            MasterWork::Round { block, round: 0, .. }
+            MasterWork::DecideNextStep { block, round: 0, .. }
                 if self.job.plan.join.depends_on_earlier_counts() =>
             {
                 let (count, _) = self.blocks.get(&block).ok_or_else(|| unknown_block(block))?;
                 Ok(MasterOutcome::Verify { found: encode(count)? })
             }
-            MasterWork::Round { round: 0, .. } => {
+            MasterWork::DecideNextStep { round: 0, .. } => {
                 Ok(MasterOutcome::Ask(vec![(ALL, encode(&0_u64)?)]))
             }
-            MasterWork::Round { block, pass, replies, .. } => self.lay_out((block, pass), &replies),
+            MasterWork::DecideNextStep { block, pass, replies, .. } => {
+                self.lay_out((block, pass), &replies)
+            }
             MasterWork::Verified { verdict, .. } => Ok(MasterOutcome::Ask(vec![(ALL, verdict)])),
             MasterWork::Gather { .. } => Ok(MasterOutcome::Gathered(Vec::new().into())),
         }

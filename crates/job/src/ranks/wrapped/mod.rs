@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::end::Exit;
+use fleetblast_fleet::end::JobEnd;
 use fleetblast_fleet::ids::{GroupId, Rank};
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::topology::{Shape, Topology};
+use fleetblast_fleet::topology::{Topology, TopologyShape};
 use fleetblast_mpi::name_rank;
 use fleetblast_spool::Checkpoint;
 
@@ -258,7 +258,8 @@ impl<'a> WrappedContext<'a> {
     ) -> Self {
         // There is one partition, which every rank holds.
         let groups = ranks.div_ceil(GROUP);
-        let shape = Shape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
+        let shape =
+            TopologyShape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
         let config = Config {
             verifies_blocks: job.plan.join.depends_on_earlier_counts(),
             checkpoint: checkpoint_state
@@ -269,8 +270,12 @@ impl<'a> WrappedContext<'a> {
             // before its turn.
             segment_residues: 1,
             // Each block is one task, and takes only the memory of its text.
-            window: job.plan.config.window.max(TASKS_PER_RANK * ranks.div_ceil(groups)),
-            window_queries: u64::MAX,
+            most_unfinished_blocks: job
+                .plan
+                .config
+                .most_unfinished_blocks
+                .max(TASKS_PER_RANK * ranks.div_ceil(groups)),
+            most_unfinished_queries: u64::MAX,
             ..job.plan.config.clone()
         };
         WrappedContext {
@@ -315,7 +320,7 @@ impl<'a> WrappedContext<'a> {
         };
         let end =
             driver::run(rank, &self.topology, &self.config, roles, supervisor, transport, failed)?;
-        if matches!(end, RankEnd::Exited(Exit::Completed)) {
+        if matches!(end, RankEnd::Exited(JobEnd::Completed)) {
             let has_checkpoint = self.checkpoint_state.is_some();
             shared.map_or(Ok(()), |shared| shared.finish(has_checkpoint))?;
             if has_checkpoint {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::mem::take;
 
 use fleetblast_fleet::ids::PassId;
-use fleetblast_fleet::work::Owner;
+use fleetblast_fleet::work::PieceOwner;
 use fleetblast_report::model::{QueryResult, RepeatedSearch};
 use fleetblast_report::pieces;
 use rayon::prelude::*;
@@ -194,7 +194,11 @@ impl IteratedBlock {
                     }
                 }
                 for &FormattedPiece { partition, number, length } in &search.subjects {
-                    layout.append_piece(Owner::Partition(search.pass, partition), number, length);
+                    layout.append_piece(
+                        PieceOwner::Partition(search.pass, partition),
+                        number,
+                        length,
+                    );
                 }
                 layout.append_bytes(&search.tail);
             }

@@ -176,11 +176,11 @@ impl MasterExecutor for IteratedMaster<'_> {
     fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
         match work {
             MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
-            MasterWork::Absorb { block, hits, .. } => {
+            MasterWork::MergeHits { block, hits, .. } => {
                 let cut = self.pass_mut(block)?.absorb(block, &hits)?;
                 Ok(MasterOutcome::Absorbed { cut })
             }
-            MasterWork::Round { block, pass, replies, .. } => {
+            MasterWork::DecideNextStep { block, pass, replies, .. } => {
                 self.next_stage((block, pass), &replies)
             }
             MasterWork::Verified { block, verdict, .. } => self.verified(block, &verdict),

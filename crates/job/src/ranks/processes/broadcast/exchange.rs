@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::{PartitionId, Rank, Time};
-use fleetblast_fleet::loading::{AwaitedMessage, Piece, Relay, Route, SilentRank};
-use fleetblast_mpi::{Arrival, Message, Messenger, name_rank};
+use fleetblast_fleet::loading::{AwaitedMessage, LoadingState, Piece, Route, SilentRank};
+use fleetblast_mpi::{BarrierEntry, Message, Messenger, name_rank};
 use fleetblast_spool::Checkpoint;
 
 use crate::error::Error;
@@ -71,7 +71,7 @@ pub struct PieceExchange<'a, 'm> {
     /// Paths of the unfinished report, which is removed if this rank ends the job.
     report: UnfinishedReport,
     messenger: Messenger,
-    relay: Relay,
+    loading: LoadingState,
     /// All pieces of this rank, except those that its threads are reading.
     slots: HashMap<Piece, PieceSlot<'m>>,
     start: Instant,
@@ -93,13 +93,13 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     ) -> Result<Self, Error> {
         let world = &broadcast_context.processes.world;
         let messenger = Messenger::new(world.comm()).map_err(mpi_failure)?;
-        let relay = Relay::new(Rank(world.rank() as u32), routes, Time(0));
+        let loading = LoadingState::new(Rank(world.rank() as u32), routes, Time(0));
         let start = Instant::now();
         Ok(Self {
             broadcast_context,
             report,
             messenger,
-            relay,
+            loading,
             slots,
             start,
             last_heartbeat: start,
@@ -138,7 +138,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     }
 
     fn exchange(&mut self, results: &Receiver<ReadResult<'m>>) -> Result<(), Error> {
-        let mut arrival: Option<Arrival> = None;
+        let mut arrival: Option<BarrierEntry> = None;
         loop {
             while let Ok((piece, bytes)) = results.try_recv() {
                 let bytes = bytes.map_err(|error| self.with_own_place(error))?;
@@ -153,7 +153,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
                 if arrival.is_complete().map_err(mpi_failure)? {
                     return Ok(());
                 }
-            } else if self.relay.is_done() && self.messenger.progress().map_err(mpi_failure)? {
+            } else if self.loading.is_done() && self.messenger.progress().map_err(mpi_failure)? {
                 arrival = Some(
                     self.broadcast_context.processes.world.comm().arrive().map_err(mpi_failure)?,
                 );
@@ -172,7 +172,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         bytes: &'m [u8],
         from: Option<Rank>,
     ) -> Result<(), Error> {
-        if !self.relay.note_arrival(piece, from, self.now()) {
+        if !self.loading.note_arrival(piece, from, self.now()) {
             return Err(self.unexpected(from));
         }
         self.slots.insert(piece, PieceSlot::Full(bytes));
@@ -182,7 +182,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     /// Sends the pieces that other ranks can receive now.
     fn send_pieces(&mut self) -> Result<(), Error> {
         while self.messenger.outgoing_bytes() < OUTGOING_BYTES
-            && let Some((to, piece)) = self.relay.next_piece(self.now())
+            && let Some((to, piece)) = self.loading.next_piece(self.now())
         {
             let Some(PieceSlot::Full(bytes)) = self.slots.get(&piece) else {
                 return Err(self.unexpected(None));
@@ -202,11 +202,11 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
                     message.bytes.split_first().ok_or_else(|| self.unexpected(Some(from)))?;
                 return Err(Error::received(*code, String::from_utf8_lossy(text)));
             }
-            tag::CONFIRMED if self.relay.note_confirmation(from, now) => return Ok(()),
+            tag::CONFIRMED if self.loading.note_confirmation(from, now) => return Ok(()),
             tag::BEAT => {
                 let (piece, _) =
                     decode_piece(&message.bytes).ok_or_else(|| self.unexpected(Some(from)))?;
-                self.relay.note_heartbeat(piece.partition, now);
+                self.loading.note_heartbeat(piece.partition, now);
                 return Ok(());
             }
             tag::PIECE => {
@@ -229,7 +229,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     /// Sends due heartbeats, and checks that other ranks are alive.
     fn check_liveness(&mut self) -> Result<(), Error> {
         let now = self.now();
-        for (to, partition) in self.relay.due_heartbeats(now) {
+        for (to, partition) in self.loading.due_heartbeats(now) {
             let beat = encode_piece(Piece { partition, number: 0 }, &[]);
             self.messenger.send(to.index(), tag::BEAT, beat).map_err(mpi_failure)?;
         }
@@ -239,7 +239,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
             self.last_heartbeat = Instant::now();
             checkpoint.beat().map_err(|error| checkpoint::checkpoint_error(&error))?;
         }
-        let Some(SilentRank { rank, awaited, partition, lasted }) = self.relay.silent_rank(now)
+        let Some(SilentRank { rank, awaited, partition, lasted }) = self.loading.silent_rank(now)
         else {
             return Ok(());
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fleetblast_db::SharedBytes;
 use fleetblast_db::load::{PageBuffer, PageKind, machine};
-use fleetblast_mpi::{Comm, MpiError, Residence, SharedFill, name_rank};
+use fleetblast_mpi::{Comm, MpiError, PageStatistics, SharedFill, name_rank};
 
 use crate::error::Error;
 use crate::processes::{JobProcesses, mpi_failure};
@@ -71,7 +71,7 @@ impl HostMemory {
             }
         };
         let memory = processes.require_all(memory)?;
-        let pages = match Residence::measure((*memory).as_ref()) {
+        let pages = match PageStatistics::measure((*memory).as_ref()) {
             Some(found) if found.huge > found.resident / 2 => PageKind::Transparent,
             _ => PageKind::Small,
         };

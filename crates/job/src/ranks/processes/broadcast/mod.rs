@@ -62,7 +62,7 @@ pub fn load(
     let own = job_context
         .topology
         .worker_on(own_rank)
-        .map_or(&[][..], |worker| job_context.topology.held(worker));
+        .map_or(&[][..], |worker| job_context.topology.partitions_of(worker));
     let held = routes.iter().filter(|route| own.binary_search(&route.partition).is_ok());
     let held = held.map(|route| {
         let (id, memory) = (route.partition, Arc::clone(&memory));
@@ -129,7 +129,7 @@ fn split_memory<'m>(
         memory = rest;
         let pieces = Piece::pieces_of_partition(route.partition, route.size)
             .zip(bytes.chunks_mut(PIECE_BYTES));
-        match route.fillers.first() == Some(&own_rank) {
+        match route.ranks.first() == Some(&own_rank) {
             true => jobs.extend(pieces),
             false => slots.extend(pieces.map(|(piece, room)| (piece, PieceSlot::Empty(room)))),
         }

@@ -8,11 +8,11 @@ use crate::ids::BlockId;
 use crate::payload::{Payload, Queries, Weight};
 
 /// The blocks that a group gets at once, with their queries.
-pub type Segment<P> = Vec<(BlockId, Queries<P>)>;
+pub type QuerySegment<P> = Vec<(BlockId, Queries<P>)>;
 
 /// Blocks that the supermaster has read and not handed out.
 #[derive(Debug)]
-pub struct Segments<P> {
+pub struct BlockQueue<P> {
     blocks: BTreeMap<BlockId, Queries<P>>,
     /// The same blocks sorted by residues. Among blocks of equal length the first block comes last.
     by_length: BTreeSet<(u64, Reverse<BlockId>)>,
@@ -23,7 +23,7 @@ pub struct Segments<P> {
     total: Option<Weight>,
     /// Most residues and queries of a segment.
     largest: Weight,
-    shrink: f64,
+    segment_divisor: f64,
     /// The longest block is handed out early if its residues × `urgency` are not less than all
     /// residues that remain.
     urgency: f64,
@@ -31,12 +31,12 @@ pub struct Segments<P> {
     one_by_one: bool,
 }
 
-impl<P: Payload> Segments<P> {
+impl<P: Payload> BlockQueue<P> {
     /// Creates an empty queue, for `workers` workers that search each block in `partitions`
     /// partitions.
-    pub fn new(config: &Config, workers: usize, partitions: u32) -> Segments<P> {
+    pub fn new(config: &Config, workers: usize, partitions: u32) -> BlockQueue<P> {
         let at_once = workers as f64 / f64::from(partitions);
-        Segments {
+        BlockQueue {
             blocks: BTreeMap::new(),
             by_length: BTreeSet::new(),
             bytes: 0,
@@ -47,7 +47,7 @@ impl<P: Payload> Segments<P> {
                 sequences: config.segment_queries,
                 residues: config.segment_residues,
             },
-            shrink: config.shrink,
+            segment_divisor: config.segment_divisor,
             urgency: config.longest_first * at_once,
             one_by_one: config.verifies_blocks,
         }
@@ -103,7 +103,7 @@ impl<P: Payload> Segments<P> {
     }
 
     /// Removes and returns a block out of turn, or `None` if it does not wait.
-    pub fn take_block(&mut self, wanted: BlockId) -> Option<Segment<P>> {
+    pub fn take_block(&mut self, wanted: BlockId) -> Option<QuerySegment<P>> {
         let queries = self.blocks.remove(&wanted)?;
         self.by_length.remove(&(queries.weight.residues, Reverse(wanted)));
         self.waiting = minus(self.waiting, queries.weight);
@@ -115,10 +115,10 @@ impl<P: Payload> Segments<P> {
     /// Removes and returns a segment for one of `groups` groups, by guided self-scheduling: a share
     /// of the remaining blocks. It has at least one block, and no further block that would exceed
     /// the share.
-    pub fn take_segment(&mut self, groups: u32) -> Segment<P> {
+    pub fn take_segment(&mut self, groups: u32) -> QuerySegment<P> {
         let target = match self.remaining() {
             Some(remaining) => {
-                let share = remaining as f64 / (f64::from(groups) * self.shrink);
+                let share = remaining as f64 / (f64::from(groups) * self.segment_divisor);
                 self.largest.residues.min(share as u64)
             }
             None => self.largest.residues,
@@ -138,13 +138,13 @@ impl<P: Payload> Segments<P> {
 
     /// Removes all blocks and divides them into consecutive shares of equal residues or weight, one
     /// per group.
-    pub fn split(&mut self, schedule: Schedule, groups: u32) -> Vec<Segment<P>> {
+    pub fn split(&mut self, schedule: Schedule, groups: u32) -> Vec<QuerySegment<P>> {
         let units = |weight: Weight| match schedule {
             Schedule::Weight => weight.residues + SEQUENCE_WEIGHT * weight.sequences,
             Schedule::Dynamic | Schedule::Length => weight.residues,
         };
         let total = u128::from(units(self.waiting)).max(1);
-        let mut shares: Vec<Segment<P>> = (0..groups).map(|_| Vec::new()).collect();
+        let mut shares: Vec<QuerySegment<P>> = (0..groups).map(|_| Vec::new()).collect();
         let mut before = 0;
         for (block, queries) in std::mem::take(&mut self.blocks) {
             let own = u128::from(units(queries.weight));
@@ -175,81 +175,81 @@ mod tests {
 
     use super::*;
 
-    fn segments(config: &Config, lengths: &[u64]) -> Segments<Arc<[u8]>> {
+    fn queue(config: &Config, lengths: &[u64]) -> BlockQueue<Arc<[u8]>> {
         // There are as many workers as partitions, so one block is searched at a time.
-        let mut segments = Segments::new(config, 4, 4);
+        let mut queue = BlockQueue::new(config, 4, 4);
         for (number, &residues) in lengths.iter().enumerate() {
             let weight = Weight { sequences: 1, residues };
-            segments.push(BlockId(number as u32), Queries { payload: Arc::default(), weight });
+            queue.push(BlockId(number as u32), Queries { payload: Arc::default(), weight });
         }
-        segments
+        queue
     }
 
-    fn lengths(segment: &Segment<Arc<[u8]>>) -> Vec<u64> {
+    fn lengths(segment: &QuerySegment<Arc<[u8]>>) -> Vec<u64> {
         segment.iter().map(|(_, queries)| queries.weight.residues).collect()
     }
 
     #[test]
     fn segments_shrink_towards_the_end() {
-        let config =
-            Config { shrink: 2.0, segment_residues: 300, longest_first: 0.0, ..Config::default() };
-        let mut segments = segments(&config, &[100; 16]);
-        assert_eq!(
-            segments.take_segment(2).len(),
-            3,
-            "as long as the total is unknown, the largest"
-        );
-        segments.end();
+        let config = Config {
+            segment_divisor: 2.0,
+            segment_residues: 300,
+            longest_first: 0.0,
+            ..Config::default()
+        };
+        let mut queue = queue(&config, &[100; 16]);
+        assert_eq!(queue.take_segment(2).len(), 3, "as long as the total is unknown, the largest");
+        queue.end();
         let sizes: Vec<usize> =
-            (0..).map(|_| segments.take_segment(2).len()).take_while(|&n| n > 0).collect();
+            (0..).map(|_| queue.take_segment(2).len()).take_while(|&n| n > 0).collect();
         assert_eq!(sizes, [3, 2, 2, 1, 1, 1, 1, 1, 1]);
     }
 
     #[test]
     fn a_segment_has_at_least_a_block() {
         let config = Config { segment_residues: 10, ..Config::default() };
-        let mut segments = segments(&config, &[500, 3, 4, 5]);
-        assert_eq!(lengths(&segments.take_segment(1)), [500]);
-        assert_eq!(lengths(&segments.take_segment(1)), [3, 4]);
-        assert_eq!(lengths(&segments.take_segment(1)), [5]);
+        let mut queue = queue(&config, &[500, 3, 4, 5]);
+        assert_eq!(lengths(&queue.take_segment(1)), [500]);
+        assert_eq!(lengths(&queue.take_segment(1)), [3, 4]);
+        assert_eq!(lengths(&queue.take_segment(1)), [5]);
     }
 
     #[test]
     fn a_segment_of_tiny_queries_has_few_blocks() {
         let config = Config { segment_queries: 2, ..Config::default() };
-        let mut segments = segments(&config, &[1; 5]);
-        let sizes = [(); 3].map(|()| segments.take_segment(1).len());
+        let mut queue = queue(&config, &[1; 5]);
+        let sizes = [(); 3].map(|()| queue.take_segment(1).len());
         assert_eq!(sizes, [2, 2, 1]);
     }
 
     #[test]
     fn the_longest_goes_first_as_soon_as_it_might_end_last() {
         let config = Config { segment_residues: 1, longest_first: 2.0, ..Config::default() };
-        let mut segments = segments(&config, &[10, 100, 50, 10, 120, 20]);
-        assert_eq!(lengths(&segments.take_segment(1)), [10], "how much remains is not known");
-        segments.end();
-        let order: Vec<u64> = (0..5).flat_map(|_| lengths(&segments.take_segment(1))).collect();
+        let mut queue = queue(&config, &[10, 100, 50, 10, 120, 20]);
+        assert_eq!(lengths(&queue.take_segment(1)), [10], "how much remains is not known");
+        queue.end();
+        let order: Vec<u64> = (0..5).flat_map(|_| lengths(&queue.take_segment(1))).collect();
         // 300 residues remain, and the next block in turn has 100: the longest, 120, is not urgent.
         // Then 200 remain, less than 2 × 120. Then 80 remain, less than 2 × 50.
         assert_eq!(order, [100, 120, 50, 20, 10]);
-        assert!(segments.is_empty());
+        assert!(queue.is_empty());
     }
 
     #[test]
     fn a_block_can_be_taken_out_of_turn() {
-        let mut segments = segments(&Config::default(), &[1, 2, 3]);
-        assert_eq!(segments.take_block(BlockId(1)).map(|segment| lengths(&segment)), Some(vec![2]));
-        assert_eq!(segments.take_block(BlockId(1)).map(|segment| lengths(&segment)), None);
-        assert_eq!(lengths(&segments.take_segment(1)), [1, 3]);
+        let mut queue = queue(&Config::default(), &[1, 2, 3]);
+        assert_eq!(queue.take_block(BlockId(1)).map(|segment| lengths(&segment)), Some(vec![2]));
+        assert_eq!(queue.take_block(BlockId(1)).map(|segment| lengths(&segment)), None);
+        assert_eq!(lengths(&queue.take_segment(1)), [1, 3]);
     }
 
     #[test]
     fn shares_of_equal_length_and_of_equal_weight() {
         let config = Config::default();
         let residues = [1000, 10, 10, 10, 10, 10, 950];
-        let by_length = segments(&config, &residues).split(Schedule::Length, 2);
+        let by_length = queue(&config, &residues).split(Schedule::Length, 2);
         assert_eq!(by_length.iter().map(Vec::len).collect::<Vec<_>>(), [1, 6]);
-        let by_weight = segments(&config, &residues).split(Schedule::Weight, 2);
+        let by_weight = queue(&config, &residues).split(Schedule::Weight, 2);
         assert_eq!(by_weight.iter().map(Vec::len).collect::<Vec<_>>(), [3, 4]);
     }
 }

@@ -24,7 +24,7 @@ const LATER: Time = Time(100_000_000);
 /// it. A waiting rank passes on the heartbeats of its parent, but sends none of its own. Otherwise
 /// ranks that all wait could keep each other waiting.
 #[derive(Clone, Debug)]
-pub struct Relay {
+pub struct LoadingState {
     fills: BTreeMap<PartitionId, Fill>,
     children: BTreeMap<Rank, Child>,
     /// Whether this rank received pieces or confirmations since it last sent heartbeats.
@@ -86,9 +86,9 @@ pub struct SilentRank {
     pub lasted: Time,
 }
 
-impl Relay {
+impl LoadingState {
     /// Creates the state of `rank` for these routes, at time `now`.
-    pub fn new(rank: Rank, routes: &[Route], now: Time) -> Relay {
+    pub fn new(rank: Rank, routes: &[Route], now: Time) -> LoadingState {
         let (mut fills, mut children) = (BTreeMap::new(), BTreeMap::new());
         for route in routes {
             let Some(position) = route.position(rank) else { continue };
@@ -108,7 +108,7 @@ impl Relay {
             };
             fills.insert(route.partition, fill);
         }
-        Relay { fills, children, moved: true, beaten: now, looked: now }
+        LoadingState { fills, children, moved: true, beaten: now, looked: now }
     }
 
     /// Notes that a piece is in place: this rank read it, or `from` sent it. Returns false for an
