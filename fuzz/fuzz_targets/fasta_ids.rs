@@ -12,7 +12,7 @@ fuzz_target!(|word: &[u8]| {
     assert!(!ids.is_empty());
     for choose in [choose_best_id, choose_report_id, choose_text_id] {
         let id = choose(&ids).expect("one of several");
-        let _ = (id.accession(), id.accession_version(), id.bare(), id.molecule());
+        let _ = (id.accession(), id.accession_version(), id.format_for_report(), id.molecule());
         // Identifiers from printable words must read the same again, unless their parts contain
         // bars.
         let fasta = id.fasta();

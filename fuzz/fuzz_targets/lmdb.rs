@@ -1,11 +1,11 @@
 //! Reads arbitrary bytes as an LMDB file.
 #![no_main]
 
-use fleetblast_db::lookup::lmdb::Environment;
+use fleetblast_db::lookup::lmdb::LmdbFile;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(env) = Environment::open(bytes) else { return };
+    let Ok(env) = LmdbFile::open(bytes) else { return };
     for name in ["acc2oid", "volinfo", "volname", "taxid2offset"] {
         let Ok(Some(table)) = env.table(name) else { continue };
         let Ok(entries) = env.entries(&table) else { continue };

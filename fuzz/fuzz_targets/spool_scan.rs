@@ -11,8 +11,9 @@ use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
 use fleetblast_spool::{
-    Catalog, Checkpoint, Codec, ENTRY_BYTES, Error, Fault, FileId, HEADER_BYTES, Index, Key, Kind,
-    Name, Place, Reader, Report, Run, Share, Start, Writer,
+    Catalog, Checkpoint, Codec, ENTRY_BYTES, Error, FileId, HEADER_BYTES, InvalidBytes, Name,
+    Reader, ResultIndex, ResultKey, ResultKind, Run, ShareRange, SpooledReport, StartMode,
+    StoredShare, Writer,
 };
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,7 +27,7 @@ struct Specimen {
     _root: tempfile::TempDir,
     run: Run,
     file: File,
-    records: Vec<Place>,
+    records: Vec<StoredShare>,
     bytes: Vec<u8>,
 }
 
@@ -34,14 +35,14 @@ fn specimen() -> &'static Specimen {
     static SPECIMEN: OnceLock<Specimen> = OnceLock::new();
     SPECIMEN.get_or_init(|| {
         let root = tempfile::tempdir().expect("a directory");
-        let job =
-            Checkpoint::open_with_codec(root.path(), None, Start::New, Codec::Zstd).expect("a job");
+        let job = Checkpoint::open_with_codec(root.path(), None, StartMode::New, Codec::Zstd)
+            .expect("a job");
         let run = job.run().clone();
         let mut writer = Writer::new(&run, FILE.writer, 0).expect("a writer");
         let append = |block: u64| {
             let whole = b"query\tsubject\n".repeat(block as usize * 3);
-            let key = Key { block, kind: Kind::RESULT };
-            let share = Share::whole(whole.len() as u64);
+            let key = ResultKey { block, kind: ResultKind::RESULT };
+            let share = ShareRange::whole(whole.len() as u64);
             let places = writer.append(key, share, &whole).expect("room");
             // Each record has the results of two blocks.
             if block % 2 == 1 {
@@ -102,11 +103,11 @@ fn look_at_index(specimen: &Specimen, input: &[u8]) {
     let catalog = Catalog::new(&specimen.run, FILE, written, places, names);
     catalog.write(&specimen.run).expect("room");
     // The report must not show bytes that were not written, whatever the index says.
-    if let Ok(mut report) = Report::open(&specimen.run.root) {
+    if let Ok(mut report) = SpooledReport::open(&specimen.run.root) {
         for block in report.blocks() {
-            let key = Key { block, kind: Kind::RESULT };
+            let key = ResultKey { block, kind: ResultKind::RESULT };
             let _ = report.result::<Error>(key, |_| Ok(()));
-            let _ = report.part::<Error>(key, 3..5, |_| Ok(()));
+            let _ = report.read_range::<Error>(key, 3..5, |_| Ok(()));
         }
         let _ = report.find(&input[..input.len().min(1)]);
     }
@@ -126,12 +127,14 @@ fuzz_target!(|input: &[u8]| {
     let scan = specimen.run.scan(FILE).expect("any bytes can be scanned");
 
     // Records and faults together make up the whole file.
-    let of_faults = scan.faults.iter().map(|fault| match fault {
-        Fault::Tail { bytes, .. } | Fault::Gap { bytes, .. } | Fault::Body { bytes, .. } => *bytes,
+    let of_faults = scan.invalid_bytes.iter().map(|fault| match fault {
+        InvalidBytes::Tail { bytes, .. }
+        | InvalidBytes::Gap { bytes, .. }
+        | InvalidBytes::Body { bytes, .. } => *bytes,
     });
     assert_eq!(scan.bytes + of_faults.sum::<u64>(), bytes.len() as u64);
 
-    let mut index = Index::default();
+    let mut index = ResultIndex::default();
     let mut reader = Reader::new(&specimen.run);
     for place in &scan.places {
         let _ = index.add(&specimen.run, *place);
@@ -145,7 +148,7 @@ fuzz_target!(|input: &[u8]| {
         }
     }
     for (key, total) in index.complete() {
-        let places = index.cover(key).expect("it is complete");
-        assert_eq!(places.last().map_or(0, Place::end), total);
+        let places = index.shares_of_result(key).expect("it is complete");
+        assert_eq!(places.last().map_or(0, StoredShare::end), total);
     }
 });

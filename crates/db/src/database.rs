@@ -299,7 +299,7 @@ impl Database {
     ///
     /// # Errors
     /// Those of [`Database::deflines`]; none for a database without restrictions.
-    pub fn visibility(&self, oid: u32) -> Result<HitVisibility, DbError> {
+    pub fn hit_visibility(&self, oid: u32) -> Result<HitVisibility, DbError> {
         let filter = self.volume_of(oid).and_then(|(volume, _)| volume.filter());
         let Some(filter) = filter else { return Ok(HitVisibility::Shown) };
         Ok(match self.deflines(oid)?.is_empty() {

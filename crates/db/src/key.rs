@@ -2,7 +2,7 @@
 
 use fleetblast_seq::convert::parse_integer;
 use fleetblast_seq::id::{
-    IdRefusal, NumberKind, ObjectId, SeqId, TextKind, choose_best_id, parse_fasta_ids,
+    IdException, NumberKind, ObjectId, SeqId, TextKind, choose_best_id, parse_fasta_ids,
     parse_first_id, parse_lookup_ids,
 };
 
@@ -72,8 +72,8 @@ pub(super) fn parse_integer_key(key: &[u8]) -> Option<i64> {
 /// Chooses the kind of lookup in version 4 (`SeqDB_SimplifyAccession`, seqdbcommon.cpp).
 ///
 /// # Errors
-/// [`IdRefusal`] for an identifier with a known tag and invalid parts.
-pub(super) fn version_4_lookup(key: &[u8]) -> Result<Version4Lookup, IdRefusal> {
+/// [`IdException`] for an identifier with a known tag and invalid parts.
+pub(super) fn version_4_lookup(key: &[u8]) -> Result<Version4Lookup, IdException> {
     if let Some(id) = choose_best_id(&parse_lookup_ids(key)?) {
         return simplified(id, key);
     }
@@ -95,7 +95,7 @@ fn with_colon(key: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Chooses the kind of lookup for a parsed identifier (`SeqDB_SimplifySeqid`, seqdbcommon.cpp).
-fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4Lookup, IdRefusal> {
+fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4Lookup, IdException> {
     let text = match id {
         SeqId::Gi(number) => return Ok(Version4Lookup::Gi(*number)),
         SeqId::Numbered(NumberKind::BackboneSequence, number) => number.to_string().into_bytes(),
@@ -182,8 +182,8 @@ pub(crate) fn id_spellings(id: &SeqId) -> Vec<Vec<u8>> {
 /// identifiers that this kind of list does not contain.
 ///
 /// # Errors
-/// [`IdRefusal`] for an identifier with a known tag and invalid parts.
-pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdRefusal> {
+/// [`IdException`] for an identifier with a known tag and invalid parts.
+pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdException> {
     Ok(match version_4_lookup(id)? {
         Version4Lookup::Text(text) => text,
         Version4Lookup::Gi(_)
@@ -197,8 +197,8 @@ pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdRefusal> {
 /// seqdbgilistset.cpp).
 ///
 /// # Errors
-/// [`IdRefusal`] for a word that is not a valid identifier.
-pub(crate) fn version_5_list_key(word: &[u8]) -> Result<Option<Vec<u8>>, IdRefusal> {
+/// [`IdException`] for a word that is not a valid identifier.
+pub(crate) fn version_5_list_key(word: &[u8]) -> Result<Option<Vec<u8>>, IdException> {
     Ok(match parse_first_id(word)? {
         SeqId::Gi(_) => None,
         id => Some(version_5_key(&id)),

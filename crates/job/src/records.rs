@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use fleetblast_spool::{self as spool, Fault, Key, Kind, Report};
+use fleetblast_spool::{self as spool, InvalidBytes, ResultKey, ResultKind, SpooledReport};
 
 use crate::audience::Audience;
 use crate::error::{Error, exit};
@@ -35,8 +35,9 @@ pub fn write_report(
     out: &Destination,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
-    let mut report = Report::open(directory).map_err(|error| failure(&error))?;
-    let faults = report.faults.iter().filter(|(_, fault)| !matches!(fault, Fault::Tail { .. }));
+    let mut report = SpooledReport::open(directory).map_err(|error| failure(&error))?;
+    let faults =
+        report.faults.iter().filter(|(_, fault)| !matches!(fault, InvalidBytes::Tail { .. }));
     for (path, fault) in faults.take(MAX_MESSAGES) {
         audience.print_message(&format!("{}: {fault}", path.display()));
     }
@@ -52,7 +53,7 @@ pub fn write_report(
 
 /// Writer of a report to an output.
 struct ReportWriter<'a> {
-    report: &'a mut Report,
+    report: &'a mut SpooledReport,
     directory: &'a Path,
     output: Output,
     bytes: u64,
@@ -80,9 +81,9 @@ impl ReportWriter<'_> {
                 ),
             ));
         };
-        let blocks = (0..summary.blocks).map(|block| Key { block, kind: Kind::RESULT });
-        let end = |kind| std::iter::once(Key { block: 0, kind });
-        for key in end(Kind::PROLOGUE).chain(blocks).chain(end(Kind::EPILOGUE)) {
+        let blocks = (0..summary.blocks).map(|block| ResultKey { block, kind: ResultKind::RESULT });
+        let end = |kind| std::iter::once(ResultKey { block: 0, kind });
+        for key in end(ResultKind::PROLOGUE).chain(blocks).chain(end(ResultKind::EPILOGUE)) {
             if summary.bytes > 0 && !self.write_result(key)? {
                 return Err(self.missing(key));
             }
@@ -101,9 +102,9 @@ impl ReportWriter<'_> {
     /// Writes all complete blocks.
     fn write_partial(&mut self, audience: &dyn Audience) -> Result<(), Error> {
         let there = self.report.blocks();
-        let blocks = there.iter().map(|&block| Key { block, kind: Kind::RESULT });
-        let end = |kind| std::iter::once(Key { block: 0, kind });
-        for key in end(Kind::PROLOGUE).chain(blocks).chain(end(Kind::EPILOGUE)) {
+        let blocks = there.iter().map(|&block| ResultKey { block, kind: ResultKind::RESULT });
+        let end = |kind| std::iter::once(ResultKey { block: 0, kind });
+        for key in end(ResultKind::PROLOGUE).chain(blocks).chain(end(ResultKind::EPILOGUE)) {
             // Reads each block twice: a damaged block must not be written in part, and a block may
             // exceed the memory.
             match self.report.result::<spool::Error>(key, |_| Ok(())) {
@@ -118,8 +119,9 @@ impl ReportWriter<'_> {
         let last = all.unwrap_or_else(|| there.last().map_or(0, |last| last + 1));
         let gaps: Vec<u64> = (0..last).filter(|block| !there.contains(block)).collect();
         for block in gaps.iter().take(MAX_MESSAGES) {
-            audience
-                .print_message(&self.missing(Key { block: *block, kind: Kind::RESULT }).message);
+            audience.print_message(
+                &self.missing(ResultKey { block: *block, kind: ResultKind::RESULT }).message,
+            );
         }
         if gaps.len() > MAX_MESSAGES {
             audience
@@ -134,8 +136,10 @@ impl ReportWriter<'_> {
 
     fn write_query(&mut self, name: &[u8], audience: &dyn Audience) -> Result<(), Error> {
         if let Some(summary) = self.report.summary {
-            let names = |block| Key { block, kind: Kind::NAMES };
-            if let Some(block) = (0..summary.blocks).find(|&block| !self.report.has(names(block))) {
+            let names = |block| ResultKey { block, kind: ResultKind::NAMES };
+            if let Some(block) =
+                (0..summary.blocks).find(|&block| !self.report.has_result(names(block)))
+            {
                 return Err(self.missing(names(block)));
             }
         }
@@ -153,7 +157,7 @@ impl ReportWriter<'_> {
         for (key, range) in found {
             let output = &mut self.output;
             let shown =
-                self.report.part(key, range, |part| output.write(part).map_err(ReportError));
+                self.report.read_range(key, range, |part| output.write(part).map_err(ReportError));
             if !shown.map_err(|ReportError(error)| error)? {
                 return Err(self.missing(key));
             }
@@ -167,7 +171,7 @@ impl ReportWriter<'_> {
     }
 
     /// Writes a result to the output; returns false if it is incomplete.
-    fn write_result(&mut self, key: Key) -> Result<bool, Error> {
+    fn write_result(&mut self, key: ResultKey) -> Result<bool, Error> {
         let (output, bytes) = (&mut self.output, &mut self.bytes);
         let shown = self.report.result(key, |part| {
             *bytes += part.len() as u64;
@@ -176,11 +180,11 @@ impl ReportWriter<'_> {
         shown.map_err(|ReportError(error)| error)
     }
 
-    fn missing(&self, key: Key) -> Error {
+    fn missing(&self, key: ResultKey) -> Error {
         let what = match key.kind {
-            Kind::PROLOGUE => "the begin of the report".to_owned(),
-            Kind::EPILOGUE => "the end of the report".to_owned(),
-            Kind::NAMES => format!("the names of the queries of block {}", key.block),
+            ResultKind::PROLOGUE => "the begin of the report".to_owned(),
+            ResultKind::EPILOGUE => "the end of the report".to_owned(),
+            ResultKind::NAMES => format!("the names of the queries of block {}", key.block),
             _ => format!("block {} of the queries", key.block),
         };
         Error::output(format_args!(

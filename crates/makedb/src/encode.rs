@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::path::Path;
 
-use fleetblast_seq::fasta::database::Gaps;
+use fleetblast_seq::fasta::database::GapEffect;
 use fleetblast_seq::fasta::{self, FastaError, Reader, Record, Rules, Warning};
-use fleetblast_seq::id::{IdRefusal, SeqId};
+use fleetblast_seq::id::{IdException, SeqId};
 
 use crate::header::{self, BadCharacter, StoredDefline};
 use crate::ids;
@@ -57,7 +57,7 @@ pub(crate) enum EncodingOutcome {
     /// A sequence that consists of a single gap. BLAST+ cannot store it, and the job ends.
     SingleGap,
     /// A definition line with a word that is not an identifier. The job ends.
-    InvalidIdentifier(IdRefusal),
+    InvalidIdentifier(IdException),
 }
 
 /// A record of the input, and the result of encoding it.
@@ -126,10 +126,10 @@ impl EncodedPart {
         if let Some(gi) = large {
             return EncodingOutcome::LargeGi(gi);
         }
-        if record.residues.is_empty() || record.gaps == Gaps::StartsWithUnknownGap {
+        if record.residues.is_empty() || record.gaps == GapEffect::StartsWithUnknownGap {
             return EncodingOutcome::NoResidues(names.first().cloned());
         }
-        if record.gaps == Gaps::Only {
+        if record.gaps == GapEffect::Only {
             return EncodingOutcome::SingleGap;
         }
         match lines(record, options) {
@@ -187,7 +187,7 @@ impl EncodedPart {
 fn lines(
     record: &Record,
     options: &DatabaseOptions,
-) -> Result<(Vec<StoredDefline>, bool), IdRefusal> {
+) -> Result<(Vec<StoredDefline>, bool), IdException> {
     let definitions = if options.parse_ids {
         ids::parse_deflines(&record.defline, options.kind.molecule())?
     } else {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fleetblast_seq::fasta::FastaError;
-use fleetblast_seq::id::IdRefusal;
+use fleetblast_seq::id::IdException;
 use fleetblast_seq::input::OpenError;
 
 /// An error of making a database. No part of the new database is left, and an older database of its
@@ -129,7 +129,7 @@ impl MakedbError {
 pub enum RecordProblem {
     /// A word of the definition line is no identifier.
     #[error("{0}")]
-    InvalidIdentifier(IdRefusal),
+    InvalidIdentifier(IdException),
     /// The sequence is a single gap, which BLAST+ cannot store. The value is the name of the
     /// sequence.
     #[error("Unable to process sequence for entry [{0}].")]

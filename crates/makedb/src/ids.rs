@@ -1,6 +1,6 @@
 //! Identifiers of definition lines, and the keys under which they are indexed.
 
-use fleetblast_seq::id::{IdRefusal, Molecule, ObjectId, SeqId, TextKind, parse_makeblastdb_ids};
+use fleetblast_seq::id::{IdException, Molecule, ObjectId, SeqId, TextKind, parse_makeblastdb_ids};
 
 /// Separator between definition lines of one sequence.
 const SEPARATOR: u8 = 1;
@@ -45,7 +45,7 @@ pub(crate) fn unparsed_title(text: &[u8]) -> Vec<u8> {
 pub(crate) fn parse_deflines(
     text: &[u8],
     molecule: Molecule,
-) -> Result<Vec<ParsedDefline>, IdRefusal> {
+) -> Result<Vec<ParsedDefline>, IdException> {
     untabbed(text)
         .split(|&byte| byte == SEPARATOR)
         .map(|line| {

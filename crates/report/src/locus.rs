@@ -47,10 +47,12 @@ impl Locus {
         let SearchedExtent { length, searched_range: searched } = extent;
         let part = searched.end.checked_sub(searched.start).filter(|_| searched.end <= *length)?;
         let skipped = if let Frame::Codons(_, offset) = frame { u32::from(offset) } else { 0 };
-        if read.start > read.end || read.end > part.saturating_sub(skipped) / frame.step() {
+        if read.start > read.end
+            || read.end > part.saturating_sub(skipped) / frame.letters_per_residue()
+        {
             return None;
         }
-        let place = frame.place(read.clone(), part);
+        let place = frame.to_sequence_range(read.clone(), part);
         let covered = searched.start + place.start..searched.start + place.end;
         Some(Self::covering(frame, covered, *length))
     }
@@ -62,7 +64,7 @@ impl Locus {
             Some(Strand::Minus) => length - covered.end,
             _ => covered.start,
         };
-        let step = frame.step();
+        let step = frame.letters_per_residue();
         let frame = match frame {
             Frame::Codons(strand, _) => Frame::Codons(strand, (before % step) as u8),
             Frame::Protein | Frame::Strand(_) => frame,
@@ -99,7 +101,10 @@ impl Locus {
     /// Returns the first and last printed position of a range of letters, which counts from the
     /// row's start, 0-based. A codon has the positions of three bases.
     pub fn printed_ends_of(&self, letters: Range<u32>) -> [u32; 2] {
-        let (from, to) = (letters.start * self.frame.step(), letters.end * self.frame.step());
+        let (from, to) = (
+            letters.start * self.frame.letters_per_residue(),
+            letters.end * self.frame.letters_per_residue(),
+        );
         match self.descends() {
             true => [self.sequence_range.end - from, self.sequence_range.end - to + 1],
             false => [self.sequence_range.start + from + 1, self.sequence_range.start + to],
@@ -127,7 +132,7 @@ impl Locus {
             true => (self.sequence_range.end - to, self.sequence_range.end - 1 - from),
             false => (from - self.sequence_range.start, to - 1 - self.sequence_range.start),
         };
-        Some(first / self.frame.step()..last / self.frame.step() + 1)
+        Some(first / self.frame.letters_per_residue()..last / self.frame.letters_per_residue() + 1)
     }
 
     /// Whether a range of the whole sequence begins before the row and reaches into it, in the

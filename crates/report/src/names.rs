@@ -47,7 +47,8 @@ pub fn query_display_name(setup: &Setup, query: &QueryResult) -> Vec<u8> {
 /// Returns the query's identifier in XML. If there are several, it is the one whose accession the
 /// tabular formats print.
 pub fn xml_query_id(query: &QueryResult) -> Vec<u8> {
-    id::choose_text_id(query.ids).map_or_else(|| generated_id(query).bare(), SeqId::bare)
+    id::choose_text_id(query.ids)
+        .map_or_else(|| generated_id(query).format_for_report(), SeqId::format_for_report)
 }
 
 /// Returns the query's name in SAM.
@@ -128,7 +129,7 @@ impl SubjectNames {
                 *tag = ObjectId::Number(i64::from(oid));
             }
         }
-        let chosen = lines.iter().position(|line| id::gi(&line.ids) > 0).unwrap_or(0);
+        let chosen = lines.iter().position(|line| id::first_gi(&line.ids) > 0).unwrap_or(0);
         let shown = shown(&lines, source.is_listed());
         let organism = match needs_organism(setup, &lines) {
             true => organism(source, &lines, chosen)?,
@@ -230,7 +231,7 @@ impl SubjectNames {
             }
             if titled {
                 definition.extend_from_slice(b" >");
-                let gi = id::gi(&line.ids);
+                let gi = id::first_gi(&line.ids);
                 if gi > 0 {
                     definition.extend_from_slice(format!("gi|{gi}|").as_bytes());
                 }
@@ -341,7 +342,7 @@ fn organism(
 /// accession or a PDB chain. If no line qualifies, they show all lines
 /// (`GetFilteredRedundantSeqids`, blast_seqinfosrc_aux.cpp).
 fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
-    let has_gi = |line: &Defline| id::gi(&line.ids) > 0;
+    let has_gi = |line: &Defline| id::first_gi(&line.ids) > 0;
     let is_known = |line: &Defline| match id::choose_report_id(&line.ids) {
         Some(SeqId::Text { accession, .. }) => !accession.is_empty(),
         Some(SeqId::Pdb { .. }) => true,

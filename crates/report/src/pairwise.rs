@@ -197,7 +197,7 @@ fn name_line(
 ) {
     let before = out.len();
     let html = setup.output.html;
-    let gi = id::gi(ids);
+    let gi = id::first_gi(ids);
     let Some(shown) = id::choose_report_id(ids) else { return };
     let link = if html {
         program::links(setup).start_tag(ids, &id_label(shown, true), LinkPlace::Alignments, rank)
@@ -213,7 +213,7 @@ fn name_line(
         match shown {
             SeqId::Local(local) => out.extend(local.text()),
             _ if with_gi => out.extend(shown.fasta()),
-            _ => out.extend(shown.bare()),
+            _ => out.extend(shown.format_for_report()),
         }
     }
     if html {
@@ -237,7 +237,7 @@ fn name_line(
 /// Returns the HTML anchor of a subject's alignments: the gi, or else the identifier as `name`
 /// formats it.
 fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
-    match id::gi(ids) {
+    match id::first_gi(ids) {
         gi @ 1.. => gi.to_string().into_bytes(),
         _ => id::choose_report_id(ids).map_or_else(Vec::new, name),
     }

@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn the_first_line_has_no_positions_if_it_shows_the_first_letter_alone() {
         let first = |frame: Frame, letters: &[u8], covered: Range<u32>| {
-            let read = 0..covered.len() as u32 / frame.step();
+            let read = 0..covered.len() as u32 / frame.letters_per_residue();
             let locus = Locus { frame, frame_range: read, sequence_range: covered };
             let mut out = Vec::new();
             Row::new("Query", row(letters), &[], &locus, false).line(&(0..1), (5, 1), &mut out);

@@ -48,7 +48,7 @@ impl DescriptionRow {
     ) -> Result<Self, ReportError> {
         let subject = SubjectNames::read(setup, source, hit.oid)?;
         let ids = &subject.chosen_defline().ids;
-        let gi = id::gi(ids);
+        let gi = id::first_gi(ids);
         let shown = id::choose_report_id(ids);
         let accession = shown.map_or_else(Vec::new, SeqId::accession_version);
         let mut name = Vec::new();
@@ -114,7 +114,7 @@ fn identifier(id: &SeqId, show_gis: bool) -> Vec<u8> {
     if show_gis && !matches!(id, SeqId::Gi(_)) {
         return id.fasta();
     }
-    let mut text = id.bare();
+    let mut text = id.format_for_report();
     text.push(b' ');
     text
 }

@@ -252,7 +252,7 @@ fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
     use Column as C;
     let chosen = id::choose_text_id(ids);
     let text = match column {
-        C::QueryGi | C::SubjectGi | C::SubjectAllGis => id::gi(ids).to_string().into_bytes(),
+        C::QueryGi | C::SubjectGi | C::SubjectAllGis => id::first_gi(ids).to_string().into_bytes(),
         C::QueryAccession | C::SubjectAccession | C::SubjectAllAccessions => {
             chosen.map_or_else(Vec::new, SeqId::accession)
         }

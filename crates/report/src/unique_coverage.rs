@@ -17,7 +17,7 @@ pub fn count_uniquely_covered(query: &QueryResult, hit: &SubjectHit) -> usize {
     for alignment in &hit.alignments {
         let frame = query.context(alignment).frame;
         let place = |read: Range<u32>| {
-            let place = frame.place(read, query.query.length);
+            let place = frame.to_sequence_range(read, query.query.length);
             origin + place.start..origin + place.end
         };
         let new = beyond(&alignment.subject, &seen);

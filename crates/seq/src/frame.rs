@@ -50,7 +50,7 @@ impl Frame {
 
     /// Returns the number of letters of the sequence for each letter of the frame: 3 for codons,
     /// else 1.
-    pub fn step(self) -> u32 {
+    pub fn letters_per_residue(self) -> u32 {
         if matches!(self, Frame::Codons(..)) { 3 } else { 1 }
     }
 
@@ -61,20 +61,23 @@ impl Frame {
 
     /// Returns the number of letters that the frame has in a sequence of `letters` letters.
     pub fn length(self, letters: u32) -> u32 {
-        letters.saturating_sub(self.offset()) / self.step()
+        letters.saturating_sub(self.offset()) / self.letters_per_residue()
     }
 
     /// Returns the number of letters of the sequence that the first `end` letters of the frame
     /// need; `None` if it exceeds 32 bits.
-    pub fn letters(self, end: u32) -> Option<u32> {
-        end.checked_mul(self.step())?.checked_add(self.offset())
+    pub fn required_length(self, end: u32) -> Option<u32> {
+        end.checked_mul(self.letters_per_residue())?.checked_add(self.offset())
     }
 
     /// Converts a range of the frame to a range of the sequence as written, which has `length`
     /// letters. The result counts from 0, is half-open and ascends, also for the minus strand.
-    pub fn place(self, read: Range<u32>, length: u32) -> Range<u32> {
+    pub fn to_sequence_range(self, read: Range<u32>, length: u32) -> Range<u32> {
         let offset = self.offset();
-        let (start, end) = (offset + self.step() * read.start, offset + self.step() * read.end);
+        let (start, end) = (
+            offset + self.letters_per_residue() * read.start,
+            offset + self.letters_per_residue() * read.end,
+        );
         match self.strand() {
             Some(Strand::Minus) => length - end..length - start,
             _ => start..end,
@@ -109,19 +112,19 @@ mod tests {
         let (length, a, b) = (101, 4, 9);
         for offset in 0..3u8 {
             let f = i64::from(offset) + 1;
-            let plus = Frame::Codons(Strand::Plus, offset).place(a..b, length);
+            let plus = Frame::Codons(Strand::Plus, offset).to_sequence_range(a..b, length);
             let printed = (i64::from(plus.start) + 1, i64::from(plus.end));
             assert_eq!(printed, (3 * i64::from(a) + f, 3 * i64::from(b) + f - 1));
-            let minus = Frame::Codons(Strand::Minus, offset).place(a..b, length);
+            let minus = Frame::Codons(Strand::Minus, offset).to_sequence_range(a..b, length);
             let printed = (i64::from(minus.end), i64::from(minus.start) + 1);
             let l = i64::from(length);
             assert_eq!(printed, (l - 3 * i64::from(a) - f + 1, l - 3 * i64::from(b) - f + 2));
         }
-        assert_eq!(Frame::Strand(Strand::Minus).place(0..3, 10), 7..10);
-        assert_eq!(Frame::Protein.place(2..5, 10), 2..5);
-        assert_eq!(Frame::Codons(Strand::Minus, 2).letters(5), Some(17));
+        assert_eq!(Frame::Strand(Strand::Minus).to_sequence_range(0..3, 10), 7..10);
+        assert_eq!(Frame::Protein.to_sequence_range(2..5, 10), 2..5);
+        assert_eq!(Frame::Codons(Strand::Minus, 2).required_length(5), Some(17));
         let lengths = [1, 2, 16, 17].map(|letters| Frame::Codons(Strand::Minus, 2).length(letters));
         assert_eq!((lengths, Frame::Protein.length(7)), ([0, 0, 4, 5], 7));
-        assert_eq!(Frame::Codons(Strand::Plus, 0).letters(u32::MAX / 2), None);
+        assert_eq!(Frame::Codons(Strand::Plus, 0).required_length(u32::MAX / 2), None);
     }
 }

@@ -8,8 +8,8 @@ use std::ops::Range;
 /// Joins SEG and lower-case intervals as BLAST+ does (`BlastSeqLocCombine`). Sorts them by start.
 /// Joins an interval to the previous one if they share more than one position.
 ///
-/// Intervals that share a single position, or just touch, stay apart. [`complement`] returns the
-/// same ranges for them as for a joined interval.
+/// Intervals that share a single position, or just touch, stay apart. [`unmasked_ranges`] returns
+/// the same ranges for them as for a joined interval.
 ///
 /// ```
 /// use fleetblast_seq::mask::combine;
@@ -64,11 +64,11 @@ pub fn merge_touching(intervals: Vec<Range<u32>>) -> Vec<Range<u32>> {
 /// ascending and not empty. Words in these ranges enter the lookup table.
 ///
 /// ```
-/// use fleetblast_seq::mask::complement;
-/// assert_eq!(complement(&[3..5, 8..9], 10), [0..3, 5..8, 9..10]);
-/// assert_eq!(complement(&[0..4, 3..10], 10), []);
+/// use fleetblast_seq::mask::unmasked_ranges;
+/// assert_eq!(unmasked_ranges(&[3..5, 8..9], 10), [0..3, 5..8, 9..10]);
+/// assert_eq!(unmasked_ranges(&[0..4, 3..10], 10), []);
 /// ```
-pub fn complement(intervals: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
+pub fn unmasked_ranges(intervals: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
     let mut regions = Vec::with_capacity(intervals.len() + 1);
     let mut from = 0;
     for interval in intervals {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use fleetblast_spool::{Checkpoint, Codec, Key, Kind, Share, Start, Writer};
+use fleetblast_spool::{Checkpoint, Codec, ResultKey, ResultKind, ShareRange, StartMode, Writer};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -109,14 +109,14 @@ fn records(
     codec: Codec,
 ) -> Result<Measured, Failure> {
     let start = Instant::now();
-    let job = Checkpoint::open_with_codec(path, None, Start::New, codec)?;
+    let job = Checkpoint::open_with_codec(path, None, StartMode::New, codec)?;
     let written = in_threads(writers, |number| {
         let mut writer = Writer::new(job.run(), number, BUFFER)?;
         let mut waits = Vec::with_capacity(results.len() * times);
         for (block, result) in (0..).zip(results.iter().cycle().take(results.len() * times)) {
             let begun = Instant::now();
-            let key = Key { block, kind: Kind::RESULT };
-            writer.append(key, Share::whole(result.len() as u64), result)?;
+            let key = ResultKey { block, kind: ResultKind::RESULT };
+            writer.append(key, ShareRange::whole(result.len() as u64), result)?;
             waits.push(begun.elapsed().as_secs_f64());
         }
         writer.sync()?;

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::durable::{open_own, replace};
 use crate::error::{Context, Error};
 use crate::layout::{FileId, Run};
-use crate::record::Place;
+use crate::record::StoredShare;
 
 /// The first bytes of an index.
 const MAGIC: [u8; 8] = *b"\xf5FBind1\n";
@@ -38,7 +38,7 @@ pub struct Catalog {
     /// Length of the file of records in bytes.
     pub written: u64,
     /// All shares in the file.
-    pub places: Vec<Place>,
+    pub places: Vec<StoredShare>,
     /// The names of queries in the file, ascending.
     pub names: Vec<Name>,
 }
@@ -65,7 +65,7 @@ impl Catalog {
         run: &Run,
         file: FileId,
         written: u64,
-        places: Vec<Place>,
+        places: Vec<StoredShare>,
         mut names: Vec<Name>,
     ) -> Self {
         names.sort_unstable();
@@ -115,8 +115,8 @@ impl Catalog {
             return None;
         }
         let catalog: Self = postcard::from_bytes(&plain).ok()?;
-        let fits = |place: &Place| {
-            let end = place.at.checked_add(place.length);
+        let fits = |place: &StoredShare| {
+            let end = place.contents_offset.checked_add(place.length);
             place.file == catalog.file && place.offset < catalog.written && end.is_some()
         };
         (catalog.places.iter().all(fits) && catalog.names.is_sorted()).then_some(catalog)

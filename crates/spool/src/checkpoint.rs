@@ -7,15 +7,15 @@ use std::path::Path;
 use crate::codec::Codec;
 use crate::durable::{make_directory, owner_in, parent, remove_file, sync_directory};
 use crate::error::{Context, Error};
-use crate::identity::Identity;
 use crate::job::{self, Job};
 use crate::layout::{Run, entries};
 use crate::lock::{self, Lock};
+use crate::properties::JobProperties;
 use crate::summary::Summary;
 
 /// The expected state of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
+pub enum StartMode {
     /// The directory must be missing or empty.
     New,
     /// The directory must contain a job to resume.
@@ -47,23 +47,23 @@ impl Checkpoint {
     /// * [`Error::Foreign`]: it contains a link, or a file that other users own or may write.
     /// * [`Error::JobFile`]: its job file cannot be parsed.
     /// * [`Error::Io`]: the system reports an error.
-    pub fn open(root: &Path, identity: &Identity, start: Start) -> Result<Self, Error> {
-        Self::open_with_codec(root, Some(identity), start, Codec::default())
+    pub fn open(root: &Path, properties: &JobProperties, start: StartMode) -> Result<Self, Error> {
+        Self::open_with_codec(root, Some(properties), start, Codec::default())
     }
 
     /// Opens a job whose results are compressed with `codec` and may stay in the directory as its
-    /// report ([`complete`](Self::complete)). Without an identity the job cannot be resumed. A
+    /// report ([`complete`](Self::complete)). Without properties the job cannot be resumed. A
     /// resumed job keeps its codec.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
     pub fn open_with_codec(
         root: &Path,
-        identity: Option<&Identity>,
-        start: Start,
+        properties: Option<&JobProperties>,
+        start: StartMode,
         codec: Codec,
     ) -> Result<Self, Error> {
-        if start != Start::Resume && !root.is_dir() {
+        if start != StartMode::Resume && !root.is_dir() {
             make_directory(root)?;
             sync_directory(parent(root))?;
         }
@@ -72,14 +72,14 @@ impl Checkpoint {
         let owner = owner_in(root)?;
         let lock = Lock::acquire(root, owner)?;
         let mut job = match Job::read(root, owner)? {
-            Some(_) if start == Start::New => return Err(Error::Occupied(root.to_path_buf())),
-            None if start == Start::Resume => return Err(Error::NoJob(root.to_path_buf())),
+            Some(_) if start == StartMode::New => return Err(Error::Occupied(root.to_path_buf())),
+            None if start == StartMode::Resume => return Err(Error::NoJob(root.to_path_buf())),
             Some(job) => job,
-            None => Job::new(root, identity, codec)?,
+            None => Job::new(root, properties, codec)?,
         };
-        match (&job.identity, identity) {
-            (Some(kept), Some(identity)) => {
-                let differences = kept.differences(identity);
+        match (&job.properties, properties) {
+            (Some(kept), Some(properties)) => {
+                let differences = kept.differences(properties);
                 if !differences.0.is_empty() {
                     return Err(Error::Differs { path: root.to_path_buf(), differences });
                 }
@@ -100,12 +100,12 @@ impl Checkpoint {
         Ok(Self { run, lock })
     }
 
-    /// Returns the identity of the job in a directory, if there is a job.
+    /// Returns the properties of the job in a directory, if there is a job.
     ///
     /// # Errors
     /// [`Error::Foreign`], [`Error::JobFile`] and [`Error::Io`], as for [`open`](Self::open).
-    pub fn read_identity(root: &Path) -> Result<Option<Identity>, Error> {
-        Ok(Job::read(root, owner_in(root)?)?.and_then(|job| job.identity))
+    pub fn read_properties(root: &Path) -> Result<Option<JobProperties>, Error> {
+        Ok(Job::read(root, owner_in(root)?)?.and_then(|job| job.properties))
     }
 
     /// Returns the run that began with [`open`](Self::open). If its number is above 1,
@@ -117,10 +117,10 @@ impl Checkpoint {
     /// Shows other hosts that this job is alive. Call it about every ten seconds.
     ///
     /// # Errors
-    /// [`Error::LockLost`] if it was not called for longer than [`PATIENCE`](crate::PATIENCE) and
-    /// another job has taken over the directory. Then this job must end; its results are kept.
-    /// [`Error::Io`] if the system reports an error.
-    pub fn beat(&self) -> Result<(), Error> {
+    /// [`Error::LockLost`] if it was not called for longer than
+    /// [`LOCK_TIMEOUT`](crate::LOCK_TIMEOUT) and another job has taken over the directory. Then
+    /// this job must end; its results are kept. [`Error::Io`] if the system reports an error.
+    pub fn renew_lock(&self) -> Result<(), Error> {
         self.lock.beat()
     }
 
@@ -129,7 +129,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Io`] if the mark cannot be written; [`Error::LockLost`] as for
-    /// [`beat`](Self::beat).
+    /// [`renew_lock`](Self::renew_lock).
     pub fn complete(&self, summary: &Summary) -> Result<(), Error> {
         self.lock.beat()?;
         summary.write(&self.run.root)
@@ -139,8 +139,8 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Io`] if the lock file cannot be removed; [`Error::LockLost`] as for
-    /// [`beat`](Self::beat).
-    pub fn leave(self) -> Result<(), Error> {
+    /// [`renew_lock`](Self::renew_lock).
+    pub fn close(self) -> Result<(), Error> {
         let Self { run, lock } = self;
         lock.beat()?;
         remove_file(&run.root.join(lock::NAME))
@@ -149,9 +149,9 @@ impl Checkpoint {
     /// Removes all files of the job and the directory, after the output is complete.
     ///
     /// # Errors
-    /// [`Error::LockLost`] as for [`beat`](Self::beat); [`Error::Io`], also if the directory
-    /// contains files of others, which stay. If files of the job are left, it can still be resumed
-    /// correctly, which only takes time.
+    /// [`Error::LockLost`] as for [`renew_lock`](Self::renew_lock); [`Error::Io`], also if the
+    /// directory contains files of others, which stay. If files of the job are left, it can still
+    /// be resumed correctly, which only takes time.
     pub fn remove(self) -> Result<(), Error> {
         let Self { run, lock } = self;
         lock.beat()?;
@@ -166,7 +166,7 @@ impl Checkpoint {
 }
 
 /// Checks whether the entries of the directory match the expected state.
-fn check_entries(root: &Path, start: Start) -> Result<(), Error> {
+fn check_entries(root: &Path, start: StartMode) -> Result<(), Error> {
     let names = match entries(root) {
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
             return Err(Error::NoJob(root.to_path_buf()));
@@ -175,10 +175,10 @@ fn check_entries(root: &Path, start: Start) -> Result<(), Error> {
     };
     let has_job = names.iter().any(|name| name == job::NAME);
     match start {
-        Start::New if has_job => return Err(Error::Occupied(root.to_path_buf())),
-        Start::Resume if !has_job => return Err(Error::NoJob(root.to_path_buf())),
+        StartMode::New if has_job => return Err(Error::Occupied(root.to_path_buf())),
+        StartMode::Resume if !has_job => return Err(Error::NoJob(root.to_path_buf())),
         _ if has_job => return Ok(()),
-        Start::New | Start::Resume | Start::NewOrResume => {}
+        StartMode::New | StartMode::Resume | StartMode::NewOrResume => {}
     }
     // A job that was killed at its start can leave these files.
     let stray = |name: &String| ![job::ASIDE, lock::NAME].contains(&name.as_str());

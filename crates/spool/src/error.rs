@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::holder::Holder;
-use crate::identity::Differences;
-use crate::key::{Key, Share};
+use crate::holder::LockHolder;
+use crate::key::{ResultKey, ShareRange};
+use crate::properties::Differences;
 
 /// An error when results are stored or read, or when a job is resumed.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +55,7 @@ pub enum Error {
     )]
     Conflict {
         /// The result that the records belong to.
-        key: Key,
+        key: ResultKey,
         /// The files of the two records.
         paths: Box<[PathBuf; 2]>,
         /// Offsets of the two records in bytes.
@@ -70,9 +70,9 @@ pub enum Error {
     )]
     ShareTooLong {
         /// The result that the share belongs to.
-        key: Key,
+        key: ResultKey,
         /// The share that is too long.
-        share: Share,
+        share: ShareRange,
         /// Length of the share in bytes.
         length: u64,
     },
@@ -99,7 +99,7 @@ pub enum Error {
         .0.display()
     )]
     Complete(PathBuf),
-    /// The job in the directory was started without an identity, so it cannot be resumed.
+    /// The job in the directory was started without its properties, so it cannot be resumed.
     #[error(
         "{} keeps the results of a job without -checkpoint, which cannot be resumed: nobody knows what it searched; \
          name another directory",
@@ -143,7 +143,7 @@ pub enum Error {
         /// Path of the directory.
         path: PathBuf,
         /// The process that uses the directory, if the lock file names it.
-        holder: Option<Box<Holder>>,
+        holder: Option<Box<LockHolder>>,
         /// Time after which another attempt can succeed. By then a dead process will have been
         /// silent for long enough. `None` if the process is certainly alive.
         retry_after: Option<Duration>,
@@ -158,7 +158,7 @@ pub enum Error {
         /// Path of the directory.
         path: PathBuf,
         /// The process that took over, if the lock file names it.
-        holder: Option<Box<Holder>>,
+        holder: Option<Box<LockHolder>>,
     },
     /// There are more writers than the directory layout allows.
     #[error("writer {0} is one too many: a spool has places for {max} writers", max = crate::MAX_WRITERS)]
@@ -169,8 +169,8 @@ fn describe_offset(offset: Option<u64>) -> String {
     offset.map_or_else(String::new, |offset| format!(" at offset {offset}"))
 }
 
-fn who(holder: Option<&Holder>) -> String {
-    holder.map_or_else(|| "a process that did not leave its name".to_owned(), Holder::to_string)
+fn who(holder: Option<&LockHolder>) -> String {
+    holder.map_or_else(|| "a process that did not leave its name".to_owned(), LockHolder::to_string)
 }
 
 fn wait(retry_after: Option<Duration>) -> String {

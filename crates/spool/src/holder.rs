@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A process that uses the directory of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
+pub struct LockHolder {
     /// Name of the process's host.
     pub host: String,
     /// Number of the process on its host.
@@ -18,7 +18,7 @@ pub struct Holder {
     pub boot: String,
 }
 
-impl Holder {
+impl LockHolder {
     /// Returns the description of this process.
     pub(crate) fn own() -> Self {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -31,7 +31,7 @@ impl Holder {
     }
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "process {} on {} since {}", self.pid, self.host, self.since)
     }

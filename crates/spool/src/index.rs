@@ -4,35 +4,35 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Error;
-use crate::key::Key;
+use crate::key::ResultKey;
 use crate::layout::Run;
-use crate::record::Place;
+use crate::record::StoredShare;
 
 /// The places of all records of a job, by result.
 ///
 /// A result or a share can exist twice. A run can die before it records that a result is on disk,
 /// and the next run can divide the result differently. The bytes are the same.
 #[derive(Clone, Debug, Default)]
-pub struct Index {
-    results: HashMap<Key, Shares>,
+pub struct ResultIndex {
+    results: HashMap<ResultKey, Shares>,
 }
 
 /// The shares of a result.
 #[derive(Clone, Debug)]
 struct Shares {
     /// The place that was added first.
-    first: Place,
+    first: StoredShare,
     /// The place of the longest share that begins at each offset of the result.
-    longest: BTreeMap<u64, Place>,
+    longest: BTreeMap<u64, StoredShare>,
 }
 
-impl Index {
+impl ResultIndex {
     /// Adds the place of a share of the job that `run` belongs to.
     ///
     /// # Errors
     /// [`Error::Conflict`] if another record states another length of the whole result, or contains
     /// the same share with other contents.
-    pub fn add(&mut self, run: &Run, place: Place) -> Result<(), Error> {
+    pub fn add(&mut self, run: &Run, place: StoredShare) -> Result<(), Error> {
         let shares = self
             .results
             .entry(place.key)
@@ -60,12 +60,12 @@ impl Index {
     ///
     /// A share can overlap the previous one. The bytes of the overlap are the same, and the caller
     /// must skip them.
-    pub fn cover(&self, key: Key) -> Option<Vec<Place>> {
+    pub fn shares_of_result(&self, key: ResultKey) -> Option<Vec<StoredShare>> {
         let Shares { first, longest } = self.results.get(&key)?;
         let mut places = longest.values().peekable();
         let (mut chosen, mut covered) = (Vec::new(), 0);
         while covered < first.share.total {
-            let mut best: Option<&Place> = None;
+            let mut best: Option<&StoredShare> = None;
             while let Some(place) = places.next_if(|place| place.share.start <= covered) {
                 best = best.filter(|best| best.end() >= place.end()).or(Some(place));
             }
@@ -77,13 +77,14 @@ impl Index {
     }
 
     /// Returns the complete results with their lengths in bytes, in no particular order.
-    pub fn complete(&self) -> impl Iterator<Item = (Key, u64)> {
-        let complete = self.results.iter().filter(|(key, _)| self.cover(**key).is_some());
+    pub fn complete(&self) -> impl Iterator<Item = (ResultKey, u64)> {
+        let complete =
+            self.results.iter().filter(|(key, _)| self.shares_of_result(**key).is_some());
         complete.map(|(key, shares)| (*key, shares.first.share.total))
     }
 }
 
-fn conflict(run: &Run, first: Place, second: Place) -> Error {
+fn conflict(run: &Run, first: StoredShare, second: StoredShare) -> Error {
     Error::Conflict {
         key: second.key,
         paths: Box::new([first, second].map(|place| run.path(place.file))),

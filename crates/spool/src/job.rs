@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::codec::Codec;
 use crate::durable::{open_own, replace};
 use crate::error::{Context, Error};
-use crate::identity::Identity;
+use crate::properties::JobProperties;
 
 /// Name of the job file.
 pub(crate) const NAME: &str = "job";
@@ -37,7 +37,7 @@ pub(crate) struct Job {
     pub(crate) codec: Codec,
     /// Properties that the results depend on. `None` for a job that cannot be resumed: its inputs
     /// were not examined.
-    pub(crate) identity: Option<Identity>,
+    pub(crate) properties: Option<JobProperties>,
 }
 
 /// The field that all versions of the format have.
@@ -50,17 +50,17 @@ impl Job {
     /// Makes a job that has not been started.
     pub(crate) fn new(
         root: &Path,
-        identity: Option<&Identity>,
+        properties: Option<&JobProperties>,
         codec: Codec,
     ) -> Result<Self, Error> {
-        let mark = match identity {
-            Some(identity) => {
-                xxh3_64(&serde_json::to_vec(identity).map_err(|error| malformed(root, error))?)
+        let mark = match properties {
+            Some(properties) => {
+                xxh3_64(&serde_json::to_vec(properties).map_err(|error| malformed(root, error))?)
             }
             // This mark differs from that of any other job.
             None => RandomState::new().hash_one((root, std::process::id(), SystemTime::now())),
         };
-        Ok(Self { format: FORMAT, mark, runs: 0, codec, identity: identity.cloned() })
+        Ok(Self { format: FORMAT, mark, runs: 0, codec, properties: properties.cloned() })
     }
 
     /// Reads the job file of a directory; `None` if there is none. The file must belong to `owner`.

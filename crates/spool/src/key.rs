@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 /// The kind of stored data about a block. The user of this crate chooses the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Kind(pub u32);
+pub struct ResultKind(pub u32);
 
-impl Kind {
+impl ResultKind {
     /// All formatted output of the block.
     pub const RESULT: Self = Self(0);
     /// Data that later blocks are verified with: the number of extensions of each query in the
     /// block, or the outcome of its iterations.
-    pub const COUNTS: Self = Self(1);
+    pub const VERIFICATION: Self = Self(1);
     /// The names of the block's queries, each with start and end of its result in the block's
     /// output.
     pub const NAMES: Self = Self(2);
@@ -23,24 +23,24 @@ impl Kind {
 
 /// The key of a result. The bytes of the result are the same in every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Key {
+pub struct ResultKey {
     /// Number of the query block.
     pub block: u64,
     /// Kind of data about the block.
-    pub kind: Kind,
+    pub kind: ResultKind,
 }
 
 /// The position of a record's bytes in a result. Several writers can each store a share of a
 /// result, and another run can divide it differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Share {
+pub struct ShareRange {
     /// Offset of the share in the result in bytes.
     pub start: u64,
     /// Length of the whole result in bytes.
     pub total: u64,
 }
 
-impl Share {
+impl ShareRange {
     /// Returns the share that is a whole result of `total` bytes.
     pub fn whole(total: u64) -> Self {
         Self { start: 0, total }

@@ -22,7 +22,7 @@
 //! waits for the disk.
 //!
 //! Several writers can store shares of the result of a block. The result is complete when the
-//! shares of all runs together cover it ([`Index`]).
+//! shares of all runs together cover it ([`ResultIndex`]).
 //!
 //! Every record has a header of [`HEADER_BYTES`], a table with [`ENTRY_BYTES`] for each of its
 //! shares, and a body. The header names the job, the file and the offset in the file. The numbers
@@ -54,9 +54,9 @@
 //!
 //! # Checks
 //! * [`Run::scan`] reads a file to its end through a small buffer and checks all checksums, without
-//!   decompressing. It lists the valid records. It lists the rest as [`Fault`]s, whose blocks must
-//!   be searched again. (Reading only the headers would be faster, but damage would be found only
-//!   when the bytes are needed, long after the search.)
+//!   decompressing. It lists the valid records. It lists the rest as [`InvalidBytes`], whose blocks
+//!   must be searched again. (Reading only the headers would be faster, but damage would be found
+//!   only when the bytes are needed, long after the search.)
 //! * [`Reader::read`] checks everything again, and also the contents after decompression. So damage
 //!   after the scan is an error and never gives wrong bytes.
 //!
@@ -69,32 +69,32 @@
 //! # use fleetblast_spool::*;
 //! # let parent = tempfile::tempdir()?;
 //! # let root = parent.path().join("checkpoint");
-//! # let identity = Identity {
+//! # let properties = JobProperties {
 //! #     program: "blastp".into(), version: "1".into(), build: "1".into(),
 //! #     query: QueryHasher::default().finish(),
-//! #     database: DatabaseIdentity {
+//! #     database: DatabaseProperties {
 //! #         name: "nr".into(), sequences: 1, residues: 1, volumes: vec![], selection: "1".into(),
 //! #     },
 //! #     options: Default::default(), blocks: "10000 residues".into(),
 //! # };
-//! let block = Key { block: 12, kind: Kind::RESULT };
+//! let block = ResultKey { block: 12, kind: ResultKind::RESULT };
 //!
-//! let job = Checkpoint::open(&root, &identity, Start::New)?;
+//! let job = Checkpoint::open(&root, &properties, StartMode::New)?;
 //! let mut writer = Writer::new(job.run(), 0, 4 << 20)?;
-//! writer.append(block, Share::whole(7), b"Query= ")?;
+//! writer.append(block, ShareRange::whole(7), b"Query= ")?;
 //! writer.sync()?;
 //! // The process is killed ...
 //! # drop((writer, job));
 //!
 //! // ... and the job started again.
-//! let job = Checkpoint::open(&root, &identity, Start::Resume)?;
-//! let mut index = Index::default();
+//! let job = Checkpoint::open(&root, &properties, StartMode::Resume)?;
+//! let mut index = ResultIndex::default();
 //! for file in job.run().files()? {
 //!     for place in job.run().scan(file)?.places {
 //!         index.add(job.run(), place)?;
 //!     }
 //! }
-//! let places = index.cover(block).expect("nothing of it is missing");
+//! let places = index.shares_of_result(block).expect("nothing of it is missing");
 //! assert_eq!(Reader::new(job.run()).read(&places[0])?, b"Query= ");
 //! job.remove()?;
 //! # assert!(!root.exists());
@@ -107,12 +107,12 @@ mod codec;
 mod durable;
 mod error;
 mod holder;
-mod identity;
 mod index;
 mod job;
 mod key;
 mod layout;
 mod lock;
+mod properties;
 mod reader;
 mod record;
 mod report;
@@ -122,22 +122,23 @@ mod summary;
 mod writer;
 
 pub use catalog::{Catalog, Name};
-pub use checkpoint::{Checkpoint, Start};
+pub use checkpoint::{Checkpoint, StartMode};
 pub use codec::Codec;
 pub use durable::{open_own, open_private, open_regular};
 pub use error::Error;
-pub use holder::Holder;
-pub use identity::{
-    DatabaseIdentity, Difference, Differences, Identity, QueryDigest, QueryHasher, VolumeIdentity,
-};
-pub use index::Index;
-pub use key::{Key, Kind, Share};
+pub use holder::LockHolder;
+pub use index::ResultIndex;
+pub use key::{ResultKey, ResultKind, ShareRange};
 pub use layout::{FileId, MAX_WRITERS, Run};
-pub use lock::PATIENCE;
+pub use lock::LOCK_TIMEOUT;
+pub use properties::{
+    DatabaseProperties, Difference, Differences, JobProperties, QueryDigest, QueryHasher,
+    VolumeProperties,
+};
 pub use reader::Reader;
-pub use record::{ENTRY_BYTES, HEADER_BYTES, Place};
-pub use report::Report;
-pub use scan::{Fault, Scan, scan};
-pub use scratch::Scratch;
+pub use record::{ENTRY_BYTES, HEADER_BYTES, StoredShare};
+pub use report::SpooledReport;
+pub use scan::{InvalidBytes, Scan, scan};
+pub use scratch::ScratchFile;
 pub use summary::Summary;
 pub use writer::Writer;

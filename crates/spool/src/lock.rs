@@ -6,7 +6,7 @@
 //! * Its `flock` is gone, and it ran on this host since the last boot: it is dead.
 //! * Otherwise the holder was on another host, or this host was restarted, or `flock` is missing or
 //!   does not reach other hosts. The holder gives a sign of life every few seconds by setting the
-//!   time of the file. It is dead if it gave none for [`PATIENCE`], by the clock of the file
+//!   time of the file. It is dead if it gave none for [`LOCK_TIMEOUT`], by the clock of the file
 //!   system.
 //!
 //! A holder that was wrongly considered dead notices this at its next sign of life, and its job
@@ -22,13 +22,13 @@ use rustix::fs::{Timespec, Timestamps, UTIME_NOW, futimens};
 
 use crate::durable::open_own;
 use crate::error::{Context, Error};
-use crate::holder::Holder;
+use crate::holder::LockHolder;
 
 /// Name of the lock file.
 pub(crate) const NAME: &str = "lock";
 /// Time of silence after which a holder that may be alive is considered dead. A holder should give
 /// a sign of life six times as often.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximal number of bytes read from a lock file.
 const MAX_BYTES: u64 = 64 * 1024;
 /// Number of attempts to open the lock file, if other processes remove it in between.
@@ -39,7 +39,7 @@ const ATTEMPTS: usize = 10;
 pub(crate) struct Lock {
     root: PathBuf,
     file: File,
-    holder: Holder,
+    holder: LockHolder,
 }
 
 impl Lock {
@@ -56,7 +56,7 @@ impl Lock {
                 continue;
             }
             let before = LockContents::read(&file).during("read", &path)?;
-            let holder = Holder::own();
+            let holder = LockHolder::own();
             if let Some(retry_after) = in_use(root, &file, exclusive, &before, &holder)? {
                 let (path, holder) = (root.to_path_buf(), before.holder());
                 return Err(Error::Locked { path, holder, retry_after });
@@ -106,7 +106,7 @@ enum LockContents {
     /// The contents cannot be parsed, as after a crash during writing.
     Unknown,
     /// The file names its holder, dead or alive.
-    Holder(Box<Holder>),
+    Holder(Box<LockHolder>),
 }
 
 impl LockContents {
@@ -128,11 +128,11 @@ impl LockContents {
         })
     }
 
-    fn is(&self, holder: &Holder) -> bool {
+    fn is(&self, holder: &LockHolder) -> bool {
         matches!(self, Self::Holder(present) if **present == *holder)
     }
 
-    fn holder(self) -> Option<Box<Holder>> {
+    fn holder(self) -> Option<Box<LockHolder>> {
         match self {
             Self::Holder(holder) => Some(holder),
             Self::Empty | Self::Unknown => None,
@@ -181,7 +181,7 @@ fn in_use(
     file: &File,
     exclusive: Exclusive,
     before: &LockContents,
-    own: &Holder,
+    own: &LockHolder,
 ) -> Result<Option<Option<Duration>>, Error> {
     if exclusive == Exclusive::No {
         return Ok(Some(None));
@@ -205,7 +205,7 @@ fn in_use(
 fn patience_left(last_sign: SystemTime, now: SystemTime) -> Option<Duration> {
     // If the clock was set back, the lock must not last until the clock has caught up.
     let silence = now.duration_since(last_sign).unwrap_or_else(|ahead| ahead.duration());
-    PATIENCE.checked_sub(silence).filter(|left| !left.is_zero())
+    LOCK_TIMEOUT.checked_sub(silence).filter(|left| !left.is_zero())
 }
 
 /// Returns the current time by the clock of the directory's file system.
@@ -216,7 +216,7 @@ fn file_system_time(root: &Path) -> io::Result<SystemTime> {
     file.metadata()?.modified()
 }
 
-fn write_holder(file: &File, holder: &Holder) -> io::Result<()> {
+fn write_holder(file: &File, holder: &LockHolder) -> io::Result<()> {
     let text = serde_json::to_vec(holder)?;
     file.set_len(0)?;
     file.write_all_at(&text, 0)?;

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Context, Error};
 use crate::layout::{FileId, Run};
-use crate::record::{HEADER_BYTES, Header, Place};
+use crate::record::{HEADER_BYTES, Header, StoredShare};
 
 /// Reads shares from any file of a job, whatever its writer and run. It caches the last records,
 /// since the next share can be in one of them.
@@ -28,7 +28,7 @@ pub struct Reader {
 struct Record {
     file: FileId,
     offset: u64,
-    places: Vec<Place>,
+    places: Vec<StoredShare>,
     contents: Vec<u8>,
 }
 
@@ -50,7 +50,7 @@ impl Reader {
     /// # Errors
     /// [`Error::Damaged`] if the bytes are not those that were written; [`Error::Io`] if they
     /// cannot be read.
-    pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
+    pub fn read(&mut self, place: &StoredShare) -> Result<Vec<u8>, Error> {
         let path = self.path(place.file);
         let damaged = |what| Error::Damaged { path: path.clone(), offset: place.offset, what };
         let record = self.record(place.file, place.offset)?;
@@ -58,7 +58,8 @@ impl Reader {
             return Err(damaged("there is no such record"));
         }
         // The table was verified, so the share is inside the contents.
-        let (start, end) = (place.at as usize, (place.at + place.length) as usize);
+        let (start, end) =
+            (place.contents_offset as usize, (place.contents_offset + place.length) as usize);
         let bytes = record.contents.get(start..end).filter(|bytes| xxh3_64(bytes) == place.content);
         bytes.map(<[u8]>::to_vec).ok_or_else(|| damaged("the contents are not those of its table"))
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::codec::{Codec, ENVELOPE_BYTES, MOST_EXTRA};
-use crate::key::{Key, Kind, Share};
+use crate::key::{ResultKey, ResultKind, ShareRange};
 use crate::layout::FileId;
 
 /// Number of bytes of a record before its table.
@@ -29,24 +29,24 @@ const _: () = assert!(HEADER_BYTES - ENVELOPE_BYTES + MOST_SHARES * ENTRY_BYTES 
 /// A share of a result, and its place in a file. It is small enough to be sent to the rank that
 /// places the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct StoredShare {
     /// The file that contains the share.
     pub file: FileId,
     /// Offset in the file of the record that contains the share.
     pub offset: u64,
     /// Offset of the share in the contents of the record.
-    pub at: u64,
+    pub contents_offset: u64,
     /// The result that the share belongs to.
-    pub key: Key,
+    pub key: ResultKey,
     /// The position of the share in the result.
-    pub share: Share,
+    pub share: ShareRange,
     /// Length of the share in bytes.
     pub length: u64,
     /// XXH3 (64 bits) of the share.
     pub content: u64,
 }
 
-impl Place {
+impl StoredShare {
     /// Returns the offset in the result of the end of the share.
     pub fn end(&self) -> u64 {
         self.share.start.saturating_add(self.length)
@@ -129,36 +129,36 @@ impl Header {
     }
 
     /// Decodes the shares in a table; `None` if its checksum or form is wrong.
-    pub(crate) fn places(&self, table: &[u8]) -> Option<Vec<Place>> {
+    pub(crate) fn places(&self, table: &[u8]) -> Option<Vec<StoredShare>> {
         if xxh3_64(table) != self.table {
             return None;
         }
-        let mut at = 0_u64;
+        let mut contents_offset = 0_u64;
         let mut places = Vec::with_capacity(self.shares);
         for entry in table.as_chunks::<ENTRY_BYTES>().0 {
-            let place = Place {
+            let place = StoredShare {
                 file: self.file,
                 offset: self.offset,
-                at,
-                key: Key { block: long(entry, 0), kind: Kind(word(entry, 8)) },
-                share: Share { start: long(entry, 12), total: long(entry, 20) },
+                contents_offset,
+                key: ResultKey { block: long(entry, 0), kind: ResultKind(word(entry, 8)) },
+                share: ShareRange { start: long(entry, 12), total: long(entry, 20) },
                 length: long(entry, 28),
                 content: long(entry, 36),
             };
-            at = at.checked_add(place.length)?;
+            contents_offset = contents_offset.checked_add(place.length)?;
             if !place.share.has_room(place.length) {
                 return None;
             }
             places.push(place);
         }
-        (at == self.length).then_some(places)
+        (contents_offset == self.length).then_some(places)
     }
 }
 
 /// Encodes the table of a record with these shares.
-pub(crate) fn table(places: &[Place]) -> Vec<u8> {
+pub(crate) fn table(places: &[StoredShare]) -> Vec<u8> {
     let mut table = Vec::with_capacity(places.len() * ENTRY_BYTES);
-    for Place { key, share, length, content, .. } in places {
+    for StoredShare { key, share, length, content, .. } in places {
         table.extend(key.block.to_le_bytes());
         table.extend(key.kind.0.to_le_bytes());
         for number in [share.start, share.total, *length, *content] {

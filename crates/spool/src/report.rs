@@ -7,28 +7,28 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Name};
 use crate::error::{Context, Error};
-use crate::index::Index;
+use crate::index::ResultIndex;
 use crate::job::{self, Job};
-use crate::key::{Key, Kind};
+use crate::key::{ResultKey, ResultKind};
 use crate::layout::Run;
 use crate::reader::Reader;
-use crate::scan::Fault;
+use crate::scan::InvalidBytes;
 use crate::summary::Summary;
 
 /// A report that is stored as records. Opening it writes and locks nothing, since the report may
 /// still be growing.
-pub struct Report {
+pub struct SpooledReport {
     run: Run,
     /// The size of the report; `None` if it is not complete.
     pub summary: Option<Summary>,
-    index: Index,
+    index: ResultIndex,
     names: Vec<Name>,
     /// Damage in files without an index, with the path of each file.
-    pub faults: Vec<(PathBuf, Fault)>,
+    pub faults: Vec<(PathBuf, InvalidBytes)>,
     reader: Reader,
 }
 
-impl Report {
+impl SpooledReport {
     /// Opens the report in a directory.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Report {
             reader: Reader::new(&run),
             run,
             summary,
-            index: Index::default(),
+            index: ResultIndex::default(),
             names: Vec::new(),
             faults: Vec::new(),
         };
@@ -66,8 +66,10 @@ impl Report {
                     let path = report.run.path(file);
                     report
                         .faults
-                        .extend(scan.faults.into_iter().map(|fault| (path.clone(), fault)));
-                    for place in scan.places.iter().filter(|place| place.key.kind == Kind::NAMES) {
+                        .extend(scan.invalid_bytes.into_iter().map(|fault| (path.clone(), fault)));
+                    for place in
+                        scan.places.iter().filter(|place| place.key.kind == ResultKind::NAMES)
+                    {
                         let contents = report.reader.read(place)?;
                         let names = names(&contents).map(|(name, _)| name);
                         report.names.extend(names.map(|name| Name::new(name, place.key.block)));
@@ -81,7 +83,7 @@ impl Report {
         Ok(report)
     }
 
-    fn add(&mut self, places: Vec<crate::record::Place>) -> Result<(), Error> {
+    fn add(&mut self, places: Vec<crate::record::StoredShare>) -> Result<(), Error> {
         places.into_iter().try_for_each(|place| self.index.add(&self.run, place))
     }
 
@@ -92,10 +94,10 @@ impl Report {
     /// [`Error::Damaged`] and [`Error::Io`] of the records, and those of `take`.
     pub fn result<E: From<Error>>(
         &mut self,
-        key: Key,
+        key: ResultKey,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let Some(places) = self.index.cover(key) else { return Ok(false) };
+        let Some(places) = self.index.shares_of_result(key) else { return Ok(false) };
         let mut done = 0;
         for place in places {
             let bytes = self.reader.read(&place)?;
@@ -111,13 +113,13 @@ impl Report {
     ///
     /// # Errors
     /// Those of [`result`](Self::result).
-    pub fn part<E: From<Error>>(
+    pub fn read_range<E: From<Error>>(
         &mut self,
-        key: Key,
+        key: ResultKey,
         range: std::ops::Range<u64>,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let Some(places) = self.index.cover(key) else { return Ok(false) };
+        let Some(places) = self.index.shares_of_result(key) else { return Ok(false) };
         let mut done = range.start;
         for place in places {
             if place.end() <= done || place.share.start >= range.end {
@@ -133,13 +135,13 @@ impl Report {
     }
 
     /// Returns whether all records of a result exist. Does not verify their contents.
-    pub fn has(&self, key: Key) -> bool {
-        self.index.cover(key).is_some()
+    pub fn has_result(&self, key: ResultKey) -> bool {
+        self.index.shares_of_result(key).is_some()
     }
 
     /// Returns the blocks whose results are complete, ascending.
     pub fn blocks(&self) -> BTreeSet<u64> {
-        let complete = self.index.complete().filter(|(key, _)| key.kind == Kind::RESULT);
+        let complete = self.index.complete().filter(|(key, _)| key.kind == ResultKind::RESULT);
         complete.map(|(key, _)| key.block).collect()
     }
 
@@ -148,7 +150,7 @@ impl Report {
     ///
     /// # Errors
     /// Those of [`result`](Self::result).
-    pub fn find(&mut self, name: &[u8]) -> Result<Vec<(Key, std::ops::Range<u64>)>, Error> {
+    pub fn find(&mut self, name: &[u8]) -> Result<Vec<(ResultKey, std::ops::Range<u64>)>, Error> {
         let hash = Name::new(name, 0).hash;
         let from = self.names.partition_point(|known| known.hash < hash);
         let of_name = self.names[from..].iter().take_while(|known| known.hash == hash);
@@ -156,11 +158,11 @@ impl Report {
         let mut found = Vec::new();
         for block in blocks {
             let mut finder = NameFinder::new(name);
-            self.result::<Error>(Key { block, kind: Kind::NAMES }, |bytes| {
+            self.result::<Error>(ResultKey { block, kind: ResultKind::NAMES }, |bytes| {
                 finder.add(bytes);
                 Ok(())
             })?;
-            let key = Key { block, kind: Kind::RESULT };
+            let key = ResultKey { block, kind: ResultKind::RESULT };
             found.extend(finder.finish().into_iter().map(|range| (key, range)));
         }
         Ok(found)

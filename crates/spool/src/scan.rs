@@ -14,7 +14,7 @@ use crate::durable::{open_own, owner_in};
 use crate::error::{Context, Error};
 use crate::job;
 use crate::layout::{FileId, Run};
-use crate::record::{HEADER_BYTES, Header, MAGIC, Place};
+use crate::record::{HEADER_BYTES, Header, MAGIC, StoredShare};
 
 /// Number of bytes to read at a time. A scan needs no more memory, besides its result.
 const WINDOW: usize = 256 * 1024;
@@ -25,17 +25,17 @@ pub struct Scan {
     /// The file that was scanned.
     pub file: FileId,
     /// The shares in valid records, in the order of the file.
-    pub places: Vec<Place>,
+    pub places: Vec<StoredShare>,
     /// Number of bytes of the valid records.
     pub bytes: u64,
     /// The parts of the file that are not valid records, in the order of the file.
-    pub faults: Vec<Fault>,
+    pub invalid_bytes: Vec<InvalidBytes>,
 }
 
 /// Bytes of a spool file that are not a valid record. Their results are lost and must be searched
 /// again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Fault {
+pub enum InvalidBytes {
     /// An incomplete end of the file, which was being written when its process or machine stopped.
     /// This is no damage.
     Tail {
@@ -62,7 +62,7 @@ pub enum Fault {
     },
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for InvalidBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tail { offset, bytes } => {
@@ -110,7 +110,7 @@ impl Run {
 /// Those of `source`.
 pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
     let mut input = Input::new(source);
-    let mut scan = Scan { file, places: Vec::new(), bytes: 0, faults: Vec::new() };
+    let mut scan = Scan { file, places: Vec::new(), bytes: 0, invalid_bytes: Vec::new() };
     let mut gap = None;
     loop {
         let offset = input.offset;
@@ -128,7 +128,7 @@ pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
             continue;
         };
         if let Some(begin) = gap.take() {
-            scan.faults.push(Fault::Gap { offset: begin, bytes: offset - begin });
+            scan.invalid_bytes.push(InvalidBytes::Gap { offset: begin, bytes: offset - begin });
         }
         input.skip(head);
         let bytes = header.stored.saturating_add(head as u64);
@@ -140,7 +140,7 @@ pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
             Some(_) => {
                 let blocks = places.iter().map(|place| place.key.block);
                 let blocks = blocks.clone().min().zip(blocks.max()).unwrap_or_default();
-                scan.faults.push(Fault::Body { offset, bytes, blocks });
+                scan.invalid_bytes.push(InvalidBytes::Body { offset, bytes, blocks });
             }
             None => gap = Some(offset),
         }
@@ -149,7 +149,7 @@ pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
     let end = input.offset + left;
     let tail = gap.unwrap_or(input.offset);
     if tail < end {
-        scan.faults.push(Fault::Tail { offset: tail, bytes: end - tail });
+        scan.invalid_bytes.push(InvalidBytes::Tail { offset: tail, bytes: end - tail });
     }
     Ok(scan)
 }

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::codec::Codec;
 use crate::error::{Context, Error};
-use crate::key::{Key, Kind, Share};
+use crate::key::{ResultKey, ResultKind, ShareRange};
 use crate::layout::Run;
 use crate::reader::Reader;
-use crate::record::Place;
+use crate::record::StoredShare;
 use crate::writer::Writer;
 
 /// Number of bytes that are compressed together and written at once. It is small, since they are
@@ -18,13 +18,13 @@ const HELD: usize = 32;
 
 /// Storage on disk for results of any length, which the process that wrote them reads again. The
 /// file disappears when it is closed.
-pub struct Scratch {
+pub struct ScratchFile {
     writer: Writer,
     reader: Reader,
     results: u64,
 }
 
-impl Scratch {
+impl ScratchFile {
     /// Creates an empty scratch file in a directory.
     ///
     /// # Errors
@@ -43,17 +43,17 @@ impl Scratch {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be written, as on a full disk.
-    pub fn keep(&mut self, bytes: &[u8]) -> Result<Vec<Place>, Error> {
-        let key = Key { block: self.results, kind: Kind::RESULT };
+    pub fn write(&mut self, bytes: &[u8]) -> Result<Vec<StoredShare>, Error> {
+        let key = ResultKey { block: self.results, kind: ResultKind::RESULT };
         self.results += 1;
-        self.writer.append(key, Share::whole(bytes.len() as u64), bytes)
+        self.writer.append(key, ShareRange::whole(bytes.len() as u64), bytes)
     }
 
     /// Reads a part of the stored bytes.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be read; [`Error::Damaged`] if the bytes have changed.
-    pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
+    pub fn read(&mut self, place: &StoredShare) -> Result<Vec<u8>, Error> {
         if place.offset >= self.writer.written() {
             self.writer.flush()?;
         }
@@ -68,14 +68,14 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back_in_any_order() {
         let directory = tempfile::tempdir().expect("a directory");
-        let mut scratch = Scratch::new(directory.path()).expect("a file");
+        let mut scratch = ScratchFile::new(directory.path()).expect("a file");
         let piece = |number: usize| {
             let length = if number.is_multiple_of(50) { 3 * BUFFER + 7 } else { number % 700 };
             (0..length).map(|at| ((at * 31 + number * at / 7) % 251) as u8).collect::<Vec<_>>()
         };
         let mut kept = Vec::new();
         for number in 0..400 {
-            kept.push(scratch.keep(&piece(number)).expect("room"));
+            kept.push(scratch.write(&piece(number)).expect("room"));
             // Some of these bytes were just stored and are still in the buffers.
             let asked = (number * 7919) % kept.len();
             let read = kept[asked].iter().map(|place| scratch.read(place).expect("sound"));

@@ -9,9 +9,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::codec::Compressor;
 use crate::durable::{make_directory, parent, sync_directory};
 use crate::error::{Context, Error};
-use crate::key::{Key, Share};
+use crate::key::{ResultKey, ShareRange};
 use crate::layout::{FileId, MAX_WRITERS, Run};
-use crate::record::{HEADER_BYTES, Header, MOST_CONTENTS, MOST_SHARES, Place, table};
+use crate::record::{HEADER_BYTES, Header, MOST_CONTENTS, MOST_SHARES, StoredShare, table};
 
 /// Minimal size of a buffer in bytes.
 const MIN_BUFFER: usize = 4096;
@@ -34,7 +34,7 @@ pub struct Writer {
     compressor: Compressor,
     /// The first buffer, and the places of its shares.
     contents: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<StoredShare>,
     /// Capacity of the first buffer in bytes.
     room: usize,
     /// The second buffer. It will be written at offset `written` of the file.
@@ -102,7 +102,12 @@ impl Writer {
     /// [`Error::Io`] if the file cannot be created or written, as on a full disk;
     /// [`Error::Unreliable`] after a failed `sync`; [`Error::ShareTooLong`] if the bytes do not fit
     /// into the result.
-    pub fn append(&mut self, key: Key, share: Share, bytes: &[u8]) -> Result<Vec<Place>, Error> {
+    pub fn append(
+        &mut self,
+        key: ResultKey,
+        share: ShareRange,
+        bytes: &[u8],
+    ) -> Result<Vec<StoredShare>, Error> {
         self.check_reliable()?;
         let length = bytes.len() as u64;
         if !share.has_room(length) {
@@ -114,7 +119,7 @@ impl Writer {
             places.push(self.collect(key, share, bytes)?);
         }
         for part in bytes.chunks(self.room) {
-            places.push(self.collect(key, Share { start, ..share }, part)?);
+            places.push(self.collect(key, ShareRange { start, ..share }, part)?);
             start += part.len() as u64;
         }
         self.unsynced += 1;
@@ -167,15 +172,20 @@ impl Writer {
     }
 
     /// Adds a part, which must fit into the first buffer.
-    fn collect(&mut self, key: Key, share: Share, part: &[u8]) -> Result<Place, Error> {
+    fn collect(
+        &mut self,
+        key: ResultKey,
+        share: ShareRange,
+        part: &[u8],
+    ) -> Result<StoredShare, Error> {
         if self.contents.len() + part.len() > self.room || self.places.len() == MOST_SHARES {
             self.seal()?;
         }
-        let place = Place {
+        let place = StoredShare {
             file: self.id,
             // The offset of the record that the first buffer will become.
             offset: self.written + self.records.len() as u64,
-            at: self.contents.len() as u64,
+            contents_offset: self.contents.len() as u64,
             key,
             share,
             length: part.len() as u64,

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::{append, contents, key, start};
-use fleetblast_spool::{Fault, Index, Reader, Run, Writer};
+use fleetblast_spool::{InvalidBytes, Reader, ResultIndex, Run, Writer};
 
 /// Number of processes to kill.
 const KILLS: u64 = 60;
@@ -39,7 +39,7 @@ fn append_for_ever(root: &Path) {
     let mut output = std::io::stdout().lock();
     let mut unsynced = Vec::new();
     let (found, _) = index(job.run());
-    for block in (0..).filter(|&block| found.cover(key(block)).is_none()) {
+    for block in (0..).filter(|&block| found.shares_of_result(key(block)).is_none()) {
         append(&mut writer, block, &result(block)).expect("room");
         unsynced.push(block);
         if unsynced.len() as u64 > block % 4 {
@@ -53,13 +53,16 @@ fn append_for_ever(root: &Path) {
 
 /// Returns the index of the records of all runs, and the number of files that end with an
 /// incomplete record. Any other damage fails the test.
-fn index(run: &Run) -> (Index, usize) {
-    let mut index = Index::default();
+fn index(run: &Run) -> (ResultIndex, usize) {
+    let mut index = ResultIndex::default();
     let mut tails = 0;
     for file in run.files().expect("readable") {
         let scan = run.scan(file).expect("readable");
-        assert!(scan.faults.iter().all(|fault| matches!(fault, Fault::Tail { .. })), "{scan:?}");
-        tails += scan.faults.len();
+        assert!(
+            scan.invalid_bytes.iter().all(|fault| matches!(fault, InvalidBytes::Tail { .. })),
+            "{scan:?}"
+        );
+        tails += scan.invalid_bytes.len();
         for place in scan.places {
             index.add(run, place).expect("equal results");
         }
@@ -90,7 +93,7 @@ fn kill_and_look() {
     let (index, tails) = index(job.run());
     let mut reader = Reader::new(job.run());
     for &block in &acknowledged {
-        let places = index.cover(key(block)).expect("a record that counts");
+        let places = index.shares_of_result(key(block)).expect("a record that counts");
         let read = places.iter().flat_map(|place| reader.read(place).expect("readable"));
         assert!(read.eq(result(block)), "block {block}");
     }

@@ -187,7 +187,7 @@ impl Retrieval<'_> {
 
     /// Looks up the OID of a key that is a GI. Returns `None` if the key is no number.
     fn oid_of_number(&self, key: &[u8]) -> Result<Option<u32>, Stop> {
-        Ok(self.source.lookup.shown_oid_of_gi(key, &mut self.source.cursor.borrow_mut())?)
+        Ok(self.source.lookup.blastdbcmd_oid_of_gi(key, &mut self.source.cursor.borrow_mut())?)
     }
 }
 

@@ -226,7 +226,7 @@ fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
         if NO_NAMES.contains(&&name[..]) { MISSING.to_vec() } else { name }
     };
     Some(match field {
-        b'a' => id().map(SeqId::bare).unwrap_or_default(),
+        b'a' => id().map(SeqId::format_for_report).unwrap_or_default(),
         b'i' => id().map(SeqId::fasta).unwrap_or_default(),
         b'g' => {
             let gi = line.ids.iter().find(|id| matches!(id, SeqId::Gi(_)));

@@ -85,7 +85,7 @@ pub(super) fn start(ids: &[SeqId], range: Option<&str>, out: &mut Vec<u8>) -> Re
     }
     let id =
         if matches!(first, SeqId::Local(_)) { first } else { choose_text_id(ids).unwrap_or(first) };
-    out.extend(id.bare());
+    out.extend(id.format_for_report());
     out.extend_from_slice(range.unwrap_or_default().as_bytes());
     out.push(b' ');
     Ok(())
@@ -104,7 +104,7 @@ pub(super) fn with_short_ids(title: &[u8], separator: &[u8], out: &mut Vec<u8>) 
         match marked_id(&rest[..end]) {
             Some(id) => {
                 out.extend_from_slice(separator);
-                out.extend(id.bare());
+                out.extend(id.format_for_report());
                 rest = &rest[end..];
             }
             None => out.extend_from_slice(SEPARATOR),

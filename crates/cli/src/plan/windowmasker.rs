@@ -9,7 +9,7 @@ use std::sync::Arc;
 use fleetblast_engine::params::WindowMasker;
 use fleetblast_job::error::Error;
 use fleetblast_seq::input::read_whole_file;
-use fleetblast_seq::windowmasker::Counts;
+use fleetblast_seq::windowmasker::UnitCounts;
 
 use crate::options::search::filtering::NucleotideFilteringOptions;
 use crate::options::typed::lossy;
@@ -41,7 +41,7 @@ pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
         opened.map_err(|error| {
             Error::query_options(format_args!("could not open {} ({error})", lossy(path)))
         })?;
-        if !Counts::is_binary(&start) {
+        if !UnitCounts::is_binary(&start) {
             return Err(Error::query_options(
                 "Only optimized binary windowmasker stat files are supported",
             ));
@@ -69,7 +69,7 @@ pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>
         format!("Warning: could not use the counts in {}: {fault}", path.display())
     };
     let file = read_whole_file(&path).map_err(|error| unusable(&error))?;
-    let counts = Counts::read(&file).map_err(|fault| unusable(&fault))?;
+    let counts = UnitCounts::read(&file).map_err(|fault| unusable(&fault))?;
     Ok(Some(WindowMasker { counts: Arc::new(counts), name }))
 }
 

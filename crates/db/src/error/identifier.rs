@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fleetblast_seq::id::IdRefusal;
+use fleetblast_seq::id::IdException;
 
 use super::DbError;
 
@@ -16,7 +16,7 @@ pub enum IdentifierError {
         /// The invalid word.
         word: String,
         /// The reason why the word is invalid.
-        refusal: IdRefusal,
+        refusal: IdException,
     },
     /// An invalid word in a list for a version-4 database. BLAST+ ends with an uncaught exception.
     #[error("{refusal}")]
@@ -26,7 +26,7 @@ pub enum IdentifierError {
         /// Path of the list if an alias names it; `None` for the user's list.
         list: Option<PathBuf>,
         /// The reason why the word is invalid.
-        refusal: IdRefusal,
+        refusal: IdException,
     },
     /// An invalid identifier in a list of an alias or of the user. BLAST+ cannot compare the two
     /// lists and ends with an uncaught exception.
@@ -35,13 +35,13 @@ pub enum IdentifierError {
         /// Path of the list of the alias.
         path: PathBuf,
         /// The reason why the identifier is invalid.
-        refusal: IdRefusal,
+        refusal: IdException,
     },
     /// An invalid word that is looked up by itself in a version-4 database.
     #[error("{}", refusal.text())]
     InvalidEntry {
         /// The reason why the word is invalid.
-        refusal: IdRefusal,
+        refusal: IdException,
     },
     /// A GI or trace number of more than 32 bits, looked up by itself.
     #[error("ID overflows range of specified type.")]

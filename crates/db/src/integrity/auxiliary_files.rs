@@ -7,7 +7,7 @@ use super::file::AuxiliaryFile;
 use super::records::{IdentifierKinds, RecordTotals};
 use super::sum::EntrySum;
 use super::volume_indexes::{GiSum, check_gi_index, check_gi_list, check_string_index};
-use crate::lookup::lmdb::Environment;
+use crate::lookup::lmdb::LmdbFile;
 use crate::lookup::oids;
 use crate::partition::VolumeFile;
 use crate::volume::Volume;
@@ -139,13 +139,13 @@ fn version_5(
 /// Checks all pages of an LMDB file.
 fn check_lmdb_pages(file: &AuxiliaryFile) -> Result<(), DbError> {
     let damaged = |damage| file.damage_error(damage);
-    Environment::open(&file.bytes).and_then(|env| env.check_pages()).map_err(damaged)
+    LmdbFile::open(&file.bytes).and_then(|env| env.check_pages()).map_err(damaged)
 }
 
 /// Adds up the numbers of sequences that an LMDB file states for its volumes.
 fn whole(lmdb: &AuxiliaryFile) -> Result<u64, DbError> {
     let damaged = |damage| lmdb.damage_error(damage);
-    let env = Environment::open(&lmdb.bytes).map_err(damaged)?;
+    let env = LmdbFile::open(&lmdb.bytes).map_err(damaged)?;
     let Some(sizes) = env.table("volinfo").map_err(damaged)? else { return Ok(0) };
     let mut sum = 0;
     for entry in env.entries(&sizes).map_err(damaged)? {
@@ -159,7 +159,7 @@ fn whole(lmdb: &AuxiliaryFile) -> Result<u64, DbError> {
 /// every identifier has its keys.
 fn accessions(lmdb: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result<(), DbError> {
     let damaged = |damage| lmdb.damage_error(damage);
-    let env = Environment::open(&lmdb.bytes).map_err(damaged)?;
+    let env = LmdbFile::open(&lmdb.bytes).map_err(damaged)?;
     let mut found = EntrySum::default();
     if let Some(table) = env.table("acc2oid").map_err(damaged)? {
         let mut last: Option<&[u8]> = None;
@@ -246,7 +246,7 @@ fn taxid_lists(
     totals: &RecordTotals,
 ) -> Result<(), DbError> {
     let damaged = |damage| offsets.damage_error(damage);
-    let env = Environment::open(&offsets.bytes).map_err(damaged)?;
+    let env = LmdbFile::open(&offsets.bytes).map_err(damaged)?;
     let Some(table) = env.table("taxid2offset").map_err(damaged)? else {
         return Err(offsets.inconsistency_error("the table of taxids is missing"));
     };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::sum::EntrySum;
 use crate::DbError;
 use crate::bytes::FileBytes;
-use crate::lookup::Damage;
+use crate::lookup::FileDamage;
 
 /// A file of a database besides its volumes: an index of identifiers, taxids, GIs or masks.
 pub(super) struct AuxiliaryFile {
@@ -29,7 +29,7 @@ impl AuxiliaryFile {
     }
 
     /// Makes the error for damaged bytes in the file.
-    pub(super) fn damage_error(&self, damage: Damage) -> DbError {
+    pub(super) fn damage_error(&self, damage: FileDamage) -> DbError {
         DbError::DamagedLookupFile {
             path: self.path.clone(),
             offset: damage.offset as u64,
@@ -49,7 +49,7 @@ impl AuxiliaryFile {
         if same == expected.len() && same == self.bytes.len() {
             return Ok(());
         }
-        Err(self.damage_error(Damage { offset: same, problem: "not the index of the data" }))
+        Err(self.damage_error(FileDamage { offset: same, problem: "not the index of the data" }))
     }
 
     /// Returns the name of the file in the report of the check.

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::confirm::{self, disagreement};
-use super::lmdb::{Environment, Table};
+use super::lmdb::{LmdbFile, Table};
 use super::side_file::LookupFile;
 use super::taxids::TaxidLists;
-use super::{Damage, oids};
+use super::{FileDamage, oids};
 use crate::volume::Volume;
 use crate::{Database, DbError};
 
@@ -88,7 +88,7 @@ impl LmdbLookup {
     fn global(&self, file: &LookupFile, local: u32) -> Result<Option<u32>, DbError> {
         let Some(span) = self.spans.iter().find(|span| span.local.contains(&local)) else {
             let problem = "an OID that no volume has";
-            return Err(file.damage_error(Damage { offset: 0, problem }));
+            return Err(file.damage_error(FileDamage { offset: 0, problem }));
         };
         Ok(span.first.map(|first| first + (local - span.local.start)))
     }
@@ -96,7 +96,7 @@ impl LmdbLookup {
     /// Converts a value of the table of accessions to an OID. Verifies that the header of the
     /// sequence has the key.
     fn confirmed(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>, DbError> {
-        let damage = Damage { offset: 0, problem: "an OID of other than four bytes" };
+        let damage = FileDamage { offset: 0, problem: "an OID of other than four bytes" };
         let local = word(value).ok_or_else(|| self.lmdb.damage_error(damage))?;
         let Some(oid) = self.global(&self.lmdb, local)? else { return Ok(None) };
         if confirm::has_accession(&self.database.stored_deflines(oid)?, key) {
@@ -109,7 +109,7 @@ impl LmdbLookup {
     /// neighbours are not damaged.
     fn confirm_missing(
         &self,
-        env: &Environment<'_>,
+        env: &LmdbFile<'_>,
         table: &Table,
         key: &[u8],
     ) -> Result<(), DbError> {
@@ -208,16 +208,17 @@ impl LmdbLookup {
     fn table<'a>(
         file: &'a LookupFile,
         name: &str,
-    ) -> Result<(Environment<'a>, Option<Table>), DbError> {
+    ) -> Result<(LmdbFile<'a>, Option<Table>), DbError> {
         let damaged = |damage| file.damage_error(damage);
-        let env = Environment::open(file.contents()?).map_err(damaged)?;
+        let env = LmdbFile::open(file.contents()?).map_err(damaged)?;
         Ok((env, env.table(name).map_err(damaged)?))
     }
 }
 
 const TOO_MANY_VOLUMES: &str = "Input db vol size does not match lmdb vol size";
 const OTHER_VOLUMES: &str = "Input db vol does not match lmdb vol";
-const TOO_FEW: Damage = Damage { offset: 0, problem: "fewer sequences than in the volumes" };
+const TOO_FEW: FileDamage =
+    FileDamage { offset: 0, problem: "fewer sequences than in the volumes" };
 
 fn word(bytes: &[u8]) -> Option<u32> {
     <[u8; 4]>::try_from(bytes).ok().map(u32::from_le_bytes)
@@ -256,11 +257,11 @@ struct Member {
 /// Reads name and number of sequences of each volume in an LMDB file, in the order of the file.
 fn volumes_of(lmdb: &LookupFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
     let damaged = |damage| lmdb.damage_error(damage);
-    let env = Environment::open(lmdb.contents()?).map_err(damaged)?;
+    let env = LmdbFile::open(lmdb.contents()?).map_err(damaged)?;
     let table = |name| match env.table(name).map_err(damaged)? {
         Some(table) => Ok(table),
         None => {
-            Err(damaged(Damage { offset: 0, problem: "the tables of the volumes are missing" }))
+            Err(damaged(FileDamage { offset: 0, problem: "the tables of the volumes are missing" }))
         }
     };
     let (names, sizes) = (table(VOLUME_NAMES)?, table(VOLUME_SIZES)?);
@@ -269,7 +270,7 @@ fn volumes_of(lmdb: &LookupFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
         let (key, name) = entry.map_err(damaged)?;
         let size = env.values(&sizes, key).map_err(damaged)?.next().transpose();
         let size = size.map_err(damaged)?.and_then(word);
-        let damage = Damage { offset: 0, problem: "a volume without its number of sequences" };
+        let damage = FileDamage { offset: 0, problem: "a volume without its number of sequences" };
         volumes.push((name.to_vec(), size.ok_or_else(|| damaged(damage))?));
     }
     Ok(volumes)

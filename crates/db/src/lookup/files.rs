@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::isam::{NumericIndex, StringIndex};
 use super::side_file::LookupFile;
-use super::{Damage, confirm};
+use super::{FileDamage, confirm};
 use crate::volume::Volume;
 use crate::{Database, DbError, Defline};
 
@@ -125,7 +125,7 @@ impl VolumeFiles {
     ) -> Result<u32, DbError> {
         if oid >= self.sequence_count {
             let problem = "an OID that the volume does not have";
-            return Err(files.data.damage_error(Damage { offset: 0, problem }));
+            return Err(files.data.damage_error(FileDamage { offset: 0, problem }));
         }
         let oid = self.first_oid + oid;
         match has(&self.database.stored_deflines(oid)?) {

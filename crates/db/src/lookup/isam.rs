@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use super::Damage;
+use super::FileDamage;
 use crate::key::trim_trailing_blanks;
 
 /// Number of words of the index header.
@@ -33,8 +33,8 @@ struct Header {
 }
 
 impl Header {
-    fn read(index: &[u8], data: &[u8]) -> Result<Self, Damage> {
-        let damage = |at, problem| Err(Damage { offset: at, problem });
+    fn read(index: &[u8], data: &[u8]) -> Result<Self, FileDamage> {
+        let damage = |at, problem| Err(FileDamage { offset: at, problem });
         if index.len() < 4 * (HEADER_WORDS + 1) {
             return damage(0, "too short for an ISAM index");
         }
@@ -61,16 +61,19 @@ impl<'a> NumericIndex<'a> {
     /// Opens an index from the contents of the index file and the data file.
     ///
     /// # Errors
-    /// [`Damage`] in the index file.
-    pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
+    /// [`FileDamage`] in the index file.
+    pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, FileDamage> {
         let header = Header::read(index, data)?;
         let key = match header.kind {
             NUMBERS => 4,
             LONG_NUMBERS => 8,
-            _ => return Err(Damage { offset: 4, problem: "not a numeric ISAM index" }),
+            _ => return Err(FileDamage { offset: 4, problem: "not a numeric ISAM index" }),
         };
         if (header.terms as usize).checked_mul(key + 4) != Some(data.len()) {
-            return Err(Damage { offset: 12, problem: "the data file has another number of keys" });
+            return Err(FileDamage {
+                offset: 12,
+                problem: "the data file has another number of keys",
+            });
         }
         Ok(Self { data, key })
     }
@@ -104,10 +107,10 @@ impl<'a> NumericIndex<'a> {
     /// Checks that the keys ascend.
     ///
     /// # Errors
-    /// [`Damage`] at the first key that is out of order.
-    pub fn check_order(&self) -> Result<(), Damage> {
+    /// [`FileDamage`] at the first key that is out of order.
+    pub fn check_order(&self) -> Result<(), FileDamage> {
         match (1..self.len()).find(|&i| self.get(i - 1).0 > self.get(i).0) {
-            Some(i) => Err(Damage { offset: i * (self.key + 4), problem: UNSORTED }),
+            Some(i) => Err(FileDamage { offset: i * (self.key + 4), problem: UNSORTED }),
             None => Ok(()),
         }
     }
@@ -165,23 +168,23 @@ impl<'a> StringIndex<'a> {
     /// Opens an index from the contents of the index file and the data file.
     ///
     /// # Errors
-    /// [`Damage`] in the index file.
-    pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
+    /// [`FileDamage`] in the index file.
+    pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, FileDamage> {
         let header = Header::read(index, data)?;
         match header.kind {
             TEXTS => {
                 let Header { terms, samples, .. } = header;
                 Ok(Self { data, page: header.page.max(1) as usize, terms, samples })
             }
-            _ => Err(Damage { offset: 4, problem: "not a string ISAM index" }),
+            _ => Err(FileDamage { offset: 4, problem: "not a string ISAM index" }),
         }
     }
 
     /// Returns the OIDs of a key in the order of the file. Ignores the case of the key.
     ///
     /// # Errors
-    /// [`Damage`] in the data file.
-    pub fn oids_of_key(&self, key: &[u8]) -> Result<Vec<u32>, Damage> {
+    /// [`FileDamage`] in the data file.
+    pub fn oids_of_key(&self, key: &[u8]) -> Result<Vec<u32>, FileDamage> {
         let key = key.to_ascii_lowercase();
         let mut oids = Vec::new();
         let mut at = self.position(&key);
@@ -190,7 +193,7 @@ impl<'a> StringIndex<'a> {
             if line_key(line) != key {
                 break;
             }
-            oids.push(oid(line).ok_or(Damage { offset: at, problem: NO_OID })?);
+            oids.push(oid(line).ok_or(FileDamage { offset: at, problem: NO_OID })?);
             at += line.len() + 1;
         }
         Ok(oids)
@@ -218,27 +221,27 @@ impl<'a> StringIndex<'a> {
     /// ascend. Otherwise lookups would read the wrong lines.
     ///
     /// # Errors
-    /// [`Damage`] at the first key out of order, or at byte 0 for a wrong number.
-    pub fn check_order(&self) -> Result<(), Damage> {
+    /// [`FileDamage`] at the first key out of order, or at byte 0 for a wrong number.
+    pub fn check_order(&self) -> Result<(), FileDamage> {
         let (mut count, mut at, mut last) = (0u32, 0, &b""[..]);
         while at < self.data.len() {
             let line = self.line(at);
             let key = line_key(line);
             if key < last {
-                return Err(Damage { offset: at, problem: UNSORTED });
+                return Err(FileDamage { offset: at, problem: UNSORTED });
             }
             (count, last) = (count + u32::from(!line.is_empty()), key);
             at += line.len() + 1;
         }
         if count != self.terms {
-            return Err(Damage {
+            return Err(FileDamage {
                 offset: 0,
                 problem: "another number of keys than the index states",
             });
         }
         let pages = (self.terms as usize).div_ceil(self.page);
         if pages != self.samples as usize {
-            return Err(Damage {
+            return Err(FileDamage {
                 offset: 0,
                 problem: "another number of pages than the index states",
             });
@@ -249,12 +252,12 @@ impl<'a> StringIndex<'a> {
     /// Returns the keys before and after a missing key, with their OIDs. The keys must ascend.
     ///
     /// # Errors
-    /// [`Damage`] in the lines of these keys.
-    pub fn neighbours(&self, key: &[u8]) -> Result<[Option<Entry<'a>>; 2], Damage> {
+    /// [`FileDamage`] in the lines of these keys.
+    pub fn neighbours(&self, key: &[u8]) -> Result<[Option<Entry<'a>>; 2], FileDamage> {
         let after = self.position(&key.to_ascii_lowercase());
         let entry = |at: usize| {
             let line = self.line(at);
-            let oid = oid(line).ok_or(Damage { offset: at, problem: NO_OID })?;
+            let oid = oid(line).ok_or(FileDamage { offset: at, problem: NO_OID })?;
             Ok(Some((line_key(line), oid)))
         };
         let before = match self.data[..after].split_last() {
@@ -272,7 +275,7 @@ impl<'a> StringIndex<'a> {
     }
 
     /// Returns every key with its OID, in the order of the file.
-    pub fn entries(&self) -> impl Iterator<Item = Result<(&'a [u8], u32), Damage>> {
+    pub fn entries(&self) -> impl Iterator<Item = Result<(&'a [u8], u32), FileDamage>> {
         let mut at = 0;
         self.data.split(|&b| is_end(b)).filter_map(move |line| {
             let start = at;
@@ -282,7 +285,7 @@ impl<'a> StringIndex<'a> {
             }
             Some(match oid(line) {
                 Some(oid) => Ok((line_key(line), oid)),
-                None => Err(Damage { offset: start, problem: NO_OID }),
+                None => Err(FileDamage { offset: start, problem: NO_OID }),
             })
         })
     }

@@ -101,7 +101,7 @@ impl Lookup {
     }
 
     /// Makes the error for a damaged identifier index of the volume with this first OID.
-    pub(crate) fn string_index_error(&self, first: u32, damage: super::Damage) -> DbError {
+    pub(crate) fn string_index_error(&self, first: u32, damage: super::FileDamage) -> DbError {
         match self.volumes.iter().find(|volume| volume.first_oid == first) {
             Some(volume) => volume.strings.data.damage_error(damage),
             None => DbError::NoSuchOid { oid: first, count: self.database.oid_count() },

@@ -35,7 +35,7 @@ use crate::{Database, DbError, IdentifierError, OidCursor};
 /// An error in a lookup file, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} (byte {offset})")]
-pub struct Damage {
+pub struct FileDamage {
     /// Byte offset in the file.
     pub offset: usize,
     /// Description of the error.
@@ -79,7 +79,7 @@ impl Lookup {
     /// Returns the OIDs of an identifier that a user typed, as `blastdbcmd -entry` finds them. The
     /// result is empty if the identifier is not found.
     ///
-    /// A number is a GI if [`Lookup::shown_oid_of_gi`] returns an OID for it. For other
+    /// A number is a GI if [`Lookup::blastdbcmd_oid_of_gi`] returns an OID for it. For other
     /// identifiers, OIDs that an alias excludes are omitted.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Lookup {
     /// of a damaged file.
     pub fn oids_of_id(&self, id: &[u8], cursor: &mut OidCursor) -> Result<Vec<u32>, DbError> {
         let key = self.key_of_typed_id(id);
-        if let Some(oid) = self.shown_oid_of_gi(&key, cursor)? {
+        if let Some(oid) = self.blastdbcmd_oid_of_gi(&key, cursor)? {
             return Ok(vec![oid]);
         }
         cursor.apply_alias_limits();
@@ -155,7 +155,7 @@ impl Lookup {
     ///
     /// # Errors
     /// Those of a damaged file.
-    pub fn shown_oid_of_gi(
+    pub fn blastdbcmd_oid_of_gi(
         &self,
         key: &[u8],
         cursor: &mut OidCursor,

@@ -6,11 +6,11 @@
 //! 32-bit items (`.?ot`). At each offset that `.?tf` gives, `.?to` has a count and then the OIDs,
 //! 32 bits each.
 
-use super::Damage;
+use super::FileDamage;
 
 /// Returns the number of sequences of a file, and the byte offset of its first item.
-fn items_at(file: &[u8]) -> Result<(u64, usize), Damage> {
-    let damage = || Damage { offset: 0, problem: "the table of ends is cut short" };
+fn items_at(file: &[u8]) -> Result<(u64, usize), FileDamage> {
+    let damage = || FileDamage { offset: 0, problem: "the table of ends is cut short" };
     let count = long(file, 0).ok_or_else(damage)?;
     let bytes = count.checked_add(1).and_then(|words| words.checked_mul(8));
     let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or_else(damage)?;
@@ -29,13 +29,13 @@ fn word(file: &[u8], at: usize) -> Option<u32> {
 
 /// Returns the items of a sequence, `size` bytes each, and their byte offset in the file; `None` if
 /// the sequence does not exist.
-fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, Damage> {
+fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, FileDamage> {
     let (count, start) = items_at(file)?;
     if u64::from(oid) >= count {
         return Ok(None);
     }
     let end_at = 8 + 8 * oid as usize;
-    let damage = Damage { offset: end_at, problem: "an end out of order or beyond the file" };
+    let damage = FileDamage { offset: end_at, problem: "an end out of order or beyond the file" };
     let position = |at| {
         let end = usize::try_from(long(file, at)?).ok()?;
         start.checked_add(end.checked_mul(size)?)
@@ -52,8 +52,8 @@ fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, D
 /// Returns the number of sequences of a `.?os` or `.?ot` file.
 ///
 /// # Errors
-/// [`Damage`] if the file is too short for its table.
-pub fn sequence_count(file: &[u8]) -> Result<u64, Damage> {
+/// [`FileDamage`] if the file is too short for its table.
+pub fn sequence_count(file: &[u8]) -> Result<u64, FileDamage> {
     items_at(file).map(|(count, _)| count)
 }
 
@@ -61,13 +61,14 @@ pub fn sequence_count(file: &[u8]) -> Result<u64, Damage> {
 /// does not exist.
 ///
 /// # Errors
-/// [`Damage`] of the file.
-pub fn ids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, Damage> {
+/// [`FileDamage`] of the file.
+pub fn ids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, FileDamage> {
     let Some((bytes, start)) = items(file, oid, 1)? else { return Ok(None) };
     let mut ids = Vec::new();
     let mut at = 0;
     while let Some(&length) = bytes.get(at) {
-        let damage = Damage { offset: start + at, problem: "an identifier longer than its place" };
+        let damage =
+            FileDamage { offset: start + at, problem: "an identifier longer than its place" };
         let (header, length) = match length {
             0xff => (5, word(bytes, at + 1).ok_or(damage)? as usize),
             length => (1, usize::from(length)),
@@ -83,8 +84,8 @@ pub fn ids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, Da
 /// not exist.
 ///
 /// # Errors
-/// [`Damage`] of the file.
-pub fn taxids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, Damage> {
+/// [`FileDamage`] of the file.
+pub fn taxids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, FileDamage> {
     let Some((bytes, _)) = items(file, oid, 4)? else { return Ok(None) };
     let items = bytes.chunks_exact(4);
     let taxids = items.map(|item| i32::from_le_bytes(std::array::from_fn(|i| item[i])));
@@ -94,10 +95,10 @@ pub fn taxids_of_sequence(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, Dam
 /// Returns the OIDs of the list that begins at byte `at` of a `.?to` file.
 ///
 /// # Errors
-/// [`Damage`] if the list extends beyond the end of the file.
-pub fn oid_list_at(file: &[u8], at: u64) -> Result<impl Iterator<Item = u32>, Damage> {
+/// [`FileDamage`] if the list extends beyond the end of the file.
+pub fn oid_list_at(file: &[u8], at: u64) -> Result<impl Iterator<Item = u32>, FileDamage> {
     let damage =
-        |at: usize| Damage { offset: at, problem: "a list of OIDs beyond the end of the file" };
+        |at: usize| FileDamage { offset: at, problem: "a list of OIDs beyond the end of the file" };
     let start = usize::try_from(at).map_err(|_| damage(file.len()))?;
     let count = word(file, start).ok_or_else(|| damage(start))? as usize;
     let first = start + 4;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use super::Damage;
+use super::FileDamage;
 use crate::DbError;
 use crate::bytes::FileBytes;
 
@@ -33,7 +33,7 @@ impl LookupFile {
     }
 
     /// Makes the error for damaged bytes in the file.
-    pub(super) fn damage_error(&self, damage: Damage) -> DbError {
+    pub(super) fn damage_error(&self, damage: FileDamage) -> DbError {
         DbError::DamagedLookupFile {
             path: self.path.clone(),
             offset: damage.offset as u64,

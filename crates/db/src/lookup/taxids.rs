@@ -5,9 +5,9 @@
 
 use std::sync::OnceLock;
 
-use super::lmdb::Environment;
+use super::lmdb::LmdbFile;
 use super::side_file::LookupFile;
-use super::{Damage, oids};
+use super::{FileDamage, oids};
 use crate::DbError;
 
 /// Name of the LMDB table with the offsets.
@@ -64,7 +64,8 @@ impl TaxidLists {
         let starts = self.starts()?;
         let start = starts[at].1;
         let end = starts.get(at + 1).map_or(file.len() as u64, |&(_, start)| start);
-        let damaged = |problem| self.lists.damage_error(Damage { offset: start as usize, problem });
+        let damaged =
+            |problem| self.lists.damage_error(FileDamage { offset: start as usize, problem });
         let list =
             oids::oid_list_at(file, start).map_err(|damage| self.lists.damage_error(damage))?;
         let list: Vec<u32> = list.collect();
@@ -88,8 +89,8 @@ impl TaxidLists {
 
     fn read(&self) -> Result<Vec<(i32, u64)>, DbError> {
         let damaged = |damage| self.offsets.damage_error(damage);
-        let wrong = |problem| damaged(Damage { offset: 0, problem });
-        let env = Environment::open(self.offsets.contents()?).map_err(damaged)?;
+        let wrong = |problem| damaged(FileDamage { offset: 0, problem });
+        let env = LmdbFile::open(self.offsets.contents()?).map_err(damaged)?;
         let table = env.table(TABLE).map_err(damaged)?.ok_or(DbError::MissingTaxidTable)?;
         let mut starts = Vec::new();
         for entry in env.entries(&table).map_err(damaged)? {

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use crate::lookup::Damage;
+use crate::lookup::FileDamage;
 
 /// Title of a column of masks.
 const TITLE: &[u8] = b"BlastDb/MaskData";
@@ -42,9 +42,9 @@ impl<'a> MaskColumn<'a> {
     /// Opens a column from the contents of the `.?aa` and the `.?ac` file.
     ///
     /// # Errors
-    /// [`Damage`] in the index.
-    pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
-        let damage = |at, problem| Damage { offset: at, problem };
+    /// [`FileDamage`] in the index.
+    pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, FileDamage> {
+        let damage = |at, problem| FileDamage { offset: at, problem };
         let short = || damage(0, "too short for the index of a mask column");
         let word = |i: usize| word(index, 4 * i, u32::from_be_bytes).ok_or_else(short);
         if (word(0)?, word(1)?, word(2)?) != (1, 1, 4) {
@@ -84,12 +84,12 @@ impl<'a> MaskColumn<'a> {
     /// half-open, count from 0 and are in the order of the file.
     ///
     /// # Errors
-    /// [`Damage`]: in the index file if its offset is 0, else in the data file.
+    /// [`FileDamage`]: in the index file if its offset is 0, else in the data file.
     pub fn ranges(
         &self,
         i: u32,
         algorithm: i32,
-    ) -> Result<impl ExactSizeIterator<Item = Range<u32>> + use<'a>, Damage> {
+    ) -> Result<impl ExactSizeIterator<Item = Range<u32>> + use<'a>, FileDamage> {
         let none = self.data.get(..0).unwrap_or_default();
         let found = self.find(i, algorithm)?.unwrap_or(none);
         let number = |pair: &[u8], at| word(pair, at, u32::from_le_bytes).unwrap_or(0);
@@ -97,9 +97,9 @@ impl<'a> MaskColumn<'a> {
     }
 
     /// Finds the masks of an algorithm in sequence `i`: pairs of start and end.
-    fn find(&self, i: u32, algorithm: i32) -> Result<Option<&'a [u8]>, Damage> {
+    fn find(&self, i: u32, algorithm: i32) -> Result<Option<&'a [u8]>, FileDamage> {
         if i >= self.sequences {
-            return Err(Damage { offset: 0, problem: "fewer sequences than in the volume" });
+            return Err(FileDamage { offset: 0, problem: "fewer sequences than in the volume" });
         }
         let offset = |i: u32| {
             let at = self.offsets_at + 4 * i as usize;
@@ -108,12 +108,12 @@ impl<'a> MaskColumn<'a> {
         let span = offset(i).zip(offset(i + 1));
         let blob = span.and_then(|(start, end)| Some((start, self.data.get(start..end)?)));
         let Some((start, blob)) = blob else {
-            return Err(Damage { offset: 0, problem: "masks outside their file" });
+            return Err(FileDamage { offset: 0, problem: "masks outside their file" });
         };
         if blob.is_empty() {
             return Ok(None);
         }
-        let short = |at| Damage { offset: start + at, problem: "masks cut short" };
+        let short = |at| FileDamage { offset: start + at, problem: "masks cut short" };
         let read = |at| word(blob, at, u32::from_be_bytes).ok_or_else(|| short(at));
         let mut at = 4;
         for _ in 0..read(0)? {
@@ -145,9 +145,9 @@ impl<'a> Fields<'a> {
     /// Reads an integer of variable length, highest bits first. Each byte but the last has a one
     /// bit and seven bits of the number. The last byte has a zero bit, a sign bit and six bits of
     /// the number.
-    fn number(&mut self) -> Result<usize, Damage> {
+    fn number(&mut self) -> Result<usize, FileDamage> {
         let start = self.at;
-        let damage = Damage { offset: start, problem: "a number without end or out of range" };
+        let damage = FileDamage { offset: start, problem: "a number without end or out of range" };
         let mut number = 0usize;
         loop {
             let byte = *self.bytes.get(self.at).ok_or(damage)?;
@@ -167,12 +167,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn text(&mut self) -> Result<&'a [u8], Damage> {
+    fn text(&mut self) -> Result<&'a [u8], FileDamage> {
         let at = self.at;
         let length = self.number()?;
         let end = self.at.checked_add(length);
         let text = end.and_then(|end| self.bytes.get(self.at..end));
-        let text = text.ok_or(Damage { offset: at, problem: "a text beyond its place" })?;
+        let text = text.ok_or(FileDamage { offset: at, problem: "a text beyond its place" })?;
         self.at += length;
         Ok(text)
     }

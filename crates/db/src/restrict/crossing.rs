@@ -8,7 +8,7 @@
 
 use std::cell::OnceCell;
 
-use fleetblast_seq::id::{IdRefusal, SeqId, parse_list_entry};
+use fleetblast_seq::id::{IdException, SeqId, parse_list_entry};
 
 /// Maximal length of a list that the library sorts by insertion alone.
 const SHORT: usize = 16;
@@ -18,7 +18,7 @@ const SHORT: usize = 16;
 pub(super) struct ListedId {
     text: Vec<u8>,
     /// The parsed identifier, set when it is first compared with another one.
-    id: OnceCell<Result<SeqId, IdRefusal>>,
+    id: OnceCell<Result<SeqId, IdException>>,
 }
 
 impl ListedId {
@@ -30,12 +30,12 @@ impl ListedId {
         self.text
     }
 
-    fn id(&self) -> Result<&SeqId, IdRefusal> {
+    fn id(&self) -> Result<&SeqId, IdException> {
         self.id.get_or_init(|| parse_list_entry(&self.text)).as_ref().map_err(Clone::clone)
     }
 
     /// Returns whether this identifier sorts before the other one.
-    fn precedes(&self, other: &Self) -> Result<bool, IdRefusal> {
+    fn precedes(&self, other: &Self) -> Result<bool, IdException> {
         if self.text == other.text {
             return Ok(false);
         }
@@ -46,8 +46,8 @@ impl ListedId {
 /// Sorts identifiers in the steps of the C++ library.
 ///
 /// # Errors
-/// [`IdRefusal`] for a text that is no identifier.
-pub(super) fn sort(names: &mut [ListedId]) -> Result<(), IdRefusal> {
+/// [`IdException`] for a text that is no identifier.
+pub(super) fn sort(names: &mut [ListedId]) -> Result<(), IdException> {
     let depth = 2 * names.len().checked_ilog2().unwrap_or(0);
     part(names, 0, names.len(), depth)?;
     for last in 1..names.len() {
@@ -63,7 +63,7 @@ fn part(
     first: usize,
     mut last: usize,
     depth: u32,
-) -> Result<(), IdRefusal> {
+) -> Result<(), IdException> {
     let mut depth = depth;
     while last - first > SHORT {
         if depth == 0 {
@@ -80,7 +80,7 @@ fn part(
 }
 
 /// Moves names that precede the median of three before the others. Returns the start of the others.
-fn partition(names: &mut [ListedId], first: usize, last: usize) -> Result<usize, IdRefusal> {
+fn partition(names: &mut [ListedId], first: usize, last: usize) -> Result<usize, IdException> {
     let (second, middle) = (first + 1, first + (last - first) / 2);
     let median = median(names, second, middle, last - 1)?;
     names.swap(first, median);
@@ -103,7 +103,7 @@ fn partition(names: &mut [ListedId], first: usize, last: usize) -> Result<usize,
     }
 }
 
-fn median(names: &[ListedId], a: usize, b: usize, c: usize) -> Result<usize, IdRefusal> {
+fn median(names: &[ListedId], a: usize, b: usize, c: usize) -> Result<usize, IdException> {
     let precedes = |one: usize, next: usize| names[one].precedes(&names[next]);
     Ok(if precedes(a, b)? {
         if precedes(b, c)? {
@@ -123,7 +123,7 @@ fn median(names: &[ListedId], a: usize, b: usize, c: usize) -> Result<usize, IdR
 }
 
 /// Moves the name at `last` to its place among the earlier ones.
-fn insert(names: &mut [ListedId], last: usize) -> Result<(), IdRefusal> {
+fn insert(names: &mut [ListedId], last: usize) -> Result<(), IdException> {
     let mut at = last;
     if last < SHORT && names[last].precedes(&names[0])? {
         at = 0;
@@ -139,11 +139,11 @@ fn insert(names: &mut [ListedId], last: usize) -> Result<(), IdRefusal> {
 /// Returns the identifiers of `names` that are also in `others`. Both lists must be sorted.
 ///
 /// # Errors
-/// [`IdRefusal`] for a text that is no identifier.
+/// [`IdException`] for a text that is no identifier.
 pub(super) fn intersection(
     names: Vec<ListedId>,
     others: &[ListedId],
-) -> Result<Vec<ListedId>, IdRefusal> {
+) -> Result<Vec<ListedId>, IdException> {
     let (mut common, mut at) = (Vec::new(), 0);
     for name in names {
         while at < others.len() && !name.precedes(&others[at])? {
@@ -164,11 +164,11 @@ pub(super) fn intersection(
 /// Returns the identifiers of `names` that are not in `others`. Both lists must be sorted as bytes.
 ///
 /// # Errors
-/// [`IdRefusal`] for a text that is no identifier.
+/// [`IdException`] for a text that is no identifier.
 pub(super) fn difference(
     names: Vec<ListedId>,
     others: &[ListedId],
-) -> Result<Vec<ListedId>, IdRefusal> {
+) -> Result<Vec<ListedId>, IdException> {
     let (mut left, mut at) = (Vec::new(), 0);
     for name in names {
         let mut is_in_both = false;

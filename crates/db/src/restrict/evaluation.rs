@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fleetblast_seq::id::IdRefusal;
+use fleetblast_seq::id::IdException;
 
 use super::crossing::{self, ListedId};
 use super::list::{self, ListError, SeqIdList};
@@ -345,7 +345,7 @@ impl<'a> ListEvaluation<'a> {
 
     /// Returns the identifiers of an alias's list that the user's list allows. Without identifiers
     /// of the user, all are allowed.
-    fn allowed_keys(&self, ids: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, IdRefusal> {
+    fn allowed_keys(&self, ids: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, IdException> {
         let Some(user) = self.user.as_ref().filter(|user| !user.keys.is_empty()) else {
             return Ok(ids);
         };
@@ -361,7 +361,7 @@ impl<'a> ListEvaluation<'a> {
 
     /// Returns the identifiers of the user's list as BLAST+ sorts them (`s_ProcessSeqIdFilters`,
     /// seqdboidlist.cpp). Excluded ones are sorted as bytes, others by comparison of identifiers.
-    fn users_names(&self, user: &UserList) -> Result<&[ListedId], IdRefusal> {
+    fn users_names(&self, user: &UserList) -> Result<&[ListedId], IdException> {
         if let Some(sorted) = self.names.get() {
             return Ok(sorted);
         }

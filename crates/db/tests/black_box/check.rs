@@ -11,7 +11,7 @@ use crate::common::{FOUR, entries, protein, write};
 use fastrand::Rng;
 use fleetblast_db::integrity::{IntegrityReport, check_integrity};
 use fleetblast_db::load::{LoadMethod, LoadPurpose, LoaderRequest, choose_loader};
-use fleetblast_db::lookup::lmdb::Environment;
+use fleetblast_db::lookup::lmdb::LmdbFile;
 use fleetblast_db::{Database, DbError, Defline, SearchPath, SequenceKind};
 use fleetblast_oracle::{command, oracle, sample};
 use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
@@ -310,7 +310,7 @@ fn make(dir: &TempDir, text: &str, arguments: &[&str]) {
 
 /// Returns all keys and values in the tables of an LMDB file; `None` if it cannot be read.
 fn dump(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
-    let env = Environment::open(bytes).ok()?;
+    let env = LmdbFile::open(bytes).ok()?;
     let mut all = Vec::new();
     for name in ["acc2oid", "volinfo", "volname", "taxid2offset"] {
         let Some(table) = env.table(name).ok()? else { continue };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use fastrand::Rng;
-use fleetblast_db::lookup::lmdb::{Environment, Table};
+use fleetblast_db::lookup::lmdb::{LmdbFile, Table};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, DatabaseFlags, EnvFlags, EnvOpenOptions};
 
@@ -101,7 +101,7 @@ fn plans() -> Vec<Plan> {
     ]
 }
 
-fn values(env: &Environment<'_>, table: &Table, key: &[u8]) -> Vec<Vec<u8>> {
+fn values(env: &LmdbFile<'_>, table: &Table, key: &[u8]) -> Vec<Vec<u8>> {
     env.values(table, key).unwrap().map(|value| value.unwrap().to_vec()).collect()
 }
 
@@ -110,7 +110,7 @@ fn what_lmdb_writes_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let plans = plans();
     let file = written(directory.path(), &plans);
-    let env = Environment::open(&file).unwrap();
+    let env = LmdbFile::open(&file).unwrap();
     assert_eq!(env.table("none"), Ok(None));
     for plan in plans {
         let table = env.table(plan.name).unwrap().unwrap();
@@ -145,7 +145,7 @@ fn what_lmdb_writes_is_read() {
 
 /// Reads everything and discards it. Errors are as acceptable as contents.
 fn read_all(file: &[u8]) {
-    let Ok(env) = Environment::open(file) else { return };
+    let Ok(env) = LmdbFile::open(file) else { return };
     for name in ["fixed", "varied", "plain", "numbers"] {
         let Ok(Some(table)) = env.table(name) else { continue };
         let Ok(entries) = env.entries(&table) else { continue };
@@ -182,8 +182,8 @@ fn damaged_files_end_in_errors() {
         }
         read_all(&damaged);
     }
-    assert!(Environment::open(&file[..100]).is_err());
-    assert!(Environment::open(b"").is_err());
+    assert!(LmdbFile::open(&file[..100]).is_err());
+    assert!(LmdbFile::open(b"").is_err());
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_root_that_leads_to_itself_is_an_error() {
             file[node..node + 4].copy_from_slice(&number[..4]);
         }
     }
-    let env = Environment::open(&file).unwrap();
+    let env = LmdbFile::open(&file).unwrap();
     let table = env.table("plain").unwrap().unwrap();
     assert!(env.values(&table, &7u32.to_be_bytes()).is_err());
     assert!(env.entries(&table).unwrap().any(|entry| entry.is_err()));
@@ -258,7 +258,7 @@ fn the_page_size_is_that_of_the_file() {
     };
     leaf(2, b"acc2oid", &record(3), 2);
     leaf(3, b"P12345", &[7, 0, 0, 0], 0);
-    let env = Environment::open(&file).unwrap();
+    let env = LmdbFile::open(&file).unwrap();
     let table = env.table("acc2oid").unwrap().unwrap();
     assert_eq!(values(&env, &table, b"P12345"), [[7, 0, 0, 0]]);
     assert!(values(&env, &table, b"P12346").is_empty());

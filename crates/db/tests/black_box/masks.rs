@@ -105,7 +105,7 @@ fn a_column_that_is_cut_short_is_an_error() {
     data.extend([5u32, 9].iter().flat_map(|word| word.to_le_bytes()));
     let ranges = |index: &[u8], data: &[u8]| {
         let column = MaskColumn::open(index, data)?;
-        Ok::<_, fleetblast_db::lookup::Damage>(column.ranges(0, 21)?.collect::<Vec<_>>())
+        Ok::<_, fleetblast_db::lookup::FileDamage>(column.ranges(0, 21)?.collect::<Vec<_>>())
     };
     assert_eq!(ranges(&index, &data).unwrap(), vec![std::ops::Range { start: 5, end: 9 }]);
     for length in 0..index.len() {

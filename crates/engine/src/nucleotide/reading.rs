@@ -51,8 +51,8 @@ impl Reading<'_> {
         let letters = letters(query, piece, context, params);
         let length = letters.len() as u32;
         let (karlin, regions) = match masks(piece, context) {
-            Some(masks) => (params.ungapped(&letters), mask::complement(&masks, length)),
-            None => (whole.karlin, mask::complement(&whole.masks, length)),
+            Some(masks) => (params.ungapped(&letters), mask::unmasked_ranges(&masks, length)),
+            None => (whole.karlin, mask::unmasked_ranges(&whole.masks, length)),
         };
         Reading { offset: range.start, letters, unmasked, karlin, regions }
     }

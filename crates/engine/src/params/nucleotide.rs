@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use fleetblast_seq::dust::DustParams;
-use fleetblast_seq::windowmasker::Counts;
+use fleetblast_seq::windowmasker::UnitCounts;
 use fleetblast_stats::nucleotide::{NucleotideScoring, NucleotideScoringError};
 use fleetblast_stats::release::Release;
 
@@ -45,7 +45,7 @@ pub enum TemplateKind {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WindowMasker {
     /// Counts of the genome's units (short words).
-    pub counts: Arc<Counts>,
+    pub counts: Arc<UnitCounts>,
     /// Name that reports show.
     pub name: String,
 }

@@ -71,6 +71,9 @@ impl HitBounds for BlockStatistics<'_> {
         is_consistent
             && is_possible_frame
             && alignment.query.end as usize <= length
-            && alignment.frame.letters(alignment.subject.end).is_some_and(|end| end <= subject)
+            && alignment
+                .frame
+                .required_length(alignment.subject.end)
+                .is_some_and(|end| end <= subject)
     }
 }

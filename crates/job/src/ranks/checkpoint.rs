@@ -1,4 +1,4 @@
-//! The checkpoint of a job that may be resumed: the identity of the job, and its finished blocks.
+//! The checkpoint of a job that may be resumed: the properties of the job, and its finished blocks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,11 +7,11 @@ use std::thread;
 
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_spool::{
-    self as spool, Checkpoint, Codec, Fault, FileId, Identity, Index, Key, Kind, Run, Scan, Start,
-    Summary,
+    self as spool, Checkpoint, Codec, FileId, InvalidBytes, JobProperties, ResultIndex, ResultKey,
+    ResultKind, Run, Scan, StartMode, Summary,
 };
 
-use super::identity;
+use super::job_properties;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::plan::{self, Plan};
@@ -50,7 +50,7 @@ pub struct CheckpointState {
     /// This run of the job.
     pub run: Run,
     /// Index of the records that earlier runs wrote.
-    pub earlier: Arc<Index>,
+    pub earlier: Arc<ResultIndex>,
     /// Whether the job may be resumed. Then a block counts as finished only when its output is on
     /// disk.
     pub durable: bool,
@@ -69,28 +69,33 @@ pub enum OpenedCheckpoint {
 }
 
 /// Opens the checkpoint, or the directory of a report of records. Only one process of the job calls
-/// this function. Computes the `identity` only if the job may be resumed.
+/// this function. Computes the `properties` only if the job may be resumed.
 ///
 /// # Errors
 /// The directory cannot be used, or has the checkpoint of another job; or the queries cannot be
 /// read again.
 pub fn open(
     checkpoint_options: &CheckpointOptions,
-    identity: impl Fn() -> Result<Identity, Error>,
+    properties: impl Fn() -> Result<JobProperties, Error>,
     audience: &dyn Audience,
 ) -> Result<OpenedCheckpoint, Error> {
     let wanted = checkpoint_options.checkpoint;
     let place = checkpoint_options.records.or(wanted.map(|wanted| wanted.directory.as_path()));
     let Some(place) = place else { return Ok(OpenedCheckpoint::Nothing) };
-    let identity = wanted.map(|_| identity()).transpose()?;
+    let properties = wanted.map(|_| properties()).transpose()?;
     let resume = wanted.is_some_and(|wanted| wanted.resume);
-    let start = if resume { Start::NewOrResume } else { Start::New };
+    let start = if resume { StartMode::NewOrResume } else { StartMode::New };
     // Other ranks may have another working directory, so they need an absolute path.
     let directory = std::path::absolute(place).map_err(|error| {
         Error::inaccessible("checkpoint", &format!("{} ({error})", place.display()))
     })?;
     let open = || {
-        Checkpoint::open_with_codec(&directory, identity.as_ref(), start, checkpoint_options.codec)
+        Checkpoint::open_with_codec(
+            &directory,
+            properties.as_ref(),
+            start,
+            checkpoint_options.codec,
+        )
     };
     let opened = match open() {
         // A batch system may restart a job on another machine so early that the earlier run still
@@ -125,21 +130,21 @@ pub fn open(
 /// # Errors
 /// The directory cannot be used.
 pub fn create_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
-    let made = Checkpoint::open_with_codec(directory, None, Start::New, codec);
+    let made = Checkpoint::open_with_codec(directory, None, StartMode::New, codec);
     let left = made.and_then(|made| {
         made.complete(&Summary { blocks: 0, queries: 0, bytes: 0 })?;
-        made.leave()
+        made.close()
     });
     left.map_err(|error| checkpoint_error(&error))
 }
 
 /// Returns the size of blocks, in residues, in the job that is to be resumed. Its records are only
-/// valid for blocks of this size. Returns `None` if no job is resumed, or if its identity cannot be
-/// read. Opening the checkpoint reports the latter.
+/// valid for blocks of this size. Returns `None` if no job is resumed, or if its properties cannot
+/// be read. Opening the checkpoint reports the latter.
 pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
-    let identity =
-        Checkpoint::read_identity(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
-    identity::block_residues(&identity)
+    let properties =
+        Checkpoint::read_properties(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
+    job_properties::block_residues(&properties)
 }
 
 /// Lists the files that earlier runs wrote. Only one process of the job does this, because there
@@ -177,7 +182,7 @@ impl CheckpointState {
         checkpoint_options: &CheckpointOptions,
         scans: &[Scan],
     ) -> Result<CheckpointState, Error> {
-        let mut earlier = Index::default();
+        let mut earlier = ResultIndex::default();
         for place in scans.iter().flat_map(|scan| &scan.places) {
             earlier.add(&run, *place).map_err(|error| checkpoint_error(&error))?;
         }
@@ -206,11 +211,14 @@ impl CheckpointState {
     /// Returns the blocks that earlier runs finished, each with the number of bytes of its output.
     /// If blocks are `verified`, a block counts only with the record of its verification.
     pub fn finished_blocks(&self, verified: bool) -> BTreeMap<BlockId, u64> {
-        let has = |kind: Kind, key: &Key| self.earlier.cover(Key { kind, ..*key }).is_some();
-        let results = self.earlier.complete().filter(|(key, _)| key.kind == Kind::RESULT);
-        let results = results.filter(|(key, _)| !verified || has(Kind::COUNTS, key));
-        let results = results.filter(|(key, _)| !self.records_are_report || has(Kind::NAMES, key));
-        let block = |(key, size): (Key, u64)| {
+        let has = |kind: ResultKind, key: &ResultKey| {
+            self.earlier.shares_of_result(ResultKey { kind, ..*key }).is_some()
+        };
+        let results = self.earlier.complete().filter(|(key, _)| key.kind == ResultKind::RESULT);
+        let results = results.filter(|(key, _)| !verified || has(ResultKind::VERIFICATION, key));
+        let results =
+            results.filter(|(key, _)| !self.records_are_report || has(ResultKind::NAMES, key));
+        let block = |(key, size): (ResultKey, u64)| {
             u32::try_from(key.block).ok().map(|block| (BlockId(block), size))
         };
         results.filter_map(block).collect()
@@ -236,9 +244,9 @@ impl CheckpointState {
             ));
         }
         let faults =
-            scans.iter().flat_map(|scan| scan.faults.iter().map(move |fault| (scan, fault)));
+            scans.iter().flat_map(|scan| scan.invalid_bytes.iter().map(move |fault| (scan, fault)));
         // An incomplete record at the end of a file is usual after a kill.
-        let faults = faults.filter(|(_, fault)| !matches!(fault, Fault::Tail { .. }));
+        let faults = faults.filter(|(_, fault)| !matches!(fault, InvalidBytes::Tail { .. }));
         for (scan, fault) in faults.clone().take(MOST_REPORTED) {
             audience.print_message(&format!("{}: {fault}", self.run.path(scan.file).display()));
         }

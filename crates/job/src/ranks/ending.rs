@@ -12,7 +12,7 @@ use crate::error::{Error, exit};
 /// Ends the checkpoint of a job whose report is complete. Removes the checkpoint. If it is the
 /// report itself (`keep`), only closes it.
 pub fn finish_checkpoint(checkpoint: Option<Checkpoint>, keep: bool, audience: &dyn Audience) {
-    let end = if keep { Checkpoint::leave } else { Checkpoint::remove };
+    let end = if keep { Checkpoint::close } else { Checkpoint::remove };
     if let Some(Err(error)) = checkpoint.map(end) {
         audience
             .warn(&format!("the report is complete, but its checkpoint is not removed: {error}"));

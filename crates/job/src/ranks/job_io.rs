@@ -10,8 +10,8 @@ use fleetblast_spool::Checkpoint;
 
 use super::checkpoint::{self, OpenedCheckpoint};
 use super::execution::supermaster::SearchSupermaster;
-use super::identity;
 use super::job::RankJob;
+use super::job_properties;
 use super::metadata_stream::MetadataStream;
 use super::output::JobOutput;
 use super::record_chain::first_record;
@@ -71,16 +71,20 @@ impl<'a> JobIo<'a> {
         if audience.is_watching() {
             audience.set_query_count(layout.config.total.map(|queries| queries.sequences));
         }
-        let identity = || {
+        let properties = || {
             let version = queries.version();
-            let identity =
-                identity::job_identity(plan, (target, fingerprint), block_residues, version)?;
-            // If the files changed while they were read, this identity is of no real database, and
-            // nobody could resume the job.
+            let properties = job_properties::job_properties(
+                plan,
+                (target, fingerprint),
+                block_residues,
+                version,
+            )?;
+            // If the files changed while they were read, these properties are of no real database,
+            // and nobody could resume the job.
             check_mapped_files()?;
-            Ok(identity)
+            Ok(properties)
         };
-        let opened = checkpoint::open(&plan.into(), identity, audience)?;
+        let opened = checkpoint::open(&plan.into(), properties, audience)?;
         let checkpoint = match opened {
             OpenedCheckpoint::Nothing => None,
             OpenedCheckpoint::Checkpoint(checkpoint) => Some(checkpoint),

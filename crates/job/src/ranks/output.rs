@@ -191,7 +191,7 @@ impl JobOutput {
     /// now; or queries could not be read, so that the report is incomplete.
     pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
         if let Some(checkpoint) = checkpoint {
-            checkpoint.beat().map_err(|error| checkpoint::checkpoint_error(&error))?;
+            checkpoint.renew_lock().map_err(|error| checkpoint::checkpoint_error(&error))?;
         }
         if let Some(header) = self.header {
             let put = sam_header::insert_header(&self.path, header);

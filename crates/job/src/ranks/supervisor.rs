@@ -66,7 +66,7 @@ pub fn start<'s, 'a: 's>(
 ) -> RunningSupervisor {
     let Supervisor { checkpoint, signals, stream } = supervisor;
     let heartbeat = checkpoint.map(|checkpoint| {
-        let beat = move || checkpoint.beat().map_err(|error| checkpoint_error(&error));
+        let beat = move || checkpoint.renew_lock().map_err(|error| checkpoint_error(&error));
         repeat(HEARTBEAT, scope, events, beat)
     });
     let stream = stream.map(|stream| repeat(STREAM_CHECK, scope, events, move || stream.check()));

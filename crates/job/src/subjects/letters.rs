@@ -77,8 +77,8 @@ impl<'a> MaskedLetters<'a> {
             return None;
         }
         let length = self.stored.length();
-        let end = frame.letters(read.end)?;
-        let part = (end <= length).then(|| frame.place(read, length))?;
+        let end = frame.required_length(read.end)?;
+        let part = (end <= length).then(|| frame.to_sequence_range(read, length))?;
         let start = part.start;
         let letters = self.stored.part(part)?;
         let letters = self.masks.aligned(letters, start, self.stored.masked_letter());

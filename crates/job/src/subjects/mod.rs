@@ -21,7 +21,7 @@ use fleetblast_report::listed_subject;
 use fleetblast_report::locus::SearchedExtent;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, IdentityCount, SubjectSource};
 use fleetblast_seq::alphabet;
-use fleetblast_seq::fasta::{FastaError, Problem};
+use fleetblast_seq::fasta::{FastaError, FastaErrorKind};
 use fleetblast_seq::frame::Frame;
 
 pub use self::letters::{MaskedLetters, StoredSequence};
@@ -117,7 +117,7 @@ impl SubjectDatabase {
     /// # Errors
     /// A damaged database.
     pub fn visibility(&self, oid: u32) -> Result<HitVisibility, DbError> {
-        match self.searched.visibility(oid)? {
+        match self.searched.hit_visibility(oid)? {
             HitVisibility::Excluded if self.aligns_excluded => Ok(HitVisibility::Unreported),
             visibility => Ok(visibility),
         }
@@ -390,7 +390,7 @@ impl FastaSubject {
 /// not start with a definition line.
 fn fasta_error(error: &FastaError, audience: &dyn Audience) -> Error {
     match error {
-        FastaError::Invalid { line, problem: Problem::NoDefline, .. } => {
+        FastaError::Invalid { line, problem: FastaErrorKind::NoDefline, .. } => {
             let what = format!("Query input doesn't start with a defline or comment, line {line}");
             let mut failure = Error::query_options(what);
             failure.message.push_str(&format!("\n({error})"));

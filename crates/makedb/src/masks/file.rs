@@ -5,7 +5,10 @@ use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use fleetblast_seq::asn::{AsnError, Binary, Kind, Malformed, Node, Place, Source, Text, location};
+use fleetblast_seq::asn::{
+    AsnBinaryReader, AsnError, AsnReader, AsnTextReader, AsnValue, Malformed, Node, Place,
+    read_location,
+};
 use fleetblast_seq::id::SeqId;
 use fleetblast_seq::input::UnchangedFile;
 
@@ -55,7 +58,7 @@ pub struct MaskDescription {
 /// A file of masks that is being read.
 pub struct MaskFile {
     path: PathBuf,
-    source: Box<dyn Source>,
+    source: Box<dyn AsnReader>,
 }
 
 impl MaskFile {
@@ -79,9 +82,9 @@ impl MaskFile {
             Ok(start) => &start[..start.len().min(GUESSED)],
             Err(source) => return Err(MaskError::Unreadable { path, source }),
         };
-        let source: Box<dyn Source> = match guess(start) {
-            Some(true) => Box::new(Binary::new(input)),
-            Some(false) => Box::new(Text::new(input)),
+        let source: Box<dyn AsnReader> = match guess(start) {
+            Some(true) => Box::new(AsnBinaryReader::new(input)),
+            Some(false) => Box::new(AsnTextReader::new(input)),
             None => return Err(MaskError::UnknownEncoding { path }),
         };
         Ok(Self { path, source })
@@ -162,13 +165,13 @@ impl MaskFile {
 /// Reads the members of a Blast-mask-list, and calls `each` for each. Returns whether another list
 /// follows.
 fn list(
-    source: &mut dyn Source,
+    source: &mut dyn AsnReader,
     each: &mut impl FnMut(SeqId, Vec<Range<u32>>),
 ) -> Result<bool, AsnError> {
     source.open_field("masks", 0)?;
     source.open()?;
     while let Some(node) = source.element()? {
-        if let Some((id, ranges)) = location(&node)? {
+        if let Some((id, ranges)) = read_location(&node)? {
             each(id, ranges);
         }
     }
@@ -182,7 +185,7 @@ fn list(
 
 /// Returns the number of a masking program. Text files have the program's name instead.
 fn program(node: &Node) -> Result<i64, Malformed> {
-    let Kind::Word(name) = &node.kind else { return node.integer() };
+    let AsnValue::Word(name) = &node.kind else { return node.integer() };
     Ok(match name.as_str() {
         "not-set" => 0,
         "dust" => 10,

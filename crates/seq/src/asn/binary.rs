@@ -4,8 +4,8 @@
 use std::io::{BufRead, Read};
 
 use super::ber::{INDEFINITE, Length, integer, length, tag};
-use super::node::{Kind, Label, Node};
-use super::{AsnError, DEEPEST, LONGEST, Place, Source};
+use super::node::{AsnValue, Label, Node};
+use super::{AsnError, AsnReader, DEEPEST, LONGEST, Place};
 
 type Result<T> = std::result::Result<T, AsnError>;
 
@@ -17,12 +17,12 @@ const MAX_LENGTH: u64 = u32::MAX as u64;
 const NOT_DECIMAL: u8 = 0xc0;
 
 /// Reader of binary ASN.1 (BER).
-pub struct Binary<R> {
+pub struct AsnBinaryReader<R> {
     input: R,
     at: u64,
 }
 
-impl<R: BufRead> Binary<R> {
+impl<R: BufRead> AsnBinaryReader<R> {
     /// Makes a reader at the start of a file.
     pub fn new(input: R) -> Self {
         Self { input, at: 0 }
@@ -87,13 +87,13 @@ impl<R: BufRead> Binary<R> {
         }
         let tag = self.byte()?;
         let kind = if BLOCKS.contains(&tag) {
-            Kind::Block(self.values(depth)?)
+            AsnValue::Block(self.values(depth)?)
         } else if let Some(number) = tag::field_number(tag) {
             let mut values = self.values(depth)?;
             let (Some(value), true) = (values.pop(), values.is_empty()) else {
                 return AsnError::malformed(at, "a label is of one value");
             };
-            Kind::Labelled(Label::Number(number.into()), Box::new(value))
+            AsnValue::Labelled(Label::Number(number.into()), Box::new(value))
         } else {
             let start = self.at;
             let Some(length) = self.length()? else {
@@ -134,21 +134,23 @@ impl<R: BufRead> Binary<R> {
 
 const MISPLACED: &str = "a value of a kind that does not belong here";
 
-fn primitive(at: u64, tag: u8, contents: Vec<u8>) -> Result<Kind> {
+fn primitive(at: u64, tag: u8, contents: Vec<u8>) -> Result<AsnValue> {
     Ok(match (tag, contents.as_slice()) {
-        (tag::BOOLEAN, [byte]) => Kind::Word(if *byte == 0 { "FALSE" } else { "TRUE" }.to_owned()),
-        (tag::NULL, []) => Kind::Word("NULL".to_owned()),
+        (tag::BOOLEAN, [byte]) => {
+            AsnValue::Word(if *byte == 0 { "FALSE" } else { "TRUE" }.to_owned())
+        }
+        (tag::NULL, []) => AsnValue::Word("NULL".to_owned()),
         (tag::INTEGER | tag::ENUMERATED, contents) => match integer(contents) {
-            Some(value) => Kind::Integer(value),
+            Some(value) => AsnValue::Integer(value),
             None => return AsnError::malformed(at, MISPLACED),
         },
-        (tag::OCTETS, _) => Kind::Bytes(contents),
-        (tag::VISIBLE_STRING | tag::UTF8_STRING | tag::STRING_STORE, _) => Kind::Text(contents),
-        (tag::REAL, []) => Kind::Real(0.0),
+        (tag::OCTETS, _) => AsnValue::Bytes(contents),
+        (tag::VISIBLE_STRING | tag::UTF8_STRING | tag::STRING_STORE, _) => AsnValue::Text(contents),
+        (tag::REAL, []) => AsnValue::Real(0.0),
         (tag::REAL, [kind, digits @ ..]) if kind & NOT_DECIMAL == 0 => {
             let number = str::from_utf8(digits).ok().and_then(|text| text.trim().parse().ok());
             match number {
-                Some(number) if f64::is_finite(number) => Kind::Real(number),
+                Some(number) if f64::is_finite(number) => AsnValue::Real(number),
                 _ => return AsnError::malformed(at, "a real number that is none"),
             }
         }
@@ -156,7 +158,7 @@ fn primitive(at: u64, tag: u8, contents: Vec<u8>) -> Result<Kind> {
     })
 }
 
-impl<R: BufRead> Source for Binary<R> {
+impl<R: BufRead> AsnReader for AsnBinaryReader<R> {
     fn more(&mut self) -> Result<bool> {
         Ok(self.peek()?.is_some())
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Kind, Malformed, Node};
+use super::{AsnValue, Malformed, Node};
 use crate::id::{NumberKind, ObjectId, SeqId, TextKind};
 
 type Result<T> = std::result::Result<T, Malformed>;
@@ -61,8 +61,8 @@ pub type Location = (SeqId, Vec<Range<u32>>);
 ///
 /// # Errors
 /// [`Malformed`] if the node is another kind of location.
-pub fn location(node: &Node) -> Result<Option<Location>> {
-    if matches!(&node.kind, Kind::Word(word) if word == "null") {
+pub fn read_location(node: &Node) -> Result<Option<Location>> {
+    if matches!(&node.kind, AsnValue::Word(word) if word == "null") {
         return Ok(None);
     }
     let (kind, value) = node.choice(SEQ_LOC)?;

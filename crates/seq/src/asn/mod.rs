@@ -13,10 +13,10 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
-pub use self::binary::Binary;
-pub use self::location::{Location, OBJECT_ID, SEQ_ID, location};
-pub use self::node::{Kind, Label, Node};
-pub use self::text::Text;
+pub use self::binary::AsnBinaryReader;
+pub use self::location::{Location, OBJECT_ID, SEQ_ID, read_location};
+pub use self::node::{AsnValue, Label, Node};
+pub use self::text::AsnTextReader;
 
 /// Maximal nesting depth of values.
 const DEEPEST: usize = 64;
@@ -70,12 +70,12 @@ impl fmt::Display for Place {
 
 /// Reader of values from text or binary ASN.1.
 ///
-/// For a value that is too long for memory, call [`open`](Source::open) and read it element by
+/// For a value that is too long for memory, call [`open`](AsnReader::open) and read it element by
 /// element. In a binary file such a value must have an end mark.
 ///
 /// # Errors
 /// All functions fail if the file cannot be read, or if something else is at the current position.
-pub trait Source {
+pub trait AsnReader {
     /// Returns whether another object follows.
     fn more(&mut self) -> Result<bool, AsnError>;
     /// Skips the type name before an object, which binary files do not have.

@@ -17,12 +17,12 @@ pub struct Node {
     /// Byte offset in the file.
     pub at: u64,
     /// The value itself.
-    pub kind: Kind,
+    pub kind: AsnValue,
 }
 
 /// The kinds of values.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum AsnValue {
     /// An integer, or in binary files an enumerated value.
     Integer(i64),
     /// A real number of a binary file. In text it is a block of three integers.
@@ -87,7 +87,7 @@ impl Node {
     }
 
     fn choice_from(&self, names: &[&str], from: usize) -> Result<(usize, &Node)> {
-        let Kind::Labelled(label, value) = &self.kind else {
+        let AsnValue::Labelled(label, value) = &self.kind else {
             return self.fail(format!(
                 "one of {} belongs here",
                 names[from.min(names.len())..].join(", ")
@@ -108,7 +108,7 @@ impl Node {
     /// [`Malformed`] if the value has another form.
     pub fn list(&self) -> Result<&[Node]> {
         match &self.kind {
-            Kind::Block(nodes) => Ok(nodes),
+            AsnValue::Block(nodes) => Ok(nodes),
             _ => self.fail("several values belong here"),
         }
     }
@@ -119,7 +119,7 @@ impl Node {
     /// [`Malformed`] if the value has another form.
     pub fn integer(&self) -> Result<i64> {
         match self.kind {
-            Kind::Integer(number) => Ok(number),
+            AsnValue::Integer(number) => Ok(number),
             _ => self.fail("a whole number belongs here"),
         }
     }
@@ -130,8 +130,8 @@ impl Node {
     /// [`Malformed`] if the value has another form.
     pub fn boolean(&self) -> Result<bool> {
         match &self.kind {
-            Kind::Word(word) if word == "TRUE" => Ok(true),
-            Kind::Word(word) if word == "FALSE" => Ok(false),
+            AsnValue::Word(word) if word == "TRUE" => Ok(true),
+            AsnValue::Word(word) if word == "FALSE" => Ok(false),
             _ => self.fail("TRUE or FALSE belongs here"),
         }
     }
@@ -142,7 +142,7 @@ impl Node {
     /// [`Malformed`] if the value has another form.
     pub fn text(&self) -> Result<&[u8]> {
         match &self.kind {
-            Kind::Text(text) => Ok(text),
+            AsnValue::Text(text) => Ok(text),
             _ => self.fail("a text belongs here"),
         }
     }
@@ -165,7 +165,7 @@ impl Node {
     /// [`Malformed`] if the value has another form.
     pub fn bytes(&self) -> Result<&[u8]> {
         match &self.kind {
-            Kind::Bytes(bytes) => Ok(bytes),
+            AsnValue::Bytes(bytes) => Ok(bytes),
             _ => self.fail("bytes belong here"),
         }
     }
@@ -173,8 +173,8 @@ impl Node {
     /// Returns whether this is the enumerated value `word`, which is `number` in binary files.
     pub fn is_word(&self, word: &str, number: i64) -> bool {
         match &self.kind {
-            Kind::Word(name) => name == word,
-            Kind::Integer(integer) => *integer == number,
+            AsnValue::Word(name) => name == word,
+            AsnValue::Integer(integer) => *integer == number,
             _ => false,
         }
     }
@@ -185,8 +185,8 @@ impl Node {
     /// [`Malformed`] if the value has another form.
     pub fn real(&self) -> Result<f64> {
         let parts = match &self.kind {
-            Kind::Real(number) => return Ok(*number),
-            Kind::Block(parts) => parts.as_slice(),
+            AsnValue::Real(number) => return Ok(*number),
+            AsnValue::Block(parts) => parts.as_slice(),
             _ => &[],
         };
         let numbers: Vec<i64> = parts.iter().map_while(|part| part.integer().ok()).collect();

@@ -1,7 +1,7 @@
 use super::*;
 
 fn damage(bytes: &[u8]) -> Malformed {
-    match Binary::new(bytes).value() {
+    match AsnBinaryReader::new(bytes).value() {
         Err(AsnError::Malformed(malformed)) => malformed,
         other => panic!("{other:?}"),
     }
@@ -11,7 +11,7 @@ fn damage(bytes: &[u8]) -> Malformed {
 fn binary_values_are_those_of_text() {
     // A sequence of indefinite length with the labels 2 and 3: an integer, and the real number 0.5.
     let bytes = [0x30, 0x80, 0xa2, 3, 2, 1, 28, 0xa3, 0x80, 9, 4, 0, b'0', b'.', b'5', 0, 0, 0, 0];
-    let node = Binary::new(&bytes[..]).value().unwrap();
+    let node = AsnBinaryReader::new(&bytes[..]).value().unwrap();
     let [_, _, rows, real] = node.fields(&["a", "b", "numRows", "real"]).unwrap();
     assert_eq!((rows.unwrap().integer(), real.unwrap().real()), (Ok(28), Ok(0.5)));
     for length in 0..bytes.len() {
@@ -24,28 +24,29 @@ fn binary_values_are_those_of_text() {
 #[test]
 fn intervals_are_the_same_in_text_and_binary() {
     let text = b"packed-int { { from 3, to 7, -- a comment -- id local str \"x\"\"y\" },\n { from 9, to 9, strand plus, id local str \"x\"\"y\" } }";
-    let packed = Text::new(&text[..]).value().unwrap();
+    let packed = AsnTextReader::new(&text[..]).value().unwrap();
     let id = [&[0xa0, 0x80, 0xa1, 0x80, 0x1a, 3][..], b"x\"y", &[0, 0, 0, 0]].concat();
     let interval = |from: u8, to: u8| {
         let ends = [0xa0, 0x80, 2, 1, from, 0, 0, 0xa1, 0x80, 2, 1, to, 0, 0];
         [&[0x30, 0x80][..], &ends, &[0xa3, 0x80], &id, &[0, 0, 0, 0]].concat()
     };
     let list = [&[0xa4, 0x80, 0x30, 0x80][..], &interval(3, 7), &interval(9, 9), &[0; 4]].concat();
-    let binary = Binary::new(&list[..]).value().unwrap();
+    let binary = AsnBinaryReader::new(&list[..]).value().unwrap();
     let wanted =
         (crate::id::SeqId::Local(crate::id::ObjectId::Text(b"x\"y".to_vec())), vec![3..8, 9..10]);
     for node in [packed, binary] {
-        assert_eq!(location(&node), Ok(Some(wanted.clone())));
+        assert_eq!(read_location(&node), Ok(Some(wanted.clone())));
     }
-    assert_eq!(location(&Text::new(&b"null"[..]).value().unwrap()), Ok(None));
-    assert_eq!(location(&Text::new(&b"null NULL"[..]).value().unwrap()), Ok(None));
-    let whole = location(&Text::new(&b"whole local id 3"[..]).value().unwrap());
+    assert_eq!(read_location(&AsnTextReader::new(&b"null"[..]).value().unwrap()), Ok(None));
+    assert_eq!(read_location(&AsnTextReader::new(&b"null NULL"[..]).value().unwrap()), Ok(None));
+    let whole = read_location(&AsnTextReader::new(&b"whole local id 3"[..]).value().unwrap());
     assert_eq!(whole.unwrap_err().problem, "a kind of location other than int and packed-int");
 }
 
 #[test]
 fn what_is_opened_is_read_piece_by_piece() {
-    let mut text = Text::new(&b"Thing ::= {\n list { 1, -2,\n word },\n more TRUE }\nThing"[..]);
+    let mut text =
+        AsnTextReader::new(&b"Thing ::= {\n list { 1, -2,\n word },\n more TRUE }\nThing"[..]);
     let mut read = || {
         text.header("Thing")?;
         text.open()?;
@@ -63,7 +64,7 @@ fn what_is_opened_is_read_piece_by_piece() {
         text.close()?;
         Ok::<_, AsnError>((kinds, text.more()?, text.place()))
     };
-    let word = Kind::Word("word".to_owned());
-    let wanted = (vec![Kind::Integer(1), Kind::Integer(-2), word], true, Place::Line(5));
+    let word = AsnValue::Word("word".to_owned());
+    let wanted = (vec![AsnValue::Integer(1), AsnValue::Integer(-2), word], true, Place::Line(5));
     assert_eq!(read().unwrap(), wanted);
 }

@@ -2,13 +2,13 @@
 
 use std::io::BufRead;
 
-use super::node::{Kind, Label, Node};
-use super::{AsnError, DEEPEST, LONGEST, Place, Source};
+use super::node::{AsnValue, Label, Node};
+use super::{AsnError, AsnReader, DEEPEST, LONGEST, Place};
 
 type Result<T> = std::result::Result<T, AsnError>;
 
 /// Reader of ASN.1 text.
-pub struct Text<R> {
+pub struct AsnTextReader<R> {
     input: R,
     /// The next bytes of the input, `count` of them, which were read but not consumed.
     ahead: [u8; 2],
@@ -17,7 +17,7 @@ pub struct Text<R> {
     line: u64,
 }
 
-impl<R: BufRead> Text<R> {
+impl<R: BufRead> AsnTextReader<R> {
     /// Makes a reader at the start of a file.
     pub fn new(input: R) -> Self {
         Self { input, ahead: [0; 2], count: 0, at: 0, line: 1 }
@@ -115,15 +115,17 @@ impl<R: BufRead> Text<R> {
             return AsnError::malformed(at, "values within values within values");
         }
         let kind = match next {
-            Some(b'{') => Kind::Block(self.block(depth)?),
-            Some(b'"') => Kind::Text(self.quoted()?),
-            Some(b'\'') => Kind::Bytes(self.hexadecimal()?),
-            Some(b'-' | b'+' | b'0'..=b'9') => Kind::Integer(self.integer()?),
+            Some(b'{') => AsnValue::Block(self.block(depth)?),
+            Some(b'"') => AsnValue::Text(self.quoted()?),
+            Some(b'\'') => AsnValue::Bytes(self.hexadecimal()?),
+            Some(b'-' | b'+' | b'0'..=b'9') => AsnValue::Integer(self.integer()?),
             Some(byte) if byte.is_ascii_alphabetic() => {
                 let word = self.word()?;
                 match self.next()? {
-                    None | Some(b',' | b'}') => Kind::Word(word),
-                    Some(_) => Kind::Labelled(Label::Name(word), Box::new(self.nested(depth + 1)?)),
+                    None | Some(b',' | b'}') => AsnValue::Word(word),
+                    Some(_) => {
+                        AsnValue::Labelled(Label::Name(word), Box::new(self.nested(depth + 1)?))
+                    }
                 }
             }
             _ => return self.unexpected("a value"),
@@ -222,7 +224,7 @@ impl<R: BufRead> Text<R> {
     }
 }
 
-impl<R: BufRead> Source for Text<R> {
+impl<R: BufRead> AsnReader for AsnTextReader<R> {
     fn more(&mut self) -> Result<bool> {
         Ok(self.next()?.is_some())
     }

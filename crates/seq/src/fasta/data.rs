@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::error::{Problem, Warning};
+use super::error::{FastaErrorKind, Warning};
 use super::gap;
 use crate::alphabet;
 use crate::convert::is_space;
@@ -50,20 +50,20 @@ impl Residues {
         line: &[u8],
         number: u64,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FastaErrorKind> {
         if let Some(text) = line.strip_prefix(b">?") {
             let size = gap::length(text, number, warnings);
             if self.codes.len() + size > MAX_RESIDUES {
-                return Err(Problem::TooLong);
+                return Err(FastaErrorKind::TooLong);
             }
             self.codes.resize(self.codes.len() + size, self.any());
             return Ok(());
         }
         if self.letters == 0 && !looks_like_sequence(line, false) {
-            return Err(Problem::NotSequence);
+            return Err(FastaErrorKind::NotSequence);
         }
         if self.codes.len() + line.len() > MAX_RESIDUES {
-            return Err(Problem::TooLong);
+            return Err(FastaErrorKind::TooLong);
         }
         self.add_letters(line, number, warnings);
         Ok(())

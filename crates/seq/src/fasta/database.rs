@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use super::data::{MAX_RANGES, MAX_RESIDUES, add_column, looks_like_sequence};
-use super::error::{Problem, Warning};
+use super::error::{FastaErrorKind, Warning};
 use super::gap;
 use crate::convert::is_space;
 use crate::id::Molecule;
@@ -21,7 +21,7 @@ use crate::{alphabet, nucleotide};
 
 /// The effect of gaps on a nucleotide record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Gaps {
+pub enum GapEffect {
     /// The gaps have no effect on the record as a whole.
     #[default]
     Ordinary,
@@ -127,15 +127,15 @@ impl Residues {
         line: &[u8],
         number: u64,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FastaErrorKind> {
         if let Some(gap) = line.strip_prefix(b">?") {
             return self.add_gap_line(gap, number, warnings);
         }
         if self.letters == 0 && !looks_like_sequence(line, true) {
-            return Err(Problem::NotSequence);
+            return Err(FastaErrorKind::NotSequence);
         }
         if self.codes.len() + self.open.length + line.len() > MAX_RESIDUES {
-            return Err(Problem::TooLong);
+            return Err(FastaErrorKind::TooLong);
         }
         if self.open.length > 0 || !self.add_plain(line) {
             self.add_mixed(line, number, warnings);
@@ -186,11 +186,11 @@ impl Residues {
         text: &[u8],
         number: u64,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FastaErrorKind> {
         self.close_gap(true);
         let size = gap::length(text, number, warnings);
         if self.codes.len() + size > MAX_RESIDUES {
-            return Err(Problem::TooLong);
+            return Err(FastaErrorKind::TooLong);
         }
         let any = match self.molecule {
             Molecule::Protein => alphabet::X,
@@ -215,12 +215,12 @@ impl Residues {
     }
 
     /// Returns the residues, and the effect of gaps on the record.
-    pub(super) fn finish(mut self) -> (Vec<u8>, Gaps) {
+    pub(super) fn finish(mut self) -> (Vec<u8>, GapEffect) {
         self.close_gap(true);
         let gaps = match (self.letters, self.gaps) {
-            _ if self.starts_unknown => Gaps::StartsWithUnknownGap,
-            (0, 1) if self.molecule == Molecule::Nucleotide => Gaps::Only,
-            _ => Gaps::Ordinary,
+            _ if self.starts_unknown => GapEffect::StartsWithUnknownGap,
+            (0, 1) if self.molecule == Molecule::Nucleotide => GapEffect::Only,
+            _ => GapEffect::Ordinary,
         };
         (self.codes, gaps)
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::error::{Problem, Warning};
+use super::error::{FastaErrorKind, Warning};
 use super::{Options, Rules};
 use crate::convert::{is_space, trim_spaces};
 use crate::id::accession::{AccessionType, identify_accession};
@@ -43,17 +43,17 @@ pub(super) fn text(line: &[u8]) -> Option<&[u8]> {
 /// Parses the text of a definition line after `>`.
 ///
 /// # Errors
-/// [`Problem`] if BLAST+ refuses the text. Adds BLAST+'s warnings to `warnings` in any case.
+/// [`FastaErrorKind`] if BLAST+ refuses the text. Adds BLAST+'s warnings to `warnings` in any case.
 pub(super) fn parse(
     text: &[u8],
     line: u64,
     options: Options,
     warnings: &mut Vec<Warning>,
-) -> Result<ParsedDefline, Problem> {
+) -> Result<ParsedDefline, FastaErrorKind> {
     let Some(start) = text.iter().position(|&c| !is_space(c)) else {
         return match options {
             Options { parse_deflines: true, rules: Rules::Database(_) } => {
-                Err(Problem::BlankDefline)
+                Err(FastaErrorKind::BlankDefline)
             }
             _ => Ok(ParsedDefline::default()),
         };
@@ -67,7 +67,7 @@ pub(super) fn parse(
     let range = range_length(word);
     let word = &word[..word.len() - range];
     if trim_spaces(word).is_empty() {
-        return Err(Problem::NoIdentifier);
+        return Err(FastaErrorKind::NoIdentifier);
     }
     let ids = identifiers(word, line, options.rules, warnings)?;
     let ids = if range > 0 { Vec::new() } else { ids };
@@ -170,7 +170,7 @@ fn identifiers(
     line: u64,
     rules: Rules,
     warnings: &mut Vec<Warning>,
-) -> Result<Vec<SeqId>, Problem> {
+) -> Result<Vec<SeqId>, FastaErrorKind> {
     let mut word = Cow::Borrowed(word);
     if word.contains(&b',') && !word.contains(&b'|') {
         warnings.push(Warning::CommaInId { line });
@@ -193,11 +193,11 @@ fn identifiers(
 
 /// Returns BLAST+'s warning or error for an identifier that ends like a sequence
 /// (`CFastaIdValidate`).
-fn misplaced_sequence(id: &[u8], rules: Rules) -> Result<Option<Warning>, Problem> {
+fn misplaced_sequence(id: &[u8], rules: Rules) -> Result<Option<Warning>, FastaErrorKind> {
     if rules.molecule() == Molecule::Nucleotide {
         let bases = id.iter().rev().take_while(|c| b"NACGTacgt".contains(c)).count();
         if bases > MAX_BASES {
-            return Err(Problem::BasesInId { bases });
+            return Err(FastaErrorKind::BasesInId { bases });
         }
         return Ok((bases > SUSPICIOUS_BASES).then_some(Warning::BasesInId { bases }));
     }
@@ -210,13 +210,13 @@ fn final_letters(text: &[u8]) -> usize {
 }
 
 /// Checks the first character and the length of an identifier (`seqid_validate.cpp`).
-fn check(id: &SeqId) -> Result<(), Problem> {
+fn check(id: &SeqId) -> Result<(), FastaErrorKind> {
     let (what, text, limit) = match id {
         SeqId::Local(ObjectId::Text(text)) => {
             let start = text.first().copied().unwrap_or(b' ');
             if !(33..=127).contains(&start) || b" >[]|\"".contains(&start) {
                 let id = String::from_utf8_lossy(text).into_owned();
-                return Err(Problem::InvalidLocal(id));
+                return Err(FastaErrorKind::InvalidLocal(id));
             }
             ("local id", text, MAX_LOCAL)
         }
@@ -225,7 +225,7 @@ fn check(id: &SeqId) -> Result<(), Problem> {
         _ => return Ok(()),
     };
     if text.len() > limit {
-        return Err(Problem::LongIdentifier { what, length: text.len(), limit });
+        return Err(FastaErrorKind::LongIdentifier { what, length: text.len(), limit });
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::id::{IdError, IdRefusal, Molecule};
+use crate::id::{IdError, IdException, Molecule};
 
 /// An error of the FASTA reader.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +27,7 @@ pub enum FastaError {
         /// Number of the line with the error.
         line: u64,
         /// The kind of error.
-        problem: Problem,
+        problem: FastaErrorKind,
         /// BLAST+'s warnings about this record before the error.
         warnings: Vec<Warning>,
     },
@@ -48,34 +48,38 @@ impl FastaError {
     pub fn blast_message(&self) -> Option<String> {
         let Self::Invalid { line, problem, .. } = self else { return None };
         Some(match problem {
-            Problem::NotSequence => format!(
+            FastaErrorKind::NotSequence => format!(
                 "CFastaReader: Near line {line}, there's a line that doesn't look like plausible \
                  data, but it's not marked as defline or comment."
             ),
-            Problem::NoDefline => format!(
+            FastaErrorKind::NoDefline => format!(
                 "CFastaReader: Input doesn't start with a defline or comment around line {line}"
             ),
-            Problem::NoRecord => format!("CFastaReader: Expected defline around line {line}"),
-            Problem::BlankDefline => {
+            FastaErrorKind::NoRecord => {
+                format!("CFastaReader: Expected defline around line {line}")
+            }
+            FastaErrorKind::BlankDefline => {
                 format!("CFastaReader: Defline lacks a proper ID around line {line}")
             }
-            Problem::NoIdentifier => "Unable to locate sequence id in definition line".to_string(),
-            Problem::BadIdentifier(error) => error.to_string(),
-            Problem::InvalidLocal(id) => format!("'{id}' is not a valid local ID"),
-            Problem::LongIdentifier { what, length, limit } => format!(
+            FastaErrorKind::NoIdentifier => {
+                "Unable to locate sequence id in definition line".to_string()
+            }
+            FastaErrorKind::BadIdentifier(error) => error.to_string(),
+            FastaErrorKind::InvalidLocal(id) => format!("'{id}' is not a valid local ID"),
+            FastaErrorKind::LongIdentifier { what, length, limit } => format!(
                 "Near line {line}, the {what} is too long.  Its length is {length} but the \
                  maximum allowed {what} length is {limit}.  Please find and correct all {what}s \
                  that are too long."
             ),
-            Problem::BasesInId { bases } => Warning::BasesInId { bases: *bases }.to_string(),
-            Problem::Identifier(_) | Problem::TooLong => return None,
+            FastaErrorKind::BasesInId { bases } => Warning::BasesInId { bases: *bases }.to_string(),
+            FastaErrorKind::Identifier(_) | FastaErrorKind::TooLong => return None,
         })
     }
 }
 
 /// The kinds of errors in a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum FastaErrorKind {
     /// The line is neither sequence nor definition nor comment.
     #[error("this is no sequence")]
     NotSequence,
@@ -121,7 +125,7 @@ pub enum Problem {
     TooLong,
 }
 
-impl Problem {
+impl FastaErrorKind {
     /// Returns advice for the user.
     fn advice(&self) -> &'static str {
         match self {
@@ -177,7 +181,7 @@ pub enum Warning {
         line: u64,
     },
     /// A part of the first word is no identifier and was skipped.
-    SkippedIdPart(IdRefusal),
+    SkippedIdPart(IdException),
     /// The identifier ends with more than 50 letters.
     SequenceInId {
         /// Number of letters.
@@ -236,7 +240,7 @@ impl fmt::Display for Warning {
                 "Near line {line}, the sequence id string contains 'comma' symbol, which has been \
                  replaced with 'underscore' symbol. Please correct the sequence id string."
             ),
-            Self::SkippedIdPart(refusal) => refusal.fmt(f),
+            Self::SkippedIdPart(exception) => exception.fmt(f),
             Self::SequenceInId { letters } => write!(
                 f,
                 "Fasta Reader: sequence id ends with {letters} valid amino-acid characters.  Was \

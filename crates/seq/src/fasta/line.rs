@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use super::FastaError;
-use super::error::Problem;
+use super::error::FastaErrorKind;
 
 /// Maximal length of a line in bytes.
 const MAX_LINE: usize = i32::MAX as usize;
@@ -70,7 +70,7 @@ impl<R: BufRead> Lines<R> {
             let taken = end.unwrap_or(buffer.len());
             if self.line.len() + taken > MAX_LINE {
                 let (file, line) = (self.name.clone(), self.number + 1);
-                let (problem, warnings) = (Problem::TooLong, Vec::new());
+                let (problem, warnings) = (FastaErrorKind::TooLong, Vec::new());
                 return Err(FastaError::Invalid { file, line, problem, warnings });
             }
             self.line.extend_from_slice(&buffer[..taken]);

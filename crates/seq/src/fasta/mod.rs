@@ -49,9 +49,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use self::data::Residues;
-use self::database::Gaps;
+use self::database::GapEffect;
 use self::defline::ParsedDefline;
-pub use self::error::{FastaError, GapLineWarning, Problem, Warning};
+pub use self::error::{FastaError, FastaErrorKind, GapLineWarning, Warning};
 use self::line::Lines;
 use crate::convert::trim_spaces;
 use crate::id::{Molecule, SeqId};
@@ -110,7 +110,7 @@ pub struct Record {
     /// ncbi4na, one per byte.
     pub residues: Vec<u8>,
     /// The effect of hyphens and gap lines on the record, for nucleotide databases only.
-    pub gaps: Gaps,
+    pub gaps: GapEffect,
     /// Runs of lower-case letters, ascending. By the rules for databases there are none.
     pub lower_case: Vec<Range<u32>>,
     /// Number of the record's first line in the input, from 1.
@@ -203,7 +203,7 @@ impl<R: BufRead> Reader<R> {
                 let line = trim_spaces(line);
                 if !matches!(line.first(), None | Some(b'!' | b'#' | b';')) {
                     if draft.is_none() && self.needs_defline() {
-                        return Err(self.error(Problem::NoDefline, Vec::new()));
+                        return Err(self.error(FastaErrorKind::NoDefline, Vec::new()));
                     }
                     let draft = draft.get_or_insert_with(|| {
                         Draft::new(
@@ -225,7 +225,7 @@ impl<R: BufRead> Reader<R> {
             }
         }
         if draft.is_none() && !self.options.rules.is_query() {
-            return Err(self.error(Problem::NoRecord, Vec::new()));
+            return Err(self.error(FastaErrorKind::NoRecord, Vec::new()));
         }
         Ok(draft.map(Draft::finish))
     }
@@ -236,7 +236,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Makes the error for the current line.
-    fn error(&self, problem: Problem, warnings: Vec<Warning>) -> FastaError {
+    fn error(&self, problem: FastaErrorKind, warnings: Vec<Warning>) -> FastaError {
         let file = self.lines.name().to_path_buf();
         FastaError::Invalid { file, line: self.lines.number(), problem, warnings }
     }
@@ -247,7 +247,7 @@ impl<R: BufRead> Reader<R> {
         let line = trim_spaces(self.lines.current());
         if defline::is_identifier(line) {
             let text = String::from_utf8_lossy(line).into_owned();
-            return Err(self.error(Problem::Identifier(text), Vec::new()));
+            return Err(self.error(FastaErrorKind::Identifier(text), Vec::new()));
         }
         Ok(())
     }
@@ -295,7 +295,7 @@ impl Draft {
         Self { record, suspicious_title: parsed.suspicious, residues }
     }
 
-    fn add(&mut self, line: &[u8], number: u64) -> Result<(), Problem> {
+    fn add(&mut self, line: &[u8], number: u64) -> Result<(), FastaErrorKind> {
         let warnings = &mut self.record.warnings;
         match &mut self.residues {
             Data::Query(residues) => residues.add_line(line, number, warnings),

@@ -2,7 +2,7 @@
 //! before a colon, and local identifiers (`CSeq_id::Set`).
 
 use super::accession::{AccessionType, identify_accession};
-use super::refusal::IdRefusal;
+use super::exception::IdException;
 use super::tagged::text;
 use super::{MAX_LOCAL, ObjectId, SeqId, TextKind};
 use crate::convert::trim_spaces;
@@ -55,16 +55,16 @@ impl LocalIds {
 }
 
 /// Parses a word without tag: an accession of known shape, `SRA:...`, or a local identifier.
-pub(super) fn parse_bare(word: &[u8], locals: LocalIds) -> Result<SeqId, IdRefusal> {
+pub(super) fn parse_bare(word: &[u8], locals: LocalIds) -> Result<SeqId, IdException> {
     if word.is_empty() {
-        return Err(IdRefusal::empty());
+        return Err(IdException::empty());
     }
     match identify_accession(word) {
         AccessionType::Pdb => return Ok(pdb_bare(word)),
         AccessionType::Text(TextKind::Prf, _) => return text(TextKind::Prf, b"", word, b""),
         AccessionType::Text(kind, _) => {
             return text(kind, word, b"", b"")
-                .map_err(|_| IdRefusal::version("s_SplitVersion", 157, word));
+                .map_err(|_| IdException::version("s_SplitVersion", 157, word));
         }
         AccessionType::Unknown => {}
     }
@@ -78,7 +78,7 @@ pub(super) fn parse_bare(word: &[u8], locals: LocalIds) -> Result<SeqId, IdRefus
     }
     match locals.include(word) {
         true => Ok(SeqId::Local(ObjectId::from_text(word))),
-        false => Err(IdRefusal::malformed(word)),
+        false => Err(IdException::malformed(word)),
     }
 }
 

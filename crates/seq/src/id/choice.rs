@@ -38,7 +38,7 @@ fn fasta_choice(ids: &[SeqId], is_protein: bool) -> Option<&SeqId> {
 }
 
 /// Returns the number of the first gi; 0 if there is none.
-pub fn gi(ids: &[SeqId]) -> i64 {
+pub fn first_gi(ids: &[SeqId]) -> i64 {
     ids.iter().find_map(|id| if let SeqId::Gi(gi) = id { Some(*gi) } else { None }).unwrap_or(0)
 }
 

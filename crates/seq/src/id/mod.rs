@@ -8,8 +8,8 @@
 //! | `qseqid`, `sseqid`, each part of `sallseqid` | [`format_id_list`] |
 //! | `qacc`, `sacc`, each part of `sallacc` | [`choose_text_id`], then [`SeqId::accession`] |
 //! | `qaccver`, `saccver` | [`choose_text_id`], then [`SeqId::accession_version`] |
-//! | `qgi`, `sgi`, each part of `sallgi` | [`gi`] |
-//! | pairwise report: table, `>` lines, `Query=` | [`choose_report_id`], then [`SeqId::bare`] |
+//! | `qgi`, `sgi`, each part of `sallgi` | [`first_gi`] |
+//! | pairwise report: table, `>` lines, `Query=` | [`choose_report_id`], then [`SeqId::format_for_report`] |
 //! | the identifier of a sequence inside BLAST | [`choose_best_id`] |
 //!
 //! Without `-parse_deflines` (or `-parse_seqids` for a database) none of this applies. The first
@@ -19,23 +19,23 @@ pub mod accession;
 mod bare;
 mod choice;
 mod compare;
+mod exception;
 mod object_id;
 mod parse;
-mod refusal;
 mod tagged;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::choice::{
-    choose_best_id, choose_report_id, choose_sam_id, choose_text_id, format_fasta_ids,
-    format_id_list, gi,
+    choose_best_id, choose_report_id, choose_sam_id, choose_text_id, first_gi, format_fasta_ids,
+    format_id_list,
 };
+pub use self::exception::IdException;
 pub use self::object_id::ObjectId;
 pub use self::parse::{
     IdError, parse_alignment_ids, parse_fasta_ids, parse_fasta_ids_with_skipped, parse_first_id,
     parse_list_entry, parse_lookup_ids, parse_makeblastdb_ids, parse_single_id,
 };
-pub use self::refusal::IdRefusal;
 
 /// Maximal length of a local identifier, and of the tag of a general one.
 pub(crate) const MAX_LOCAL: usize = 50;
@@ -230,7 +230,7 @@ impl SeqId {
     /// Formats the identifier as the pairwise report prints it (`CAlignFormatUtil::GetBareId`).
     /// This is [`accession_version`](Self::accession_version), but the whole FASTA form for `gi`,
     /// `pir` and `prf`.
-    pub fn bare(&self) -> Vec<u8> {
+    pub fn format_for_report(&self) -> Vec<u8> {
         match self {
             Self::Gi(_) | Self::Text { kind: TextKind::Pir | TextKind::Prf, .. } => self.fasta(),
             _ => self.accession_version(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::digits;
-use super::refusal::IdRefusal;
+use super::exception::IdException;
 use crate::convert::parse_integer;
 
 /// A number or a text, as NCBI's Object-id.
@@ -37,19 +37,19 @@ impl ObjectId {
     /// Returns the number, for identifiers in which BLAST+ allows no text.
     ///
     /// # Errors
-    /// [`IdRefusal`] if it is a text.
-    pub fn number(&self) -> Result<i64, IdRefusal> {
+    /// [`IdException`] if it is a text.
+    pub fn number(&self) -> Result<i64, IdException> {
         match self {
             Self::Number(number) => Ok(*number),
-            Self::Text(_) => Err(IdRefusal::no_choice()),
+            Self::Text(_) => Err(IdException::no_choice()),
         }
     }
 
     /// Returns the number. Also parses a text such as `007` as a number.
     ///
     /// # Errors
-    /// [`IdRefusal`] for a text that is no number.
-    pub fn parse_number(&self) -> Result<i64, IdRefusal> {
+    /// [`IdException`] for a text that is no number.
+    pub fn parse_number(&self) -> Result<i64, IdException> {
         match self {
             Self::Number(number) => Ok(*number),
             Self::Text(text) => Ok(parse_integer(text, 10)?),

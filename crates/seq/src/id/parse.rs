@@ -2,7 +2,7 @@
 
 use super::SeqId;
 use super::bare::{LocalIds, parse_bare};
-use super::refusal::IdRefusal;
+use super::exception::IdException;
 use super::tagged::{Tag, parse_first_tagged, parse_tagged};
 use crate::convert::trim_spaces;
 
@@ -44,7 +44,7 @@ pub fn parse_fasta_ids(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
 /// Those of [`parse_fasta_ids`].
 pub fn parse_fasta_ids_with_skipped(
     word: &[u8],
-    skipped: &mut Vec<IdRefusal>,
+    skipped: &mut Vec<IdException>,
 ) -> Result<Vec<SeqId>, IdError> {
     let text = trim_spaces(word);
     let ids = if has_tag(text) {
@@ -64,9 +64,9 @@ pub fn parse_fasta_ids_with_skipped(
 /// or a local identifier. A local identifier without a bar must be valid.
 ///
 /// # Errors
-/// [`IdRefusal`] if BLAST+ refuses the word. Unlike in [`parse_fasta_ids`] every part must be
+/// [`IdException`] if BLAST+ refuses the word. Unlike in [`parse_fasta_ids`] every part must be
 /// valid, and the word must not be empty.
-pub fn parse_makeblastdb_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
+pub fn parse_makeblastdb_ids(word: &[u8]) -> Result<Vec<SeqId>, IdException> {
     if !word.contains(&b'|') {
         parse_bare(trim_spaces(word), LocalIds::Valid).map(|id| vec![id])
     } else if has_tag(word) {
@@ -80,8 +80,8 @@ pub fn parse_makeblastdb_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
 /// are those of FASTA, but every part must be valid.
 ///
 /// # Errors
-/// [`IdRefusal`] if a part is invalid or the word is empty.
-pub fn parse_alignment_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
+/// [`IdException`] if a part is invalid or the word is empty.
+pub fn parse_alignment_ids(word: &[u8]) -> Result<Vec<SeqId>, IdException> {
     let text = trim_spaces(word);
     match has_tag(text) {
         true => parse_tagged(text, None),
@@ -101,8 +101,8 @@ pub fn parse_single_id(word: &[u8]) -> Option<SeqId> {
 /// an accession of known shape, or else a local identifier.
 ///
 /// # Errors
-/// [`IdRefusal`] if the tag is known but its parts are invalid, or if the word is empty.
-pub fn parse_first_id(word: &[u8]) -> Result<SeqId, IdRefusal> {
+/// [`IdException`] if the tag is known but its parts are invalid, or if the word is empty.
+pub fn parse_first_id(word: &[u8]) -> Result<SeqId, IdException> {
     first_of(word, LocalIds::Any).map(|(id, _)| id)
 }
 
@@ -112,16 +112,16 @@ pub fn parse_first_id(word: &[u8]) -> Result<SeqId, IdRefusal> {
 /// local identifier.
 ///
 /// # Errors
-/// [`IdRefusal`] for any other word, including several identifiers.
-pub fn parse_list_entry(word: &[u8]) -> Result<SeqId, IdRefusal> {
+/// [`IdException`] for any other word, including several identifiers.
+pub fn parse_list_entry(word: &[u8]) -> Result<SeqId, IdException> {
     let text = trim_spaces(word);
     if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
-        let number = super::digits(text).ok_or_else(|| IdRefusal::no_number("gi", text));
+        let number = super::digits(text).ok_or_else(|| IdException::no_number("gi", text));
         return Ok(SeqId::Gi(number?));
     }
     match first_of(word, LocalIds::Valid)? {
         (id, true) => Ok(id),
-        (_, false) => Err(IdRefusal::too_many_parts(word)),
+        (_, false) => Err(IdException::too_many_parts(word)),
     }
 }
 
@@ -132,15 +132,15 @@ pub fn parse_list_entry(word: &[u8]) -> Result<SeqId, IdRefusal> {
 /// place of a tag is not a known tag, the list of identifiers ends.
 ///
 /// # Errors
-/// [`IdRefusal`] if the parts of an identifier are invalid.
-pub fn parse_lookup_ids(word: &[u8]) -> Result<Vec<SeqId>, IdRefusal> {
+/// [`IdException`] if the parts of an identifier are invalid.
+pub fn parse_lookup_ids(word: &[u8]) -> Result<Vec<SeqId>, IdException> {
     let mut ids = Vec::new();
     let mut rest = word;
     while let Some(end) = end_of_id(rest) {
         let id = &rest[..end];
         match first_of(id, LocalIds::None)? {
             (id, true) => ids.push(id),
-            (_, false) => return Err(IdRefusal::too_many_parts(id)),
+            (_, false) => return Err(IdException::too_many_parts(id)),
         }
         rest = rest.get(end + 1..).unwrap_or_default();
     }
@@ -163,7 +163,7 @@ fn end_of_id(text: &[u8]) -> Option<usize> {
 }
 
 /// Parses the first identifier of a word. Also returns whether it is the only one.
-fn first_of(word: &[u8], locals: LocalIds) -> Result<(SeqId, bool), IdRefusal> {
+fn first_of(word: &[u8], locals: LocalIds) -> Result<(SeqId, bool), IdException> {
     let text = trim_spaces(word);
     let tag = text.iter().position(|&c| c == b'|').filter(|_| has_tag(text));
     let Some(tag) = tag.and_then(|bar| Tag::parse(&text[..bar])) else {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::refusal::IdRefusal;
+use super::exception::IdException;
 use super::{NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
 use crate::convert::trim_spaces;
 
@@ -101,8 +101,8 @@ pub(super) fn text_kind(tag: &[u8]) -> Option<TextKind> {
 /// word is refused only if it ends with such an error.
 pub(super) fn parse_tagged(
     text: &[u8],
-    mut skipped: Option<&mut Vec<IdRefusal>>,
-) -> Result<Vec<SeqId>, IdRefusal> {
+    mut skipped: Option<&mut Vec<IdException>>,
+) -> Result<Vec<SeqId>, IdException> {
     let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').collect();
     let mut ids = Vec::new();
     let mut tag = parts.front().and_then(|part| Tag::parse(part));
@@ -115,11 +115,11 @@ pub(super) fn parse_tagged(
     while !parts.is_empty() {
         match parse_next(&mut parts, &mut tag) {
             Ok(id) => ids.extend(id),
-            Err(refusal) => {
+            Err(exception) => {
                 let Some(skipped) = skipped.as_mut().filter(|_| !parts.is_empty()) else {
-                    return Err(refusal);
+                    return Err(exception);
                 };
-                skipped.push(refusal);
+                skipped.push(exception);
                 while parts.front().is_some_and(|part| part.len() != 2 && part.len() != 3) {
                     parts.pop_front();
                 }
@@ -131,7 +131,7 @@ pub(super) fn parse_tagged(
 
 /// Parses the first identifier of a word, which has this tag. Also returns whether it is the only
 /// one.
-pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool), IdRefusal> {
+pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool), IdException> {
     let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').skip(1).collect();
     let (fields, _) = take_fields(&mut parts, tag)?;
     let id = build(tag, fields)?;
@@ -142,7 +142,7 @@ pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool),
 fn parse_next(
     parts: &mut VecDeque<&[u8]>,
     tag: &mut Option<Tag>,
-) -> Result<Option<SeqId>, IdRefusal> {
+) -> Result<Option<SeqId>, IdException> {
     let mut id = None;
     if let Some(current) = *tag {
         let (fields, next) = take_fields(parts, current)?;
@@ -154,9 +154,9 @@ fn parse_next(
     {
         *tag = Tag::parse(part);
         if tag.is_none() {
-            let refusal = IdRefusal::unsupported_tag(part);
+            let exception = IdException::unsupported_tag(part);
             parts.pop_front();
-            return Err(refusal);
+            return Err(exception);
         }
     }
     if tag.is_some() {
@@ -178,7 +178,7 @@ struct Fields<'a> {
 fn take_fields<'a>(
     parts: &mut VecDeque<&'a [u8]>,
     tag: Tag,
-) -> Result<(Fields<'a>, Option<Tag>), IdRefusal> {
+) -> Result<(Fields<'a>, Option<Tag>), IdException> {
     let (least, most) = tag.parts();
     let mut fields = Fields::default();
     let mut next = None;
@@ -197,7 +197,8 @@ fn take_fields<'a>(
                 }
             }
         }
-        fields.parts[i] = parts.pop_front().ok_or_else(|| IdRefusal::too_few_parts(tag.word()))?;
+        fields.parts[i] =
+            parts.pop_front().ok_or_else(|| IdException::too_few_parts(tag.word()))?;
     }
     if tag == Tag::General && fields.parts[0].eq_ignore_ascii_case(b"dbsnp") && !parts.is_empty() {
         let rest: Vec<&[u8]> = std::iter::once(fields.parts[1]).chain(parts.drain(..)).collect();
@@ -214,19 +215,19 @@ fn short_tag(parts: &VecDeque<&[u8]>, i: usize) -> Option<Tag> {
     Tag::parse(part)
 }
 
-fn build(tag: Tag, fields: Fields) -> Result<SeqId, IdRefusal> {
+fn build(tag: Tag, fields: Fields) -> Result<SeqId, IdException> {
     let [first, second, _] = fields.parts.map(trim_spaces);
     match tag {
         // Only `makeblastdb` accepts the empty local identifier.
         Tag::Local => Ok(SeqId::Local(ObjectId::from_text(first))),
         Tag::Numbered(kind) => {
-            let number =
-                small_number(first).ok_or_else(|| IdRefusal::no_number(tag.type_name(), first))?;
+            let number = small_number(first)
+                .ok_or_else(|| IdException::no_number(tag.type_name(), first))?;
             Ok(SeqId::Numbered(kind, number))
         }
         Tag::Gi => {
             let number = digits(unsigned(first));
-            Ok(SeqId::Gi(number.ok_or_else(|| IdRefusal::no_number(tag.type_name(), first))?))
+            Ok(SeqId::Gi(number.ok_or_else(|| IdException::no_number(tag.type_name(), first))?))
         }
         Tag::General => {
             let tag = trim_spaces(fields.greedy.as_deref().unwrap_or(second));
@@ -234,7 +235,7 @@ fn build(tag: Tag, fields: Fields) -> Result<SeqId, IdRefusal> {
         }
         Tag::Patent => {
             let number = small_number(fields.parts[2]);
-            let sequence = number.ok_or_else(|| IdRefusal::patent(fields.parts))?;
+            let sequence = number.ok_or_else(|| IdException::patent(fields.parts))?;
             Ok(SeqId::Patent { country: first.to_vec(), number: second.to_vec(), sequence })
         }
         Tag::Pdb => pdb(fields.parts[0], fields.parts[1]),
@@ -255,10 +256,10 @@ fn unsigned(text: &[u8]) -> &[u8] {
 }
 
 /// Parses a PDB entry. Its chain can be in the same part: `1ABC_A`, `1ABCA`.
-fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, IdRefusal> {
+fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, IdException> {
     let fused = entry.len() > 5 && (!chain.is_empty() || !matches!(entry[4], b'|' | b'-' | b'_'));
     if entry.len() < 4 || fused {
-        return Err(IdRefusal::pdb(entry));
+        return Err(IdException::pdb(entry));
     }
     let (mol, chain) = match (entry.len(), chain) {
         (5, b"") => (&entry[..4], &entry[4..]),
@@ -275,15 +276,15 @@ pub(super) fn text(
     accession: &[u8],
     name: &[u8],
     release: &[u8],
-) -> Result<SeqId, IdRefusal> {
+) -> Result<SeqId, IdException> {
     if accession.is_empty() && name.is_empty() {
-        return Err(IdRefusal::nameless(release));
+        return Err(IdException::nameless(release));
     }
     let dotted = !matches!(kind, TextKind::Pir | TextKind::Prf);
     let dot = accession.iter().rposition(|&c| c == b'.').filter(|_| dotted);
     let (accession, version) = match dot {
         Some(dot) => match small_number(&accession[dot + 1..]) {
-            None | Some(0) => return Err(IdRefusal::version("CTextseq_id::Set", 108, accession)),
+            None | Some(0) => return Err(IdException::version("CTextseq_id::Set", 108, accession)),
             version => (&accession[..dot], version),
         },
         None => (accession, None),

@@ -64,7 +64,7 @@ fn words_print_as_blastp_prints_them() {
         assert_eq!(text(format_id_list(&ids)), full, "{word}");
         assert_eq!(text(chosen.accession()), accession, "{word}");
         assert_eq!(text(chosen.accession_version()), versioned, "{word}");
-        assert_eq!(gi(&ids), number, "{word}");
+        assert_eq!(first_gi(&ids), number, "{word}");
     }
 }
 
@@ -93,10 +93,10 @@ fn unreadable_words_are_errors() {
 fn choices_among_gi_accession_and_local() {
     let ids = parse_fasta_ids(b"gi|7|sp|P12345.1|X_Y").unwrap();
     assert_eq!(choose_best_id(&ids), Some(&SeqId::Gi(7)));
-    assert_eq!(text(choose_report_id(&ids).unwrap().bare()), "P12345.1");
+    assert_eq!(text(choose_report_id(&ids).unwrap().format_for_report()), "P12345.1");
     let ids = parse_fasta_ids(b"gi|7|lcl|zz").unwrap();
     assert_eq!(choose_report_id(&ids).unwrap(), &ids[1]);
-    assert_eq!(text(choose_best_id(&ids).unwrap().bare()), "gi|7");
+    assert_eq!(text(choose_best_id(&ids).unwrap().format_for_report()), "gi|7");
     assert_eq!(text(format_id_list(&[])), "Unknown");
     // The first one of equals is chosen. An accession with a version is better than one without.
     let pair =
@@ -173,7 +173,8 @@ fn molecules_follow_the_accession() {
 #[test]
 fn indexed_words_are_cut_at_tags() {
     let parse = |word: &str| {
-        let ids = parse_lookup_ids(word.as_bytes()).map_err(|refusal| refusal.text().to_owned());
+        let ids =
+            parse_lookup_ids(word.as_bytes()).map_err(|exception| exception.text().to_owned());
         let ids = ids.map(|ids| ids.iter().map(SeqId::fasta).collect::<Vec<_>>());
         ids.map(|ids| String::from_utf8(ids.join(&b' ')).unwrap())
     };

@@ -4,7 +4,7 @@ use crate::id::ObjectId;
 fn rows(text: &str) -> Vec<(String, String)> {
     let rows = read(text.as_bytes()).expect(text);
     let shown = |row: &Aligned| {
-        let name = String::from_utf8_lossy(&row.ids[0].bare()).into_owned();
+        let name = String::from_utf8_lossy(&row.ids[0].format_for_report()).into_owned();
         (name, String::from_utf8_lossy(&row.columns).into_owned())
     };
     rows.iter().map(shown).collect()

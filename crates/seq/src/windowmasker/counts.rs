@@ -38,7 +38,7 @@ pub enum UnitCountsError {
 
 /// The number of occurrences of each unit in a genome, with the limits for masking.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Counts {
+pub struct UnitCounts {
     bases: u32,
     /// Half of `low` replaces a count below `low`, and `high` replaces a count above `high`.
     low: u32,
@@ -71,7 +71,7 @@ struct Hashes {
     values: Vec<u16>,
 }
 
-impl Counts {
+impl UnitCounts {
     /// Returns whether the start of a file is that of a format that [`read`](Self::read) supports.
     pub fn is_binary(file: &[u8]) -> bool {
         let kind = Words(file).after_notes().and_then(|mut words| words.next());
@@ -82,16 +82,16 @@ impl Counts {
     ///
     /// # Errors
     /// [`UnitCountsError`] if the file has another format or is damaged.
-    pub fn read(file: &[u8]) -> Result<Counts, UnitCountsError> {
+    pub fn read(file: &[u8]) -> Result<UnitCounts, UnitCountsError> {
         let mut words = Words(file).after_notes()?;
         match words.next()? {
-            PAIRS => Counts::of_pairs(words),
-            kind if HASHES.contains(&kind) => Counts::of_hashes(words, kind == HASHES[1]),
+            PAIRS => UnitCounts::of_pairs(words),
+            kind if HASHES.contains(&kind) => UnitCounts::of_hashes(words, kind == HASHES[1]),
             _ => Err(UnitCountsError::UnknownFormat),
         }
     }
 
-    fn of_pairs(mut words: Words<'_>) -> Result<Counts, UnitCountsError> {
+    fn of_pairs(mut words: Words<'_>) -> Result<UnitCounts, UnitCountsError> {
         let bases = bases(words.next()?)?;
         let pairs = (words.0.len().checked_sub(16).ok_or(UnitCountsError::Truncated)?) / 8;
         if words.0.len() != 8 * pairs + 16 {
@@ -102,10 +102,10 @@ impl Counts {
             units.push((words.next()?, words.next()?));
         }
         let limits = words.four()?;
-        Ok(Counts::new(bases, limits, Units::Pairs(units)))
+        Ok(UnitCounts::new(bases, limits, Units::Pairs(units)))
     }
 
-    fn of_hashes(mut words: Words<'_>, has_bits: bool) -> Result<Counts, UnitCountsError> {
+    fn of_hashes(mut words: Words<'_>, has_bits: bool) -> Result<UnitCounts, UnitCountsError> {
         let bases = bases(words.next()?)?;
         let [values, key, below, counting] = words.four()?;
         let is_key = (1..2 * bases).contains(&key) && key < 32;
@@ -125,12 +125,12 @@ impl Counts {
         if (0..hashes.table.len()).any(|key| hashes.shared(hashes.table[key]).is_none()) {
             return Err(UnitCountsError::BadTableEntry);
         }
-        Ok(Counts::new(bases, limits, Units::Hashes(hashes)))
+        Ok(UnitCounts::new(bases, limits, Units::Hashes(hashes)))
     }
 
-    fn new(bases: u32, limits: [u32; 4], units: Units) -> Counts {
+    fn new(bases: u32, limits: [u32; 4], units: Units) -> UnitCounts {
         let [low, extend, threshold, high] = limits;
-        Counts { bases, low, high, extend, threshold, units }
+        UnitCounts { bases, low, high, extend, threshold, units }
     }
 
     /// Returns a digest that is the same for equal counts, in one build of the program.
@@ -273,20 +273,23 @@ pub(super) mod tests {
     fn short_files_and_other_formats_are_errors() {
         let units = [(6, 40), (22, 30), (27, 25)];
         for file in [binary(3, &units, [2, 10, 20, 60]), optimised(3, &units, [2, 10, 20, 60])] {
-            assert!(Counts::is_binary(&file));
-            assert!(Counts::read(&file).is_ok());
+            assert!(UnitCounts::is_binary(&file));
+            assert!(UnitCounts::read(&file).is_ok());
             // If words are missing at the end of a file of pairs, it can be a valid file of fewer
             // pairs.
             for length in (0..file.len()).filter(|length| length % 8 != 0 || *length < 24) {
-                assert!(Counts::read(&file[..length]).is_err(), "{length}");
+                assert!(UnitCounts::read(&file[..length]).is_err(), "{length}");
             }
         }
-        assert!(!Counts::is_binary(b"##windowmasker"));
-        assert_eq!(Counts::read(&bytes([7, 0, 0])), Err(UnitCountsError::UnknownFormat));
-        assert_eq!(Counts::read(&binary(17, &[], [1; 4])), Err(UnitCountsError::HeaderOutOfRange));
+        assert!(!UnitCounts::is_binary(b"##windowmasker"));
+        assert_eq!(UnitCounts::read(&bytes([7, 0, 0])), Err(UnitCountsError::UnknownFormat));
+        assert_eq!(
+            UnitCounts::read(&binary(17, &[], [1; 4])),
+            Err(UnitCountsError::HeaderOutOfRange)
+        );
         let mut beyond = optimised(3, &units, [2, 10, 20, 60]);
         let at = beyond.len() - 4;
         beyond.truncate(at);
-        assert!(Counts::read(&beyond).is_err());
+        assert!(UnitCounts::read(&beyond).is_err());
     }
 }

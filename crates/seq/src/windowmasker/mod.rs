@@ -10,13 +10,13 @@ mod counts;
 
 use std::ops::Range;
 
-pub use self::counts::{Counts, UnitCountsError};
+pub use self::counts::{UnitCounts, UnitCountsError};
 
 /// Number of units of a window.
 const UNITS: usize = 5;
 
 /// Finds the masked intervals of a sequence of blastna codes.
-pub fn mask(letters: &[u8], counts: &Counts) -> Vec<Range<u32>> {
+pub fn mask(letters: &[u8], counts: &UnitCounts) -> Vec<Range<u32>> {
     let mut masked = Vec::new();
     let mut run: Option<Run> = None;
     let mut window = Window::new(letters, counts.unit());
@@ -131,7 +131,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    fn score(&self, counts: &Counts) -> u32 {
+    fn score(&self, counts: &UnitCounts) -> u32 {
         let sum = self.units.iter().fold(0u32, |sum, &unit| sum.wrapping_add(counts.count(unit)));
         sum / UNITS as u32
     }
@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn frequent_units_are_masked() {
         // ACG is the reverse complement of CGT.
-        let counts = Counts::read(&binary(3, &[(0b000110, 40), (0b011011, 1)], [2, 10, 20, 60]));
+        let counts =
+            UnitCounts::read(&binary(3, &[(0b000110, 40), (0b011011, 1)], [2, 10, 20, 60]));
         let counts = counts.unwrap();
         let text = "TTTTTTTTACGTACGTACGTACGTTTTTTTTT";
         assert_eq!(mask(&codes(text), &counts), [8..24]);
@@ -163,8 +164,8 @@ mod tests {
     #[test]
     fn tables_of_hashes_are_read_alike() {
         let units = [(0b000110, 40), (0b011011, 30), (0b111001, 25)];
-        let plain = Counts::read(&binary(3, &units, [2, 10, 20, 60])).unwrap();
-        let hashed = Counts::read(&optimised(3, &units, [2, 10, 20, 60])).unwrap();
+        let plain = UnitCounts::read(&binary(3, &units, [2, 10, 20, 60])).unwrap();
+        let hashed = UnitCounts::read(&optimised(3, &units, [2, 10, 20, 60])).unwrap();
         for unit in 0..64 {
             assert_eq!(plain.count(unit), hashed.count(unit), "{unit}");
         }

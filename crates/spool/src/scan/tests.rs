@@ -2,25 +2,26 @@ use super::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::codec::Codec;
-use crate::key::{Key, Kind, Share};
+use crate::key::{ResultKey, ResultKind, ShareRange};
 use crate::record::{ENTRY_BYTES, table};
 
 const FILE: FileId = FileId { run: 1, writer: 3 };
 const JOB: u64 = 0x1234_5678_9abc_def0;
 
 /// Appends a record with this body. A scan does not decompress it.
-fn put(bytes: &mut Vec<u8>, block: u64, body: &[u8]) -> Place {
-    let key = Key { block, kind: Kind::RESULT };
+fn put(bytes: &mut Vec<u8>, block: u64, body: &[u8]) -> StoredShare {
+    let key = ResultKey { block, kind: ResultKind::RESULT };
     let (offset, stored) = (bytes.len() as u64, body.len() as u64);
-    let share = Share::whole(0);
-    let place = Place { file: FILE, offset, at: 0, key, share, length: 0, content: 0 };
+    let share = ShareRange::whole(0);
+    let place =
+        StoredShare { file: FILE, offset, contents_offset: 0, key, share, length: 0, content: 0 };
     bytes.extend(head(place, stored, xxh3_64(body)));
     bytes.extend_from_slice(body);
     place
 }
 
 /// Returns header and table of a record with this share.
-fn head(place: Place, stored: u64, body: u64) -> Vec<u8> {
+fn head(place: StoredShare, stored: u64, body: u64) -> Vec<u8> {
     let table = table(&[place]);
     let header = Header {
         file: FILE,
@@ -64,10 +65,11 @@ fn records_are_found_however_the_bytes_come() {
         }
     }
     bytes.extend([1; 20]);
-    let gap = Fault::Gap { offset: records[2].offset + HEAD as u64 + 100, bytes: 50 };
-    let tail = Fault::Tail { offset: bytes.len() as u64 - 20, bytes: 20 };
+    let gap = InvalidBytes::Gap { offset: records[2].offset + HEAD as u64 + 100, bytes: 50 };
+    let tail = InvalidBytes::Tail { offset: bytes.len() as u64 - 20, bytes: 20 };
     let sound = bytes.len() as u64 - 70;
-    let expected = Scan { file: FILE, places: records, bytes: sound, faults: vec![gap, tail] };
+    let expected =
+        Scan { file: FILE, places: records, bytes: sound, invalid_bytes: vec![gap, tail] };
     assert_eq!(scan(bytes.as_slice(), JOB, FILE).expect("readable"), expected);
     assert_eq!(scan(Slow(&bytes, 0), JOB, FILE).expect("readable"), expected);
 }
@@ -79,7 +81,7 @@ fn a_record_after_a_gap_of_any_length_is_found() {
         let place = put(&mut bytes, 1, b"body");
         let found = scan(bytes.as_slice(), JOB, FILE).expect("readable");
         assert_eq!(found.places, [place]);
-        assert_eq!(found.faults, [Fault::Gap { offset: 0, bytes: length as u64 }]);
+        assert_eq!(found.invalid_bytes, [InvalidBytes::Gap { offset: 0, bytes: length as u64 }]);
     }
 }
 
@@ -88,10 +90,10 @@ fn a_length_beyond_all_files_is_a_tail() {
     let mut bytes = Vec::new();
     let whole = put(&mut bytes, 1, b"body");
     let offset = bytes.len() as u64;
-    bytes.extend(head(Place { offset, ..whole }, u64::MAX, 0));
+    bytes.extend(head(StoredShare { offset, ..whole }, u64::MAX, 0));
     let found = scan(bytes.as_slice(), JOB, FILE).expect("readable");
     assert_eq!(found.places, [whole]);
-    assert_eq!(found.faults, [Fault::Tail { offset, bytes: HEAD as u64 }]);
+    assert_eq!(found.invalid_bytes, [InvalidBytes::Tail { offset, bytes: HEAD as u64 }]);
 }
 
 #[test]
@@ -104,7 +106,10 @@ fn records_of_other_jobs_and_files_are_none() {
     {
         let found = scan(bytes.as_slice(), job, file).expect("readable");
         assert_eq!(found.places, []);
-        assert_eq!(found.faults, [Fault::Tail { offset: 0, bytes: bytes.len() as u64 }]);
+        assert_eq!(
+            found.invalid_bytes,
+            [InvalidBytes::Tail { offset: 0, bytes: bytes.len() as u64 }]
+        );
     }
 }
 

@@ -3,12 +3,12 @@ use std::path::Path;
 
 use super::*;
 use crate::codec::Codec;
-use crate::key::Kind;
+use crate::key::ResultKind;
 use crate::reader::Reader;
 
-fn append(writer: &mut Writer, block: u64, contents: &[u8]) -> Result<Vec<Place>, Error> {
-    let key = Key { block, kind: Kind::RESULT };
-    writer.append(key, Share::whole(contents.len() as u64), contents)
+fn append(writer: &mut Writer, block: u64, contents: &[u8]) -> Result<Vec<StoredShare>, Error> {
+    let key = ResultKey { block, kind: ResultKind::RESULT };
+    writer.append(key, ShareRange::whole(contents.len() as u64), contents)
 }
 
 /// Returns bytes that zstd cannot compress.
@@ -110,13 +110,13 @@ fn a_share_longer_than_its_result_is_not_kept() {
     let root = tempfile::tempdir().expect("a directory");
     let run = run(root.path());
     let mut writer = Writer::new(&run, 0, 0).expect("a writer");
-    let key = Key { block: 1, kind: Kind::RESULT };
+    let key = ResultKey { block: 1, kind: ResultKind::RESULT };
     for (start, bytes) in [(8, "abc"), (11, ""), (u64::MAX, "a")] {
-        let share = Share { start, total: 10 };
+        let share = ShareRange { start, total: 10 };
         let error = writer.append(key, share, bytes.as_bytes()).expect_err("too long");
         assert!(matches!(error, Error::ShareTooLong { .. }), "{error}");
     }
-    let share = Share { start: 8, total: 10 };
+    let share = ShareRange { start: 8, total: 10 };
     let place = writer.append(key, share, b"ab").expect("it fits")[0];
     writer.sync().expect("on disk");
     assert_eq!(run.scan(writer.id).expect("readable").places, [place]);

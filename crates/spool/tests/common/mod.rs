@@ -4,18 +4,18 @@ use std::path::Path;
 
 use fastrand::Rng;
 use fleetblast_spool::{
-    Checkpoint, DatabaseIdentity, Error, Identity, Key, Kind, Place, QueryHasher, Share, Start,
-    VolumeIdentity, Writer,
+    Checkpoint, DatabaseProperties, Error, JobProperties, QueryHasher, ResultKey, ResultKind,
+    ShareRange, StartMode, StoredShare, VolumeProperties, Writer,
 };
 
-pub fn key(block: u64) -> Key {
-    Key { block, kind: Kind::RESULT }
+pub fn key(block: u64) -> ResultKey {
+    ResultKey { block, kind: ResultKind::RESULT }
 }
 
-pub fn identity() -> Identity {
+pub fn properties() -> JobProperties {
     let mut query = QueryHasher::default();
     query.update(b">q\nMKV\n");
-    let volume = VolumeIdentity {
+    let volume = VolumeProperties {
         name: "p".to_owned(),
         date: "Jan 1, 2021".to_owned(),
         sequences: 7,
@@ -23,12 +23,12 @@ pub fn identity() -> Identity {
         residues: "2".to_owned(),
         headers: "3".to_owned(),
     };
-    Identity {
+    JobProperties {
         program: "blastp".to_owned(),
         version: "0.1.0".to_owned(),
         build: "abc".to_owned(),
         query: query.finish(),
-        database: DatabaseIdentity {
+        database: DatabaseProperties {
             name: "p".to_owned(),
             sequences: 7,
             residues: 700,
@@ -52,11 +52,11 @@ pub fn contents(block: u64, most: usize) -> Vec<u8> {
 }
 
 /// Appends the whole result of a block.
-pub fn append(writer: &mut Writer, block: u64, whole: &[u8]) -> Result<Vec<Place>, Error> {
-    writer.append(key(block), Share::whole(whole.len() as u64), whole)
+pub fn append(writer: &mut Writer, block: u64, whole: &[u8]) -> Result<Vec<StoredShare>, Error> {
+    writer.append(key(block), ShareRange::whole(whole.len() as u64), whole)
 }
 
 /// Starts or resumes the job in a directory.
 pub fn start(root: &Path) -> Checkpoint {
-    Checkpoint::open(root, &identity(), Start::NewOrResume).expect("a job")
+    Checkpoint::open(root, &properties(), StartMode::NewOrResume).expect("a job")
 }

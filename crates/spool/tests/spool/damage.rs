@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use fleetblast_spool::{Error, Fault, FileId, Place, Reader, Run, Scan, Share, Writer};
+use fleetblast_spool::{
+    Error, FileId, InvalidBytes, Reader, Run, Scan, ShareRange, StoredShare, Writer,
+};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -18,7 +20,7 @@ struct Specimen {
     _root: TempDir,
     run: Run,
     path: PathBuf,
-    records: Vec<(Place, Vec<u8>)>,
+    records: Vec<(StoredShare, Vec<u8>)>,
     /// End offsets of the records in the file.
     ends: Vec<usize>,
     bytes: Vec<u8>,
@@ -65,20 +67,20 @@ impl Specimen {
     }
 
     /// Returns the records that have no byte in `damaged`.
-    fn records_outside(&self, damaged: std::ops::Range<usize>) -> Vec<Place> {
+    fn records_outside(&self, damaged: std::ops::Range<usize>) -> Vec<StoredShare> {
         let places = self.records.iter().map(|(place, _)| *place);
         let outside =
-            |place: &Place| self.end(place) <= damaged.start || start(place) >= damaged.end;
+            |place: &StoredShare| self.end(place) <= damaged.start || start(place) >= damaged.end;
         places.filter(outside).collect()
     }
 
-    fn end(&self, place: &Place) -> usize {
+    fn end(&self, place: &StoredShare) -> usize {
         let known = self.records.iter().position(|(known, _)| known.offset == place.offset);
         self.ends[known.expect("a record that was written")]
     }
 }
 
-fn start(place: &Place) -> usize {
+fn start(place: &StoredShare) -> usize {
     place.offset as usize
 }
 
@@ -94,9 +96,9 @@ fn a_file_cut_at_any_byte_keeps_the_records_before() {
         let scan = specimen.check(&specimen.bytes[..length]);
         assert_eq!(scan.places, specimen.records_outside(length..usize::MAX));
         let whole = scan.places.last().map_or(0, |place| specimen.end(place));
-        let tail = Fault::Tail { offset: whole as u64, bytes: (length - whole) as u64 };
+        let tail = InvalidBytes::Tail { offset: whole as u64, bytes: (length - whole) as u64 };
         let expected = if whole == length { vec![] } else { vec![tail] };
-        assert_eq!(scan.faults, expected, "cut at {length}");
+        assert_eq!(scan.invalid_bytes, expected, "cut at {length}");
     }
 }
 
@@ -109,7 +111,7 @@ fn a_flipped_bit_costs_one_record() {
             bytes[at] ^= 1 << bit;
             let scan = specimen.check(&bytes);
             assert_eq!(scan.places, specimen.records_outside(at..at + 1), "bit {bit} of {at}");
-            assert_eq!(scan.faults.len(), 1);
+            assert_eq!(scan.invalid_bytes.len(), 1);
             bytes[at] ^= 1 << bit;
         }
     }
@@ -125,22 +127,22 @@ fn lost_blocks_are_reported() {
     bytes.truncate(bytes.len() - 1);
     let scan = specimen.check(&bytes);
     let expected = [
-        Fault::Gap {
+        InvalidBytes::Gap {
             offset: second.offset,
             bytes: (specimen.end(&second) - start(&second)) as u64,
         },
-        Fault::Body {
+        InvalidBytes::Body {
             offset: fourth.offset,
             bytes: (specimen.end(&fourth) - start(&fourth)) as u64,
             blocks: (3, 3),
         },
-        Fault::Tail {
+        InvalidBytes::Tail {
             offset: specimen.end(&fourth) as u64,
             bytes: (bytes.len() - specimen.end(&fourth)) as u64,
         },
     ];
-    assert_eq!(scan.faults, expected);
-    let damage: Vec<String> = scan.faults.iter().map(Fault::to_string).collect();
+    assert_eq!(scan.invalid_bytes, expected);
+    let damage: Vec<String> = scan.invalid_bytes.iter().map(InvalidBytes::to_string).collect();
     assert!(
         damage[0].ends_with(&format!(" bytes at offset {} are damaged; skipped", second.offset))
     );
@@ -171,7 +173,7 @@ fn a_file_under_another_name_has_no_records() {
     for file in [FileId { run: 2, ..FILE }, FileId { writer: 3, ..FILE }] {
         fs::copy(&specimen.path, specimen.run.path(file)).expect("a copy");
         assert_eq!(specimen.run.scan(file).expect("readable").places, []);
-        let place = Place { file, ..specimen.records[0].0 };
+        let place = StoredShare { file, ..specimen.records[0].0 };
         let read = Reader::new(&specimen.run).read(&place);
         assert!(matches!(read, Err(Error::Damaged { offset: 0, .. })));
     }
@@ -183,15 +185,15 @@ fn a_place_that_was_made_up_is_refused() {
     let real = specimen.records[1].0;
     let mut reader = Reader::new(&specimen.run);
     for place in [
-        Place { offset: 1, ..real },
-        Place { offset: u64::MAX, ..real },
-        Place { at: 1, ..real },
-        Place { at: u64::MAX, ..real },
-        Place { length: real.length + 1, ..real },
-        Place { content: real.content + 1, ..real },
-        Place { share: Share { start: 1, ..real.share }, ..real },
-        Place { share: Share { total: 201, ..real.share }, ..real },
-        Place { key: key(99), ..real },
+        StoredShare { offset: 1, ..real },
+        StoredShare { offset: u64::MAX, ..real },
+        StoredShare { contents_offset: 1, ..real },
+        StoredShare { contents_offset: u64::MAX, ..real },
+        StoredShare { length: real.length + 1, ..real },
+        StoredShare { content: real.content + 1, ..real },
+        StoredShare { share: ShareRange { start: 1, ..real.share }, ..real },
+        StoredShare { share: ShareRange { total: 201, ..real.share }, ..real },
+        StoredShare { key: key(99), ..real },
     ] {
         let error = reader.read(&place).expect_err("no such record");
         assert!(matches!(error, Error::Damaged { .. }), "{error}");

@@ -4,10 +4,10 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::Command;
 
-use fleetblast_spool::{Checkpoint, Error, Place, Reader, Start, Writer};
+use fleetblast_spool::{Checkpoint, Error, Reader, StartMode, StoredShare, Writer};
 use tempfile::TempDir;
 
-use crate::common::{append, contents, identity, start};
+use crate::common::{append, contents, properties, start};
 
 const BYTES: usize = 1 << 20;
 
@@ -46,7 +46,7 @@ impl Drop for SmallDisk {
 }
 
 /// Appends until the disk is full. Returns the synchronised records, and the error.
-fn fill(writer: &mut Writer, most: usize) -> (Vec<Place>, Error) {
+fn fill(writer: &mut Writer, most: usize) -> (Vec<StoredShare>, Error) {
     let mut synced = Vec::new();
     for block in (1..).step_by(2) {
         let whole = contents(block, most);
@@ -76,7 +76,7 @@ fn check_full(most: usize, buffer: usize) {
     let end = std::fs::metadata(path).expect("there").len();
     assert_eq!((end, end), (writer.written(), *offset));
     let scan = job.run().scan(places[0].file).expect("readable");
-    assert!(scan.places.starts_with(&places) && scan.faults.is_empty());
+    assert!(scan.places.starts_with(&places) && scan.invalid_bytes.is_empty());
 
     // After space is free again, the same writer continues.
     std::fs::remove_file(&ballast).expect("there");
@@ -85,7 +85,7 @@ fn check_full(most: usize, buffer: usize) {
     writer.sync().expect("room");
     let scan = job.run().scan(places[0].file).expect("readable");
     assert!(scan.places.starts_with(&places) && scan.places.ends_with(&last));
-    assert!(scan.faults.is_empty());
+    assert!(scan.invalid_bytes.is_empty());
     let mut reader = Reader::new(job.run());
     for place in &scan.places {
         let most = if place.key.block == 1_000_001 { 1000 } else { most };
@@ -118,6 +118,6 @@ fn no_room_for_a_directory() {
     assert!(matches!(&error, Error::Io { source, .. } if source.kind() == ErrorKind::StorageFull));
     drop(writer);
     drop(job);
-    let error = Checkpoint::open(&disk.path().join("other"), &identity(), Start::New);
+    let error = Checkpoint::open(&disk.path().join("other"), &properties(), StartMode::New);
     assert!(matches!(error, Err(Error::Io { .. })));
 }

@@ -4,21 +4,21 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use fleetblast_spool::{Checkpoint, Error, Holder, PATIENCE, Start, Writer};
+use fleetblast_spool::{Checkpoint, Error, LOCK_TIMEOUT, LockHolder, StartMode, Writer};
 use tempfile::TempDir;
 
-use crate::common::{append, contents, identity, start};
+use crate::common::{append, contents, properties, start};
 
 /// A silence after which a holder is dead, with a wide margin: the clock of a file system can lag
 /// by some milliseconds.
-const LONG: Duration = PATIENCE.saturating_add(Duration::from_secs(1));
+const LONG: Duration = LOCK_TIMEOUT.saturating_add(Duration::from_secs(1));
 
 fn directory() -> TempDir {
     tempfile::tempdir().expect("a directory")
 }
 
-fn open(root: &Path, how: Start) -> Result<Checkpoint, Error> {
-    Checkpoint::open(root, &identity(), how)
+fn open(root: &Path, how: StartMode) -> Result<Checkpoint, Error> {
+    Checkpoint::open(root, &properties(), how)
 }
 
 fn names(root: &Path) -> Vec<String> {
@@ -35,13 +35,13 @@ fn names(root: &Path) -> Vec<String> {
 fn each_start_has_a_number() {
     let parent = directory();
     let root = parent.path().join("job");
-    assert!(matches!(open(&root, Start::Resume), Err(Error::NoJob(_))));
+    assert!(matches!(open(&root, StartMode::Resume), Err(Error::NoJob(_))));
     assert!(!root.exists());
-    let first = open(&root, Start::New).expect("a new job").run().clone();
+    let first = open(&root, StartMode::New).expect("a new job").run().clone();
     assert_eq!(first.number, 1);
-    assert!(matches!(open(&root, Start::New), Err(Error::Occupied(_))));
-    let second = open(&root, Start::Resume).expect("a job").run().clone();
-    let third = open(&root, Start::NewOrResume).expect("a job").run().clone();
+    assert!(matches!(open(&root, StartMode::New), Err(Error::Occupied(_))));
+    let second = open(&root, StartMode::Resume).expect("a job").run().clone();
+    let third = open(&root, StartMode::NewOrResume).expect("a job").run().clone();
     assert_eq!((second.number, third.number), (2, 3));
     assert_eq!([second.job, third.job], [first.job; 2]);
     assert_eq!(names(&root), ["job", "lock"]);
@@ -51,15 +51,15 @@ fn each_start_has_a_number() {
 fn directories_of_others_are_not_touched() {
     let root = directory();
     fs::write(root.path().join("thesis.tex"), "").expect("a file");
-    for how in [Start::New, Start::NewOrResume] {
+    for how in [StartMode::New, StartMode::NewOrResume] {
         let error = open(root.path(), how).expect_err("not empty");
         assert!(error.to_string().contains("contains 'thesis.tex'"), "{error}");
     }
-    assert!(matches!(open(root.path(), Start::Resume), Err(Error::NoJob(_))));
+    assert!(matches!(open(root.path(), StartMode::Resume), Err(Error::NoJob(_))));
     assert_eq!(names(root.path()), ["thesis.tex"]);
     let file = root.path().join("thesis.tex");
-    assert!(matches!(open(&file, Start::New), Err(Error::Io { .. })));
-    assert!(matches!(open(&root.path().join("no/such"), Start::New), Err(Error::Io { .. })));
+    assert!(matches!(open(&file, StartMode::New), Err(Error::Io { .. })));
+    assert!(matches!(open(&root.path().join("no/such"), StartMode::New), Err(Error::Io { .. })));
 }
 
 #[test]
@@ -67,10 +67,10 @@ fn another_job_is_refused_with_the_reason() {
     let root = directory();
     drop(start(root.path()));
     let before = fs::read(root.path().join("job")).expect("readable");
-    let mut other = identity();
+    let mut other = properties();
     other.options.insert("-evalue".to_owned(), "1e-5".to_owned());
     other.database.sequences = 8;
-    let error = Checkpoint::open(root.path(), &other, Start::Resume).expect_err("another job");
+    let error = Checkpoint::open(root.path(), &other, StartMode::Resume).expect_err("another job");
     let expected = format!(
         "{} keeps the results of another job: the number of sequences in the database was '7' and is '8'; \
          the option -evalue was '10' and is '1e-5'; start the job as it was, or name another directory",
@@ -100,7 +100,7 @@ fn a_job_file_that_makes_no_sense_is_refused() {
         (text.replace(r#""runs": 1,"#, r#""runs": 1, "walks": 1,"#), "unknown field `walks`"),
     ] {
         fs::write(&path, damaged).expect("room");
-        let error = open(root.path(), Start::Resume).expect_err("no job");
+        let error = open(root.path(), StartMode::Resume).expect_err("no job");
         assert!(matches!(error, Error::JobFile { .. }), "{error}");
         assert!(error.to_string().contains(expected), "{error}");
     }
@@ -111,7 +111,7 @@ fn a_start_that_was_killed_at_once_is_no_obstacle() {
     let root = directory();
     fs::write(root.path().join("job.new"), "{").expect("room");
     fs::write(root.path().join("lock"), "").expect("room");
-    assert_eq!(open(root.path(), Start::New).expect("a job").run().number, 1);
+    assert_eq!(open(root.path(), StartMode::New).expect("a job").run().number, 1);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn removing_keeps_what_is_not_of_the_job() {
 fn a_second_job_is_refused_while_the_first_lives() {
     let root = directory();
     let first = start(root.path());
-    let error = open(root.path(), Start::Resume).expect_err("in use");
+    let error = open(root.path(), StartMode::Resume).expect_err("in use");
     let Error::Locked { holder: Some(holder), retry_after: None, .. } = &error else {
         panic!("{error}");
     };
@@ -162,7 +162,7 @@ fn a_second_job_is_refused_while_the_first_lives() {
         holder.since
     );
     assert_eq!(error.to_string(), expected);
-    first.beat().expect("still its own");
+    first.renew_lock().expect("still its own");
     drop(first);
     assert_eq!(start(root.path()).run().number, 2);
 }
@@ -176,7 +176,7 @@ fn leave_lock(root: &Path, text: &str, silence: Duration) {
 }
 
 fn elsewhere() -> String {
-    let holder = Holder {
+    let holder = LockHolder {
         host: "node17".to_owned(),
         pid: 4711,
         since: "2021-01-01T00:00:00Z".to_owned(),
@@ -189,8 +189,8 @@ fn elsewhere() -> String {
 fn a_job_on_another_machine_is_waited_for() {
     let root = directory();
     drop(start(root.path()));
-    leave_lock(root.path(), &elsewhere(), PATIENCE - Duration::from_secs(20));
-    let error = open(root.path(), Start::Resume).expect_err("perhaps alive");
+    leave_lock(root.path(), &elsewhere(), LOCK_TIMEOUT - Duration::from_secs(20));
+    let error = open(root.path(), StartMode::Resume).expect_err("perhaps alive");
     let Error::Locked { retry_after: Some(time), .. } = &error else { panic!("{error}") };
     assert!((15..=20).contains(&time.as_secs()), "{time:?}");
     let text = error.to_string();
@@ -205,7 +205,7 @@ fn a_job_on_another_machine_is_waited_for() {
 
     // The text is incomplete, as if it was cut off during writing.
     leave_lock(root.path(), &elsewhere()[..20], Duration::ZERO);
-    let error = open(root.path(), Start::Resume).expect_err("perhaps alive");
+    let error = open(root.path(), StartMode::Resume).expect_err("perhaps alive");
     assert!(error.to_string().contains("a process that did not leave its name"), "{error}");
     leave_lock(root.path(), &elsewhere()[..20], LONG);
     assert_eq!(start(root.path()).run().number, 3);
@@ -226,14 +226,14 @@ fn a_sign_of_life_is_seen_and_a_loss_is_noticed() {
     let root = directory();
     let job = start(root.path());
     let lock = root.path().join("lock");
-    let old = SystemTime::now() - PATIENCE;
+    let old = SystemTime::now() - LOCK_TIMEOUT;
     File::options().write(true).open(&lock).expect("a file").set_modified(old).expect("a time");
-    job.beat().expect("its own");
+    job.renew_lock().expect("its own");
     let time = fs::metadata(&lock).expect("there").modified().expect("a time");
-    assert!(time > old + PATIENCE / 2);
+    assert!(time > old + LOCK_TIMEOUT / 2);
 
     fs::write(&lock, elsewhere()).expect("room");
-    let error = job.beat().expect_err("taken over");
+    let error = job.renew_lock().expect_err("taken over");
     assert!(error.to_string().contains(" was taken over by process 4711 on node17 "), "{error}");
     assert!(matches!(job.remove(), Err(Error::LockLost { .. })));
     // The lock file still names the new holder.
@@ -241,5 +241,5 @@ fn a_sign_of_life_is_seen_and_a_loss_is_noticed() {
     fs::remove_file(&lock).expect("there");
     let job = start(root.path());
     fs::remove_file(&lock).expect("there");
-    assert!(matches!(job.beat(), Err(Error::LockLost { holder: None, .. })));
+    assert!(matches!(job.renew_lock(), Err(Error::LockLost { holder: None, .. })));
 }

@@ -1,6 +1,8 @@
 //! Appended results can be found and read.
 
-use fleetblast_spool::{Codec, FileId, Index, Place, Reader, Run, Scan, Share, Writer};
+use fleetblast_spool::{
+    Codec, FileId, Reader, ResultIndex, Run, Scan, ShareRange, StoredShare, Writer,
+};
 use proptest::prelude::*;
 
 use crate::common::{append, contents, key, start};
@@ -28,10 +30,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Returns the places of all records that a scan of all files finds. Fails if any is damaged.
-fn found(run: &Run) -> Vec<Place> {
+fn found(run: &Run) -> Vec<StoredShare> {
     let files = run.files().expect("readable");
     let scans = files.into_iter().map(|file| run.scan(file).expect("readable"));
-    scans.inspect(|scan| assert_eq!(scan.faults, [])).flat_map(|scan| scan.places).collect()
+    scans.inspect(|scan| assert_eq!(scan.invalid_bytes, [])).flat_map(|scan| scan.places).collect()
 }
 
 proptest! {
@@ -53,7 +55,7 @@ proptest! {
             match step {
                 Step::Append { block, most } => {
                     let whole = contents(block, most);
-                    let share = Share { start: 5, total: whole.len() as u64 + 6 };
+                    let share = ShareRange { start: 5, total: whole.len() as u64 + 6 };
                     let mut done = 0;
                     for place in writer.append(key(block), share, &whole).expect("room") {
                         prop_assert_eq!((place.key, place.share.total), (key(block), share.total));
@@ -68,13 +70,13 @@ proptest! {
                 Step::Sync => {
                     writer.sync().expect("room");
                     prop_assert_eq!(writer.unsynced(), 0);
-                    let places: Vec<Place> = expected.iter().map(|(place, _)| *place).collect();
+                    let places: Vec<StoredShare> = expected.iter().map(|(place, _)| *place).collect();
                     prop_assert_eq!(found(&run), places);
                 }
             }
         }
         writer.flush().expect("room");
-        let places: Vec<Place> = expected.iter().map(|(place, _)| *place).collect();
+        let places: Vec<StoredShare> = expected.iter().map(|(place, _)| *place).collect();
         prop_assert_eq!(found(&run), places);
         for (place, whole) in expected.iter().rev() {
             prop_assert_eq!(&reader.read(place).expect("a record"), whole);
@@ -104,7 +106,7 @@ fn results_are_put_together_from_shares_of_all_runs_and_writers() {
             kept.resize(kept.len().max(block as usize + 1), vec![]);
             kept[block as usize].resize(whole.len(), false);
             for (at, piece) in windows(block, &whole, run) {
-                let share = Share { start: at as u64, total: whole.len() as u64 };
+                let share = ShareRange { start: at as u64, total: whole.len() as u64 };
                 let turn = (at + block as usize) % writers.len();
                 writers[turn].append(key(block), share, piece).expect("room");
                 kept[block as usize][at..at + piece.len()].fill(true);
@@ -114,12 +116,12 @@ fn results_are_put_together_from_shares_of_all_runs_and_writers() {
     }
 
     let job = start(root.path());
-    let mut index = Index::default();
+    let mut index = ResultIndex::default();
     found(job.run()).into_iter().for_each(|place| index.add(job.run(), place).expect("equal"));
     let mut reader = Reader::new(job.run());
     let mut complete = 0;
     for (block, kept) in kept.iter().enumerate() {
-        let cover = index.cover(key(block as u64));
+        let cover = index.shares_of_result(key(block as u64));
         assert_eq!(cover.is_some(), kept.iter().all(|&kept| kept), "block {block}");
         let Some(places) = cover else { continue };
         complete += 1;
@@ -138,7 +140,7 @@ fn results_are_put_together_from_shares_of_all_runs_and_writers() {
 fn conflicting_results_are_reported_with_their_files() {
     let root = tempfile::tempdir().expect("a directory");
     let run = bare_run(root.path());
-    let mut index = Index::default();
+    let mut index = ResultIndex::default();
     let mut added = Vec::new();
     for (number, whole) in ["ACGT", "ACGT", "ACGA"].iter().enumerate() {
         let mut writer = Writer::new(&run, number as u32, 0).expect("a writer");

@@ -6,15 +6,15 @@ use std::io::Write;
 use std::os::unix::fs::{chown, symlink};
 use std::path::Path;
 
-use fleetblast_spool::{Checkpoint, Error, Run, Start, Writer};
+use fleetblast_spool::{Checkpoint, Error, Run, StartMode, Writer};
 
-use crate::common::{append, contents, identity, start};
+use crate::common::{append, contents, properties, start};
 
 /// Number of another user.
 const SOMEBODY: u32 = 4242;
 
 fn open(root: &Path) -> Result<Checkpoint, Error> {
-    Checkpoint::open(root, &identity(), Start::NewOrResume)
+    Checkpoint::open(root, &properties(), StartMode::NewOrResume)
 }
 
 /// Makes a file of another user. A name in the directory of a job can be a link to it.

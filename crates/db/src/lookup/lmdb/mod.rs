@@ -24,7 +24,7 @@ use std::cmp::Ordering;
 
 use self::page::{META, Page, fixed};
 pub use self::walk::{Entries, Values};
-use super::Damage;
+use super::FileDamage;
 
 /// First word of a meta page.
 const MAGIC: u32 = 0xBEEF_C0DE;
@@ -44,7 +44,7 @@ const INTEGER_KEY: u16 = 0x08;
 
 /// A view of an LMDB file.
 #[derive(Clone, Copy, Debug)]
-pub struct Environment<'a> {
+pub struct LmdbFile<'a> {
     bytes: &'a [u8],
     page_size: usize,
     main: Table,
@@ -59,16 +59,16 @@ pub struct Table {
     root: u64,
 }
 
-impl<'a> Environment<'a> {
+impl<'a> LmdbFile<'a> {
     /// Reads the two meta pages of a file and uses the newer one.
     ///
     /// # Errors
-    /// [`Damage`] if the bytes are not those of an LMDB file.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, Damage> {
+    /// [`FileDamage`] if the bytes are not those of an LMDB file.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, FileDamage> {
         let first = Meta::read(bytes, 0)?;
         let second = Meta::read(bytes, first.page_size)?;
         if second.page_size != first.page_size {
-            return Err(Damage { offset: first.page_size, problem: "two page sizes" });
+            return Err(FileDamage { offset: first.page_size, problem: "two page sizes" });
         }
         let newer = if second.transaction > first.transaction { second } else { first };
         Ok(Self { bytes, page_size: newer.page_size, main: newer.main })
@@ -77,8 +77,8 @@ impl<'a> Environment<'a> {
     /// Returns the table called `name`; `None` if there is none.
     ///
     /// # Errors
-    /// [`Damage`] of the file.
-    pub fn table(&self, name: &str) -> Result<Option<Table>, Damage> {
+    /// [`FileDamage`] of the file.
+    pub fn table(&self, name: &str) -> Result<Option<Table>, FileDamage> {
         match self.find(&self.main, name.as_bytes())? {
             Some((page, i)) => page.table(i).map(Some),
             None => Ok(None),
@@ -88,8 +88,8 @@ impl<'a> Environment<'a> {
     /// Returns the values of a key, in their order. There are none if the key is missing.
     ///
     /// # Errors
-    /// [`Damage`] of the file.
-    pub fn values(&self, table: &Table, key: &[u8]) -> Result<Values<'a>, Damage> {
+    /// [`FileDamage`] of the file.
+    pub fn values(&self, table: &Table, key: &[u8]) -> Result<Values<'a>, FileDamage> {
         match self.find(table, key)? {
             Some((page, i)) => Values::of_node(*self, table, &page, i, self.bytes.len()),
             None => Ok(Values::none(*self)),
@@ -99,17 +99,21 @@ impl<'a> Environment<'a> {
     /// Returns every key with each of its values, in the order of the keys.
     ///
     /// # Errors
-    /// [`Damage`] if the table's record is wrong. The iterator gives errors in the entries.
-    pub fn entries(&self, table: &Table) -> Result<Entries<'a>, Damage> {
+    /// [`FileDamage`] if the table's record is wrong. The iterator gives errors in the entries.
+    pub fn entries(&self, table: &Table) -> Result<Entries<'a>, FileDamage> {
         Entries::new(*self, table)
     }
 
     /// Returns the keys before and after a missing key, on the same leaf page. If damage changed
     /// the stored key, one of them is the changed key, or the result is an error.
     ///
-    /// [`Damage`] of the file. Unlike [`values`](Self::values), this checks the order of all keys
-    /// on the visited pages, and that the keys are within the bounds of their page.
-    pub fn neighbours(&self, table: &Table, key: &[u8]) -> Result<[Option<&'a [u8]>; 2], Damage> {
+    /// [`FileDamage`] of the file. Unlike [`values`](Self::values), this checks the order of all
+    /// keys on the visited pages, and that the keys are within the bounds of their page.
+    pub fn neighbours(
+        &self,
+        table: &Table,
+        key: &[u8],
+    ) -> Result<[Option<&'a [u8]>; 2], FileDamage> {
         if table.root == NO_PAGE {
             return Ok([None, None]);
         }
@@ -139,7 +143,7 @@ impl<'a> Environment<'a> {
     }
 
     /// Finds a key. Returns its leaf page and the index of its node.
-    fn find(&self, table: &Table, key: &[u8]) -> Result<Option<(Page<'a>, usize)>, Damage> {
+    fn find(&self, table: &Table, key: &[u8]) -> Result<Option<(Page<'a>, usize)>, FileDamage> {
         if table.root == NO_PAGE {
             return Ok(None);
         }
@@ -176,18 +180,18 @@ impl<'a> Environment<'a> {
     }
 
     /// Reads the page with this number.
-    fn page(&self, number: u64) -> Result<Page<'a>, Damage> {
+    fn page(&self, number: u64) -> Result<Page<'a>, FileDamage> {
         let at = usize::try_from(number).ok().and_then(|n| n.checked_mul(self.page_size));
         let bytes = at.and_then(|at| self.bytes.get(at..at.checked_add(self.page_size)?));
         match (at, bytes) {
             (Some(at), Some(bytes)) => Page::read(bytes, at, number),
-            _ => Err(Damage { offset: 0, problem: "a page number beyond the end of the file" }),
+            _ => Err(FileDamage { offset: 0, problem: "a page number beyond the end of the file" }),
         }
     }
 
     /// Returns a value of `length` bytes that begins on the overflow page `number`.
-    fn overflow(&self, number: u64, length: usize) -> Result<&'a [u8], Damage> {
-        let damage = |at| Damage { offset: at, problem: "a value beyond its overflow pages" };
+    fn overflow(&self, number: u64, length: usize) -> Result<&'a [u8], FileDamage> {
+        let damage = |at| FileDamage { offset: at, problem: "a value beyond its overflow pages" };
         let page = self.page(number)?;
         let room = page.overflow_pages().and_then(|n| n.checked_mul(self.page_size));
         let Some(room) = room else { return Err(page.damage("an overflow page was expected")) };
@@ -207,8 +211,8 @@ impl Table {
         self.entries
     }
 
-    fn read(record: &[u8], at: usize) -> Result<Self, Damage> {
-        let damage = |problem| Err(Damage { offset: at, problem });
+    fn read(record: &[u8], at: usize) -> Result<Self, FileDamage> {
+        let damage = |problem| Err(FileDamage { offset: at, problem });
         if record.len() != RECORD {
             return damage("the record of a table was expected");
         }
@@ -249,8 +253,8 @@ struct Meta {
 
 impl Meta {
     /// Reads the meta page at byte `at`.
-    fn read(bytes: &[u8], at: usize) -> Result<Self, Damage> {
-        let damage = |problem| Err(Damage { offset: at, problem });
+    fn read(bytes: &[u8], at: usize) -> Result<Self, FileDamage> {
+        let damage = |problem| Err(FileDamage { offset: at, problem });
         let body = at + page::HEADER;
         // Order of the fields: magic, version, address, size of the map, two tables, last page,
         // transaction.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{RECORD, Table};
-use crate::lookup::Damage;
+use crate::lookup::FileDamage;
 
 /// Number of bytes of a page header. The node offsets follow.
 pub(super) const HEADER: usize = 16;
@@ -54,16 +54,16 @@ pub(super) enum Content<'a> {
 
 impl<'a> Page<'a> {
     /// Reads the page `number`, which begins at byte `at` of the file.
-    pub(super) fn read(bytes: &'a [u8], at: usize, number: u64) -> Result<Self, Damage> {
+    pub(super) fn read(bytes: &'a [u8], at: usize, number: u64) -> Result<Self, FileDamage> {
         if u64::from_le_bytes(fixed(bytes, 0)) != number {
-            return Err(Damage { offset: at, problem: "a page that bears another number" });
+            return Err(FileDamage { offset: at, problem: "a page that bears another number" });
         }
         Self::parse(bytes, at)
     }
 
-    fn parse(bytes: &'a [u8], at: usize) -> Result<Self, Damage> {
+    fn parse(bytes: &'a [u8], at: usize) -> Result<Self, FileDamage> {
         if bytes.len() < HEADER {
-            return Err(Damage { offset: at, problem: "a page cut short" });
+            return Err(FileDamage { offset: at, problem: "a page cut short" });
         }
         let flags = u16::from_le_bytes(fixed(bytes, FLAGS));
         if flags & OVERFLOW != 0 {
@@ -71,7 +71,7 @@ impl<'a> Page<'a> {
         }
         let lower = usize::from(u16::from_le_bytes(fixed(bytes, 12)));
         if lower < HEADER || lower > bytes.len() {
-            return Err(Damage { offset: at, problem: "node offsets beyond their page" });
+            return Err(FileDamage { offset: at, problem: "node offsets beyond their page" });
         }
         Ok(Self { bytes, at, flags, count: (lower - HEADER) / 2 })
     }
@@ -87,8 +87,8 @@ impl<'a> Page<'a> {
     }
 
     /// Makes an error at this page.
-    pub(super) fn damage(&self, problem: &'static str) -> Damage {
-        Damage { offset: self.at, problem }
+    pub(super) fn damage(&self, problem: &'static str) -> FileDamage {
+        FileDamage { offset: self.at, problem }
     }
 
     pub(super) fn is_branch(&self) -> bool {
@@ -117,7 +117,7 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the key of node `i`.
-    pub(super) fn key(&self, i: usize) -> Result<&'a [u8], Damage> {
+    pub(super) fn key(&self, i: usize) -> Result<&'a [u8], FileDamage> {
         if self.flags & FIXED_KEYS != 0 {
             let length = usize::from(u16::from_le_bytes(fixed(self.bytes, 8)));
             let start = HEADER + i * length;
@@ -137,7 +137,7 @@ impl<'a> Page<'a> {
         table: &Table,
         is_leaf: bool,
         [lower, upper]: [Option<&[u8]>; 2],
-    ) -> Result<(), Damage> {
+    ) -> Result<(), FileDamage> {
         if self.is_leaf() != is_leaf || self.is_branch() == is_leaf || self.count == 0 {
             return Err(self.damage("a page of another kind was expected"));
         }
@@ -155,7 +155,8 @@ impl<'a> Page<'a> {
         {
             return Err(self.damage("keys of another page"));
         }
-        let used = (0..self.count).map(|i| self.node_length(i)).sum::<Result<usize, Damage>>()?;
+        let used =
+            (0..self.count).map(|i| self.node_length(i)).sum::<Result<usize, FileDamage>>()?;
         let upper = usize::from(u16::from_le_bytes(fixed(self.bytes, 14)));
         if upper.checked_add(used) != Some(self.bytes.len()) {
             return Err(self.damage("nodes that do not fill their page"));
@@ -164,7 +165,7 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the length of node `i` in bytes, rounded up to an even number.
-    fn node_length(&self, i: usize) -> Result<usize, Damage> {
+    fn node_length(&self, i: usize) -> Result<usize, FileDamage> {
         let node = self.node(i)?;
         let half = |at| u16::from_le_bytes(fixed(self.bytes, node + at));
         let value = match self.is_leaf() {
@@ -176,14 +177,14 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the number of the child page of node `i` of a branch page.
-    pub(super) fn child(&self, i: usize) -> Result<u64, Damage> {
+    pub(super) fn child(&self, i: usize) -> Result<u64, FileDamage> {
         let node = self.node(i)?;
         let half = |at| u64::from(u16::from_le_bytes(fixed(self.bytes, node + at)));
         Ok(half(0) | half(2) << 16 | half(4) << 32)
     }
 
     /// Returns the content of node `i` of a leaf page with nodes.
-    pub(super) fn content(&self, i: usize) -> Result<Content<'a>, Damage> {
+    pub(super) fn content(&self, i: usize) -> Result<Content<'a>, FileDamage> {
         let node = self.node(i)?;
         let half = |at| u16::from_le_bytes(fixed(self.bytes, node + at));
         let length = usize::from(half(0)) | usize::from(half(2)) << 16;
@@ -210,7 +211,7 @@ impl<'a> Page<'a> {
     }
 
     /// Reads the table whose record is the value of node `i`.
-    pub(super) fn table(&self, i: usize) -> Result<Table, Damage> {
+    pub(super) fn table(&self, i: usize) -> Result<Table, FileDamage> {
         let node = self.node(i)?;
         let flags = u16::from_le_bytes(fixed(self.bytes, node + 4));
         match self.content(i)? {
@@ -223,7 +224,7 @@ impl<'a> Page<'a> {
 
     /// Returns the offset of node `i` in the page. Checks that the header of the node is within the
     /// page.
-    fn node(&self, i: usize) -> Result<usize, Damage> {
+    fn node(&self, i: usize) -> Result<usize, FileDamage> {
         if i >= self.count || self.flags & FIXED_KEYS != 0 {
             return Err(self.damage("a node that is not there"));
         }

@@ -1,8 +1,8 @@
 //! Checks a whole LMDB file, including pages that no lookup reads.
 
 use super::page::{Content, Page, fixed};
-use super::{DEEPEST, Environment, Meta, NO_PAGE, Table};
-use crate::lookup::Damage;
+use super::{DEEPEST, LmdbFile, Meta, NO_PAGE, Table};
+use crate::lookup::FileDamage;
 
 /// Number of meta pages.
 const METAS: u64 = 2;
@@ -17,8 +17,8 @@ struct Pages {
 }
 
 impl Pages {
-    fn mark(&mut self, number: u64) -> Result<(), Damage> {
-        let damage = |at, problem| Err(Damage { offset: at, problem });
+    fn mark(&mut self, number: u64) -> Result<(), FileDamage> {
+        let damage = |at, problem| Err(FileDamage { offset: at, problem });
         let Some(index) = usize::try_from(number).ok().filter(|&n| n < self.taken.len()) else {
             return damage(0, "a page number beyond the last page");
         };
@@ -29,19 +29,19 @@ impl Pages {
     }
 }
 
-impl Environment<'_> {
+impl LmdbFile<'_> {
     /// Checks both meta pages and every page of every tree. Also checks that each page is used once
     /// or free. Ignores contents of free pages, and bytes between nodes.
     ///
     /// # Errors
-    /// [`Damage`] at the first fault.
-    pub fn check_pages(&self) -> Result<(), Damage> {
+    /// [`FileDamage`] at the first fault.
+    pub fn check_pages(&self) -> Result<(), FileDamage> {
         let metas = [0, self.page_size].map(|at| Meta::read(self.bytes, at));
         let [first, second] = metas;
         let (first, second) = (first?, second?);
         let numbers = [0, self.page_size].map(|at| u64::from_le_bytes(fixed(self.bytes, at)));
         if numbers != [0, 1] || first.transaction.abs_diff(second.transaction) > 1 {
-            return Err(Damage {
+            return Err(FileDamage {
                 offset: 0,
                 problem: "two meta pages that do not belong together",
             });
@@ -50,17 +50,20 @@ impl Environment<'_> {
         let pages = usize::try_from(newer.last_page).ok().and_then(|last| last.checked_add(1));
         let needed = pages.and_then(|pages| pages.checked_mul(self.page_size));
         let Some(pages) = pages.filter(|_| needed.is_some_and(|n| n <= self.bytes.len())) else {
-            return Err(Damage { offset: self.bytes.len(), problem: "the last pages are missing" });
+            return Err(FileDamage {
+                offset: self.bytes.len(),
+                problem: "the last pages are missing",
+            });
         };
         if first.last_page.min(second.last_page) >= pages as u64 || pages < METAS as usize {
-            return Err(Damage { offset: 0, problem: "an impossible number of pages" });
+            return Err(FileDamage { offset: 0, problem: "an impossible number of pages" });
         }
         let mut taken = Pages { taken: vec![false; pages], page_size: self.page_size };
         (0..METAS).try_for_each(|number| taken.mark(number))?;
         self.check_trees(newer, &mut taken)?;
         match taken.taken.iter().position(|&is_taken| !is_taken) {
             None => Ok(()),
-            Some(number) => Err(Damage {
+            Some(number) => Err(FileDamage {
                 offset: number * self.page_size,
                 problem: "a page that is neither used nor free",
             }),
@@ -68,7 +71,7 @@ impl Environment<'_> {
     }
 
     /// Checks the trees of all tables. Marks their pages and the free pages in `pages`.
-    fn check_trees(&self, meta: &Meta, pages: &mut Pages) -> Result<(), Damage> {
+    fn check_trees(&self, meta: &Meta, pages: &mut Pages) -> Result<(), FileDamage> {
         self.check_tree(&meta.main, pages)?;
         for entry in self.entries(&meta.main)? {
             let (_, record) = entry?;
@@ -81,14 +84,14 @@ impl Environment<'_> {
                 list.chunks_exact(8).map(|number| u64::from_le_bytes(fixed(number, 0)));
             let count = usize::try_from(numbers.next().unwrap_or(0)).unwrap_or(usize::MAX);
             if numbers.len() < count {
-                return Err(Damage { offset: 0, problem: "a list of free pages cut short" });
+                return Err(FileDamage { offset: 0, problem: "a list of free pages cut short" });
             }
             numbers.take(count).try_for_each(|number| pages.mark(number))?;
         }
         Ok(())
     }
 
-    fn check_tree(&self, table: &Table, pages: &mut Pages) -> Result<(), Damage> {
+    fn check_tree(&self, table: &Table, pages: &mut Pages) -> Result<(), FileDamage> {
         match table.root {
             NO_PAGE => Ok(()),
             root => self.check_page(table, root, 1, [None, None], pages),
@@ -103,7 +106,7 @@ impl Environment<'_> {
         level: u16,
         bounds: Bounds<'_>,
         pages: &mut Pages,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), FileDamage> {
         pages.mark(number)?;
         let page = self.page(number)?;
         if page.has_fixed_keys() {
@@ -124,7 +127,12 @@ impl Environment<'_> {
     }
 
     /// Checks the content of node `i` of a leaf page.
-    fn check_content(&self, page: &Page<'_>, i: usize, pages: &mut Pages) -> Result<(), Damage> {
+    fn check_content(
+        &self,
+        page: &Page<'_>,
+        i: usize,
+        pages: &mut Pages,
+    ) -> Result<(), FileDamage> {
         match page.content(i)? {
             Content::Value(_) => Ok(()),
             Content::SubPage(values) => {

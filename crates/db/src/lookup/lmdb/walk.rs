@@ -1,8 +1,8 @@
 //! Iterates over the keys of a tree in order, and over the values of a key.
 
 use super::page::{Content, Page};
-use super::{Environment, NO_PAGE, Table};
-use crate::lookup::Damage;
+use super::{LmdbFile, NO_PAGE, Table};
+use crate::lookup::FileDamage;
 
 /// Position in a traversal of the leaf nodes of a tree, from left to right.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(env: &Environment<'a>, table: &Table) -> Result<Self, Damage> {
+    fn new(env: &LmdbFile<'a>, table: &Table) -> Result<Self, FileDamage> {
         let path = match table.root {
             NO_PAGE => Vec::new(),
             root => vec![(env.page(root)?, 0)],
@@ -25,9 +25,9 @@ impl<'a> Walk<'a> {
     /// bytes that may still be visited; the call reduces it.
     fn next(
         &mut self,
-        env: &Environment<'a>,
+        env: &LmdbFile<'a>,
         left: &mut usize,
-    ) -> Result<Option<(Page<'a>, usize)>, Damage> {
+    ) -> Result<Option<(Page<'a>, usize)>, FileDamage> {
         while let Some((page, next)) = self.path.last_mut() {
             let (page, i) = (*page, *next);
             if i == page.count() {
@@ -52,7 +52,7 @@ impl<'a> Walk<'a> {
 /// Subtracts the visited bytes from the bytes that may still be visited. In a valid file every byte
 /// belongs to one page, and every page of values belongs to one node. So a traversal that visits
 /// more bytes than the file has runs in a circle.
-fn spend(left: &mut usize, bytes: usize, page: &Page<'_>) -> Result<(), Damage> {
+fn spend(left: &mut usize, bytes: usize, page: &Page<'_>) -> Result<(), FileDamage> {
     *left = left.checked_sub(bytes).ok_or_else(|| page.damage("pages that lead in circles"))?;
     Ok(())
 }
@@ -68,24 +68,24 @@ enum Source<'a> {
 /// Iterates over the values of one key, in order. Ends after the first error.
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
-    env: Environment<'a>,
+    env: LmdbFile<'a>,
     source: Source<'a>,
     /// Number of bytes that may still be visited.
     left: usize,
 }
 
 impl<'a> Values<'a> {
-    pub(super) fn none(env: Environment<'a>) -> Self {
+    pub(super) fn none(env: LmdbFile<'a>) -> Self {
         Self { env, source: Source::One(None), left: 0 }
     }
 
     pub(super) fn of_node(
-        env: Environment<'a>,
+        env: LmdbFile<'a>,
         table: &Table,
         page: &Page<'a>,
         i: usize,
         mut left: usize,
-    ) -> Result<Self, Damage> {
+    ) -> Result<Self, FileDamage> {
         let source = match page.content(i)? {
             Content::Value(value) => Source::One(Some(value)),
             Content::Big(number, length) => Source::One(Some(env.overflow(number, length)?)),
@@ -101,7 +101,7 @@ impl<'a> Values<'a> {
         Ok(Self { env, source, left })
     }
 
-    fn advance(&mut self) -> Result<Option<&'a [u8]>, Damage> {
+    fn advance(&mut self) -> Result<Option<&'a [u8]>, FileDamage> {
         match &mut self.source {
             Source::One(value) => Ok(value.take()),
             Source::SubPage(page, next) => {
@@ -120,7 +120,7 @@ impl<'a> Values<'a> {
 }
 
 impl<'a> Iterator for Values<'a> {
-    type Item = Result<&'a [u8], Damage>;
+    type Item = Result<&'a [u8], FileDamage>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.advance().transpose();
@@ -144,13 +144,13 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn new(env: Environment<'a>, table: &Table) -> Result<Self, Damage> {
+    pub(super) fn new(env: LmdbFile<'a>, table: &Table) -> Result<Self, FileDamage> {
         let mut values = Values::none(env);
         values.left = env.bytes.len();
         Ok(Self { table: *table, walk: Walk::new(&env, table)?, key: &[], values })
     }
 
-    fn advance(&mut self) -> Result<Option<Pair<'a>>, Damage> {
+    fn advance(&mut self) -> Result<Option<Pair<'a>>, FileDamage> {
         loop {
             if let Some(value) = self.values.advance()? {
                 return Ok(Some((self.key, value)));
@@ -165,7 +165,7 @@ impl<'a> Entries<'a> {
 }
 
 impl<'a> Iterator for Entries<'a> {
-    type Item = Result<Pair<'a>, Damage>;
+    type Item = Result<Pair<'a>, FileDamage>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.advance().transpose();

@@ -128,12 +128,16 @@ fn frames_of_chunks_are_parts_of_frames_of_the_query() {
             for piece in &pieces {
                 let chunk = &bases[piece.range.start as usize..piece.range.end as usize];
                 let part = FramePart::new(length, &piece.range, number);
-                let place = |start| frame.place(start..start + 1, chunk.len() as u32);
+                let place = |start| frame.to_sequence_range(start..start + 1, chunk.len() as u32);
                 let whole = FRAMES[usize::from(part.context)];
                 for residue in [0, part.length - 1] {
                     let local = chunk[place(residue).start as usize];
                     let at = part.start + residue;
-                    assert_eq!(whole.place(at..at + 1, length).start, local, "{frame:?}");
+                    assert_eq!(
+                        whole.to_sequence_range(at..at + 1, length).start,
+                        local,
+                        "{frame:?}"
+                    );
                 }
             }
         }

@@ -37,7 +37,7 @@ impl Subject<'_> {
             return;
         }
         let bases = self.subjects.bases(self.oid).length();
-        let place = |hsp: &PrelimHsp| hsp.frame.place(hsp.s_start..hsp.s_end, bases);
+        let place = |hsp: &PrelimHsp| hsp.frame.to_sequence_range(hsp.s_start..hsp.s_end, bases);
         let letters =
             &self.subjects.true_letters(self.oid, &mask::combine(hsps.iter().map(place).collect()));
         let rescored = |hsp: &PrelimHsp| {

@@ -61,7 +61,7 @@ impl<'a> SubjectResidues<'a> {
             SubjectResidues::Protein(residues) => Cow::Borrowed(&residues[range]),
             SubjectResidues::Translated(subject, code) => {
                 let range = range.start as u32..range.end as u32;
-                let letters = subject.part(frame.place(range, subject.length()));
+                let letters = subject.part(frame.to_sequence_range(range, subject.length()));
                 Cow::Owned(code.translate_strand(&letters, frame))
             }
         }

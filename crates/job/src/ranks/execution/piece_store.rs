@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fleetblast_fleet::ids::{Address, BlockId, GroupId, PartitionId, PassId};
 use fleetblast_fleet::work::{OutputRun, PieceLocation, Slice, Window};
-use fleetblast_spool::{Place, Scratch};
+use fleetblast_spool::{ScratchFile, StoredShare};
 
 use crate::error::Error;
 use crate::ranks::output::OutputSlice;
@@ -18,7 +18,7 @@ pub type PieceKey = (BlockId, PassId, PartitionId, u32);
 pub struct PieceStore {
     pieces: HashMap<PieceKey, StoredPiece>,
     /// The spool file, for pieces that exceed the memory budget.
-    spool: Option<Scratch>,
+    spool: Option<ScratchFile>,
     /// The directory in which the spool file is created.
     directory: PathBuf,
 }
@@ -26,7 +26,7 @@ pub struct PieceStore {
 /// A stored piece. `left` is the number of its bytes that were not taken yet.
 enum StoredPiece {
     Memory { bytes: Vec<u8>, left: u64 },
-    Spooled { places: Vec<Place>, left: u64 },
+    Spooled { places: Vec<StoredShare>, left: u64 },
 }
 
 impl PieceStore {
@@ -150,7 +150,8 @@ impl PieceStore {
             StoredPiece::Spooled { places, left } => {
                 let spool = self.spool.as_mut().ok_or_else(|| missing_part(block))?;
                 let end = slice.start + slice.length;
-                let wanted = |place: &&Place| place.share.start < end && place.end() > slice.start;
+                let wanted =
+                    |place: &&StoredShare| place.share.start < end && place.end() > slice.start;
                 for place in places.iter().filter(wanted) {
                     let part = spool.read(place);
                     let part = part.map_err(|error| spool_failure(&self.directory, &error))?;
@@ -173,12 +174,12 @@ impl PieceStore {
     }
 
     /// Appends bytes to the spool. Returns their places.
-    fn spool(&mut self, bytes: &[u8]) -> Result<Vec<Place>, Error> {
+    fn spool(&mut self, bytes: &[u8]) -> Result<Vec<StoredShare>, Error> {
         let spool = match self.spool.take() {
             Some(spool) => Ok(spool),
-            None => Scratch::new(&self.directory),
+            None => ScratchFile::new(&self.directory),
         };
-        let kept = spool.and_then(|spool| self.spool.insert(spool).keep(bytes));
+        let kept = spool.and_then(|spool| self.spool.insert(spool).write(bytes));
         kept.map_err(|error| spool_failure(&self.directory, &error))
     }
 }

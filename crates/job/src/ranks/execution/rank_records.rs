@@ -6,7 +6,7 @@ use std::mem::take;
 use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::{BlockId, Rank};
 use fleetblast_fleet::work::{OutputRun, Slice};
-use fleetblast_spool::{Key, Kind, Place, Reader, Share, Writer};
+use fleetblast_spool::{Reader, ResultKey, ResultKind, ShareRange, StoredShare, Writer};
 
 use super::report_register;
 use crate::error::Error;
@@ -24,23 +24,23 @@ pub struct RankRecords {
     /// Blocks that this rank stored in this run and has not yet written to the output.
     own: HashMap<BlockId, StoredBlock>,
     /// The block of an earlier run that was read last, and its records in ascending order.
-    restored: Option<(BlockId, Vec<Place>)>,
+    restored: Option<(BlockId, Vec<StoredShare>)>,
     /// Places of all records of this rank, if the records stay as the report.
-    index: Vec<Place>,
+    index: Vec<StoredShare>,
 }
 
 /// The records of one block.
 #[derive(Default)]
 struct StoredBlock {
     /// Places of the records, in ascending order, without overlap.
-    places: Vec<Place>,
+    places: Vec<StoredShare>,
     /// Bytes of the block that are not in the output yet.
     left: u64,
 }
 
 /// A part of a record that contains requested bytes.
 struct RecordPart {
-    place: Place,
+    place: StoredShare,
     /// Offset of the part in the record.
     from: usize,
     /// Offset of the part in the requested bytes.
@@ -89,11 +89,11 @@ impl RankRecords {
         check_mapped_files()?;
         let key = key(block);
         if size == 0 {
-            let places = self.writer.append(key, Share::whole(0), &[]);
+            let places = self.writer.append(key, ShareRange::whole(0), &[]);
             self.note_places(block, places.map_err(|error| checkpoint_error(&error))?);
         }
         for OutputSlice { offset, bytes } in output_slices {
-            let share = Share { start: *offset, total: size };
+            let share = ShareRange { start: *offset, total: size };
             let places = self.writer.append(key, share, bytes);
             self.note_places(block, places.map_err(|error| checkpoint_error(&error))?);
         }
@@ -108,7 +108,7 @@ impl RankRecords {
 
     /// Keeps the places of a block's records. If they stay as the report, their index needs them.
     /// Otherwise they are kept until the block is in the output.
-    fn note_places(&mut self, block: BlockId, places: Vec<Place>) {
+    fn note_places(&mut self, block: BlockId, places: Vec<StoredShare>) {
         if self.checkpoint_state.records_are_report {
             self.index.extend(places);
             return;
@@ -198,12 +198,12 @@ impl RankRecords {
     }
 
     /// Returns the places of the records of a block that an earlier run finished.
-    fn restored_places(&mut self, block: BlockId) -> Result<&Vec<Place>, Error> {
+    fn restored_places(&mut self, block: BlockId) -> Result<&Vec<StoredShare>, Error> {
         if self.restored.as_ref().is_none_or(|(known, _)| *known != block) {
             let places = self
                 .checkpoint_state
                 .earlier
-                .cover(key(block))
+                .shares_of_result(key(block))
                 .ok_or_else(|| missing_record(block))?;
             self.restored = Some((block, places));
         }
@@ -221,8 +221,8 @@ impl RankRecords {
     }
 }
 
-fn key(block: BlockId) -> Key {
-    Key { block: u64::from(block.0), kind: Kind::RESULT }
+fn key(block: BlockId) -> ResultKey {
+    ResultKey { block: u64::from(block.0), kind: ResultKind::RESULT }
 }
 
 /// Creates the error for a missing record, a fault of the program.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::{BlockId, Rank};
-use fleetblast_spool::{Catalog, Key, Kind, Name, Place, Share, Writer};
+use fleetblast_spool::{Catalog, Name, ResultKey, ResultKind, ShareRange, StoredShare, Writer};
 
 use crate::error::Error;
 use crate::ranks::checkpoint::{CheckpointState, checkpoint_error};
@@ -21,7 +21,7 @@ pub type SharedRegister = Arc<Mutex<ReportRegister>>;
 pub struct ReportRegister {
     checkpoint_state: CheckpointState,
     writer: Writer,
-    places: Vec<Place>,
+    places: Vec<StoredShare>,
     names: Vec<Name>,
 }
 
@@ -61,20 +61,20 @@ impl ReportRegister {
                 self.names.push(Name::new(&name, block));
             }
         }
-        self.append(Key { block, kind: Kind::NAMES }, &lines)
+        self.append(ResultKey { block, kind: ResultKind::NAMES }, &lines)
     }
 
     /// Writes the bytes before the first block or after the last one, as `kind` says.
     ///
     /// # Errors
     /// Records cannot be written, or a mapped file has changed.
-    pub fn write_end(&mut self, kind: Kind, bytes: &[u8]) -> Result<(), Error> {
-        self.append(Key { block: 0, kind }, bytes)
+    pub fn write_end(&mut self, kind: ResultKind, bytes: &[u8]) -> Result<(), Error> {
+        self.append(ResultKey { block: 0, kind }, bytes)
     }
 
-    fn append(&mut self, key: Key, bytes: &[u8]) -> Result<(), Error> {
+    fn append(&mut self, key: ResultKey, bytes: &[u8]) -> Result<(), Error> {
         check_mapped_files()?;
-        let appended = self.writer.append(key, Share::whole(bytes.len() as u64), bytes);
+        let appended = self.writer.append(key, ShareRange::whole(bytes.len() as u64), bytes);
         self.places.extend(appended.map_err(|error| checkpoint_error(&error))?);
         if self.checkpoint_state.durable {
             self.writer.sync().map_err(|error| checkpoint_error(&error))?;
@@ -118,7 +118,7 @@ pub fn open_for_rank(
 pub fn finish_records(
     checkpoint_state: &CheckpointState,
     writer: &mut Writer,
-    places: Vec<Place>,
+    places: Vec<StoredShare>,
     names: Vec<Name>,
 ) -> Result<(), Error> {
     let finished = writer.sync().and_then(|()| {

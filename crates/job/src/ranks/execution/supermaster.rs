@@ -14,7 +14,7 @@ use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
 use fleetblast_report::sam::SamHeader;
-use fleetblast_spool::{Kind, Summary};
+use fleetblast_spool::{ResultKind, Summary};
 
 use super::SupermasterExecutor;
 use super::iteration_log::{IterationLog, IterationMessage};
@@ -134,12 +134,12 @@ impl<'a> SearchSupermaster<'a> {
             bytes
         });
         let base = bytes.len() as u64;
-        self.write_end(Kind::PROLOGUE, 0, bytes)?;
+        self.write_end(ResultKind::PROLOGUE, 0, bytes)?;
         Ok(SupermasterOutcome::Opened { base })
     }
 
     /// Writes the bytes before the first block, or after the last one.
-    fn write_end(&self, kind: Kind, offset: u64, bytes: Vec<u8>) -> Result<(), Error> {
+    fn write_end(&self, kind: ResultKind, offset: u64, bytes: Vec<u8>) -> Result<(), Error> {
         match &self.register {
             Some(register) => lock(register).write_end(kind, &bytes),
             None => self.file.write(&[OutputSlice { offset, bytes }]),
@@ -330,7 +330,7 @@ impl<'a> SearchSupermaster<'a> {
         if let Some(mut output) = self.output.take() {
             let (blocks, queries) = (self.blocks, self.count as u64);
             output.set_summary(Summary { blocks, queries, bytes: offset + bytes.len() as u64 });
-            self.write_end(Kind::EPILOGUE, offset, bytes)?;
+            self.write_end(ResultKind::EPILOGUE, offset, bytes)?;
             output.read_error = failure;
             output.is_metadata = self.job.plan.metadata.is_some();
             if let (Format::Sam(options), false) =

@@ -2,7 +2,7 @@
 
 use fleetblast_db::check_mapped_files;
 use fleetblast_fleet::ids::BlockId;
-use fleetblast_spool::{Key, Kind, Reader, Share, Writer};
+use fleetblast_spool::{Reader, ResultKey, ResultKind, ShareRange, Writer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -43,7 +43,7 @@ impl VerificationRecords {
     pub fn write<T: Serialize>(&mut self, block: BlockId, value: &T) -> Result<(), Error> {
         check_mapped_files()?;
         let bytes = encode(value)?;
-        let share = Share::whole(bytes.get().len() as u64);
+        let share = ShareRange::whole(bytes.get().len() as u64);
         let appended = self.writer.append(key(block), share, bytes.get());
         appended.and_then(|_| self.writer.sync()).map_err(|error| checkpoint_error(&error))
     }
@@ -53,11 +53,12 @@ impl VerificationRecords {
     /// # Errors
     /// The checkpoint cannot be read, or has no record for this block.
     pub fn read<T: DeserializeOwned>(&mut self, block: BlockId) -> Result<T, Error> {
-        let places = self.checkpoint_state.earlier.cover(key(block)).ok_or_else(|| {
-            Error::engine(format_args!(
-                "the record that verifies query block {block} is missing in the checkpoint"
-            ))
-        })?;
+        let places =
+            self.checkpoint_state.earlier.shares_of_result(key(block)).ok_or_else(|| {
+                Error::engine(format_args!(
+                    "the record that verifies query block {block} is missing in the checkpoint"
+                ))
+            })?;
         let mut bytes = Vec::new();
         for place in places {
             let contents = self.reader.read(&place).map_err(|error| checkpoint_error(&error))?;
@@ -69,6 +70,6 @@ impl VerificationRecords {
     }
 }
 
-fn key(block: BlockId) -> Key {
-    Key { block: u64::from(block.0), kind: Kind::COUNTS }
+fn key(block: BlockId) -> ResultKey {
+    ResultKey { block: u64::from(block.0), kind: ResultKind::VERIFICATION }
 }

@@ -15,7 +15,7 @@ use fleetblast_db::partition::VolumeFile;
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_fleet::topology::Topology;
 use fleetblast_mpi::name_rank;
-use fleetblast_spool::{Difference, Identity};
+use fleetblast_spool::{Difference, JobProperties};
 
 use crate::digest::Digest;
 use crate::error::{Error, exit};
@@ -26,7 +26,7 @@ use crate::plan::Plan;
 use crate::processes::{JobProcesses, mpi_failure};
 use crate::ranks::DatabaseCut;
 use crate::ranks::database_fingerprint;
-use crate::ranks::{identity, layout};
+use crate::ranks::{job_properties, layout};
 use crate::subjects::SubjectDatabase;
 
 /// Compares the ranks of a job with each other.
@@ -52,10 +52,10 @@ impl RankComparison<'_> {
     /// # Errors
     /// The ranks differ. The error is silent on all ranks but one.
     pub fn agree_on_plan(&self, plan: &Plan) -> Result<(), Error> {
-        let own = self.processes.require_all(identity::plan_identity(plan))?;
+        let own = self.processes.require_all(job_properties::plan_properties(plan))?;
         let options = own.options.into_iter().chain(plan.fleet.equal_options.clone()).collect();
         let refused = |what| Error::new(exit::INPUT, format!("Error: {what}"));
-        self.agree_on_identity(&Identity { options, ..own }, "", refused)
+        self.require_equal_properties(&JobProperties { options, ..own }, "", refused)
     }
 
     /// Checks that all ranks open databases with the same description. Collective over all ranks.
@@ -63,14 +63,15 @@ impl RankComparison<'_> {
     /// # Errors
     /// The ranks differ. The error is silent on all ranks but one.
     pub fn agree_on_database(&self, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
-        let database = identity::database_identity(plan, target, &VolumeFingerprints::default());
+        let database =
+            job_properties::database_properties(plan, target, &VolumeFingerprints::default());
         let options =
             database.and_then(|database| Ok((database, inputs::digest_taxonomy_files(target)?)));
         let (database, options) = self.processes.require_all(options)?;
-        let own = Identity { database, options, ..Identity::default() };
+        let own = JobProperties { database, options, ..JobProperties::default() };
         let place = target.searched.volume_paths().next();
         let place = place.map(|path| path.display().to_string()).unwrap_or_default();
-        self.agree_on_identity(&own, &place, Error::database)
+        self.require_equal_properties(&own, &place, Error::database)
     }
 
     /// Checks that all ranks open the same sequences, as far as they will read them. Collective
@@ -122,11 +123,11 @@ impl RankComparison<'_> {
         Ok(VolumeFingerprints::from_sums(&sums.into_iter().flatten().collect()))
     }
 
-    /// Checks that all ranks have the same identity. `place` is the file that the identity comes
+    /// Checks that all ranks have the same properties. `place` is the file that the properties come
     /// from; empty if it comes from none.
-    fn agree_on_identity(
+    fn require_equal_properties(
         &self,
-        own: &Identity,
+        own: &JobProperties,
         place: &str,
         refused: impl Fn(String) -> Error,
     ) -> Result<(), Error> {
@@ -138,7 +139,8 @@ impl RankComparison<'_> {
         let Some(pair) = find_differing_ranks(digests) else { return Ok(()) };
         let usual = self.processes.broadcast_from(pair.usual, Some(bytes))?.unwrap_or_default();
         let verdict = || {
-            let (usual, usual_place): (Identity, String) = postcard::from_bytes(&usual).ok()?;
+            let (usual, usual_place): (JobProperties, String) =
+                postcard::from_bytes(&usual).ok()?;
             let differences = usual.differences(own).0;
             let described: Vec<_> =
                 differences.iter().take(MOST_DIFFERENCES).map(describe_difference).collect();
@@ -222,12 +224,12 @@ impl RankComparison<'_> {
 const MOST_DIFFERENCES: usize = 4;
 
 /// Describes a difference: the value of the differing rank, and the most frequent value.
-fn describe_difference(Difference { what, was, is }: &Difference) -> String {
+fn describe_difference(Difference { what, old_value, new_value }: &Difference) -> String {
     let value = |value: &Option<String>| match value {
         Some(value) => format!("'{value}'"),
         None => "not given".to_owned(),
     };
-    format!("{what} is {} instead of {}", value(is), value(was))
+    format!("{what} is {} instead of {}", value(new_value), value(old_value))
 }
 
 fn file_name(target: &SubjectDatabase, volume: usize, file: VolumeFile) -> String {

@@ -12,7 +12,7 @@ use fleetblast_fleet::work::{
     Extent, MasterOutcome, MasterWork, PieceOwner, SupermasterOutcome, SupermasterWork,
     WorkerOutcome, WorkerWork,
 };
-use fleetblast_spool::{Kind, Summary};
+use fleetblast_spool::{ResultKind, Summary};
 
 use super::blocks::{FastaBlock, FastaBlocks};
 use super::join::{OutputParts, OutputPosition, divide_output, joined_part};
@@ -144,12 +144,12 @@ impl<'a> WrappedSupermaster<'a> {
         Ok(SupermasterOutcome::Verified { right: true, verdict: encode(&counted)? })
     }
 
-    fn write_end(&self, kind: Kind) -> Result<(), Error> {
+    fn write_end(&self, kind: ResultKind) -> Result<(), Error> {
         self.register.as_ref().map_or(Ok(()), |register| lock(register).write_end(kind, &[]))
     }
 
     fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, Error> {
-        self.write_end(Kind::EPILOGUE)?;
+        self.write_end(ResultKind::EPILOGUE)?;
         if let Some(mut output) = self.output.take() {
             let blocks = self.queries.len() as u64 - 1;
             let queries = self.queries.last().copied().unwrap_or(0);
@@ -166,7 +166,7 @@ impl SupermasterExecutor for WrappedSupermaster<'_> {
     fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error> {
         match work {
             SupermasterWork::Open => {
-                self.write_end(Kind::PROLOGUE)?;
+                self.write_end(ResultKind::PROLOGUE)?;
                 Ok(SupermasterOutcome::Opened { base: 0 })
             }
             SupermasterWork::Read { block, skip } => {

@@ -3,12 +3,12 @@
 
 mod blocks;
 mod execution;
-mod identity;
 mod join;
 mod preload;
 mod process;
 #[cfg(feature = "mpi")]
 mod processes;
+mod properties;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -216,8 +216,8 @@ impl WrappedIo {
         if audience.is_watching() {
             audience.set_query_count(cut.total.map(|all| all.sequences));
         }
-        let identity = || identity::job_identity(plan, cut.residues, blocks.version());
-        let checkpoint = match checkpoint::open(&plan.into(), identity, &**audience)? {
+        let properties = || properties::job_properties(plan, cut.residues, blocks.version());
+        let checkpoint = match checkpoint::open(&plan.into(), properties, &**audience)? {
             OpenedCheckpoint::Nothing => None,
             OpenedCheckpoint::Checkpoint(checkpoint) => Some(checkpoint),
             OpenedCheckpoint::Complete => return Ok(None),

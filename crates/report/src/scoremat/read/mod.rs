@@ -8,7 +8,9 @@ mod tests;
 
 use fleetblast_engine::pssm::{ByCode, Observed};
 use fleetblast_seq::alphabet::{self, SIZE};
-use fleetblast_seq::asn::{AsnError, Binary, Malformed, Node, OBJECT_ID, SEQ_ID, Source, Text};
+use fleetblast_seq::asn::{
+    AsnBinaryReader, AsnError, AsnReader, AsnTextReader, Malformed, Node, OBJECT_ID, SEQ_ID,
+};
 use fleetblast_seq::id::ObjectId;
 use thiserror::Error;
 
@@ -87,9 +89,9 @@ pub fn read_checkpoint(bytes: &[u8]) -> Result<ReadCheckpoint> {
             return Err(CheckpointError::Unsupported("a PSSM in XML"));
         }
         // 0x30 is the tag of a sequence in binary ASN.1, and the digit 0 in text.
-        Some(0x30) if !is_text(visible) => Binary::new(bytes).value()?,
+        Some(0x30) if !is_text(visible) => AsnBinaryReader::new(bytes).value()?,
         Some(b'A'..=b'Z' | b'-') if is_text(visible) => {
-            let mut text = Text::new(bytes);
+            let mut text = AsnTextReader::new(bytes);
             text.header(TYPE)?;
             text.value()?
         }

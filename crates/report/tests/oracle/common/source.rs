@@ -30,7 +30,7 @@ impl SubjectSource for Source {
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
         let residues = &self.residues[oid as usize];
-        let place = frame.place(read, residues.len() as u32);
+        let place = frame.to_sequence_range(read, residues.len() as u32);
         let part = residues.get(place.start as usize..place.end as usize)?;
         Some(match frame {
             Frame::Protein | Frame::Strand(Strand::Plus) => Cow::Borrowed(part),

@@ -237,7 +237,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
             && self.last_heartbeat.elapsed() >= supervisor::HEARTBEAT
         {
             self.last_heartbeat = Instant::now();
-            checkpoint.beat().map_err(|error| checkpoint::checkpoint_error(&error))?;
+            checkpoint.renew_lock().map_err(|error| checkpoint::checkpoint_error(&error))?;
         }
         let Some(SilentRank { rank, awaited, partition, lasted }) = self.loading.silent_rank(now)
         else {

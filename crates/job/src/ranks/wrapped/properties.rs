@@ -1,4 +1,4 @@
-//! The identity of a job of another program. A resumed job must have the same identity.
+//! The properties of a job of another program. A resumed job must have the same properties.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use fleetblast_seq::input::FileVersion;
-use fleetblast_spool::{DatabaseIdentity, Identity, VolumeIdentity};
+use fleetblast_spool::{DatabaseProperties, JobProperties, VolumeProperties};
 
 use crate::error::Error;
 use crate::inputs::digest;
 use crate::plan::WrappedJobPlan;
-use crate::ranks::identity::{PROGRAM, digest_rereadable_input};
+use crate::ranks::job_properties::{PROGRAM, digest_rereadable_input};
 
 /// Returns everything known on which the output depends. Programs may read other files, which they
 /// do not name. Blocks have `residues` letters. `queries` is the version of the query file when it
@@ -20,11 +20,11 @@ use crate::ranks::identity::{PROGRAM, digest_rereadable_input};
 ///
 /// # Errors
 /// Queries cannot be read again, or have changed.
-pub fn job_identity(
+pub fn job_properties(
     plan: &WrappedJobPlan,
     residues: u64,
     queries: Option<FileVersion>,
-) -> Result<Identity, Error> {
+) -> Result<JobProperties, Error> {
     let words: Vec<_> = plan.command.iter().map(|word| word.to_string_lossy()).collect();
     let mut options = vec![
         ("the command".to_owned(), words.join(" ")),
@@ -38,7 +38,7 @@ pub fn job_identity(
         let meta = fs::metadata(path).ok();
         let changed = meta.as_ref().and_then(|meta| meta.modified().ok());
         let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        VolumeIdentity {
+        VolumeProperties {
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             date: changed.map_or_else(String::new, |time| time.as_nanos().to_string()),
             sequences: 0,
@@ -47,15 +47,15 @@ pub fn job_identity(
             headers: String::new(),
         }
     };
-    Ok(Identity {
+    Ok(JobProperties {
         program: "wrap".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: digest(Path::new(PROGRAM))?.to_string(),
         query: digest_rereadable_input(&plan.query, "-query", queries)?,
-        database: DatabaseIdentity {
+        database: DatabaseProperties {
             name: plan.database.to_string_lossy().into_owned(),
             volumes: plan.files.iter().map(volume).collect(),
-            ..DatabaseIdentity::default()
+            ..DatabaseProperties::default()
         },
         options: options.into_iter().collect(),
         blocks: format!("{residues} residues or {} queries", plan.block_queries),

@@ -1,4 +1,4 @@
-//! The identity of a job: all properties that the bytes of its output depend on.
+//! The properties of a job that the bytes of its output depend on.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// them.)
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Identity {
+pub struct JobProperties {
     /// The command, such as `blastp`.
     pub program: String,
     /// Version of FleetBLAST.
@@ -20,7 +20,7 @@ pub struct Identity {
     /// Digest of the queries.
     pub query: QueryDigest,
     /// Digests of the database.
-    pub database: DatabaseIdentity,
+    pub database: DatabaseProperties,
     /// All options that the output depends on: their names with dashes, and their values.
     pub options: BTreeMap<String, String>,
     /// The rule that divides queries into blocks. It determines the blocks that block numbers mean.
@@ -40,7 +40,7 @@ pub struct QueryDigest {
 /// Numbers and digests of a database, to distinguish different databases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DatabaseIdentity {
+pub struct DatabaseProperties {
     /// Name or names of the database, as in the output.
     pub name: String,
     /// Number of sequences in the database.
@@ -48,7 +48,7 @@ pub struct DatabaseIdentity {
     /// Number of residues or bases in the database.
     pub residues: u64,
     /// The volumes in OID order.
-    pub volumes: Vec<VolumeIdentity>,
+    pub volumes: Vec<VolumeProperties>,
     /// Checksum of the effect of aliases, lists and masks, and of titles and statistics.
     pub selection: String,
 }
@@ -56,7 +56,7 @@ pub struct DatabaseIdentity {
 /// Numbers and digests of a volume, to distinguish volumes with the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct VolumeIdentity {
+pub struct VolumeProperties {
     /// File name of the volume without directory and extension.
     pub name: String,
     /// Date of creation, from the index of the volume.
@@ -91,26 +91,26 @@ impl QueryHasher {
     }
 }
 
-/// A difference between two identities.
+/// A difference between the properties of two jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Description of the property that differs.
     pub what: String,
     /// Its value when the job began; `None` if the job did not have it.
-    pub was: Option<String>,
+    pub old_value: Option<String>,
     /// Its value now; `None` if the job does not have it any more.
-    pub is: Option<String>,
+    pub new_value: Option<String>,
 }
 
-/// All differences between two identities.
+/// All differences between the properties of two jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differences(pub Vec<Difference>);
 
-/// Description of [`DatabaseIdentity::selection`] in messages.
+/// Description of [`DatabaseProperties::selection`] in messages.
 const SELECTION: &str = "the checksum of what aliases, lists and masks make of the database";
 
-impl Identity {
-    /// Compares this identity with a later one. The result is empty if the jobs are the same.
+impl JobProperties {
+    /// Compares these properties with later ones. The result is empty if the jobs are the same.
     pub fn differences(&self, now: &Self) -> Differences {
         let mut found = Collector::default();
         found.compare("the program", &self.program, &now.program);
@@ -153,11 +153,11 @@ impl Collector {
     fn compare_volumes(
         &mut self,
         number: usize,
-        was: Option<&VolumeIdentity>,
-        is: Option<&VolumeIdentity>,
+        was: Option<&VolumeProperties>,
+        is: Option<&VolumeProperties>,
     ) {
         let found = self.0.len();
-        let describe = |volume: &VolumeIdentity| volume.to_string();
+        let describe = |volume: &VolumeProperties| volume.to_string();
         let what = || format!("volume {} of the database", number + 1);
         self.compare_optional(what, was.map(describe).as_ref(), is.map(describe).as_ref());
         if let (Some(was), Some(is), true) = (was, is, self.0.len() == found) {
@@ -175,8 +175,8 @@ impl Collector {
         is: Option<&T>,
     ) {
         if was != is {
-            let (was, is) = (was.map(T::to_string), is.map(T::to_string));
-            self.0.push(Difference { what: what(), was, is });
+            let (old_value, new_value) = (was.map(T::to_string), is.map(T::to_string));
+            self.0.push(Difference { what: what(), old_value, new_value });
         }
     }
 }
@@ -187,7 +187,7 @@ impl fmt::Display for QueryDigest {
     }
 }
 
-impl fmt::Display for VolumeIdentity {
+impl fmt::Display for VolumeProperties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}, {} sequences", self.name, self.date, self.sequences)
     }
@@ -195,7 +195,7 @@ impl fmt::Display for VolumeIdentity {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.was, &self.is) {
+        match (&self.old_value, &self.new_value) {
             (Some(was), Some(is)) => write!(f, "{} was '{was}' and is '{is}'", self.what),
             (Some(was), None) => write!(f, "{} was '{was}' and is not there", self.what),
             (None, Some(is)) => write!(f, "{} was not there and is '{is}'", self.what),

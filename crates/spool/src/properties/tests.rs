@@ -1,9 +1,9 @@
 use super::*;
 
-fn identity() -> Identity {
+fn properties() -> JobProperties {
     let mut query = QueryHasher::default();
     query.update(b">q\nMKV\n");
-    let volume = |number: u32| VolumeIdentity {
+    let volume = |number: u32| VolumeProperties {
         name: format!("nr.{number:02}"),
         date: "Jan 1, 2021  1:00 AM".to_owned(),
         sequences: 3,
@@ -11,12 +11,12 @@ fn identity() -> Identity {
         residues: "02".to_owned(),
         headers: "03".to_owned(),
     };
-    Identity {
+    JobProperties {
         program: "blastp".to_owned(),
         version: "0.1.0".to_owned(),
         build: "abc".to_owned(),
         query: query.finish(),
-        database: DatabaseIdentity {
+        database: DatabaseProperties {
             name: "nr".to_owned(),
             sequences: 7,
             residues: 700,
@@ -30,20 +30,20 @@ fn identity() -> Identity {
     }
 }
 
-fn differences_after(change: impl FnOnce(&mut Identity)) -> String {
-    let mut now = identity();
+fn differences_after(change: impl FnOnce(&mut JobProperties)) -> String {
+    let mut now = properties();
     change(&mut now);
-    identity().differences(&now).to_string()
+    properties().differences(&now).to_string()
 }
 
 #[test]
 fn the_same_job_has_no_differences() {
-    assert_eq!(identity().differences(&identity()), Differences(Vec::new()));
+    assert_eq!(properties().differences(&properties()), Differences(Vec::new()));
 }
 
 #[test]
 fn differences_have_the_name_and_both_values() {
-    type Change = fn(&mut Identity);
+    type Change = fn(&mut JobProperties);
     let changes: [(Change, &str); 16] = [
         (|job| job.program = "blastx".into(), "the program was 'blastp' and is 'blastx'"),
         (

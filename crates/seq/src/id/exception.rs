@@ -6,7 +6,7 @@ use crate::convert::{ValueParseError, exception};
 
 /// An exception of BLAST+ 2.12.0 about an identifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct IdRefusal {
+pub struct IdException {
     cause: Cause,
 }
 
@@ -29,7 +29,7 @@ enum Cause {
 /// BLAST+'s message for a text where only a number is allowed.
 const TEXT: &str = "CObject_id::GetId(): Invalid choice selection: NCBI-General::Object-id.str";
 
-impl fmt::Display for IdRefusal {
+impl fmt::Display for IdException {
     /// Writes the exception as BLAST+ prints it, without the text that BLAST+ prints before it
     /// (`Error: `, `Warning: (1306.7) [blastp] `).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,13 +45,13 @@ impl fmt::Display for IdRefusal {
     }
 }
 
-impl From<ValueParseError> for IdRefusal {
+impl From<ValueParseError> for IdException {
     fn from(error: ValueParseError) -> Self {
         Self { cause: Cause::Convert(error) }
     }
 }
 
-impl IdRefusal {
+impl IdException {
     /// Returns the message without the position in BLAST+'s source.
     pub fn text(&self) -> &str {
         match &self.cause {

@@ -1,11 +1,13 @@
-//! The identity of a job: the inputs and options that must be equal in all runs of a job, and on
+//! The properties of a job: the inputs and options that must be equal in all runs of a job, and on
 //! all ranks.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use fleetblast_seq::input::FileVersion;
-use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, VolumeIdentity};
+use fleetblast_spool::{
+    DatabaseProperties, JobProperties, QueryDigest, QueryHasher, VolumeProperties,
+};
 
 use crate::digest::checksum;
 use crate::error::Error;
@@ -18,7 +20,7 @@ use crate::subjects::SubjectDatabase;
 /// Path of the program file of this process. It is valid even if the file was renamed.
 pub const PROGRAM: &str = "/proc/self/exe";
 
-/// Text after the number of residues in [`Identity::blocks`].
+/// Text after the number of residues in [`JobProperties::blocks`].
 const BLOCK_UNIT: &str = " residues";
 
 /// Returns everything on which the bytes of a report depend, for a job that may be resumed.
@@ -27,53 +29,53 @@ const BLOCK_UNIT: &str = " residues";
 ///
 /// # Errors
 /// Inputs cannot be read again, or have changed.
-pub fn job_identity(
+pub fn job_properties(
     plan: &Plan,
     (target, fingerprint): (&SubjectDatabase, &VolumeFingerprints),
     block_residues: u64,
     queries: Option<FileVersion>,
-) -> Result<Identity, Error> {
-    let mut identity = plan_identity(plan)?;
+) -> Result<JobProperties, Error> {
+    let mut properties = plan_properties(plan)?;
     if let Subjects::Fasta { source, .. } = &plan.subjects {
         let file = digest_rereadable_input(source, "-subject", None)?;
-        identity.options.insert("-subject (its file)".to_owned(), file.to_string());
+        properties.options.insert("-subject (its file)".to_owned(), file.to_string());
     }
-    identity.options.extend(inputs::digest_taxonomy_files(target)?);
-    Ok(Identity {
+    properties.options.extend(inputs::digest_taxonomy_files(target)?);
+    Ok(JobProperties {
         query: digest_rereadable_input(&plan.query, "-query", queries)?,
-        database: database_identity(plan, target, fingerprint)?,
+        database: database_properties(plan, target, fingerprint)?,
         blocks: format!(
             "{block_residues}{BLOCK_UNIT} or {} queries, in {}",
             plan.batch_size.block_queries(),
-            identity.blocks
+            properties.blocks
         ),
-        ..identity
+        ..properties
     })
 }
 
-/// Returns the size of blocks in residues from an identity; `None` if the identity has none.
-pub fn block_residues(identity: &Identity) -> Option<u64> {
-    identity.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
+/// Returns the size of blocks in residues from the properties of a job; `None` if they have none.
+pub fn block_residues(properties: &JobProperties) -> Option<u64> {
+    properties.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
 }
 
-/// Returns the identity that a rank knows before it has read the database. It lacks the queries,
+/// Returns the properties that a rank knows before it has read the database. They lack the queries,
 /// which only one rank reads.
 ///
 /// # Errors
 /// The program file cannot be read.
-pub fn plan_identity(plan: &Plan) -> Result<Identity, Error> {
+pub fn plan_properties(plan: &Plan) -> Result<JobProperties, Error> {
     let mut options = plan.fleet.report_options.clone();
     if let (Some(name), Some(restriction)) = (&plan.fleet.sequence_list_option, &plan.restriction) {
         let list = checksum(restriction);
         options.insert(name.to_owned(), format!("a list with the checksum {list}"));
     }
     options.extend(inputs::describe_loaded_inputs(plan));
-    Ok(Identity {
+    Ok(JobProperties {
         program: plan.program.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: inputs::digest(Path::new(PROGRAM))?.to_string(),
         query: QueryHasher::default().finish(),
-        database: DatabaseIdentity::default(),
+        database: DatabaseProperties::default(),
         options,
         blocks: match plan.check_batch_size() {
             Ok(()) => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.min_letters()),
@@ -82,19 +84,19 @@ pub fn plan_identity(plan: &Plan) -> Result<Identity, Error> {
     })
 }
 
-/// Returns the identity of the database. `fingerprint` has the fingerprints of its volumes.
+/// Returns the properties of the database. `fingerprint` has the fingerprints of its volumes.
 ///
 /// # Errors
 /// The database is damaged.
-pub fn database_identity(
+pub fn database_properties(
     plan: &Plan,
     target: &SubjectDatabase,
     fingerprint: &VolumeFingerprints,
-) -> Result<DatabaseIdentity, Error> {
+) -> Result<DatabaseProperties, Error> {
     let searched = &target.searched;
     let volume = |(number, outline): (usize, fleetblast_db::fingerprint::VolumeSummary)| {
         let name = outline.path.file_name().map(lossy).unwrap_or_default();
-        VolumeIdentity {
+        VolumeProperties {
             name,
             date: outline.date,
             sequences: outline.sequence_count,
@@ -106,7 +108,7 @@ pub fn database_identity(
     let name = match &plan.subjects {
         Subjects::Fasta { name, .. } | Subjects::Database(name) => name.clone(),
     };
-    Ok(DatabaseIdentity {
+    Ok(DatabaseProperties {
         name,
         sequences: searched.sequence_count(),
         residues: searched.residue_count(),
