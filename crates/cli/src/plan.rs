@@ -279,7 +279,7 @@ fn with_files(
         reported_program: search.reports_as.unwrap_or(spec.name).to_owned(),
         query_kind: spec.queries,
         subject_kind: spec.subjects,
-        params: search.params.of_queries_from(query_from),
+        params: search.params.with_query_start(query_from),
         delayed_option_error: search.delayed_option_error,
         matrix_name: search.matrix_name,
         subjects,

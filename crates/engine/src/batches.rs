@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Returns the range of query numbers of each batch. `batches` holds the number of queries of each
 /// batch.
-pub fn ranges(batches: &[usize]) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
+pub fn batch_ranges(batches: &[usize]) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
     batches.iter().scan(0, |start, &length| {
         let first = *start;
         *start += length;
@@ -16,6 +16,6 @@ pub fn ranges(batches: &[usize]) -> impl Iterator<Item = Range<usize>> + Clone +
 mod tests {
     #[test]
     fn batches_follow_each_other() {
-        assert_eq!(super::ranges(&[2, 1, 3]).collect::<Vec<_>>(), [0..2, 2..3, 3..6]);
+        assert_eq!(super::batch_ranges(&[2, 1, 3]).collect::<Vec<_>>(), [0..2, 2..3, 3..6]);
     }
 }

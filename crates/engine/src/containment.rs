@@ -57,7 +57,7 @@ impl ContainmentTree {
     /// `separation` of 0 any member is near (`s_HSPIsContained`, `blast_itree.c`).
     pub fn encloses_near(&self, bounds: &Bounds, score: i32, separation: u32) -> bool {
         let hit = |m: &Member| {
-            score <= m.score && m.bounds.holds(bounds) && near(&m.bounds, bounds, separation)
+            score <= m.score && m.bounds.encloses(bounds) && near(&m.bounds, bounds, separation)
         };
         if self.members.len() <= SCAN_LIMIT {
             return self.members.iter().any(hit);

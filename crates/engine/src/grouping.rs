@@ -32,16 +32,16 @@ const SEARCHERS_PER_THREAD: usize = 4;
 
 /// Rule that decides into how many groups the chunks of a block are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Division {
+pub enum GroupDivision {
     /// As few groups as possible, to be searched one after another.
     Few,
-    /// Several groups for each thread. The rule [`Division::Few`] applies instead if there are too
-    /// few groups, or if the tables of all threads need too much memory.
+    /// Several groups for each thread. The rule [`GroupDivision::Few`] applies instead if there are
+    /// too few groups, or if the tables of all threads need too much memory.
     ForThreads {
         /// Number of threads.
         threads: usize,
         /// Number of groups that the division must exceed.
-        more_than: usize,
+        groups_to_exceed: usize,
     },
 }
 
@@ -166,7 +166,7 @@ impl Batch {
 
 impl Grouping {
     /// Returns whether some query is searched in several chunks.
-    pub fn has_pieces(&self) -> bool {
+    pub fn has_chunked_queries(&self) -> bool {
         self.pieces().len() > self.queries()
     }
 
@@ -177,15 +177,15 @@ impl Grouping {
         rules: (&Params, &DatabaseTotals),
     ) -> Grouping {
         let mut grouping = Grouping::default();
-        for range in batches::ranges(batches) {
+        for range in batches::batch_ranges(batches) {
             let queries: Vec<&Query> = queries[range].iter().collect();
-            grouping.append(Batch::new(&queries, rules).whole(&queries, rules));
+            grouping.append_grouping(Batch::new(&queries, rules).whole(&queries, rules));
         }
         grouping
     }
 
     /// Appends the grouping of the following queries, which are searched separately.
-    pub fn append(&mut self, other: Grouping) {
+    pub fn append_grouping(&mut self, other: Grouping) {
         let search = self.pieces.last().map_or(0, |last| last.search + 1);
         let first = self.queries;
         let moved = |piece: Piece| Piece {
@@ -216,7 +216,7 @@ impl Grouping {
     pub(crate) fn searcher_ranges(
         &self,
         params: &Params,
-        division: Division,
+        division: GroupDivision,
     ) -> (Vec<Range<usize>>, bool) {
         let most = match params {
             Params::Nucleotide(_) => MAX_NUCLEOTIDE_LETTERS,
@@ -227,9 +227,9 @@ impl Grouping {
             Params::Protein(_) => MAX_PROTEIN_LETTERS,
         };
         let divided = match division {
-            Division::Few => None,
-            Division::ForThreads { threads, more_than } => {
-                self.ranges_for_threads(most, threads, more_than)
+            GroupDivision::Few => None,
+            GroupDivision::ForThreads { threads, groups_to_exceed } => {
+                self.ranges_for_threads(most, threads, groups_to_exceed)
             }
         };
         match divided {
@@ -238,8 +238,8 @@ impl Grouping {
         }
     }
 
-    /// Divides the chunks as [`Division::ForThreads`] describes. `most` is the maximum number of
-    /// letters in a group that is searched alone. Returns `None` if the rule does not apply.
+    /// Divides the chunks as [`GroupDivision::ForThreads`] describes. `most` is the maximum number
+    /// of letters in a group that is searched alone. Returns `None` if the rule does not apply.
     fn ranges_for_threads(
         &self,
         most: u64,

@@ -107,15 +107,15 @@ pub struct Alignment {
     pub context: u8,
     /// Frame of the subject.
     pub frame: Frame,
-    /// Runs of columns, first to last. Neighbouring runs differ in type. Empty in an
-    /// [outline](Self::outline).
+    /// Runs of columns, first to last. Neighbouring runs differ in type. Empty in a
+    /// [copy without columns](Self::without_columns).
     pub edits: Vec<Edit>,
-    /// Index among the alignments of its subject in the order of computation; identifies an
-    /// [outline](Self::outline).
-    pub number: u32,
+    /// Index among the alignments of its subject in the order of computation; identifies it in a
+    /// [copy without columns](Self::without_columns).
+    pub computation_index: u32,
     /// In a pattern search, the occurrence in the query that the alignment contains, from 0;
     /// otherwise 0.
-    pub occurrence: u32,
+    pub pattern_occurrence: u32,
     /// Composition adjustment used for the score.
     pub adjustment: Adjustment,
 }
@@ -123,7 +123,7 @@ pub struct Alignment {
 impl Alignment {
     /// Returns a copy without columns, which suffices for selecting among subjects.
     #[must_use]
-    pub fn outline(&self) -> Alignment {
+    pub fn without_columns(&self) -> Alignment {
         Alignment {
             edits: Vec::new(),
             query: self.query.clone(),
@@ -146,7 +146,7 @@ pub struct HitKey {
 
 /// The alignments of one query and one subject, before the selection among subjects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
+pub struct CandidateHit {
     /// OID in the whole database.
     pub oid: u32,
     /// Key by which the result heap ranks the subject: best e-value, and scaled score of the first
@@ -154,7 +154,7 @@ pub struct Candidate {
     pub key: Option<HitKey>,
     /// Smith–Waterman only: the key that the result heap must accept before any alignment of this
     /// subject counts.
-    pub first_local: Option<HitKey>,
+    pub smith_waterman_key: Option<HitKey>,
     /// Alignments in ORDER-S of their scaled scores. The stored scores are rounded.
     pub alignments: Vec<Alignment>,
     /// Whether the report shows the subject. If not, the candidate only takes a place in the hit
@@ -162,16 +162,19 @@ pub struct Candidate {
     pub is_reported: bool,
 }
 
-impl Candidate {
+impl CandidateHit {
     /// Creates a candidate that the report shows.
-    pub(crate) fn new(oid: u32, key: Option<HitKey>, alignments: Vec<Alignment>) -> Candidate {
-        Candidate { oid, key, first_local: None, alignments, is_reported: true }
+    pub(crate) fn new(oid: u32, key: Option<HitKey>, alignments: Vec<Alignment>) -> CandidateHit {
+        CandidateHit { oid, key, smith_waterman_key: None, alignments, is_reported: true }
     }
 
-    /// Returns a copy with [outlines](Alignment::outline) of the alignments.
+    /// Returns a copy whose alignments are [without columns](Alignment::without_columns).
     #[must_use]
-    pub fn outline(&self) -> Candidate {
-        Candidate { alignments: self.alignments.iter().map(Alignment::outline).collect(), ..*self }
+    pub fn without_columns(&self) -> CandidateHit {
+        CandidateHit {
+            alignments: self.alignments.iter().map(Alignment::without_columns).collect(),
+            ..*self
+        }
     }
 }
 

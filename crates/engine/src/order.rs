@@ -35,7 +35,7 @@ pub struct Bounds {
 impl Bounds {
     /// Returns whether both corners of `inner` lie in this box. Ends count as part of the box, as
     /// in `blast_itree.c`.
-    pub fn holds(&self, inner: &Bounds) -> bool {
+    pub fn encloses(&self, inner: &Bounds) -> bool {
         self.q_start <= inner.q_start
             && inner.q_end <= self.q_end
             && self.s_start <= inner.s_start
@@ -56,7 +56,7 @@ pub trait Hsp {
 }
 
 /// An HSP in one of a query's contexts. Its query positions are offsets in that context.
-pub trait InContext: Hsp {
+pub trait ContextHsp: Hsp {
     /// Returns the number of the context in its query.
     fn context(&self) -> u8;
 }
@@ -75,7 +75,7 @@ impl Hsp for PrelimHsp {
     }
 }
 
-impl InContext for PrelimHsp {
+impl ContextHsp for PrelimHsp {
     fn context(&self) -> u8 {
         self.context
     }
@@ -95,7 +95,7 @@ impl Hsp for Alignment {
     }
 }
 
-impl InContext for Alignment {
+impl ContextHsp for Alignment {
     fn context(&self) -> u8 {
         self.context
     }
@@ -103,7 +103,7 @@ impl InContext for Alignment {
 
 /// Compares in ORDER-S, best first: score descending, subject start ascending, subject end
 /// descending, query start ascending, query end descending.
-pub fn order_s<T: Hsp>(a: &T, b: &T) -> Ordering {
+pub fn compare_hsps<T: Hsp>(a: &T, b: &T) -> Ordering {
     let (x, y) = (a.bounds(), b.bounds());
     b.score()
         .cmp(&a.score())
@@ -114,7 +114,7 @@ pub fn order_s<T: Hsp>(a: &T, b: &T) -> Ordering {
 }
 
 /// Compares e-values in ascending order. All e-values below 1e-180 are equal.
-pub fn order_evalue(a: f64, b: f64) -> Ordering {
+pub fn compare_evalues(a: f64, b: f64) -> Ordering {
     let level = |e: f64| if e < EVALUE_FLOOR { 0.0 } else { e };
     level(a).total_cmp(&level(b))
 }
@@ -136,12 +136,12 @@ impl HitKey {
 
 /// Compares in ORDER-H, best first: e-value ascending (below 1e-180 equal), score of the first HSP
 /// descending, OID descending.
-pub fn order_h(a: &HitKey, b: &HitKey) -> Ordering {
-    order_evalue(a.evalue, b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
+pub fn compare_hits(a: &HitKey, b: &HitKey) -> Ordering {
+    compare_evalues(a.evalue, b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
 }
 
 /// Compares in ORDER-R, best first: as ORDER-H, but with exact e-values (`compo_heap.c`).
-pub fn order_r(a: &HitKey, b: &HitKey) -> Ordering {
+pub fn compare_in_result_heap(a: &HitKey, b: &HitKey) -> Ordering {
     a.evalue.total_cmp(&b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
 }
 
@@ -150,7 +150,7 @@ pub fn order_r(a: &HitKey, b: &HitKey) -> Ordering {
 /// remaining HSPs that share an end it keeps the one of highest score, then the shorter one. The
 /// frame of the subject does not matter (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list
 /// ordered by ends; sort it in ORDER-S afterwards.
-pub fn common_endpoints<T: InContext>(hsps: &mut Vec<T>) {
+pub fn remove_common_endpoints<T: ContextHsp>(hsps: &mut Vec<T>) {
     if hsps.len() < 2 {
         return;
     }
@@ -212,7 +212,7 @@ mod tests {
         ];
         for i in 0..best_first.len() {
             for j in 0..best_first.len() {
-                assert_eq!(order_s(&best_first[i], &best_first[j]), i.cmp(&j), "{i} {j}");
+                assert_eq!(compare_hsps(&best_first[i], &best_first[j]), i.cmp(&j), "{i} {j}");
             }
         }
     }
@@ -221,15 +221,15 @@ mod tests {
     fn tiny_evalues_tie_in_order_h_but_not_in_order_r() {
         let a = HitKey { evalue: 1e-200, score: 10, oid: 3 };
         let b = HitKey { evalue: 0.0, score: 11, oid: 1 };
-        assert_eq!(order_h(&a, &b), Ordering::Greater);
-        assert_eq!(order_r(&a, &b), Ordering::Greater);
+        assert_eq!(compare_hits(&a, &b), Ordering::Greater);
+        assert_eq!(compare_in_result_heap(&a, &b), Ordering::Greater);
         let c = HitKey { evalue: 1e-190, score: 12, oid: 1 };
-        assert_eq!(order_h(&a, &c), Ordering::Greater);
-        assert_eq!(order_r(&a, &c), Ordering::Less);
+        assert_eq!(compare_hits(&a, &c), Ordering::Greater);
+        assert_eq!(compare_in_result_heap(&a, &c), Ordering::Less);
         let d = HitKey { oid: 4, ..a };
-        assert_eq!(order_h(&d, &a), Ordering::Less, "the larger OID is better");
+        assert_eq!(compare_hits(&d, &a), Ordering::Less, "the larger OID is better");
         let e = HitKey { evalue: 1e-180, score: 99, oid: 9 };
-        assert_eq!(order_h(&a, &e), Ordering::Less, "1e-180 itself is not floored");
+        assert_eq!(compare_hits(&a, &e), Ordering::Less, "1e-180 itself is not floored");
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
         };
         let order = |a: f64, b: f64| {
             let [a, b] = [hit(a, 1), hit(b, 2)].map(|hit| HitKey::of_prelim(&hit).unwrap());
-            (order_h(&a, &b), order_r(&a, &b))
+            (compare_hits(&a, &b), compare_in_result_heap(&a, &b))
         };
         assert_eq!(order(2.1e9, 5e9), (Ordering::Less, Ordering::Less));
         assert_eq!(order(4e9, 5e9), (Ordering::Greater, Ordering::Greater), "by OID");
@@ -256,8 +256,8 @@ mod tests {
             hsp(40, (2, 12), (2, 12)),
             hsp(30, (2, 9), (3, 9)),
         ];
-        common_endpoints(&mut list);
-        list.sort_by(order_s);
+        remove_common_endpoints(&mut list);
+        list.sort_by(compare_hsps);
         assert_eq!(list, vec![hsp(60, (0, 12), (0, 12)), hsp(30, (2, 9), (3, 9))]);
     }
 
@@ -265,16 +265,16 @@ mod tests {
     fn common_endpoints_of_different_contexts_are_not_common() {
         let (one, other) = (hsp(50, (0, 10), (0, 10)), hsp(60, (0, 10), (0, 10)));
         let mut list = vec![one, PrelimHsp { context: 1, ..other }];
-        common_endpoints(&mut list);
+        remove_common_endpoints(&mut list);
         assert_eq!(list.len(), 2);
     }
 
     #[test]
     fn a_box_holds_its_own_corners_and_its_exclusive_end() {
         let b = Bounds { q_start: 2, q_end: 10, s_start: 3, s_end: 9 };
-        assert!(b.holds(&b));
-        assert!(b.holds(&Bounds { q_start: 10, q_end: 10, s_start: 9, s_end: 9 }));
-        assert!(!b.holds(&Bounds { q_start: 2, q_end: 11, s_start: 3, s_end: 9 }));
-        assert!(!b.holds(&Bounds { q_start: 2, q_end: 10, s_start: 2, s_end: 9 }));
+        assert!(b.encloses(&b));
+        assert!(b.encloses(&Bounds { q_start: 10, q_end: 10, s_start: 9, s_end: 9 }));
+        assert!(!b.encloses(&Bounds { q_start: 2, q_end: 11, s_start: 3, s_end: 9 }));
+        assert!(!b.encloses(&Bounds { q_start: 2, q_end: 10, s_start: 2, s_end: 9 }));
     }
 }

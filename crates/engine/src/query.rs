@@ -66,15 +66,15 @@ pub struct Context {
 }
 
 /// Masks and statistics of a [`Query`], which take time to compute.
-/// [`Search::query_from_findings`](crate::search::Search::query_from_findings) creates the query
-/// from them without computing them again.
+/// [`Search::query_from_preparation`](crate::search::Search::query_from_preparation) creates the
+/// query from them without computing them again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Findings {
-    contexts: Vec<ContextFindings>,
+pub struct QueryPreparation {
+    contexts: Vec<ContextPreparation>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct ContextFindings {
+struct ContextPreparation {
     masks: Vec<Range<u32>>,
     karlin: Option<KarlinParameters>,
     length_adjustment: i32,
@@ -159,8 +159,8 @@ impl Query {
             let karlin = rules.ungapped(&letters);
             let (length_adjustment, search_space) =
                 search_space(letters.len(), karlin.as_ref(), rules, totals);
-            let findings = ContextFindings { masks, karlin, length_adjustment, search_space };
-            Context::from_findings(frame, unmasked, letters, input, findings)
+            let preparation = ContextPreparation { masks, karlin, length_adjustment, search_space };
+            Context::from_preparation(frame, unmasked, letters, input, preparation)
         };
         let contexts = readings.into_iter().zip(masks).map(context).collect();
         let contexts = with_shown(contexts, rules.shown(input));
@@ -182,19 +182,19 @@ impl Query {
     }
 
     /// Creates the query that [`Query::new`] creates with the same parameters. Takes its masks and
-    /// statistics from `findings`.
-    pub(crate) fn from_findings(
+    /// statistics from `preparation`.
+    pub(crate) fn from_preparation(
         input: &QueryInput,
         rules: &impl QueryRules,
-        findings: Findings,
+        preparation: QueryPreparation,
     ) -> Query {
-        let context = |((frame, unmasked), findings): ((Frame, Vec<u8>), ContextFindings)| {
+        let context = |((frame, unmasked), preparation): ((Frame, Vec<u8>), ContextPreparation)| {
             let unmasked = Arc::from(unmasked);
-            let letters = rules.scored(&unmasked, &findings.masks);
-            Context::from_findings(frame, unmasked, letters, input, findings)
+            let letters = rules.scored(&unmasked, &preparation.masks);
+            Context::from_preparation(frame, unmasked, letters, input, preparation)
         };
         let readings = rules.readings(input).into_iter();
-        let contexts = readings.zip(findings.contexts).map(context).collect();
+        let contexts = readings.zip(preparation.contexts).map(context).collect();
         let contexts = with_shown(contexts, rules.shown(input));
         Query { length: input.length(), contexts, pssm: None }
     }
@@ -211,8 +211,8 @@ impl Query {
     }
 
     /// Returns the masks and statistics, from which the query can be created again.
-    pub fn findings(&self) -> Findings {
-        Findings { contexts: self.contexts.iter().map(Context::findings).collect() }
+    pub fn preparation(&self) -> QueryPreparation {
+        QueryPreparation { contexts: self.contexts.iter().map(Context::preparation).collect() }
     }
 
     /// Returns the first context. Reports show its statistics for the whole query.
@@ -222,14 +222,14 @@ impl Query {
 }
 
 impl Context {
-    fn from_findings(
+    fn from_preparation(
         frame: Frame,
         unmasked: Arc<[u8]>,
         letters: Arc<[u8]>,
         input: &QueryInput,
-        findings: ContextFindings,
+        preparation: ContextPreparation,
     ) -> Context {
-        let ContextFindings { masks, karlin, length_adjustment, search_space } = findings;
+        let ContextPreparation { masks, karlin, length_adjustment, search_space } = preparation;
         let lower_case = input.lower_case.clone();
         Context {
             frame,
@@ -244,9 +244,9 @@ impl Context {
         }
     }
 
-    fn findings(&self) -> ContextFindings {
+    fn preparation(&self) -> ContextPreparation {
         let &Context { karlin, length_adjustment, search_space, .. } = self;
-        ContextFindings { masks: self.masks.clone(), karlin, length_adjustment, search_space }
+        ContextPreparation { masks: self.masks.clone(), karlin, length_adjustment, search_space }
     }
 }
 

@@ -12,8 +12,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::grouping::{Batch, Division, Grouping};
-use crate::hits::{Candidate, PrelimHit};
+use crate::grouping::{Batch, GroupDivision, Grouping};
+use crate::hits::{CandidateHit, PrelimHit};
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Selector};
 use crate::nucleotide;
@@ -21,7 +21,7 @@ use crate::params::{DatabaseTotals, Params};
 use crate::phi;
 use crate::protein::{prelim, traceback};
 use crate::pssm::Pssm;
-use crate::query::{Findings, Query, QueryInput};
+use crate::query::{Query, QueryInput, QueryPreparation};
 use crate::subjects::{SubjectLetters, Subjects};
 
 /// Parameters and statistics of a search of a database. They do not depend on the partitions that
@@ -62,7 +62,7 @@ pub struct Searchers<I> {
     /// Functions that prepare the groups.
     pub groups: I,
     /// Whether each group is best searched by one thread.
-    pub for_threads: bool,
+    pub one_thread_per_group: bool,
 }
 
 #[derive(Debug)]
@@ -181,11 +181,15 @@ impl Search {
     }
 
     /// Creates the query that [`Search::query`] creates from this input. Takes its masks and
-    /// statistics from `findings`.
-    pub fn query_from_findings(&self, input: &QueryInput, findings: Findings) -> Query {
+    /// statistics from `preparation`.
+    pub fn query_from_preparation(
+        &self,
+        input: &QueryInput,
+        preparation: QueryPreparation,
+    ) -> Query {
         self.with_initial_pssm(match &self.params {
-            Params::Protein(params) => Query::from_findings(input, params, findings),
-            Params::Nucleotide(params) => Query::from_findings(input, params, findings),
+            Params::Protein(params) => Query::from_preparation(input, params, preparation),
+            Params::Nucleotide(params) => Query::from_preparation(input, params, preparation),
         })
     }
 
@@ -197,7 +201,7 @@ impl Search {
     }
 
     /// Describes how BLAST+ searches one batch of queries.
-    pub fn batch(&self, queries: &[&Query]) -> Batch {
+    pub fn describe_batch(&self, queries: &[&Query]) -> Batch {
         Batch::new(queries, (&self.params, &self.totals))
     }
 
@@ -206,7 +210,7 @@ impl Search {
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
-    pub fn part(
+    pub fn grouping_of_range(
         &self,
         batch: &Batch,
         queries: &[&Query],
@@ -223,12 +227,12 @@ impl Search {
         &'a self,
         queries: &'a [Query],
         grouping: &'a Grouping,
-        division: Division,
+        division: GroupDivision,
     ) -> Searchers<impl ExactSizeIterator<Item = impl FnOnce() -> Searcher + Send + 'a> + Send + 'a>
     {
-        let (ranges, for_threads) = grouping.searcher_ranges(&self.params, division);
+        let (ranges, one_thread_per_group) = grouping.searcher_ranges(&self.params, division);
         let prepare = move |range| move || self.prepare(queries, (grouping, range));
-        Searchers { groups: ranges.into_iter().map(prepare), for_threads }
+        Searchers { groups: ranges.into_iter().map(prepare), one_thread_per_group }
     }
 
     /// Prepares a range of the chunks of a block.
@@ -419,13 +423,13 @@ impl Aligner<'_> {
         subject: &dyn SubjectLetters,
         hit: &PrelimHit,
         scratch: &mut AlignScratch,
-    ) -> Candidate {
+    ) -> CandidateHit {
         match (&self.0, &mut *scratch.0) {
             (QueryAligner::Protein(traceback, query, _), ScratchKind::Protein(scratch)) => {
                 traceback.align(query, subject, hit, scratch)
             }
             (QueryAligner::Pattern(aligner, _), ScratchKind::Pattern(scratch)) => {
-                aligner.align(&subject.all(), hit, scratch)
+                aligner.align(&subject.all_letters(), hit, scratch)
             }
             (QueryAligner::Nucleotide(aligner, _), ScratchKind::Nucleotide(scratch)) => {
                 aligner.align(subject, hit, scratch)

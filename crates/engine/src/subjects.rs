@@ -8,17 +8,17 @@ use fleetblast_seq::nucleotide::Packed;
 
 /// A subject in one of its frames. The engine uses it as the key of cached results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct View {
+pub struct FramedSubject {
     /// OID of the subject.
     pub oid: u32,
     /// Frame of the subject.
     pub frame: Frame,
 }
 
-impl View {
+impl FramedSubject {
     /// Creates the view of a protein.
-    pub fn protein(oid: u32) -> View {
-        View { oid, frame: Frame::Protein }
+    pub fn protein(oid: u32) -> FramedSubject {
+        FramedSubject { oid, frame: Frame::Protein }
     }
 }
 
@@ -39,15 +39,15 @@ pub trait Subjects: Sync {
     fn bases(&self, oid: u32) -> Packed<'_>;
 
     /// Returns the true letters of these ranges of nucleotide subject `oid`, masked by
-    /// [`Masks::aligned`]. Each letter is at its position in the subject. The ranges ascend and do
-    /// not touch. Letters between them are unspecified.
+    /// [`Masks::apply_hard_masks`]. Each letter is at its position in the subject. The ranges
+    /// ascend and do not touch. Letters between them are unspecified.
     ///
     /// # Panics
     /// May panic if this set does not hold `oid`, or if the subject is a protein.
     fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]>;
 
     /// Returns whether the search drops all ungapped HSPs of nucleotide subject `oid`.
-    fn is_excluded(&self, oid: u32) -> bool {
+    fn drops_ungapped_hsps(&self, oid: u32) -> bool {
         let _ = oid;
         false
     }
@@ -78,15 +78,15 @@ pub trait SubjectLetters {
     /// Returns the number of letters.
     fn length(&self) -> u32;
 
-    /// Returns the letters of a range, masked by [`Masks::aligned`].
+    /// Returns the letters of a range, masked by [`Masks::apply_hard_masks`].
     ///
     /// # Panics
     /// May panic if the range exceeds the subject.
-    fn part(&self, range: Range<u32>) -> Cow<'_, [u8]>;
+    fn letters_in(&self, range: Range<u32>) -> Cow<'_, [u8]>;
 
     /// Returns all letters.
-    fn all(&self) -> Cow<'_, [u8]> {
-        self.part(0..self.length())
+    fn all_letters(&self) -> Cow<'_, [u8]> {
+        self.letters_in(0..self.length())
     }
 }
 
@@ -94,7 +94,12 @@ impl Masks<'_> {
     /// Converts letters of the subject, from position `start` on, to the form that
     /// [`Aligner::align`](crate::search::Aligner::align) takes: `masked` replaces hard-masked
     /// letters.
-    pub fn aligned<'r>(&self, letters: Cow<'r, [u8]>, start: u32, masked: u8) -> Cow<'r, [u8]> {
+    pub fn apply_hard_masks<'r>(
+        &self,
+        letters: Cow<'r, [u8]>,
+        start: u32,
+        masked: u8,
+    ) -> Cow<'r, [u8]> {
         let Masks::Hard(stretches @ [_, ..]) = self else { return letters };
         let mut letters = letters.into_owned();
         let length = letters.len();
@@ -128,7 +133,7 @@ impl PlacedLetters {
         }
         for part in parts {
             let place = part.start as usize..part.end as usize;
-            self.letters[place.clone()].copy_from_slice(&subject.part(part.clone()));
+            self.letters[place.clone()].copy_from_slice(&subject.letters_in(part.clone()));
             self.parts.push(place);
         }
         &self.letters[..length]
@@ -143,8 +148,9 @@ mod tests {
     fn only_hard_masks_hide_residues() {
         let letters = [1, 3, 4, 5, 6];
         let (masks, far) = ([1..2, 3..9], [7..9, 10..12]);
-        let aligned =
-            |masks: Masks, start| masks.aligned(letters[..].into(), start, 21).into_owned();
+        let aligned = |masks: Masks, start| {
+            masks.apply_hard_masks(letters[..].into(), start, 21).into_owned()
+        };
         assert_eq!(aligned(Masks::Hard(&masks), 0), [1, 21, 4, 21, 21]);
         assert_eq!(aligned(Masks::Hard(&masks), 1), [21, 3, 21, 21, 21]);
         assert_eq!(aligned(Masks::Hard(&far), 0), letters);
@@ -158,7 +164,7 @@ mod tests {
             fn length(&self) -> u32 {
                 self.0.len() as u32
             }
-            fn part(&self, range: Range<u32>) -> Cow<'_, [u8]> {
+            fn letters_in(&self, range: Range<u32>) -> Cow<'_, [u8]> {
                 self.0[range.start as usize..range.end as usize].into()
             }
         }

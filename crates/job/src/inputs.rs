@@ -26,7 +26,7 @@ pub fn describe_loaded_inputs(plan: &Plan) -> BTreeMap<String, String> {
         inputs.insert("contents of -in_pssm or -in_msa".to_owned(), value);
     }
     if let Some(pattern) = plan.params.pattern() {
-        inputs.insert("pattern of -phi_pattern".to_owned(), pattern.typed().to_owned());
+        inputs.insert("pattern of -phi_pattern".to_owned(), pattern.text().to_owned());
     }
     if let Some(masker) = plan.params.window_masker() {
         let value = format!("{}, {:016x}", masker.name, masker.counts.fingerprint());

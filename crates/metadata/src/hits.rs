@@ -195,7 +195,7 @@ impl Columns<Column> {
         self.query_starts.add(u64::from(alignment.query.start));
         self.subject_starts.add(u64::from(alignment.subject.start));
         self.contexts.add(encode_context(alignment));
-        self.numbers.add(u64::from(alignment.number));
+        self.numbers.add(u64::from(alignment.computation_index));
         self.linked.add(u64::from(alignment.linked.saturating_sub(1)));
         self.runs.add(alignment.edits.len() as u64);
         for edit in &alignment.edits {
@@ -356,7 +356,7 @@ impl Columns<ColumnReader> {
         let range = |start: u32, length| Some(start..start.checked_add(length)?);
         let query: Range<u32> = range(self.query_starts.read_u32()?, lengths[0])?;
         let subject: Range<u32> = range(self.subject_starts.read_u32()?, lengths[1])?;
-        let number = self.numbers.read_u32()?;
+        let computation_index = self.numbers.read_u32()?;
         let linked = self.linked.read_u32()?.checked_add(1)?;
         Some(Alignment {
             score,
@@ -368,8 +368,8 @@ impl Columns<ColumnReader> {
             context,
             frame,
             edits,
-            number,
-            occurrence: 0,
+            computation_index,
+            pattern_occurrence: 0,
             adjustment,
         })
     }

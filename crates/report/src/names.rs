@@ -72,7 +72,7 @@ pub fn query_title(query: &QueryResult) -> Vec<u8> {
 
 /// Returns the name of a FASTA subject in the list of subjects of `BlastOutput2`.
 pub fn listed_subject(ids: &[SeqId]) -> Vec<u8> {
-    id::choose_best_id(ids).map_or_else(Vec::new, SeqId::bare)
+    id::choose_best_id(ids).map_or_else(Vec::new, SeqId::format_for_report)
 }
 
 /// An entry of a subject in `BlastOutput2` (`HitDescr`, blastxml2.asn).

@@ -302,8 +302,8 @@ mod tests {
             context: 0,
             frame: Frame::Protein,
             edits: vec![Edit { op: EditOp::Substitution, len: 9 }],
-            number: 0,
-            occurrence: 0,
+            computation_index: 0,
+            pattern_occurrence: 0,
             adjustment: Adjustment::None,
         };
         let found = [of(1e-181, 5), of(1e-200, 5), of(1e-150, 5), of(1e-160, 5), of(1.0, 2)];

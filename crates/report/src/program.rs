@@ -37,7 +37,7 @@ pub fn statistics(
     }
     match params {
         Params::Protein(ProteinParams { scoring, finite_size: true, .. }) => {
-            let scoring = pattern.map_or(scoring, |search| &search.next);
+            let scoring = pattern.map_or(scoring, |search| &search.later_scoring);
             let (row, gapped) = (&scoring.ungapped_statistics, &scoring.gapped_statistics);
             let more = [gapped.alpha, gapped.alpha_v, gapped.sigma];
             let block = pssm.map_or(gapped.karlin_parameters(), |pssm| pssm.gapped);
@@ -172,7 +172,7 @@ pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, Repo
         }
     };
     elements.push(("filter", filter(setup.params)));
-    elements.extend(setup.params.pattern().map(|it| ("pattern", it.typed().to_owned())));
+    elements.extend(setup.params.pattern().map(|it| ("pattern", it.text().to_owned())));
     Ok(elements)
 }
 
@@ -184,7 +184,7 @@ pub fn output2_codes(params: &Params, starts_with_pssm: bool) -> Vec<(&'static s
     let most = if starts_with_pssm { CompositionMode::Scale } else { CompositionMode::Always };
     let mode = Some(params.composition.number().min(most.number())).filter(|&mode| mode != 0);
     let of_query = params.query_translation.as_ref().map(|it| it.code.number());
-    let of_subject = params.subject_translation.as_ref().map(|it| it.shown.number());
+    let of_subject = params.subject_translation.as_ref().map(|it| it.report_code.number());
     let codes = [("cbs", mode), ("query-gencode", of_query), ("db-gencode", of_subject)];
     codes.into_iter().filter_map(|(name, code)| Some((name, code?))).collect()
 }
@@ -217,7 +217,7 @@ fn filter(params: &Params) -> String {
     if let Params::Nucleotide(NucleotideParams { window_masker: Some(masker), .. }) = params {
         text.push_str(&format!("{};", masker.name));
     }
-    if let Params::Nucleotide(NucleotideParams { repeats: Some(database), .. }) = params {
+    if let Params::Nucleotide(NucleotideParams { repeat_database: Some(database), .. }) = params {
         text.push_str(&format!("R -d {database};"));
     }
     if params.common().soft_masking {

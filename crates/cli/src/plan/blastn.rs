@@ -90,9 +90,9 @@ impl SearchProgram for BlastnOptions {
         let masker = windowmasker::read(&self.filtering);
         let refusal = masker.as_ref().err().cloned().or(refusal);
         params.window_masker = masker.ok().flatten();
-        params.repeats = self.filtering.filtering_db.as_deref().map(lossy);
+        params.repeat_database = self.filtering.filtering_db.as_deref().map(lossy);
         let delayed_option_error =
-            params.repeats.as_deref().and_then(missing_database_message).or(refusal);
+            params.repeat_database.as_deref().and_then(missing_database_message).or(refusal);
         let most = (params.chunk - BELOW_CHUNK) as i32;
         Ok(Searching {
             params: Params::Nucleotide(params),

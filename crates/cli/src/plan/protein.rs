@@ -198,7 +198,7 @@ pub(super) fn subject_translation(
 ) -> SubjectTranslation {
     let is_file = options.database.subject.is_some();
     let searched = if is_file { GeneticCode::standard() } else { code.clone() };
-    SubjectTranslation { code: searched, shown: code.clone() }
+    SubjectTranslation { code: searched, report_code: code.clone() }
 }
 
 /// Returns the options on which the report depends, with their values.

@@ -257,7 +257,7 @@ impl PsiblastOptions {
         let defaults = ProteinParams::psiblast(SPEC.release, scoring);
         let soft_masking = self.filtering.soft_masking;
         let mut shared = common(&self.common, soft_masking, hitlist_size, defaults.common);
-        shared.keeps_preliminary = true;
+        shared.keeps_all_preliminary_subjects = true;
         shared.gap_trigger_bits = self.psi.gap_trigger;
         shared.inclusion_evalue = self.psi.inclusion_ethresh;
         let params = ProteinParams {
@@ -319,7 +319,7 @@ impl PsiblastOptions {
         // The scores of a PSSM can only be scaled: they support no other adjustment.
         let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);
         let with_pssm = ProteinParams {
-            start_lambda: start.map(|it| it.pssm.gapped.lambda),
+            initial_pssm_lambda: start.map(|it| it.pssm.gapped.lambda),
             composition: if resets { CompositionMode::Scale } else { mode },
             unified_p: false,
             ..params.clone()

@@ -146,7 +146,8 @@ impl TblastnOptions {
             let what = format_args!("-in_pssm with {length} positions, more than {MOST_POSITIONS}");
             return Err(Error::unsupported(SPEC.name, what));
         }
-        let params = ProteinParams { start_lambda: Some(start.pssm.gapped.lambda), ..params };
+        let params =
+            ProteinParams { initial_pssm_lambda: Some(start.pssm.gapped.lambda), ..params };
         Ok(Searching {
             initial_pssm: Some(start),
             reports_as: Some("psitblastn"),

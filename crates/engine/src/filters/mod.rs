@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp, SubjectHit};
-use crate::order::{Bounds, Hsp, InContext, best_evalue, order_evalue, order_h, order_s};
+use crate::order::{
+    Bounds, ContextHsp, Hsp, best_evalue, compare_evalues, compare_hits, compare_hsps,
+};
 use crate::params::{HspFilter, Params};
 
 /// Number of frames of a translated query.
@@ -53,7 +55,7 @@ impl WrittenQuery {
     }
 
     /// Returns the number of letters of the context of an HSP.
-    pub fn context_length(self, hsp: &impl InContext) -> u32 {
+    pub fn context_length(self, hsp: &impl ContextHsp) -> u32 {
         match self.contexts {
             QueryContexts::Protein | QueryContexts::Strands => self.length,
             QueryContexts::Frames => self.length.saturating_sub(u32::from(hsp.context() % 3)) / 3,
@@ -61,12 +63,12 @@ impl WrittenQuery {
     }
 
     /// Returns the range of an HSP in the query as written.
-    fn range(self, hsp: &impl InContext) -> Range<u32> {
+    fn range(self, hsp: &impl ContextHsp) -> Range<u32> {
         let Bounds { q_start, q_end, .. } = hsp.bounds();
         if self.is_minus(hsp) { self.length - q_end..self.length - q_start } else { q_start..q_end }
     }
 
-    fn is_minus(self, hsp: &impl InContext) -> bool {
+    fn is_minus(self, hsp: &impl ContextHsp) -> bool {
         match self.contexts {
             QueryContexts::Protein => false,
             QueryContexts::Strands => hsp.context() == 1,
@@ -94,7 +96,7 @@ impl Item {
         self.end - self.begin
     }
 
-    fn new(hsp: &impl InContext, written: WrittenQuery, evalue: f64, oid: u32) -> Item {
+    fn new(hsp: &impl ContextHsp, written: WrittenQuery, evalue: f64, oid: u32) -> Item {
         let range = written.range(hsp);
         Item {
             begin: range.start as i32,
@@ -123,13 +125,13 @@ pub(crate) fn preliminary_culling(
     let items = |written| prelim_items(hits, written).collect();
     let survivors = culled(items, hsps, (written, part), limit);
     let mut kept = keep_prelim(hits, &survivors);
-    kept.sort_by(by_order_h);
+    kept.sort_by(compare_prelim_hits);
     kept
 }
 
 /// Returns the numbers of the HSPs that culling keeps. It culls each frame separately
 /// (`s_BlastHSPCullingRun`). `part` is the range of the query that was searched.
-fn culled<'a, T: InContext + 'a, I: Iterator<Item = &'a T>>(
+fn culled<'a, T: ContextHsp + 'a, I: Iterator<Item = &'a T>>(
     items: impl Fn(WrittenQuery) -> Vec<Item>,
     hsps: impl Fn() -> I,
     (written, part): (WrittenQuery, Range<u32>),
@@ -182,7 +184,7 @@ pub(crate) fn preliminary_best_hit(
     let items: Vec<Item> = prelim_items(hits, written).collect();
     let survivors = besthit::survivors(&items, 0.0, edge, 2 * capacity);
     let mut kept = keep_prelim(hits, &survivors);
-    kept.sort_by(by_order_h);
+    kept.sort_by(compare_prelim_hits);
     kept
 }
 
@@ -206,7 +208,7 @@ pub(crate) fn final_filter(
             culled(items, hsps, (written, 0..written.length), limit)
         }
         HspFilter::BestHit { overhang, edge } => {
-            hits.sort_by(final_order_h);
+            hits.sort_by(compare_final_hits);
             besthit::survivors(&final_items(&hits, written), overhang, edge, 2 * capacity)
         }
     };
@@ -214,7 +216,7 @@ pub(crate) fn final_filter(
     let all: Vec<Vec<Alignment>> = hits.iter_mut().map(take).collect();
     for (hit, kept) in hits.iter_mut().zip(chosen(all, &survivors)) {
         hit.alignments = kept;
-        hit.alignments.sort_by(order_s);
+        hit.alignments.sort_by(compare_hsps);
     }
     hits.retain(|hit| !hit.alignments.is_empty());
     hits
@@ -250,7 +252,7 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
 /// Drops every HSP whose query range lies in that of an earlier HSP, within three residues
 /// (`-subject_besthit`, `Blast_HSPListSubjectBestHit`, `blast_hits.c`). It first compares HSPs of
 /// the same context, then HSPs of different strands. All HSPs are of one query and one subject.
-pub(crate) fn subject_best_hit<T: InContext>(hsps: &mut Vec<T>, written: WrittenQuery) {
+pub(crate) fn subject_best_hit<T: ContextHsp>(hsps: &mut Vec<T>, written: WrittenQuery) {
     drop_inner(hsps, range, |outer, inner| outer == inner);
     if written.contexts == QueryContexts::Strands {
         drop_inner(hsps, |hsp| written.range(hsp), |outer, inner| outer != inner);
@@ -259,7 +261,7 @@ pub(crate) fn subject_best_hit<T: InContext>(hsps: &mut Vec<T>, written: Written
 
 /// Drops every HSP whose range lies in that of an earlier remaining HSP, within three residues.
 /// `counts` returns whether to compare HSPs of two contexts.
-fn drop_inner<T: InContext>(
+fn drop_inner<T: ContextHsp>(
     hsps: &mut Vec<T>,
     range: impl Fn(&T) -> Range<u32>,
     counts: impl Fn(u8, u8) -> bool,
@@ -309,11 +311,11 @@ fn range(hsp: &impl Hsp) -> Range<u32> {
 /// Compares alignments by e-value (below 1e-180 equal), then in ORDER-S:
 /// `Blast_HSPListSortByEvalue`, `blast_hits.c`.
 pub(crate) fn by_evalue(a: &Alignment, b: &Alignment) -> Ordering {
-    order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b))
+    compare_evalues(a.evalue, b.evalue).then_with(|| compare_hsps(a, b))
 }
 
 /// Compares final hits in ORDER-H. Hits without alignments come last.
-pub(crate) fn final_order_h(a: &SubjectHit, b: &SubjectHit) -> Ordering {
+pub(crate) fn compare_final_hits(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     by_key(a, b, |hit| HitKey::of_alignments(hit.oid, &hit.alignments))
 }
 
@@ -326,14 +328,14 @@ fn by_first_alignment(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     })
 }
 
-fn by_order_h(a: &PrelimHit, b: &PrelimHit) -> Ordering {
+fn compare_prelim_hits(a: &PrelimHit, b: &PrelimHit) -> Ordering {
     by_key(a, b, HitKey::of_prelim)
 }
 
 /// Compares hits in ORDER-H by a key. Hits without a key come last.
 fn by_key<T>(a: &T, b: &T, key: impl Fn(&T) -> Option<HitKey>) -> Ordering {
     match (key(a), key(b)) {
-        (Some(a), Some(b)) => order_h(&a, &b),
+        (Some(a), Some(b)) => compare_hits(&a, &b),
         (a, b) => a.is_none().cmp(&b.is_none()),
     }
 }
@@ -355,7 +357,7 @@ fn keep_prelim(hits: &[PrelimHit], survivors: &[usize]) -> Vec<PrelimHit> {
     let lists = hits.iter().map(|hit| hit.hsps.clone()).collect();
     let mut kept = Vec::new();
     for (hit, mut hsps) in hits.iter().zip(chosen(lists, survivors)) {
-        hsps.sort_by(order_s);
+        hsps.sort_by(compare_hsps);
         if !hsps.is_empty() {
             let evalue = best_evalue(hsps.iter().map(|hsp| hsp.evalue));
             kept.push(PrelimHit { oid: hit.oid, evalue, hsps });

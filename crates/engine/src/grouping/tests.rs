@@ -142,8 +142,8 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
             .map(|letters| engine.query(&QueryInput { letters, ..Default::default() }))
             .collect();
         let all: Vec<&Query> = queries.iter().collect();
-        let batch = engine.batch(&all);
-        let whole = engine.part(&batch, &all, 0..count, 0);
+        let batch = engine.describe_batch(&all);
+        let whole = engine.grouping_of_range(&batch, &all, 0..count, 0);
         assert_eq!(whole, engine.grouping(&queries, &[count]));
         chunked += usize::from(batch.batch_contexts.len() > 1);
         let (expected, extensions) =
@@ -159,12 +159,12 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
             let start = random.usize(..count);
             let run = start..start + 1 + random.usize(..count - start);
             let reach = [0, 5, 64, 150][random.usize(..4)];
-            let part = engine.part(&batch, &all, run.clone(), reach);
+            let part = engine.grouping_of_range(&batch, &all, run.clone(), reach);
             let alike =
                 |grouping: &Grouping| search(&engine, &queries[run.clone()], grouping, &database);
             let found = alike(&part).or_else(|| {
                 strayed += 1;
-                alike(&engine.part(&batch, &all, run.clone(), usize::MAX))
+                alike(&engine.grouping_of_range(&batch, &all, run.clone(), usize::MAX))
             });
             let (found, counts) = found.expect("all that lies beside it is known");
             beside += part
@@ -202,10 +202,11 @@ fn runs_one_after_another_are_a_whole() {
         .map(|letters| engine.query(&QueryInput { letters, ..Default::default() }))
         .collect();
     let all: Vec<&Query> = queries.iter().collect();
-    let whole =
-        |queries: &[&Query]| engine.part(&engine.batch(queries), queries, 0..queries.len(), 0);
+    let whole = |queries: &[&Query]| {
+        engine.grouping_of_range(&engine.describe_batch(queries), queries, 0..queries.len(), 0)
+    };
     let mut joined = whole(&all[..5]);
-    joined.append(whole(&all[5..]));
+    joined.append_grouping(whole(&all[5..]));
     assert_eq!(joined, engine.grouping(&queries, &[5, 7]));
     assert_ne!(joined, engine.grouping(&queries, &[12]));
     assert_eq!(joined.queries(), 12);

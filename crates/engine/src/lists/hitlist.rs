@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::hits::{HitKey, PrelimHit, PrelimHsp};
-use crate::order::{order_evalue, order_h, order_s};
+use crate::order::{compare_evalues, compare_hits, compare_hsps};
 
 /// Preliminary hits of every chunk of the queries of a block, in some partitions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -90,14 +90,15 @@ impl HitLists {
 /// Sorts the HSPs of each hit of a full list by e-value, as BLAST+ does. This also changes the key
 /// of the hit for ORDER-H (`Blast_HitListUpdate`, blast_hits.c).
 pub(super) fn order_of_full(hits: &mut [PrelimHit]) {
-    let by_evalue =
-        |a: &PrelimHsp, b: &PrelimHsp| order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b));
+    let by_evalue = |a: &PrelimHsp, b: &PrelimHsp| {
+        compare_evalues(a.evalue, b.evalue).then_with(|| compare_hsps(a, b))
+    };
     hits.iter_mut().for_each(|hit| hit.hsps.sort_by(by_evalue));
 }
 
 /// Compares preliminary hits by ORDER-H.
 pub(crate) fn by_rank(a: &PrelimHit, b: &PrelimHit) -> Ordering {
-    order_h(&key_of(a), &key_of(b))
+    compare_hits(&key_of(a), &key_of(b))
 }
 
 /// Returns the sort key of a hit for ORDER-H.

@@ -19,7 +19,7 @@ use fleetblast_stats::sums::{LinkedSet, SearchSpace};
 use self::chains::{Chain, Chains};
 pub(crate) use self::cutoffs::EvenLinking;
 use crate::hits::{Alignment, PrelimHsp};
-use crate::order::{Bounds, Hsp, InContext, order_s};
+use crate::order::{Bounds, ContextHsp, Hsp, compare_hsps};
 
 /// Largest gap between HSPs, in positions, in the method for small gaps.
 const GAP: i32 = 40;
@@ -42,7 +42,7 @@ const MAX_EVALUE: f64 = i32::MAX as f64;
 const STRAND_FRAMES: u8 = 3;
 
 /// An HSP that may be linked.
-pub(crate) trait Linkable: InContext {
+pub(crate) trait Linkable: ContextHsp {
     /// Returns the e-value of the HSP.
     fn evalue(&self) -> f64;
 
@@ -183,7 +183,7 @@ pub(crate) fn link<T: Linkable>(
         }
     }
     let mut placed: Vec<(T, [usize; 2])> = hsps.drain(..).zip(places).collect();
-    placed.sort_by(|a, b| order_s(&a.0, &b.0).then_with(|| a.1.cmp(&b.1)));
+    placed.sort_by(|a, b| compare_hsps(&a.0, &b.0).then_with(|| a.1.cmp(&b.1)));
     hsps.extend(placed.into_iter().map(|(hsp, _)| hsp));
 }
 

@@ -11,7 +11,7 @@ use super::pieces::{self, FramePart, Piece, Starts};
 use super::select::preliminary_capacity;
 use crate::filters::{self, QueryContexts, WrittenQuery};
 use crate::hits::{HitKey, PrelimHit};
-use crate::order::order_h;
+use crate::order::compare_hits;
 use crate::params::{HspFilter, Params, Strands};
 
 /// The data of a block of queries that are needed to merge hits, without profiles or words.
@@ -46,7 +46,7 @@ impl Merger {
             filter: params.common().filter,
             capacity: preliminary_capacity(params),
             by_oid: !params.is_adjusted(),
-            evalues_decide: params.evalues_decide(),
+            evalues_decide: params.evalues_may_reorder(),
             queries: written(pieces, queries, params),
             strands: params.strands(),
         }
@@ -101,7 +101,7 @@ impl Merger {
                 hitlist::order_of_full(list);
             }
             if let Some(worst) = worst {
-                list.retain(|hit| order_h(&key_of(hit), &worst) != Ordering::Greater);
+                list.retain(|hit| compare_hits(&key_of(hit), &worst) != Ordering::Greater);
             }
             hitlist::keep_best(list, capacity);
         }
@@ -120,7 +120,7 @@ impl Merger {
             let key = |hit| if self.evalues_decide { key(hit) } else { key_of(hit) };
             let mut keys: Vec<HitKey> = list.iter().map(key).collect();
             (keys.len() >= capacity && capacity > 0)
-                .then(|| *keys.select_nth_unstable_by(capacity - 1, order_h).1)
+                .then(|| *keys.select_nth_unstable_by(capacity - 1, compare_hits).1)
         };
         Cut { worst: lists.lists.iter().map(worst).collect() }
     }

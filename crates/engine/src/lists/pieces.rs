@@ -358,7 +358,7 @@ fn joined(
         new.extend(rest);
     }
     old.append(&mut new);
-    old.sort_by(order::order_s);
+    old.sort_by(order::compare_hsps);
     old
 }
 

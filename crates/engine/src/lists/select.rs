@@ -4,10 +4,10 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::filters::{
-    WrittenQuery, by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit,
+    WrittenQuery, by_evalue, compare_final_hits, final_filter, query_coverage, subject_best_hit,
 };
-use crate::hits::{Candidate, HitKey, PrelimHit, SubjectHit};
-use crate::order::order_r;
+use crate::hits::{CandidateHit, HitKey, PrelimHit, SubjectHit};
+use crate::order::compare_in_result_heap;
 use crate::params::{HspFilter, Method, Params};
 
 /// Factor by which a preliminary e-value may exceed the inclusion threshold before its hit is no
@@ -32,7 +32,11 @@ pub fn preliminary_capacity(params: &Params) -> usize {
 /// Returns the number of subjects of a query that are kept.
 fn final_capacity(params: &Params) -> usize {
     let common = params.common();
-    if common.keeps_preliminary { preliminary_capacity(params) } else { common.hitlist_size }
+    if common.keeps_all_preliminary_subjects {
+        preliminary_capacity(params)
+    } else {
+        common.hitlist_size
+    }
 }
 
 /// The selection of hits among the candidates of one batch of queries, as BLAST+ cuts its input
@@ -100,7 +104,7 @@ impl PartialOrd for Record {
 
 impl Ord for Record {
     fn cmp(&self, other: &Self) -> Ordering {
-        order_r(&self.key, &other.key)
+        compare_in_result_heap(&self.key, &other.key)
     }
 }
 
@@ -150,7 +154,7 @@ impl Selector {
     pub fn replay(
         &mut self,
         chosen: &[Vec<PrelimHit>],
-        mut candidates: Vec<Vec<Option<Candidate>>>,
+        mut candidates: Vec<Vec<Option<CandidateHit>>>,
     ) {
         let of_query = |(query, hits): (usize, &Vec<PrelimHit>)| {
             (0..hits.len()).map(move |place| (query, place))
@@ -186,13 +190,13 @@ impl Selector {
     ///
     /// # Panics
     /// If there is no such query.
-    pub fn offer(&mut self, query: usize, candidate: Candidate) {
+    pub fn offer(&mut self, query: usize, candidate: CandidateHit) {
         if !candidate.is_reported {
             self.unreported.insert(candidate.oid);
         }
         let rules = &self.rules;
         let hits = &mut self.queries[query];
-        if let Some(first) = candidate.first_local
+        if let Some(first) = candidate.smith_waterman_key
             && !hits.would_accept(&first, rules)
         {
             return;
@@ -243,7 +247,9 @@ impl QueryHits {
     }
 
     fn is_worse_than(&self, key: &HitKey) -> bool {
-        self.kept.peek().is_some_and(|worst| order_r(&worst.key, key) == Ordering::Greater)
+        self.kept
+            .peek()
+            .is_some_and(|worst| compare_in_result_heap(&worst.key, key) == Ordering::Greater)
     }
 
     /// Returns whether the heap accepts a hit with this key (`BlastCompo_HeapWouldInsert`,
@@ -281,11 +287,11 @@ impl Rules {
             for hit in &mut hits {
                 hit.alignments.sort_by(by_evalue);
             }
-            hits.sort_by(final_order_h);
+            hits.sort_by(compare_final_hits);
             hits.truncate(self.hitlist_size);
         }
         let mut hits = final_filter(hits, self.filter, query, self.capacity);
-        hits.sort_by(final_order_h);
+        hits.sort_by(compare_final_hits);
         for hit in &mut hits {
             self.trim(hit, query);
         }

@@ -8,7 +8,7 @@ use super::batch_context::TracebackContext;
 use super::greedy::Scoring;
 use super::limits::{self, ContextLimits, Statistics};
 use super::traceback::{self, Context};
-use crate::hits::{Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
+use crate::hits::{Alignment, CandidateHit, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::linking;
 use crate::params::{DatabaseTotals, NucleotideParams};
@@ -135,7 +135,7 @@ impl Aligner<'_> {
         subject: &dyn SubjectLetters,
         hit: &PrelimHit,
         scratch: &mut AlignScratch,
-    ) -> Candidate {
+    ) -> CandidateHit {
         let evaluate = |context: u8, score| match &self.limits[usize::from(context)] {
             Some(limits) => limits.statistics.evaluate(score),
             None => traceback::Evaluation { evalue: f64::INFINITY, bit_score: 0.0 },
@@ -159,10 +159,10 @@ impl Aligner<'_> {
             alignments.retain(|alignment| alignment.evalue <= self.params.common.evalue);
         }
         for (number, alignment) in (0..).zip(&mut alignments) {
-            alignment.number = number;
+            alignment.computation_index = number;
         }
         let key = HitKey::of_alignments(hit.oid, &alignments);
-        Candidate::new(hit.oid, key, alignments)
+        CandidateHit::new(hit.oid, key, alignments)
     }
 
     /// Aligns the query with only a short range of the subject around the HSPs, in a greedy search
@@ -188,7 +188,7 @@ impl Aligner<'_> {
         };
         let hsps: Vec<PrelimHsp> = hsps.iter().map(moved).collect();
         scratch.take_met_subject_end();
-        let letters = subject.part(near.clone());
+        let letters = subject.letters_in(near.clone());
         let mut alignments =
             self.traceback.align(&self.contexts, &letters, &hsps, evaluate, scratch);
         for Alignment { subject, .. } in &mut alignments {

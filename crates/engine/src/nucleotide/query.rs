@@ -114,7 +114,7 @@ impl NucleotideParams {
             (_, contexts) => (of(&contexts[0], piece.clone()), contexts[0].masks.clone()),
         };
         self.window_masked(&letters).unwrap_or_else(|| {
-            let masks = lists::masks_of_piece(&whole, self.common.query_from, piece);
+            let masks = lists::masks_of_piece(&whole, self.common.query_start_in_record, piece);
             self.dusted_with(&letters, masks)
         })
     }

@@ -74,7 +74,7 @@ impl NucleotideSearcher {
             let (bases, masks) = (subjects.bases(oid), subjects.masks(oid));
             let subject = Subject { oid, bases, masks };
             let letters = |parts: &[_]| {
-                (!subjects.is_excluded(oid)).then(|| subjects.true_letters(oid, parts))
+                (!subjects.drops_ungapped_hsps(oid)).then(|| subjects.true_letters(oid, parts))
             };
             for chunk in &self.chunks {
                 let SearchScratch { seeds, stage } = scratch;

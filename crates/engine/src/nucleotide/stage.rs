@@ -195,7 +195,7 @@ impl Stage {
                 rules.apply(hsp, query, &subject)
             };
             *hsps = hsps.iter().filter_map(true_hsp).collect();
-            hsps.sort_by(order::order_s);
+            hsps.sort_by(order::compare_hsps);
         }
     }
 
@@ -212,9 +212,9 @@ impl Stage {
         for found in scratch.found.chunk_by(|a, b| piece(a.0) == piece(b.0)) {
             let mut hsps: Vec<PrelimHsp> = found.iter().map(|(_, hsp)| *hsp).collect();
             if !matches!(self.method, Method::Ungapped(_)) {
-                order::common_endpoints(&mut hsps);
+                order::remove_common_endpoints(&mut hsps);
             }
-            hsps.sort_by(order::order_s);
+            hsps.sort_by(order::compare_hsps);
             for hsp in &mut hsps {
                 hsp.s_start += start;
                 hsp.s_end += start;

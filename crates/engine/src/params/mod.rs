@@ -98,7 +98,7 @@ pub struct CommonParams {
     /// Whether the traceback keeps as many subjects as the preliminary list, for the matrices of
     /// psiblast. Reports of psiblast show H of them (`CBlastTracebackSearch::Run`,
     /// traceback_stage.cpp).
-    pub keeps_preliminary: bool,
+    pub keeps_all_preliminary_subjects: bool,
     /// Maximum number of HSPs for each subject (`-max_hsps`).
     pub max_hsps: Option<usize>,
     /// Least coverage of the query by an HSP, in per cent (`-qcov_hsp_perc`); 0 for none.
@@ -113,7 +113,7 @@ pub struct CommonParams {
     /// Whether lower-case query letters are masked.
     pub lcase_masking: bool,
     /// Start of the queries in their records, from 0 (`-query_loc`).
-    pub query_from: u32,
+    pub query_start_in_record: u32,
     /// Search space that replaces the computed one (`-searchsp`, if given and not 0).
     pub search_space: Option<i64>,
     /// E-value up to which all hits are kept (`-inclusion_ethresh`).
@@ -131,10 +131,10 @@ impl Params {
 
     /// Returns the parameters for queries that start at this position of their records.
     #[must_use]
-    pub fn of_queries_from(mut self, start: u32) -> Params {
+    pub fn with_query_start(mut self, start: u32) -> Params {
         match &mut self {
-            Params::Protein(params) => params.common.query_from = start,
-            Params::Nucleotide(params) => params.common.query_from = start,
+            Params::Protein(params) => params.common.query_start_in_record = start,
+            Params::Nucleotide(params) => params.common.query_start_in_record = start,
         }
         self
     }
@@ -163,7 +163,7 @@ impl Params {
     /// If the statistics of its scores are unknown. They are built in.
     pub fn repeat_search(&self) -> Result<Option<(&str, Params)>, NucleotideScoringError> {
         let Params::Nucleotide(params) = self else { return Ok(None) };
-        let Some(database) = &params.repeats else { return Ok(None) };
+        let Some(database) = &params.repeat_database else { return Ok(None) };
         let mut search = NucleotideParams::repeats(params.common.release)?;
         search.strands = params.strands;
         Ok(Some((database, Params::Nucleotide(search))))
@@ -187,7 +187,7 @@ impl Params {
     /// the e-value of their linked set. In an ungapped search of nucleotides each strand has its
     /// own statistics, which differ by rounding. Then the order of a subject's HSPs depends on the
     /// number of subjects with hits (`Blast_HitListUpdate`, blast_hits.c).
-    pub fn evalues_decide(&self) -> bool {
+    pub fn evalues_may_reorder(&self) -> bool {
         match self {
             Params::Protein(params) => params.linking.is_some(),
             Params::Nucleotide(params) => params.sum_stats || params.common.ungapped,

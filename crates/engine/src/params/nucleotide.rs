@@ -82,7 +82,7 @@ pub struct NucleotideParams {
     pub window_masker: Option<WindowMasker>,
     /// Name of the database of repeats (`-filtering_db`). The parts of queries that are similar to
     /// repeats are masked, too. The caller that reads the queries searches this database.
-    pub repeats: Option<String>,
+    pub repeat_database: Option<String>,
     /// Strands of the queries that are searched.
     pub strands: Strands,
     /// Number of letters in a chunk of a long batch of queries (rules of blastn, 6.1).
@@ -103,14 +103,14 @@ impl NucleotideParams {
             evalue: 10.0,
             ungapped: false,
             hitlist_size: 500,
-            keeps_preliminary: false,
+            keeps_all_preliminary_subjects: false,
             max_hsps: None,
             qcov_hsp_perc: 0.0,
             subject_besthit: false,
             filter: HspFilter::Collect,
             soft_masking: true,
             lcase_masking: false,
-            query_from: 0,
+            query_start_in_record: 0,
             search_space: None,
             inclusion_evalue: INCLUSION_EVALUE,
         };
@@ -128,7 +128,7 @@ impl NucleotideParams {
             sum_stats: false,
             dust: Some(DustParams::default()),
             window_masker: None,
-            repeats: None,
+            repeat_database: None,
             strands: Strands::Both,
             chunk: 5_000_000,
         }

@@ -44,7 +44,7 @@ pub struct SubjectTranslation {
     /// The genetic code that the search uses.
     pub code: GeneticCode,
     /// The genetic code that reports use (`-db_gencode`).
-    pub shown: GeneticCode,
+    pub report_code: GeneticCode,
 }
 
 /// Linking of HSPs of a subject that follow each other. Linked HSPs share an e-value
@@ -64,7 +64,7 @@ pub struct ProteinParams {
     /// Matrix, gap costs and their statistical parameters.
     pub scoring: ScoringSystem,
     /// Gapped λ of the PSSM with which the search starts; `None` without a PSSM.
-    pub start_lambda: Option<f64>,
+    pub initial_pssm_lambda: Option<f64>,
     /// Letters per word; long words are of a compressed alphabet
     /// ([`Release::compressed_alphabet_min_word_size`]).
     pub word_size: usize,
@@ -74,7 +74,7 @@ pub struct ProteinParams {
     pub window: i32,
     /// Whether extensions first try gaps at few positions only, where that may suffice
     /// (`restricted_align`, blast_parameters.c).
-    pub restricted: bool,
+    pub tries_restricted_gaps: bool,
     /// Composition-based statistics.
     pub composition: CompositionMode,
     /// Whether p-values are unified (`-comp_based_stats 2u`).
@@ -109,24 +109,24 @@ impl ProteinParams {
             evalue: 10.0,
             ungapped: false,
             hitlist_size: 500,
-            keeps_preliminary: false,
+            keeps_all_preliminary_subjects: false,
             max_hsps: None,
             qcov_hsp_perc: 0.0,
             subject_besthit: false,
             filter: HspFilter::Collect,
             soft_masking: false,
             lcase_masking: false,
-            query_from: 0,
+            query_start_in_record: 0,
             search_space: None,
             inclusion_evalue: INCLUSION_EVALUE,
         };
         ProteinParams {
             common,
-            start_lambda: None,
+            initial_pssm_lambda: None,
             word_size: 3,
             threshold: scoring::suggested_word_threshold(scoring.name),
             window: 40,
-            restricted: true,
+            tries_restricted_gaps: true,
             composition: CompositionMode::Conditional,
             unified_p: false,
             smith_waterman: false,
@@ -142,7 +142,7 @@ impl ProteinParams {
 
     /// Returns the defaults of a release's `psiblast`.
     pub fn psiblast(release: &'static Release, scoring: ScoringSystem) -> ProteinParams {
-        ProteinParams { restricted: false, ..ProteinParams::blastp(release, scoring) }
+        ProteinParams { tries_restricted_gaps: false, ..ProteinParams::blastp(release, scoring) }
     }
 
     /// Returns the defaults of a release's `blastx`, which translates queries by a genetic code.
@@ -153,7 +153,7 @@ impl ProteinParams {
     ) -> ProteinParams {
         ProteinParams {
             threshold: scoring::suggested_word_threshold(scoring.name) + 1.0,
-            restricted: false,
+            tries_restricted_gaps: false,
             query_translation: Some(QueryTranslation { code, strands: Strands::Both }),
             linking: Some(HspLinking { max_intron_length: 0 }),
             ..ProteinParams::blastp(release, scoring)
@@ -168,7 +168,7 @@ impl ProteinParams {
     ) -> ProteinParams {
         ProteinParams {
             threshold: scoring::suggested_word_threshold(scoring.name) + 2.0,
-            restricted: false,
+            tries_restricted_gaps: false,
             subject_translation: Some(translation),
             linking: Some(HspLinking { max_intron_length: 0 }),
             ..ProteinParams::blastp(release, scoring)
@@ -200,7 +200,7 @@ impl ProteinParams {
 
     /// Returns the λ that converts gapped X-drops from bits to scores.
     pub(crate) fn gapped_lambda(&self) -> f64 {
-        self.start_lambda.unwrap_or(self.scoring.gapped_statistics.lambda)
+        self.initial_pssm_lambda.unwrap_or(self.scoring.gapped_statistics.lambda)
     }
 
     /// Returns the method that computes alignments from preliminary hits.

@@ -79,7 +79,7 @@ impl PatternError {
 
 impl Pattern {
     /// Returns the text as the user wrote it.
-    pub fn typed(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.typed
     }
 
@@ -113,5 +113,5 @@ pub struct PatternSearch {
     /// The statistics.
     pub statistics: PatternStatistics,
     /// Scoring system of later iterations, which do not use the pattern.
-    pub next: Box<ScoringSystem>,
+    pub later_scoring: Box<ScoringSystem>,
 }

@@ -10,17 +10,18 @@ mod statistics;
 mod traceback;
 
 use crate::hits::SubjectHit;
-use crate::order::order_h;
+use crate::order::compare_hits;
 
 pub(crate) use self::searcher::{PatternSearcher, Scratch as SearchScratch};
 pub(crate) use self::traceback::{Aligner, QueryStatistics, Scratch as AlignScratch, Traceback};
 
 /// Splits the hits of a query into `count` lists, by the occurrence that each alignment contains.
 /// Each list is sorted by its own scores (`PHIBlast_HSPResultsSplit`, blast_hits.c).
-pub fn split(hits: &[SubjectHit], count: usize) -> Vec<Vec<SubjectHit>> {
+pub fn split_by_occurrence(hits: &[SubjectHit], count: usize) -> Vec<Vec<SubjectHit>> {
     let part = |number: usize| {
         let of = |hit: &SubjectHit| {
-            let through = hit.alignments.iter().filter(|it| it.occurrence as usize == number);
+            let through =
+                hit.alignments.iter().filter(|it| it.pattern_occurrence as usize == number);
             let alignments: Vec<_> = through.cloned().collect();
             (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
         };
@@ -31,7 +32,7 @@ pub fn split(hits: &[SubjectHit], count: usize) -> Vec<Vec<SubjectHit>> {
             score: hit.alignments[0].score,
             oid: hit.oid,
         };
-        part.sort_by(|a, b| order_h(&key(a), &key(b)));
+        part.sort_by(|a, b| compare_hits(&key(a), &key(b)));
         part
     };
     (0..count).map(part).collect()

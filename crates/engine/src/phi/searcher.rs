@@ -7,7 +7,7 @@ use super::traceback::{Letters, Seeds};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger};
-use crate::order::order_s;
+use crate::order::compare_hsps;
 use crate::params::{ProteinParams, truncate_to_i32};
 use crate::pattern::PatternSearch;
 use crate::query::Query;
@@ -139,7 +139,7 @@ impl PatternSearcher {
                 });
             }
         }
-        hsps.sort_by(order_s);
+        hsps.sort_by(compare_hsps);
         hsps
     }
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use fleetblast_seq::alphabet::SENTINEL;
 use fleetblast_seq::frame::Frame;
 
-use crate::hits::{Adjustment, Alignment, Candidate, Edit, HitKey, PrelimHit, PrelimHsp};
+use crate::hits::{Adjustment, Alignment, CandidateHit, Edit, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
-use crate::order::order_s;
+use crate::order::compare_hsps;
 use crate::params::{ProteinParams, truncate_to_i32};
 use crate::pattern::PatternSearch;
 use crate::pattern::lay::Pair;
@@ -173,7 +173,7 @@ impl Traceback {
 
 impl Aligner<'_> {
     /// Aligns the query with a subject. `hit` is the preliminary hit of the query in this subject.
-    pub fn align(&self, subject: &[u8], hit: &PrelimHit, scratch: &mut Scratch) -> Candidate {
+    pub fn align(&self, subject: &[u8], hit: &PrelimHit, scratch: &mut Scratch) -> CandidateHit {
         let (statistics, traceback) = (&self.statistics, self.statistics.traceback);
         let places = traceback.search.pattern.occurrences(subject);
         scratch.letters.load(subject);
@@ -184,13 +184,13 @@ impl Aligner<'_> {
             Some(alignment)
         };
         let mut alignments: Vec<Alignment> = hit.hsps.iter().filter_map(of).collect();
-        alignments.sort_by(order_s);
+        alignments.sort_by(compare_hsps);
         alignments.retain(|alignment| alignment.evalue <= traceback.limit);
         for (number, alignment) in (0..).zip(&mut alignments) {
-            alignment.number = number;
+            alignment.computation_index = number;
         }
         let key = HitKey::of_alignments(hit.oid, &alignments);
-        Candidate::new(hit.oid, key, alignments)
+        CandidateHit::new(hit.oid, key, alignments)
     }
 
     fn alignment(
@@ -237,8 +237,8 @@ impl Aligner<'_> {
             context: 0,
             frame: Frame::Protein,
             edits,
-            number: 0,
-            occurrence: hsp.q_seed,
+            computation_index: 0,
+            pattern_occurrence: hsp.q_seed,
             adjustment: Adjustment::None,
         })
     }

@@ -64,7 +64,7 @@ pub struct Observed {
     /// Weight of observed letters (not gaps) relative to pseudocounts.
     pub gapless: Vec<f64>,
     /// Sum of the numbers of different letters in the columns of the block.
-    pub sigma: Vec<f64>,
+    pub letter_kinds_sum: Vec<f64>,
     /// Number of columns of the block, without those where the query has an `X`.
     pub intervals: Vec<u32>,
     /// Number of aligned sequences, including the query.
@@ -120,11 +120,11 @@ pub struct PssmMaker {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlignmentRules {
     /// Whether columns without aligned sequences are allowed.
-    pub bare_columns: bool,
+    pub allows_unaligned_columns: bool,
     /// Whether the query is excluded (`-ignore_msa_master`).
     pub without_query: bool,
     /// Whether intermediate results by column are kept.
-    pub observes: bool,
+    pub keeps_observed: bool,
 }
 
 impl PssmMaker {
@@ -155,7 +155,7 @@ impl PssmMaker {
         if rules.without_query {
             alignment.hide_query();
         } else {
-            alignment.check(rules.bare_columns)?;
+            alignment.check(rules.allows_unaligned_columns)?;
         }
         let blocks = Blocks::new(&alignment, &query);
         let least = if rules.without_query { 1 } else { 2 };
@@ -165,7 +165,7 @@ impl PssmMaker {
         let (scores, ungapped) = self.scores(&query, &frequencies)?;
         let gapped = self.gapped(&ungapped);
         let pssm = Pssm { query, scores, frequencies, ungapped, gapped, observed: None };
-        if !rules.observes {
+        if !rules.keeps_observed {
             return Ok(pssm);
         }
         let is_seen =
@@ -180,7 +180,7 @@ impl PssmMaker {
         let observed = Observed {
             information: pssm.frequencies.iter().map(|column| self.information(column)).collect(),
             gapless: (0..pssm.query.len()).map(gapless).collect(),
-            sigma: weights.sigma.clone(),
+            letter_kinds_sum: weights.sigma.clone(),
             intervals: blocks.sizes.clone(),
             matching: weights.matching.clone(),
             weighted: weights.shares,

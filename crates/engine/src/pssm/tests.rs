@@ -41,7 +41,11 @@ const TYPED: [&str; 5] = [
 // Values from `psiblast -in_msa TYPED -num_iterations 1 -out_pssm FILE -out_ascii_pssm FILE`.
 #[test]
 fn the_matrix_of_a_typed_alignment() {
-    let rules = AlignmentRules { bare_columns: true, observes: true, ..AlignmentRules::default() };
+    let rules = AlignmentRules {
+        allows_unaligned_columns: true,
+        keeps_observed: true,
+        ..AlignmentRules::default()
+    };
     let pssm = maker(0).make(rows(&TYPED), rules).expect("a matrix");
     let KarlinParameters { lambda, k, h, .. } = pssm.ungapped;
     assert_eq!(digits(lambda), "3.14889114871081e-1");
@@ -53,7 +57,7 @@ fn the_matrix_of_a_typed_alignment() {
     assert_eq!(digits(first(b'M')), "1.51325091148083e-1");
     let observed = pssm.observed.as_ref().expect("made here");
     assert_eq!(observed.intervals, [[20; 3].as_slice(), &[17; 17]].concat());
-    assert_eq!(observed.sigma, [[29.0; 3].as_slice(), &[32.0; 17]].concat());
+    assert_eq!(observed.letter_kinds_sum, [[29.0; 3].as_slice(), &[32.0; 17]].concat());
     assert_eq!(observed.matching, [[3; 3].as_slice(), &[4; 17]].concat());
     let information = observed.information.iter().map(|bits| format!("{bits:.2}"));
     assert_eq!(

@@ -11,7 +11,7 @@ const LONG_GAP: usize = 10;
 
 /// Reason why the chosen row cannot be the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum TypedError {
+pub enum UserAlignmentError {
     /// The row does not exist. The text is that of BLAST+.
     #[error("Invalid master sequence index, please use a value between 1 and {0}")]
     NoRow(usize),
@@ -34,20 +34,20 @@ pub enum TypedError {
 ///
 /// # Errors
 /// If the row cannot be the query.
-pub fn align_rows(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, TypedError> {
-    let Some(typed) = rows.get(master) else { return Err(TypedError::NoRow(rows.len())) };
+pub fn align_rows(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, UserAlignmentError> {
+    let Some(typed) = rows.get(master) else { return Err(UserAlignmentError::NoRow(rows.len())) };
     let query: Vec<u8> = letters(typed).collect();
     if query.is_empty() {
-        return Err(TypedError::Empty);
+        return Err(UserAlignmentError::Empty);
     }
     if typed.contains(&b'*') {
-        return Err(TypedError::Stop(master + 1));
+        return Err(UserAlignmentError::Stop(master + 1));
     }
     // The row that BLAST+ takes for the query may have other gaps.
     let first = rows.iter().position(|row| begins_with(row, &query)).unwrap_or(master);
     let typed = rows[first];
     if letters(typed).count() > query.len() {
-        return Err(TypedError::Longer(first + 1));
+        return Err(UserAlignmentError::Longer(first + 1));
     }
     let columns: Vec<usize> = (0..typed.len()).filter(|&column| typed[column] != b'-').collect();
     let cell = |(&code, &column): (&u8, &usize)| match typed[column].is_ascii_uppercase() {
@@ -119,7 +119,7 @@ mod tests {
         laid.rows().iter().map(|row| row.iter().map(letter).collect()).collect()
     }
 
-    fn refusal(rows: &[&str], master: usize) -> TypedError {
+    fn refusal(rows: &[&str], master: usize) -> UserAlignmentError {
         let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
         align_rows(&rows, master).expect_err("no alignment")
     }
@@ -147,9 +147,9 @@ mod tests {
 
     #[test]
     fn rows_that_cannot_be_the_query_are_reported() {
-        assert_eq!(refusal(&["MKV", "MKL"], 2), TypedError::NoRow(2));
-        assert_eq!(refusal(&["---", "MKL"], 0), TypedError::Empty);
-        assert_eq!(refusal(&["MK*", "MKL"], 0), TypedError::Stop(1));
-        assert_eq!(refusal(&["MKL", "MK-"], 1), TypedError::Longer(1));
+        assert_eq!(refusal(&["MKV", "MKL"], 2), UserAlignmentError::NoRow(2));
+        assert_eq!(refusal(&["---", "MKL"], 0), UserAlignmentError::Empty);
+        assert_eq!(refusal(&["MK*", "MKL"], 0), UserAlignmentError::Stop(1));
+        assert_eq!(refusal(&["MKL", "MK-"], 1), UserAlignmentError::Longer(1));
     }
 }

@@ -44,7 +44,7 @@ impl SubjectLetters for Whole<'_> {
         self.0.len() as u32
     }
 
-    fn part(&self, range: Range<u32>) -> Cow<'_, [u8]> {
+    fn letters_in(&self, range: Range<u32>) -> Cow<'_, [u8]> {
         Cow::Borrowed(&self.0[range.start as usize..range.end as usize])
     }
 }
@@ -142,8 +142,11 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
         .map(|input| search.query(&input))
         .collect();
     let grouping = search.grouping(&queries, &[queries.len()]);
-    let searcher =
-        search.searchers(&queries, &grouping, Division::Few).groups.next().expect("a searcher")();
+    let searcher = search
+        .searchers(&queries, &grouping, GroupDivision::Few)
+        .groups
+        .next()
+        .expect("a searcher")();
     let oids = 0..database.0.len() as u32;
     let found = searcher.search(&database, oids, &mut SearchScratch::default());
     let mut selector = search.selector(&queries);
@@ -287,8 +290,11 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let query = search.query(&QueryInput { letters: queries[0].clone(), ..Default::default() });
     let queries = [query];
     let grouping = search.grouping(&queries, &[1]);
-    let searcher =
-        search.searchers(&queries, &grouping, Division::Few).groups.next().expect("a searcher")();
+    let searcher = search
+        .searchers(&queries, &grouping, GroupDivision::Few)
+        .groups
+        .next()
+        .expect("a searcher")();
     let database = Database(subjects);
     let found = searcher.search(&database, 0..25, &mut SearchScratch::default());
     let aligner = search.aligner(&queries, &grouping, 0);

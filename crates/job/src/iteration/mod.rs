@@ -145,7 +145,7 @@ impl<'a> IterationRules<'a> {
         }
         match begun.places.len() {
             0 => vec![hits],
-            count => phi::split(&hits, count),
+            count => phi::split_by_occurrence(&hits, count),
         }
     }
 
@@ -196,7 +196,7 @@ impl<'a> IterationRules<'a> {
         })?;
         // Only the files with ASCII tables show the observations of the columns.
         let rules = AlignmentRules {
-            observes: self.iteration.table.is_some(),
+            keeps_observed: self.iteration.table.is_some(),
             ..AlignmentRules::default()
         };
         maker.make(alignment, rules).map_err(Error::engine)
@@ -204,7 +204,7 @@ impl<'a> IterationRules<'a> {
 
     fn refuse_chunks(&self, query: &Query) -> Result<(), Error> {
         let next = std::slice::from_ref(query);
-        match self.engine(true).grouping(next, &[1]).has_pieces() {
+        match self.engine(true).grouping(next, &[1]).has_chunked_queries() {
             // A PSSM covers the whole query, so the engine cannot search it in chunks.
             true => {
                 Err(Error::unsupported("psiblast", "a PSSM of a query that is searched in pieces"))

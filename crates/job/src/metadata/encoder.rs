@@ -47,7 +47,7 @@ impl<'a> MetadataEncoder<'a> {
     /// Creates an encoder for the blocks of a plan.
     pub fn new(plan: &Plan, engine: &'a Search, target: &'a SubjectDatabase) -> Self {
         let has_independent_subjects =
-            plan.params.common().filter == HspFilter::Collect && !plan.params.evalues_decide();
+            plan.params.common().filter == HspFilter::Collect && !plan.params.evalues_may_reorder();
         MetadataEncoder { has_independent_subjects, engine, target }
     }
 

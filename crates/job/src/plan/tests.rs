@@ -128,8 +128,8 @@ fn plans_of_iterated_searches_and_of_patterns() {
     for typed in ["[LIVM]-x(2,4)-G", "A-x(0,99)-C-x(0,99)-D-x(0,99)-E"] {
         let pattern = Pattern::parse(typed).expect("a pattern");
         let statistics = PatternStatistics::for_scoring(&params.scoring).expect("known costs");
-        let next = Box::new(params.scoring.clone());
-        params.pattern = Some(PatternSearch { pattern, statistics, next });
+        let later_scoring = Box::new(params.scoring.clone());
+        params.pattern = Some(PatternSearch { pattern, statistics, later_scoring });
         check_round_trip(&Plan { params: Params::Protein(params.clone()), ..blastp() });
     }
 }

@@ -103,7 +103,7 @@ pub fn batch_searched<T>(
     batches: &[usize],
     searchable: impl Fn(&T) -> bool,
 ) -> impl Iterator<Item = bool> {
-    batches::ranges(batches).flat_map(move |batch| {
+    batches::batch_ranges(batches).flat_map(move |batch| {
         let searched = queries[batch.clone()].iter().any(&searchable);
         std::iter::repeat_n(searched, batch.len())
     })

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fleetblast_engine::query::{Findings, Query, QueryInput};
+use fleetblast_engine::query::{Query, QueryInput, QueryPreparation};
 use fleetblast_engine::search::Search;
 use fleetblast_seq::fasta::Record;
 
@@ -74,9 +74,9 @@ impl QueryRecord {
         engine.query(&self.input())
     }
 
-    /// Prepares the query from cached findings, so that the engine skips masking.
-    pub fn prepare_from_findings(&self, engine: &Search, findings: Findings) -> Query {
-        engine.query_from_findings(&self.input(), findings)
+    /// Prepares the query from cached masks and statistics, so that the engine skips masking.
+    pub fn restore_query(&self, engine: &Search, preparation: QueryPreparation) -> Query {
+        engine.query_from_preparation(&self.input(), preparation)
     }
 
     /// Returns the letters and masks that the engine searches.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use fleetblast_engine::grouping::Grouping;
-use fleetblast_engine::hits::{Alignment, Candidate, PrelimHit, SubjectHit};
+use fleetblast_engine::hits::{Alignment, CandidateHit, PrelimHit, SubjectHit};
 use fleetblast_engine::pssm::Pssm;
-use fleetblast_engine::query::{Findings, Query as Prepared, QueryInput};
+use fleetblast_engine::query::{Query as Prepared, QueryInput, QueryPreparation};
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Payload;
 use fleetblast_report::sam::SamSortKey;
@@ -104,7 +104,7 @@ pub struct QueryBlock {
     pub queries: Vec<WireQuery>,
     /// The preparation of each query, so that ranks need not compute masks and statistics again.
     /// Empty before a rank has prepared the queries.
-    pub preparations: Vec<Findings>,
+    pub preparations: Vec<QueryPreparation>,
     /// Number of consecutive queries in each batch of BLAST+.
     pub batches: Vec<u32>,
     /// How the queries are searched; `None` before a rank has prepared them.
@@ -135,11 +135,11 @@ impl PssmQuery {
         Some(PssmQuery { unmasked, lower_case, pssm })
     }
 
-    /// Restores the query from `findings`, its preparation.
-    pub fn into_query(self, engine: &Search, findings: Findings) -> Prepared {
+    /// Restores the query from its cached masks and statistics.
+    pub fn into_query(self, engine: &Search, preparation: QueryPreparation) -> Prepared {
         let PssmQuery { unmasked, lower_case, pssm } = self;
         let input = QueryInput { letters: unmasked, lower_case, ..QueryInput::default() };
-        engine.query_from_findings(&input, findings).with_pssm(Arc::new(pssm))
+        engine.query_from_preparation(&input, preparation).with_pssm(Arc::new(pssm))
     }
 }
 
@@ -318,7 +318,7 @@ pub struct ReportedHit {
 pub enum Answer {
     /// Answers [`Question::Align`] with alignments without their columns. `None` for a subject that
     /// a restriction excludes.
-    Aligned(Vec<Option<Candidate>>),
+    Aligned(Vec<Option<CandidateHit>>),
     /// Answers [`Question::Describe`].
     Described(Vec<DescriptionRow>),
     /// Answers [`Question::Format`].

@@ -10,8 +10,8 @@ use fleetblast_db::load::{LoadUnit, LoadedRange, Loader, PartitionSupply, RangeQ
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::restrict::HitVisibility;
 use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_no_lost_page};
-use fleetblast_engine::grouping::Division;
-use fleetblast_engine::hits::{Candidate, PrelimHit};
+use fleetblast_engine::grouping::GroupDivision;
+use fleetblast_engine::hits::{CandidateHit, PrelimHit};
 use fleetblast_engine::lists::{HitLists, Merger};
 use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher, Searchers};
 use fleetblast_engine::subjects::{Masks, Subjects};
@@ -69,7 +69,7 @@ impl Subjects for LoadedSubjects<'_> {
             .aligned_parts(parts)
     }
 
-    fn is_excluded(&self, oid: u32) -> bool {
+    fn drops_ungapped_hsps(&self, oid: u32) -> bool {
         self.target.has_visibility(oid, HitVisibility::Excluded)
     }
 
@@ -97,7 +97,7 @@ impl Subjects for OpenedSubjects<'_> {
             .aligned_parts(parts)
     }
 
-    fn is_excluded(&self, oid: u32) -> bool {
+    fn drops_ungapped_hsps(&self, oid: u32) -> bool {
         self.0.has_visibility(oid, HitVisibility::Excluded)
     }
 
@@ -173,13 +173,13 @@ impl<'a> DatabaseScan<'a> {
     /// Returns the best division of a block for this scan. If there are fewer subjects than
     /// threads, the threads divide the searchers among themselves. This requires more searchers
     /// than subjects, and bytes that the supply keeps.
-    pub fn division(&self) -> Division {
+    pub fn division(&self) -> GroupDivision {
         let threads = rayon::current_num_threads();
         match usize::try_from(self.subject_count()) {
             Ok(subjects) if self.is_stable && subjects < threads => {
-                Division::ForThreads { threads, more_than: subjects }
+                GroupDivision::ForThreads { threads, groups_to_exceed: subjects }
             }
-            _ => Division::Few,
+            _ => GroupDivision::Few,
         }
     }
 
@@ -193,7 +193,7 @@ impl<'a> DatabaseScan<'a> {
         merger: &Merger,
         searchers: Searchers<impl Iterator<Item = impl FnOnce() -> S + Send> + Send>,
     ) -> Result<HitLists, DbError> {
-        match searchers.for_threads {
+        match searchers.one_thread_per_group {
             true => self.share_searchers(merger, searchers.groups),
             false => self.share_subjects(merger, searchers.groups),
         }
@@ -365,7 +365,7 @@ impl<'a> DatabaseScan<'a> {
 
     /// Aligns hits on all threads of the current pool. Each hit comes with the aligner of its
     /// query.
-    pub fn align(&self, hits: &[(&Aligner, &PrelimHit)]) -> Vec<Candidate> {
+    pub fn align(&self, hits: &[(&Aligner, &PrelimHit)]) -> Vec<CandidateHit> {
         // One hit at a time: the best hits come first and take longest.
         hits.par_iter()
             .with_max_len(1)

@@ -10,8 +10,8 @@ use fleetblast_db::DbError;
 use fleetblast_db::load::{self, LoadPurpose, Loader, LoaderChoice};
 use fleetblast_db::restrict::HitVisibility;
 use fleetblast_engine::batches;
-use fleetblast_engine::grouping::{Division, Grouping};
-use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
+use fleetblast_engine::grouping::{GroupDivision, Grouping};
+use fleetblast_engine::hits::{CandidateHit, PrelimHit, SubjectHit};
 use fleetblast_engine::lists::Selector;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
@@ -146,7 +146,7 @@ impl<'a> TwoPhaseSearch<'a> {
         let mut span = self.recorder.begin(Lane::Search, Kind::Search);
         let loaded = self.loader().statistics().read_bytes;
         let grouping = self.engine.grouping(queries, batches);
-        self.has_chunks = grouping.has_pieces();
+        self.has_chunks = grouping.has_chunked_queries();
         let chosen = self.search_preliminary(queries, &grouping)?;
         let found: usize = chosen.iter().map(Vec::len).sum();
         span.arg("block", self.blocks);
@@ -188,7 +188,7 @@ impl<'a> TwoPhaseSearch<'a> {
         let grouping = self.engine.grouping(queries, batches);
         let (merger, searchers) = (
             self.engine.merger(&grouping),
-            self.engine.searchers(queries, &grouping, Division::Few),
+            self.engine.searchers(queries, &grouping, GroupDivision::Few),
         );
         let oids: BTreeSet<u32> = shown.iter().flat_map(|shown| &shown.oids).copied().collect();
         self.audience.begin_stage(Stage::Search, (oids.len() * searchers.groups.len()) as u64);
@@ -251,7 +251,7 @@ impl<'a> TwoPhaseSearch<'a> {
         chosen: &[Vec<PrelimHit>],
         shown: &[ShownSubjects],
     ) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
-        let ranges: Vec<_> = batches::ranges(batches).collect();
+        let ranges: Vec<_> = batches::batch_ranges(batches).collect();
         let traced: Vec<_> = ranges
             .into_par_iter()
             .map(|range| {
@@ -329,7 +329,7 @@ impl<'a> TwoPhaseSearch<'a> {
         (queries, grouping): (&[Query], &Grouping),
         first: usize,
         hits: &[Vec<PrelimHit>],
-    ) -> Vec<Vec<Candidate>> {
+    ) -> Vec<Vec<CandidateHit>> {
         let aligner = |(number, hits): (usize, &Vec<PrelimHit>)| {
             (!hits.is_empty()).then(|| self.engine.aligner(queries, grouping, first + number))
         };

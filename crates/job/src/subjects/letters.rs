@@ -81,7 +81,7 @@ impl<'a> MaskedLetters<'a> {
         let part = (end <= length).then(|| frame.to_sequence_range(read, length))?;
         let start = part.start;
         let letters = self.stored.part(part)?;
-        let letters = self.masks.aligned(letters, start, self.stored.masked_letter());
+        let letters = self.masks.apply_hard_masks(letters, start, self.stored.masked_letter());
         let letters = match frame.strand() {
             Some(Strand::Minus) => Cow::Owned(blastna::reverse_complement(&letters)),
             Some(Strand::Plus) | None => letters,
@@ -99,7 +99,7 @@ impl<'a> MaskedLetters<'a> {
     fn aligned(&self, range: Range<u32>) -> Cow<'a, [u8]> {
         let start = range.start;
         let letters = self.stored.part(range).unwrap_or_default();
-        self.masks.aligned(letters, start, self.stored.masked_letter())
+        self.masks.apply_hard_masks(letters, start, self.stored.masked_letter())
     }
 
     /// Returns the whole sequence, in which the letters of these ranges have the form in which they
@@ -126,7 +126,7 @@ impl SubjectLetters for MaskedLetters<'_> {
         self.stored.length()
     }
 
-    fn part(&self, range: Range<u32>) -> Cow<'_, [u8]> {
+    fn letters_in(&self, range: Range<u32>) -> Cow<'_, [u8]> {
         self.aligned(range)
     }
 }

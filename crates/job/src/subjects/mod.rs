@@ -160,7 +160,7 @@ impl SubjectSource for SubjectDatabase {
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        let code = self.translation.as_ref().map(|translation| &translation.shown);
+        let code = self.translation.as_ref().map(|translation| &translation.report_code);
         let translate = code.map(|code| |letters: &[u8]| code.translate_for_report(letters));
         MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, translate)
     }
@@ -173,7 +173,7 @@ impl SubjectSource for SubjectDatabase {
         count: IdentityCount,
     ) -> Option<Cow<'_, [u8]>> {
         let code = self.translation.as_ref().map(|translation| match count {
-            IdentityCount::Recounted => &translation.shown,
+            IdentityCount::Recounted => &translation.report_code,
             IdentityCount::Aligned | IdentityCount::Unmasked => &translation.code,
         });
         let translate = code.map(|code| |letters: &[u8]| code.translate(letters));

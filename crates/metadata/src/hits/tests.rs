@@ -45,7 +45,7 @@ fn alignment() -> impl Strategy<Value = Alignment> {
     let scores = (1..3000i32, -16..16i32, any::<bool>(), any::<bool>());
     let place = (0..5000u32, 0..5000u32, 0..6u8, 0..FRAMES.len(), 0..3usize, 0..4u32);
     (scores, place, edits()).prop_map(|((score, offset, odd, odd_bits), place, edits)| {
-        let (q, s, context, frame, adjustment, number) = place;
+        let (q, s, context, frame, adjustment, computation_index) = place;
         let letters =
             |gap| edits.iter().filter(|edit| edit.op != gap).map(|edit| edit.len).sum::<u32>();
         let bits = FakeStatistics.bit_score(0, context, score);
@@ -60,8 +60,8 @@ fn alignment() -> impl Strategy<Value = Alignment> {
             context,
             frame: FRAMES[frame],
             edits,
-            number,
-            occurrence: 0,
+            computation_index,
+            pattern_occurrence: 0,
             adjustment: ADJUSTMENTS[adjustment],
         }
     })
@@ -124,8 +124,8 @@ fn a_digest_sees_every_bit() {
         context: 0,
         frame: Frame::Protein,
         edits: vec![Edit { op: EditOp::Substitution, len: 3 }],
-        number: 0,
-        occurrence: 0,
+        computation_index: 0,
+        pattern_occurrence: 0,
         adjustment: Adjustment::None,
     };
     let digest_of = |alignment: &Alignment| {

@@ -28,8 +28,8 @@ fn alignment(query: Range<u32>, subject: Range<u32>, frame: Frame) -> Alignment 
             Edit { op: EditOp::GapInQuery, len: 1 },
             Edit { op: EditOp::Substitution, len: 2 },
         ],
-        number: 0,
-        occurrence: 0,
+        computation_index: 0,
+        pattern_occurrence: 0,
         adjustment: Adjustment::None,
     }
 }

@@ -113,13 +113,14 @@ fn intermediate(checkpoint: &Checkpoint) -> Value {
     let Some(observed) = observed else {
         return Value::Fields(vec![("freqRatios", frequencies)]);
     };
-    let Observed { weighted, information, gapless, sigma, intervals, matching } = observed;
+    let Observed { weighted, information, gapless, letter_kinds_sum, intervals, matching } =
+        observed;
     Value::Fields(vec![
         ("weightedResFreqsPerPos", by_code(weighted)),
         ("freqRatios", frequencies),
         ("informationContent", reals(information)),
         ("gaplessColumnWeights", reals(gapless)),
-        ("sigma", reals(sigma)),
+        ("sigma", reals(letter_kinds_sum)),
         ("intervalSizes", integers(intervals)),
         ("numMatchingSeqs", integers(matching)),
     ])

@@ -19,8 +19,8 @@
 //!
 //! **Not FASTA.** As long as a record has no residues, each line must look like sequence. In its
 //! first 70 columns, the characters other than residues, digits, white space and `-` must be fewer
-//! than a third of the residues ([`Problem::NotSequence`]). A file of blank lines and comments has
-//! no record.
+//! than a third of the residues ([`FastaErrorKind::NotSequence`]). A file of blank lines and
+//! comments has no record.
 //!
 //! **Definition lines.** The title runs from the first character that is not white space to the
 //! next control character (tab, Ctrl-A, NUL). Its first word, up to a blank, is the identifier,
@@ -35,7 +35,7 @@
 //!
 //! **Identifiers instead of sequences.** If a record starts with a letter or digit, BLAST+ first
 //! treats it as an identifier to fetch from NCBI (`P69905`, `12345`, `gi|129295`). This reader
-//! refuses such records ([`Problem::Identifier`]).
+//! refuses such records ([`FastaErrorKind::Identifier`]).
 
 mod data;
 pub mod database;

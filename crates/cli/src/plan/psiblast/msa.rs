@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use fleetblast_engine::pssm::alignment::QueryAlignment;
-use fleetblast_engine::pssm::typed::{self, TypedError};
+use fleetblast_engine::pssm::typed::{self, UserAlignmentError};
 use fleetblast_engine::pssm::{AlignmentRules, PssmMaker};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::InitialPssm;
@@ -59,9 +59,9 @@ impl InputAlignment {
             Error::engine("No matrix frequency ratios were found for requested matrix")
         })?;
         let rules = AlignmentRules {
-            bare_columns: true,
+            allows_unaligned_columns: true,
             without_query: options.ignore_msa_master,
-            observes: true,
+            keeps_observed: true,
         };
         let pssm = Arc::new(maker.make(self.alignment, rules).map_err(Error::engine)?);
         let mut checkpoint = Vec::new();
@@ -112,11 +112,13 @@ fn refusal(name: &str, error: &MsaError) -> Error {
     }
 }
 
-fn no_query(name: &str, error: TypedError) -> Error {
+fn no_query(name: &str, error: UserAlignmentError) -> Error {
     match error {
-        TypedError::NoRow(_) => Error::new(exit::INPUT, format!("BLAST options error: {error}")),
-        TypedError::Empty => Error::engine(error),
-        TypedError::Stop(_) | TypedError::Longer(_) => {
+        UserAlignmentError::NoRow(_) => {
+            Error::new(exit::INPUT, format!("BLAST options error: {error}"))
+        }
+        UserAlignmentError::Empty => Error::engine(error),
+        UserAlignmentError::Stop(_) | UserAlignmentError::Longer(_) => {
             Error::engine(format_args!("{name}: {error}"))
         }
     }

@@ -57,11 +57,14 @@ impl InputPattern {
             )
         })?;
         let mut common = params.common.clone();
-        (common.keeps_preliminary, common.subject_besthit) = (false, false);
-        let next = Box::new(scoring.clone());
+        (common.keeps_all_preliminary_subjects, common.subject_besthit) = (false, false);
+        let later_scoring = Box::new(scoring.clone());
         // The pattern is missing only if there is a `fault`.
-        let pattern =
-            self.pattern.clone().map(|pattern| PatternSearch { pattern, statistics, next });
+        let pattern = self.pattern.clone().map(|pattern| PatternSearch {
+            pattern,
+            statistics,
+            later_scoring,
+        });
         Ok(ProteinParams {
             common,
             scoring: statistics.replace_parameters(scoring.clone()),

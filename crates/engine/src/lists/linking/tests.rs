@@ -49,7 +49,7 @@ impl Hsp for Run {
     }
 }
 
-impl InContext for Run {
+impl ContextHsp for Run {
     fn context(&self) -> u8 {
         0
     }

@@ -37,18 +37,18 @@ fn alignment(score: i32, evalue: f64, query: std::ops::Range<u32>) -> Alignment 
         context: 0,
         frame: Frame::Protein,
         edits: Vec::new(),
-        number: 0,
-        occurrence: 0,
+        computation_index: 0,
+        pattern_occurrence: 0,
         adjustment: Adjustment::Scaled,
     }
 }
 
 /// Creates a candidate with one alignment, whose scaled score is 32 times `score`, plus `rest`.
-fn candidate(oid: u32, evalue: f64, score: i32, rest: i32) -> Candidate {
-    Candidate {
+fn candidate(oid: u32, evalue: f64, score: i32, rest: i32) -> CandidateHit {
+    CandidateHit {
         oid,
         key: Some(HitKey { evalue, score: 32 * score + rest, oid }),
-        first_local: None,
+        smith_waterman_key: None,
         alignments: vec![alignment(score, evalue, 0..50)],
         is_reported: true,
     }
@@ -146,7 +146,7 @@ fn a_first_local_alignment_must_pass_the_heap_on_its_own() {
     let mut selector = selector(1, 1);
     selector.offer(0, candidate(1, 1.0, 10, 0));
     let weak = HitKey { evalue: 2.0, score: 320, oid: 2 };
-    selector.offer(0, Candidate { first_local: Some(weak), ..candidate(2, 0.5, 10, 0) });
+    selector.offer(0, CandidateHit { smith_waterman_key: Some(weak), ..candidate(2, 0.5, 10, 0) });
     assert_eq!(oids(&selector.finish()[0]), [1]);
 }
 
@@ -192,7 +192,7 @@ fn scores_that_round_to_zero_are_not_reported() {
 #[test]
 fn what_is_not_reported_takes_a_place() {
     let mut selector = selector(2, 1);
-    selector.offer(0, Candidate { is_reported: false, ..candidate(1, 1e-9, 50, 0) });
+    selector.offer(0, CandidateHit { is_reported: false, ..candidate(1, 1e-9, 50, 0) });
     selector.offer(0, candidate(2, 1e-8, 40, 0));
     selector.offer(0, candidate(3, 1e-7, 30, 0));
     assert_eq!(oids(&selector.finish()[0]), [2]);

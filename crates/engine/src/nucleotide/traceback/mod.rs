@@ -23,7 +23,7 @@ use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHsp};
 use crate::kernel::Kernel;
-use crate::order::{self, Bounds, order_s};
+use crate::order::{self, Bounds, compare_hsps};
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 
 /// The algorithm for alignments.
@@ -179,7 +179,7 @@ impl Traceback {
         });
         made.append(&mut rescored);
         endpoints::purge(&mut made);
-        made.sort_by(order_s);
+        made.sort_by(compare_hsps);
         scratch.clear_trees(contexts.len());
         made.retain(|hsp| {
             let tree = &mut scratch.trees[usize::from(hsp.context)];
@@ -325,8 +325,8 @@ fn finished(hsp: Hsp, evaluate: &impl Fn(u8, i32) -> Evaluation) -> Alignment {
         context: hsp.context,
         frame: Frame::Strand(Strand::Plus),
         edits: hsp.edits,
-        number: 0,
-        occurrence: 0,
+        computation_index: 0,
+        pattern_occurrence: 0,
         adjustment: Adjustment::None,
     }
 }

@@ -237,7 +237,8 @@ fn piece_masks(
     let context = &query.contexts[usize::from(part.context)];
     let range = part.start as usize..(part.start + part.length) as usize;
     let unmasked = context.unmasked.get(range)?;
-    let masks = masks_of_piece(&context.lower_case, params.common.query_from, &piece.range);
+    let masks =
+        masks_of_piece(&context.lower_case, params.common.query_start_in_record, &piece.range);
     let frame = query.contexts[usize::from(number)].frame;
     let lower_case =
         protein::query::lower_case_in(frame, &masks, piece.range.len() as u32, part.length);

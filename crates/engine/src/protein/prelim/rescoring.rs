@@ -31,7 +31,7 @@ impl Subject<'_> {
         context_of: impl Fn(u8) -> &'c PieceContext,
     ) {
         let Some(code) = self.code.filter(|_| !hsps.is_empty()) else { return };
-        if self.subjects.is_excluded(self.oid) {
+        if self.subjects.drops_ungapped_hsps(self.oid) {
             // BLAST+ returns `BLAST_SEQSRC_EXCLUDED` for this subject.
             hsps.clear();
             return;

@@ -63,7 +63,7 @@ impl GappedScratch {
         if self.finished.is_empty() {
             return None;
         }
-        self.finished.sort_by(order::order_s);
+        self.finished.sort_by(order::compare_hsps);
         let evalue = order::best_evalue(self.finished.iter().map(|hsp| hsp.evalue));
         let hit = PrelimHit { oid, evalue, hsps: self.finished.clone() };
         self.finished.clear();
@@ -125,7 +125,8 @@ impl GappedStage {
             extender: kernel.and_then(|kernel| Extender::new(scores, costs, kernel)),
             wide: kernel.map(|kernel| Wide::new(scores, costs, kernel)),
             costs,
-            restricted: params.restricted && params.common.evalue <= RESTRICTED_MAX_EVALUE,
+            restricted: params.tries_restricted_gaps
+                && params.common.evalue <= RESTRICTED_MAX_EVALUE,
             ungapped: params.common.ungapped,
             subject_besthit: params.common.subject_besthit,
             karlin_evalues: params.common.ungapped || !params.finite_size,
@@ -170,7 +171,7 @@ impl GappedStage {
             scratch.hsps.extend(shown.map(hit));
         } else {
             self.extend_all(part, contexts, ungapped, scores, scratch);
-            order::common_endpoints(&mut scratch.hsps);
+            order::remove_common_endpoints(&mut scratch.hsps);
         }
         if scratch.hsps.is_empty() {
             return;
@@ -186,7 +187,7 @@ impl GappedStage {
             scratch.gathered = lists::join_subject_chunks(old, new, part.start, !self.ungapped);
         } else {
             scratch.gathered.append(&mut scratch.hsps);
-            scratch.gathered.sort_by(order::order_s);
+            scratch.gathered.sort_by(order::compare_hsps);
         }
         if self.subject_besthit {
             // Only HSPs of one context are compared, so that no length matters.
@@ -211,11 +212,11 @@ impl GappedStage {
         };
         let hsps = &mut scratch.of_frames;
         // The HSPs of each frame are in this order already.
-        hsps.sort_by(order::order_s);
+        hsps.sort_by(order::compare_hsps);
         self.evaluate(hsps, subject.length, context_of);
         if self.ungapped {
             subject.rescore(hsps, scores, context_of);
-            hsps.sort_by(order::order_s);
+            hsps.sort_by(order::compare_hsps);
             self.evaluate(hsps, subject.length, context_of);
             hsps.retain(|hsp| {
                 let len = context_of(hsp.context).len() as u32;

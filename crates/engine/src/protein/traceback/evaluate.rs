@@ -6,10 +6,10 @@ use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::unified;
 
 use super::{Scaled, Traceback, TracebackContext, TracebackQuery};
-use crate::hits::{Alignment, Candidate, HitKey};
+use crate::hits::{Alignment, CandidateHit, HitKey};
 use crate::lists::linking::uneven;
 use crate::lists::linking::{Linkable, PairStatistics};
-use crate::order::{Bounds, Hsp, InContext, best_evalue, order_s};
+use crate::order::{Bounds, ContextHsp, Hsp, best_evalue, compare_hsps};
 use crate::params::{DatabaseTotals, ProteinParams};
 use crate::protein::linking;
 use crate::pssm::scores::nearest;
@@ -111,7 +111,7 @@ impl Hsp for Scored {
     }
 }
 
-impl InContext for Scored {
+impl ContextHsp for Scored {
     fn context(&self) -> u8 {
         self.alignment.context
     }
@@ -178,8 +178,8 @@ impl Traceback {
         oid: u32,
         mut alignments: Vec<Scaled>,
         pair_p: Option<f64>,
-    ) -> Candidate {
-        alignments.sort_by(order_s);
+    ) -> CandidateHit {
+        alignments.sort_by(compare_hsps);
         drop_contained(&mut alignments);
         let context_of = |number: u8| &query.contexts[usize::from(number)];
         let score = |alignment: Scaled| {
@@ -208,7 +208,7 @@ impl Traceback {
         let key = scored.first().map(|first| HitKey { evalue, score: first.score(), oid });
         let report = |scored: Scored| self.report(context_of(scored.context()), scored);
         let alignments = scored.into_iter().map(report).collect();
-        Candidate::new(oid, key, alignments)
+        CandidateHit::new(oid, key, alignments)
     }
 
     /// Returns the e-value, combined with the p-value of the two compositions if the search asks
@@ -246,8 +246,8 @@ impl Traceback {
             context: query.number,
             frame: scaled.frame,
             edits: scaled.edits,
-            number: 0,
-            occurrence: 0,
+            computation_index: 0,
+            pattern_occurrence: 0,
             adjustment: scaled.adjustment,
         }
     }
@@ -260,7 +260,8 @@ fn drop_contained(alignments: &mut Vec<Scaled>) {
     for alignment in alignments.drain(..) {
         let encloses = |other: &Scaled| {
             let frames = (other.context, other.frame);
-            frames == (alignment.context, alignment.frame) && other.bounds.holds(&alignment.bounds)
+            frames == (alignment.context, alignment.frame)
+                && other.bounds.encloses(&alignment.bounds)
         };
         if !kept.iter().any(encloses) {
             kept.push(alignment);

@@ -1,9 +1,9 @@
 //! The traceback stage: computes final alignments from selected preliminary hits (rules 6, 7).
 //!
-//! [`Traceback::align`] converts one preliminary hit to a [`Candidate`]. The result depends only on
-//! the query, the subject and the parameters. So candidates can be made in any order, on any thread
-//! or rank. [`Selector`](crate::lists::Selector) then replays BLAST+'s processing of them in the
-//! order of the preliminary hits.
+//! [`Traceback::align`] converts one preliminary hit to a [`CandidateHit`]. The result depends only
+//! on the query, the subject and the parameters. So candidates can be made in any order, on any
+//! thread or rank. [`Selector`](crate::lists::Selector) then replays BLAST+'s processing of them in
+//! the order of the preliminary hits.
 
 mod evaluate;
 mod local;
@@ -19,10 +19,10 @@ mod windows;
 use std::sync::Arc;
 
 use crate::containment::ContainmentTree;
-use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, HitKey, PrelimHit};
+use crate::hits::{Adjustment, Alignment, CandidateHit, Edit, EditOp, HitKey, PrelimHit};
 use crate::kernel::Kernel;
 use crate::lists::linking::uneven::UnevenGaps;
-use crate::order::{Hsp, InContext};
+use crate::order::{ContextHsp, Hsp};
 use crate::params::{CompositionMode, DatabaseTotals, Method, ProteinParams, truncate_to_i32};
 use crate::protein::composition::{
     Adjuster, Composition, PairPvalues, PositionAdjuster, Workspace, composition_of,
@@ -170,7 +170,7 @@ impl Hsp for Scaled {
     }
 }
 
-impl InContext for Scaled {
+impl ContextHsp for Scaled {
     fn context(&self) -> u8 {
         self.context
     }
@@ -292,11 +292,11 @@ impl Traceback {
         subject: &dyn SubjectLetters,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
-    ) -> Candidate {
+    ) -> CandidateHit {
         let subject = SubjectResidues::new(subject, self.code.as_ref());
         let mut candidate = self.candidate(query, &subject, hit, scratch);
         for (number, alignment) in candidate.alignments.iter_mut().enumerate() {
-            alignment.number = number as u32;
+            alignment.computation_index = number as u32;
         }
         candidate
     }
@@ -307,7 +307,7 @@ impl Traceback {
         subject: &SubjectResidues<'_>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
-    ) -> Candidate {
+    ) -> CandidateHit {
         match self.method {
             Method::Ungapped => ungapped(query, hit),
             Method::Plain => self.plain(query, subject, hit, scratch),
@@ -319,7 +319,7 @@ impl Traceback {
                 let found = self.smith_waterman(query, subject, hit, scratch);
                 let (length, pair_p) = (self.length(subject), found.pair_p);
                 let mut candidate = self.evaluate(query, length, hit.oid, found.alignments, pair_p);
-                candidate.first_local = found.first;
+                candidate.smith_waterman_key = found.first;
                 candidate
             }
         }
@@ -347,7 +347,7 @@ fn final_x_drop(params: &ProteinParams) -> i32 {
 }
 
 /// Converts the hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).
-fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
+fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> CandidateHit {
     let bits = |hsp: &crate::hits::PrelimHsp| {
         let karlin = query.contexts[usize::from(hsp.context)].karlin;
         karlin.map_or(0.0, |karlin| karlin.bit_score(hsp.score))
@@ -362,11 +362,11 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
         context: hsp.context,
         frame: hsp.frame,
         edits: vec![Edit { op: EditOp::Substitution, len: hsp.q_end - hsp.q_start }],
-        number: 0,
-        occurrence: 0,
+        computation_index: 0,
+        pattern_occurrence: 0,
         adjustment: Adjustment::None,
     };
     // The HSPs keep their order, which depends on the number of subjects with hits.
     let alignments = hit.hsps.iter().map(alignment).collect();
-    Candidate::new(hit.oid, HitKey::of_prelim(hit), alignments)
+    CandidateHit::new(hit.oid, HitKey::of_prelim(hit), alignments)
 }

@@ -6,9 +6,9 @@ use super::dp::{Sequences, Traced, align_from, align_within};
 use super::source::{SubjectResidues, TranslatedParts};
 use super::{Traceback, TracebackContext, TracebackQuery, TracebackScratch};
 use crate::containment::ContainmentTree;
-use crate::hits::{Adjustment, Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
+use crate::hits::{Adjustment, Alignment, CandidateHit, HitKey, PrelimHit, PrelimHsp};
 use crate::lists::linking::uneven;
-use crate::order::{Bounds, Hsp, InContext, common_endpoints, order_s};
+use crate::order::{Bounds, ContextHsp, Hsp, compare_hsps, remove_common_endpoints};
 
 /// Length of the window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;
@@ -26,12 +26,12 @@ impl Traceback {
         subject: &SubjectResidues<'_>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
-    ) -> Candidate {
+    ) -> CandidateHit {
         let aligned = self.plain_alignments(query, subject, false, hit, scratch);
         let aligned = aligned.or_else(|| self.plain_alignments(query, subject, true, hit, scratch));
         let (mut alignments, length) = aligned.unwrap_or_default();
-        common_endpoints(&mut alignments);
-        alignments.sort_by(order_s);
+        remove_common_endpoints(&mut alignments);
+        alignments.sort_by(compare_hsps);
         scratch.trees.iter_mut().for_each(ContainmentTree::clear);
         alignments.retain(|alignment| {
             let tree = &mut scratch.trees[strand_of(alignment, alignment.frame)];
@@ -49,7 +49,7 @@ impl Traceback {
         self.evaluate_plain(query, length, &mut alignments);
         alignments.retain(|alignment| alignment.evalue <= self.significance.limit);
         let key = HitKey::of_alignments(hit.oid, &alignments);
-        Candidate::new(hit.oid, key, alignments)
+        CandidateHit::new(hit.oid, key, alignments)
     }
 
     /// Aligns the HSPs of a hit. Returns the alignments, and BLAST+'s length of the subject for
@@ -212,8 +212,8 @@ fn aligned((context, frame): (u8, Frame), traced: Traced, shift: u32) -> Alignme
         context,
         frame,
         edits: traced.edits,
-        number: 0,
-        occurrence: 0,
+        computation_index: 0,
+        pattern_occurrence: 0,
         adjustment: Adjustment::None,
     }
 }
@@ -221,7 +221,7 @@ fn aligned((context, frame): (u8, Frame), traced: Traced, shift: u32) -> Alignme
 /// Returns the number of the strand of an HSP in a translated sequence. Frames of a strand are
 /// compared as if they began at the same base (`s_GetQueryStrandOffset` and `s_HSPIsContained`,
 /// blast_itree.c). A protein has the first strand only.
-fn strand_of(hsp: &impl InContext, frame: Frame) -> usize {
+fn strand_of(hsp: &impl ContextHsp, frame: Frame) -> usize {
     match frame.strand() {
         Some(strand) => usize::from(strand == Strand::Minus),
         None => usize::from(hsp.context() / 3),

@@ -15,7 +15,7 @@ use super::{
 use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp};
 use crate::protein::composition::composition_of;
-use crate::subjects::View;
+use crate::subjects::FramedSubject;
 
 /// Number of bits by which an alignment must exceed an HSP to make it redundant.
 const CONTAINED_BITS: f64 = 2.0;
@@ -73,7 +73,7 @@ impl Traceback {
             }
             let changed = k == 0 || near != was_near;
             if changed && maybe_biased {
-                let view = View { oid, frame: window.frame };
+                let view = FramedSubject { oid, frame: window.frame };
                 maybe_biased = self.prepare(part, subject, (view, &first), near, scratch);
             }
             if !self.is_covered(hsp, accepted) {
@@ -108,7 +108,7 @@ impl Traceback {
     fn is_covered(&self, hsp: &PrelimHsp, accepted: &[Scaled]) -> bool {
         let enough = f64::from(hsp.score * self.scale) + CONTAINED_BITS * LN_2 / self.lambda;
         let (bounds, strand) = (hsp.bounds(), hsp.frame.strand());
-        let covers = |a: &Scaled| a.frame.strand() == strand && a.bounds.holds(&bounds);
+        let covers = |a: &Scaled| a.frame.strand() == strand && a.bounds.encloses(&bounds);
         accepted.iter().any(|a| covers(a) && enough <= f64::from(a.score))
     }
 
@@ -194,7 +194,7 @@ impl Traceback {
         &self,
         (query, range): (&TracebackContext, &Range<usize>),
         subject: &[u8],
-        (view, first): (View, &PrelimHsp),
+        (view, first): (FramedSubject, &PrelimHsp),
         near: bool,
         scratch: &mut TracebackScratch,
     ) -> bool {

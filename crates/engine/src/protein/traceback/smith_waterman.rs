@@ -9,7 +9,7 @@ use super::{Scaled, Traceback, TracebackContext, TracebackQuery, TracebackScratc
 use crate::hits::{Adjustment, HitKey, PrelimHit};
 use crate::order::Bounds;
 use crate::params::CompositionMode;
-use crate::subjects::View;
+use crate::subjects::FramedSubject;
 
 /// Maximum number of attempts to reach the score by dynamic programming. Each further attempt
 /// doubles the X-drop.
@@ -64,7 +64,7 @@ impl Traceback {
             scratch.subject.load(subject);
         } else {
             let near = self.maybe_near_identical(query, &first);
-            let view = View { oid, frame: window.frame };
+            let view = FramedSubject { oid, frame: window.frame };
             self.prepare(part, subject, (view, &first), near, scratch);
         }
         let adjusted = self.adjust(part, &first, scratch, &mut found.pair_p);

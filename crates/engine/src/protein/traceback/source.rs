@@ -24,7 +24,7 @@ impl<'a> SubjectResidues<'a> {
     pub fn new(subject: &'a dyn SubjectLetters, code: Option<&'a GeneticCode>) -> Self {
         match code {
             Some(code) => SubjectResidues::Translated(subject, code),
-            None => SubjectResidues::Protein(subject.all()),
+            None => SubjectResidues::Protein(subject.all_letters()),
         }
     }
 
@@ -61,7 +61,7 @@ impl<'a> SubjectResidues<'a> {
             SubjectResidues::Protein(residues) => Cow::Borrowed(&residues[range]),
             SubjectResidues::Translated(subject, code) => {
                 let range = range.start as u32..range.end as u32;
-                let letters = subject.part(frame.to_sequence_range(range, subject.length()));
+                let letters = subject.letters_in(frame.to_sequence_range(range, subject.length()));
                 Cow::Owned(code.translate_strand(&letters, frame))
             }
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fleetblast_seq::alphabet::{SENTINEL, X};
 use fleetblast_seq::seg::{Masker, SegParams};
 
-use crate::subjects::View;
+use crate::subjects::FramedSubject;
 
 /// Number of shards of the cache. There are many, so that threads seldom wait for the same one.
 const SHARDS: usize = 64;
@@ -20,7 +20,7 @@ type MaskedRanges = Option<Arc<[Range<u32>]>>;
 /// Cache of low-complexity ranges of aligned subjects. They are the same for all queries, and
 /// finding them takes longer than many an alignment.
 #[derive(Debug)]
-pub(super) struct Segments([Mutex<HashMap<View, MaskedRanges>>; SHARDS]);
+pub(super) struct Segments([Mutex<HashMap<FramedSubject, MaskedRanges>>; SHARDS]);
 
 impl Segments {
     /// Creates an empty cache.
@@ -30,7 +30,11 @@ impl Segments {
 
     /// Returns the low-complexity ranges of a subject. `find` computes them if they are not in the
     /// cache.
-    fn get_or_find(&self, view: View, find: impl FnOnce() -> Vec<Range<u32>>) -> MaskedRanges {
+    fn get_or_find(
+        &self,
+        view: FramedSubject,
+        find: impl FnOnce() -> Vec<Range<u32>>,
+    ) -> MaskedRanges {
         let shard = &self.0[view.oid as usize % SHARDS];
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&view) {
@@ -76,7 +80,12 @@ impl Subject {
 
     /// Copies a subject and masks its low-complexity ranges. Returns true if there were any.
     /// `known` caches the ranges of earlier subjects.
-    pub fn load_masked(&mut self, view: View, residues: &[u8], known: Option<&Segments>) -> bool {
+    pub fn load_masked(
+        &mut self,
+        view: FramedSubject,
+        residues: &[u8],
+        known: Option<&Segments>,
+    ) -> bool {
         self.load(residues);
         let mut find = || self.masker.mask(residues);
         let segments: MaskedRanges = match known {

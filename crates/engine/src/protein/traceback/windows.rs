@@ -8,7 +8,7 @@ use fleetblast_seq::frame::Frame;
 
 use super::TracebackContext;
 use crate::hits::PrelimHsp;
-use crate::order::order_s;
+use crate::order::compare_hsps;
 
 /// Number of residues of a frame around an HSP that are aligned with it (`kWindowBorder`).
 const BORDER: usize = 200;
@@ -81,7 +81,7 @@ pub(super) fn of_context(
         joined.extend(rest.err());
     }
     for window in &mut joined {
-        window.hsps.sort_by(order_s);
+        window.hsps.sort_by(compare_hsps);
     }
     joined.sort_by_key(|window| {
         let Window { query, frame, subject, .. } = window;

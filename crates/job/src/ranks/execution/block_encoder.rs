@@ -88,7 +88,7 @@ impl<'a> BlockEncoder<'a> {
             },
             hits,
             overflowed,
-            has_chunks: queries.grouping.has_pieces(),
+            has_chunks: queries.grouping.has_chunked_queries(),
             batch_state: (!cut).then(|| batching.state()),
         };
         let BlockEncoder { encoder, chooser, phases, .. } = self;

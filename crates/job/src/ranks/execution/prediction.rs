@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use fleetblast_engine::grouping::{Batch, Grouping};
-use fleetblast_engine::query::{Findings, Query};
+use fleetblast_engine::query::{Query, QueryPreparation};
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::BlockId;
 
@@ -67,7 +67,7 @@ pub struct ReadBlock {
     /// The queries as read.
     pub records: RawBlock,
     /// The preparation of each query. With it, other ranks need not compute masks and statistics.
-    pub findings: Vec<Findings>,
+    pub preparations: Vec<QueryPreparation>,
     /// The predicted grouping of the queries.
     pub batch_grouping: BatchGrouping,
 }
@@ -114,8 +114,8 @@ impl<'a> BatchPredictor<'a> {
         let batch_grouping = join_parts(&parts);
         records.batches = parts.iter().map(|part| part.queries.len()).collect();
         self.stream.add_messages_of_search(&mut records, &batch_grouping.searched);
-        let findings =
-            self.stream.queries(queries.clone()).into_iter().map(Query::findings).collect();
+        let preparations =
+            self.stream.queries(queries.clone()).into_iter().map(Query::preparation).collect();
         let expectation = match known {
             Some(extensions) if extensions.len() == queries.len() => {
                 Expectation::Verified(extensions)
@@ -125,7 +125,7 @@ impl<'a> BatchPredictor<'a> {
         };
         self.blocks.insert(block, PredictedBlock { queries, expectation });
         self.pass_verified();
-        Ok(Some(ReadBlock { records, findings, batch_grouping }))
+        Ok(Some(ReadBlock { records, preparations, batch_grouping }))
     }
 
     /// Returns the error that ends the search early, once it is known.
@@ -267,11 +267,11 @@ impl<'a> BatchPredictor<'a> {
             self.batches.clear();
         }
         let known = self.batches.entry((batch.start, batch.end));
-        let known = known.or_insert_with(|| self.engine.batch(&all));
+        let known = known.or_insert_with(|| self.engine.describe_batch(&all));
         let own = queries.start - batch.start..queries.end - batch.start;
         BatchPart {
             queries: queries.clone(),
-            grouping: self.engine.part(known, &all, own, reach),
+            grouping: self.engine.grouping_of_range(known, &all, own, reach),
             searched: all.iter().any(|query| query.is_searchable()),
         }
     }
@@ -280,7 +280,7 @@ impl<'a> BatchPredictor<'a> {
 fn join_parts(parts: &[BatchPart]) -> BatchGrouping {
     let (mut grouping, mut searched) = (Grouping::default(), Vec::new());
     for part in parts {
-        grouping.append(part.grouping.clone());
+        grouping.append_grouping(part.grouping.clone());
         searched.extend(std::iter::repeat_n(part.searched, part.queries.len()));
     }
     BatchGrouping { grouping, searched }

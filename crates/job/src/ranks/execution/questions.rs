@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::mem::take;
 
 use fleetblast_engine::batches;
-use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
+use fleetblast_engine::hits::{CandidateHit, PrelimHit, SubjectHit};
 use fleetblast_fleet::ids::{BlockId, PartitionId};
 use fleetblast_report::sam::SamSortKey;
 use fleetblast_report::table::DescriptionRow;
@@ -33,7 +33,7 @@ pub fn reported_hit(hits: &[SubjectHit], query: usize, at: usize, rank: usize) -
         oid: hit.oid,
         rank: rank as u32,
         hit_count: hits.len() as u32,
-        alignments: hit.alignments.iter().map(|alignment| alignment.number).collect(),
+        alignments: hit.alignments.iter().map(|alignment| alignment.computation_index).collect(),
     }
 }
 
@@ -145,7 +145,7 @@ pub fn take_candidates(
     asked_hits: &HitsByPartition,
     chosen: &[Vec<PrelimHit>],
     answers: &mut Answers,
-) -> Result<Vec<Vec<Option<Candidate>>>, Error> {
+) -> Result<Vec<Vec<Option<CandidateHit>>>, Error> {
     assign_answer_items(block, asked_hits, chosen, answers, |_, answer| match answer {
         Answer::Aligned(candidates) => Some(take(candidates)),
         _ => None,
@@ -270,12 +270,12 @@ pub fn select_final_hits(
     job: &RankJob,
     block: &PreparedBlock,
     chosen: &[Vec<PrelimHit>],
-    candidates: Vec<Vec<Option<Candidate>>>,
+    candidates: Vec<Vec<Option<CandidateHit>>>,
 ) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
     let mut final_hits = Vec::with_capacity(chosen.len());
     let mut overflowed = Vec::with_capacity(chosen.len());
     let mut candidates = candidates.into_iter();
-    for queries in batches::ranges(&block.batches) {
+    for queries in batches::batch_ranges(&block.batches) {
         let mut selector = job.engine_for(block).selector(&block.prepared[queries.clone()]);
         // BLAST+ drops subjects without a visible definition line before it aligns them, so they
         // have no alignments.

@@ -160,8 +160,8 @@ impl<'a> SearchSupermaster<'a> {
                     _ => None,
                 };
                 let read = predictor.read_block(id, known)?;
-                read.map(|ReadBlock { records, findings, batch_grouping }| {
-                    (records, findings, Some(batch_grouping))
+                read.map(|ReadBlock { records, preparations, batch_grouping }| {
+                    (records, preparations, Some(batch_grouping))
                 })
             }
             BlockSource::Plain(queries) | BlockSource::Iterated(queries, _) => {

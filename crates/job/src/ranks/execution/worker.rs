@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use fleetblast_db::load::PageKind;
 use fleetblast_db::restrict::HitVisibility;
-use fleetblast_engine::grouping::Division;
-use fleetblast_engine::hits::{Alignment, Candidate, SubjectHit};
+use fleetblast_engine::grouping::GroupDivision;
+use fleetblast_engine::hits::{Alignment, CandidateHit, SubjectHit};
 use fleetblast_engine::lists::{Cut, Merger};
 use fleetblast_engine::search::{Searcher, Searchers};
 use fleetblast_fleet::ids::PartitionId;
@@ -49,7 +49,7 @@ struct SearchedPass {
     /// each partition.
     ready: Option<Searcher>,
     /// Alignments of this worker, by index of the query and OID of the subject.
-    aligned: HashMap<(u32, u32), Candidate>,
+    aligned: HashMap<(u32, u32), CandidateHit>,
 }
 
 impl<'a> SearchWorker<'a> {
@@ -76,7 +76,7 @@ impl<'a> SearchWorker<'a> {
         let engine = job.engine_for(&prepared);
         let merger = engine.merger(&prepared.grouping);
         let mut searchers =
-            engine.searchers(&prepared.prepared, &prepared.grouping, Division::Few).groups;
+            engine.searchers(&prepared.prepared, &prepared.grouping, GroupDivision::Few).groups;
         let single = if searchers.len() == 1 { searchers.next() } else { None };
         let ready = single.map(|prepare| prepare());
         drop(searchers);
@@ -101,7 +101,7 @@ impl<'a> SearchWorker<'a> {
         let mut lists = match ready {
             Some(searcher) if searchers.groups.len() == 1 => {
                 let groups = iter::once(|| &*searcher);
-                scan.search(merger, Searchers { groups, for_threads: false })?
+                scan.search(merger, Searchers { groups, one_thread_per_group: false })?
             }
             _ => scan.search(merger, searchers)?,
         };
@@ -220,7 +220,7 @@ impl<'a> SearchWorker<'a> {
             let mut candidates = scan.align(&hits).into_iter();
             for is_aligned in aligned {
                 let candidate = if is_aligned { candidates.next() } else { None };
-                outlines.push(candidate.as_ref().map(Candidate::outline));
+                outlines.push(candidate.as_ref().map(CandidateHit::without_columns));
                 if let Some(candidate) = candidate {
                     searched_pass.aligned.insert((number, candidate.oid), candidate);
                 }

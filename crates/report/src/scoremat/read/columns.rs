@@ -50,7 +50,7 @@ impl IntermediateData {
                         weighted,
                         information: reals(information, length)?,
                         gapless: reals(gapless, length)?,
-                        sigma: reals(sigma, length)?,
+                        letter_kinds_sum: reals(sigma, length)?,
                         intervals: counts_of(intervals, length)?,
                         matching: counts_of(matching, length)?,
                     })

@@ -24,7 +24,7 @@ fn pssm() -> Pssm {
             weighted: vec![[0.5; SIZE], [0.125; SIZE]],
             information: vec![0.5, 0.0],
             gapless: vec![1.25, 0.0],
-            sigma: vec![3.0, 4.0],
+            letter_kinds_sum: vec![3.0, 4.0],
             intervals: vec![2, 2],
             matching: vec![7, 1],
         }),

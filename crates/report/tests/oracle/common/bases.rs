@@ -256,8 +256,8 @@ impl Search {
             context: contexts.iter().position(|&known| known == context).unwrap() as u8,
             frame,
             edits,
-            number: 0,
-            occurrence: 0,
+            computation_index: 0,
+            pattern_occurrence: 0,
             adjustment: Adjustment::None,
         }
     }

@@ -127,8 +127,8 @@ fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment 
             _ => Frame::Strand(Strand::Plus),
         },
         edits: edits(columns),
-        number: 0,
-        occurrence: 0,
+        computation_index: 0,
+        pattern_occurrence: 0,
         adjustment,
     };
     // In blastn's alignments the query is the reverse complement, and the subject is as written.

@@ -121,7 +121,12 @@ impl Jobs<'_> {
             let within = own.start - batch.start..own.end - batch.start;
             Some(BatchPart {
                 queries: own,
-                grouping: self.engine.part(&self.engine.batch(&all), &all, within, reach),
+                grouping: self.engine.grouping_of_range(
+                    &self.engine.describe_batch(&all),
+                    &all,
+                    within,
+                    reach,
+                ),
                 searched: all.iter().any(|query| query.is_searchable()),
             })
         };
@@ -166,13 +171,13 @@ impl Jobs<'_> {
                 let skip = of_earlier.is_some();
                 let read =
                     predictor.read_block(BlockId(next), of_earlier.clone()).expect("queries");
-                let Some(ReadBlock { records, findings, batch_grouping }) = read else {
+                let Some(ReadBlock { records, preparations, batch_grouping }) = read else {
                     ended = true;
                     continue;
                 };
                 let queries = at..at + records.records.len();
                 at = queries.end;
-                assert_eq!(findings.len(), queries.len());
+                assert_eq!(preparations.len(), queries.len());
                 assert_eq!(batch_grouping.searched.len(), queries.len());
                 assert_eq!(records.batches.iter().sum::<usize>(), queries.len());
                 blocks.push(of_earlier.unwrap_or_default());
@@ -286,7 +291,7 @@ fn a_batch_without_letters_and_one_without_queries_are_refused() {
         let mut predictor = BatchPredictor::new(&engine, stream, course);
         for block in (0..).map(BlockId) {
             let Some(read) = predictor.read_block(block, None)? else { break };
-            let extensions = vec![0; read.findings.len()];
+            let extensions = vec![0; read.preparations.len()];
             predictor.verify_prediction(
                 block,
                 &ExtensionStatistics { extensions, reached_unknown_letters: false },
