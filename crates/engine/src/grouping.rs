@@ -11,7 +11,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::batches;
-use crate::lists::{Piece, split};
+use crate::lists::{QueryChunk, split};
 use crate::nucleotide::{BatchContext, TracebackContext};
 use crate::params::{DatabaseTotals, Params};
 use crate::protein;
@@ -50,9 +50,9 @@ pub enum GroupDivision {
 pub struct Grouping {
     /// Number of queries.
     queries: usize,
-    /// Chunks of the queries, ordered by [`Piece::search`].
-    pieces: Vec<Piece>,
-    /// Properties of the batches of nucleotide queries, indexed by [`Piece::search`].
+    /// Chunks of the queries, ordered by [`QueryChunk::batch_or_chunk`].
+    chunks: Vec<QueryChunk>,
+    /// Properties of the batches of nucleotide queries, indexed by [`QueryChunk::batch_or_chunk`].
     batch_contexts: Vec<BatchContext>,
     /// Parameters of the nucleotide traceback that depend on the batch, by query.
     finals: Vec<TracebackContext>,
@@ -64,9 +64,9 @@ pub struct Grouping {
 #[derive(Clone, Debug)]
 pub struct Batch {
     queries: usize,
-    pieces: Vec<Piece>,
+    chunks: Vec<QueryChunk>,
     /// Properties of all queries that are searched together, without neighbouring letters, indexed
-    /// by [`Piece::search`].
+    /// by [`QueryChunk::batch_or_chunk`].
     batch_contexts: Vec<BatchContext>,
     /// Parameters of the traceback; only for nucleotides.
     finals: Option<TracebackContext>,
@@ -82,16 +82,17 @@ impl Batch {
         let spaces = |query: usize| {
             queries[query].contexts.iter().map(|context| context.search_space).collect()
         };
-        let mut pieces = split(&lengths, chunk, spaces);
+        let mut chunks = split(&lengths, chunk, spaces);
         let mut least_cutoff = None;
         let (batch_contexts, finals) = match params {
             Params::Protein(params) => {
                 if params.linked_gaps().is_some() {
-                    for together in pieces.chunk_by_mut(|a, b| a.search == b.search) {
+                    for together in chunks.chunk_by_mut(|a, b| a.batch_or_chunk == b.batch_or_chunk)
+                    {
                         let lengths =
-                            together.iter().flat_map(|piece| piece.frame_lengths(queries));
+                            together.iter().flat_map(|chunk| chunk.frame_lengths(queries));
                         let average = average_length(lengths);
-                        together.iter_mut().for_each(|piece| piece.average_length = average);
+                        together.iter_mut().for_each(|chunk| chunk.average_length = average);
                     }
                     let contexts = queries.iter().flat_map(|query| &query.contexts);
                     let average = average_length(contexts.map(|context| context.letters.len()));
@@ -99,23 +100,24 @@ impl Batch {
                 }
                 // An ungapped search does not cut the batch, so all its queries share this value.
                 let even_linking = protein::even_linking(queries, params, totals);
-                pieces.iter_mut().for_each(|piece| piece.even_linking = even_linking);
+                chunks.iter_mut().for_each(|chunk| chunk.even_linking = even_linking);
                 (Vec::new(), None)
             }
             Params::Nucleotide(params) => {
-                for piece in pieces.iter_mut().filter(|piece| piece.chunked) {
-                    piece.masks = Some(params.masks_of_piece(queries[piece.query], &piece.range));
+                for chunk in chunks.iter_mut().filter(|chunk| chunk.chunked) {
+                    chunk.masks = Some(params.mask_chunk(queries[chunk.query], &chunk.range));
                 }
-                let together = pieces.chunk_by(|a, b| a.search == b.search);
-                let batch_context =
-                    |pieces: &[Piece]| BatchContext::for_batch(queries, pieces, (params, totals));
+                let together = chunks.chunk_by(|a, b| a.batch_or_chunk == b.batch_or_chunk);
+                let batch_context = |chunks: &[QueryChunk]| {
+                    BatchContext::for_batch(queries, chunks, (params, totals))
+                };
                 (
                     together.map(batch_context).collect(),
                     Some(TracebackContext::new(queries, params)),
                 )
             }
         };
-        Batch { queries: queries.len(), pieces, batch_contexts, finals, least_cutoff }
+        Batch { queries: queries.len(), chunks, batch_contexts, finals, least_cutoff }
     }
 
     /// Returns the grouping of the queries `range` of the batch. `queries` holds all queries of the
@@ -132,22 +134,30 @@ impl Batch {
         (params, totals): (&Params, &DatabaseTotals),
     ) -> Grouping {
         let mut grouping = Grouping { queries: range.len(), ..Grouping::default() };
-        for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
-            let first = together.partition_point(|piece| piece.query < range.start);
-            let end = together.partition_point(|piece| piece.query < range.end);
+        for together in self.chunks.chunk_by(|a, b| a.batch_or_chunk == b.batch_or_chunk) {
+            let first = together.partition_point(|chunk| chunk.query < range.start);
+            let end = together.partition_point(|chunk| chunk.query < range.end);
             if first == end {
                 continue;
             }
-            let search = grouping.pieces.last().map_or(0, |last| last.search + 1);
-            let own =
-                |piece: &Piece| Piece { query: piece.query - range.start, search, ..piece.clone() };
-            grouping.pieces.extend(together[first..end].iter().map(own));
+            let batch_or_chunk = grouping.chunks.last().map_or(0, |last| last.batch_or_chunk + 1);
+            let own = |chunk: &QueryChunk| QueryChunk {
+                query: chunk.query - range.start,
+                batch_or_chunk,
+                ..chunk.clone()
+            };
+            grouping.chunks.extend(together[first..end].iter().map(own));
             if let (Some(batch_context), Params::Nucleotide(params)) =
-                (self.batch_contexts.get(together[0].search), params)
+                (self.batch_contexts.get(together[0].batch_or_chunk), params)
             {
                 let rules = (params, totals);
-                let batch_context =
-                    batch_context.for_run(queries, together, first..end, reach, rules);
+                let batch_context = batch_context.for_consecutive_chunks(
+                    queries,
+                    together,
+                    first..end,
+                    reach,
+                    rules,
+                );
                 grouping.batch_contexts.push(batch_context);
             }
         }
@@ -167,7 +177,7 @@ impl Batch {
 impl Grouping {
     /// Returns whether some query is searched in several chunks.
     pub fn has_chunked_queries(&self) -> bool {
-        self.pieces().len() > self.queries()
+        self.chunks().len() > self.queries()
     }
 
     /// Creates the grouping of queries in batches of these lengths.
@@ -186,15 +196,15 @@ impl Grouping {
 
     /// Appends the grouping of the following queries, which are searched separately.
     pub fn append_grouping(&mut self, other: Grouping) {
-        let search = self.pieces.last().map_or(0, |last| last.search + 1);
+        let search = self.chunks.last().map_or(0, |last| last.batch_or_chunk + 1);
         let first = self.queries;
-        let moved = |piece: Piece| Piece {
-            query: piece.query + first,
-            search: piece.search + search,
-            ..piece
+        let moved = |chunk: QueryChunk| QueryChunk {
+            query: chunk.query + first,
+            batch_or_chunk: chunk.batch_or_chunk + search,
+            ..chunk
         };
         self.queries += other.queries;
-        self.pieces.extend(other.pieces.into_iter().map(moved));
+        self.chunks.extend(other.chunks.into_iter().map(moved));
         self.batch_contexts.extend(other.batch_contexts);
         self.finals.extend(other.finals);
         self.least_cutoffs.extend(other.least_cutoffs);
@@ -206,8 +216,8 @@ impl Grouping {
     }
 
     /// Returns the chunks of the queries, in the order of their hit lists.
-    pub(crate) fn pieces(&self) -> &[Piece] {
-        &self.pieces
+    pub(crate) fn chunks(&self) -> &[QueryChunk] {
+        &self.chunks
     }
 
     /// Divides the chunks into groups that are prepared on demand, so that memory does not grow
@@ -247,11 +257,11 @@ impl Grouping {
         more_than: usize,
     ) -> Option<Vec<Range<usize>>> {
         let groups = (SEARCHERS_PER_THREAD * threads) as u64;
-        let fair = letters(&self.pieces).div_ceil(groups.max(1));
+        let fair = letters(&self.chunks).div_ceil(groups.max(1));
         let share = MAX_AT_ONCE * most / threads.max(1) as u64;
         let ranges = self.searcher_ranges_within(most.min(fair).min(share));
         // Chunks that are searched together may have more letters.
-        let fits = ranges.iter().all(|range| letters(&self.pieces[range.clone()]) <= 2 * share);
+        let fits = ranges.iter().all(|range| letters(&self.chunks[range.clone()]) <= 2 * share);
         (fits && ranges.len() > more_than).then_some(ranges)
     }
 
@@ -259,7 +269,7 @@ impl Grouping {
     /// letters together.
     fn searcher_ranges_within(&self, most: u64) -> Vec<Range<usize>> {
         let (mut searcher_ranges, mut range, mut sum) = (Vec::new(), 0..0, 0);
-        for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
+        for together in self.chunks.chunk_by(|a, b| a.batch_or_chunk == b.batch_or_chunk) {
             let more = letters(together);
             if sum > 0 && sum + more > most {
                 let next = range.end..range.end;
@@ -273,7 +283,8 @@ impl Grouping {
         searcher_ranges
     }
 
-    /// Returns the properties of the batches of nucleotide queries, indexed by [`Piece::search`].
+    /// Returns the properties of the batches of nucleotide queries, indexed by
+    /// [`QueryChunk::batch_or_chunk`].
     pub(crate) fn batch_contexts(&self) -> &[BatchContext] {
         &self.batch_contexts
     }
@@ -290,8 +301,8 @@ impl Grouping {
 }
 
 /// Returns the number of letters of these chunks.
-fn letters(pieces: &[Piece]) -> u64 {
-    pieces.iter().map(|piece| piece.range.len() as u64).sum()
+fn letters(chunks: &[QueryChunk]) -> u64 {
+    chunks.iter().map(|chunk| chunk.range.len() as u64).sum()
 }
 
 /// Returns the average length of contexts that are searched together, including the sentinels

@@ -261,11 +261,11 @@ impl Search {
             }
             Params::Nucleotide(params) => {
                 let (totals, kernel) = (&self.totals, self.kernel);
-                let pieces = (grouping.pieces(), range);
+                let chunks = (grouping.chunks(), range);
                 let batch_contexts = grouping.batch_contexts();
                 let searcher = nucleotide::NucleotideSearcher::new(
                     queries,
-                    pieces,
+                    chunks,
                     batch_contexts,
                     merger,
                     params,
@@ -279,7 +279,7 @@ impl Search {
 
     /// Creates the merger of the hit lists of a block of queries with this grouping.
     pub fn merger(&self, grouping: &Grouping) -> Merger {
-        Merger::new(grouping.pieces(), grouping.queries(), &self.params)
+        Merger::new(grouping.chunks(), grouping.queries(), &self.params)
     }
 
     /// Prepares query `number` of a block for alignment.

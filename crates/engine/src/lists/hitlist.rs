@@ -15,16 +15,16 @@ pub struct HitLists {
     /// the next batch of queries from it. Empty as long as there are none.
     pub(super) extensions: Vec<u64>,
     /// Number of subjects found for each chunk, kept or not; empty if this number does not matter.
-    pub(super) found: Vec<u64>,
+    pub(super) subject_counts: Vec<u64>,
     /// Whether an extension reached unknown neighbouring letters and might have gone on.
-    pub strayed: bool,
+    pub reached_unknown_letters: bool,
 }
 
 impl HitLists {
-    /// Creates empty lists for `pieces` chunks.
-    pub(super) fn new(pieces: usize, counts_found: bool) -> HitLists {
-        let found = vec![0; if counts_found { pieces } else { 0 }];
-        HitLists { lists: vec![Vec::new(); pieces], found, ..HitLists::default() }
+    /// Creates empty lists for `chunks` chunks.
+    pub(super) fn new(chunks: usize, counts_found: bool) -> HitLists {
+        let subject_counts = vec![0; if counts_found { chunks } else { 0 }];
+        HitLists { lists: vec![Vec::new(); chunks], subject_counts, ..HitLists::default() }
     }
 
     /// Returns the number of hits of all chunks. A subject counts once for each chunk.
@@ -38,25 +38,25 @@ impl HitLists {
     }
 
     /// Adds to the number of extensions of a chunk.
-    pub(crate) fn count(&mut self, piece: usize, extensions: u64) {
+    pub(crate) fn add_extensions(&mut self, chunk: usize, extensions: u64) {
         if self.extensions.is_empty() {
             self.extensions = vec![0; self.lists.len()];
         }
-        self.extensions[piece] += extensions;
+        self.extensions[chunk] += extensions;
     }
 
     /// Adds a hit. If there are far more than `capacity` hits, drops the worst.
-    pub(crate) fn push(&mut self, piece: usize, hit: PrelimHit, capacity: Option<usize>) {
-        if let Some(found) = self.found.get_mut(piece) {
+    pub(crate) fn push(&mut self, chunk: usize, hit: PrelimHit, capacity: Option<usize>) {
+        if let Some(found) = self.subject_counts.get_mut(chunk) {
             *found += 1;
         }
-        let list = &mut self.lists[piece];
+        let list = &mut self.lists[chunk];
         list.push(hit);
         if let Some(capacity) = capacity
             && list.len() > 2 * capacity + 64
         {
-            if !self.found.is_empty() {
-                order_of_full(list);
+            if !self.subject_counts.is_empty() {
+                sort_hsps_of_full_list(list);
             }
             keep_best(list, capacity);
         }
@@ -66,11 +66,11 @@ impl HitLists {
 impl HitLists {
     /// Adds the hits of other lists of the same chunks, and cuts lists far longer than `capacity`.
     pub(super) fn absorb(&mut self, other: HitLists, capacity: Option<usize>) {
-        self.strayed |= other.strayed;
-        for (piece, count) in other.extensions.into_iter().enumerate() {
-            self.count(piece, count);
+        self.reached_unknown_letters |= other.reached_unknown_letters;
+        for (chunk, count) in other.extensions.into_iter().enumerate() {
+            self.add_extensions(chunk, count);
         }
-        for (found, more) in self.found.iter_mut().zip(other.found) {
+        for (found, more) in self.subject_counts.iter_mut().zip(other.subject_counts) {
             *found += more;
         }
         for (list, hits) in self.lists.iter_mut().zip(other.lists) {
@@ -78,8 +78,8 @@ impl HitLists {
             if let Some(capacity) = capacity
                 && list.len() > 2 * capacity + 64
             {
-                if !self.found.is_empty() {
-                    order_of_full(list);
+                if !self.subject_counts.is_empty() {
+                    sort_hsps_of_full_list(list);
                 }
                 keep_best(list, capacity);
             }
@@ -89,7 +89,7 @@ impl HitLists {
 
 /// Sorts the HSPs of each hit of a full list by e-value, as BLAST+ does. This also changes the key
 /// of the hit for ORDER-H (`Blast_HitListUpdate`, blast_hits.c).
-pub(super) fn order_of_full(hits: &mut [PrelimHit]) {
+pub(super) fn sort_hsps_of_full_list(hits: &mut [PrelimHit]) {
     let by_evalue = |a: &PrelimHsp, b: &PrelimHsp| {
         compare_evalues(a.evalue, b.evalue).then_with(|| compare_hsps(a, b))
     };

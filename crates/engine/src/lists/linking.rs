@@ -17,7 +17,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_stats::sums::{LinkedSet, SearchSpace};
 
 use self::chains::{Chain, Chains};
-pub(crate) use self::cutoffs::EvenLinking;
+pub(crate) use self::cutoffs::EvenGapStatistics;
 use crate::hits::{Alignment, PrelimHsp};
 use crate::order::{Bounds, ContextHsp, Hsp, compare_hsps};
 

@@ -6,8 +6,8 @@ use std::ops::Range;
 use fleetblast_seq::translation::FRAMES;
 use serde::{Deserialize, Serialize};
 
+use super::chunks::{self, FramePart, QueryChunk, Starts};
 use super::hitlist::{self, HitLists, key_of};
-use super::pieces::{self, FramePart, Piece, Starts};
 use super::select::preliminary_capacity;
 use crate::filters::{self, QueryContexts, WrittenQuery};
 use crate::hits::{HitKey, PrelimHit};
@@ -17,7 +17,7 @@ use crate::params::{HspFilter, Params, Strands};
 /// The data of a block of queries that are needed to merge hits, without profiles or words.
 #[derive(Clone, Debug)]
 pub struct Merger {
-    pieces: Vec<Piece>,
+    chunks: Vec<QueryChunk>,
     filter: HspFilter,
     /// Number of hits kept for each chunk of a query, P.
     capacity: usize,
@@ -34,37 +34,37 @@ pub struct Merger {
 /// For each chunk of a query, the key of the worst hit that is kept up to now; `None` while there
 /// is room. Worse hits cannot be selected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cut {
+pub struct WorstKeptHits {
     worst: Vec<Option<HitKey>>,
 }
 
 impl Merger {
     /// Creates a merger for the lists of these chunks of `queries` queries.
-    pub(crate) fn new(pieces: &[Piece], queries: usize, params: &Params) -> Merger {
+    pub(crate) fn new(chunks: &[QueryChunk], queries: usize, params: &Params) -> Merger {
         Merger {
-            pieces: pieces.to_vec(),
+            chunks: chunks.to_vec(),
             filter: params.common().filter,
             capacity: preliminary_capacity(params),
             by_oid: !params.is_adjusted(),
             evalues_decide: params.evalues_may_reorder(),
-            queries: written(pieces, queries, params),
+            queries: written(chunks, queries, params),
             strands: params.strands(),
         }
     }
 
     /// Returns the chunks of the queries, in the order of their lists.
-    pub(crate) fn pieces(&self) -> &[Piece] {
-        &self.pieces
+    pub(crate) fn chunks(&self) -> &[QueryChunk] {
+        &self.chunks
     }
 
     /// Creates lists without hits, to [absorb](Self::absorb) those of partitions.
     pub fn empty_lists(&self) -> HitLists {
-        HitLists::new(self.pieces.len(), self.evalues_decide)
+        HitLists::new(self.chunks.len(), self.evalues_decide)
     }
 
     /// Returns whether there is a list for each chunk of this block.
-    pub fn fits(&self, lists: &HitLists) -> bool {
-        lists.lists.len() == self.pieces.len()
+    pub fn has_list_for_each_chunk(&self, lists: &HitLists) -> bool {
+        lists.lists.len() == self.chunks.len()
     }
 
     /// Returns for each query the number of ungapped extensions that became segments, according to
@@ -72,33 +72,33 @@ impl Merger {
     /// their own (`CBlastPrelimSearch::Run`, prelim_stage.cpp).
     pub fn extensions(&self, lists: &HitLists) -> Vec<u64> {
         let mut extensions = vec![0; self.queries.len()];
-        let counted = self.pieces.iter().zip(&lists.extensions).filter(|(piece, _)| !piece.chunked);
-        for (piece, count) in counted {
-            extensions[piece.query] += count;
+        let counted = self.chunks.iter().zip(&lists.extensions).filter(|(chunk, _)| !chunk.chunked);
+        for (chunk, count) in counted {
+            extensions[chunk.query] += count;
         }
         extensions
     }
 
     /// Adds the hits of another partition to `lists`.
     pub fn absorb(&self, lists: &mut HitLists, part: HitLists) {
-        lists.absorb(part, self.prune_to());
+        lists.absorb(part, self.prune_capacity());
     }
 
     /// Returns the length to which lists may be cut at any time; `None` if the selection needs all
     /// hits.
-    pub(crate) fn prune_to(&self) -> Option<usize> {
+    pub(crate) fn prune_capacity(&self) -> Option<usize> {
         (self.filter == HspFilter::Collect).then_some(self.capacity)
     }
 
     /// Drops hits that cannot be selected from the lists of a partition. Keeps only the best hits
     /// of each list, and none that is worse than `cut`.
-    pub fn prune(&self, lists: &mut HitLists, cut: &Cut) {
-        let Some(capacity) = self.prune_to() else { return };
+    pub fn prune(&self, lists: &mut HitLists, cut: &WorstKeptHits) {
+        let Some(capacity) = self.prune_capacity() else { return };
         let cuts = cut.worst.iter().copied().chain(std::iter::repeat(None));
         for (list, worst) in lists.lists.iter_mut().zip(cuts) {
             // Together with the hits that are merged already, they exceed the capacity of a list.
             if self.evalues_decide && (worst.is_some() || list.len() > capacity) {
-                hitlist::order_of_full(list);
+                hitlist::sort_hsps_of_full_list(list);
             }
             if let Some(worst) = worst {
                 list.retain(|hit| compare_hits(&key_of(hit), &worst) != Ordering::Greater);
@@ -108,13 +108,13 @@ impl Merger {
     }
 
     /// Computes the cut after the hits that are merged up to now.
-    pub fn cut(&self, lists: &HitLists) -> Cut {
-        let Some(capacity) = self.prune_to() else { return Cut::default() };
+    pub fn cut(&self, lists: &HitLists) -> WorstKeptHits {
+        let Some(capacity) = self.prune_capacity() else { return WorstKeptHits::default() };
         let worst = |list: &Vec<PrelimHit>| {
             // BLAST+ sorts the HSPs of a full list anew, which changes the key of a hit.
             let key = |hit: &PrelimHit| {
                 let mut hit = [hit.clone()];
-                hitlist::order_of_full(&mut hit);
+                hitlist::sort_hsps_of_full_list(&mut hit);
                 key_of(&hit[0])
             };
             let key = |hit| if self.evalues_decide { key(hit) } else { key_of(hit) };
@@ -122,25 +122,25 @@ impl Merger {
             (keys.len() >= capacity && capacity > 0)
                 .then(|| *keys.select_nth_unstable_by(capacity - 1, compare_hits).1)
         };
-        Cut { worst: lists.lists.iter().map(worst).collect() }
+        WorstKeptHits { worst: lists.lists.iter().map(worst).collect() }
     }
 
     /// Returns the preliminary hits of each query in the order of the traceback, from the merged
     /// lists of the whole database. The best hit comes first (ORDER-H). Without composition
     /// adjustment the hits come by OID (`BlastHSPStreamNew`, blast_hspstream.c).
-    pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
+    pub fn select_for_traceback(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
         let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries.len()];
-        let found = lists.found.into_iter().chain(std::iter::repeat(0));
-        for ((piece, mut hits), found) in self.pieces.iter().zip(lists.lists).zip(found) {
-            if self.prune_to().is_some() && found > self.capacity as u64 {
-                hitlist::order_of_full(&mut hits);
+        let found = lists.subject_counts.into_iter().chain(std::iter::repeat(0));
+        for ((chunk, mut hits), found) in self.chunks.iter().zip(lists.lists).zip(found) {
+            if self.prune_capacity().is_some() && found > self.capacity as u64 {
+                hitlist::sort_hsps_of_full_list(&mut hits);
             }
-            let hits = self.select(piece, hits);
-            let query = &mut queries[piece.query];
+            let hits = self.select(chunk, hits);
+            let query = &mut queries[chunk.query];
             // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`,
             // blast_hits.c).
             let both = !query.is_empty() && !hits.is_empty();
-            *query = pieces::merge(std::mem::take(query), hits, &self.starts(piece));
+            *query = chunks::merge(std::mem::take(query), hits, &self.starts(chunk));
             if both {
                 hitlist::keep_best(query, self.capacity);
             }
@@ -156,12 +156,12 @@ impl Merger {
     }
 
     /// Returns the start of a chunk in the contexts that are searched.
-    fn starts(&self, piece: &Piece) -> Starts {
-        let WrittenQuery { length, contexts } = self.queries[piece.query];
+    fn starts(&self, chunk: &QueryChunk) -> Starts {
+        let WrittenQuery { length, contexts } = self.queries[chunk.query];
         match contexts {
-            QueryContexts::Protein => Starts::of_protein(piece),
-            QueryContexts::Strands => Starts::of_strands(piece, length, self.strands),
-            QueryContexts::Frames => Starts::of_frames(piece, length, self.strands),
+            QueryContexts::Protein => Starts::of_protein(chunk),
+            QueryContexts::Strands => Starts::of_strands(chunk, length, self.strands),
+            QueryContexts::Frames => Starts::of_frames(chunk, length, self.strands),
         }
     }
 
@@ -178,7 +178,7 @@ impl Merger {
             HspFilter::BestHit { edge, .. } => {
                 let mut kept = filters::preliminary_best_hit(hits, written, edge, self.capacity);
                 if kept.len() > self.capacity {
-                    hitlist::order_of_full(&mut kept);
+                    hitlist::sort_hsps_of_full_list(&mut kept);
                     hitlist::keep_best(&mut kept, self.capacity);
                 }
                 kept
@@ -188,25 +188,25 @@ impl Merger {
 
     /// Selects the hits of a chunk that are kept in the whole database. Returns them in ascending
     /// OID order.
-    fn select(&self, piece: &Piece, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
+    fn select(&self, chunk: &QueryChunk, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
         hits.sort_unstable_by_key(|hit| hit.oid);
-        let written = self.queries[piece.query];
+        let written = self.queries[chunk.query];
         let mut kept = match self.filter {
             HspFilter::Collect => hits,
-            _ if piece.chunked && written.contexts == QueryContexts::Frames => {
+            _ if chunk.chunked && written.contexts == QueryContexts::Frames => {
                 // The filters compare frames by their positions in the chunk.
-                let chunk = WrittenQuery { length: piece.range.len() as u32, ..written };
+                let written_part = WrittenQuery { length: chunk.range.len() as u32, ..written };
                 let parts: Vec<FramePart> = (0..FRAMES.len() as u8)
-                    .map(|number| FramePart::new(written.length, &piece.range, number))
+                    .map(|number| FramePart::new(written.length, &chunk.range, number))
                     .collect();
                 in_chunk(&mut hits, &parts);
-                let mut kept = self.filter(&hits, chunk, 0..chunk.length);
+                let mut kept = self.filter(&hits, written_part, 0..written_part.length);
                 in_query(&mut kept, &parts);
                 kept
             }
-            _ => self.filter(&hits, written, piece.range.clone()),
+            _ => self.filter(&hits, written, chunk.range.clone()),
         };
-        let capacity = self.prune_to().unwrap_or(kept.len());
+        let capacity = self.prune_capacity().unwrap_or(kept.len());
         hitlist::keep_best(&mut kept, capacity);
         kept
     }
@@ -236,11 +236,11 @@ fn in_query(hits: &mut [PrelimHit], parts: &[FramePart]) {
 }
 
 /// Creates the queries of a block. Their lengths follow from their chunks.
-fn written(pieces: &[Piece], queries: usize, params: &Params) -> Vec<WrittenQuery> {
+fn written(chunks: &[QueryChunk], queries: usize, params: &Params) -> Vec<WrittenQuery> {
     let mut lengths = vec![0; queries];
-    for piece in pieces {
-        let length = &mut lengths[piece.query];
-        *length = piece.range.end.max(*length);
+    for chunk in chunks {
+        let length = &mut lengths[chunk.query];
+        *length = chunk.range.end.max(*length);
     }
     lengths.into_iter().map(|length| WrittenQuery::new(params, length)).collect()
 }

@@ -45,8 +45,8 @@ fn final_capacity(params: &Params) -> usize {
 /// Candidates may be computed in any order; [`Selector::replay`] processes them in BLAST+'s order.
 /// Unless that order is [by subject](Selector::by_subject), candidates may also be offered one by
 /// one. Then they come query by query, and within a query in the order of
-/// [`Merger::choose`](super::Merger::choose). A candidate may be offered only if
-/// [`Selector::wants`] its e-value at that moment.
+/// [`Merger::select_for_traceback`](super::Merger::choose). A candidate may be offered only if
+/// [`Selector::must_align`] its e-value at that moment.
 #[derive(Debug)]
 pub struct Selector {
     /// Whether candidates pass through result heaps: with composition adjustment or Smith–Waterman.
@@ -145,7 +145,7 @@ impl Selector {
 
     /// Returns the number of queries, from the first on, whose hits are all wanted. They are all
     /// queries, or with result heaps all but the last, which ends when each query has enough hits.
-    pub fn unconditional(&self) -> usize {
+    pub fn unconditional_queries(&self) -> usize {
         self.queries.len().saturating_sub(usize::from(self.heaps))
     }
 
@@ -167,7 +167,7 @@ impl Selector {
         }
         for (query, place) in order {
             if let Some(candidate) = candidates[query][place].take()
-                && self.wants(chosen[query][place].evalue)
+                && self.must_align(chosen[query][place].evalue)
             {
                 self.offer(query, candidate);
             }
@@ -177,7 +177,7 @@ impl Selector {
     /// Returns whether the next hit, with this preliminary e-value, must be aligned. It need not be
     /// aligned if its e-value is far above the inclusion threshold, and every query of the batch
     /// has enough hits below that.
-    pub fn wants(&self, prelim_evalue: f64) -> bool {
+    pub fn must_align(&self, prelim_evalue: f64) -> bool {
         let full = |query: &QueryHits| {
             query.kept.len() >= self.rules.hitlist_size
                 && query.worst_evalue() <= self.rules.inclusion
@@ -212,7 +212,8 @@ impl Selector {
     }
 
     /// Returns for each query whether it has more hits than are kept. A selector that gets only the
-    /// kept hits must be [informed](Selector::overflow), as this changes the order of the hits.
+    /// kept hits must be [informed](Selector::mark_overflowed), as this changes the order of the
+    /// hits.
     pub fn overflowing(&self) -> Vec<bool> {
         let limit = self.rules.hitlist_size;
         self.queries.iter().map(|query| query.overflowed || query.kept.len() > limit).collect()
@@ -222,7 +223,7 @@ impl Selector {
     ///
     /// # Panics
     /// If there is no such query.
-    pub fn overflow(&mut self, query: usize) {
+    pub fn mark_overflowed(&mut self, query: usize) {
         self.queries[query].overflowed = true;
     }
 

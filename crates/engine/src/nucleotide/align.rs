@@ -120,7 +120,7 @@ impl Traceback {
             },
             scoring: Scoring { reward: scoring.reward, penalty: scoring.penalty, gaps },
             scores: self.scores.clone(),
-            vectors: traceback::Vectors::new(&self.scores, gaps, x_drop),
+            vectors: traceback::ByteTracer::new(&self.scores, gaps, x_drop),
             x_drop,
             perc_identity: params.percent_identity,
             separation: params.diagonal_separation.max(0) as u32,

@@ -11,9 +11,9 @@ use fleetblast_seq::nucleotide::blastna::SENTINEL;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{ContextLimits, gapped_x_drops};
-use super::reading::{self, Reading, seed_rules};
-use super::seeds::{Indexing, Limits, NeighbourContext, Neighbours};
-use crate::lists::Piece;
+use super::prepared_strand::{self, PreparedStrand, seed_rules};
+use super::seeds::{Indexing, NeighbourContext, Neighbours, UngappedLimits};
+use crate::lists::QueryChunk;
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 
@@ -49,42 +49,44 @@ impl BatchContext {
     /// Returns whether there are neighbouring letters.
     #[cfg(test)]
     pub fn has_neighbours(&self) -> bool {
-        [&self.before, &self.after].iter().any(|side| side.more || !side.letters.is_empty())
+        [&self.before, &self.after].iter().any(|side| side.is_truncated || !side.letters.is_empty())
     }
 
     /// Computes the properties of a complete batch.
     pub fn for_batch(
         queries: &[&Query],
-        pieces: &[Piece],
+        chunks: &[QueryChunk],
         rules: (&NucleotideParams, &DatabaseTotals),
     ) -> BatchContext {
         let params = rules.0;
         let contexts =
-            || pieces.iter().flat_map(|piece| strands().map(move |context| (piece, context)));
-        let readings: Vec<Reading> = contexts()
-            .map(|(piece, context)| Reading::new(queries[piece.query], piece, context, params))
+            || chunks.iter().flat_map(|chunk| strands().map(move |context| (chunk, context)));
+        let prepared: Vec<PreparedStrand> = contexts()
+            .map(|(chunk, context)| {
+                PreparedStrand::new(queries[chunk.query], chunk, context, params)
+            })
             .collect();
-        let spaces = contexts().map(|(piece, context)| piece.spaces[usize::from(context)]);
-        let contexts = readings.iter().map(|reading| (&*reading.letters, &reading.regions[..]));
+        let spaces = contexts().map(|(chunk, context)| chunk.spaces[usize::from(context)]);
+        let contexts = prepared.iter().map(|strand| (&*strand.letters, &strand.regions[..]));
         BatchContext {
             indexing: Indexing::new(contexts, &seed_rules(params)),
             x_drop: gapped_x_drops(
-                readings.iter().filter_map(|reading| reading.karlin.as_ref()),
+                prepared.iter().filter_map(|strand| strand.karlin.as_ref()),
                 params,
             )
             .0,
-            linking: params.sum_stats.then(|| Linking::of_all(readings.iter().zip(spaces), rules)),
+            linking: params.sum_stats.then(|| Linking::of_all(prepared.iter().zip(spaces), rules)),
             before: Neighbours::default(),
             after: Neighbours::default(),
         }
     }
 
     /// Computes the properties for the chunks `range` of the batch, with at most `reach`
-    /// neighbouring letters on each side. `pieces` has all chunks of the batch.
-    pub fn for_run(
+    /// neighbouring letters on each side. `chunks` has all chunks of the batch.
+    pub fn for_consecutive_chunks(
         &self,
         queries: &[&Query],
-        pieces: &[Piece],
+        chunks: &[QueryChunk],
         range: Range<usize>,
         reach: usize,
         (params, totals): (&NucleotideParams, &DatabaseTotals),
@@ -93,14 +95,15 @@ impl BatchContext {
         if !self.indexing.depends_on_neighbours() && !is_paired {
             return self.clone();
         }
-        let letters =
-            |piece: &Piece, context| reading::letters(queries[piece.query], piece, context, params);
+        let letters = |chunk: &QueryChunk, context| {
+            prepared_strand::letters(queries[chunk.query], chunk, context, params)
+        };
         let (mut before, mut after) = (Neighbours::default(), Neighbours::default());
         let mut others = Vec::new();
-        let earlier = pieces[..range.start].iter().rev();
-        for (piece, context) in earlier.flat_map(|p| strands().rev().map(move |c| (p, c))) {
-            let letters = letters(piece, context);
-            if before.more {
+        let earlier = chunks[..range.start].iter().rev();
+        for (chunk, context) in earlier.flat_map(|p| strands().rev().map(move |c| (p, c))) {
+            let letters = letters(chunk, context);
+            if before.is_truncated {
                 break;
             }
             if !letters.is_empty() {
@@ -110,25 +113,25 @@ impl BatchContext {
                 let own = before.letters.len() - end;
                 if is_paired && own > 0 {
                     let start = (end + own) as u32;
-                    let reading = Reading::new(queries[piece.query], piece, context, params);
-                    let space = piece.spaces[usize::from(context)];
-                    others.push(other(&reading, own as u32, start, space, (params, totals)));
+                    let strand = PreparedStrand::new(queries[chunk.query], chunk, context, params);
+                    let space = chunk.spaces[usize::from(context)];
+                    others.push(other(&strand, own as u32, start, space, (params, totals)));
                 }
             }
         }
         before.letters.reverse();
         let count = before.letters.len() as u32;
-        before.others.extend(others.into_iter().rev().map(|mut other| {
+        before.contexts_before.extend(others.into_iter().rev().map(|mut other| {
             other.start = count - other.start;
             for region in &mut other.regions {
                 *region = region.start + other.start..region.end + other.start;
             }
             other
         }));
-        let later = pieces[range.end..].iter();
-        for (piece, context) in later.flat_map(|p| strands().map(move |c| (p, c))) {
-            let letters = letters(piece, context);
-            if after.more {
+        let later = chunks[range.end..].iter();
+        for (chunk, context) in later.flat_map(|p| strands().map(move |c| (p, c))) {
+            let letters = letters(chunk, context);
+            if after.is_truncated {
                 break;
             }
             if !letters.is_empty() {
@@ -141,13 +144,13 @@ impl BatchContext {
 
 impl Linking {
     fn of_all<'a>(
-        readings: impl Iterator<Item = (&'a Reading<'a>, i64)> + Clone,
+        prepared: impl Iterator<Item = (&'a PreparedStrand<'a>, i64)> + Clone,
         rules: (&NucleotideParams, &DatabaseTotals),
     ) -> Linking {
-        let mean_length = mean_length(readings.clone().map(|(reading, _)| reading.letters.len()));
-        let cutoffs = readings.filter_map(|(reading, space)| {
-            let length = reading.letters.len() as u32;
-            let limits = ContextLimits::new(length, &reading.karlin?, space, mean_length, rules);
+        let mean_length = mean_length(prepared.clone().map(|(strand, _)| strand.letters.len()));
+        let cutoffs = prepared.filter_map(|(strand, space)| {
+            let length = strand.letters.len() as u32;
+            let limits = ContextLimits::new(length, &strand.karlin?, space, mean_length, rules);
             Some(limits.cutoff_ungapped)
         });
         Linking { mean_length, least_cutoff: cutoffs.min().unwrap_or(0) }
@@ -166,20 +169,20 @@ fn mean_length(lengths: impl Iterator<Item = usize>) -> i32 {
 /// `start` counts from the end of the letters before the run, regions count from the first of the
 /// letters.
 fn other(
-    reading: &Reading,
+    strand: &PreparedStrand,
     length: u32,
     start: u32,
     space: i64,
     (params, totals): (&NucleotideParams, &DatabaseTotals),
 ) -> NeighbourContext {
-    let whole = reading.letters.len() as u32;
-    let limits = reading.karlin.map(|karlin| {
+    let whole = strand.letters.len() as u32;
+    let limits = strand.karlin.map(|karlin| {
         // Neither limit depends on the lengths of other contexts.
         let limits = ContextLimits::new(whole, &karlin, space, 0, (params, totals));
-        Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped }
+        UngappedLimits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped }
     });
     let first = whole - length;
-    let regions = reading.indexed_regions().iter().filter(|region| region.end > first);
+    let regions = strand.indexed_regions().iter().filter(|region| region.end > first);
     let regions = regions.map(|region| region.start.max(first) - first..region.end - first);
     NeighbourContext { start, length, regions: regions.collect(), limits }
 }

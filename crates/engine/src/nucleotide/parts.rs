@@ -24,7 +24,7 @@ pub(super) struct Part {
 }
 
 /// Divides a subject of `length` bases into the parts that are searched one after another.
-pub(super) fn parts(length: u32, masks: Masks<'_>) -> Vec<Part> {
+pub(super) fn divide_subject(length: u32, masks: Masks<'_>) -> Vec<Part> {
     let whole = 0..length;
     match masks {
         Masks::None => chunks(whole).map(|(range, _)| Part { range, regions: None }).collect(),
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     fn ranges(length: u32, masks: Masks<'_>) -> Vec<Range<u32>> {
-        parts(length, masks).into_iter().map(|part| part.range).collect()
+        divide_subject(length, masks).into_iter().map(|part| part.range).collect()
     }
 
     #[test]
@@ -108,24 +108,24 @@ mod tests {
     fn soft_masks_part_regions() {
         // An empty mask also divides the subject.
         let masks = [10..20, 30..30, 4_999_950..5_000_010];
-        let parts = parts(5_000_100, Masks::Soft(&masks));
+        let parts = divide_subject(5_000_100, Masks::Soft(&masks));
         assert_eq!(parts[0].regions.as_deref(), Some(&[0..10, 20..30, 30..4_999_950][..]));
         assert_eq!(parts[1].range, 4_999_900..5_000_100);
         assert_eq!(parts[1].regions.as_deref(), Some(&[0..50, 110..200][..]));
         let short = [4_999_950..4_999_960, 4_999_970..4_999_980];
-        let parts = super::parts(5_000_100, Masks::Soft(&short));
+        let parts = super::divide_subject(5_000_100, Masks::Soft(&short));
         assert_eq!(
             parts[1].regions.as_deref(),
             Some(&[80..200][..]),
             "BLAST+ goes on from the last"
         );
-        let without = super::parts(8, Masks::Soft(&[]));
+        let without = super::divide_subject(8, Masks::Soft(&[]));
         assert!(matches!(without[0].regions.as_deref(), Some([all]) if *all == (0..8)));
     }
 
     #[test]
     fn hard_masks_part_subjects() {
-        let found = parts(100, Masks::Hard(&[0..7, 40..43, 42..43, 90..100]));
+        let found = divide_subject(100, Masks::Hard(&[0..7, 40..43, 42..43, 90..100]));
         let part = |range, meant| Part { range, regions: Some(std::iter::once(meant).collect()) };
         assert_eq!(found, [part(4..40, 3..36), part(40..90, 3..50)]);
     }

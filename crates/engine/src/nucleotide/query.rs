@@ -101,20 +101,20 @@ impl NucleotideParams {
     /// Returns the masked ranges of a chunk of a query, on the plus strand, counted from the start
     /// of the chunk. BLAST+ masks a chunk anew, in addition to the masks of the whole query
     /// (`Blast_FindDustFilterLoc` for the queries of a chunk, dust_filter.cpp).
-    pub(crate) fn masks_of_piece(&self, query: &Query, piece: &Range<u32>) -> Vec<Range<u32>> {
+    pub(crate) fn mask_chunk(&self, query: &Query, chunk: &Range<u32>) -> Vec<Range<u32>> {
         let length = query.length;
         let of = |context: &'_ Context, range: Range<u32>| {
             context.unmasked[range.start as usize..range.end as usize].to_vec()
         };
         let (letters, whole) = match (self.strands, &query.contexts[..]) {
             (Strands::Minus, [_, minus]) => {
-                let range = length - piece.end..length - piece.start;
+                let range = length - chunk.end..length - chunk.start;
                 (blastna::reverse_complement(&of(minus, range)), mirrored(&minus.masks, length))
             }
-            (_, contexts) => (of(&contexts[0], piece.clone()), contexts[0].masks.clone()),
+            (_, contexts) => (of(&contexts[0], chunk.clone()), contexts[0].masks.clone()),
         };
         self.window_masked(&letters).unwrap_or_else(|| {
-            let masks = lists::masks_of_piece(&whole, self.common.query_start_in_record, piece);
+            let masks = lists::masks_of_chunk(&whole, self.common.query_start_in_record, chunk);
             self.dusted_with(&letters, masks)
         })
     }

@@ -6,11 +6,11 @@ use fleetblast_seq::nucleotide::Packed;
 
 use super::batch_context::{BatchContext, STRANDS};
 use super::limits::ContextLimits;
-use super::reading::{Reading, seed_rules};
-use super::seeds::{self, Contexts, Limits, Seeds};
-use super::stage::{Stage, StageScratch, Strand, Subject};
+use super::prepared_strand::{PreparedStrand, seed_rules};
+use super::seeds::{self, Contexts, Seeds, UngappedLimits};
+use super::stage::{ChunkStrand, Stage, StageScratch, Subject};
 use crate::kernel::Kernel;
-use crate::lists::{HitLists, Merger, Piece};
+use crate::lists::{HitLists, Merger, QueryChunk};
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::subjects::Subjects;
@@ -40,24 +40,24 @@ pub(crate) struct SearchScratch {
 
 impl NucleotideSearcher {
     /// Prepares the chunks with the numbers `range` of a block of queries. `batch_contexts` has the
-    /// properties of each batch, indexed by [`Piece::search`].
+    /// properties of each batch, indexed by [`QueryChunk::batch_or_chunk`].
     pub fn new(
         queries: &[Query],
-        (pieces, range): (&[Piece], Range<usize>),
+        (chunks, range): (&[QueryChunk], Range<usize>),
         batch_contexts: &[BatchContext],
         merger: Merger,
         params: &NucleotideParams,
         totals: &DatabaseTotals,
         kernel: Kernel,
     ) -> NucleotideSearcher {
-        let numbered: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
+        let numbered: Vec<(usize, &QueryChunk)> = chunks.iter().enumerate().collect();
         let numbered = &numbered[range];
-        let together = numbered.chunk_by(|(_, a), (_, b)| a.search == b.search);
-        let chunk = |pieces: &[(usize, &Piece)]| {
-            let batch_context = &batch_contexts[pieces[0].1.search];
-            Chunk::new(queries, pieces, batch_context, params, totals, kernel)
+        let together = numbered.chunk_by(|(_, a), (_, b)| a.batch_or_chunk == b.batch_or_chunk);
+        let prepare = |chunks: &[(usize, &QueryChunk)]| {
+            let batch_context = &batch_contexts[chunks[0].1.batch_or_chunk];
+            Chunk::new(queries, chunks, batch_context, params, totals, kernel)
         };
-        NucleotideSearcher { chunks: together.map(chunk).collect(), merger }
+        NucleotideSearcher { chunks: together.map(prepare).collect(), merger }
     }
 
     /// Searches the subjects with these OIDs.
@@ -68,8 +68,8 @@ impl NucleotideSearcher {
         scratch: &mut SearchScratch,
     ) -> HitLists {
         let mut lists = self.merger.empty_lists();
-        let capacity = self.merger.prune_to();
-        let mut strayed = false;
+        let capacity = self.merger.prune_capacity();
+        let mut reached_unknown_letters = false;
         for oid in oids {
             let (bases, masks) = (subjects.bases(oid), subjects.masks(oid));
             let subject = Subject { oid, bases, masks };
@@ -79,18 +79,19 @@ impl NucleotideSearcher {
             for chunk in &self.chunks {
                 let SearchScratch { seeds, stage } = scratch;
                 let find = |part: Packed<'_>, regions: Option<&[_]>, out: &mut Vec<_>| {
-                    strayed |= chunk.seeds.search(&chunk.contexts, part, regions, seeds, out);
+                    reached_unknown_letters |=
+                        chunk.seeds.search(&chunk.contexts, part, regions, seeds, out);
                 };
                 chunk.stage.subject(subject, &chunk.contexts, find, letters, stage);
-                for piece in stage.extended.drain(..) {
-                    lists.count(piece, 1);
+                for number in stage.extended.drain(..) {
+                    lists.add_extensions(number, 1);
                 }
-                for (piece, hit) in stage.hits.drain(..) {
-                    lists.push(piece, hit, capacity);
+                for (number, hit) in stage.hits.drain(..) {
+                    lists.push(number, hit, capacity);
                 }
             }
         }
-        lists.strayed = strayed;
+        lists.reached_unknown_letters = reached_unknown_letters;
         lists
     }
 
@@ -103,49 +104,49 @@ impl NucleotideSearcher {
 impl Chunk {
     fn new(
         queries: &[Query],
-        pieces: &[(usize, &Piece)],
+        chunks: &[(usize, &QueryChunk)],
         batch_context: &BatchContext,
         params: &NucleotideParams,
         totals: &DatabaseTotals,
         kernel: Kernel,
     ) -> Chunk {
-        let (mut strands, mut readings) = (Vec::new(), Vec::new());
-        for &(number, piece) in pieces {
+        let (mut strands, mut prepared) = (Vec::new(), Vec::new());
+        for &(number, chunk) in chunks {
             for context in 0..STRANDS {
-                let reading = Reading::new(&queries[piece.query], piece, context, params);
-                let space = piece.spaces[usize::from(context)];
-                let length = reading.letters.len() as u32;
+                let strand = PreparedStrand::new(&queries[chunk.query], chunk, context, params);
+                let space = chunk.spaces[usize::from(context)];
+                let length = strand.letters.len() as u32;
                 let mean_length = batch_context.linking.map_or(0, |linking| linking.mean_length);
                 let limits = |karlin| {
                     let rules = (params, totals);
                     ContextLimits::new(length, &karlin, space, mean_length, rules)
                 };
-                strands.push(Strand {
-                    piece: number,
+                strands.push(ChunkStrand {
+                    chunk: number,
                     context,
-                    offset: reading.offset,
-                    letters: reading.letters.to_vec(),
-                    unmasked: reading.unmasked.to_vec(),
-                    limits: reading.karlin.map(limits),
+                    offset: strand.offset,
+                    letters: strand.letters.to_vec(),
+                    unmasked: strand.unmasked.to_vec(),
+                    limits: strand.karlin.map(limits),
                 });
-                readings.push(reading);
+                prepared.push(strand);
             }
         }
-        let limits = |strand: &Strand| {
+        let limits = |strand: &ChunkStrand| {
             let limits = strand.limits.as_ref()?;
-            Some(Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped })
+            Some(UngappedLimits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped })
         };
         let contexts = Contexts::with_neighbours(
             &batch_context.before,
             strands.iter().map(|strand| (&strand.letters[..], limits(strand))),
             &batch_context.after,
         );
-        let others = batch_context.before.others.iter();
+        let others = batch_context.before.contexts_before.iter();
         let mut regions: Vec<_> = others.flat_map(|other| other.regions.clone()).collect();
-        for (number, reading) in readings.iter().enumerate() {
+        for (number, strand) in prepared.iter().enumerate() {
             let start = contexts.own_start(number);
             let moved = |region: &Range<u32>| region.start + start..region.end + start;
-            regions.extend(reading.indexed_regions().iter().map(moved));
+            regions.extend(strand.indexed_regions().iter().map(moved));
         }
         Chunk {
             seeds: Seeds::new(

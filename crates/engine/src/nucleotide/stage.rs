@@ -13,7 +13,7 @@ use super::batch_context::BatchContext;
 use super::gapped::{DistantSegments, Extender, GappedScratch, QueryLetters};
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use super::limits::{self, ContextLimits};
-use super::parts::{Part, parts};
+use super::parts::{Part, divide_subject};
 use super::seeds::{Contexts, Segment};
 use super::ungapped::{self, Reevaluation};
 use crate::containment::ContainmentTree;
@@ -30,9 +30,9 @@ use crate::xdrop::GapCosts;
 
 /// A strand of a chunk of a query, as the gapped stage needs it.
 #[derive(Clone, Debug)]
-pub(super) struct Strand {
+pub(super) struct ChunkStrand {
     /// Number of the chunk in the block.
-    pub piece: usize,
+    pub chunk: usize,
     /// Number of the strand's context in the query.
     pub context: u8,
     /// Start of the chunk in the context of the whole query.
@@ -64,7 +64,7 @@ enum Method {
 /// The gapped stage for chunks of queries that BLAST+ searches together.
 #[derive(Debug)]
 pub(super) struct Stage {
-    strands: Vec<Strand>,
+    strands: Vec<ChunkStrand>,
     queries: Vec<ExtensionQuery>,
     method: Method,
     separation: u32,
@@ -97,7 +97,7 @@ pub(super) struct StageScratch {
 impl Stage {
     /// Creates the stage for strands in the order of the contexts.
     pub fn new(
-        strands: Vec<Strand>,
+        strands: Vec<ChunkStrand>,
         batch_context: &BatchContext,
         params: &NucleotideParams,
         kernel: Kernel,
@@ -118,7 +118,7 @@ impl Stage {
                 kernel,
             ))
         };
-        let query = |strand: &Strand| match method {
+        let query = |strand: &ChunkStrand| match method {
             Method::Dynamic(_) => ExtensionQuery::Dynamic(QueryLetters::new(&strand.letters)),
             _ => ExtensionQuery::Greedy(Packing::whole(&strand.letters)),
         };
@@ -150,7 +150,7 @@ impl Stage {
     ) {
         let Subject { oid, bases, masks } = subject;
         let mut lists: Vec<(u32, Vec<PrelimHsp>)> = Vec::new();
-        for Part { range, regions } in parts(bases.length(), masks) {
+        for Part { range, regions } in divide_subject(bases.length(), masks) {
             let part = bases.part(range.start, range.end - range.start);
             let mut segments = std::mem::take(&mut scratch.segments);
             find(part, regions.as_deref(), &mut segments);
@@ -173,8 +173,8 @@ impl Stage {
         s_len: u32,
         letters: impl FnOnce(&[Range<u32>]) -> Option<Cow<'s, [u8]>>,
     ) {
-        for (piece, hsps) in lists.iter_mut() {
-            self.evaluate(*piece, hsps, s_len);
+        for (chunk, hsps) in lists.iter_mut() {
+            self.evaluate(*chunk, hsps, s_len);
         }
         let all = lists.iter().flat_map(|(_, hsps)| hsps);
         let reached: Vec<_> = all.map(|hsp| hsp.s_start..hsp.s_end).collect();
@@ -187,9 +187,10 @@ impl Stage {
             lists.iter_mut().for_each(|(_, hsps)| hsps.clear());
             return;
         };
-        for (piece, hsps) in lists {
+        for (chunk, hsps) in lists {
             let true_hsp = |hsp: &PrelimHsp| {
-                let Strand { letters, unmasked, limits, .. } = self.strand(*piece, hsp.context);
+                let ChunkStrand { letters, unmasked, limits, .. } =
+                    self.strand(*chunk, hsp.context);
                 let cutoff = limits.as_ref()?.cutoff_ungapped;
                 let query = ungapped::Letters { scored: letters, unmasked, cutoff };
                 rules.apply(hsp, query, &subject)
@@ -207,9 +208,9 @@ impl Stage {
         lists: &mut Vec<(u32, Vec<PrelimHsp>)>,
     ) {
         // The strands of a chunk are consecutive.
-        let piece = |number: u32| self.strands[number as usize].piece;
-        scratch.found.sort_by_key(|&(number, _)| piece(number));
-        for found in scratch.found.chunk_by(|a, b| piece(a.0) == piece(b.0)) {
+        let chunk = |number: u32| self.strands[number as usize].chunk;
+        scratch.found.sort_by_key(|&(number, _)| chunk(number));
+        for found in scratch.found.chunk_by(|a, b| chunk(a.0) == chunk(b.0)) {
             let mut hsps: Vec<PrelimHsp> = found.iter().map(|(_, hsp)| *hsp).collect();
             if !matches!(self.method, Method::Ungapped(_)) {
                 order::remove_common_endpoints(&mut hsps);
@@ -220,8 +221,8 @@ impl Stage {
                 hsp.s_end += start;
                 hsp.s_seed += start;
             }
-            let number = piece(found[0].0) as u32;
-            let at = match lists.binary_search_by_key(&number, |(piece, _)| *piece) {
+            let number = chunk(found[0].0) as u32;
+            let at = match lists.binary_search_by_key(&number, |(chunk, _)| *chunk) {
                 Ok(at) => {
                     let old = std::mem::take(&mut lists[at].1);
                     let gapped = !matches!(self.method, Method::Ungapped(_));
@@ -244,23 +245,23 @@ impl Stage {
         }
     }
 
-    fn strand(&self, piece: u32, context: u8) -> &Strand {
+    fn strand(&self, chunk: u32, context: u8) -> &ChunkStrand {
         // Strands are in the order of their chunks, two for each.
-        let first = self.strands.first().map_or(0, |strand| strand.piece);
-        &self.strands[2 * (piece as usize - first) + usize::from(context)]
+        let first = self.strands.first().map_or(0, |strand| strand.chunk);
+        &self.strands[2 * (chunk as usize - first) + usize::from(context)]
     }
 
     /// Computes the e-values of the HSPs of a chunk, singly or in linked sets. Drops HSPs above the
     /// e-value limit.
-    fn evaluate(&self, piece: u32, hsps: &mut Vec<PrelimHsp>, s_len: u32) {
+    fn evaluate(&self, chunk: u32, hsps: &mut Vec<PrelimHsp>, s_len: u32) {
         for hsp in hsps.iter_mut() {
-            if let Some(limits) = &self.strand(piece, hsp.context).limits {
+            if let Some(limits) = &self.strand(chunk, hsp.context).limits {
                 hsp.evalue = limits.statistics.evalue(hsp.score);
             }
         }
         if let Some(small_cutoff) = self.linking {
             linking::link(hsps, limits::even_gaps(small_cutoff), |context| {
-                let linking = self.strand(piece, context).limits.as_ref()?.linking?;
+                let linking = self.strand(chunk, context).limits.as_ref()?.linking?;
                 Some(linking.pair_statistics(s_len))
             });
         }
@@ -275,21 +276,21 @@ impl Stage {
         lists: Vec<(u32, Vec<PrelimHsp>)>,
         scratch: &mut StageScratch,
     ) {
-        for (piece, mut hsps) in lists {
-            self.evaluate(piece, &mut hsps, s_len);
+        for (chunk, mut hsps) in lists {
+            self.evaluate(chunk, &mut hsps, s_len);
             if let Method::Ungapped(rules) = &self.method {
-                let length = |hsp: &PrelimHsp| self.strand(piece, hsp.context).letters.len();
+                let length = |hsp: &PrelimHsp| self.strand(chunk, hsp.context).letters.len();
                 hsps.retain(|hsp| rules.is_wide(hsp, length(hsp)));
             }
             for hsp in &mut hsps {
-                let offset = self.strand(piece, hsp.context).offset;
+                let offset = self.strand(chunk, hsp.context).offset;
                 hsp.q_start += offset;
                 hsp.q_end += offset;
                 hsp.q_seed += offset;
             }
             if !hsps.is_empty() {
                 let evalue = order::best_evalue(hsps.iter().map(|hsp| hsp.evalue));
-                scratch.hits.push((piece as usize, PrelimHit { oid, evalue, hsps }));
+                scratch.hits.push((chunk as usize, PrelimHit { oid, evalue, hsps }));
             }
         }
     }

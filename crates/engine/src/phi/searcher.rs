@@ -54,7 +54,7 @@ impl PatternSearcher {
         };
         PatternSearcher {
             search: search.clone(),
-            queries: merger.pieces().iter().map(|piece| seeds(&queries[piece.query])).collect(),
+            queries: merger.chunks().iter().map(|chunk| seeds(&queries[chunk.query])).collect(),
             scores: ScoreRows::of_matrix(&scoring.scores),
             gaps: GapCosts { open: scoring.gap_open, extend: scoring.gap_extend },
             x_drop: x_drop.max(scoring.gap_open + scoring.gap_extend),
@@ -87,7 +87,7 @@ impl PatternSearcher {
                 let hsps = self.extend(seeds, *cutoff, &places, scratch);
                 if !hsps.is_empty() {
                     let hit = PrelimHit { oid, evalue: 0.0, hsps };
-                    lists.push(number, hit, self.merger.prune_to());
+                    lists.push(number, hit, self.merger.prune_capacity());
                 }
             }
         }

@@ -150,7 +150,7 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
     let oids = 0..database.0.len() as u32;
     let found = searcher.search(&database, oids, &mut SearchScratch::default());
     let mut selector = search.selector(&queries);
-    let chosen = searcher.merger().choose(found);
+    let chosen = searcher.merger().select_for_traceback(found);
     let aligned = |(query, hits): (usize, &Vec<PrelimHit>)| {
         let aligner = search.aligner(&queries, &grouping, query);
         let mut scratch = aligner.scratch();
@@ -299,7 +299,7 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let found = searcher.search(&database, 0..25, &mut SearchScratch::default());
     let aligner = search.aligner(&queries, &grouping, 0);
     let mut used = aligner.scratch();
-    for hit in &searcher.merger().choose(found)[0] {
+    for hit in &searcher.merger().select_for_traceback(found)[0] {
         let subject = Whole(database.residues(hit.oid));
         let fresh = aligner.align(&subject, hit, &mut aligner.scratch());
         assert_eq!(aligner.align(&subject, hit, &mut used), fresh, "oid {}", hit.oid);

@@ -194,7 +194,11 @@ impl<'a> TwoPhaseSearch<'a> {
         self.audience.begin_stage(Stage::Search, (oids.len() * searchers.groups.len()) as u64);
         self.target.searched.announce_sequences(oids.iter().copied().collect::<BTreeSet<_>>());
         let oids: Vec<u32> = oids.into_iter().collect();
-        let mut chosen = merger.choose(self.scan.search_subjects(&merger, searchers.groups, &oids));
+        let mut chosen = merger.select_for_traceback(self.scan.search_subjects(
+            &merger,
+            searchers.groups,
+            &oids,
+        ));
         for (hits, shown) in chosen.iter_mut().zip(shown) {
             hits.retain(|hit| shown.oids.binary_search(&hit.oid).is_ok());
         }
@@ -216,7 +220,7 @@ impl<'a> TwoPhaseSearch<'a> {
             .begin_stage(Stage::Search, self.scan.subject_count() * searchers.groups.len() as u64);
         let lists = self.scan.search(&merger, searchers)?;
         self.extensions = merger.extensions(&lists).iter().sum();
-        let mut chosen = merger.choose(lists);
+        let mut chosen = merger.select_for_traceback(lists);
         self.drop_excluded(&mut chosen)?;
         if self.loader().statistics().read_bytes > before {
             // The database was not in memory, or does not stay there. So its pages may be missing
@@ -273,7 +277,7 @@ impl<'a> TwoPhaseSearch<'a> {
     ) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
         let mut selector = self.engine.selector(&all[batch.clone()]);
         for (query, _) in shown.iter().enumerate().filter(|(_, shown)| shown.overflowed) {
-            selector.overflow(query);
+            selector.mark_overflowed(query);
         }
         if selector.by_subject() {
             let aligned = self.align((all, grouping), batch.start, chosen).into_iter();
@@ -298,7 +302,7 @@ impl<'a> TwoPhaseSearch<'a> {
         let align = |queries: Range<usize>| {
             self.align((all, grouping), first + queries.start, &chosen[queries])
         };
-        let unconditional = selector.unconditional();
+        let unconditional = selector.unconditional_queries();
         let mut next = 0;
         while next < unconditional {
             let end = next + count_aligned_together(&chosen[next..unconditional]);
@@ -310,12 +314,12 @@ impl<'a> TwoPhaseSearch<'a> {
         for (number, hits) in chosen.iter().enumerate().skip(unconditional) {
             let aligner = self.engine.aligner(all, grouping, first + number);
             for next_hits in hits.chunks(HITS_PER_THREAD * rayon::current_num_threads()) {
-                if !next_hits.iter().any(|hit| selector.wants(hit.evalue)) {
+                if !next_hits.iter().any(|hit| selector.must_align(hit.evalue)) {
                     continue;
                 }
                 let pairs: Vec<_> = next_hits.iter().map(|hit| (&aligner, hit)).collect();
                 for ((_, hit), candidate) in pairs.iter().zip(self.scan.align(&pairs)) {
-                    if selector.wants(hit.evalue) {
+                    if selector.must_align(hit.evalue) {
                         selector.offer(number, candidate);
                     }
                 }

@@ -12,7 +12,7 @@ const MOST_CUTOFF: i32 = 1 << 20;
 
 /// Properties of a batch in an ungapped search by which HSPs are linked with even gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct EvenLinking {
+pub(crate) struct EvenGapStatistics {
     /// The ungapped statistics with the smallest λ of all contexts.
     pub karlin: KarlinParameters,
     /// Average length of the contexts, in residues.
@@ -21,7 +21,7 @@ pub(crate) struct EvenLinking {
     pub least_cutoff: i32,
 }
 
-impl EvenLinking {
+impl EvenGapStatistics {
     /// Computes the rules for linking HSPs in a subject of `subject_len` residues, in a database of
     /// `residues` residues (`CalculateLinkHSPCutoffs`, blast_parameters.c).
     pub(crate) fn gaps(

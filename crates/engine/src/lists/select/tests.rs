@@ -126,17 +126,17 @@ fn a_good_candidate_replaces_a_bad_one_beyond_the_threshold() {
 fn matches_are_unwanted_only_when_every_query_has_its_fill() {
     let mut selector = selector(1, 2);
     selector.offer(0, candidate(1, 1e-9, 10, 0));
-    assert!(selector.wants(1.0));
+    assert!(selector.must_align(1.0));
     selector.offer(1, candidate(1, 1e-9, 10, 0));
-    assert!(!selector.wants(0.0101));
-    assert!(selector.wants(0.01), "only what lies above five times the threshold");
+    assert!(!selector.must_align(0.0101));
+    assert!(selector.must_align(0.01), "only what lies above five times the threshold");
 }
 
 #[test]
 fn without_heaps_everything_is_wanted() {
     let mut selector = Selector { heaps: false, ..selector(1, 1) };
     selector.offer(0, candidate(1, 1e-9, 10, 0));
-    assert!(selector.wants(1.0));
+    assert!(selector.must_align(1.0));
     selector.offer(0, candidate(2, 1e-10, 10, 0));
     assert_eq!(oids(&selector.finish()[0]), [2]);
 }

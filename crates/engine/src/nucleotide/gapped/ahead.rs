@@ -6,7 +6,7 @@
 use fleetblast_seq::nucleotide::Packed;
 
 #[cfg(target_arch = "x86_64")]
-use super::lanes::{LaneResult, Task};
+use super::lanes::{LaneExtension, LaneResult};
 #[cfg(target_arch = "x86_64")]
 use super::side_by_side::SideBySide;
 use super::{Extender, Extension, GappedScratch, QueryLetters, Segment};
@@ -83,7 +83,7 @@ impl Extender {
             let x_drop = self.x_drop_of(segment);
             if query.plain {
                 let ways = directions(query, subject, start.at);
-                tasks.extend(ways.map(|direction| Task { direction, x_drop }));
+                tasks.extend(ways.map(|direction| LaneExtension { direction, x_drop }));
             }
         }
         let GappedScratch { busy, found, .. } = scratch;
@@ -106,7 +106,7 @@ impl Extender {
 
     /// Completes extensions that lanes have begun, two with the same X-drop at a time.
     #[cfg(target_arch = "x86_64")]
-    fn go_on(&self, tasks: &[Task], found: &mut [LaneResult]) {
+    fn go_on(&self, tasks: &[LaneExtension], found: &mut [LaneResult]) {
         let is_partly = |number: &usize| matches!(found[*number], LaneResult::Unfinished(_));
         let mut numbers: Vec<usize> = (0..tasks.len()).filter(is_partly).collect();
         numbers.sort_by_key(|&number| tasks[number].x_drop);
@@ -122,7 +122,12 @@ impl Extender {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn ends(&self, tasks: &[Task], found: &[LaneResult], pair: [usize; 2]) -> [Option<Extent>; 2] {
+    fn ends(
+        &self,
+        tasks: &[LaneExtension],
+        found: &[LaneResult],
+        pair: [usize; 2],
+    ) -> [Option<Extent>; 2] {
         let x_drop = usize::try_from(tasks[pair[0]].x_drop).ok();
         let vectors = x_drop.and_then(|x_drop| self.vectors.get(x_drop));
         let Some(narrow) = vectors.and_then(|vectors| vectors.narrow.as_ref()) else {

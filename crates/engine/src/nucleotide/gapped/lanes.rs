@@ -50,7 +50,7 @@ pub(super) struct Lanes {
 
 /// An extension to be computed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Task<'a> {
+pub(super) struct LaneExtension<'a> {
     pub direction: Direction<'a, Bases<'a>>,
     /// X-drop of the extension, at most that of the search.
     pub x_drop: i32,

@@ -21,7 +21,7 @@ pub(super) mod traced;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
 #[cfg(target_arch = "x86_64")]
-mod twin;
+mod wide_row;
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
@@ -29,7 +29,7 @@ pub(super) use self::ahead::DistantSegments;
 #[cfg(target_arch = "x86_64")]
 use self::lanes::{LaneResult, Lanes};
 #[cfg(target_arch = "x86_64")]
-use self::narrow::Narrow;
+use self::narrow::NarrowParameters;
 use self::rows::Bases;
 use self::scalar::Cell;
 #[cfg(target_arch = "x86_64")]
@@ -198,7 +198,11 @@ impl Extender {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn narrow(&self, narrow: &Narrow, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
+    fn narrow(
+        &self,
+        narrow: &NarrowParameters,
+        directions: [Direction<Bases>; 2],
+    ) -> [Option<Extent>; 2] {
         row::perform(self.kernel, narrow::Start { narrow, directions }).unwrap_or_default()
     }
 
@@ -274,7 +278,7 @@ fn directions<'a>(
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug)]
 struct Vectors {
-    narrow: Option<Narrow>,
+    narrow: Option<NarrowParameters>,
     /// Parameters for windows that do not fit the narrow frame.
     wide: Option<Frames>,
 }
@@ -292,7 +296,7 @@ fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> V
         let costs = ExtensionCosts { open_extend, extend: gaps.extend, x_drop };
         let wide = || Frames::new(scores, costs, blastna::SENTINEL);
         Vectors {
-            narrow: Narrow::new(scores, costs),
+            narrow: NarrowParameters::new(scores, costs),
             wide: (x_drop >= open_extend).then(wide).flatten(),
         }
     };

@@ -35,7 +35,7 @@ const _: () = assert!(LANES <= MARGIN);
 
 /// Parameters that extensions with the same scores and costs share.
 #[derive(Clone, Debug)]
-pub(super) struct Narrow {
+pub(super) struct NarrowParameters {
     /// Scores of each subject base against each query letter.
     scores: [Table; 4],
     costs: ExtensionCosts,
@@ -55,10 +55,10 @@ pub(super) struct Narrow {
     arriving: Cells,
 }
 
-impl Narrow {
+impl NarrowParameters {
     /// Prepares extensions. Returns `None` if bytes or lanes do not suffice for the scores and
     /// costs.
-    pub fn new(scores: &ScoreRows, costs: ExtensionCosts) -> Option<Narrow> {
+    pub fn new(scores: &ScoreRows, costs: ExtensionCosts) -> Option<NarrowParameters> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let (never, highest) = (i32::from(NEVER), i32::from(i8::MAX));
         let tables = [0, 1, 2, 3].map(|base| scores.row(base));
@@ -84,7 +84,7 @@ impl Narrow {
             std::array::from_fn(|lane| cost((lane % SECTION) as i32) as i8)
         };
         let [first, first_gaps] = first_row(zero, costs);
-        Some(Narrow {
+        Some(NarrowParameters {
             scores: tables.map(|row| std::array::from_fn(|letter| clipped(row[letter]))),
             costs,
             zero: zero as i8,
@@ -117,7 +117,7 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
 /// A computation of two extensions from their start. Sentinels fill the margin in the direction of
 /// extension. The result is `None` for a direction whose window does not fit the frame.
 pub(super) struct Start<'a> {
-    pub narrow: &'a Narrow,
+    pub narrow: &'a NarrowParameters,
     pub directions: [Direction<'a, Bases<'a>>; 2],
 }
 
@@ -135,7 +135,7 @@ impl Computation for Start<'_> {
 
 /// A computation of two extensions that go on from saved states.
 pub(super) struct ResumedExtensions<'a> {
-    pub narrow: &'a Narrow,
+    pub narrow: &'a NarrowParameters,
     pub directions: [Direction<'a, Bases<'a>>; 2],
     pub progress: [&'a Progress; 2],
 }
@@ -154,7 +154,10 @@ impl Computation for ResumedExtensions<'_> {
 
 /// Computes two extensions at once. Each alone would wait for its own results most of the time.
 #[inline(always)]
-fn run<R: Row>(narrow: &Narrow, extensions: [Extension<'_, R>; 2]) -> [Option<Extent>; 2] {
+fn run<R: Row>(
+    narrow: &NarrowParameters,
+    extensions: [Extension<'_, R>; 2],
+) -> [Option<Extent>; 2] {
     let [mut left, mut right] = extensions;
     let costs = Costs::<R>::new(left.proof, narrow);
     while left.alive && right.alive {
@@ -194,7 +197,7 @@ struct Costs<R> {
     x_drop: R,
     open_extend: R,
     extend: R,
-    /// Costs by lane, as in [`Narrow`].
+    /// Costs by lane, as in [`NarrowParameters`].
     opening: R,
     arriving: R,
     /// Cost of extending a gap through a section.
@@ -203,7 +206,7 @@ struct Costs<R> {
 
 impl<R: Row> Costs<R> {
     #[inline(always)]
-    fn new(proof: R::Proof, narrow: &Narrow) -> Self {
+    fn new(proof: R::Proof, narrow: &NarrowParameters) -> Self {
         let costs = narrow.costs;
         Costs {
             zero: R::splat(proof, narrow.zero),
@@ -258,7 +261,11 @@ struct Extension<'a, R: Row> {
 
 impl<'a, R: Row> Extension<'a, R> {
     #[inline(always)]
-    fn new(proof: R::Proof, narrow: &Narrow, direction: Direction<'a, Bases<'a>>) -> Self {
+    fn new(
+        proof: R::Proof,
+        narrow: &NarrowParameters,
+        direction: Direction<'a, Bases<'a>>,
+    ) -> Self {
         Extension {
             proof,
             direction,
@@ -280,7 +287,7 @@ impl<'a, R: Row> Extension<'a, R> {
     #[inline(always)]
     fn resumed(
         proof: R::Proof,
-        narrow: &Narrow,
+        narrow: &NarrowParameters,
         direction: Direction<'a, Bases<'a>>,
         progress: &Progress,
     ) -> Self {
@@ -309,7 +316,7 @@ impl<'a, R: Row> Extension<'a, R> {
     /// Computes the row of the next base. If live cells reach an edge of the frame, shifts the
     /// frame instead. Ends the extension if no cell is alive or no base is left.
     #[inline(always)]
-    fn step(&mut self, narrow: &Narrow, costs: &Costs<R>) {
+    fn step(&mut self, narrow: &NarrowParameters, costs: &Costs<R>) {
         let number = self.direction.query.number(self.taken);
         // Beyond the margin no lane has a letter.
         let letters = self.direction.subject.get(self.position..);
@@ -348,7 +355,7 @@ impl<'a, R: Row> Extension<'a, R> {
     /// Moves the base to the best score, so that scores fit a byte: subtracts the difference from
     /// all scores and adds it to `base`.
     #[inline(always)]
-    fn move_base(&mut self, narrow: &Narrow, costs: &Costs<R>) {
+    fn move_base(&mut self, narrow: &NarrowParameters, costs: &Costs<R>) {
         let by = self.best.minus(costs.zero);
         self.base += i32::from(by.store()[0]);
         self.scores = self.scores.minus(by);

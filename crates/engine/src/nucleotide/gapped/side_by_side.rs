@@ -1,6 +1,6 @@
 //! Runs extensions side by side in lanes, from tasks to results.
 
-use super::lanes::{BAND, BAND_SHIFT, CENTRE, LaneResult, Lanes, PAST_END, ROWS, Task};
+use super::lanes::{BAND, BAND_SHIFT, CENTRE, LaneExtension, LaneResult, Lanes, PAST_END, ROWS};
 use super::narrow::Progress;
 use super::row::{Cells, Computation, LANES, NEVER, Row};
 use super::transpose::{SIZE, transpose};
@@ -12,7 +12,7 @@ const MIN_LANES: usize = 12;
 /// A computation of extensions; the results have the order of the tasks.
 pub(super) struct SideBySide<'a> {
     pub lanes: &'a Lanes,
-    pub tasks: &'a [Task<'a>],
+    pub tasks: &'a [LaneExtension<'a>],
     pub busy: &'a mut BusyLanes,
     pub found: &'a mut Vec<LaneResult>,
 }
@@ -130,7 +130,13 @@ fn spread(lanes: u64) -> Cells {
 impl BusyLanes {
     /// Assigns the next tasks to free lanes. Returns the lanes that got one.
     #[inline(always)]
-    fn assign_tasks(&mut self, lanes: &Lanes, tasks: &[Task], free: u64, next: &mut usize) -> u64 {
+    fn assign_tasks(
+        &mut self,
+        lanes: &Lanes,
+        tasks: &[LaneExtension],
+        free: u64,
+        next: &mut usize,
+    ) -> u64 {
         let mut fresh = 0;
         for (lane, task) in set(free).zip(&tasks[*next..]) {
             let at = task.direction.at;
@@ -184,7 +190,7 @@ impl BusyLanes {
 
     /// Loads letters and bases for the next rows.
     #[inline(always)]
-    fn load(&mut self, tasks: &[Task], lanes: u64) {
+    fn load(&mut self, tasks: &[LaneExtension], lanes: u64) {
         let (mut words, mut left) = ([0; LANES], [0; LANES]);
         for lane in set(lanes) {
             let state = &self.states[lane];
@@ -260,7 +266,7 @@ impl BusyLanes {
     #[inline(always)]
     fn examine(
         &mut self,
-        tasks: &[Task],
+        tasks: &[LaneExtension],
         alive: LiveLanes,
         busy: u64,
         found: &mut [LaneResult],

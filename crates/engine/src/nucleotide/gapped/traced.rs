@@ -8,7 +8,7 @@
 
 use super::narrow::{FEWEST_ROWS, LEAST_ROOM};
 use super::row::{self, Cells, Computation, NEVER, Row, SECTION, Table, clipped};
-use super::twin::{LANES, Twin};
+use super::wide_row::{LANES, WideRow};
 use crate::hits::EditOp;
 use crate::kernel::Kernel;
 use crate::scores::{RowNumber, ScoreRows};
@@ -68,7 +68,7 @@ struct Steps {
 
 /// Steps by which the cells of an extension were reached, row by row.
 #[derive(Debug, Default)]
-pub(crate) struct Trail(Vec<Steps>);
+pub(crate) struct TracebackSteps(Vec<Steps>);
 
 impl Tracer {
     /// Prepares extensions. Returns `None` if bytes or lanes do not suffice for the scores and
@@ -80,7 +80,7 @@ impl Tracer {
         let (never, highest) = (i32::from(NEVER), i32::from(i8::MAX));
         let rows = scores.all().first_chunk::<16>()?;
         let most = rows.iter().flat_map(|row| &row[..16]).copied().max()?.max(1);
-        // See `Narrow::new`.
+        // See `NarrowParameters::new`.
         let zero = never + 1 + most.max(extend).saturating_add(x_drop);
         let rise = (highest - most - SECTION as i32 * extend - zero).min(highest);
         let fits = rise / most >= FEWEST_ROWS
@@ -108,15 +108,15 @@ impl Tracer {
         })
     }
 
-    /// Extends both directions and records the steps in the trails. Returns `None` if there are no
+    /// Extends both directions and records the steps. Returns `None` if there are no
     /// vectors or the frame does not suffice.
     pub fn extend(
         &self,
         kernel: Kernel,
         directions: [TracedDirection<'_>; 2],
-        trails: &mut [Trail; 2],
+        steps: &mut [TracebackSteps; 2],
     ) -> Option<[Extent; 2]> {
-        row::perform(kernel, Trace { tracer: self, directions, trails })?
+        row::perform(kernel, Trace { tracer: self, directions, steps })?
     }
 }
 
@@ -147,7 +147,7 @@ fn halves(cells: [i8; LANES]) -> [Cells; 2] {
 struct Trace<'a> {
     tracer: &'a Tracer,
     directions: [TracedDirection<'a>; 2],
-    trails: &'a mut [Trail; 2],
+    steps: &'a mut [TracebackSteps; 2],
 }
 
 impl Computation for Trace<'_> {
@@ -155,22 +155,22 @@ impl Computation for Trace<'_> {
 
     #[inline(always)]
     fn run<R: Row>(self, proof: R::Proof) -> Self::Output {
-        let Trace { tracer, directions, trails } = self;
+        let Trace { tracer, directions, steps } = self;
         let costs = Costs::<R>::new(proof, tracer);
         let mut left = Extension::<R>::new(proof, tracer, directions[0]);
         let mut right = Extension::<R>::new(proof, tracer, directions[1]);
-        let [left_trail, right_trail] = trails;
-        left_trail.0.clear();
-        right_trail.0.clear();
+        let [left_steps, right_steps] = steps;
+        left_steps.0.clear();
+        right_steps.0.clear();
         while left.alive && right.alive {
-            left.step(tracer, &costs, left_trail);
-            right.step(tracer, &costs, right_trail);
+            left.step(tracer, &costs, left_steps);
+            right.step(tracer, &costs, right_steps);
         }
         while left.alive {
-            left.step(tracer, &costs, left_trail);
+            left.step(tracer, &costs, left_steps);
         }
         while right.alive {
-            right.step(tracer, &costs, right_trail);
+            right.step(tracer, &costs, right_steps);
         }
         Some([left.result()?, right.result()?])
     }
@@ -178,15 +178,15 @@ impl Computation for Trace<'_> {
 
 /// Gap costs and X-drop, copied to all lanes.
 struct Costs<R> {
-    zero: Twin<R>,
-    x_drop: Twin<R>,
-    open_extend: Twin<R>,
-    extend: Twin<R>,
+    zero: WideRow<R>,
+    x_drop: WideRow<R>,
+    open_extend: WideRow<R>,
+    extend: WideRow<R>,
     /// Costs by lane, as in [`Tracer`].
-    opening: Twin<R>,
-    arriving: Twin<R>,
+    opening: WideRow<R>,
+    arriving: WideRow<R>,
     /// Cost of extending a gap through a section.
-    section: Twin<R>,
+    section: WideRow<R>,
 }
 
 impl<R: Row> Costs<R> {
@@ -194,20 +194,20 @@ impl<R: Row> Costs<R> {
     fn new(proof: R::Proof, tracer: &Tracer) -> Self {
         let costs = tracer.costs;
         Costs {
-            zero: Twin::splat(proof, tracer.zero),
-            x_drop: Twin::splat(proof, costs.x_drop as i8),
-            open_extend: Twin::splat(proof, costs.open_extend as i8),
-            extend: Twin::splat(proof, costs.extend as i8),
-            opening: Twin::load(proof, &[tracer.opening; 2]),
-            arriving: Twin::load(proof, &[tracer.arriving; 2]),
-            section: Twin::splat(proof, (SECTION as i32 * costs.extend) as i8),
+            zero: WideRow::splat(proof, tracer.zero),
+            x_drop: WideRow::splat(proof, costs.x_drop as i8),
+            open_extend: WideRow::splat(proof, costs.open_extend as i8),
+            extend: WideRow::splat(proof, costs.extend as i8),
+            opening: WideRow::load(proof, &[tracer.opening; 2]),
+            arriving: WideRow::load(proof, &[tracer.arriving; 2]),
+            section: WideRow::splat(proof, (SECTION as i32 * costs.extend) as i8),
         }
     }
 
     /// Returns the score of each lane by a gap in the query, from scores without such a gap.
     /// Opening costs no less than extending, so a gap is never opened from another gap.
     #[inline(always)]
-    fn across(&self, scores: Twin<R>) -> Twin<R> {
+    fn across(&self, scores: WideRow<R>) -> WideRow<R> {
         // Costs count from the start of the section, so the running maximum needs no subtractions.
         let all = scores.minus(self.opening).running_maximum();
         let ends = all.spread_ends().minus(self.section);
@@ -225,11 +225,11 @@ struct Extension<'a, R: Row> {
     taken: usize,
     /// Index of the subject letter that the first lane pairs next.
     position: usize,
-    scores: Twin<R>,
+    scores: WideRow<R>,
     /// Scores after a gap in the subject that goes on.
-    gaps: Twin<R>,
+    gaps: WideRow<R>,
     /// The best score, copied to all lanes.
-    best: Twin<R>,
+    best: WideRow<R>,
     /// Score that a byte of 0 stands for.
     base: i32,
     /// Number of rows until the base moves.
@@ -252,9 +252,9 @@ impl<'a, R: Row> Extension<'a, R> {
             direction,
             taken: 0,
             position: direction.at - CENTRE,
-            scores: Twin::load(proof, &tracer.first),
-            gaps: Twin::load(proof, &tracer.first_gaps),
-            best: Twin::splat(proof, tracer.zero),
+            scores: WideRow::load(proof, &tracer.first),
+            gaps: WideRow::load(proof, &tracer.first_gaps),
+            best: WideRow::splat(proof, tracer.zero),
             base: -i32::from(tracer.zero),
             rows: tracer.rows,
             best_taken: 0,
@@ -276,7 +276,7 @@ impl<'a, R: Row> Extension<'a, R> {
     /// Computes the row of the next query letter. If live cells reach an edge of the frame, shifts
     /// the frame instead. Ends the extension if no cell is alive or no letter is left.
     #[inline(always)]
-    fn step(&mut self, tracer: &Tracer, costs: &Costs<R>, trail: &mut Trail) {
+    fn step(&mut self, tracer: &Tracer, costs: &Costs<R>, steps: &mut TracebackSteps) {
         let number = self.direction.query.get(self.taken);
         // Beyond the margin no lane has a letter.
         let letters = self.direction.subject.get(self.position..);
@@ -286,7 +286,7 @@ impl<'a, R: Row> Extension<'a, R> {
             return;
         };
         let table = &tracer.scores[number as usize & 15];
-        let pairs = self.scores.plus(Twin::look_up(self.proof, table, letters));
+        let pairs = self.scores.plus(WideRow::look_up(self.proof, table, letters));
         let (before, highest) = pairs.running_maximum_of_all();
         let floor = self.best.max(before).minus(costs.x_drop);
         let down = self.gaps.down();
@@ -307,7 +307,7 @@ impl<'a, R: Row> Extension<'a, R> {
         self.best = self.best.max(highest);
         let opened = scores.minus(costs.open_extend);
         let (longer_down, longer_across) = (down.minus(costs.extend), across.minus(costs.extend));
-        trail.0.push(Steps {
+        steps.0.push(Steps {
             column: self.position as isize - self.direction.at as isize,
             from_above: down.above(pairs),
             from_left: across.above(without),
@@ -346,8 +346,8 @@ impl<'a, R: Row> Extension<'a, R> {
             let by = below as isize - (room / 2) as isize;
             // The position stays within the margin, as a live lane has a letter of the subject.
             self.position = self.position.wrapping_add_signed(by);
-            self.scores = Twin::load(self.proof, &shifted(&self.scores.store(), by));
-            self.gaps = Twin::load(self.proof, &shifted(&self.gaps.store(), by));
+            self.scores = WideRow::load(self.proof, &shifted(&self.scores.store(), by));
+            self.gaps = WideRow::load(self.proof, &shifted(&self.gaps.store(), by));
         }
     }
 }
@@ -366,7 +366,7 @@ fn shifted(cells: &[Cells; 2], by: isize) -> [Cells; 2] {
     halves(out)
 }
 
-impl Trail {
+impl TracebackSteps {
     /// Replaces `edits` by the columns of the alignment, from its end back to its start.
     pub fn back(&self, extent: Extent, edits: &mut Vec<crate::hits::Edit>) {
         edits.clear();

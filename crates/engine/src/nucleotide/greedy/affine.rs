@@ -1,7 +1,7 @@
 //! Greedy extension where opening a gap costs more than extending it (`BLAST_AffineGreedyAlign`,
 //! `greedy_align.c`).
 
-use super::pairs::Walk;
+use super::pairs::OutwardSequences;
 use super::{BestEnd, NOWHERE, Run, Scoring, divide_up, push};
 use crate::hits::{Edit, EditOp};
 
@@ -126,7 +126,7 @@ impl Rows {
     /// is even.
     pub fn extend<const BACK: bool>(
         &mut self,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         scoring: &Scoring,
         x_drop: i32,
     ) -> BestEnd {
@@ -136,8 +136,8 @@ impl Rows {
         self.steps = steps;
         self.cells.clear();
         self.rows.clear();
-        let run = walk.run(0, 0, 0);
-        let (q_len, s_len) = (walk.query.length, walk.subject.length);
+        let run = sequences.run(0, 0, 0);
+        let (q_len, s_len) = (sequences.query.length, sequences.subject.length);
         let longest = Run { length: run, ..Run::default() };
         let mut best = run * scoring.reward;
         let mut found =
@@ -157,7 +157,8 @@ impl Rows {
             self.widen(&sources, &mut range);
             let start = self.cells.len();
             let from = range.low;
-            let (query, subject) = self.next(walk, &sources, &mut range, least, &mut found.longest);
+            let (query, subject) =
+                self.next(sequences, &sources, &mut range, least, &mut found.longest);
             let score = (query + subject) * half - distance * steps.common;
             if score > best {
                 best = score;
@@ -215,13 +216,13 @@ impl Rows {
     /// extent. Leaves in `range` the diagonals that continue.
     fn next<const BACK: bool>(
         &mut self,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         sources: &SourceRows,
         range: &mut Range,
         least: i32,
         longest: &mut Run,
     ) -> (i32, i32) {
-        let (q_len, s_len) = (walk.query.length, walk.subject.length);
+        let (q_len, s_len) = (sequences.query.length, sequences.subject.length);
         let mut furthest = (0, 0);
         for diagonal in range.low..=range.high {
             let (mut cell, mut subject) = self.arrive(sources, diagonal);
@@ -232,7 +233,7 @@ impl Rows {
                 continue;
             }
             range.high = diagonal;
-            let run = walk.run(query, subject, 0);
+            let run = sequences.run(query, subject, 0);
             if run > longest.length {
                 *longest = Run { query, subject, length: run };
             }

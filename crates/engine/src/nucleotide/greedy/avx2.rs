@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::linear::Rows;
-use super::pairs::Walk;
+use super::pairs::OutwardSequences;
 use super::rows::Portable;
 use super::{BestEnd, Scoring};
 use crate::kernel::Avx2;
@@ -11,7 +11,7 @@ use crate::kernel::Avx2;
 pub(super) fn extend<const BACK: bool>(
     _: Avx2,
     rows: &mut Rows,
-    walk: &Walk<'_, BACK>,
+    sequences: &OutwardSequences<'_, BACK>,
     scoring: &Scoring,
     x_drop: i32,
     keeps: bool,
@@ -19,13 +19,13 @@ pub(super) fn extend<const BACK: bool>(
     #[target_feature(enable = "avx2")]
     fn inner<const BACK: bool>(
         rows: &mut Rows,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
     ) -> BestEnd {
-        rows.extend(Portable, walk, scoring, x_drop, keeps)
+        rows.extend(Portable, sequences, scoring, x_drop, keeps)
     }
     // SAFETY: the proof says that the CPU has the instructions.
-    unsafe { inner(rows, walk, scoring, x_drop, keeps) }
+    unsafe { inner(rows, sequences, scoring, x_drop, keeps) }
 }

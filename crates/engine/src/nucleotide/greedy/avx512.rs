@@ -8,8 +8,8 @@ mod narrow;
 use std::arch::x86_64::*;
 
 use super::linear::Rows;
-use super::pairs::{OutwardBases, Walk};
-use super::rows::{Chunk, Front, Furthest, LANES, Narrow, Path, Row, Stepper};
+use super::pairs::{OutwardBases, OutwardSequences};
+use super::rows::{Chunk, ContinuingDiagonals, Furthest, LANES, Narrow, Path, Row, RowKernel};
 use super::rules::Rules;
 use super::{BestEnd, NOWHERE, Run, Scoring};
 use crate::kernel::Avx512;
@@ -38,7 +38,7 @@ impl Proof {
 pub(super) fn extend<const BACK: bool>(
     proof: Proof,
     rows: &mut Rows,
-    walk: &Walk<'_, BACK>,
+    sequences: &OutwardSequences<'_, BACK>,
     scoring: &Scoring,
     x_drop: i32,
     keeps: bool,
@@ -47,57 +47,57 @@ pub(super) fn extend<const BACK: bool>(
     fn inner<const BACK: bool>(
         proof: Proof,
         rows: &mut Rows,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
     ) -> BestEnd {
-        rows.extend(proof, walk, scoring, x_drop, keeps)
+        rows.extend(proof, sequences, scoring, x_drop, keeps)
     }
     // SAFETY: the proof says that the CPU has the instructions.
-    unsafe { inner(proof, rows, walk, scoring, x_drop, keeps) }
+    unsafe { inner(proof, rows, sequences, scoring, x_drop, keeps) }
 }
 
-impl Stepper for Proof {
+impl RowKernel for Proof {
     const NARROW: bool = true;
 
     #[inline(always)]
     fn row<const BACK: bool>(
         self,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         row: Row<'_>,
-        front: &mut Front,
+        continuing: &mut ContinuingDiagonals,
         longest: &mut Run,
     ) -> Furthest {
         // SAFETY: the proof says that the CPU has the instructions.
-        unsafe { make(walk, row, front, longest) }
+        unsafe { make(sequences, row, continuing, longest) }
     }
 
     #[inline(always)]
     fn narrow<const BACK: bool>(
         self,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         rules: &Rules,
         best: &mut Vec<i32>,
         path: &mut Path,
         row: &mut Narrow,
     ) -> bool {
         // SAFETY: the proof says that the CPU has the instructions.
-        unsafe { narrow::rows(walk, rules, best, path, row) }
+        unsafe { narrow::rows(sequences, rules, best, path, row) }
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512cd")]
 fn make<const BACK: bool>(
-    walk: &Walk<'_, BACK>,
+    sequences: &OutwardSequences<'_, BACK>,
     row: Row<'_>,
-    front: &mut Front,
+    continuing: &mut ContinuingDiagonals,
     longest: &mut Run,
 ) -> Furthest {
     let Row { before, cells, mut first, least: least_extent } = row;
     let [neighbour, here, before @ ..] = before else { return Furthest::default() };
-    let runs = Runs::new(walk);
+    let runs = Runs::new(sequences);
     let (mut left, mut here) = (load(neighbour), load(here));
     let mut diagonals = _mm512_add_epi32(_mm512_set1_epi32(first), lanes());
     let (one, least) = (_mm512_set1_epi32(1), _mm512_set1_epi32(least_extent));
@@ -121,7 +121,7 @@ fn make<const BACK: bool>(
             let last = first + LANES as i32 - 1;
             let reach =
                 [(least_extent + first) >> 1, (least_extent - last) >> 1].map(|at| at.max(0));
-            let met = runs.find(walk, reach, query, subject, goes_on);
+            let met = runs.find(sequences, reach, query, subject, goes_on);
             let longer =
                 _mm512_mask_cmpgt_epi32_mask(goes_on, met.run, _mm512_set1_epi32(longest.length));
             if longer != 0 {
@@ -140,7 +140,7 @@ fn make<const BACK: bool>(
                 query_end = _mm512_mask_cmpeq_epi32_mask(goes_on, q_end, runs.query.length);
                 subject_end = _mm512_mask_cmpeq_epi32_mask(goes_on, end, runs.subject.length);
             }
-            front.update(first, goes_on.into(), query_end.into(), subject_end.into());
+            continuing.update(first, goes_on.into(), query_end.into(), subject_end.into());
         }
         diagonals = _mm512_add_epi32(diagonals, _mm512_set1_epi32(LANES as i32));
         first += LANES as i32;
@@ -177,8 +177,8 @@ struct Runs<'a, const BACK: bool> {
 impl<'a, const BACK: bool> Runs<'a, BACK> {
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn new(walk: &Walk<'a, BACK>) -> Self {
-        Runs { query: Words::new(&walk.query), subject: Words::new(&walk.subject) }
+    fn new(sequences: &OutwardSequences<'a, BACK>) -> Self {
+        Runs { query: Words::new(&sequences.query), subject: Words::new(&sequences.subject) }
     }
 
     /// Measures the runs from these positions on, in the lanes that continue. `reach` has the least
@@ -187,7 +187,7 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn find(
         &self,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         reach: [i32; 2],
         query: __m512i,
         subject: __m512i,
@@ -206,7 +206,7 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
             while rest != 0 {
                 let lane = rest.trailing_zeros() as usize;
                 let taken = if seen >> lane & 1 != 0 { AT_ONCE } else { 0 };
-                let length = walk.run(queries[lane], subjects[lane], taken);
+                let length = sequences.run(queries[lane], subjects[lane], taken);
                 run = _mm512_mask_set1_epi32(run, 1 << lane, length);
                 rest &= rest - 1;
             }

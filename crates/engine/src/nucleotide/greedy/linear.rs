@@ -1,8 +1,10 @@
 //! Greedy extension where a mismatch and a base opposite a gap cost the same (`BLAST_GreedyAlign`,
 //! `greedy_align.c`).
 
-use super::pairs::Walk;
-use super::rows::{Chunk, Front, LANES, Narrow, PAD, Path, Row, Stepper, ZERO, chunk_of, first_of};
+use super::pairs::OutwardSequences;
+use super::rows::{
+    Chunk, ContinuingDiagonals, LANES, Narrow, PAD, Path, Row, RowKernel, ZERO, chunk_of, first_of,
+};
 use super::rules::{Next, Rules};
 use super::{BestEnd, NOWHERE, Run, Scoring, push};
 use crate::hits::{Edit, EditOp};
@@ -39,35 +41,36 @@ impl Rows {
     /// is even. With `keeps`, all rows are kept for a traceback. Otherwise the longest run is
     /// determined.
     #[inline(always)]
-    pub fn extend<const BACK: bool, S: Stepper>(
+    pub fn extend<const BACK: bool, S: RowKernel>(
         &mut self,
         stepper: S,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
     ) -> BestEnd {
         let rules = Rules::new(scoring, x_drop);
-        let run = walk.run(0, 0, 0);
+        let run = sequences.run(0, 0, 0);
         self.start(run, run * scoring.reward);
         let longest = Run { length: run, ..Run::default() };
         let found = BestEnd { query: run, subject: run, longest, ..BestEnd::default() };
-        self.met_subject_end = run == walk.subject.length;
-        if run == walk.query.length || self.met_subject_end {
+        self.met_subject_end = run == sequences.subject.length;
+        if run == sequences.query.length || self.met_subject_end {
             return found;
         }
-        let front = Front { low: -1, high: 1, query_end: false, subject_end: false };
-        let mut path = Path { front, before: 2 * run, longest, found };
+        let continuing =
+            ContinuingDiagonals { low: -1, high: 1, query_end: false, subject_end: false };
+        let mut path = Path { continuing, before: 2 * run, longest, found };
         // Most rows are narrow if they need not be kept.
         if !keeps && S::NARROW {
             let mut row = Narrow { first: -ZERO, cells: self.cells[PAD] };
-            if stepper.narrow(walk, &rules, &mut self.best, &mut path, &mut row) {
+            if stepper.narrow(sequences, &rules, &mut self.best, &mut path, &mut row) {
                 return BestEnd { longest: path.longest, ..path.found };
             }
-            self.widen(&path.front, &row);
+            self.widen(&path.continuing, &row);
         }
-        self.go_on(stepper, walk, &rules, &mut path, keeps);
-        self.met_subject_end = path.front.subject_end;
+        self.go_on(stepper, sequences, &rules, &mut path, keeps);
+        self.met_subject_end = path.continuing.subject_end;
         BestEnd { longest: path.longest, ..path.found }
     }
 
@@ -75,47 +78,47 @@ impl Rows {
     #[inline(always)]
     fn go_on<const BACK: bool>(
         &mut self,
-        stepper: impl Stepper,
-        walk: &Walk<'_, BACK>,
+        stepper: impl RowKernel,
+        sequences: &OutwardSequences<'_, BACK>,
         rules: &Rules,
         path: &mut Path,
         keeps: bool,
     ) {
-        let Path { front, before, longest, found } = path;
+        let Path { continuing, before, longest, found } = path;
         for distance in self.best.len() as i32.. {
             let (best, least) = (self.best[distance as usize - 1], rules.least_extent(&self.best));
-            let (low, run) = (front.low, (!keeps).then_some(longest.length));
+            let (low, run) = (continuing.low, (!keeps).then_some(longest.length));
             let next = Next { distance, low, best, before: *before, least, run };
-            if !front.subject_end && rules.is_settled(walk, &next) {
+            if !continuing.subject_end && rules.is_settled(sequences, &next) {
                 break;
             }
-            let row = self.next(front, least, keeps);
-            let furthest = front.advance(stepper, walk, row, longest);
+            let row = self.next(continuing, least, keeps);
+            let furthest = continuing.advance(stepper, sequences, row, longest);
             *before = furthest.extent;
             let score = rules.score(furthest.extent, distance);
             if score >= best {
                 found.replace(distance, furthest);
             }
             self.best.push(best.max(score));
-            if front.low > front.high {
+            if continuing.low > continuing.high {
                 break;
             }
-            self.close(front);
+            self.close(continuing);
         }
     }
 
     /// Stores a narrow row in chunks, to continue from it. The row need not begin at the start of a
     /// chunk.
     #[cold]
-    fn widen(&mut self, front: &Front, row: &Narrow) {
-        let first = chunk_of(front.low);
-        let chunks = (chunk_of(front.high) - first + 1) as usize;
+    fn widen(&mut self, continuing: &ContinuingDiagonals, row: &Narrow) {
+        let first = chunk_of(continuing.low);
+        let chunks = (chunk_of(continuing.high) - first + 1) as usize;
         self.cells.clear();
         self.cells.resize(2 * PAD + chunks, Chunk::NOWHERE);
         self.rows.clear();
         self.rows.push(Place { at: PAD, first, chunks });
         for (diagonal, cell) in (row.first..).zip(row.cells.0) {
-            if (front.low..=front.high).contains(&diagonal) {
+            if (continuing.low..=continuing.high).contains(&diagonal) {
                 *self.cell(0, diagonal) = cell;
             }
         }
@@ -134,13 +137,13 @@ impl Rows {
 
     /// Makes room for the next row, which examines these diagonals.
     #[inline(always)]
-    fn next(&mut self, front: &Front, least: i32, keeps: bool) -> Row<'_> {
+    fn next(&mut self, continuing: &ContinuingDiagonals, least: i32, keeps: bool) -> Row<'_> {
         if !keeps && self.cells.len() > MAX_KEPT_CHUNKS {
             self.drop_old_rows();
         }
         let last = self.rows[self.rows.len() - 1];
-        let first = chunk_of(front.low);
-        let chunks = (chunk_of(front.high) - first + 1) as usize;
+        let first = chunk_of(continuing.low);
+        let chunks = (chunk_of(continuing.high) - first + 1) as usize;
         let at = self.cells.len();
         self.cells.resize(at + chunks + PAD, Chunk::NOWHERE);
         let (old, new) = self.cells.split_at_mut(at);
@@ -172,18 +175,18 @@ impl Rows {
     /// end of a sequence stays as it is. If there is such a side, the cells at both ends of the
     /// range and beyond are dropped, as in BLAST+.
     #[inline(always)]
-    fn close(&mut self, front: &mut Front) {
-        if !front.subject_end && !front.query_end {
-            front.low -= 1;
-            front.high += 1;
+    fn close(&mut self, continuing: &mut ContinuingDiagonals) {
+        if !continuing.subject_end && !continuing.query_end {
+            continuing.low -= 1;
+            continuing.high += 1;
             return;
         }
-        front.low -= i32::from(!front.subject_end);
-        front.high += i32::from(!front.query_end);
+        continuing.low -= i32::from(!continuing.subject_end);
+        continuing.high += i32::from(!continuing.query_end);
         let Place { at, first, chunks } = self.rows[self.rows.len() - 1];
         for (chunk, cells) in (first..).zip(&mut self.cells[at..at + chunks]) {
             for (diagonal, cell) in (first_of(chunk)..).zip(&mut cells.0) {
-                if diagonal <= front.low || diagonal >= front.high {
+                if diagonal <= continuing.low || diagonal >= continuing.high {
                     *cell = NOWHERE;
                 }
             }

@@ -20,7 +20,7 @@ mod rules;
 mod tests;
 
 pub(crate) use self::packing::Packing;
-use self::pairs::Walk;
+use self::pairs::OutwardSequences;
 pub(crate) use self::pairs::{Bases, Letters};
 use super::gapped::Extension;
 use crate::hits::{Edit, EditOp};
@@ -131,9 +131,9 @@ impl Extender {
         s_start: u32,
         scratch: &mut GreedyScratch,
     ) -> Extension {
-        let right = Walk::<false>::new(query, subject, q_start, s_start);
+        let right = OutwardSequences::<false>::new(query, subject, q_start, s_start);
         let right = self.extend_one_way(&right, scratch, None);
-        let left = Walk::<true>::new(query, subject, q_start, s_start);
+        let left = OutwardSequences::<true>::new(query, subject, q_start, s_start);
         let left = self.extend_one_way(&left, scratch, None);
         let (score, bounds) = self.join(&left, &right, q_start, s_start);
         let (right_seed, left_seed) = (seed(&right), seed(&left));
@@ -157,10 +157,10 @@ impl Extender {
         s_start: u32,
         scratch: &mut GreedyScratch,
     ) -> Traced {
-        let right = Walk::<false>::new(query, subject, q_start, s_start);
+        let right = OutwardSequences::<false>::new(query, subject, q_start, s_start);
         let mut tail = Vec::new();
         let right = self.extend_one_way(&right, scratch, Some(&mut tail));
-        let left = Walk::<true>::new(query, subject, q_start, s_start);
+        let left = OutwardSequences::<true>::new(query, subject, q_start, s_start);
         let mut edits = Vec::new();
         let left = self.extend_one_way(&left, scratch, Some(&mut edits));
         for edit in tail.iter().rev() {
@@ -173,14 +173,14 @@ impl Extender {
     /// Extends in one direction. Appends the columns to `edits`, the last one first.
     fn extend_one_way<const BACK: bool>(
         &self,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         scratch: &mut GreedyScratch,
         edits: Option<&mut Vec<Edit>>,
     ) -> BestEnd {
         let (even, x_drop) = self.scoring.even(self.x_drop);
         if self.scoring.is_linear() {
             let rows = &mut scratch.linear;
-            let found = self.linear(rows, walk, &even, x_drop, edits.is_some());
+            let found = self.linear(rows, sequences, &even, x_drop, edits.is_some());
             scratch.met_subject_end |= rows.met_subject_end;
             if let Some(edits) = edits {
                 rows.trace(&found, edits);
@@ -188,7 +188,7 @@ impl Extender {
             return found;
         }
         scratch.met_subject_end = true;
-        let found = scratch.affine.extend(walk, &even, x_drop);
+        let found = scratch.affine.extend(sequences, &even, x_drop);
         if let Some(edits) = edits {
             scratch.affine.trace(&found, edits);
         }
@@ -200,7 +200,7 @@ impl Extender {
     fn linear<const BACK: bool>(
         &self,
         rows: &mut linear::Rows,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         scoring: &Scoring,
         x_drop: i32,
         keeps: bool,
@@ -212,13 +212,13 @@ impl Extender {
                 _ => None,
             };
             if let Some(proof) = widest {
-                return avx512::extend(proof, rows, walk, scoring, x_drop, keeps);
+                return avx512::extend(proof, rows, sequences, scoring, x_drop, keeps);
             }
             if let Some(proof) = self.kernel.avx2() {
-                return avx2::extend(proof, rows, walk, scoring, x_drop, keeps);
+                return avx2::extend(proof, rows, sequences, scoring, x_drop, keeps);
             }
         }
-        rows.extend(rows::Portable, walk, scoring, x_drop, keeps)
+        rows.extend(rows::Portable, sequences, scoring, x_drop, keeps)
     }
 
     /// Returns the score of both directions together, and the box.

@@ -113,16 +113,16 @@ fn first_word(head: &[u8]) -> u64 {
 
 /// The two sequences of an extension.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Walk<'a, const BACK: bool> {
+pub(super) struct OutwardSequences<'a, const BACK: bool> {
     pub query: OutwardBases<'a, BACK>,
     pub subject: OutwardBases<'a, BACK>,
 }
 
-impl<'a, const BACK: bool> Walk<'a, BACK> {
+impl<'a, const BACK: bool> OutwardSequences<'a, BACK> {
     /// Creates the sequences from the pair at these positions on, or those before it in reverse
     /// order.
     pub fn new(query: Bases<'a>, subject: Bases<'a>, q: u32, s: u32) -> Self {
-        Walk {
+        OutwardSequences {
             query: OutwardBases::new(query, q as usize),
             subject: OutwardBases::new(subject, s as usize),
         }

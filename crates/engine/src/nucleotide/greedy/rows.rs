@@ -1,7 +1,7 @@
 //! Rows of cells for vectors. A row consists of chunks of diagonals. A diagonal has the same lane
 //! in all rows.
 
-use super::pairs::Walk;
+use super::pairs::OutwardSequences;
 use super::rules::Rules;
 use super::{BestEnd, NOWHERE, Run};
 
@@ -43,7 +43,7 @@ pub(super) struct Furthest {
 
 /// The range of diagonals that continue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Front {
+pub(super) struct ContinuingDiagonals {
     pub low: i32,
     pub high: i32,
     /// Whether a path ever reached the end of the query.
@@ -55,7 +55,7 @@ pub(super) struct Front {
 /// A set of lanes of a chunk, the first in the lowest bit.
 pub(super) type Choice = u32;
 
-impl Front {
+impl ContinuingDiagonals {
     /// Value of `low` before a diagonal that continues is found.
     const NONE: i32 = i32::MAX;
 
@@ -64,15 +64,15 @@ impl Front {
     #[inline(always)]
     pub fn advance<const BACK: bool>(
         &mut self,
-        stepper: impl Stepper,
-        walk: &Walk<'_, BACK>,
+        stepper: impl RowKernel,
+        sequences: &OutwardSequences<'_, BACK>,
         row: Row<'_>,
         longest: &mut Run,
     ) -> Furthest {
         let to = self.high;
-        self.low = Front::NONE;
-        let furthest = stepper.row(walk, row, self, longest);
-        if self.low == Front::NONE {
+        self.low = ContinuingDiagonals::NONE;
+        let furthest = stepper.row(sequences, row, self, longest);
+        if self.low == ContinuingDiagonals::NONE {
             self.low = to + 1;
         }
         furthest
@@ -89,10 +89,10 @@ impl Front {
         let mut low = goes_on;
         if subject_end != 0 {
             self.subject_end = true;
-            self.low = Front::NONE;
+            self.low = ContinuingDiagonals::NONE;
             low &= !(Choice::MAX >> subject_end.leading_zeros());
         }
-        if self.low == Front::NONE && low != 0 {
+        if self.low == ContinuingDiagonals::NONE && low != 0 {
             self.low = first + low.trailing_zeros() as i32;
         }
         let last = goes_on.ilog2();
@@ -115,7 +115,7 @@ pub(super) struct Row<'a> {
 /// State between two rows.
 pub(super) struct Path {
     /// The diagonals that the next row examines.
-    pub front: Front,
+    pub continuing: ContinuingDiagonals,
     /// The largest extent of the row before.
     pub before: i32,
     pub longest: Run,
@@ -141,17 +141,17 @@ impl BestEnd {
 }
 
 /// Code that computes rows for a kernel.
-pub(super) trait Stepper: Copy {
+pub(super) trait RowKernel: Copy {
     /// Whether there is separate code for narrow rows.
     const NARROW: bool = false;
 
-    /// Computes a row. Updates `front` with the diagonals that continue, and `longest` if there is
-    /// a longer run.
+    /// Computes a row. Updates `continuing` with the diagonals that continue, and `longest` if
+    /// there is a longer run.
     fn row<const BACK: bool>(
         self,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         row: Row<'_>,
-        front: &mut Front,
+        continuing: &mut ContinuingDiagonals,
         longest: &mut Run,
     ) -> Furthest;
 
@@ -159,7 +159,7 @@ pub(super) trait Stepper: Copy {
     /// Returns true if no diagonal continues; otherwise `row` is the last row.
     fn narrow<const BACK: bool>(
         self,
-        _walk: &Walk<'_, BACK>,
+        _walk: &OutwardSequences<'_, BACK>,
         _rules: &Rules,
         _best: &mut Vec<i32>,
         _path: &mut Path,
@@ -173,17 +173,17 @@ pub(super) trait Stepper: Copy {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Portable;
 
-impl Stepper for Portable {
+impl RowKernel for Portable {
     #[inline(always)]
     fn row<const BACK: bool>(
         self,
-        walk: &Walk<'_, BACK>,
+        sequences: &OutwardSequences<'_, BACK>,
         row: Row<'_>,
-        front: &mut Front,
+        continuing: &mut ContinuingDiagonals,
         longest: &mut Run,
     ) -> Furthest {
         let Row { before, cells, mut first, least } = row;
-        let (q_len, s_len) = (walk.query.length, walk.subject.length);
+        let (q_len, s_len) = (sequences.query.length, sequences.subject.length);
         let mut furthest = Furthest::default();
         for (near, cells) in before.windows(3).zip(cells) {
             let (subjects, goes_on) = arrivals(near, first, least);
@@ -196,7 +196,7 @@ impl Stepper for Portable {
                 let diagonal = first + lane as i32;
                 let mut subject = subjects[lane as usize];
                 let query = subject + diagonal;
-                let run = walk.run(query, subject, 0);
+                let run = sequences.run(query, subject, 0);
                 if run > longest.length {
                     *longest = Run { query, subject, length: run };
                 }
@@ -210,7 +210,7 @@ impl Stepper for Portable {
                 subject_end |= Choice::from(subject == s_len) << lane;
             }
             *cells = out;
-            front.update(first, goes_on, query_end, subject_end);
+            continuing.update(first, goes_on, query_end, subject_end);
             first += LANES as i32;
         }
         furthest

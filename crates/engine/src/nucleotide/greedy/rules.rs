@@ -1,6 +1,6 @@
 //! Converts scores and the X-drop to extents, for rows of an extension without gap costs.
 
-use super::pairs::Walk;
+use super::pairs::OutwardSequences;
 use super::{Scoring, divide_up};
 
 /// Constants of an extension.
@@ -43,17 +43,21 @@ impl Rules {
     /// the best, are larger by `n * cost / half`, which is more than 2 n. So a condition that holds
     /// for this row holds for those after it. Paths beyond the end of the query, which may arise
     /// between two others, gain 2 with each row, and score less each time.
-    pub fn is_settled<const BACK: bool>(&self, walk: &Walk<'_, BACK>, next: &Next) -> bool {
+    pub fn is_settled<const BACK: bool>(
+        &self,
+        sequences: &OutwardSequences<'_, BACK>,
+        next: &Next,
+    ) -> bool {
         let &Next { distance, low, best, before, least, run } = next;
         // The largest extent on any diagonal within the query.
-        let within = 2 * walk.query.length - low;
+        let within = 2 * sequences.query.length - low;
         let may_be_longer = run.is_some_and(|run| within - least > 2 * run);
         if within * self.half - distance * self.cost >= best || may_be_longer {
             return false;
         }
         let most = within.max(before + 2);
         let rows = (most - least).max(0) * self.half / (self.cost - 2 * self.half) + 1;
-        (most - low) / 2 + rows < walk.subject.length
+        (most - low) / 2 + rows < sequences.subject.length
     }
 }
 

@@ -171,16 +171,16 @@ fn reversed(letters: &[u8]) -> Vec<u8> {
 
 /// Extends in one direction with each kernel; all must return the same.
 fn with_all_kernels<const BACK: bool>(
-    walk: &Walk<'_, BACK>,
+    sequences: &OutwardSequences<'_, BACK>,
     scoring: Scoring,
     x_drop: i32,
     scratch: &mut GreedyScratch,
 ) -> (BestEnd, Vec<Edit>) {
     let mut found = Kernel::available().map(|kernel| {
         let extender = Extender::new(scoring, x_drop, kernel);
-        let untraced = extender.extend_one_way(walk, scratch, None);
+        let untraced = extender.extend_one_way(sequences, scratch, None);
         let mut edits = Vec::new();
-        let traced = extender.extend_one_way(walk, scratch, Some(&mut edits));
+        let traced = extender.extend_one_way(sequences, scratch, Some(&mut edits));
         assert_eq!(untraced, BestEnd { longest: untraced.longest, ..traced }, "{kernel:?}");
         (untraced, edits)
     });
@@ -226,7 +226,7 @@ fn check(
     let (even, x) = scoring.even(x_drop);
     let expected = plain::Plain { query, subject }.linear(&even, x);
     let packed = [query, subject].map(Packing::whole);
-    let forward = Walk::<false>::new(packed[0].all(), packed[1].all(), 0, 0);
+    let forward = OutwardSequences::<false>::new(packed[0].all(), packed[1].all(), 0, 0);
     scratch.met_subject_end = false;
     assert_eq!(with_all_kernels(&forward, scoring, x_drop, scratch), expected);
     if !scratch.met_subject_end {
@@ -235,7 +235,7 @@ fn check(
     }
     let packed = [query, subject].map(|letters| Packing::whole(&reversed(letters)));
     let (q, s) = (query.len() as u32, subject.len() as u32);
-    let backward = Walk::<true>::new(packed[0].all(), packed[1].all(), q, s);
+    let backward = OutwardSequences::<true>::new(packed[0].all(), packed[1].all(), q, s);
     assert_eq!(with_all_kernels(&backward, scoring, x_drop, scratch), expected);
     expected
 }
@@ -294,17 +294,17 @@ fn the_largest_x_drop_gives_nothing_up() {
     for round in 0..40 {
         let (query, subject) = pair(&mut random, round);
         let packed = [&query, &subject].map(|letters| Packing::whole(letters));
-        let walk = Walk::<false>::new(packed[0].all(), packed[1].all(), 0, 0);
+        let sequences = OutwardSequences::<false>::new(packed[0].all(), packed[1].all(), 0, 0);
         for (scoring, _) in schemes() {
             let [enough, most, beyond] = [1_000_000, i32::MAX, TOO_LARGE]
-                .map(|x_drop| with_all_kernels(&walk, scoring, x_drop, &mut scratch));
+                .map(|x_drop| with_all_kernels(&sequences, scoring, x_drop, &mut scratch));
             assert_eq!(most, enough, "{scoring:?}");
             assert_eq!(beyond, enough, "{scoring:?}");
             // Nothing but the first run continues.
-            let (found, _) = with_all_kernels(&walk, scoring, -i32::MAX, &mut scratch);
+            let (found, _) = with_all_kernels(&sequences, scoring, -i32::MAX, &mut scratch);
             assert_eq!((found.distance, found.query), (0, found.longest.length), "{scoring:?}");
             // Only the agreement of the kernels is checked.
-            with_all_kernels(&walk, scoring, -3, &mut scratch);
+            with_all_kernels(&sequences, scoring, -3, &mut scratch);
         }
     }
 }
@@ -383,7 +383,8 @@ fn runs_are_counted_letter_by_letter() {
         let packed = Packing::whole(&query);
         let pairs = query[q..].iter().zip(&subject[s..]);
         let expected = pairs.take_while(|&(a, b)| a == b).count() as i32;
-        let forward = Walk::<false>::new(packed.all(), bases, q as u32 / 2, s as u32 / 3);
+        let forward =
+            OutwardSequences::<false>::new(packed.all(), bases, q as u32 / 2, s as u32 / 3);
         let (q_away, s_away) = ((q - q / 2) as i32, (s - s / 3) as i32);
         assert_eq!(forward.run(q_away, s_away, 0), expected);
         assert_eq!(forward.run(q_away, s_away, expected / 2), expected);
@@ -393,7 +394,7 @@ fn runs_are_counted_letter_by_letter() {
         let expected = pairs.take_while(|&(a, b)| a == b).count() as i32;
         let (more_q, more_s) = (random.usize(..=len - q), random.usize(..=len - s));
         let (q_start, s_start) = ((q + more_q) as u32, (s + more_s) as u32);
-        let backward = Walk::<true>::new(packed.all(), bases, q_start, s_start);
+        let backward = OutwardSequences::<true>::new(packed.all(), bases, q_start, s_start);
         assert_eq!(backward.run(more_q as i32, more_s as i32, 0), expected);
     }
 }
@@ -439,9 +440,9 @@ fn gaps_that_cost_millions_are_those_that_an_x_drop_excludes() {
     for round in 0..200 {
         let (query, subject) = pair(&mut random, round);
         let packed = [&query, &subject].map(|letters| Packing::whole(letters));
-        let walk = Walk::<false>::new(packed[0].all(), packed[1].all(), 0, 0);
+        let sequences = OutwardSequences::<false>::new(packed[0].all(), packed[1].all(), 0, 0);
         let [cheap, dear] =
-            schemes.map(|scoring| with_all_kernels(&walk, scoring, 13, &mut scratch));
+            schemes.map(|scoring| with_all_kernels(&sequences, scoring, 13, &mut scratch));
         assert_eq!(cheap, dear, "round {round}");
     }
 }

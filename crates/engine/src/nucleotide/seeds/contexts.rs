@@ -31,10 +31,10 @@ pub(crate) struct Neighbours {
     /// letters after them begin after their last sentinel.
     pub letters: Vec<u8>,
     /// Whether the batch goes on beyond these letters.
-    pub more: bool,
+    pub is_truncated: bool,
     /// Neighbouring contexts before the contexts that are searched. Their words may be the first of
     /// two hits. Segments in them are dropped.
-    pub others: Vec<NeighbourContext>,
+    pub contexts_before: Vec<NeighbourContext>,
 }
 
 /// A neighbouring context, or the end of one.
@@ -47,15 +47,15 @@ pub(crate) struct NeighbourContext {
     /// Ranges of the letters where words may be indexed.
     pub regions: Vec<Range<u32>>,
     /// Score limits of the context; `None` if it is not valid.
-    pub limits: Option<Limits>,
+    pub limits: Option<UngappedLimits>,
 }
 
 impl Neighbours {
-    /// Appends letters until there are `most`. Sets `more` if some are left.
+    /// Appends letters until there are `most`. Sets `is_truncated` if some are left.
     pub fn extend_to<'a>(&mut self, letters: impl Iterator<Item = &'a u8>, most: usize) {
         for &letter in letters {
             if self.letters.len() == most {
-                self.more = true;
+                self.is_truncated = true;
                 return;
             }
             self.letters.push(letter);
@@ -76,26 +76,26 @@ pub(super) struct Bounds {
     /// The X-drop, if it is the same for all contexts.
     pub x_drop: Option<i32>,
     /// The lowest X-drop and the lowest cut-off.
-    pub lowest: Limits,
+    pub lowest: UngappedLimits,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Span {
     offset: u32,
     length: u32,
-    limits: Option<Limits>,
+    limits: Option<UngappedLimits>,
 }
 
 /// Score limits of ungapped extensions in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Limits {
+pub(crate) struct UngappedLimits {
     /// Greatest drop of the score that does not stop an extension.
     pub x_drop: i32,
     /// The least score of a segment that is kept.
     pub cutoff: i32,
 }
 
-impl Limits {
+impl UngappedLimits {
     /// Returns the least score of an approximate extension that is repeated exactly.
     pub fn reduced_cutoff(&self) -> i32 {
         (0.8 * f64::from(self.cutoff)) as i32
@@ -103,8 +103,8 @@ impl Limits {
 }
 
 impl Bounds {
-    fn from_limits(limits: impl Iterator<Item = Limits>) -> Bounds {
-        let mut lowest = Limits { x_drop: i32::MAX, cutoff: i32::MAX };
+    fn from_limits(limits: impl Iterator<Item = UngappedLimits>) -> Bounds {
+        let mut lowest = UngappedLimits { x_drop: i32::MAX, cutoff: i32::MAX };
         let mut highest = i32::MIN;
         for limits in limits {
             lowest.x_drop = lowest.x_drop.min(limits.x_drop);
@@ -118,7 +118,9 @@ impl Bounds {
 impl Contexts {
     /// Concatenates contexts. An item has the blastna codes of a context (empty for a strand that
     /// is not searched), and the score limits of the context if it is valid.
-    pub fn new<'a>(contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>) -> Contexts {
+    pub fn new<'a>(
+        contexts: impl IntoIterator<Item = (&'a [u8], Option<UngappedLimits>)>,
+    ) -> Contexts {
         let nothing = Neighbours::default();
         Contexts::with_neighbours(&nothing, contexts, &nothing)
     }
@@ -126,7 +128,7 @@ impl Contexts {
     /// Concatenates contexts between their neighbours.
     pub fn with_neighbours<'a>(
         before: &Neighbours,
-        contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>,
+        contexts: impl IntoIterator<Item = (&'a [u8], Option<UngappedLimits>)>,
         after: &Neighbours,
     ) -> Contexts {
         let mut letters = vec![SENTINEL];
@@ -134,7 +136,7 @@ impl Contexts {
         let other = |&NeighbourContext { start: offset, length, limits, .. }: &NeighbourContext| {
             Span { offset, length, limits }
         };
-        let mut spans: Vec<Span> = before.others.iter().map(other).collect();
+        let mut spans: Vec<Span> = before.contexts_before.iter().map(other).collect();
         let others = spans.len();
         for (codes, limits) in contexts {
             let (offset, length) = (letters.len() as u32 - 1, codes.len() as u32);
@@ -151,7 +153,7 @@ impl Contexts {
             }
         }
         let bounds = Bounds::from_limits(spans.iter().filter_map(|span| span.limits));
-        Contexts { letters, spans, bounds, more: (before.more, after.more), others }
+        Contexts { letters, spans, bounds, more: (before.is_truncated, after.is_truncated), others }
     }
 
     /// Returns bounds of the score limits of all contexts.
@@ -170,13 +172,13 @@ impl Contexts {
     }
 
     /// Returns whether the batch goes on before the known letters, and after them.
-    pub(super) fn more(&self) -> (bool, bool) {
+    pub(super) fn truncated_neighbours(&self) -> (bool, bool) {
         self.more
     }
 
     /// Returns the number of the context at a position, not counting neighbours; `None` within a
     /// neighbour.
-    pub fn own(&self, place: u32) -> Option<usize> {
+    pub fn searched_context_at(&self, place: u32) -> Option<usize> {
         self.context_at(place).checked_sub(self.others)
     }
 
@@ -204,7 +206,7 @@ impl Contexts {
 
     /// Returns the score limits of a context, whose number counts neighbours; `None` if it is not
     /// valid.
-    pub fn limits(&self, context: usize) -> Option<Limits> {
+    pub fn limits(&self, context: usize) -> Option<UngappedLimits> {
         self.spans[context].limits
     }
 

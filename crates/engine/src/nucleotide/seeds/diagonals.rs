@@ -32,7 +32,7 @@ pub(super) struct DiagonalState {
     /// End of the explored range or of the last hit: a position of the subject plus the origin.
     pub last: i32,
     /// Whether the last seed became a segment.
-    pub saved: bool,
+    pub became_segment: bool,
     /// Length of the last hit; 0 if it became a segment.
     pub length: i32,
 }
@@ -56,7 +56,7 @@ pub(super) trait Diagonals {
 /// same time.
 #[derive(Debug, Default)]
 pub(super) struct DirectDiagonals {
-    /// `last` of each entry, with `saved` in the lowest bit.
+    /// `last` of each entry, with `became_segment` in the lowest bit.
     lasts: Vec<u32>,
     /// Lengths of hits, modulo 256 as in BLAST+. Empty if one hit is enough, as they are not needed
     /// then.
@@ -110,13 +110,13 @@ impl Diagonals for DirectDiagonals {
         let place = self.place(diagonal);
         let last = self.lasts[place];
         let length = self.lengths.get(place).map_or(0, |&length| i32::from(length));
-        DiagonalState { last: (last >> 1) as i32, saved: last & 1 != 0, length }
+        DiagonalState { last: (last >> 1) as i32, became_segment: last & 1 != 0, length }
     }
 
     #[inline]
     fn put(&mut self, diagonal: i32, known: DiagonalState, _at: i32, _stale: i32) {
         let place = self.place(diagonal);
-        self.lasts[place] = (known.last as u32) << 1 | u32::from(known.saved);
+        self.lasts[place] = (known.last as u32) << 1 | u32::from(known.became_segment);
         if let Some(length) = self.lengths.get_mut(place) {
             *length = known.length as u8;
         }

@@ -7,7 +7,7 @@ use super::SeedRules;
 use super::bases::{Bits, window};
 use super::contexts::Contexts;
 use super::quads::PackedQuads;
-use super::short::{ShortContexts, SubjectFlanks};
+use super::short::{ShortContextScreen, ShortContexts};
 use super::sides::{PairOrder, RUN, SideExtension, ToTheLeft, ToTheRight, differences, one_side};
 
 /// Least length, in bases, of seeds that are first extended four bases at a time.
@@ -43,7 +43,7 @@ pub(super) struct Extension {
     pub score: i32,
     /// Whether the extension reached the end of the known neighbouring letters and might have gone
     /// on.
-    pub strayed: bool,
+    pub reached_unknown_letters: bool,
 }
 
 /// An extension that looked at a bounded number of pairs.
@@ -105,7 +105,7 @@ impl Extender {
         subject: Packed<'_>,
         at: u32,
         (x_drop, least): (Option<i32>, i32),
-    ) -> Option<SubjectFlanks<'a>> {
+    ) -> Option<ShortContextScreen<'a>> {
         let short = self.short.as_ref()?;
         x_drop.filter(|&x_drop| x_drop < SENTINEL_DROP)?;
         short.prepare_screen(query, subject, at, least)
@@ -158,13 +158,13 @@ impl Extender {
         let groups = quads.before(q).iter().rev().zip(before.iter().rev());
         let left = groups.map(|(query, subject)| query ^ subject);
         let Groups { best: left, score: left_score, ended } = self.best_groups(left, x_drop);
-        let left_strayed = contexts.more().0 && !ended && known < most;
+        let left_reached_unknown = contexts.truncated_neighbours().0 && !ended && known < most;
         let room = |length: u32, from: u32| length.saturating_sub(from) as usize / 4;
         let (known, most) = (room(contexts.length(), q), room(subject.length(), s));
         let groups = quads.from(q).iter().zip(after).take(known.min(most));
         let right = groups.map(|(query, subject)| query ^ subject);
         let Groups { best: right, score: right_score, ended } = self.best_groups(right, x_drop);
-        let right_strayed = contexts.more().1 && !ended && known < most;
+        let right_reached_unknown = contexts.truncated_neighbours().1 && !ended && known < most;
 
         let s_start = s - 4 * left;
         // If nothing is gained to the right, BLAST+ still counts one base.
@@ -174,7 +174,7 @@ impl Extender {
             s_start,
             length: length.max(match_end.saturating_sub(s_start)),
             score: left_score + right_score,
-            strayed: left_strayed || right_strayed,
+            reached_unknown_letters: left_reached_unknown || right_reached_unknown,
         }
     }
 
@@ -230,7 +230,7 @@ impl Extender {
             score: left_score + right_score,
             // The extension ends at the sentinel before its context, unless the known letters begin
             // within this context.
-            strayed: contexts.more().0 && !ended && q < s,
+            reached_unknown_letters: contexts.truncated_neighbours().0 && !ended && q < s,
         }
     }
 
@@ -281,7 +281,7 @@ impl Extender {
             s_start: s - left,
             length: left + right,
             score: left_score + right_score,
-            strayed: false,
+            reached_unknown_letters: false,
         })
     }
 

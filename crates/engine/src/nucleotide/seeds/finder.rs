@@ -3,11 +3,11 @@
 use fleetblast_seq::nucleotide::Packed;
 
 use super::bases::window;
-use super::contexts::{Contexts, Limits};
+use super::contexts::{Contexts, UngappedLimits};
 use super::diagonals::{DiagonalState, Diagonals};
-use super::scan::{Candidates, Places};
+use super::scan::{Candidates, ScanPositions};
 use super::screen_goal::{SIDE_BY_SIDE, ScreenGoal};
-use super::table::{Gathered, Table};
+use super::table::{BitGatherer, Table};
 use super::{Seeds, Segment};
 
 /// Number of words whose query positions are looked up together.
@@ -25,7 +25,7 @@ pub(super) struct Finder<'a, D> {
     pub diagonals: &'a mut D,
     pub out: &'a mut Vec<Segment>,
     /// Whether an extension reached the end of the known letters and might have gone on.
-    pub strayed: bool,
+    pub reached_unknown_letters: bool,
 }
 
 /// Seeds that wait to be screened together: query and subject positions.
@@ -39,9 +39,9 @@ impl<D: Diagonals> Finder<'_, D> {
     #[inline(always)]
     pub(super) fn scan_with(
         &mut self,
-        mut places: Places,
+        mut places: ScanPositions,
         candidates: &mut Candidates,
-        cell: impl Fn(&Gathered, u64) -> usize + Copy,
+        cell: impl Fn(&BitGatherer, u64) -> usize + Copy,
     ) {
         let seeds = self.seeds;
         // Plain: an indexed word is a whole seed, and one hit is enough.
@@ -153,11 +153,14 @@ impl<D: Diagonals> Finder<'_, D> {
             return;
         }
         let length = self.seeds.words.length;
-        let mut known =
-            DiagonalState { last: at + length as i32, saved: false, length: length as i32 };
+        let mut known = DiagonalState {
+            last: at + length as i32,
+            became_segment: false,
+            length: length as i32,
+        };
         if !is_too_weak && let Some(segment) = self.extend((q, s), s + length, false) {
             let last = (segment.s_start + segment.length) as i32 + self.diagonals.origin();
-            known = DiagonalState { last, saved: true, length: 0 };
+            known = DiagonalState { last, became_segment: true, length: 0 };
             self.out.push(segment);
         }
         let range = self.seeds.off_diagonal_range.min(-(length as i32));
@@ -174,8 +177,8 @@ impl<D: Diagonals> Finder<'_, D> {
             return;
         }
         let is_far = at + length > known.last + window;
-        let is_first = window > 0 && (known.saved || is_far);
-        self.strayed |= window > 0 && self.follows_unknown((q, s), is_far);
+        let is_first = window > 0 && (known.became_segment || is_far);
+        self.reached_unknown_letters |= window > 0 && self.follows_unknown((q, s), is_far);
         let checked = words.check(self.contexts, self.subject, self.end, (q, s), is_first);
         let Some(checked) = checked else { return };
         let mut last = at + length + checked.extended as i32;
@@ -197,7 +200,7 @@ impl<D: Diagonals> Finder<'_, D> {
             }
         }
         let length = if is_ready { 0 } else { last - at };
-        let known = DiagonalState { last, saved: is_ready, length };
+        let known = DiagonalState { last, became_segment: is_ready, length };
         self.diagonals.put(diagonal, known, at, window + range + 1);
     }
 
@@ -207,7 +210,7 @@ impl<D: Diagonals> Finder<'_, D> {
     fn follows_unknown(&self, (q, s): (u32, u32), is_far: bool) -> bool {
         let (seeds, first) = (self.seeds, self.contexts.own_start(0));
         let near = first..first.saturating_add(seeds.window as u32);
-        if !self.contexts.more().0 || !near.contains(&q) {
+        if !self.contexts.truncated_neighbours().0 || !near.contains(&q) {
             return false;
         }
         let most = 2 * i64::from(seeds.window) + i64::from(seeds.words.length);
@@ -259,15 +262,15 @@ impl<D: Diagonals> Finder<'_, D> {
             None => limits()?.x_drop,
         };
         let is_high = |score: i32| {
-            let reaches = |limits: Limits| score >= limits.reduced_cutoff();
+            let reaches = |limits: UngappedLimits| score >= limits.reduced_cutoff();
             reaches(bounds.lowest) && limits().is_some_and(reaches)
         };
         let queries = (self.contexts, &self.seeds.words.query[..]);
         let extender = &self.seeds.extender;
         let seed = (q, s);
         let extension = extender.extend(queries, self.subject, seed, match_end, x_drop, is_high);
-        self.strayed |= extension.strayed;
-        let reaches = |limits: Limits| extension.score >= limits.cutoff;
+        self.reached_unknown_letters |= extension.reached_unknown_letters;
+        let reaches = |limits: UngappedLimits| extension.score >= limits.cutoff;
         let is_good = reaches(bounds.lowest) && limits().is_some_and(reaches);
         (whatever || is_good).then_some(Segment {
             q_start: extension.q_start,

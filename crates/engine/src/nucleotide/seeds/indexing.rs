@@ -18,7 +18,7 @@ pub(crate) struct Indexing {
     /// Number of bases that an indexed word spans.
     pub(super) span: u32,
     /// Whether BLAST+ uses the hash of diagonals, as for long contexts.
-    pub(super) long: bool,
+    pub(super) hashes_diagonals: bool,
     /// Whether ungapped extensions advance by groups of bases. Such groups also contain letters of
     /// neighbouring contexts.
     pub(super) in_groups: bool,
@@ -45,14 +45,14 @@ impl Indexing {
         let choice = TableChoice::new(rules, &all);
         let cells = || {
             let laid = Contexts::new(contexts.map(|(letters, _)| (letters, None)));
-            let places = words::places(&laid, &all, rules.word_size, choice.span);
+            let places = words::indexed_positions(&laid, &all, rules.word_size, choice.span);
             Table::new(&laid.packed(), &places, choice.span, None, false).overflow()
         };
         let kind = if choice.may_overflow { choice.with_overflow(cells()) } else { choice.kind };
         // The word length in bases from the start of a seed to its end.
         let word_length = if rules.template.is_some() { choice.span } else { rules.word_size };
         let in_groups = word_length >= LONG_WORD;
-        Indexing { kind, span: choice.span, long: are_long(end), in_groups }
+        Indexing { kind, span: choice.span, hashes_diagonals: are_long(end), in_groups }
     }
 
     /// Returns whether neighbouring contexts can change the results.

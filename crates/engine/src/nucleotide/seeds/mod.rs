@@ -46,7 +46,7 @@ use std::ops::Range;
 use fleetblast_seq::nucleotide::Packed;
 
 use choice::TableKind;
-pub(crate) use contexts::{Contexts, Limits, NeighbourContext, Neighbours};
+pub(crate) use contexts::{Contexts, NeighbourContext, Neighbours, UngappedLimits};
 use diagonals::{Diagonals, DirectDiagonals, HashedDiagonals};
 use extension::Extender;
 use finder::Finder;
@@ -154,15 +154,15 @@ impl Seeds {
         indexing: Indexing,
         kernel: Kernel,
     ) -> Seeds {
-        let Indexing { kind, span, long, in_groups } = indexing;
-        let places = words::places(contexts, regions, rules.word_size, span);
+        let Indexing { kind, span, hashes_diagonals, in_groups } = indexing;
+        let places = words::indexed_positions(contexts, regions, rules.word_size, span);
         let query = contexts.packed();
         let descending = kind == TableKind::Megablast;
         let table = |mask| Table::new(&query, &places, span, mask, descending);
         Seeds {
             window: rules.window,
             off_diagonal_range: rules.off_diagonal_range,
-            long,
+            long: hashes_diagonals,
             tables: rules.masks().into_iter().map(table).collect(),
             extender: Extender::new(contexts, rules, in_groups),
             words: Words::new(places, query, kind, span, rules),
@@ -188,17 +188,18 @@ impl Seeds {
         out.clear();
         let Scratch { direct, lossy, candidates } = scratch;
         let window = self.window_within(subject.length());
-        let strayed = if self.long {
+        let reached_unknown_letters = if self.long {
             lossy.start(window);
             self.find(contexts, (subject, window), regions, lossy, candidates, out)
         } else {
             direct.start(contexts.length(), window);
-            let strayed = self.find(contexts, (subject, window), regions, direct, candidates, out);
+            let reached_unknown_letters =
+                self.find(contexts, (subject, window), regions, direct, candidates, out);
             direct.finish(subject.length());
-            strayed
+            reached_unknown_letters
         };
         out.sort_by_key(Segment::order);
-        strayed
+        reached_unknown_letters
     }
 
     /// Limits the window to the greatest distance of two hits in a subject, so that
@@ -224,12 +225,20 @@ impl Seeds {
             Some(regions) => (regions, self.words.extra),
             None => (std::slice::from_ref(&whole), 0),
         };
-        let (end, strayed) = (0, false);
-        let mut finder =
-            Finder { seeds: self, contexts, subject, window, end, diagonals, out, strayed };
+        let (end, reached_unknown_letters) = (0, false);
+        let mut finder = Finder {
+            seeds: self,
+            contexts,
+            subject,
+            window,
+            end,
+            diagonals,
+            out,
+            reached_unknown_letters,
+        };
         for region in regions {
             finder.end = region.end.min(subject.length());
-            let places = scan::Places {
+            let places = scan::ScanPositions {
                 start: region.start.saturating_add(lead),
                 end: (finder.end + 1).saturating_sub(self.words.span),
                 stride: self.words.extra + 1,
@@ -237,9 +246,9 @@ impl Seeds {
             match self.kernel {
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx512(proof) => bmi2::scan(proof, &mut finder, places, candidates),
-                _ => finder.scan_with(places, candidates, table::Gathered::cell),
+                _ => finder.scan_with(places, candidates, table::BitGatherer::cell),
             }
         }
-        finder.strayed
+        finder.reached_unknown_letters
     }
 }

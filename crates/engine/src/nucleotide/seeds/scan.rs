@@ -3,13 +3,13 @@
 use super::bases::{Bits, window};
 #[cfg(target_arch = "x86_64")]
 use super::presence;
-use super::table::{Gathered, Hit, Numbering, Table};
+use super::table::{BitGatherer, Numbering, Table, WordMatch};
 use super::words::Words;
 use crate::kernel::Kernel;
 
 /// Positions of a subject: every `stride` bases from `start` on, before `end`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
+pub(super) struct ScanPositions {
     pub start: u32,
     pub end: u32,
     pub stride: u32,
@@ -25,7 +25,7 @@ pub(super) const AT_ONCE: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Candidates {
     places: Box<[u32; AT_ONCE]>,
-    hits: Vec<Hit>,
+    hits: Vec<WordMatch>,
 }
 
 impl Default for Candidates {
@@ -44,11 +44,11 @@ impl Candidates {
         tables: &[Table],
         words: &Words,
         bytes: &[u8],
-        places: &mut Places,
-        cell: impl Fn(&Gathered, u64) -> usize + Copy,
-    ) -> &[Hit] {
+        places: &mut ScanPositions,
+        cell: impl Fn(&BitGatherer, u64) -> usize + Copy,
+    ) -> &[WordMatch] {
         let count = self.present(kernel, tables, bytes, places, cell);
-        self.hits.resize(AT_ONCE * tables.len(), Hit::default());
+        self.hits.resize(AT_ONCE * tables.len(), WordMatch::default());
         let found = match tables {
             [table] => self.slots_of(table, bytes, count),
             tables => self.slots(tables, bytes, count),
@@ -68,7 +68,7 @@ impl Candidates {
     #[inline(always)]
     fn slots_of(&mut self, table: &Table, bytes: &[u8], count: usize) -> usize {
         for (hit, &at) in self.hits.iter_mut().zip(&self.places[..count]) {
-            *hit = Hit { at, table: 0, slot: table.slot(window(bytes, at as usize)) };
+            *hit = WordMatch { at, table: 0, slot: table.slot(window(bytes, at as usize)) };
         }
         count
     }
@@ -82,7 +82,7 @@ impl Candidates {
             let bases = window(bytes, at as usize);
             for (number, table) in (0..).zip(tables) {
                 if table.has(bases) {
-                    self.hits[found] = Hit { at, table: number, slot: table.slot(bases) };
+                    self.hits[found] = WordMatch { at, table: number, slot: table.slot(bases) };
                     found += 1;
                 }
             }
@@ -97,8 +97,8 @@ impl Candidates {
         kernel: Kernel,
         tables: &[Table],
         bytes: &[u8],
-        places: &mut Places,
-        cell: impl Fn(&Gathered, u64) -> usize + Copy,
+        places: &mut ScanPositions,
+        cell: impl Fn(&BitGatherer, u64) -> usize + Copy,
     ) -> usize {
         let [table] = tables else {
             return self.gather(bytes, places, |bases| tables.iter().any(|table| table.has(bases)));
@@ -128,7 +128,7 @@ impl Candidates {
         kernel: Kernel,
         words: (&Bits, u32),
         bytes: &[u8],
-        places: &mut Places,
+        places: &mut ScanPositions,
     ) -> Option<usize> {
         #[cfg(target_arch = "x86_64")]
         if let Kernel::Avx512(proof) = kernel
@@ -149,7 +149,7 @@ impl Candidates {
     fn gather(
         &mut self,
         bytes: &[u8],
-        places: &mut Places,
+        places: &mut ScanPositions,
         has: impl Fn(u64) -> bool + Copy,
     ) -> usize {
         let start = places.start;
@@ -167,7 +167,7 @@ impl Candidates {
     fn gather_aligned<const STRIDE: usize>(
         &mut self,
         bytes: &[u8],
-        places: &mut Places,
+        places: &mut ScanPositions,
         has: impl Fn(u64) -> bool,
     ) -> usize {
         let quads = (places.end.saturating_sub(places.start) / 4) as usize;
@@ -190,7 +190,7 @@ impl Candidates {
     fn gather_any(
         &mut self,
         bytes: &[u8],
-        places: &mut Places,
+        places: &mut ScanPositions,
         has: impl Fn(u64) -> bool,
     ) -> usize {
         let left = places.end.saturating_sub(places.start).div_ceil(places.stride) as usize;

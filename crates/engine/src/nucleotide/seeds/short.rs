@@ -27,7 +27,7 @@ pub(super) struct ShortContexts {
 
 /// A subject position with its flanking bases, to be compared with the queries.
 #[derive(Clone, Copy)]
-pub(super) struct SubjectFlanks<'a> {
+pub(super) struct ShortContextScreen<'a> {
     ends: &'a [[u8; 2]],
     query: &'a [u8],
     /// The [`RUN`] bases before the position, and those from it on.
@@ -69,13 +69,18 @@ impl ShortContexts {
         subject: Packed<'_>,
         at: u32,
         least: i32,
-    ) -> Option<SubjectFlanks<'a>> {
+    ) -> Option<ShortContextScreen<'a>> {
         if at < RUN || subject.length() - at < RUN {
             return None;
         }
         let base = |at: u32| window(subject.bytes(), at as usize);
         let least = least.saturating_add(self.equal - 1) / self.equal;
-        Some(SubjectFlanks { ends: &self.ends, query, subject: [base(at - RUN), base(at)], least })
+        Some(ShortContextScreen {
+            ends: &self.ends,
+            query,
+            subject: [base(at - RUN), base(at)],
+            least,
+        })
     }
 }
 
@@ -88,7 +93,7 @@ fn next(bases: u8, code: u8) -> u8 {
     }
 }
 
-impl SubjectFlanks<'_> {
+impl ShortContextScreen<'_> {
     /// Returns whether the seed at this query position cannot reach the least score.
     #[inline(always)]
     pub fn is_too_weak(&self, place: u32) -> bool {

@@ -44,29 +44,29 @@ pub(super) enum Numbering {
     /// Consecutive bases; the lowest `shift` bits do not belong to the word.
     Contiguous { shift: u32 },
     /// The bases that a template selects.
-    Template(Box<Gathered>),
+    Template(Box<BitGatherer>),
 }
 
 /// Tables for gathering the bits that a mask selects next to each other.
 #[derive(Debug)]
-pub(super) struct Gathered {
+pub(super) struct BitGatherer {
     mask: u64,
     /// Gathered bits of each group of nine bits of the bases, by the value of the group.
     parts: [[u32; 512]; 5],
 }
 
-impl Gathered {
-    fn new(mask: u64) -> Gathered {
+impl BitGatherer {
+    fn new(mask: u64) -> BitGatherer {
         let mut chunks = [[0; 512]; 5];
         let mut above = mask.count_ones();
         for (i, chunk) in chunks.iter_mut().enumerate() {
-            let part = (mask >> Gathered::shift(i)) as u32 & 511;
+            let part = (mask >> BitGatherer::shift(i)) as u32 & 511;
             above -= part.count_ones();
             for (bits, gathered) in (0..).zip(chunk) {
                 *gathered = close_up(bits, part) << above;
             }
         }
-        Gathered { mask, parts: chunks }
+        BitGatherer { mask, parts: chunks }
     }
 
     /// Returns the mask, with bits set for the selected bases.
@@ -81,7 +81,7 @@ impl Gathered {
 
     #[inline]
     pub fn cell(&self, bases: u64) -> usize {
-        let part = |i: usize| self.parts[i][(bases >> Gathered::shift(i)) as usize & 511];
+        let part = |i: usize| self.parts[i][(bases >> BitGatherer::shift(i)) as usize & 511];
         (part(0) | part(1) | part(2) | part(3) | part(4)) as usize
     }
 }
@@ -104,7 +104,7 @@ impl Numbering {
 
 /// A match: a word at a position of a subject that occurs in the queries.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Hit {
+pub(super) struct WordMatch {
     /// Position in the subject.
     pub at: u32,
     /// Number of the lookup table.
@@ -129,7 +129,9 @@ impl Table {
     ) -> Table {
         let (numbering, bits) = match mask {
             None => (Numbering::Contiguous { shift: 64 - 2 * span }, 2 * span),
-            Some(mask) => (Numbering::Template(Box::new(Gathered::new(mask))), mask.count_ones()),
+            Some(mask) => {
+                (Numbering::Template(Box::new(BitGatherer::new(mask))), mask.count_ones())
+            }
         };
         let words = || {
             let cell = |place: u32| numbering.cell(window(query, place as usize)) as u32;
@@ -176,13 +178,13 @@ impl Table {
 
     /// Returns whether a match may be part of a seed.
     #[inline(always)]
-    pub fn may_be_in_seed(&self, hit: Hit, subject: &[u8], words: &Words) -> bool {
+    pub fn may_be_in_seed(&self, hit: WordMatch, subject: &[u8], words: &Words) -> bool {
         hit.slot & SEVERAL != 0 || self.may_match(hit.slot, subject, hit.at, words)
     }
 
     /// Returns the query positions of a match.
     #[inline]
-    pub fn places<'a>(&'a self, hit: &'a Hit) -> &'a [u32] {
+    pub fn places<'a>(&'a self, hit: &'a WordMatch) -> &'a [u32] {
         if hit.slot & SEVERAL == 0 {
             return std::slice::from_ref(&hit.slot);
         }

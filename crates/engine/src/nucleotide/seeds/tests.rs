@@ -149,7 +149,7 @@ fn case_of(
             strands.push(Vec::new());
         }
     }
-    let limits = Limits { x_drop: random.i32(5..25), cutoff: random.i32(8..33) };
+    let limits = UngappedLimits { x_drop: random.i32(5..25), cutoff: random.i32(8..33) };
     let contexts =
         Contexts::new(strands.iter().map(|s| (&s[..], (!s.is_empty()).then_some(limits))));
     let mut regions = Vec::new();
@@ -316,10 +316,10 @@ fn history(
         (case.rules.word_size, case.rules.template) = (word_size, None);
         case.rules.window = window;
         let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
-        let mut carried = Memory::new(case.indexing().long, window);
+        let mut carried = Memory::new(case.indexing().hashes_diagonals, window);
         for _ in 0..6 {
             let subject = subject(random, &source[..1500.min(source.len())]);
-            let mut fresh = Memory::new(case.indexing().long, window);
+            let mut fresh = Memory::new(case.indexing().hashes_diagonals, window);
             let with = reference.search(&subject, None, &mut carried);
             subjects += 1;
             differ += usize::from(with != reference.search(&subject, None, &mut fresh));
@@ -366,7 +366,7 @@ fn tables_are_chosen_by_words_and_places() {
     assert_eq!(choose(8, &[(32_000, 32_769)]), (TableKind::Standard, 7));
 
     // Words with two positions need three cells.
-    let limits = Some(Limits { x_drop: 10, cutoff: 14 });
+    let limits = Some(UngappedLimits { x_drop: 10, cutoff: 14 });
     let half = bases(&mut random, 13_000, SequenceStyle::Plain);
     let contexts = Contexts::new([(&half[..], limits), (&half[..], limits)]);
     let regions = [0..13_000, 13_001..26_001];
@@ -382,10 +382,10 @@ fn nanoseconds_for_a_base() {
     let mut random = Rng::with_seed(5);
     let template = Template { weight: 11, length: 18, kind: TemplateKind::Coding };
     let tasks = [
-        ("megablast", 28, None, 1, -2, 0, Limits { x_drop: 11, cutoff: 13 }),
-        ("blastn", 11, None, 2, -3, 0, Limits { x_drop: 22, cutoff: 28 }),
-        ("dc-megablast", 11, Some(template), 2, -3, 40, Limits { x_drop: 22, cutoff: 28 }),
-        ("blastn-short", 7, None, 1, -3, 0, Limits { x_drop: 10, cutoff: 14 }),
+        ("megablast", 28, None, 1, -2, 0, UngappedLimits { x_drop: 11, cutoff: 13 }),
+        ("blastn", 11, None, 2, -3, 0, UngappedLimits { x_drop: 22, cutoff: 28 }),
+        ("dc-megablast", 11, Some(template), 2, -3, 40, UngappedLimits { x_drop: 22, cutoff: 28 }),
+        ("blastn-short", 7, None, 1, -3, 0, UngappedLimits { x_drop: 10, cutoff: 14 }),
     ];
     let subject = bases(&mut random, 8_000_000, SequenceStyle::Plain);
     let packed = pack(&subject);

@@ -12,7 +12,7 @@ use super::contexts::Contexts;
 
 /// Returns the start positions of all indexed words. These are the words of `span` letters without
 /// ambiguity codes, in regions of at least `word_size` letters.
-pub(super) fn places(
+pub(super) fn indexed_positions(
     contexts: &Contexts,
     regions: &[Range<u32>],
     word_size: u32,

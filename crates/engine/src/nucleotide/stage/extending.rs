@@ -29,7 +29,7 @@ impl Stage {
         for segments in segments.chunks(DistantSegments::SEGMENTS) {
             let local = |segment| self.local(contexts, segment);
             let segments: Vec<_> = segments.iter().filter_map(local).collect();
-            scratch.extended.extend(segments.iter().map(|&(number, _)| self.strands[number].piece));
+            scratch.extended.extend(segments.iter().map(|&(number, _)| self.strands[number].chunk));
             let ahead = self.extend_ahead(part, &segments, scratch);
             let mut ahead = ahead.into_iter().peekable();
             for (at, (number, segment)) in segments.iter().enumerate() {
@@ -47,7 +47,7 @@ impl Stage {
     /// strand. Returns `None` for a segment in neighbouring letters or in a strand that cannot have
     /// hits.
     fn local(&self, contexts: &Contexts, segment: &Segment) -> Option<(usize, gapped::Segment)> {
-        let number = contexts.own(segment.q_start)?;
+        let number = contexts.searched_context_at(segment.q_start)?;
         self.strands[number].limits.as_ref()?;
         let start = contexts.own_start(number);
         let segment = gapped::Segment {

@@ -9,7 +9,7 @@ use super::Traceback;
 use super::window::SubjectWindow;
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
-use crate::nucleotide::gapped::traced::{TracedDirection, Tracer, Trail};
+use crate::nucleotide::gapped::traced::{TracebackSteps, TracedDirection, Tracer};
 use crate::scores::{RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
 use crate::xdrop::frames::MARGIN;
@@ -17,16 +17,16 @@ use crate::xdrop::traced::{DpScratch, Scheme, Sequences, Traced, align_from, joi
 
 /// Parameters of extensions with bytes; empty if bytes do not suffice.
 #[derive(Clone, Debug)]
-pub(crate) struct Vectors {
+pub(crate) struct ByteTracer {
     #[cfg(target_arch = "x86_64")]
     tracer: Option<Tracer>,
 }
 
-impl Vectors {
+impl ByteTracer {
     /// Prepares the parameters for these scores of blastna codes.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-    pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> Vectors {
-        Vectors {
+    pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> ByteTracer {
+        ByteTracer {
             #[cfg(target_arch = "x86_64")]
             tracer: Tracer::new(scores, gaps, x_drop, blastna::SENTINEL),
         }
@@ -38,7 +38,7 @@ impl Vectors {
 pub(super) struct DynamicScratch {
     dp: DpScratch,
     #[cfg(target_arch = "x86_64")]
-    trails: [Trail; 2],
+    trails: [TracebackSteps; 2],
     edits: [Vec<crate::hits::Edit>; 2],
 }
 

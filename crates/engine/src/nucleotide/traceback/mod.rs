@@ -15,8 +15,8 @@ use std::sync::{Arc, OnceLock};
 
 use fleetblast_seq::frame::{Frame, Strand};
 
+pub(crate) use self::dynamic::ByteTracer;
 use self::dynamic::DynamicScratch;
-pub(crate) use self::dynamic::Vectors;
 pub(crate) use self::start::{near_hsps, reach};
 use self::window::SubjectWindow;
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
@@ -43,7 +43,7 @@ pub(crate) struct Traceback {
     /// Scores between the blastna codes.
     pub scores: ScoreRows,
     /// Parameters for dynamic programming in vectors, where bytes suffice.
-    pub vectors: Vectors,
+    pub vectors: ByteTracer,
     /// Final X-drop.
     pub x_drop: i32,
     /// Least percentage of identical columns (`-perc_identity`).

@@ -22,7 +22,7 @@ fn traceback(
     Traceback {
         aligner,
         scoring: Scoring { reward, penalty, gaps },
-        vectors: Vectors::new(&scores, gaps, x_drop),
+        vectors: ByteTracer::new(&scores, gaps, x_drop),
         scores,
         x_drop,
         perc_identity: 0.0,

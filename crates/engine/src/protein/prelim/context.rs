@@ -8,8 +8,8 @@ use fleetblast_stats::gumbel::GumbelParameters;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::sums::gap_decay_divisor;
 
-use crate::lists::linking::{self, EvenLinking};
-use crate::lists::{FramePart, Piece, masks_of_piece};
+use crate::lists::linking::{self, EvenGapStatistics};
+use crate::lists::{FramePart, QueryChunk, masks_of_chunk};
 use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, truncate_to_i32};
 use crate::protein;
 use crate::protein::linking::LinkingRule;
@@ -24,9 +24,9 @@ const TRANSLATED_UNGAPPED_EVALUE: f64 = 1.0;
 
 /// A context of a query, or of a chunk of a query, with its thresholds.
 #[derive(Clone, Debug)]
-pub(super) struct PieceContext {
+pub(super) struct ChunkContext {
     /// Number of the chunk in the block.
-    pub piece: usize,
+    pub chunk: usize,
     /// Number of the context within the chunk.
     pub number: u8,
     /// Number of the context within the whole query.
@@ -58,56 +58,56 @@ pub(super) struct PieceContext {
     /// Whether words match by their score alone, as with a PSSM. Otherwise equal words match, too.
     pub by_score: bool,
     /// Effective search space. If the batch is searched in chunks, it may be that of another query
-    /// ([`Piece::spaces`]).
+    /// ([`QueryChunk::spaces`]).
     pub search_space: i64,
     /// Length adjustment.
     pub length_adjustment: i32,
     /// Parameters for linking with even gaps, which the batch determines.
-    pub even_linking: Option<EvenLinking>,
+    pub even_linking: Option<EvenGapStatistics>,
 }
 
-impl PieceContext {
+impl ChunkContext {
     /// Creates the contexts of a chunk, except those that cannot be searched (rules 1.4).
-    pub fn of_piece(
+    pub fn of_chunk(
         queries: &[Query],
         number: usize,
-        piece: &Piece,
+        chunk: &QueryChunk,
         params: &ProteinParams,
         totals: &DatabaseTotals,
         gumbel: &GumbelParameters,
-    ) -> impl Iterator<Item = PieceContext> {
-        let query = &queries[piece.query];
+    ) -> impl Iterator<Item = ChunkContext> {
+        let query = &queries[chunk.query];
         (0..query.contexts.len() as u8).filter_map(move |context| {
-            PieceContext::new((number, context), query, piece, params, totals, gumbel)
+            ChunkContext::new((number, context), query, chunk, params, totals, gumbel)
         })
     }
 
     fn new(
         (of, number): (usize, u8),
         query: &Query,
-        piece: &Piece,
+        chunk: &QueryChunk,
         params: &ProteinParams,
         totals: &DatabaseTotals,
         gumbel: &GumbelParameters,
-    ) -> Option<PieceContext> {
+    ) -> Option<ChunkContext> {
         let pssm = query.pssm.as_deref();
-        let search_space = piece.spaces[usize::from(number)];
+        let search_space = chunk.spaces[usize::from(number)];
         let part = match params.query_translation {
-            Some(_) => FramePart::new(query.length, &piece.range, number),
+            Some(_) => FramePart::new(query.length, &chunk.range, number),
             None => FramePart {
                 context: number,
-                start: piece.range.start,
-                length: piece.range.len() as u32,
+                start: chunk.range.start,
+                length: chunk.range.len() as u32,
             },
         };
         let context = &query.contexts[usize::from(part.context)];
-        let (residues, masks, karlin) = if piece.chunked {
-            piece_masks(query, piece, (number, part), params)?
+        let (residues, masks, karlin) = if chunk.chunked {
+            chunk_masks(query, chunk, (number, part), params)?
         } else {
             (context.letters.to_vec(), context.masks.clone(), context.karlin?)
         };
         let len = residues.len() as u32;
-        let length_adjustment = match piece.chunked {
+        let length_adjustment = match chunk.chunked {
             true => params.length_adjustment(residues.len(), &karlin, totals),
             false => context.length_adjustment,
         };
@@ -121,7 +121,7 @@ impl PieceContext {
         let statistics = (&karlin, &gapped, &gumbel);
         let cutoff_max = cutoff_score(len, statistics, search_space, params, totals);
         let cutoff_ungapped = trigger.min(cutoff_max);
-        let cutoff_gapped = match params.linked_cutoff(&gapped, piece.average_length, totals) {
+        let cutoff_gapped = match params.linked_cutoff(&gapped, chunk.average_length, totals) {
             Some(linked) => linked.min(cutoff_max),
             None => cutoff_max,
         };
@@ -133,8 +133,8 @@ impl PieceContext {
                 .max(0)
         };
         let (letters, rows, reversed_rows) = laid_out(&residues);
-        Some(PieceContext {
-            piece: of,
+        Some(ChunkContext {
+            chunk: of,
             number,
             whole: part.context,
             offset: part.start,
@@ -152,7 +152,7 @@ impl PieceContext {
             by_score: pssm.is_some(),
             search_space,
             length_adjustment,
-            even_linking: piece.even_linking,
+            even_linking: chunk.even_linking,
         })
     }
 
@@ -165,11 +165,11 @@ impl PieceContext {
 
     /// Creates a context of these residues; the test sets the cut-offs.
     #[cfg(test)]
-    pub fn for_test(residues: &[u8]) -> PieceContext {
+    pub fn for_test(residues: &[u8]) -> ChunkContext {
         let karlin = KarlinParameters { lambda: 0.3, k: 0.1, log_k: 0.1f64.ln(), h: 0.4 };
         let (letters, rows, reversed_rows) = laid_out(residues);
-        PieceContext {
-            piece: 0,
+        ChunkContext {
+            chunk: 0,
             number: 0,
             whole: 0,
             offset: 0,
@@ -228,9 +228,9 @@ fn laid_out(residues: &[u8]) -> (Vec<u8>, Vec<RowNumber>, Vec<RowNumber>) {
 
 /// Computes the residues, masks and statistics of a context of a chunk, which BLAST+ treats as a
 /// query of its own.
-fn piece_masks(
+fn chunk_masks(
     query: &Query,
-    piece: &Piece,
+    chunk: &QueryChunk,
     (number, part): (u8, FramePart),
     params: &ProteinParams,
 ) -> Option<(Vec<u8>, Vec<Range<u32>>, KarlinParameters)> {
@@ -238,10 +238,10 @@ fn piece_masks(
     let range = part.start as usize..(part.start + part.length) as usize;
     let unmasked = context.unmasked.get(range)?;
     let masks =
-        masks_of_piece(&context.lower_case, params.common.query_start_in_record, &piece.range);
+        masks_of_chunk(&context.lower_case, params.common.query_start_in_record, &chunk.range);
     let frame = query.contexts[usize::from(number)].frame;
     let lower_case =
-        protein::query::lower_case_in(frame, &masks, piece.range.len() as u32, part.length);
+        protein::query::lower_case_in(frame, &masks, chunk.range.len() as u32, part.length);
     let masks = protein::query::masks(unmasked, &lower_case, params);
     let residues = params.hard_masked(unmasked, &masks);
     let karlin = params.ungapped(&residues)?;
@@ -254,7 +254,7 @@ pub(crate) fn even_linking(
     queries: &[&Query],
     params: &ProteinParams,
     totals: &DatabaseTotals,
-) -> Option<EvenLinking> {
+) -> Option<EvenGapStatistics> {
     if params.linking_rule() != Some(LinkingRule::Even) {
         return None;
     }
@@ -269,7 +269,7 @@ pub(crate) fn even_linking(
         let by_evalue = karlin.cutoff_score(params.common.evalue, context.search_space);
         ungapped_trigger(context.letters.len(), &karlin, params, totals).min(by_evalue)
     });
-    Some(EvenLinking {
+    Some(EvenGapStatistics {
         karlin: karlin?,
         average_length: (length.saturating_sub(1) / count.max(1)) as i32,
         least_cutoff: cutoffs.min()?,

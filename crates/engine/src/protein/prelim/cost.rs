@@ -6,7 +6,7 @@
 
 use fleetblast_stats::frequencies;
 
-use super::context::PieceContext;
+use super::context::ChunkContext;
 use super::words::{self, WordRule};
 use crate::kernel::Kernel;
 use crate::scores::{RowNumber, ScoreRows};
@@ -22,7 +22,7 @@ const SAMPLE: usize = 200;
 /// Returns whether the dense filter is likely to be faster for the contexts than the sparse scan in
 /// `groups` groups.
 pub(super) fn dense_is_faster(
-    contexts: &[&PieceContext],
+    contexts: &[&ChunkContext],
     groups: usize,
     (rule, window): (&WordRule, i32),
     scores: &ScoreRows,
@@ -52,7 +52,7 @@ fn pairs_per_ns(kernel: Kernel) -> f64 {
 }
 
 /// Returns the expected number of words of the contexts that match a random word.
-fn expected_hits(contexts: &[&PieceContext], rule: &WordRule, scores: &ScoreRows) -> f64 {
+fn expected_hits(contexts: &[&ChunkContext], rule: &WordRule, scores: &ScoreRows) -> f64 {
     let frequencies = frequencies::background_frequencies();
     let starts = || {
         contexts.iter().flat_map(|&context| {

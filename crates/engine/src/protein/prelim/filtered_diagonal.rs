@@ -28,7 +28,7 @@ mod tests;
 use std::array::from_fn;
 
 use super::block::Part;
-use super::context::PieceContext;
+use super::context::ChunkContext;
 use super::dense;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
 use super::words::{Limit, WordRule};
@@ -37,7 +37,7 @@ use crate::scores::RowNumber;
 /// A diagonal of a context and a part of a subject, from end to end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FilteredDiagonal<'a> {
-    context: &'a PieceContext,
+    context: &'a ChunkContext,
     part: &'a Part<'a>,
     rule: &'a DiagonalRule<'a>,
     word_rule: &'a WordRule,
@@ -64,7 +64,7 @@ impl<'a> FilteredDiagonal<'a> {
     /// Creates a diagonal, given as query offset minus subject offset. `limits` are the limits of
     /// all words of the context.
     pub fn new(
-        context: &'a PieceContext,
+        context: &'a ChunkContext,
         limits: &'a [Limit],
         part: &'a Part<'a>,
         diagonal: i32,

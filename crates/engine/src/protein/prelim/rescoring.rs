@@ -4,7 +4,7 @@
 use fleetblast_seq::mask;
 use fleetblast_seq::translation::GeneticCode;
 
-use super::context::PieceContext;
+use super::context::ChunkContext;
 use crate::hits::PrelimHsp;
 use crate::order::{Bounds, Hsp};
 use crate::rescoring::best_range;
@@ -28,7 +28,7 @@ impl Subject<'_> {
         &self,
         hsps: &mut Vec<PrelimHsp>,
         scores: &ScoreRows,
-        context_of: impl Fn(u8) -> &'c PieceContext,
+        context_of: impl Fn(u8) -> &'c ChunkContext,
     ) {
         let Some(code) = self.code.filter(|_| !hsps.is_empty()) else { return };
         if self.subjects.drops_ungapped_hsps(self.oid) {

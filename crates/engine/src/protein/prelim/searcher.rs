@@ -7,7 +7,7 @@ use fleetblast_seq::translation::GeneticCode;
 use fleetblast_stats::gumbel::GumbelParameters;
 
 use super::block::{SubjectBlock, SubjectFrame};
-use super::context::PieceContext;
+use super::context::ChunkContext;
 use super::cost;
 use super::dense::{self, Candidate, FilterScratch};
 use super::filtered_diagonal::{FilteredDiagonal, WordHit};
@@ -44,7 +44,7 @@ const MOST_WINDOW: i32 = 1 << 30;
 /// A block of queries prepared for the search, shared by all threads.
 #[derive(Debug)]
 pub struct ProteinSearcher {
-    contexts: Vec<PieceContext>,
+    contexts: Vec<ChunkContext>,
     /// Limits of the words of each context.
     words: Vec<Vec<Limit>>,
     dense: Vec<dense::Group>,
@@ -91,11 +91,11 @@ impl ProteinSearcher {
         kernel: Option<Kernel>,
     ) -> ProteinSearcher {
         let gumbel = GumbelParameters::new(&params.scoring);
-        let of_piece = |(number, piece)| {
-            PieceContext::of_piece(queries, number, piece, params, totals, &gumbel)
+        let of_chunk = |(number, chunk)| {
+            ChunkContext::of_chunk(queries, number, chunk, params, totals, &gumbel)
         };
-        let pieces = range.clone().zip(&merger.pieces()[range]);
-        let mut contexts: Vec<PieceContext> = pieces.flat_map(of_piece).collect();
+        let chunks = range.clone().zip(&merger.chunks()[range]);
+        let mut contexts: Vec<ChunkContext> = chunks.flat_map(of_chunk).collect();
         let scores = rows(queries, &merger, &mut contexts, params);
         let word =
             WordRule { size: params.word_size, threshold: truncate_to_i32(params.threshold) };
@@ -132,7 +132,7 @@ impl ProteinSearcher {
                 other.append(&mut filtered);
             }
             rest = other;
-            for members in chunks(&filtered, &self.contexts, GROUP_CUTOFF_SPREAD) {
+            for members in divide_members(&filtered, &self.contexts, GROUP_CUTOFF_SPREAD) {
                 match dense::Group::new(&self.contexts, &members, &self.scores, kernel) {
                     Some(group) => self.dense.push(group),
                     None => rest.extend(members),
@@ -152,7 +152,9 @@ impl ProteinSearcher {
         };
         let (by_score, other): (Vec<usize>, Vec<usize>) =
             rest.iter().partition(|&&i| self.contexts[i].by_score);
-        for members in [by_score, other].iter().flat_map(|m| chunks(m, &self.contexts, i32::MAX)) {
+        for members in
+            [by_score, other].iter().flat_map(|m| divide_members(m, &self.contexts, i32::MAX))
+        {
             self.sparse.push(sparse::Group::new(
                 &self.contexts,
                 &members,
@@ -165,14 +167,14 @@ impl ProteinSearcher {
 
     /// Returns whether the dense filter is faster than the sparse scan for these contexts.
     fn dense_is_faster(&self, members: &[usize], kernel: Kernel) -> bool {
-        let contexts: Vec<&PieceContext> = members.iter().map(|&i| &self.contexts[i]).collect();
-        let groups = chunks(members, &self.contexts, i32::MAX).len();
+        let contexts: Vec<&ChunkContext> = members.iter().map(|&i| &self.contexts[i]).collect();
+        let groups = divide_members(members, &self.contexts, i32::MAX).len();
         cost::dense_is_faster(&contexts, groups, (&self.word, self.window), &self.scores, kernel)
     }
 
     /// Returns whether the dense filter loses no HSP of a context and lets few diagonals pass by
     /// chance.
-    fn filterable(&self, context: &PieceContext) -> bool {
+    fn filterable(&self, context: &ChunkContext) -> bool {
         // A word that matches by its score has a pair above 0.
         let has_pairs = context.by_score && self.word.threshold > 0
             || !words::has_scoreless_word(context, self.word.size, &self.scores);
@@ -292,14 +294,14 @@ impl ProteinSearcher {
         let oid = |found: &BlockHsp| block.parts[found.part as usize].oid;
         let strand = |found: &BlockHsp| {
             let context = &self.contexts[found.context as usize];
-            (context.piece, context.strand)
+            (context.chunk, context.strand)
         };
         found.sort_unstable_by_key(|f| (oid(f), strand(f), f.part, f.hsp.order(f.context)));
         scratch.gapped.loaded.clear();
         let frame = |found: &BlockHsp| block.parts[found.part as usize].frame;
-        let piece = |found: &BlockHsp| self.contexts[found.context as usize].piece;
-        for of_piece in found.chunk_by(|a, b| (oid(a), piece(a)) == (oid(b), piece(b))) {
-            for of_strand in of_piece.chunk_by(|a, b| strand(a) == strand(b)) {
+        let chunk = |found: &BlockHsp| self.contexts[found.context as usize].chunk;
+        for of_chunk in found.chunk_by(|a, b| (oid(a), chunk(a)) == (oid(b), chunk(b))) {
+            for of_strand in of_chunk.chunk_by(|a, b| strand(a) == strand(b)) {
                 for of_frame in of_strand.chunk_by(|a, b| frame(a) == frame(b)) {
                     for hits in of_frame.chunk_by(|a, b| a.part == b.part) {
                         let part = &block.parts[hits[0].part as usize];
@@ -321,17 +323,17 @@ impl ProteinSearcher {
                 let contexts = self.strand_contexts(of_strand[0].context);
                 self.gapped.finish_strand(contexts, &subject, &self.scores, &mut scratch.gapped);
             }
-            if let Some(hit) = scratch.gapped.hit(oid(&of_piece[0])) {
-                lists.push(piece(&of_piece[0]), hit, self.merger.prune_to());
+            if let Some(hit) = scratch.gapped.hit(oid(&of_chunk[0])) {
+                lists.push(chunk(&of_chunk[0]), hit, self.merger.prune_capacity());
             }
         }
         scratch.found = found;
     }
 
     /// Returns the contexts of the strand of a context.
-    fn strand_contexts(&self, context: u32) -> &[PieceContext] {
+    fn strand_contexts(&self, context: u32) -> &[ChunkContext] {
         let own = &self.contexts[context as usize];
-        let key = |context: &PieceContext| (context.piece, context.strand);
+        let key = |context: &ChunkContext| (context.chunk, context.strand);
         // The contexts of a chunk are consecutive, and so are those of its strands.
         let start = self.contexts.partition_point(|other| key(other) < key(own));
         let end = self.contexts.partition_point(|other| key(other) <= key(own));
@@ -352,13 +354,13 @@ impl ProteinSearcher {
 fn rows(
     queries: &[Query],
     merger: &Merger,
-    contexts: &mut [PieceContext],
+    contexts: &mut [ChunkContext],
     params: &ProteinParams,
 ) -> ScoreRows {
     let mut scores = ScoreRows::of_matrix(&params.scoring.scores);
     for context in contexts {
-        let piece = &merger.pieces()[context.piece];
-        let Some(pssm) = &queries[piece.query].pssm else { continue };
+        let chunk = &merger.chunks()[context.chunk];
+        let Some(pssm) = &queries[chunk.query].pssm else { continue };
         assert_eq!(pssm.scores.len(), context.len(), "a PSSM is of the whole query");
         context.score_by_position(scores.add_positions(&pssm.scores));
     }
@@ -367,14 +369,14 @@ fn rows(
 
 /// Returns the expected number of lanes that reach the cut-off by chance, between average
 /// sequences.
-fn chance_lanes(context: &PieceContext) -> f64 {
+fn chance_lanes(context: &ChunkContext) -> f64 {
     let karlin = &context.karlin;
     karlin.k * AVERAGE_PAIR * (-karlin.lambda * f64::from(context.cutoff_ungapped)).exp()
 }
 
 /// Divides `members`, given by ascending cut-off, into runs that are scanned together. In a run the
 /// cut-offs differ by at most `spread`.
-fn chunks(members: &[usize], contexts: &[PieceContext], spread: i32) -> Vec<Vec<usize>> {
+fn divide_members(members: &[usize], contexts: &[ChunkContext], spread: i32) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut residues = 0;
     let mut lowest = 0;

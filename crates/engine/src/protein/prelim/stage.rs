@@ -4,7 +4,7 @@
 use std::mem;
 
 use super::block::Part;
-use super::context::{self, PieceContext};
+use super::context::{self, ChunkContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
 use super::loaded::{LONG_SUBJECT, LoadedSubject, LoadedSubjects};
 use super::rescoring::Subject;
@@ -156,7 +156,7 @@ impl GappedStage {
     pub fn extend(
         &self,
         part: &Part,
-        contexts: &[PieceContext],
+        contexts: &[ChunkContext],
         ungapped: &[(u32, UngappedHsp)],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
@@ -201,7 +201,7 @@ impl GappedStage {
     /// are the contexts of the strand.
     pub fn finish_strand(
         &self,
-        contexts: &[PieceContext],
+        contexts: &[ChunkContext],
         subject: &Subject<'_>,
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
@@ -224,7 +224,7 @@ impl GappedStage {
             });
         }
         for hsp in hsps.iter_mut() {
-            let &PieceContext { whole, offset, .. } = context_of(hsp.context);
+            let &ChunkContext { whole, offset, .. } = context_of(hsp.context);
             hsp.context = whole;
             hsp.q_start += offset;
             hsp.q_end += offset;
@@ -239,13 +239,13 @@ impl GappedStage {
         &self,
         hsps: &mut Vec<PrelimHsp>,
         subject_len: usize,
-        context_of: impl Fn(u8) -> &'c PieceContext,
+        context_of: impl Fn(u8) -> &'c ChunkContext,
     ) {
         for hsp in hsps.iter_mut() {
             let context = context_of(hsp.context);
             (hsp.evalue, hsp.linked) = (self.evalue(context, hsp.score, subject_len), 1);
         }
-        let pair_statistics = |context: &PieceContext, of_subject| {
+        let pair_statistics = |context: &ChunkContext, of_subject| {
             let lengths = [context.len(), subject_len];
             let adjustments = [context.length_adjustment, of_subject];
             let karlin = self.karlin(context);
@@ -273,12 +273,12 @@ impl GappedStage {
     }
 
     /// Returns the statistics of a context that this search uses.
-    fn karlin(&self, context: &PieceContext) -> KarlinParameters {
+    fn karlin(&self, context: &ChunkContext) -> KarlinParameters {
         if self.ungapped { context.karlin } else { context.gapped }
     }
 
     /// Returns the e-value of a single HSP.
-    fn evalue(&self, context: &PieceContext, score: i32, subject_len: usize) -> f64 {
+    fn evalue(&self, context: &ChunkContext, score: i32, subject_len: usize) -> f64 {
         let evalue = if self.karlin_evalues {
             self.karlin(context).evalue(score, context.search_space as f64)
         } else {
@@ -301,7 +301,7 @@ impl GappedStage {
     fn extend_all(
         &self,
         part: &Part,
-        contexts: &[PieceContext],
+        contexts: &[ChunkContext],
         ungapped: &[(u32, UngappedHsp)],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
@@ -322,7 +322,7 @@ impl GappedStage {
     fn pass(
         &self,
         part: &Part,
-        (contexts, ungapped, scores): (&[PieceContext], &[(u32, UngappedHsp)], &ScoreRows),
+        (contexts, ungapped, scores): (&[ChunkContext], &[(u32, UngappedHsp)], &ScoreRows),
         scratch: &mut GappedScratch,
         too_low: Option<i32>,
     ) -> bool {
@@ -351,7 +351,7 @@ impl GappedStage {
     fn extend_both(
         &self,
         part: &Part,
-        context: &PieceContext,
+        context: &ChunkContext,
         (q, s): (usize, usize),
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
@@ -421,7 +421,7 @@ fn ungapped_hit(hsp: &UngappedHsp, context: u8) -> PrelimHsp {
 
 /// Returns the two directions from the pair (`q`, `s`). The pair belongs to the first direction.
 fn directions<'a>(
-    context: &'a PieceContext,
+    context: &'a ChunkContext,
     subject: LoadedSubject<'a>,
     q: usize,
     s: usize,
@@ -441,7 +441,7 @@ fn directions<'a>(
 /// (rules 5.4).
 fn start_point(
     hsp: &UngappedHsp,
-    context: &PieceContext,
+    context: &ChunkContext,
     subject: &[u8],
     scores: &ScoreRows,
 ) -> (usize, usize) {

@@ -44,7 +44,7 @@ impl Subjects for Sequences {
 }
 
 fn merger(grouping: &Grouping, params: &Params) -> Merger {
-    Merger::new(grouping.pieces(), grouping.queries(), params)
+    Merger::new(grouping.chunks(), grouping.queries(), params)
 }
 
 fn params(matrix: &str) -> ProteinParams {
@@ -90,8 +90,8 @@ fn search(
     let queries: Vec<Query> = queries.iter().map(|q| Query::new(q, params, totals)).collect();
     let all = Params::Protein(params.clone());
     let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, totals)), &all);
-    let pieces = 0..merger.pieces().len();
-    let searcher = ProteinSearcher::new(&queries, (merger, pieces), params, totals, kernel);
+    let chunks = 0..merger.chunks().len();
+    let searcher = ProteinSearcher::new(&queries, (merger, chunks), params, totals, kernel);
     let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
     // The last part first: the order of arrival must not matter.
@@ -100,7 +100,7 @@ fn search(
         let part = searcher.search(subjects, &mut oids, &mut ProteinScratch::default());
         searcher.merger().absorb(&mut lists, part);
     }
-    searcher.merger().choose(lists)
+    searcher.merger().select_for_traceback(lists)
 }
 
 #[test]
@@ -222,9 +222,9 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
         data.0.iter().map(|query| Query::new(query, &params, &data.2)).collect();
     let all = Params::Protein(params.clone());
     let merger = merger(&Grouping::of_batches(&queries, &[queries.len()], (&all, &data.2)), &all);
-    let pieces = 0..merger.pieces().len();
+    let chunks = 0..merger.chunks().len();
     let kernel = Some(Kernel::detect());
-    let searcher = ProteinSearcher::new(&queries, (merger, pieces), &params, &data.2, kernel);
+    let searcher = ProteinSearcher::new(&queries, (merger, chunks), &params, &data.2, kernel);
     let mut scratch = ProteinScratch::default();
     let oids: Vec<u32> =
         (0..data.1.0.len() as u32).filter(|oid| oid % 8 == 0 || oid % 3 == 0).collect();
@@ -235,7 +235,8 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
             .merger()
             .absorb(&mut apart, searcher.search(&data.1, &mut [oid].into_iter(), &mut scratch));
     }
-    let [together, apart] = [together, apart].map(|lists| searcher.merger().choose(lists));
+    let [together, apart] =
+        [together, apart].map(|lists| searcher.merger().select_for_traceback(lists));
     assert!(together.iter().flatten().count() > 5, "{together:?}");
     assert_eq!(together, apart);
 }

@@ -1,7 +1,7 @@
 //! Extends seeds to ungapped HSPs on one diagonal (rules 4.3, 4.4; facts from `aa_ungapped.c`).
 
 use super::block::Part;
-use super::context::PieceContext;
+use super::context::ChunkContext;
 use crate::scores::{RowNumber, ScoreRows};
 
 /// An ungapped HSP: `len` residues of query and subject from the starts on. One-hit extensions of
@@ -126,7 +126,7 @@ impl DiagonalRule<'_> {
     pub fn hit(
         &self,
         state: &mut Diagonal,
-        context: &PieceContext,
+        context: &ChunkContext,
         part: &Part,
         q: usize,
         s: usize,
@@ -179,7 +179,7 @@ impl DiagonalRule<'_> {
     /// not included. The sum starts at `from`. Returns the best sum and its number of pairs.
     fn left(
         &self,
-        context: &PieceContext,
+        context: &ChunkContext,
         part: &Part,
         q: usize,
         s: usize,
@@ -203,7 +203,7 @@ impl DiagonalRule<'_> {
     /// sum, its number of pairs, and the subject offset at which the extension stopped.
     fn right(
         &self,
-        context: &PieceContext,
+        context: &ChunkContext,
         part: &Part,
         q: usize,
         s: usize,
@@ -229,7 +229,7 @@ impl DiagonalRule<'_> {
     /// HSP, and the subject offset at which the extension to the right stopped, if there was one.
     fn two_hit(
         &self,
-        context: &PieceContext,
+        context: &ChunkContext,
         part: &Part,
         q: usize,
         s: usize,
@@ -261,7 +261,7 @@ impl DiagonalRule<'_> {
     /// right stopped.
     fn one_hit(
         &self,
-        context: &PieceContext,
+        context: &ChunkContext,
         part: &Part,
         q: usize,
         s: usize,

@@ -6,7 +6,7 @@ use fleetblast_stats::matrix::SENTINEL_SCORE;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
-use super::context::PieceContext;
+use super::context::ChunkContext;
 use crate::params::truncate_to_i32;
 use crate::scores::{RowNumber, ScoreRows};
 
@@ -30,7 +30,7 @@ const OR_EQUAL: Limit = Limit::MIN;
 
 impl WordRule {
     /// Returns the limit of the word at each offset of a context.
-    pub fn limits(&self, context: &PieceContext, scores: &ScoreRows) -> Vec<Limit> {
+    pub fn limits(&self, context: &ChunkContext, scores: &ScoreRows) -> Vec<Limit> {
         let mut limits = vec![NEVER_MATCHES; context.len()];
         // The special limits are outside the range of thresholds.
         let range = (i32::from(OR_EQUAL) + 1, i32::from(NEVER_MATCHES));
@@ -57,7 +57,7 @@ impl WordRule {
 }
 
 /// Returns the offsets of a context at which a word may start.
-pub(super) fn word_starts(context: &PieceContext, size: usize) -> impl Iterator<Item = usize> {
+pub(super) fn word_starts(context: &ChunkContext, size: usize) -> impl Iterator<Item = usize> {
     context.regions.iter().flat_map(move |region| {
         let (start, end) = (region.start as usize, region.end as usize);
         start..(end + 1).saturating_sub(size).max(start)
@@ -67,13 +67,13 @@ pub(super) fn word_starts(context: &PieceContext, size: usize) -> impl Iterator<
 /// Returns whether some word of a context scores nothing with itself at any of its positions, such
 /// as `XXX`. A one-hit extension from such a word continues on both sides, and leaves out the pairs
 /// between. So the score of the HSP is no sum along the diagonal.
-pub(super) fn has_scoreless_word(context: &PieceContext, size: usize, scores: &ScoreRows) -> bool {
+pub(super) fn has_scoreless_word(context: &ChunkContext, size: usize, scores: &ScoreRows) -> bool {
     word_starts(context, size).any(|at| own_scores(context, at, size, scores).all(|own| own <= 0))
 }
 
 /// Returns the score of each position of the word at an offset of a context with its own residue.
 fn own_scores(
-    context: &PieceContext,
+    context: &ChunkContext,
     start: usize,
     size: usize,
     scores: &ScoreRows,
@@ -275,7 +275,7 @@ pub(super) struct QueryWord<'a> {
     pub letters: &'a [u8],
     /// Row numbers of its positions.
     pub rows: &'a [RowNumber],
-    /// See [`PieceContext::by_score`].
+    /// See [`ChunkContext::by_score`].
     pub by_score: bool,
 }
 
@@ -291,7 +291,7 @@ pub(super) struct Words {
     pub rows: Vec<RowNumber>,
     /// Start positions of words, ascending.
     pub starts: Vec<u32>,
-    /// See [`PieceContext::by_score`]; the same for all contexts.
+    /// See [`ChunkContext::by_score`]; the same for all contexts.
     pub by_score: bool,
 }
 

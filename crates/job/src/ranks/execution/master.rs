@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
-use fleetblast_engine::lists::{Cut, HitLists, Merger};
+use fleetblast_engine::lists::{HitLists, Merger, WorstKeptHits};
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_fleet::work::{MasterOutcome, MasterWork};
 use fleetblast_report::pieces;
@@ -50,7 +50,7 @@ pub struct SearchMaster<'a> {
 struct MergingBlock {
     block: PreparedBlock,
     merger: Merger,
-    cut: Cut,
+    cut: WorstKeptHits,
     stage: MergeStage,
     /// Number of reported queries. These are all queries, unless BLAST+ stops its search before.
     reported: usize,
@@ -104,7 +104,7 @@ impl<'a> SearchMaster<'a> {
         let merger = job.engine.merger(&prepared.grouping);
         let stage = MergeStage::Search(merger.empty_lists());
         let repeatable = job.verifies_blocks().then(|| queries.clone());
-        let (reported, cut) = (prepared.prepared.len(), Cut::default());
+        let (reported, cut) = (prepared.prepared.len(), WorstKeptHits::default());
         let merging_block =
             MergingBlock { block: prepared, merger, cut, stage, reported, repeatable };
         self.blocks.insert(block, merging_block);
@@ -122,7 +122,7 @@ impl<'a> SearchMaster<'a> {
         let MergeStage::Search(lists) = &mut merging_block.stage else {
             return Err(inconsistent_ranks(block));
         };
-        if !merging_block.merger.fits(&part) {
+        if !merging_block.merger.has_list_for_each_chunk(&part) {
             return Err(inconsistent_ranks(block));
         }
         merging_block.merger.absorb(lists, part);
@@ -141,8 +141,10 @@ impl<'a> SearchMaster<'a> {
             return Err(inconsistent_ranks(block));
         };
         let extensions = merging_block.merger.extensions(lists);
-        let found =
-            encode(&ExtensionStatistics { extensions, reached_unknown_letters: lists.strayed })?;
+        let found = encode(&ExtensionStatistics {
+            extensions,
+            reached_unknown_letters: lists.reached_unknown_letters,
+        })?;
         Ok(MasterOutcome::Verify { found })
     }
 
@@ -167,7 +169,7 @@ impl<'a> SearchMaster<'a> {
         let queries = job.regroup(known, batch_grouping)?;
         merging_block.block = job.decode_block(&queries)?;
         merging_block.merger = job.engine.merger(&merging_block.block.grouping);
-        merging_block.cut = Cut::default();
+        merging_block.cut = WorstKeptHits::default();
         merging_block.stage = MergeStage::Search(merging_block.merger.empty_lists());
         Ok(MasterOutcome::NextPass { queries })
     }
@@ -183,7 +185,7 @@ impl<'a> SearchMaster<'a> {
         let job = self.job;
         let next = match merging_block.stage {
             MergeStage::Search(lists) => {
-                let mut chosen = merging_block.merger.choose(lists);
+                let mut chosen = merging_block.merger.select_for_traceback(lists);
                 chosen.iter_mut().skip(merging_block.reported).for_each(Vec::clear);
                 let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
                 MergeStage::Align { chosen, asked_hits, since: Instant::now() }

@@ -8,7 +8,7 @@ use fleetblast_db::load::PageKind;
 use fleetblast_db::restrict::HitVisibility;
 use fleetblast_engine::grouping::GroupDivision;
 use fleetblast_engine::hits::{Alignment, CandidateHit, SubjectHit};
-use fleetblast_engine::lists::{Cut, Merger};
+use fleetblast_engine::lists::{Merger, WorstKeptHits};
 use fleetblast_engine::search::{Searcher, Searchers};
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_fleet::work::{WorkerOutcome, WorkerWork};
@@ -107,7 +107,8 @@ impl<'a> SearchWorker<'a> {
         };
         span.arg("loaded_bytes", scan.loader().statistics().read_bytes - before);
         let cut = lock(&self.shared.cuts).get(&pass).cloned();
-        let cut: Cut = cut.map_or_else(|| Ok(Cut::default()), |cut| decode(&cut))?;
+        let cut: WorstKeptHits =
+            cut.map_or_else(|| Ok(WorstKeptHits::default()), |cut| decode(&cut))?;
         merger.prune(&mut lists, &cut);
         span.arg("queries", block.prepared.len() as u64);
         span.arg("residues", block.residues());

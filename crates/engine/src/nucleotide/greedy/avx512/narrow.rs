@@ -5,23 +5,23 @@ use std::arch::x86_64::*;
 
 use super::{AT_ONCE, Runs, lanes, lengthen, load, store};
 use crate::nucleotide::greedy::NOWHERE;
-use crate::nucleotide::greedy::pairs::Walk;
-use crate::nucleotide::greedy::rows::{Front, Furthest, LANES, Narrow, Path};
+use crate::nucleotide::greedy::pairs::OutwardSequences;
+use crate::nucleotide::greedy::rows::{ContinuingDiagonals, Furthest, LANES, Narrow, Path};
 use crate::nucleotide::greedy::rules::Rules;
 
-/// Computes rows as long as they are narrow, as the trait `Stepper` describes.
+/// Computes rows as long as they are narrow, as the trait `RowKernel` describes.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512cd")]
 pub(super) fn rows<const BACK: bool>(
-    walk: &Walk<'_, BACK>,
+    sequences: &OutwardSequences<'_, BACK>,
     rules: &Rules,
     best: &mut Vec<i32>,
     path: &mut Path,
     row: &mut Narrow,
 ) -> bool {
-    let runs = Runs::new(walk);
+    let runs = Runs::new(sequences);
     let nowhere = _mm512_set1_epi32(NOWHERE);
-    let Front { mut low, mut high, .. } = path.front;
+    let ContinuingDiagonals { mut low, mut high, .. } = path.continuing;
     let mut here = load(&row.cells);
     let mut first = row.first;
     let mut diagonals = _mm512_add_epi32(_mm512_set1_epi32(first), lanes());
@@ -41,7 +41,8 @@ pub(super) fn rows<const BACK: bool>(
         }
         // A mismatch advances the extent of the furthest path by two.
         let furthest = path.before + 2 + 2 * AT_ONCE;
-        if (furthest + high) / 2 >= walk.query.length || (furthest - low) / 2 >= walk.subject.length
+        if (furthest + high) / 2 >= sequences.query.length
+            || (furthest - low) / 2 >= sequences.subject.length
         {
             break false;
         }
@@ -64,7 +65,8 @@ pub(super) fn rows<const BACK: bool>(
         let (mut run, seen) = runs.equal::<true>(reach, query, subject);
         let short = _mm512_mask_cmplt_epi32_mask(seen, run, _mm512_set1_epi32(AT_ONCE));
         if goes_on & !short != 0 {
-            let Some(longer) = longer(walk, [query, subject], run, [goes_on & !short, seen]) else {
+            let Some(longer) = longer(sequences, [query, subject], run, [goes_on & !short, seen])
+            else {
                 break false;
             };
             run = longer;
@@ -88,7 +90,7 @@ pub(super) fn rows<const BACK: bool>(
         low = first + goes_on.trailing_zeros() as i32 - 1;
         high = first + goes_on.ilog2() as i32 + 1;
     };
-    (path.front.low, path.front.high) = (low, high);
+    (path.continuing.low, path.continuing.high) = (low, high);
     *row = Narrow { first, cells: store(here) };
     finished
 }
@@ -99,7 +101,7 @@ pub(super) fn rows<const BACK: bool>(
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512cd")]
 fn longer<const BACK: bool>(
-    walk: &Walk<'_, BACK>,
+    sequences: &OutwardSequences<'_, BACK>,
     positions: [__m512i; 2],
     run: __m512i,
     [mut rest, seen]: [u16; 2],
@@ -110,8 +112,9 @@ fn longer<const BACK: bool>(
         let lane = rest.trailing_zeros() as usize;
         let taken = if seen >> lane & 1 != 0 { AT_ONCE } else { 0 };
         let (query, subject) = (queries[lane], subjects[lane]);
-        let length = walk.run(query, subject, taken);
-        if query + length == walk.query.length || subject + length == walk.subject.length {
+        let length = sequences.run(query, subject, taken);
+        if query + length == sequences.query.length || subject + length == sequences.subject.length
+        {
             return None;
         }
         runs.0[lane] = length;

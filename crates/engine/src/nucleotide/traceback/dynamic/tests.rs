@@ -23,7 +23,7 @@ fn bytes_find_what_wider_numbers_do() {
         let traceback = Traceback {
             aligner: Aligner::Dynamic,
             scoring: Scoring { reward, penalty, gaps },
-            vectors: Vectors::new(&scores, gaps, x_drop),
+            vectors: ByteTracer::new(&scores, gaps, x_drop),
             scores,
             x_drop,
             perc_identity: 0.0,

@@ -47,7 +47,7 @@ use fleetblast_seq::alphabet;
 
 use self::line::Line;
 use self::stepper::Stepper;
-use super::context::PieceContext;
+use super::context::ChunkContext;
 use crate::kernel::Kernel;
 use crate::scores::{RowNumber, ScoreRows};
 
@@ -179,7 +179,7 @@ struct Advance {
 impl Group {
     /// Lays out the contexts `members`. Returns `None` if the filter could lose HSPs of them.
     pub fn new(
-        contexts: &[PieceContext],
+        contexts: &[ChunkContext],
         members: &[usize],
         scores: &ScoreRows,
         kernel: Kernel,
@@ -189,7 +189,7 @@ impl Group {
 
     /// Does the work of [`Group::new`] with a variant of the filter.
     fn with(
-        contexts: &[PieceContext],
+        contexts: &[ChunkContext],
         members: &[usize],
         scores: &ScoreRows,
         stepper: Stepper,

@@ -17,7 +17,7 @@ fn passing(
     group: &Group,
     index: usize,
     subject: &[u8],
-    contexts: &[PieceContext],
+    contexts: &[ChunkContext],
     scores: &ScoreRows,
 ) -> Vec<Candidate> {
     let mut passing = Vec::new();
@@ -64,7 +64,7 @@ fn variants_agree_with_the_definition() {
     for (cutoff, lengths) in usual.into_iter().map(|lengths| (22, lengths)).chain(higher) {
         let mut contexts = Vec::new();
         for &len in lengths {
-            let mut context = PieceContext::for_test(&random.protein(len));
+            let mut context = ChunkContext::for_test(&random.protein(len));
             context.cutoff_ungapped = cutoff;
             contexts.push(context);
         }

@@ -74,7 +74,7 @@ fn nothing_is_lost_far_from_rises() {
     for round in 0..1500 {
         let (query, subject) = pair(&mut random);
         let cutoff = [9, 14, 25, 255][random.usize(..4)];
-        let mut context = PieceContext::for_test(&query);
+        let mut context = ChunkContext::for_test(&query);
         context.cutoff_ungapped = cutoff + random.i32(0..4);
         context.x_drop = random.i32(1..=40);
         let word_size = random.usize(2..6);

@@ -17,7 +17,7 @@ use self::diagonals::Diagonals;
 use self::lookup::{Lookup, LookupScratch};
 use self::position::Position;
 use super::block::Part;
-use super::context::PieceContext;
+use super::context::ChunkContext;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet, Words};
 use crate::kernel::Kernel;
@@ -53,7 +53,7 @@ impl Group {
     /// Indexes the words of the contexts `members`. They are looked up with the instructions of a
     /// kernel, or by a table alone.
     pub fn new(
-        contexts: &[PieceContext],
+        contexts: &[ChunkContext],
         members: &[usize],
         alphabet: Alphabet,
         (word_size, window): (usize, i32),
@@ -89,7 +89,7 @@ impl Group {
     /// Finds the ungapped HSPs of a part of a subject. Calls `found` with the context and the HSP.
     pub fn scan(
         &self,
-        contexts: &[PieceContext],
+        contexts: &[ChunkContext],
         rule: &DiagonalRule,
         part: &Part,
         scratch: &mut ScanScratch,
@@ -110,7 +110,7 @@ impl Group {
     fn scan_words<P: Position>(
         &self,
         lookup: &Lookup<P>,
-        contexts: &[PieceContext],
+        contexts: &[ChunkContext],
         rule: &DiagonalRule,
         part: &Part,
         (diagonals, scratch): (&mut Diagonals, &mut LookupScratch<P>),

@@ -96,7 +96,7 @@ fn rows_find_what_the_table_finds() {
 
 /// Finds the HSPs of each context in a part, one diagonal after the other.
 fn reference(
-    contexts: &[PieceContext],
+    contexts: &[ChunkContext],
     rule: &DiagonalRule,
     word_rule: &WordRule,
     part: &Part,
@@ -137,7 +137,7 @@ fn the_scan_finds_the_hsps_of_all_diagonals() {
     let short: Vec<_> = (0..20).map(|_| random.protein(150)).collect();
     let mut found_in_all = 0;
     for (queries, window) in [(&short, 40), (&short, 0), (&short, 9), (&long, 40), (&many, 40)] {
-        let mut contexts: Vec<_> = queries.iter().map(|q| PieceContext::for_test(q)).collect();
+        let mut contexts: Vec<_> = queries.iter().map(|q| ChunkContext::for_test(q)).collect();
         contexts.iter_mut().for_each(|context| context.cutoff_ungapped = 30);
         let members: Vec<usize> = (0..contexts.len()).collect();
         let alphabet = Alphabet::new(&Release::V2_12_0, &scoring, &scores, 3, 11.0).unwrap();

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
-use fleetblast_engine::lists::{Cut, HitLists, Merger};
+use fleetblast_engine::lists::{HitLists, Merger, WorstKeptHits};
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_report::pieces;
@@ -31,7 +31,7 @@ pub struct IterationPass {
     active: Vec<usize>,
     block: PreparedBlock,
     merger: Merger,
-    cut: Cut,
+    cut: WorstKeptHits,
     stage: PassStage,
 }
 
@@ -105,7 +105,7 @@ impl IterationPass {
     fn from_block(job: &RankJob, block: PreparedBlock, active: Vec<usize>) -> Self {
         let merger = job.engine_for(&block).merger(&block.grouping);
         let stage = PassStage::Search(merger.empty_lists());
-        IterationPass { active, block, merger, cut: Cut::default(), stage }
+        IterationPass { active, block, merger, cut: WorstKeptHits::default(), stage }
     }
 
     /// Merges the hits of a partition. Returns the new cut, below which hits cannot be chosen, if
@@ -116,7 +116,7 @@ impl IterationPass {
     pub fn absorb(&mut self, id: BlockId, hits: &Bytes) -> Result<Option<Bytes>, Error> {
         let part: HitLists = decode(hits)?;
         let PassStage::Search(lists) = &mut self.stage else { return Err(inconsistent_ranks(id)) };
-        if !self.merger.fits(&part) {
+        if !self.merger.has_list_for_each_chunk(&part) {
             return Err(inconsistent_ranks(id));
         }
         self.merger.absorb(lists, part);
@@ -144,7 +144,7 @@ impl IterationPass {
     ) -> Result<Option<(Self, Questions)>, Error> {
         let stage = match self.stage {
             PassStage::Search(lists) => {
-                let chosen = self.merger.choose(lists);
+                let chosen = self.merger.select_for_traceback(lists);
                 let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
                 PassStage::Align { chosen, asked_hits }
             }

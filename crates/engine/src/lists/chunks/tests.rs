@@ -10,7 +10,7 @@ const RULE: ChunkRule = ChunkRule { size: 10_000, is_translated: false };
 #[test]
 fn masks_grow_by_a_letter_in_pieces() {
     let cut =
-        |start: u32, end: u32| masks_of_piece(&[Range { start, end }, 300..310], 0, &(100..200));
+        |start: u32, end: u32| masks_of_chunk(&[Range { start, end }, 300..310], 0, &(100..200));
     let is = |start: u32, end: u32| vec![Range { start, end }];
     assert_eq!(cut(110, 120), is(10, 21));
     assert_eq!(cut(90, 101), is(0, 2));
@@ -22,7 +22,7 @@ fn masks_grow_by_a_letter_in_pieces() {
 
 #[test]
 fn masks_of_a_part_of_a_record_are_looked_for_elsewhere() {
-    let cut = |start: u32, end: u32| masks_of_piece(&[Range { start, end }], 40, &(100..200));
+    let cut = |start: u32, end: u32| masks_of_chunk(&[Range { start, end }], 40, &(100..200));
     assert_eq!(
         cut(90, 110),
         [Range { start: 0, end: 11 }],
@@ -53,20 +53,20 @@ fn chunks_overlap_and_cover_everything() {
 
 #[test]
 fn boundaries_fall_on_the_concatenation() {
-    let pieces = split(&[5_000, 15_000], Some(RULE), |query| vec![query as i64]);
-    let piece = |query, range, space_of, search| Piece {
+    let chunks = split(&[5_000, 15_000], Some(RULE), |query| vec![query as i64]);
+    let chunk = |query, range, space_of, batch_or_chunk| QueryChunk {
         query,
         range,
         chunked: true,
-        search,
+        batch_or_chunk,
         spaces: vec![space_of],
         masks: None,
         average_length: 0,
         even_linking: None,
     };
-    assert_eq!(pieces[0], piece(0, 0..5_000, 0, 0));
-    assert_eq!(pieces[1], piece(1, 0..5_051, 1, 0));
-    assert_eq!(pieces[2], piece(1, 4_951..15_000, 0, 1));
+    assert_eq!(chunks[0], chunk(0, 0..5_000, 0, 0));
+    assert_eq!(chunks[1], chunk(1, 0..5_051, 1, 0));
+    assert_eq!(chunks[2], chunk(1, 4_951..15_000, 0, 1));
 }
 
 /// Creates an ungapped HSP.
@@ -120,18 +120,18 @@ fn pieces_of_the_minus_strand_meet_only_if_the_next_is_short() {
 fn frames_of_chunks_are_parts_of_frames_of_the_query() {
     for length in 30_000..30_003u32 {
         let bases: Vec<u32> = (0..length).collect();
-        let pieces =
+        let chunks =
             split(&[length], Some(ChunkRule { size: 10_002, is_translated: true }), |_| vec![]);
-        assert_eq!(pieces.len(), 3);
-        assert_eq!(pieces[1].range, 9_705..19_707);
+        assert_eq!(chunks.len(), 3);
+        assert_eq!(chunks[1].range, 9_705..19_707);
         for (number, frame) in (0..).zip(FRAMES) {
-            for piece in &pieces {
-                let chunk = &bases[piece.range.start as usize..piece.range.end as usize];
-                let part = FramePart::new(length, &piece.range, number);
-                let place = |start| frame.to_sequence_range(start..start + 1, chunk.len() as u32);
+            for chunk in &chunks {
+                let letters = &bases[chunk.range.start as usize..chunk.range.end as usize];
+                let part = FramePart::new(length, &chunk.range, number);
+                let place = |start| frame.to_sequence_range(start..start + 1, letters.len() as u32);
                 let whole = FRAMES[usize::from(part.context)];
                 for residue in [0, part.length - 1] {
-                    let local = chunk[place(residue).start as usize];
+                    let local = letters[place(residue).start as usize];
                     let at = part.start + residue;
                     assert_eq!(
                         whole.to_sequence_range(at..at + 1, length).start,

@@ -8,13 +8,13 @@ use fleetblast_stats::karlin::KarlinParameters;
 
 use super::query::mirrored;
 use super::seeds::{self, SeedRules};
-use crate::lists::Piece;
+use crate::lists::QueryChunk;
 use crate::params::{NucleotideParams, Template, TemplateKind};
 use crate::query::{Query, QueryRules as _};
 
 /// A strand of a chunk of a query, with its letters, statistics and unmasked ranges.
 #[derive(Debug)]
-pub(super) struct Reading<'a> {
+pub(super) struct PreparedStrand<'a> {
     /// Start of the chunk in the strand of the whole query.
     pub offset: u32,
     /// Blastna letters for scoring; empty if the strand is not searched.
@@ -28,7 +28,7 @@ pub(super) struct Reading<'a> {
     pub regions: Vec<Range<u32>>,
 }
 
-impl Reading<'_> {
+impl PreparedStrand<'_> {
     /// Returns the ranges where words are indexed; none if the strand has no statistics.
     pub fn indexed_regions(&self) -> &[Range<u32>] {
         if self.karlin.is_some() { &self.regions } else { &[] }
@@ -37,24 +37,30 @@ impl Reading<'_> {
     /// Prepares strand number `context` of a chunk.
     pub fn new<'a>(
         query: &'a Query,
-        piece: &Piece,
+        chunk: &QueryChunk,
         context: u8,
         params: &NucleotideParams,
-    ) -> Reading<'a> {
+    ) -> PreparedStrand<'a> {
         let whole = &query.contexts[usize::from(context)];
         if whole.letters.is_empty() {
             let (letters, unmasked) = (Cow::default(), &[][..]);
-            return Reading { offset: 0, letters, unmasked, karlin: None, regions: Vec::new() };
+            return PreparedStrand {
+                offset: 0,
+                letters,
+                unmasked,
+                karlin: None,
+                regions: Vec::new(),
+            };
         }
-        let range = piece.part_of(query.length, context);
+        let range = chunk.range_in_strand(query.length, context);
         let unmasked = &whole.unmasked[range.start as usize..range.end as usize];
-        let letters = letters(query, piece, context, params);
+        let letters = letters(query, chunk, context, params);
         let length = letters.len() as u32;
-        let (karlin, regions) = match masks(piece, context) {
+        let (karlin, regions) = match masks(chunk, context) {
             Some(masks) => (params.ungapped(&letters), mask::unmasked_ranges(&masks, length)),
             None => (whole.karlin, mask::unmasked_ranges(&whole.masks, length)),
         };
-        Reading { offset: range.start, letters, unmasked, karlin, regions }
+        PreparedStrand { offset: range.start, letters, unmasked, karlin, regions }
     }
 }
 
@@ -62,7 +68,7 @@ impl Reading<'_> {
 /// not searched.
 pub(super) fn letters<'a>(
     query: &'a Query,
-    piece: &Piece,
+    chunk: &QueryChunk,
     context: u8,
     params: &NucleotideParams,
 ) -> Cow<'a, [u8]> {
@@ -70,9 +76,9 @@ pub(super) fn letters<'a>(
     if whole.letters.is_empty() {
         return Cow::default();
     }
-    let range = piece.part_of(query.length, context);
+    let range = chunk.range_in_strand(query.length, context);
     let range = range.start as usize..range.end as usize;
-    match masks(piece, context) {
+    match masks(chunk, context) {
         Some(masks) if !params.common.soft_masking => {
             Cow::Owned(params.hard_masked(&whole.unmasked[range], &masks))
         }
@@ -82,9 +88,9 @@ pub(super) fn letters<'a>(
 
 /// Returns the masks of strand number `context` of a chunk; `None` if the chunk has no masks of its
 /// own.
-fn masks(piece: &Piece, context: u8) -> Option<Cow<'_, [Range<u32>]>> {
-    let plus = piece.masks.as_deref()?;
-    let length = piece.range.end - piece.range.start;
+fn masks(chunk: &QueryChunk, context: u8) -> Option<Cow<'_, [Range<u32>]>> {
+    let plus = chunk.masks.as_deref()?;
+    let length = chunk.range.end - chunk.range.start;
     Some(if context == 0 { Cow::Borrowed(plus) } else { Cow::Owned(mirrored(plus, length)) })
 }
 

@@ -8,7 +8,7 @@ use fleetblast_seq::translation::FRAMES;
 use serde::{Deserialize, Serialize};
 
 use crate::hits::{PrelimHit, PrelimHsp};
-use crate::lists::linking::EvenLinking;
+use crate::lists::linking::EvenGapStatistics;
 use crate::order;
 use crate::params::{ChunkRule, Strands};
 use crate::query::Query;
@@ -56,7 +56,7 @@ impl FramePart {
 
 /// The part of a query in one chunk of its batch. A query that is not cut is a single part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Piece {
+pub(crate) struct QueryChunk {
     /// Number of the query.
     pub query: usize,
     /// Range of letters in the query.
@@ -65,7 +65,7 @@ pub(crate) struct Piece {
     pub chunked: bool,
     /// Number of the chunk in the block, or of the batch if that is not cut. BLAST+ searches parts
     /// with the same number together.
-    pub search: usize,
+    pub batch_or_chunk: usize,
     /// The effective search space of each context. BLAST+ numbers the queries of a chunk anew, but
     /// not the spaces: they are those of the first queries of the batch
     /// (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
@@ -77,10 +77,10 @@ pub(crate) struct Piece {
     /// are linked; otherwise 0.
     pub average_length: i32,
     /// Properties of the batch for linking ungapped HSPs, if they are linked with even gaps.
-    pub even_linking: Option<EvenLinking>,
+    pub even_linking: Option<EvenGapStatistics>,
 }
 
-impl Piece {
+impl QueryChunk {
     /// Iterates over the lengths of the frames of the part, in residues; 0 for frames that are not
     /// searched.
     pub fn frame_lengths(&self, queries: &[&Query]) -> impl Iterator<Item = usize> {
@@ -94,7 +94,7 @@ impl Piece {
 
     /// Returns the range of the part in a strand of a query of `length` letters. Positions on the
     /// minus strand count from the other end.
-    pub fn part_of(&self, length: u32, strand: u8) -> Range<u32> {
+    pub fn range_in_strand(&self, length: u32, strand: u8) -> Range<u32> {
         match strand {
             0 => self.range.clone(),
             _ => length - self.range.end..length - self.range.start,
@@ -110,15 +110,15 @@ impl Piece {
 /// ends after the last letter for last letters, and the other way round.) Positions of masks count
 /// in the record, but BLAST+ compares them with positions of the part in the query
 /// (`x_ComputeQueryIndicesForChunks`, split_query_cxx.cpp).
-pub(crate) fn masks_of_piece(
+pub(crate) fn masks_of_chunk(
     masks: &[Range<u32>],
     from: u32,
-    piece: &Range<u32>,
+    chunk: &Range<u32>,
 ) -> Vec<Range<u32>> {
-    let start = from + piece.start;
+    let start = from + chunk.start;
     masks
         .iter()
-        .map(|mask| (mask.start + from).max(piece.start)..(mask.end + from).min(piece.end - 1))
+        .map(|mask| (mask.start + from).max(chunk.start)..(mask.end + from).min(chunk.end - 1))
         .filter(|mask| mask.start < mask.end)
         .map(|mask| mask.start.saturating_sub(start)..(mask.end + 1).saturating_sub(start))
         .filter(|mask| mask.start < mask.end)
@@ -131,19 +131,19 @@ pub(crate) fn split(
     lengths: &[u32],
     rule: Option<ChunkRule>,
     spaces: impl Fn(usize) -> Vec<i64>,
-) -> Vec<Piece> {
+) -> Vec<QueryChunk> {
     let total: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     let rule = rule.filter(|rule| lengths.len() == 1 || !rule.is_translated);
-    let chunks = rule.map_or(1, |rule| total / (rule.size - overlap(rule)));
-    let Some(rule) = rule.filter(|_| chunks > 1) else {
+    let chunk_count = rule.map_or(1, |rule| total / (rule.size - overlap(rule)));
+    let Some(rule) = rule.filter(|_| chunk_count > 1) else {
         return lengths
             .iter()
             .enumerate()
-            .map(|(i, &len)| Piece {
+            .map(|(i, &len)| QueryChunk {
                 query: i,
                 range: 0..len,
                 chunked: false,
-                search: 0,
+                batch_or_chunk: 0,
                 spaces: spaces(i),
                 masks: None,
                 average_length: 0,
@@ -151,19 +151,19 @@ pub(crate) fn split(
             })
             .collect();
     };
-    let mut pieces = Vec::new();
-    for (chunk, search) in chunk_ranges(total, chunks, rule).into_iter().zip(0..) {
+    let mut chunks = Vec::new();
+    for (range, batch_or_chunk) in chunk_ranges(total, chunk_count, rule).into_iter().zip(0..) {
         let mut start = 0u64;
         let mut count = 0;
         for (i, &len) in lengths.iter().enumerate() {
             let end = start + u64::from(len);
-            let (from, to) = (chunk.start.max(start), chunk.end.min(end));
+            let (from, to) = (range.start.max(start), range.end.min(end));
             if from < to {
-                pieces.push(Piece {
+                chunks.push(QueryChunk {
                     query: i,
                     range: (from - start) as u32..(to - start) as u32,
                     chunked: true,
-                    search,
+                    batch_or_chunk,
                     spaces: spaces(count),
                     masks: None,
                     average_length: 0,
@@ -174,23 +174,23 @@ pub(crate) fn split(
             start = end;
         }
     }
-    pieces
+    chunks
 }
 
 /// Computes the chunks of the concatenated letters of a batch.
-fn chunk_ranges(total: u64, chunks: u64, rule: ChunkRule) -> Vec<Range<u64>> {
+fn chunk_ranges(total: u64, chunk_count: u64, rule: ChunkRule) -> Vec<Range<u64>> {
     let overlap = overlap(rule);
     let mut size = rule.size;
     if !rule.is_translated {
-        size = (total + (chunks - 1) * overlap) / chunks;
-        if chunks < size - overlap {
+        size = (total + (chunk_count - 1) * overlap) / chunk_count;
+        if chunk_count < size - overlap {
             size += 1;
         }
     }
     let mut ranges = Vec::new();
     let mut start = 0;
-    for i in 0..chunks {
-        let end = if i + 1 == chunks { total } else { (start + size).min(total) };
+    for i in 0..chunk_count {
+        let end = if i + 1 == chunk_count { total } else { (start + size).min(total) };
         ranges.push(start..end);
         if end == total {
             break;
@@ -211,14 +211,14 @@ pub(super) struct Starts {
 
 impl Starts {
     /// Creates the start of a part of a protein, which counts as the plus strand.
-    pub fn of_protein(piece: &Piece) -> Starts {
-        Starts { by_context: vec![Some(Start::Plus(piece.range.start))], overlap: OVERLAP }
+    pub fn of_protein(chunk: &QueryChunk) -> Starts {
+        Starts { by_context: vec![Some(Start::Plus(chunk.range.start))], overlap: OVERLAP }
     }
 
     /// Creates the starts of a part of a nucleotide query of `length` bases.
-    pub fn of_strands(piece: &Piece, length: u32, strands: Strands) -> Starts {
-        let plus = Start::Plus(piece.part_of(length, 0).start);
-        let minus = Start::Minus(piece.part_of(length, 1).start);
+    pub fn of_strands(chunk: &QueryChunk, length: u32, strands: Strands) -> Starts {
+        let plus = Start::Plus(chunk.range_in_strand(length, 0).start);
+        let minus = Start::Minus(chunk.range_in_strand(length, 1).start);
         let by_context = vec![
             (strands != Strands::Minus).then_some(plus),
             (strands != Strands::Plus).then_some(minus),
@@ -227,10 +227,10 @@ impl Starts {
     }
 
     /// Creates the starts of a part of a translated query of `length` bases.
-    pub fn of_frames(piece: &Piece, length: u32, strands: Strands) -> Starts {
+    pub fn of_frames(chunk: &QueryChunk, length: u32, strands: Strands) -> Starts {
         let mut by_context = vec![None; FRAMES.len()];
         for (number, frame) in (0..).zip(FRAMES) {
-            let part = FramePart::new(length, &piece.range, number);
+            let part = FramePart::new(length, &chunk.range, number);
             by_context[usize::from(part.context)] = match frame.strand() {
                 Some(Strand::Minus) if strands != Strands::Plus => Some(Start::Minus(part.start)),
                 Some(Strand::Plus) if strands != Strands::Minus => Some(Start::Plus(part.start)),
