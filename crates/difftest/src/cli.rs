@@ -6,8 +6,8 @@ use std::time::Duration;
 use lexopt::{Arg, Parser, ValueExt};
 
 use crate::error::{Error, Result};
-use crate::fleet::Spread;
-use crate::kind::Kind;
+use crate::fleet::ParallelMode;
+use crate::kind::MetadataKind;
 use crate::process::{Tool, Tools};
 use crate::program::Program;
 use crate::programs::{self, BLASTP};
@@ -116,9 +116,9 @@ struct Raw {
     sample: Option<u64>,
     part: Option<(usize, usize)>,
     filter: Option<String>,
-    spread: Spread,
+    parallel_mode: ParallelMode,
     resume: bool,
-    through: Option<Kind>,
+    through: Option<MetadataKind>,
     way: MetadataRoute,
     jobs: Option<usize>,
     seconds: u64,
@@ -169,10 +169,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             let (quick, filter, sample, part) = (raw.quick, raw.filter, raw.sample, raw.part);
             // Only searches on ranks have checkpoints or I/O ranks.
             let resume = raw.resume;
-            let spread = if resume || raw.way == MetadataRoute::Job {
-                ranks_at_least(raw.spread)
+            let parallel_mode = if resume || raw.way == MetadataRoute::Job {
+                ranks_at_least(raw.parallel_mode)
             } else {
-                raw.spread
+                raw.parallel_mode
             };
             if raw.way != MetadataRoute::File && raw.through.is_none() {
                 return Err(Error::Usage("--io and --link go with --through".into()));
@@ -183,10 +183,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 part,
                 filter,
                 jobs,
-                spread,
+                parallel_mode,
                 resume,
                 through: raw.through,
-                way: raw.way,
+                route: raw.way,
                 programs,
             })
         }
@@ -202,12 +202,18 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             only: raw.only,
             effort: raw.effort,
             jobs,
-            spread: raw.spread,
+            parallel_mode: raw.parallel_mode,
         }),
         Some("kills") => {
             let (quick, count, seed) = (raw.quick, raw.count, raw.seed);
-            let spread = ranks_at_least(raw.spread);
-            Command::Kills(kills::KillOptions { quick, count, seed, spread, programs: programs()? })
+            let parallel_mode = ranks_at_least(raw.parallel_mode);
+            Command::Kills(kills::KillOptions {
+                quick,
+                count,
+                seed,
+                parallel_mode,
+                programs: programs()?,
+            })
         }
         Some("full") => {
             Command::Full(full::FullOptions { programs: programs()?, filter: raw.filter })
@@ -242,7 +248,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         sample: None,
         part: None,
         filter: None,
-        spread: Spread::None,
+        parallel_mode: ParallelMode::None,
         resume: false,
         through: None,
         way: MetadataRoute::File,
@@ -272,8 +278,8 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("sample") => raw.sample = Some(parser.value()?.parse()?),
             Arg::Long("part") => raw.part = Some(parser.value()?.parse_with(part)?),
             Arg::Long("filter") => raw.filter = Some(parser.value()?.string()?),
-            Arg::Long("ranks") => raw.spread = Spread::Ranks,
-            Arg::Long("mpi") => raw.spread = Spread::Processes,
+            Arg::Long("ranks") => raw.parallel_mode = ParallelMode::Ranks,
+            Arg::Long("mpi") => raw.parallel_mode = ParallelMode::Processes,
             Arg::Long("resume") => raw.resume = true,
             Arg::Long("through") => raw.through = Some(parser.value()?.parse_with(through)?),
             Arg::Long("io") => raw.way = MetadataRoute::Job,
@@ -306,8 +312,8 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
 }
 
 /// Selects ranks in one process, unless the user asked for processes.
-fn ranks_at_least(spread: Spread) -> Spread {
-    if spread == Spread::None { Spread::Ranks } else { spread }
+fn ranks_at_least(parallel_mode: ParallelMode) -> ParallelMode {
+    if parallel_mode == ParallelMode::None { ParallelMode::Ranks } else { parallel_mode }
 }
 
 /// Parses `I/N` with I from 1 to N.
@@ -316,8 +322,8 @@ fn part(text: &str) -> std::result::Result<(usize, usize), String> {
     numbers.filter(|(i, n)| (1..=*n).contains(i)).ok_or("not I/N with I from 1 to N".to_owned())
 }
 
-fn through(text: &str) -> std::result::Result<Kind, String> {
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == text);
+fn through(text: &str) -> std::result::Result<MetadataKind, String> {
+    let kind = MetadataKind::ALL.into_iter().find(|kind| kind.name() == text);
     kind.ok_or("not oids, hits, report or auto".to_owned())
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use fleetblast_oracle::Missing;
+use fleetblast_oracle::OracleError;
 
 /// A failure of the tester, its inputs or its tools.
 #[derive(Debug, thiserror::Error)]
@@ -59,8 +59,8 @@ pub enum Error {
 /// Result with the tester's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-impl From<&Missing> for Error {
-    fn from(missing: &Missing) -> Self {
+impl From<&OracleError> for Error {
+    fn from(missing: &OracleError) -> Self {
         Error::NoOracle(missing.to_string())
     }
 }

@@ -13,7 +13,7 @@ use fastrand::Rng;
 
 /// How FleetBLAST's searches are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
+pub enum ParallelMode {
     /// Over the threads of one process, without ranks.
     None,
     /// Over ranks in one process.
@@ -79,10 +79,10 @@ const OF_THREADS: [&str; 3] = ["-num_threads", "-mt_mode", "-subject"];
 /// sets no loader.
 const OF_LOADING: [&str; 3] = ["-loader", "-memory", "-subject"];
 
-impl Spread {
+impl ParallelMode {
     /// Whether standard error comes from FleetBLAST alone. Launchers write messages, too.
     pub fn keeps_stderr(self) -> bool {
-        self != Spread::Processes
+        self != ParallelMode::Processes
     }
 }
 
@@ -176,44 +176,51 @@ impl Shape {
     pub fn run(
         &self,
         tested: &Tool,
-        spread: Spread,
+        parallel_mode: ParallelMode,
         args: &[String],
-        place: &Place,
+        place: &SearchPaths,
         limit: Duration,
     ) -> Result<Outcome> {
         let says_where = args.iter().any(|arg| arg == "-out");
-        let records =
-            spread != Spread::None && self.keeps_records() && !says_where && !is_sam(args);
+        let records = parallel_mode != ParallelMode::None
+            && self.keeps_records()
+            && !says_where
+            && !is_sam(args);
         let shape = self.clone().with_records(records);
-        let (tool, mut all) = shape.spread(tested, spread, args);
+        let (tool, mut all) = shape.command(tested, parallel_mode, args);
         if !records {
             return tool.run(&all, place.cwd, place.stdin, limit);
         }
         place.clear()?;
         all.splice(0..0, ["-out".to_owned(), place.records.display().to_string()]);
         let outcome = tool.run(&all, place.cwd, place.stdin, limit)?;
-        let shown = put_together(tested, outcome, &place.records, place.cwd)?;
+        let shown = join_records(tested, outcome, &place.records, place.cwd)?;
         place.clear()?;
         Ok(shown)
     }
 
     /// Returns the program to start for a search in this shape, and all its arguments.
-    pub fn spread(&self, tested: &Tool, spread: Spread, args: &[String]) -> (Tool, Vec<String>) {
+    pub fn command(
+        &self,
+        tested: &Tool,
+        parallel_mode: ParallelMode,
+        args: &[String],
+    ) -> (Tool, Vec<String>) {
         let mut all = self.options.clone();
         let say = |options: &[&str]| args.iter().any(|arg| options.contains(&arg.as_str()));
         if !say(&OF_THREADS) {
             all.extend(["-num_threads".to_owned(), self.threads.to_string()]);
         }
-        if self.broadcast && spread == Spread::Processes && !say(&OF_LOADING) {
+        if self.broadcast && parallel_mode == ParallelMode::Processes && !say(&OF_LOADING) {
             all.extend(["-loader".to_owned(), "broadcast".to_owned()]);
         }
-        let tool = match spread {
-            Spread::None => return (tested.clone(), args.to_vec()),
-            Spread::Ranks => {
+        let tool = match parallel_mode {
+            ParallelMode::None => return (tested.clone(), args.to_vec()),
+            ParallelMode::Ranks => {
                 all.extend(["-ranks".to_owned(), self.ranks.to_string()]);
                 tested.clone()
             }
-            Spread::Processes => launched(tested, self.ranks),
+            ParallelMode::Processes => launched(tested, self.ranks),
         };
         // These come before the case's own arguments, because some of those end in the middle of an
         // option.
@@ -229,7 +236,7 @@ pub fn is_sam(args: &[String]) -> bool {
 }
 
 /// The directories and files of a search.
-pub struct Place<'a> {
+pub struct SearchPaths<'a> {
     /// The current directory.
     pub cwd: &'a Path,
     /// The file that is standard input.
@@ -238,7 +245,7 @@ pub struct Place<'a> {
     pub records: PathBuf,
 }
 
-impl Place<'_> {
+impl SearchPaths<'_> {
     fn clear(&self) -> Result<()> {
         match fs::remove_dir_all(&self.records) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -249,7 +256,7 @@ impl Place<'_> {
 
 /// Joins the records of a search to its report, which becomes the standard output. After a failed
 /// search, the report consists of the records that exist.
-pub fn put_together(
+pub fn join_records(
     tested: &Tool,
     outcome: Outcome,
     records: &Path,

@@ -12,7 +12,7 @@ use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::fixtures::{Recipe, make_database};
 use crate::process::{MINUTE, Outcome, Tools, shell};
-use crate::program::{Large, Program};
+use crate::program::{FullSearches, Program};
 use crate::programs::BLASTP;
 use crate::workspace::{self, Source, Workspace};
 
@@ -37,7 +37,7 @@ pub fn prepare_big(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
     prepare(workspace, &(BLASTP.large)(source)?)
 }
 
-fn prepare(workspace: &Workspace, large: &Large) -> Result<PathBuf> {
+fn prepare(workspace: &Workspace, large: &FullSearches) -> Result<PathBuf> {
     let recipe = Recipe::of_file("big", "big.fa", &large.database);
     // Each source has a directory of its own, so that sequences of different sources are never
     // confused.

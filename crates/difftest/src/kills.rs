@@ -12,9 +12,9 @@ use rustix::process::{Signal, kill_process};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::{Recipe, make_database};
-use crate::fleet::{CHECKPOINT, Shape, Spread};
+use crate::fleet::{CHECKPOINT, ParallelMode, Shape};
 use crate::process::{MINUTE, Tool, Tools, exit_code, shell};
-use crate::program::{Program, Victim};
+use crate::program::{KilledSearch, Program};
 use crate::resume::has_bytes;
 use crate::rng::Draw;
 use crate::victims::{kill_all, ranks_of};
@@ -46,7 +46,7 @@ pub struct KillOptions {
     /// Seed of the random shapes, times and choices of killed ranks.
     pub seed: u64,
     /// Whether the ranks are in one process or are processes.
-    pub spread: Spread,
+    pub parallel_mode: ParallelMode,
     /// The tested programs, each with FleetBLAST's and BLAST+'s executable.
     pub programs: Vec<(&'static Program, Tools)>,
 }
@@ -55,7 +55,7 @@ pub struct KillOptions {
 struct Trial<'a> {
     program: &'static Program,
     tools: &'a Tools,
-    spread: Spread,
+    parallel_mode: ParallelMode,
     dir: PathBuf,
     /// Arguments that all runs of the search share.
     args: Vec<String>,
@@ -89,11 +89,12 @@ pub fn run(workspace: &Workspace, source: &Source, options: &KillOptions) -> Res
         if oracle.code != 0 {
             return Err(failed(&String::from_utf8_lossy(&oracle.stderr)));
         }
-        let (rng, spread, expected) = (Rng::with_seed(options.seed), options.spread, oracle.stdout);
+        let (rng, parallel_mode, expected) =
+            (Rng::with_seed(options.seed), options.parallel_mode, oracle.stdout);
         let mut trial = Trial {
             program,
             tools,
-            spread,
+            parallel_mode,
             dir,
             args,
             expected,
@@ -109,8 +110,8 @@ pub fn run(workspace: &Workspace, source: &Source, options: &KillOptions) -> Res
 }
 
 /// Makes the database and the queries. Returns the arguments of the search.
-fn prepare(dir: &Path, job: Victim, quick: bool) -> Result<Vec<String>> {
-    let step = if quick { job.quick } else { 1 };
+fn prepare(dir: &Path, job: KilledSearch, quick: bool) -> Result<Vec<String>> {
+    let step = if quick { job.quick_step } else { 1 };
     let database: Vec<Record> = job.database.into_iter().step_by(step).collect();
     let recipe = Recipe::new("db", fasta::to_bytes(&database), &[]);
     make_database(dir, &Recipe { molecule: job.molecule, ..recipe })?;
@@ -200,7 +201,7 @@ impl Trial<'_> {
         let shape = Shape::random(&mut self.rng, self.program.is_in_order).without("checkpoint");
         let shape = shape.with_records(self.records);
         let fixed: Vec<String> = self.args.iter().cloned().chain(own).collect();
-        let (tool, args) = shape.spread(&self.tools.tested, self.spread, &fixed);
+        let (tool, args) = shape.command(&self.tools.tested, self.parallel_mode, &fixed);
         let mut command = tool.command(&args, &self.dir);
         let path = self.dir.join(MESSAGES);
         let messages = File::create(&path).map_err(io_error("create", &path))?;

@@ -2,7 +2,7 @@
 
 /// A kind of metadata, the value of `-metadata`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetadataKind {
     /// OIDs of the hits.
     Oids,
     /// The hits with their alignments.
@@ -13,17 +13,18 @@ pub enum Kind {
     Auto,
 }
 
-impl Kind {
+impl MetadataKind {
     /// All kinds.
-    pub const ALL: [Kind; 4] = [Kind::Oids, Kind::Hits, Kind::Report, Kind::Auto];
+    pub const ALL: [MetadataKind; 4] =
+        [MetadataKind::Oids, MetadataKind::Hits, MetadataKind::Report, MetadataKind::Auto];
 
     /// Returns the value of `-metadata`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Oids => "oids",
-            Kind::Hits => "hits",
-            Kind::Report => "report",
-            Kind::Auto => "auto",
+            MetadataKind::Oids => "oids",
+            MetadataKind::Hits => "hits",
+            MetadataKind::Report => "report",
+            MetadataKind::Auto => "auto",
         }
     }
 }

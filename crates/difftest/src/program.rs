@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::error::Result;
 use crate::fasta::Record;
 use crate::fixtures::{Inputs, Molecule, Recipe};
-use crate::fleet::{Shape, Spread};
-use crate::kind::Kind;
+use crate::fleet::{ParallelMode, Shape};
+use crate::kind::MetadataKind;
 use crate::workspace::Source;
 use fastrand::Rng;
 
@@ -41,9 +41,9 @@ pub struct Program {
     /// Returns the inputs of the tables.
     pub inputs: fn(&Source) -> Result<Inputs>,
     /// Returns all of the data and the searches of `difftest full`.
-    pub large: fn(&Source) -> Result<Large>,
+    pub large: fn(&Source) -> Result<FullSearches>,
     /// Returns the search that `difftest kills` kills and resumes.
-    pub kills: fn(&Source) -> Result<Victim>,
+    pub kills: fn(&Source) -> Result<KilledSearch>,
     /// Draws the sequences of a random trial, without options.
     pub trial: fn(&mut Rng, &Source) -> Trial,
     /// Draws random options for a trial.
@@ -52,11 +52,11 @@ pub struct Program {
     pub extra_files: fn(&Trial) -> Vec<NamedFile>,
     /// Arguments with which the oracle writes one more such file before the searches of a trial.
     /// The last one names the file; empty if there is none.
-    pub prepares: &'static [&'static str],
+    pub prepare_args: &'static [&'static str],
     /// Options that name files which the program writes besides its report.
-    pub written: &'static [&'static str],
+    pub output_file_options: &'static [&'static str],
     /// Kinds of metadata that searches of the program can write.
-    pub metadata_kinds: &'static [Kind],
+    pub metadata_kinds: &'static [MetadataKind],
     /// Whether `fleetblast expand` accepts the database with metadata of the kind `report`. It then
     /// verifies the database.
     pub takes_database: bool,
@@ -67,22 +67,22 @@ pub struct Program {
     pub refused_on_ranks: fn(&[String]) -> bool,
     /// Whether FleetBLAST may refuse to write metadata of this kind in a search with these
     /// arguments, with a message that names the reason.
-    pub refused_as_metadata: fn(Kind, &[String]) -> bool,
+    pub refused_as_metadata: fn(MetadataKind, &[String]) -> bool,
     /// Whether ranks search the program's queries in order, which excludes some shapes of a fleet.
     pub is_in_order: bool,
 }
 
 impl Program {
     /// Whether FleetBLAST may refuse a search with these arguments if it is distributed over
-    /// `spread`.
-    pub fn may_refuse(&self, spread: Spread, args: &[String]) -> bool {
-        spread != Spread::None && (self.refused_on_ranks)(args)
+    /// `parallel_mode`.
+    pub fn may_refuse(&self, parallel_mode: ParallelMode, args: &[String]) -> bool {
+        parallel_mode != ParallelMode::None && (self.refused_on_ranks)(args)
     }
 }
 
 /// The data and the searches of `difftest full` for a program.
 #[derive(Debug)]
-pub struct Large {
+pub struct FullSearches {
     /// FASTA file of the database `db/big`, plain or gzip.
     pub database: PathBuf,
     /// Further databases.
@@ -98,7 +98,7 @@ pub struct Large {
 
 /// A search that takes long enough to be killed in the middle.
 #[derive(Debug)]
-pub struct Victim {
+pub struct KilledSearch {
     /// The queries, which are repeated if there are too few.
     pub queries: Vec<Record>,
     /// Sequences of the database.
@@ -108,12 +108,12 @@ pub struct Victim {
     /// Further arguments of the search.
     pub args: &'static [&'static str],
     /// With `--quick`, the database has one in this many of its sequences.
-    pub quick: usize,
+    pub quick_step: usize,
 }
 
 /// The form in which the programs get the subjects of a random trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum SubjectForm {
     /// A database without parsed identifiers.
     Plain,
     /// A database made with `-parse_seqids`.
@@ -138,11 +138,11 @@ pub struct Trial {
     /// The subjects.
     pub subjects: Vec<Record>,
     /// The form in which the programs get the subjects.
-    pub target: Target,
+    pub subject_form: SubjectForm,
     /// Groups of options that belong together (e.g. `-gapopen 9 -gapextend 1`).
     pub options: Vec<Vec<String>>,
     /// Whether the trial has a taxonomy database.
     pub named: bool,
     /// The ranks on which FleetBLAST searches; `None` for a search without ranks.
-    pub shape: Option<(Spread, Shape)>,
+    pub shape: Option<(ParallelMode, Shape)>,
 }

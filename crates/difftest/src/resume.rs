@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::cases::Case;
 use crate::error::{Error, Result, io_error};
-use crate::fleet::{Shape, Spread, is_sam, put_together};
+use crate::fleet::{ParallelMode, Shape, is_sam, join_records};
 use crate::process::{MINUTE, Outcome, Tool, exit_code};
 use crate::victims::{kill_all, ranks_of};
 
@@ -31,7 +31,7 @@ pub struct Resumed {
     /// Whether the search was interrupted before it completed.
     pub interrupted: bool,
     /// Description of a fault of the interruption or the resume, if there is one.
-    pub wrong: Option<String>,
+    pub fault: Option<String>,
 }
 
 /// Whether a case can be interrupted and resumed. It can if its query file can be read again and
@@ -42,11 +42,11 @@ pub fn can_be_resumed(case: &Case, expected: &Outcome) -> bool {
 }
 
 /// The programs and directories for searches that are interrupted and resumed.
-pub struct Searches<'a> {
+pub struct ResumeRunner<'a> {
     /// FleetBLAST.
     pub tested: &'a Tool,
     /// How FleetBLAST's searches are distributed.
-    pub spread: Spread,
+    pub parallel_mode: ParallelMode,
     /// The directory of the fixtures.
     pub cwd: &'a Path,
     /// Whether ranks search the program's queries in order.
@@ -57,7 +57,7 @@ pub struct Searches<'a> {
     pub records: Cell<bool>,
 }
 
-impl Searches<'_> {
+impl ResumeRunner<'_> {
     /// Runs a case, which it interrupts and resumes. `number` selects the ranks and the kind of
     /// interruption.
     ///
@@ -95,12 +95,16 @@ impl Searches<'_> {
         }
         let first = self.ended(&mut child)?;
         let interrupted = !through && first.code != 0;
-        let mut wrong = None;
-        if interrupted && drained && self.spread == Spread::Ranks && first.code != DRAINED {
-            wrong = Some(format!("told to end, it ended with {}, not {DRAINED}", first.code));
+        let mut fault = None;
+        if interrupted
+            && drained
+            && self.parallel_mode == ParallelMode::Ranks
+            && first.code != DRAINED
+        {
+            fault = Some(format!("told to end, it ended with {}, not {DRAINED}", first.code));
         }
         if interrupted && drained && !self.records.get() && has_bytes(&self.report()) {
-            wrong = Some("a report that is not whole has its name".to_owned());
+            fault = Some("a report that is not whole has its name".to_owned());
         }
         let outcome = if first.code == 0 {
             first
@@ -110,13 +114,13 @@ impl Searches<'_> {
         };
         let records = self.report().is_dir();
         let outcome = match records {
-            true => put_together(self.tested, outcome, &self.report(), self.cwd)?,
+            true => join_records(self.tested, outcome, &self.report(), self.cwd)?,
             false => outcome,
         };
         if outcome.code == 0 && self.kept().exists() && !records {
-            wrong = Some("the checkpoint is still there".to_owned());
+            fault = Some("the checkpoint is still there".to_owned());
         }
-        Ok(Resumed { outcome, interrupted, wrong })
+        Ok(Resumed { outcome, interrupted, fault })
     }
 
     fn report(&self) -> PathBuf {
@@ -133,7 +137,7 @@ impl Searches<'_> {
 
     fn start(&self, case: &Case, number: usize) -> Result<Child> {
         let shape = Shape::numbered(number, self.in_order).with_records(self.records.get());
-        let (tool, mut args) = shape.spread(self.tested, self.spread, &case.args);
+        let (tool, mut args) = shape.command(self.tested, self.parallel_mode, &case.args);
         let paths = [("-checkpoint", self.kept()), ("-out", self.report())];
         for (option, path) in paths {
             args.extend([option.to_owned(), path.display().to_string()]);

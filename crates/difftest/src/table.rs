@@ -13,15 +13,15 @@ use crate::cases::{self, Case};
 use crate::compare::{Difference, ON_RANKS, REFUSED_METADATA, compare, describe, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
-use crate::fleet::{Place, Shape, Spread};
-use crate::kind::Kind;
+use crate::fleet::{ParallelMode, SearchPaths, Shape};
+use crate::kind::MetadataKind;
 use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
-use crate::resume::{self, Resumed, Searches};
+use crate::resume::{self, ResumeRunner, Resumed};
 use crate::sample;
-use crate::through::{self, MetadataRoute, SiteOutcome, Sites};
+use crate::through::{self, MetadataRoute, SiteOutcome, TwoSiteRunner};
 use crate::workspace::{self, Source, Workspace};
-use crate::written::collected;
+use crate::written::run_with_output_files;
 
 /// Time limit of one search.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -42,13 +42,13 @@ pub struct TableOptions {
     /// Number of cases that run at the same time.
     pub jobs: usize,
     /// How FleetBLAST's searches are distributed.
-    pub spread: Spread,
+    pub parallel_mode: ParallelMode,
     /// Whether each search is interrupted and resumed.
     pub resume: bool,
     /// Kind of metadata from which another site makes each report; `None` for one site.
-    pub through: Option<Kind>,
+    pub through: Option<MetadataKind>,
     /// The route of the metadata from one site to the other.
-    pub way: MetadataRoute,
+    pub route: MetadataRoute,
     /// The tested programs, each with FleetBLAST's and BLAST+'s executable.
     pub programs: Vec<(&'static Program, Tools)>,
 }
@@ -193,12 +193,12 @@ fn report_resumed(session: &Session) -> Result<()> {
 /// # Errors
 /// If no report was made there, which would prove nothing. A sample only prints that this was not
 /// tested.
-fn report_crossed(session: &Session, kind: Kind) -> Result<()> {
+fn report_crossed(session: &Session, kind: MetadataKind) -> Result<()> {
     let crossed = session.crossed.load(Ordering::Relaxed);
     let bytes = session.crossed_bytes.load(Ordering::Relaxed);
     let report = session.crossed_report.load(Ordering::Relaxed);
     let kind = kind.name();
-    match session.options.way {
+    match session.options.route {
         MetadataRoute::File => println!(
             "made of {kind} at another site: {crossed} reports, of {report} bytes, of {bytes} bytes of metadata"
         ),
@@ -273,7 +273,7 @@ fn worker_panicked() -> Error {
 fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
     let expected = oracle_outcome(session, case, number, stdin.as_deref())?;
-    let spread = session.options.spread;
+    let parallel_mode = session.options.parallel_mode;
     if session.options.resume && resume::can_be_resumed(case, &expected) {
         return run_resumed(session, case, number, &expected);
     }
@@ -285,20 +285,24 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let shape = Shape::numbered(number, session.program.is_in_order);
     let tested = session.tools.tested.with_environment(&case.environment);
     fs::create_dir_all(&session.resume_dir).map_err(io_error("create", &session.resume_dir))?;
-    let place = Place {
+    let place = SearchPaths {
         cwd: &session.fixtures.dir,
         stdin: stdin.as_deref(),
         records: session.resume_dir.join(format!("records-{number}")),
     };
     let written = session.written_dir.join(number.to_string());
-    let actual = collected(&case.args, session.program.written, &written, |args| {
-        shape.run(&tested, spread, args, &place, LIMIT)
-    })?;
-    if is_refusal(session.program.may_refuse(session.options.spread, &case.args), ON_RANKS, &actual)
-    {
+    let actual =
+        run_with_output_files(&case.args, session.program.output_file_options, &written, |args| {
+            shape.run(&tested, parallel_mode, args, &place, LIMIT)
+        })?;
+    if is_refusal(
+        session.program.may_refuse(session.options.parallel_mode, &case.args),
+        ON_RANKS,
+        &actual,
+    ) {
         return Ok(session.refused(case));
     }
-    let found = compare(&expected, &actual, case.stderr && spread.keeps_stderr());
+    let found = compare(&expected, &actual, case.stderr && parallel_mode.keeps_stderr());
     report_case(session, case, &found, (&expected, &actual))
 }
 
@@ -306,9 +310,9 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
 /// report equals `expected`.
 fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome) -> Result<bool> {
     let tested = session.tools.tested.with_environment(&case.environment);
-    let searches = Searches {
+    let searches = ResumeRunner {
         tested: &tested,
-        spread: session.options.spread,
+        parallel_mode: session.options.parallel_mode,
         cwd: &session.fixtures.dir,
         in_order: session.program.is_in_order,
         dir: session.resume_dir.join(number.to_string()),
@@ -316,14 +320,15 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
     };
     let written = session.written_dir.join(number.to_string());
     let mut resumed = None;
-    let outcome = collected(&case.args, session.program.written, &written, |args| {
-        let case = Case { args: args.to_vec(), ..case.clone() };
-        Ok(resumed.insert(searches.run(&case, number)?).outcome.clone())
-    })?;
+    let outcome =
+        run_with_output_files(&case.args, session.program.output_file_options, &written, |args| {
+            let case = Case { args: args.to_vec(), ..case.clone() };
+            Ok(resumed.insert(searches.run(&case, number)?).outcome.clone())
+        })?;
     let resumed =
         resumed.map(|resumed| Resumed { outcome, ..resumed }).ok_or_else(worker_panicked)?;
     if is_refusal(
-        session.program.may_refuse(session.options.spread, &case.args),
+        session.program.may_refuse(session.options.parallel_mode, &case.args),
         ON_RANKS,
         &resumed.outcome,
     ) {
@@ -332,7 +337,7 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
     session.resumed.fetch_add(1, Ordering::Relaxed);
     session.interrupted.fetch_add(usize::from(resumed.interrupted), Ordering::Relaxed);
     let mut found = compare(expected, &resumed.outcome, false);
-    found.extend(resumed.wrong.map(Difference::Resume));
+    found.extend(resumed.fault.map(Difference::Resume));
     report_case(session, case, &found, (expected, &resumed.outcome))
 }
 
@@ -341,28 +346,30 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
 fn run_at_two_sites(
     session: &Session,
     case: &Case,
-    (kind, number): (Kind, usize),
+    (kind, number): (MetadataKind, usize),
     stdin: Option<&Path>,
     expected: &Outcome,
 ) -> Result<bool> {
     let tested = session.tools.tested.with_environment(&case.environment);
     let file = session.through_dir.join(number.to_string());
-    let spread = session.options.spread;
+    let parallel_mode = session.options.parallel_mode;
     let shape = Shape::numbered(number, session.program.is_in_order);
     let cwd = &session.fixtures.dir;
-    let way = session.options.way;
-    let (spread, names_database) = ((spread, shape), session.program.takes_database);
-    let sites = Sites { tested: &tested, cwd, kind, way, spread, names_database, file };
+    let route = session.options.route;
+    let (parallel_mode, names_database) = ((parallel_mode, shape), session.program.takes_database);
+    let sites =
+        TwoSiteRunner { tested: &tested, cwd, kind, route, parallel_mode, names_database, file };
     let written = session.written_dir.join(number.to_string());
     let mut crossed = None;
-    let outcome = collected(&case.args, session.program.written, &written, |args| {
-        let case = Case { args: args.to_vec(), ..case.clone() };
-        Ok(crossed.insert(sites.run(&case, stdin, number)?).outcome.clone())
-    })?;
+    let outcome =
+        run_with_output_files(&case.args, session.program.output_file_options, &written, |args| {
+            let case = Case { args: args.to_vec(), ..case.clone() };
+            Ok(crossed.insert(sites.run(&case, stdin, number)?).outcome.clone())
+        })?;
     let crossed =
         crossed.map(|crossed| SiteOutcome { outcome, ..crossed }).ok_or_else(worker_panicked)?;
-    let spread = session.options.spread;
-    let on_ranks = session.program.may_refuse(spread, &case.args) || sites.may_refuse(case);
+    let parallel_mode = session.options.parallel_mode;
+    let on_ranks = session.program.may_refuse(parallel_mode, &case.args) || sites.may_refuse(case);
     let refused = (session.program.refused_as_metadata)(kind, &case.args);
     if REFUSED_METADATA.iter().any(|words| is_refusal(refused, words, &crossed.outcome))
         || is_refusal(on_ranks, ON_RANKS, &crossed.outcome)
@@ -409,9 +416,10 @@ fn oracle_outcome(
     session.oracle_runs.fetch_add(1, Ordering::Relaxed);
     let oracle = session.tools.oracle.with_environment(&case.environment);
     let written = session.written_dir.join(number.to_string());
-    let outcome = collected(&case.args, session.program.written, &written, |args| {
-        oracle.run(args, dir, stdin, LIMIT)
-    })?;
+    let outcome =
+        run_with_output_files(&case.args, session.program.output_file_options, &written, |args| {
+            oracle.run(args, dir, stdin, LIMIT)
+        })?;
     if !outcome.timed_out {
         session.cache.put(&key, &outcome)?;
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::cases::Case;
 use crate::error::{Result, io_error};
-use crate::fleet::{Shape, Spread, is_sam};
-use crate::kind::Kind;
+use crate::fleet::{ParallelMode, Shape, is_sam};
+use crate::kind::MetadataKind;
 use crate::listener::{Keys, Listener};
 use crate::process::{MINUTE, Outcome, Tool};
 
@@ -51,9 +51,9 @@ pub struct SiteOutcome {
 
 /// Whether an I/O site can make the report of a case. It can if there is a report, it can be
 /// redirected, and both sites can read the inputs.
-pub fn can_be_reported_elsewhere(case: &Case, kind: Kind, expected_code: i32) -> bool {
+pub fn can_be_reported_elsewhere(case: &Case, kind: MetadataKind, expected_code: i32) -> bool {
     // A SAM report has no blocks, whose encoding `auto` could choose.
-    let is_whole = kind != Kind::Auto || !is_sam(&case.args);
+    let is_whole = kind != MetadataKind::Auto || !is_sam(&case.args);
     let says = |option: &str| case.args.iter().any(|arg| arg == option);
     is_whole
         && expected_code == 0
@@ -66,17 +66,17 @@ fn value_of<'a>(args: &'a [String], option: &str) -> Option<&'a String> {
 }
 
 /// The programs, routes and files for cases at two sites.
-pub struct Sites<'a> {
+pub struct TwoSiteRunner<'a> {
     /// FleetBLAST.
     pub tested: &'a Tool,
     /// The directory of the fixtures.
     pub cwd: &'a Path,
     /// Kind of the metadata.
-    pub kind: Kind,
+    pub kind: MetadataKind,
     /// The route of the metadata.
-    pub way: MetadataRoute,
+    pub route: MetadataRoute,
     /// How the search is distributed, and the shape of its fleet.
-    pub spread: (Spread, Shape),
+    pub parallel_mode: (ParallelMode, Shape),
     /// Whether `expand` also gets the name of the database if it needs only the report. It then
     /// verifies that the database is the same.
     pub names_database: bool,
@@ -85,11 +85,13 @@ pub struct Sites<'a> {
     pub file: PathBuf,
 }
 
-impl Sites<'_> {
+impl TwoSiteRunner<'_> {
     /// Whether FleetBLAST may refuse a case because ranks search it. SAM begins with data that are
     /// known only at the end of the search.
     pub fn may_refuse(&self, case: &Case) -> bool {
-        self.spread.0 != Spread::None && self.kind == Kind::Report && is_sam(&case.args)
+        self.parallel_mode.0 != ParallelMode::None
+            && self.kind == MetadataKind::Report
+            && is_sam(&case.args)
     }
 
     /// Runs a case at two sites, by the chosen route. `number` varies the options.
@@ -100,7 +102,7 @@ impl Sites<'_> {
         if let Some(dir) = self.file.parent() {
             fs::create_dir_all(dir).map_err(io_error("create", dir))?;
         }
-        match self.way {
+        match self.route {
             MetadataRoute::File => self.run_by_file(case, stdin, number),
             MetadataRoute::Job => self.run_in_one_job(case, stdin, number),
             MetadataRoute::Link => self.run_by_link(case, stdin, number),
@@ -114,13 +116,14 @@ impl Sites<'_> {
         stdin: Option<&Path>,
         number: usize,
     ) -> Result<SiteOutcome> {
-        let (spread, shape) = &self.spread;
+        let (parallel_mode, shape) = &self.parallel_mode;
         let more = if is_sam(&case.args) { 1 } else { 1 + number as u32 % 3 };
         let options =
             [&["-io_ranks".to_owned(), more.to_string()][..], &self.metadata_options(number)]
                 .concat();
         let shape = shape.clone().with_records(false).with_more(more);
-        let (tool, all) = shape.spread(self.tested, *spread, &[&options[..], &case.args].concat());
+        let (tool, all) =
+            shape.command(self.tested, *parallel_mode, &[&options[..], &case.args].concat());
         Ok(SiteOutcome { outcome: tool.run(&all, self.cwd, stdin, LIMIT)?, bytes: 0 })
     }
 
@@ -184,7 +187,7 @@ impl Sites<'_> {
     /// Returns the options that select the kind of metadata.
     fn metadata_options(&self, number: usize) -> Vec<String> {
         let mut options = vec!["-metadata", self.kind.name()];
-        if self.kind == Kind::Auto {
+        if self.kind == MetadataKind::Auto {
             options.extend(["-metadata_limit", LIMITS[number % LIMITS.len()]]);
         }
         options.into_iter().map(str::to_owned).collect()
@@ -199,20 +202,21 @@ impl Sites<'_> {
     ) -> Result<Outcome> {
         let options = options.iter().map(|&word| word.to_owned());
         let options: Vec<String> = options.chain(self.metadata_options(number)).collect();
-        let (spread, shape) = &self.spread;
+        let (parallel_mode, shape) = &self.parallel_mode;
         let shape = shape.clone().with_records(false);
-        let (tool, search) = shape.spread(self.tested, *spread, &[&options[..], search].concat());
+        let (tool, search) =
+            shape.command(self.tested, *parallel_mode, &[&options[..], search].concat());
         tool.run(&search, self.cwd, stdin, LIMIT)
     }
 
     /// Splits the options of a case into those of the search site and those of the I/O site.
     fn split_options(&self, case: &Case, number: usize) -> (Vec<String>, Vec<String>) {
-        let settled = matches!(self.kind, Kind::Report | Kind::Auto);
+        let settled = matches!(self.kind, MetadataKind::Report | MetadataKind::Auto);
         let late = number % 2 == 1 && !settled;
         let (search, format) =
             if late { split_format(&case.args) } else { (case.args.clone(), vec![]) };
         // With the report as metadata, the I/O site needs no database.
-        let whether = self.kind != Kind::Report || self.names_database && number % 2 == 1;
+        let whether = self.kind != MetadataKind::Report || self.names_database && number % 2 == 1;
         let mut expand_options = Vec::new();
         for option in SEARCHED.into_iter().filter(|_| whether) {
             let value = value_of(&case.args, option);

@@ -12,7 +12,7 @@ use crate::process::Outcome;
 ///
 /// # Errors
 /// If the run fails, or the directory cannot be made, read or removed.
-pub fn collected(
+pub fn run_with_output_files(
     args: &[String],
     options: &[&str],
     dir: &Path,
@@ -58,11 +58,11 @@ mod tests {
         let args = ["-c", script, "-out_pssm", "p"].map(str::to_owned);
         let run =
             |args: &[String]| Tool::plain("sh".into()).run(args, Path::new("."), None, MINUTE);
-        let shown = collected(&args, &["-out_pssm"], &dir, run).unwrap().stdout;
+        let shown = run_with_output_files(&args, &["-out_pssm"], &dir, run).unwrap().stdout;
         assert_eq!(shown, b"report\n==> p.1 <==\n2\n==> p.2 <==\n1\n");
         assert!(!dir.exists());
         assert_eq!(
-            collected(&args[..2], &["-out_pssm"], &dir, |args| {
+            run_with_output_files(&args[..2], &["-out_pssm"], &dir, |args| {
                 assert_eq!(args.len(), 2);
                 run(&["-c".to_owned(), "echo alone".to_owned()])
             })

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use flate2::{Compression, write::GzEncoder};
-use fleetblast_oracle::{Oracle, WITHOUT, oracle};
+use fleetblast_oracle::{Oracle, WITHOUT_ORACLE_VARIABLE, oracle};
 
 /// A scratch directory with made-up data and a wrapper script.
 struct Stage {
@@ -174,8 +174,12 @@ fn fleetblast_is_not_its_own_oracle() {
     assert!(said.contains("is another program: its -version says 'Package: FleetBLAST"), "{said}");
 
     let run = |path: String, without: &str| {
-        let output =
-            stage.command(&table).env("PATH", path).env(WITHOUT, without).output().unwrap();
+        let output = stage
+            .command(&table)
+            .env("PATH", path)
+            .env(WITHOUT_ORACLE_VARIABLE, without)
+            .output()
+            .unwrap();
         (
             output.status.code(),
             String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),

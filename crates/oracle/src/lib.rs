@@ -21,7 +21,7 @@ pub use share::{SAMPLE, sample, sample_from, seed};
 
 /// Name of the environment variable that allows tests to run without the oracle if its value is
 /// `1`.
-pub const WITHOUT: &str = "FLEETBLAST_TESTS_WITHOUT_ORACLE";
+pub const WITHOUT_ORACLE_VARIABLE: &str = "FLEETBLAST_TESTS_WITHOUT_ORACLE";
 
 /// Programs that a directory must have to count as the oracle's. The other programs of BLAST+ are
 /// in the same directory.
@@ -39,22 +39,22 @@ pub struct Oracle {
 /// The error that the oracle is missing or a program is not the oracle's. Its text names the
 /// programs found instead, and gives advice.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Missing(String);
+pub struct OracleError(String);
 
-impl std::fmt::Display for Missing {
+impl std::fmt::Display for OracleError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Missing {}
+impl std::error::Error for OracleError {}
 
 impl Oracle {
     /// Finds the first directory with the oracle's programs in `path`, a list like `PATH`.
     ///
     /// # Errors
     /// If no directory has them. The error names other programs of the same names.
-    pub fn search(path: &OsStr) -> Result<Oracle, Missing> {
+    pub fn search(path: &OsStr) -> Result<Oracle, OracleError> {
         let mut others = Vec::new();
         for directory in env::split_paths(path) {
             let programs = PROGRAMS.map(|name| directory.join(name));
@@ -67,9 +67,9 @@ impl Oracle {
             }
         }
         let others: String = others.iter().map(|wrong| format!("\n  {wrong}")).collect();
-        Err(Missing(format!(
+        Err(OracleError(format!(
             "no directory of PATH has {} of NCBI BLAST+ {VERSION}, with which the tests compare{others}\n\
-             Install it (Debian 12: apt-get install ncbi-blast+), or set {WITHOUT}=1 to test without it what can be.",
+             Install it (Debian 12: apt-get install ncbi-blast+), or set {WITHOUT_ORACLE_VARIABLE}=1 to test without it what can be.",
             PROGRAMS.join(", ")
         )))
     }
@@ -78,8 +78,8 @@ impl Oracle {
     ///
     /// # Errors
     /// As [`Oracle::search`].
-    pub fn find() -> Result<&'static Oracle, &'static Missing> {
-        static FOUND: OnceLock<Result<Oracle, Missing>> = OnceLock::new();
+    pub fn find() -> Result<&'static Oracle, &'static OracleError> {
+        static FOUND: OnceLock<Result<Oracle, OracleError>> = OnceLock::new();
         let search = || Oracle::search(&env::var_os("PATH").unwrap_or_default());
         FOUND.get_or_init(search).as_ref()
     }
@@ -99,21 +99,21 @@ impl Oracle {
 ///
 /// # Errors
 /// If the program is not one of BLAST+ 2.12.0.
-pub fn identify(program: &Path) -> Result<String, Missing> {
+pub fn identify(program: &Path) -> Result<String, OracleError> {
     let shown = program.display();
     let run = Command::new(program).arg("-version").stdin(Stdio::null()).output();
-    let output = run.map_err(|error| Missing(format!("{shown} cannot be started: {error}")))?;
+    let output = run.map_err(|error| OracleError(format!("{shown} cannot be started: {error}")))?;
     let said = String::from_utf8_lossy(&output.stdout);
     let package = said.lines().nth(1).unwrap_or_default().trim();
     if output.status.success() && package.starts_with(&format!("Package: blast {VERSION},")) {
         return Ok(said.trim_end().to_owned());
     }
-    Err(Missing(format!("{shown} is another program: its -version says '{package}'")))
+    Err(OracleError(format!("{shown} is another program: its -version says '{package}'")))
 }
 
 /// Whether tests may run without the oracle.
 pub fn may_be_missing() -> bool {
-    allows(env::var_os(WITHOUT))
+    allows(env::var_os(WITHOUT_ORACLE_VARIABLE))
 }
 
 fn allows(value: Option<OsString>) -> bool {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use fleetblast_oracle::{Oracle, WITHOUT, oracle};
+use fleetblast_oracle::{Oracle, WITHOUT_ORACLE_VARIABLE, oracle};
 
 const PROGRAMS: [&str; 3] = ["blastp", "makeblastdb", "blastdbcmd"];
 
@@ -71,11 +71,15 @@ fn compares_with_the_oracle() {
 }
 
 /// Runs the ignored test of this program with `directories` as `PATH`. `without` is the value of
-/// the environment variable [`WITHOUT`]. Returns the result and its text.
+/// the environment variable [`WITHOUT_ORACLE_VARIABLE`]. Returns the result and its text.
 fn run(directories: &[&Path], without: Option<&str>) -> (Output, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--ignored", "--exact", "compares_with_the_oracle"]).env_remove(WITHOUT);
-    command.env("PATH", path(directories)).envs(without.map(|value| (WITHOUT, value)));
+    command
+        .args(["--ignored", "--exact", "compares_with_the_oracle"])
+        .env_remove(WITHOUT_ORACLE_VARIABLE);
+    command
+        .env("PATH", path(directories))
+        .envs(without.map(|value| (WITHOUT_ORACLE_VARIABLE, value)));
     let output = command.output().unwrap();
     let text = [&output.stdout[..], &output.stderr].concat();
     (output, String::from_utf8(text).unwrap())

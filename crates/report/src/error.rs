@@ -3,7 +3,7 @@
 use fleetblast_engine::hits::Alignment;
 
 /// The cause of a failure to read a subject or its taxon.
-pub type ReadFailure = Box<dyn std::error::Error + Send + Sync>;
+pub type SubjectReadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The reason why a piece of a report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum ReportError {
         /// OID of the subject.
         oid: u32,
         /// The database's error.
-        cause: ReadFailure,
+        cause: SubjectReadError,
     },
     /// A subject has no definition line.
     #[error(
@@ -30,7 +30,7 @@ pub enum ReportError {
         /// The taxid.
         taxid: i64,
         /// The taxonomy database's error.
-        cause: ReadFailure,
+        cause: SubjectReadError,
     },
     /// An alignment reaches beyond its sequences or contradicts its own ranges.
     #[error(

@@ -14,13 +14,12 @@
 //! This crate neither reads nor writes files. Its input comes in the structures and the trait of
 //! [`model`].
 
+pub mod alignment_positions;
 pub mod columns;
 pub mod error;
 mod extended;
 mod letters;
 mod links;
-pub mod loci;
-pub mod locus;
 pub mod model;
 mod names;
 mod number;
@@ -32,6 +31,7 @@ pub mod papers;
 pub mod pattern;
 pub mod pieces;
 mod program;
+pub mod row_position;
 mod rows;
 pub mod sam;
 pub mod scoremat;

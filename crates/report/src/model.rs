@@ -13,13 +13,13 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
 
 use crate::columns::Columns;
-use crate::error::ReadFailure;
-use crate::locus::{Locus, SearchedExtent};
+use crate::error::SubjectReadError;
 use crate::papers::Citations;
+use crate::row_position::{RowPosition, SearchedExtent};
 
 /// The masks and the genetic code of the sequences in which reports count identical letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdentityCount {
+pub enum IdentityLetters {
     /// The sequences as aligned: the unmasked query, and subjects with `X` in hard masks.
     Aligned,
     /// Unmasked sequences, also subjects. Ungapped searches of proteins use them because they have
@@ -28,7 +28,7 @@ pub enum IdentityCount {
     /// The masked query and masked subjects, the subjects translated by the genetic code of reports
     /// even if the search used another one. Searches of translated subjects with composition-based
     /// statistics use them (`s_ComputeNumIdentities`, blast_kappa.c).
-    Recounted,
+    MaskedByReportCode,
 }
 
 /// The source of the subjects' residues and definition lines.
@@ -39,18 +39,18 @@ pub trait SubjectSource {
     /// Returns the letters `read` (0-based, half-open) of `frame` of the whole subject `oid`,
     /// independent of `-subject_loc`. They are NCBIstdaa codes, or blastna codes if `frame` is a
     /// strand. `None` if the subject has no such letters.
-    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>>;
+    fn report_letters(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>>;
 
     /// Returns the letters in which identical letters are counted, for the same arguments as
-    /// [`view`](Self::view). By default they are those of `view`.
-    fn counted(
+    /// [`report_letters`](Self::report_letters). By default they are those of `report_letters`.
+    fn letters_for_identities(
         &self,
         oid: u32,
         frame: Frame,
         read: Range<u32>,
-        _: IdentityCount,
+        _: IdentityLetters,
     ) -> Option<Cow<'_, [u8]>> {
-        self.view(oid, frame, read)
+        self.report_letters(oid, frame, read)
     }
 
     /// Returns the subject's definition lines, at least one.
@@ -60,7 +60,7 @@ pub trait SubjectSource {
     ///
     /// # Errors
     /// If the database's header of the subject cannot be read.
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure>;
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, SubjectReadError>;
 
     /// Whether the user restricted the search to a list of sequences. If so, reports show only some
     /// of a subject's definition lines (`SubjectNames::shown_deflines`).
@@ -77,7 +77,7 @@ pub trait SubjectSource {
     ///
     /// # Errors
     /// If the taxonomy database is damaged.
-    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, ReadFailure>;
+    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, SubjectReadError>;
 
     /// Returns the masked ranges of the whole subject as written, ascending. They are its
     /// lower-case letters, if these count as masks.
@@ -131,7 +131,7 @@ pub enum Format {
     /// 15 and 16: BLAST JSON and BLAST XML2.
     Output2(Output2),
     /// 17: SAM, for nucleotides only.
-    Sam(Sam),
+    Sam(SamOptions),
 }
 
 impl Format {
@@ -200,7 +200,7 @@ pub enum Notation {
 
 /// The options of a report in SAM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sam {
+pub struct SamOptions {
     /// `SQ`: show the letters of the aligned sequences.
     pub letters: bool,
     /// `SR`: the subjects are the references, and queries are aligned to them. Otherwise the
@@ -210,7 +210,7 @@ pub struct Sam {
     pub command: Vec<u8>,
 }
 
-impl Sam {
+impl SamOptions {
     /// Parses the words that follow the number in `-outfmt`. Ignores unknown words.
     ///
     /// ```
@@ -281,7 +281,7 @@ pub struct OutputOptions {
 
 /// The inputs of a report that are the same for all queries of a job.
 #[derive(Clone, Debug)]
-pub struct Setup<'a> {
+pub struct ReportSetup<'a> {
     /// Name of the program in lower case, such as `blastp`.
     pub program: &'a str,
     /// The papers that the program cites.
@@ -294,12 +294,12 @@ pub struct Setup<'a> {
     pub matrix_name: &'a str,
     /// Length in residues of `-query_loc` as typed. A query can end before the last position of
     /// this range.
-    pub query_part: Option<usize>,
+    pub query_range_length: Option<usize>,
     /// The options of the report.
     pub output: OutputOptions,
 }
 
-impl Setup<'_> {
+impl ReportSetup<'_> {
     /// Returns the program and its version, with which reports begin: `BLASTP 2.12.0+`.
     pub(crate) fn banner(&self) -> String {
         self.params.common().release.banner(self.program)
@@ -315,7 +315,7 @@ pub struct QueryResult<'a> {
     /// `Query_N`.
     pub unnamed: usize,
     /// Name of the query from a file, used instead of `Query_N`.
-    pub called: Option<&'a [u8]>,
+    pub name_from_file: Option<&'a [u8]>,
     /// The definition line; with `-parse_deflines` the rest of it, after the identifiers.
     pub title: &'a [u8],
     /// The parsed identifiers; empty without `-parse_deflines`.
@@ -336,7 +336,7 @@ pub struct QueryResult<'a> {
     /// Warnings of the search, which XML prints before `No hits found`; empty if there are none.
     pub messages: &'a [u8],
     /// The search that produced this result, if the program searches the query several times.
-    pub round: Option<RepeatedSearch<'a>>,
+    pub repeated_search: Option<RepeatedSearch<'a>>,
 }
 
 /// One of several searches of a query: an iteration, or the search for an occurrence of a pattern.
@@ -348,7 +348,7 @@ pub struct RepeatedSearch<'a> {
     pub serial: usize,
     /// OIDs of the subjects that the previous iteration found with an e-value below the threshold
     /// for the model. The description table separates them from new ones.
-    pub known: &'a BTreeSet<u32>,
+    pub previous_model_oids: &'a BTreeSet<u32>,
     /// Number of alignments of the search, including those of subjects that are not shown. The
     /// comments of format 7 print it.
     pub alignments: usize,
@@ -362,22 +362,22 @@ pub struct Occurrence<'a> {
     /// The pattern.
     pub pattern: &'a Pattern,
     /// The ranges of all occurrences in the query.
-    pub places: &'a [Range<u32>],
-    /// Index into `places` of the occurrence that this report is about.
+    pub ranges: &'a [Range<u32>],
+    /// Index into `ranges` of the occurrence that this report is about.
     pub number: usize,
 }
 
 impl Occurrence<'_> {
     /// Returns the range of the query that the reported occurrence covers.
     pub(crate) fn place(&self) -> &Range<u32> {
-        &self.places[self.number]
+        &self.ranges[self.number]
     }
 }
 
 impl<'a> QueryResult<'a> {
     /// The occurrence of the pattern that the alignments contain, if the user gave a pattern.
     pub(crate) fn occurrence(&self) -> Option<Occurrence<'a>> {
-        self.round?.occurrence
+        self.repeated_search?.occurrence
     }
 
     /// Returns the context of an alignment.
@@ -418,12 +418,12 @@ impl<'a> QueryResult<'a> {
     }
 
     /// Returns the unmasked letters that reports show in the query's row of an alignment, which is
-    /// at `locus`. Returns `None` if the query has no such letters.
-    pub(crate) fn view(&self, alignment: &Alignment, locus: &Locus) -> Option<&[u8]> {
-        match locus.frame {
+    /// at `position`. Returns `None` if the query has no such letters.
+    pub(crate) fn view(&self, alignment: &Alignment, position: &RowPosition) -> Option<&[u8]> {
+        match position.frame {
             Frame::Protein | Frame::Strand(Strand::Plus) => self
                 .residues
-                .get(locus.sequence_range.start as usize..locus.sequence_range.end as usize),
+                .get(position.sequence_range.start as usize..position.sequence_range.end as usize),
             // No row shows the query on its minus strand.
             Frame::Strand(Strand::Minus) => None,
             Frame::Codons(..) => {
@@ -443,8 +443,13 @@ impl<'a> QueryResult<'a> {
         match context.frame {
             Frame::Codons(..) => self.masks_of_frame(context, alignment),
             Frame::Protein | Frame::Strand(_) => {
-                let locus = |mask| Locus::new(context.frame, mask, &extent);
-                context.masks.iter().filter_map(locus).map(|locus| locus.sequence_range).collect()
+                let position = |mask| RowPosition::new(context.frame, mask, &extent);
+                context
+                    .masks
+                    .iter()
+                    .filter_map(position)
+                    .map(|position| position.sequence_range)
+                    .collect()
             }
         }
     }
@@ -453,7 +458,7 @@ impl<'a> QueryResult<'a> {
     /// whole query. BLAST+ numbers the frames of masks within the searched range, but looks them up
     /// by the alignment's frame number in the whole query.
     fn masks_of_frame(&self, context: &Context, alignment: &Alignment) -> Vec<Range<u32>> {
-        let row = Locus::new(context.frame, &alignment.query, &self.extent());
+        let row = RowPosition::new(context.frame, &alignment.query, &self.extent());
         let frame = row.map_or(context.frame, |row| row.frame);
         self.stored_masks(frame)
     }
@@ -475,10 +480,10 @@ impl<'a> QueryResult<'a> {
                     masks.extend(stored.map(|mask| (context.frame, mask)));
                 }
                 Frame::Protein | Frame::Strand(_) if masks.is_empty() => {
-                    let locus = |mask| Locus::new(context.frame, mask, &extent);
-                    let found = context.masks.iter().filter_map(locus);
+                    let position = |mask| RowPosition::new(context.frame, mask, &extent);
+                    let found = context.masks.iter().filter_map(position);
                     // Masks of a strand have no frame, and ascend on the sequence as written.
-                    masks.extend(found.map(|locus| (Frame::Protein, locus.sequence_range)));
+                    masks.extend(found.map(|position| (Frame::Protein, position.sequence_range)));
                     masks.sort_by_key(|(_, mask)| mask.start);
                 }
                 // The masks of the other strand are the same ones.

@@ -5,7 +5,7 @@ use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{self, ObjectId, SeqId};
 
 use crate::error::ReportError;
-use crate::model::{Format, QueryResult, Setup, SubjectSource};
+use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::text::first_word;
 use crate::title::{self, TitleFacts};
 
@@ -13,7 +13,7 @@ use crate::title::{self, TitleFacts};
 /// it.
 fn generated_id(query: &QueryResult) -> SeqId {
     let counted = || format!("Query_{}", query.unnamed).into_bytes();
-    local(query.called.map_or_else(counted, <[u8]>::to_vec))
+    local(query.name_from_file.map_or_else(counted, <[u8]>::to_vec))
 }
 
 fn local(text: Vec<u8>) -> SeqId {
@@ -34,7 +34,7 @@ pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId
 
 /// Returns the query's name for `Query=` and `# Query:`. It consists of the identifier, if
 /// identifiers are parsed, and the title.
-pub fn query_display_name(setup: &Setup, query: &QueryResult) -> Vec<u8> {
+pub fn query_display_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
     if setup.output.parse_deflines {
         line.extend(xml_query_id(query));
@@ -117,7 +117,11 @@ impl SubjectNames {
     ///
     /// # Errors
     /// If the definition lines cannot be read or the subject has none.
-    pub fn read(setup: &Setup, source: &dyn SubjectSource, oid: u32) -> Result<Self, ReportError> {
+    pub fn read(
+        setup: &ReportSetup,
+        source: &dyn SubjectSource,
+        oid: u32,
+    ) -> Result<Self, ReportError> {
         let mut lines =
             source.deflines(oid).map_err(|cause| ReportError::Deflines { oid, cause })?;
         if lines.is_empty() {
@@ -163,7 +167,7 @@ impl SubjectNames {
     /// Returns the definition lines that the pairwise report shows for a subject with this number
     /// of alignments. BLAST+ combines several ungapped alignments into one that has no list of
     /// lines, and then shows all lines (`BLASTUngappedHspListToSeqAlign`, api/blast_seqalign.cpp).
-    pub fn shown_deflines(&self, setup: &Setup, alignments: usize) -> Vec<&Defline> {
+    pub fn shown_deflines(&self, setup: &ReportSetup, alignments: usize) -> Vec<&Defline> {
         let all = setup.params.common().ungapped && alignments > 1;
         let lines = self.deflines.iter().zip(&self.shown);
         lines.filter(|(_, shown)| all || **shown).map(|(line, _)| line).collect()
@@ -313,7 +317,7 @@ fn accession(ids: &[SeqId]) -> Vec<u8> {
 }
 
 /// Whether the report shows the generated title of a subject or a word of this title.
-fn needs_organism(setup: &Setup, lines: &[Defline]) -> bool {
+fn needs_organism(setup: &ReportSetup, lines: &[Defline]) -> bool {
     match setup.output.format {
         Format::Pairwise => true,
         Format::Xml | Format::Output2(_) | Format::Sam(_) => false,

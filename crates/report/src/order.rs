@@ -6,13 +6,13 @@ use std::ops::Range;
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use serde::{Deserialize, Serialize};
 
+use crate::alignment_positions::AlignmentPositions;
 use crate::error::ReportError;
-use crate::loci::Loci;
-use crate::locus::Locus;
-use crate::model::{HitOrder, HspOrder, IdentityCount, QueryResult, Setup, SubjectSource};
+use crate::model::{HitOrder, HspOrder, IdentityLetters, QueryResult, ReportSetup, SubjectSource};
 use crate::number;
 use crate::pair::residues;
 use crate::program;
+use crate::row_position::RowPosition;
 
 /// The values of a subject that the description table shows and by which subjects are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl SubjectScores {
     /// # Errors
     /// If an alignment does not fit its sequences.
     pub(crate) fn new(
-        setup: &Setup,
+        setup: &ReportSetup,
         query: &QueryResult,
         source: &dyn SubjectSource,
         hit: &SubjectHit,
@@ -78,13 +78,15 @@ impl SubjectScores {
 /// # Errors
 /// If an alignment does not fit its sequences.
 pub fn sort_alignments<'h>(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &'h SubjectHit,
 ) -> Result<Vec<&'h Alignment>, ReportError> {
     let mut alignments: Vec<_> = hit.alignments.iter().collect();
-    let loci = |alignment: &Alignment| Loci::from_alignment(query, source, hit.oid, alignment);
+    let positions = |alignment: &Alignment| {
+        AlignmentPositions::from_alignment(query, source, hit.oid, alignment)
+    };
     // When BLAST+ compares subjects by score or identity, it also sorts their alignments as a side
     // effect.
     match setup.output.hit_order {
@@ -98,11 +100,11 @@ pub fn sort_alignments<'h>(
         HspOrder::Evalue => {}
         HspOrder::Score => by_score(&mut alignments),
         HspOrder::QueryStart => {
-            by_start(&mut alignments, |a| Ok(loci(a)?.query.sequence_range.start))?
+            by_start(&mut alignments, |a| Ok(positions(a)?.query.sequence_range.start))?
         }
         HspOrder::Identity => by_identity(setup, query, source, hit.oid, &mut alignments)?,
         HspOrder::SubjectStart => {
-            by_start(&mut alignments, |a| Ok(loci(a)?.subject.sequence_range.start))?
+            by_start(&mut alignments, |a| Ok(positions(a)?.subject.sequence_range.start))?
         }
     }
     Ok(alignments)
@@ -133,7 +135,7 @@ fn by_start(
 }
 
 fn by_identity(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     oid: u32,
@@ -219,7 +221,7 @@ fn columns(alignment: &Alignment) -> usize {
 /// # Errors
 /// If the alignment does not fit its sequences.
 pub fn count_identities(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     oid: u32,
@@ -228,15 +230,15 @@ pub fn count_identities(
     let misfit = || ReportError::misfit(oid, alignment);
     // Both sequences have the direction of the search, which can be the reverse of the printed one.
     let extent = source.extent(oid);
-    let Locus { frame, frame_range: read, .. } =
-        Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
+    let RowPosition { frame, frame_range: read, .. } =
+        RowPosition::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
     let counted = program::identity_count(setup.params);
-    let subject = source.counted(oid, frame, read, counted).ok_or_else(misfit)?;
+    let subject = source.letters_for_identities(oid, frame, read, counted).ok_or_else(misfit)?;
     let range = alignment.query.start as usize..alignment.query.end as usize;
     let context = query.context(alignment);
     let letters = match counted {
-        IdentityCount::Recounted => &context.letters,
-        IdentityCount::Aligned | IdentityCount::Unmasked => &context.unmasked,
+        IdentityLetters::MaskedByReportCode => &context.letters,
+        IdentityLetters::Aligned | IdentityLetters::Unmasked => &context.unmasked,
     };
     let mut query = letters.get(range).ok_or_else(misfit)?;
     let mut subject = &subject[..];
@@ -259,8 +261,11 @@ pub fn covered_residues(
     source: &dyn SubjectSource,
     hit: &SubjectHit,
 ) -> Result<usize, ReportError> {
-    let loci = hit.alignments.iter().map(|a| Loci::from_alignment(query, source, hit.oid, a));
-    let ranges = loci.map(|loci| Ok(loci?.query.sequence_range));
+    let positions = hit
+        .alignments
+        .iter()
+        .map(|a| AlignmentPositions::from_alignment(query, source, hit.oid, a));
+    let ranges = positions.map(|positions| Ok(positions?.query.sequence_range));
     let mut ranges: Vec<Range<u32>> = ranges.collect::<Result<_, ReportError>>()?;
     ranges.sort_by_key(|range| range.start);
     let (mut covered, mut end) = (0, 0);

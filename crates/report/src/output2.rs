@@ -9,7 +9,7 @@ mod hits;
 mod writer;
 
 use crate::error::ReportError;
-use crate::model::{Notation, Output2, QueryResult, Results, Setup};
+use crate::model::{Notation, Output2, QueryResult, ReportSetup, Results};
 use crate::names;
 use crate::number;
 use crate::program;
@@ -94,12 +94,12 @@ fn end_open_object(format: &Output2, out: &mut Vec<u8>) {
 /// [`ReportError::XmlText`] if the query's title cannot be written,
 /// [`ReportError::MatrixName`] if the matrix is not spelled as BLAST+ requires.
 pub fn query_header(
-    setup: &Setup,
+    setup: &ReportSetup,
     format: &Output2,
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let iteration = query.round.map_or(1, |round| round.number);
+    let iteration = query.repeated_search.map_or(1, |round| round.number);
     let is_first = iteration == 1 && query.occurrence().is_none_or(|it| it.number == 0);
     let mut writer = if !is_first && format.stays_open() {
         Writer::within(format.notation, format.depth_of_searches(), true, out)
@@ -137,7 +137,7 @@ pub fn query_header(
 
 /// Begins the object of a query, up to its first search.
 fn begin_object<'o>(
-    setup: &Setup,
+    setup: &ReportSetup,
     format: &Output2,
     out: &'o mut Vec<u8>,
 ) -> Result<Writer<'o>, ReportError> {
@@ -176,7 +176,7 @@ fn database_names(typed: &[u8]) -> Vec<u8> {
 
 /// Writes the parameters of the search.
 fn write_parameters(
-    setup: &Setup,
+    setup: &ReportSetup,
     format: &Output2,
     writer: &mut Writer,
 ) -> Result<(), ReportError> {
@@ -216,7 +216,7 @@ fn write_masks(query: &QueryResult, writer: &mut Writer) {
 /// # Errors
 /// [`ReportError::XmlText`] if the messages cannot be written.
 pub fn query_footer(
-    setup: &Setup,
+    setup: &ReportSetup,
     format: &Output2,
     query: &QueryResult,
     out: &mut Vec<u8>,
@@ -248,7 +248,12 @@ pub fn query_footer(
     Ok(())
 }
 
-fn write_statistics(setup: &Setup, format: &Output2, query: &QueryResult, writer: &mut Writer) {
+fn write_statistics(
+    setup: &ReportSetup,
+    format: &Output2,
+    query: &QueryResult,
+    writer: &mut Writer,
+) {
     writer.open("stat", "Statistics");
     if !matches!(format.results, Results::Subjects(_)) {
         let databases = || setup.database.paragraphs.iter();

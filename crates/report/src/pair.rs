@@ -6,11 +6,11 @@ use std::ops::Range;
 use fleetblast_engine::hits::{Alignment, Edit, EditOp};
 use serde::{Deserialize, Serialize};
 
+use crate::alignment_positions::{self, AlignmentPositions};
 use crate::error::ReportError;
 use crate::letters::{self, PositivePairs};
-use crate::loci::{self, Loci};
-use crate::locus::Locus;
 use crate::model::{QueryResult, SubjectSource};
+use crate::row_position::RowPosition;
 
 /// The letters of an alignment, column by column, with their positions. All formats are made from
 /// them. A rank without the subject's sequence can print an alignment from them, too.
@@ -21,7 +21,7 @@ pub struct AlignmentRows {
     /// The subject's letters, with the same characters in gaps.
     pub subject_row: Vec<u8>,
     /// The positions of both rows in their sequences.
-    pub loci: Loci,
+    pub positions: AlignmentPositions,
     /// The edits in the order of the rows. The rows do not replace them: `-` can also be a residue,
     /// because databases can store this letter.
     pub edits: Vec<Edit>,
@@ -49,15 +49,16 @@ impl AlignmentRows {
         alignment: &Alignment,
     ) -> Result<Self, ReportError> {
         let misfit = || ReportError::misfit(oid, alignment);
-        let loci = Loci::from_alignment(query, source, oid, alignment)?;
-        let letters_of_query = query.view(alignment, &loci.query).ok_or_else(misfit)?;
-        let Locus { frame, frame_range: read, .. } = &loci.subject;
-        let letters_of_subject = source.view(oid, *frame, read.clone()).ok_or_else(misfit)?;
+        let positions = AlignmentPositions::from_alignment(query, source, oid, alignment)?;
+        let letters_of_query = query.view(alignment, &positions.query).ok_or_else(misfit)?;
+        let RowPosition { frame, frame_range: read, .. } = &positions.subject;
+        let letters_of_subject =
+            source.report_letters(oid, *frame, read.clone()).ok_or_else(misfit)?;
         let mut pair = Self {
             query_row: Vec::new(),
             subject_row: Vec::new(),
-            edits: loci::printed_edits(alignment, query.context(alignment).frame),
-            loci,
+            edits: alignment_positions::printed_edits(alignment, query.context(alignment).frame),
+            positions,
             identities: 0,
             gap_columns: 0,
             overhang_columns: 0,
@@ -74,8 +75,8 @@ impl AlignmentRows {
     /// edits need more or fewer residues.
     fn lay_out(&mut self, mut query: &[u8], mut subject: &[u8]) -> Option<()> {
         let columns = self.edits.iter().map(|edit| edit.len as usize).sum();
-        let alphabets =
-            [&self.loci.query, &self.loci.subject].map(|l| letters::frame_letters(l.frame));
+        let alphabets = [&self.positions.query, &self.positions.subject]
+            .map(|l| letters::frame_letters(l.frame));
         let [query_letters, subject_letters] = alphabets;
         self.query_row.reserve_exact(columns);
         self.subject_row.reserve_exact(columns);
@@ -151,24 +152,25 @@ impl AlignmentRows {
     /// Converts `masks`, ranges of the whole query, to the columns of the alignment that they
     /// overlap.
     pub fn masked_query_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(self.query_residues(), &self.loci.query, masks)
+        masked_columns(self.query_residues(), &self.positions.query, masks)
     }
 
     /// Converts `masks`, ranges of the whole subject, to the columns of the alignment that they
     /// overlap.
     pub fn masked_subject_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(self.subject_residues(), &self.loci.subject, masks)
+        masked_columns(self.subject_residues(), &self.positions.subject, masks)
     }
 }
 
-/// Converts ranges of a sequence to ranges of columns of a row at `locus`, in ascending order.
+/// Converts ranges of a sequence to ranges of columns of a row at `position`, in ascending order.
 /// `residues` has for each column whether the row has a residue there.
 fn masked_columns(
     residues: impl Iterator<Item = bool> + Clone,
-    locus: &Locus,
+    position: &RowPosition,
     masks: &[Range<u32>],
 ) -> Vec<Range<usize>> {
-    let touched: Vec<_> = masks.iter().filter_map(|mask| locus.overlapped_letters(mask)).collect();
+    let touched: Vec<_> =
+        masks.iter().filter_map(|mask| position.overlapped_letters(mask)).collect();
     if touched.is_empty() {
         return Vec::new();
     }
@@ -211,9 +213,9 @@ mod tests {
     use super::*;
 
     /// Returns the position of a row that begins with the first residue of a protein.
-    fn locus(row: &str) -> Locus {
+    fn position(row: &str) -> RowPosition {
         let residues = row.bytes().filter(|&c| c != b'-').count() as u32;
-        Locus { frame: Frame::Protein, frame_range: 0..residues, sequence_range: 0..residues }
+        RowPosition { frame: Frame::Protein, frame_range: 0..residues, sequence_range: 0..residues }
     }
 
     fn pair(query: &str, subject: &str, edits: &[(EditOp, u32)]) -> AlignmentRows {
@@ -222,7 +224,7 @@ mod tests {
         let mut pair = AlignmentRows {
             query_row: query.as_bytes().to_vec(),
             subject_row: subject.as_bytes().to_vec(),
-            loci: Loci { query: locus(query), subject: locus(subject) },
+            positions: AlignmentPositions { query: position(query), subject: position(subject) },
             identities: 0,
             gap_columns: gaps.iter().map(|edit| edit.len as usize).sum(),
             overhang_columns: 0,
@@ -269,20 +271,21 @@ mod tests {
     #[test]
     fn masks_go_to_the_columns_of_their_residues() {
         let masks = [0..4, 5..6, 8..20];
-        let locus = Locus { frame: Frame::Protein, frame_range: 3..8, sequence_range: 3..8 };
-        let columns = masked_columns(without_gaps(b"  AC-DEF "), &locus, &masks);
+        let position =
+            RowPosition { frame: Frame::Protein, frame_range: 3..8, sequence_range: 3..8 };
+        let columns = masked_columns(without_gaps(b"  AC-DEF "), &position, &masks);
         assert_eq!(columns, [2..3, 5..6]);
     }
 
     #[test]
     fn masks_of_a_minus_strand_come_in_the_order_of_the_columns() {
         let masks = [0..11, 14..15, 18..30];
-        let locus = Locus {
+        let position = RowPosition {
             frame: Frame::Strand(Strand::Minus),
             frame_range: 0..10,
             sequence_range: 10..20,
         };
-        let columns = masked_columns(without_gaps(b"ACGT--ACGTAC"), &locus, &masks);
+        let columns = masked_columns(without_gaps(b"ACGT--ACGTAC"), &position, &masks);
         assert_eq!(columns, [0..2, 7..8, 11..12]);
     }
 }

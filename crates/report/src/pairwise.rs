@@ -10,17 +10,17 @@ use fleetblast_seq::id::{self, SeqId};
 use crate::error::ReportError;
 use crate::letters::PositivePairs;
 use crate::links::LinkPlace;
-use crate::model::{DatabaseParagraph, QueryResult, Setup, SubjectSource};
+use crate::model::{DatabaseParagraph, QueryResult, ReportSetup, SubjectSource};
 use crate::names::{self, SubjectNames, id_label, is_bare_number};
 use crate::number;
 use crate::order::sort_alignments;
 use crate::pair::AlignmentRows;
 use crate::program;
-use crate::rows::{self, Marks};
+use crate::rows::{self, MarkedColumns};
 use crate::text::{self, TEXT_WIDTH};
 
 /// Appends the text of the pairwise report before the first query: banner, papers and databases.
-pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
+pub fn prologue(setup: &ReportSetup, out: &mut Vec<u8>) {
     if setup.output.html {
         out.extend_from_slice(
             b"<HTML>\n<HEAD><TITLE>BLAST Search Results</TITLE></HEAD>\n\
@@ -68,8 +68,8 @@ fn masked_using(indent: &[u8], database: &DatabaseParagraph, out: &mut Vec<u8>) 
 
 /// Appends the query's name and its length. For repeated searches the number of the search precedes
 /// them.
-pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
-    if let Some(round) = query.round {
+pub fn query_header(setup: &ReportSetup, query: &QueryResult, out: &mut Vec<u8>) {
+    if let Some(round) = query.repeated_search {
         out.extend_from_slice(format!("Results from round {}\n", round.number).as_bytes());
     }
     let html = setup.output.html;
@@ -82,7 +82,7 @@ pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
 /// Appends the titles and the alignments of a subject. `rank` is the subject's place in the printed
 /// list, from 1.
 pub fn subject_block(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
@@ -121,7 +121,7 @@ pub fn subject_block(
                 .pop()
                 .unwrap_or_default()
         });
-        let marks = Marks { masks: [&masked[0], &masked[1]], pattern: feature };
+        let marks = MarkedColumns { masks: [&masked[0], &masked[1]], pattern: feature };
         rows::rows(setup, pair, &marks, &positives, out);
         out.push(b'\n');
     }
@@ -135,7 +135,7 @@ pub fn subject_block(
 fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[AlignmentRows]) -> Vec<Range<u32>> {
     let origin = source.extent(oid).searched_range.start;
     let touches = |mask: &&Range<u32>| {
-        let mut ranges = pairs.iter().map(|pair| &pair.loci.subject.sequence_range);
+        let mut ranges = pairs.iter().map(|pair| &pair.positions.subject.sequence_range);
         ranges.any(|range| range.start - origin < mask.end && mask.start <= range.end - origin)
     };
     source.masks(oid).iter().filter(touches).cloned().collect()
@@ -144,7 +144,7 @@ fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[AlignmentRows]) 
 /// Appends the identifier and title of each definition line. If there are more than eight, HTML
 /// hides those after the third behind a link.
 fn database_titles(
-    setup: &Setup,
+    setup: &ReportSetup,
     subject: &SubjectNames,
     lines: &[&Defline],
     rank: usize,
@@ -188,7 +188,7 @@ fn database_titles(
 /// Appends a line with an identifier, if the report shows it, a blank and the title. Without an
 /// identifier, the blank is printed only if `blank` is true.
 fn name_line(
-    setup: &Setup,
+    setup: &ReportSetup,
     ids: &[SeqId],
     title: &[u8],
     blank: bool,
@@ -271,10 +271,10 @@ fn score_lines(
         text += &format!(", Positives = {}", share(pair.count_positives(positives)));
     }
     text += &format!(", Gaps = {}\n", share(pair.gap_columns - pair.overhang_columns));
-    let frames = [&pair.loci.query, &pair.loci.subject].map(|locus| locus.frame);
+    let frames = [&pair.positions.query, &pair.positions.subject].map(|position| position.frame);
     let codons = frames.iter().filter(|frame| matches!(frame, Frame::Codons(..)));
     let codons: Vec<String> = codons.map(|frame| format!("{:+}", frame.number())).collect();
-    match pair.loci.subject_strand() {
+    match pair.positions.subject_strand() {
         _ if !codons.is_empty() => text += &format!(" Frame = {}\n", codons.join("/")),
         Some(Strand::Plus) => text += " Strand=Plus/Plus\n",
         Some(Strand::Minus) => text += " Strand=Plus/Minus\n",
@@ -285,7 +285,7 @@ fn score_lines(
 }
 
 /// Appends the statistics of a query's search.
-pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
+pub fn query_footer(setup: &ReportSetup, result: &QueryResult, out: &mut Vec<u8>) {
     let context = result.statistics();
     out.push(b'\n');
     let shown = context.karlin.map(|ungapped| program::statistics(setup.params, result, &ungapped));
@@ -331,7 +331,7 @@ fn parameters(values: &[f64], out: &mut Vec<u8>) {
 }
 
 /// Appends the text of the pairwise report after the last query: databases and scoring.
-pub fn epilogue(setup: &Setup, out: &mut Vec<u8>) {
+pub fn epilogue(setup: &ReportSetup, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
     for database in &setup.database.paragraphs {
         out.extend_from_slice(b"  Database: ");

@@ -3,7 +3,7 @@
 //! The other formats have a separate report for each occurrence.
 
 use crate::error::ReportError;
-use crate::model::{Occurrence, QueryResult, Setup, SubjectSource};
+use crate::model::{Occurrence, QueryResult, ReportSetup, SubjectSource};
 use crate::number;
 use crate::pairwise;
 use crate::pieces;
@@ -15,7 +15,7 @@ use crate::table::description_table;
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments.
 pub fn format_query(
-    setup: &Setup,
+    setup: &ReportSetup,
     results: &[QueryResult],
     source: &dyn SubjectSource,
     out: &mut Vec<u8>,
@@ -56,11 +56,11 @@ pub fn format_query(
 }
 
 /// Appends the positions of the pattern in the query.
-fn occurrences(Occurrence { pattern, places, .. }: Occurrence, out: &mut Vec<u8>) {
-    let starts: Vec<String> = places.iter().map(|place| (place.start + 1).to_string()).collect();
+fn occurrences(Occurrence { pattern, ranges, .. }: Occurrence, out: &mut Vec<u8>) {
+    let starts: Vec<String> = ranges.iter().map(|place| (place.start + 1).to_string()).collect();
     let text = format!(
         "{} occurrence(s) of pattern: \n{} at position(s) {} of query sequence\npattern probability={}\n",
-        places.len(),
+        ranges.len(),
         pattern.shown(),
         starts.join(", "),
         number::general(pattern.probability(), 6, false)

@@ -3,13 +3,13 @@
 use fleetblast_engine::hits::SubjectHit;
 
 use crate::error::ReportError;
-use crate::model::{Format, QueryResult, Setup, SubjectSource};
+use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::order::{SubjectScores, sort_subjects};
 use crate::table::{DescriptionRow, description_table};
 use crate::{output2, pairwise, sam, tabular, xml};
 
 /// Appends the text before the first query that does not depend on any query.
-pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
+pub fn prologue(setup: &ReportSetup, out: &mut Vec<u8>) {
     match &setup.output.format {
         Format::Pairwise => pairwise::prologue(setup, out),
         Format::Output2(format) => output2::prologue(format.notation, out),
@@ -24,7 +24,7 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
 /// [`ReportError::XmlText`] if the query's title cannot be written to XML,
 /// [`ReportError::MatrixName`] if the matrix is not spelled as XML requires.
 pub fn first_query_prologue(
-    setup: &Setup,
+    setup: &ReportSetup,
     first: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
@@ -36,7 +36,7 @@ pub fn first_query_prologue(
 
 /// Whether the format has a description table. If so, [`query_header`] needs the rows of all
 /// subjects.
-pub fn has_description_table(setup: &Setup) -> bool {
+pub fn has_description_table(setup: &ReportSetup) -> bool {
     setup.output.format == Format::Pairwise
 }
 
@@ -45,7 +45,7 @@ pub fn has_description_table(setup: &Setup) -> bool {
 /// # Errors
 /// If the subject's definition lines cannot be read, or an alignment does not fit it.
 pub fn description_row(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
@@ -55,7 +55,7 @@ pub fn description_row(
 
 /// Returns the order in which the report prints subjects, as indexes into `rows`, which are in the
 /// order of the hit list. Only the pairwise report changes that order.
-pub fn subject_print_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize> {
+pub fn subject_print_order(setup: &ReportSetup, rows: &[DescriptionRow]) -> Vec<usize> {
     let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
     sort_subjects(setup.output.hit_order, &scores)
 }
@@ -69,7 +69,7 @@ pub fn subject_print_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize>
 /// # Errors
 /// [`ReportError::XmlText`] if the query's title cannot be written to XML.
 pub fn query_header(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     rows: &[&DescriptionRow],
     alignments: usize,
@@ -105,7 +105,7 @@ pub fn query_header(
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
 pub fn subject_block(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
@@ -135,7 +135,7 @@ pub fn subject_block(
 /// # Errors
 /// [`ReportError::XmlText`] if the messages cannot be written to XML.
 pub fn query_footer(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
@@ -149,7 +149,7 @@ pub fn query_footer(
 }
 
 /// Appends the text after the last of `queries` queries.
-pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
+pub fn epilogue(setup: &ReportSetup, queries: usize, out: &mut Vec<u8>) {
     match &setup.output.format {
         Format::Pairwise => pairwise::epilogue(setup, out),
         // Without a query there is no XML prologue, so that XML consists of an empty line.
@@ -170,7 +170,7 @@ pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
 /// If a subject cannot be read or does not fit its alignments, or a text cannot be written
 /// to XML.
 pub fn format_query(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     out: &mut Vec<u8>,
@@ -198,7 +198,7 @@ pub fn format_query(
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments.
 pub fn arrange_subjects(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
 ) -> Result<(Vec<usize>, Vec<DescriptionRow>), ReportError> {
@@ -216,7 +216,7 @@ pub fn arrange_subjects(
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments.
 pub fn subject_blocks(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     order: &[usize],

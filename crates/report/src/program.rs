@@ -10,7 +10,7 @@ use fleetblast_stats::karlin::KarlinParameters;
 use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::links::NcbiLinks;
-use crate::model::{IdentityCount, QueryResult, Setup};
+use crate::model::{IdentityLetters, QueryResult, ReportSetup};
 use crate::number;
 
 /// Returns the statistics in the footer of a query: ungapped and, unless the search was ungapped,
@@ -57,7 +57,7 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
 
 /// Whether `qcovhsp` counts bases of a translated query. BLAST+ counts codons, except in an
 /// ungapped search for a subject with a single alignment.
-pub fn covers_bases(params: &Params, alignments: usize) -> bool {
+pub fn hsp_coverage_counts_bases(params: &Params, alignments: usize) -> bool {
     params.translates_queries() && params.common().ungapped && alignments == 1
 }
 
@@ -79,16 +79,16 @@ pub fn shows_linked_set_sizes(params: &Params) -> bool {
 }
 
 /// Returns the kind of sequences in which a report of this search counts identical letters.
-pub fn identity_count(params: &Params) -> IdentityCount {
+pub fn identity_count(params: &Params) -> IdentityLetters {
     match params {
-        Params::Protein(params) if params.common.ungapped => IdentityCount::Unmasked,
+        Params::Protein(params) if params.common.ungapped => IdentityLetters::Unmasked,
         Params::Protein(params)
             if params.subject_translation.is_some()
                 && params.composition != CompositionMode::Off =>
         {
-            IdentityCount::Recounted
+            IdentityLetters::MaskedByReportCode
         }
-        _ => IdentityCount::Aligned,
+        _ => IdentityLetters::Aligned,
     }
 }
 
@@ -109,7 +109,7 @@ pub fn gapped_parameters(
 
 /// Appends the last lines of the pairwise report: matrix, gap costs, threshold of neighbouring
 /// words, and window for multiple hits.
-pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
+pub fn scoring_lines(setup: &ReportSetup, out: &mut Vec<u8>) {
     let (matrix, open, extend, window) = match setup.params {
         Params::Protein(params) => {
             let ProteinParams { scoring, .. } = params;
@@ -146,7 +146,7 @@ pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// [`ReportError::MatrixName`] if the matrix is not spelled as XML requires.
-pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, ReportError> {
+pub fn xml_parameters(setup: &ReportSetup) -> Result<Vec<(&'static str, String)>, ReportError> {
     let expect = ("expect", number::posix(setup.params.common().evalue));
     let mut elements = match setup.params {
         Params::Protein(ProteinParams { scoring, .. }) => {
@@ -238,7 +238,7 @@ pub fn has_unique_coverage(params: &Params) -> bool {
 }
 
 /// Returns the links to NCBI's pages for the subjects.
-pub fn links(setup: &Setup) -> NcbiLinks {
+pub fn links(setup: &ReportSetup) -> NcbiLinks {
     match setup.database.kind == SequenceKind::Protein {
         true => NcbiLinks { address_molecule: "protein", log_molecule: "prot" },
         false => NcbiLinks { address_molecule: "nucleotide", log_molecule: "nucl" },

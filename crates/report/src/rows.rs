@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
+use crate::alignment_positions::AlignmentPositions;
 use crate::letters::PositivePairs;
-use crate::loci::Loci;
-use crate::locus::Locus;
-use crate::model::Setup;
+use crate::model::ReportSetup;
 use crate::pair::AlignmentRows;
+use crate::row_position::RowPosition;
 
 /// The columns of an alignment that the report marks.
-pub struct Marks<'a> {
+pub struct MarkedColumns<'a> {
     /// Columns with masked letters of the query and of the subject.
     pub masks: [&'a [Range<usize>]; 2],
     /// The columns of the searched pattern, if there is one.
@@ -25,21 +25,21 @@ const PATTERN: &str = "pattern";
 /// is omitted if it lies in a gap at the end of the alignment. If the query's line is omitted, so
 /// is the middle line.
 pub fn rows(
-    setup: &Setup,
+    setup: &ReportSetup,
     pair: &AlignmentRows,
-    marks: &Marks<'_>,
+    marks: &MarkedColumns<'_>,
     positives: &PositivePairs,
     out: &mut Vec<u8>,
 ) {
     let midline = pair.midline(positives);
-    let width = width(&pair.loci);
+    let width = width(&pair.positions);
     let [query_masks, subject_masks] = marks.masks;
     let name = if marks.pattern.is_some() { PATTERN.len() } else { "Query".len() };
     let html = setup.output.html;
     let query = (&pair.query_row[..], pair.query_residues().collect());
-    let mut query_row = Row::new("Query", query, query_masks, &pair.loci.query, html);
+    let mut query_row = Row::new("Query", query, query_masks, &pair.positions.query, html);
     let subject = (&pair.subject_row[..], pair.subject_residues().collect());
-    let mut subject_row = Row::new("Sbjct", subject, subject_masks, &pair.loci.subject, html);
+    let mut subject_row = Row::new("Sbjct", subject, subject_masks, &pair.positions.subject, html);
     let line = setup.output.line_length.max(1);
     for start in (0..pair.column_count()).step_by(line) {
         let columns = start..(start + line).min(pair.column_count());
@@ -71,8 +71,8 @@ fn pattern_line(pattern: &Range<usize>, columns: &Range<usize>, width: usize, ou
 
 /// Returns the width of the column of positions. The largest position determines it, counted from 0
 /// instead of 1.
-fn width(loci: &Loci) -> usize {
-    let largest = loci.query.sequence_range.end.max(loci.subject.sequence_range.end) - 1;
+fn width(positions: &AlignmentPositions) -> usize {
+    let largest = positions.query.sequence_range.end.max(positions.subject.sequence_range.end) - 1;
     largest.to_string().len()
 }
 
@@ -84,7 +84,7 @@ struct Row<'a> {
     residues: Vec<bool>,
     /// Masked columns.
     masks: &'a [Range<usize>],
-    locus: &'a Locus,
+    position: &'a RowPosition,
     /// Number of residues before the current line.
     printed: u32,
     html: bool,
@@ -95,14 +95,14 @@ impl<'a> Row<'a> {
         label: &'static str,
         (letters, residues): (&[u8], Vec<bool>),
         masks: &'a [Range<usize>],
-        locus: &'a Locus,
+        position: &'a RowPosition,
         html: bool,
     ) -> Self {
         let mut letters = letters.to_vec();
         for mask in masks {
             letters[mask.clone()].make_ascii_lowercase();
         }
-        Self { label, letters, residues, masks, locus, printed: 0, html }
+        Self { label, letters, residues, masks, position, printed: 0, html }
     }
 
     /// Whether any of the columns lies between the first and the last residue of the row.
@@ -116,7 +116,7 @@ impl<'a> Row<'a> {
     fn line(&mut self, columns: &Range<usize>, (name, width): (usize, usize), out: &mut Vec<u8>) {
         let letters = &self.letters[columns.clone()];
         let residues = self.residues[columns.clone()].iter().filter(|&&it| it).count() as u32;
-        let [first, last] = self.locus.printed_ends_of(self.printed..self.printed + residues);
+        let [first, last] = self.position.printed_ends_of(self.printed..self.printed + residues);
         self.printed += residues;
         let shown = residues > 0 && !(columns.start == 0 && [first, last] == [1, 1]);
         let start = if shown { first.to_string() } else { String::new() };
@@ -198,10 +198,11 @@ mod tests {
 
     #[test]
     fn lines_without_residues_go_on_inside_and_are_left_out_at_the_ends() {
-        let locus = Locus { frame: Frame::Protein, frame_range: 9..13, sequence_range: 9..13 };
+        let position =
+            RowPosition { frame: Frame::Protein, frame_range: 9..13, sequence_range: 9..13 };
         let mask = 4..6;
         let masks = std::slice::from_ref(&mask);
-        let mut row = Row::new("Query", row(b"    AC----DE"), masks, &locus, false);
+        let mut row = Row::new("Query", row(b"    AC----DE"), masks, &position, false);
         let mut out = Vec::new();
         let lines = [0..4, 4..6, 6..8, 8..12];
         for columns in lines.iter().filter(|columns| row.reaches(columns)).collect::<Vec<_>>() {
@@ -217,16 +218,19 @@ mod tests {
     #[test]
     fn positions_are_as_wide_as_the_largest_counted_from_0() {
         let width = |bases: Range<u32>| {
-            let bases = Locus {
+            let bases = RowPosition {
                 frame: Frame::Codons(Strand::Plus, 1),
                 frame_range: 0..23,
                 sequence_range: bases,
             };
             let residues =
-                Locus { frame: Frame::Protein, frame_range: 0..23, sequence_range: 0..23 };
+                RowPosition { frame: Frame::Protein, frame_range: 0..23, sequence_range: 0..23 };
             let [query, subject] = [bases.clone(), residues.clone()];
-            let widths = [Loci { query, subject }, Loci { query: residues, subject: bases }];
-            widths.map(|loci| super::width(&loci))
+            let widths = [
+                AlignmentPositions { query, subject },
+                AlignmentPositions { query: residues, subject: bases },
+            ];
+            widths.map(|positions| super::width(&positions))
         };
         assert_eq!(width(31..100), [2, 2]);
         assert_eq!(width(32..101), [3, 3]);
@@ -235,8 +239,8 @@ mod tests {
     #[test]
     fn codons_are_counted_by_their_bases() {
         let line = |frame: Frame, columns: Range<usize>| {
-            let locus = Locus { frame, frame_range: 0..4, sequence_range: 0..12 };
-            let mut row = Row::new("Sbjct", row(b"AC-DE"), &[], &locus, false);
+            let position = RowPosition { frame, frame_range: 0..4, sequence_range: 0..12 };
+            let mut row = Row::new("Sbjct", row(b"AC-DE"), &[], &position, false);
             let mut out = Vec::new();
             row.line(&(0..columns.start), (5, 2), &mut Vec::new());
             row.line(&columns, (5, 2), &mut out);
@@ -252,9 +256,9 @@ mod tests {
     fn the_first_line_has_no_positions_if_it_shows_the_first_letter_alone() {
         let first = |frame: Frame, letters: &[u8], covered: Range<u32>| {
             let read = 0..covered.len() as u32 / frame.letters_per_residue();
-            let locus = Locus { frame, frame_range: read, sequence_range: covered };
+            let position = RowPosition { frame, frame_range: read, sequence_range: covered };
             let mut out = Vec::new();
-            Row::new("Query", row(letters), &[], &locus, false).line(&(0..1), (5, 1), &mut out);
+            Row::new("Query", row(letters), &[], &position, false).line(&(0..1), (5, 1), &mut out);
             String::from_utf8(out).unwrap()
         };
         assert_eq!(first(Frame::Protein, b"M", 0..1), "Query     M  \n");

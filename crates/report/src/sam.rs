@@ -9,14 +9,14 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
 use serde::{Deserialize, Serialize};
 
+use crate::alignment_positions::AlignmentPositions;
 use crate::error::ReportError;
-use crate::loci::Loci;
-use crate::locus::Locus;
-use crate::model::{QueryResult, Sam, Setup, SubjectSource};
+use crate::model::{QueryResult, ReportSetup, SamOptions, SubjectSource};
 use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::order;
 use crate::pair::AlignmentRows;
+use crate::row_position::RowPosition;
 
 /// A reference sequence of the SAM header, identified by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ pub struct SamHeader {
 
 impl SamHeader {
     /// Makes a header without references.
-    pub fn new(setup: &Setup, options: &Sam) -> SamHeader {
+    pub fn new(setup: &ReportSetup, options: &SamOptions) -> SamHeader {
         let first: &[u8] = match options.subjects_are_references {
             true => b"@HD\tVN:1.2\tGO:query\n",
             false => b"@HD\tVN:1.2\tSO:coordinate\tGO:reference\n",
@@ -132,7 +132,7 @@ impl SamHeader {
 
 /// Sorts the records of all subjects of a query into the order of printing. They come in the order
 /// of the hit list. `key` returns the sort key of a record.
-pub fn sort_records<T>(options: &Sam, records: &mut [T], key: impl Fn(&T) -> &SamSortKey) {
+pub fn sort_records<T>(options: &SamOptions, records: &mut [T], key: impl Fn(&T) -> &SamSortKey) {
     if !options.subjects_are_references {
         records.sort_by(|a, b| {
             let (a, b) = (key(a), key(b));
@@ -147,8 +147,8 @@ pub fn sort_records<T>(options: &Sam, records: &mut [T], key: impl Fn(&T) -> &Sa
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
 pub fn subject_records(
-    setup: &Setup,
-    options: &Sam,
+    setup: &ReportSetup,
+    options: &SamOptions,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
@@ -171,7 +171,7 @@ struct Group<'a> {
     last: &'a Alignment,
     /// The e-value of the first alignment that is not part of a linked set.
     own_evalue: Option<f64>,
-    loci: Vec<Loci>,
+    positions: Vec<AlignmentPositions>,
     /// The edits of all alignments, in the order of the query.
     edits: Vec<Edit>,
 }
@@ -185,27 +185,28 @@ impl<'a> Group<'a> {
     ) -> Result<Self, ReportError> {
         let pairs =
             alignments.iter().map(|alignment| AlignmentRows::new(query, source, oid, alignment));
-        let (mut loci, mut edits) = (Vec::new(), Vec::new());
+        let (mut positions, mut edits) = (Vec::new(), Vec::new());
         for pair in pairs.collect::<Result<Vec<_>, _>>()? {
-            loci.push(pair.loci);
+            positions.push(pair.positions);
             edits.extend(pair.edits);
         }
         let [first, last] = [&alignments[0], &alignments[alignments.len() - 1]];
         let own = alignments.iter().find(|alignment| alignment.linked <= 1);
         let own_evalue = own.map(|alignment| alignment.evalue);
-        Ok(Self { oid, first, last, own_evalue, loci, edits })
+        Ok(Self { oid, first, last, own_evalue, positions, edits })
     }
 
     fn record(
         &self,
-        setup: &Setup,
-        options: &Sam,
+        setup: &ReportSetup,
+        options: &SamOptions,
         query: &QueryResult,
         source: &dyn SubjectSource,
         names: &[Vec<u8>; 2],
     ) -> Result<SamRecord, ReportError> {
         let lengths = [query.residues.len() as u32, source.extent(self.oid).length];
-        let spans = [self.span(|loci| &loci.query), self.span(|loci| &loci.subject)];
+        let spans =
+            [self.span(|positions| &positions.query), self.span(|positions| &positions.subject)];
         let (reference, target) = if options.subjects_are_references { (1, 0) } else { (0, 1) };
         let clips = [spans[target].start, lengths[target] - spans[target].end];
         let letters = match (options.letters, target) {
@@ -232,13 +233,13 @@ impl<'a> Group<'a> {
     /// Whether query and subject are aligned on different strands. If the alignments differ in
     /// this, the first one decides.
     fn is_reversed(&self) -> bool {
-        self.loci[0].subject_strand() == Some(Strand::Minus)
+        self.positions[0].subject_strand() == Some(Strand::Minus)
     }
 
-    /// Returns the range of a sequence from the first base of any alignment to the last. `locus`
+    /// Returns the range of a sequence from the first base of any alignment to the last. `position`
     /// selects the sequence.
-    fn span(&self, locus: fn(&Loci) -> &Locus) -> Range<u32> {
-        let covered = || self.loci.iter().map(|loci| &locus(loci).sequence_range);
+    fn span(&self, position: fn(&AlignmentPositions) -> &RowPosition) -> Range<u32> {
+        let covered = || self.positions.iter().map(|positions| &position(positions).sequence_range);
         let start = covered().map(|range| range.start).min().unwrap_or(0);
         start..covered().map(|range| range.end).max().unwrap_or(start)
     }
@@ -247,14 +248,14 @@ impl<'a> Group<'a> {
     /// alignment for the beginning and the last one for the end. If the first is on the minus
     /// strand, it does the reverse.
     fn start(&self) -> u32 {
-        let [first, last] = [&self.loci[0], &self.loci[self.loci.len() - 1]];
+        let [first, last] = [&self.positions[0], &self.positions[self.positions.len() - 1]];
         let [begin, end] = if self.is_reversed() { [last, first] } else { [first, last] };
         begin.query.sequence_range.start.min(end.query.sequence_range.end - 1)
     }
 
     /// Returns the CIGAR string along the reference. `clips` are the numbers of letters of the
     /// aligned sequence before and after the alignments, which become hard clips.
-    fn cigar(&self, options: &Sam, clips: [u32; 2]) -> String {
+    fn cigar(&self, options: &SamOptions, clips: [u32; 2]) -> String {
         let extra =
             if options.subjects_are_references { EditOp::GapInSubject } else { EditOp::GapInQuery };
         let kind = |op| match op {
@@ -307,7 +308,7 @@ impl<'a> Group<'a> {
             true => (Strand::Minus, length - span.end..length - span.start),
             false => (Strand::Plus, span.clone()),
         };
-        let codes = source.view(self.oid, Frame::Strand(strand), read);
+        let codes = source.report_letters(self.oid, Frame::Strand(strand), read);
         Ok(written(&codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?))
     }
 

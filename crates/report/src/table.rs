@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
 use crate::links::LinkPlace;
-use crate::model::{QueryResult, RepeatedSearch, Setup, SubjectSource};
+use crate::model::{QueryResult, RepeatedSearch, ReportSetup, SubjectSource};
 use crate::names::{SubjectNames, is_bare_number};
 use crate::number;
 use crate::order::SubjectScores;
@@ -41,7 +41,7 @@ impl DescriptionRow {
     /// # Errors
     /// If the subject's definition lines cannot be read, or an alignment does not fit it.
     pub fn new(
-        setup: &Setup,
+        setup: &ReportSetup,
         query: &QueryResult,
         source: &dyn SubjectSource,
         hit: &SubjectHit,
@@ -75,7 +75,7 @@ impl DescriptionRow {
     }
 
     /// Appends the text column, which is 68 columns wide. Longer text is cut.
-    fn text(&self, setup: &Setup, rank: usize, out: &mut Vec<u8>) {
+    fn text(&self, setup: &ReportSetup, rank: usize, out: &mut Vec<u8>) {
         let html = setup.output.html;
         let link = if html {
             program::links(setup).start_tag(&self.linked.0, &self.linked.1, LinkPlace::Table, rank)
@@ -137,7 +137,7 @@ struct OptionalColumns {
 }
 
 impl OptionalColumns {
-    fn new(setup: &Setup) -> Self {
+    fn new(setup: &ReportSetup) -> Self {
         let totals = setup.output.hit_order.is_some();
         OptionalColumns { totals, sets: program::shows_linked_set_sizes(setup.params) }
     }
@@ -168,12 +168,13 @@ impl Widths {
 /// Appends the table of the best `-num_descriptions` subjects. `rows` has all subjects in the order
 /// of printing. If the number is 0, nothing is appended, not even the heading.
 pub fn description_table(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     rows: &[&DescriptionRow],
     out: &mut Vec<u8>,
 ) {
-    if let Some(round) = query.round.filter(|round| !round.known.is_empty()) {
+    if let Some(round) = query.repeated_search.filter(|round| !round.previous_model_oids.is_empty())
+    {
         return two_tables(setup, query, round, rows, out);
     }
     let shown = &rows[..rows.len().min(setup.output.num_descriptions)];
@@ -189,7 +190,7 @@ pub fn description_table(
 /// Appends the table in two parts: subjects from which the model was made, and others. Shows the
 /// best subjects until they have `-num_descriptions` alignments in total, but at least one subject.
 fn two_tables(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     round: RepeatedSearch,
     rows: &[&DescriptionRow],
@@ -202,7 +203,7 @@ fn two_tables(
         room
     });
     let (again, new): (Vec<&DescriptionRow>, Vec<&DescriptionRow>) =
-        shown.copied().partition(|row| round.known.contains(&row.oid));
+        shown.copied().partition(|row| round.previous_model_oids.contains(&row.oid));
     let widths = Widths::measure(&again, true);
     heading(&widths, OptionalColumns::new(setup), out);
     out.extend_from_slice(b"Sequences used in model and found again:\n\n");
@@ -215,7 +216,7 @@ fn two_tables(
 
 /// Appends one line for each subject of `rows`.
 fn lines(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     rows: &[&DescriptionRow],
     widths: &Widths,
@@ -265,7 +266,7 @@ fn heading(widths: &Widths, more: OptionalColumns, out: &mut Vec<u8>) {
 
 /// Appends the columns of numbers of a row, and the line end.
 fn values(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     row: &DescriptionRow,
     widths: &Widths,

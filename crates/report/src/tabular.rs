@@ -7,7 +7,7 @@ use fleetblast_seq::id::{self, SeqId};
 use crate::columns::{Column, Columns};
 use crate::error::ReportError;
 use crate::letters::PositivePairs;
-use crate::model::{QueryResult, Setup, SubjectSource};
+use crate::model::{QueryResult, ReportSetup, SubjectSource};
 use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::order;
@@ -20,14 +20,14 @@ const NOT_AVAILABLE: &[u8] = b"N/A";
 
 /// Appends the comment lines before a query's rows in format 7. `rows` is the number of rows.
 pub fn query_comments(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     columns: &Columns,
     rows: usize,
     out: &mut Vec<u8>,
 ) {
     out.extend_from_slice(format!("# {}\n", setup.banner()).as_bytes());
-    if let Some(round) = query.round {
+    if let Some(round) = query.repeated_search {
         out.extend_from_slice(format!("# Iteration: {}\n", round.number).as_bytes());
     }
     out.extend_from_slice(b"# Query: ");
@@ -40,7 +40,7 @@ pub fn query_comments(
         out.extend_from_slice(format!("# Fields: {}\n", headings.join(", ")).as_bytes());
     }
     if query.batch_searched {
-        let rows = query.round.map_or(rows, |round| round.alignments);
+        let rows = query.repeated_search.map_or(rows, |round| round.alignments);
         out.extend_from_slice(format!("# {rows} hits found\n").as_bytes());
     }
 }
@@ -52,7 +52,7 @@ pub fn final_comment(queries: usize, out: &mut Vec<u8>) {
 
 /// Appends one row for each alignment of a subject.
 pub fn subject_rows(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
@@ -67,9 +67,9 @@ pub fn subject_rows(
         subject,
         positives: PositivePairs::for_text(setup.params),
         subject_length: source.extent(hit.oid).length,
-        query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
+        query_length: setup.query_range_length.unwrap_or_else(|| query.searched_length()),
         covered: order::covered_residues(query, source, hit)?,
-        covers_bases: program::covers_bases(setup.params, hit.alignments.len()),
+        covers_bases: program::hsp_coverage_counts_bases(setup.params, hit.alignments.len()),
         uniquely_covered: program::has_unique_coverage(setup.params)
             .then(|| unique_coverage::count_uniquely_covered(query, hit)),
     };
@@ -93,7 +93,7 @@ pub fn subject_rows(
 }
 
 /// Returns the query's identifier as the column `qseqid` shows it.
-pub fn query_id(setup: &Setup, query: &QueryResult) -> Vec<u8> {
+pub fn query_id(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
     id::format_id_list(&names::tabular_query_ids(query, setup.output.parse_deflines))
 }
 
@@ -102,7 +102,7 @@ pub fn query_id(setup: &Setup, query: &QueryResult) -> Vec<u8> {
 /// # Errors
 /// If the subject's definition lines cannot be read or there is none.
 pub fn subject_id(
-    setup: &Setup,
+    setup: &ReportSetup,
     source: &dyn SubjectSource,
     oid: u32,
 ) -> Result<Vec<u8>, ReportError> {
@@ -188,9 +188,9 @@ impl Row<'_> {
         let gaps = pair.gap_columns - pair.overhang_columns;
         // An alignment without columns has 0 % of anything.
         let share = |part: usize| part as f64 / columns.max(1) as f64 * 100.0;
-        let (query, subject) = (&pair.loci.query, &pair.loci.subject);
+        let (query, subject) = (&pair.positions.query, &pair.positions.subject);
         let ([q_start, q_end], [s_start, s_end]) = (query.printed_ends(), subject.printed_ends());
-        let [q_frame, s_frame] = pair.loci.tabular_frames();
+        let [q_frame, s_frame] = pair.positions.tabular_frames();
         let whole = self.query.searched_length();
         match column {
             C::QueryLength => self.query_length.to_string(),
@@ -240,7 +240,7 @@ impl Row<'_> {
 
 /// Returns the text of the column `sstrand`.
 fn strand(pair: &AlignmentRows) -> &'static [u8] {
-    match pair.loci.tabular_strand() {
+    match pair.positions.tabular_strand() {
         Some(Strand::Plus) => b"plus",
         Some(Strand::Minus) => b"minus",
         None => NOT_AVAILABLE,

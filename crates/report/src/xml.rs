@@ -6,7 +6,7 @@ use fleetblast_engine::hits::{Alignment, SubjectHit};
 
 use crate::error::ReportError;
 use crate::letters::PositivePairs;
-use crate::model::{QueryResult, Setup, SubjectSource};
+use crate::model::{QueryResult, ReportSetup, SubjectSource};
 use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::pair::AlignmentRows;
@@ -15,7 +15,11 @@ use crate::text;
 
 /// Appends the text before the first query: program, databases, parameters, and the names of the
 /// first query.
-pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
+pub fn prologue(
+    setup: &ReportSetup,
+    first: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
     let parameters = program::xml_parameters(setup)?;
     out.extend_from_slice(
         b"<?xml version=\"1.0\"?>\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
@@ -45,7 +49,7 @@ fn query_elements(prefix: &str, query: &QueryResult, out: &mut Vec<u8>) -> Resul
 /// Appends the elements before a query's subjects.
 pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     out.extend_from_slice(b"<Iteration>\n");
-    let number = query.round.map_or(query.number, |round| round.serial);
+    let number = query.repeated_search.map_or(query.number, |round| round.serial);
     value(2, "Iteration_iter-num", number, out);
     query_elements("Iteration_query", query, out)?;
     out.extend_from_slice(b"<Iteration_hits>\n");
@@ -54,7 +58,7 @@ pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), Report
 
 /// Appends a subject and its alignments. `rank` is the subject's place in the list, from 1.
 pub fn subject_block(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
@@ -80,7 +84,7 @@ pub fn subject_block(
 }
 
 fn hsp(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     rank: usize,
     (alignment, pair): (&Alignment, &AlignmentRows),
@@ -92,14 +96,14 @@ fn hsp(
     value(6, "Hsp_bit-score", six_digits(alignment.bit_score), out);
     value(6, "Hsp_score", alignment.score, out);
     value(6, "Hsp_evalue", six_digits(number::stored_evalue(alignment.evalue)), out);
-    let (query_locus, subject_locus) = (&pair.loci.query, &pair.loci.subject);
-    let ([q_from, q_to], [s_from, s_to]) = (query_locus.xml_ends(), subject_locus.xml_ends());
+    let (query_position, subject_position) = (&pair.positions.query, &pair.positions.subject);
+    let ([q_from, q_to], [s_from, s_to]) = (query_position.xml_ends(), subject_position.xml_ends());
     value(6, "Hsp_query-from", q_from, out);
     value(6, "Hsp_query-to", q_to, out);
     value(6, "Hsp_hit-from", s_from, out);
     value(6, "Hsp_hit-to", s_to, out);
-    value(6, "Hsp_query-frame", query_locus.frame.number(), out);
-    value(6, "Hsp_hit-frame", subject_locus.frame.number(), out);
+    value(6, "Hsp_query-frame", query_position.frame.number(), out);
+    value(6, "Hsp_hit-frame", subject_position.frame.number(), out);
     value(6, "Hsp_identity", pair.identities, out);
     value(6, "Hsp_positive", pair.count_positives(positives), out);
     value(6, "Hsp_gaps", pair.gap_columns, out);
@@ -128,7 +132,8 @@ pub(crate) fn masked_query(
     replacement: impl Fn(u8) -> u8,
 ) -> Vec<u8> {
     let mut row = pair.query_row.clone();
-    let ignored = masks.iter().filter(|mask| pair.loci.query.starts_inside(mask)).count();
+    let ignored =
+        masks.iter().filter(|mask| pair.positions.query.is_overlapped_from_before(mask)).count();
     let masks = pair.masked_query_columns(masks).split_off(ignored);
     let mut masks = masks.into_iter().peekable();
     let mut piece_start = 0;
@@ -159,7 +164,7 @@ pub(crate) fn six_digits(value: f64) -> String {
 
 /// Appends the elements after a query's subjects.
 pub fn query_footer(
-    setup: &Setup,
+    setup: &ReportSetup,
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fleetblast_engine::pssm::{Pssm, PssmMaker};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::InitialPssm;
-use fleetblast_report::scoremat::{self, Checkpoint, CheckpointError, ReadCheckpoint};
+use fleetblast_report::scoremat::{self, Checkpoint, CheckpointError, ParsedCheckpoint};
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -59,7 +59,7 @@ pub fn read(
         pseudocount: read.pseudocount,
     };
     scoremat::write_checkpoint(&whole, &mut checkpoint);
-    let ReadCheckpoint { id, title, .. } = read;
+    let ParsedCheckpoint { id, title, .. } = read;
     Ok(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint })
 }
 
@@ -80,7 +80,7 @@ fn refusal(program: &str, name: &str, error: &CheckpointError) -> Error {
 }
 
 /// Converts the PSSM of a file. If the file has no scores, computes them from its frequencies.
-fn pssm(read: &ReadCheckpoint, scoring: &ScoringSystem, pseudocount: i32) -> Result<Pssm, Error> {
+fn pssm(read: &ParsedCheckpoint, scoring: &ScoringSystem, pseudocount: i32) -> Result<Pssm, Error> {
     let block = |[lambda, k, h]: [f64; 3]| KarlinParameters { lambda, k, log_k: k.ln(), h };
     let query = read.query.clone();
     let none = || vec![[0.0; SIZE]; query.len()];

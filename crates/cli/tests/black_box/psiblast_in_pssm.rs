@@ -4,7 +4,7 @@
 use std::fs;
 
 use fleetblast_oracle::sample;
-use fleetblast_report::scoremat::{self, ReadCheckpoint};
+use fleetblast_report::scoremat::{self, ParsedCheckpoint};
 
 use crate::common::{Fixture, complaint};
 use crate::psiblast::{compare, fixture};
@@ -89,7 +89,7 @@ fn real(number: f64) -> Vec<u8> {
 }
 
 /// Encodes a PSSM in binary ASN.1.
-fn binary(read: &ReadCheckpoint) -> Vec<u8> {
+fn binary(read: &ParsedCheckpoint) -> Vec<u8> {
     let text = |text: &[u8]| tagged(0x1a, text);
     let list = |values: Vec<Vec<u8>>| tagged(0x30, &values.concat());
     let (scores, [lambda, k, h]) = read.scores.clone().expect("scores");

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Sample, hash_file, measure, median, members, memory, pool, small_database, words};
 use crate::error::{Result, io_error, write};
 use crate::fasta;
-use crate::fleet::{Shape, Spread, launcher};
+use crate::fleet::{ParallelMode, Shape, launcher};
 use crate::process::{Tool, Tools};
 use crate::workspace::Source;
 use fastrand::Rng;
@@ -31,7 +31,7 @@ const HEAVY: [&str; 6] =
 struct Fleet<'a> {
     dir: &'a Path,
     tools: &'a Tools,
-    spread: Spread,
+    parallel_mode: ParallelMode,
 }
 
 /// Wall-clock seconds of one round of the compute-bound search.
@@ -57,12 +57,15 @@ impl Round {
 /// Measures and prints the tables. Returns true if all outputs of a kind were the same and memory
 /// does not grow.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
-    let spread = match Tool::plain(launcher()).version() {
-        Ok(_) => Spread::Processes,
-        Err(_) => Spread::Ranks,
+    let parallel_mode = match Tool::plain(launcher()).version() {
+        Ok(_) => ParallelMode::Processes,
+        Err(_) => ParallelMode::Ranks,
     };
-    println!("ranks: {}\n", if spread == Spread::Processes { "mpirun" } else { "threads" });
-    let fleet = Fleet { dir, tools, spread };
+    println!(
+        "ranks: {}\n",
+        if parallel_mode == ParallelMode::Processes { "mpirun" } else { "threads" }
+    );
+    let fleet = Fleet { dir, tools, parallel_mode };
     small_database(dir, source)?;
     let members = members(&mut Rng::with_seed(1), source, MEMBERS);
     write(&dir.join("q/members.fa"), fasta::to_bytes(&members))?;
@@ -79,7 +82,7 @@ impl Fleet<'_> {
     /// Returns the program and the arguments of a search by `ranks` ranks with `threads` threads
     /// each.
     fn ranks(&self, ranks: u32, threads: u32, args: &[&str]) -> (Tool, Vec<String>) {
-        Shape::new(ranks, threads).spread(&self.tools.tested, self.spread, &words(args))
+        Shape::new(ranks, threads).command(&self.tools.tested, self.parallel_mode, &words(args))
     }
 
     fn sample(&self, name: &'static str, (tool, args): (Tool, Vec<String>)) -> Result<Sample> {

@@ -10,7 +10,7 @@ use super::trial::Bench;
 use crate::compare::Difference;
 use crate::error::Result;
 use crate::fasta::Record;
-use crate::program::{Target, Trial};
+use crate::program::{SubjectForm, Trial};
 
 /// Time limit for one difference, independent of the number of searches.
 const TIME: Duration = Duration::from_secs(120);
@@ -113,8 +113,12 @@ fn drop_options(mut best: Trial, disagrees: Test, spent: Spent) -> Result<Trial>
 
 /// Replaces a special database by a plain one, if the programs still disagree.
 fn plain_target(best: Trial, disagrees: Test) -> Result<Trial> {
-    let candidate = Trial { target: Target::Plain, ..best.clone() };
-    Ok(if best.target != Target::Plain && disagrees(&candidate)? { candidate } else { best })
+    let candidate = Trial { subject_form: SubjectForm::Plain, ..best.clone() };
+    Ok(if best.subject_form != SubjectForm::Plain && disagrees(&candidate)? {
+        candidate
+    } else {
+        best
+    })
 }
 
 /// Cuts the ends of each sequence, half at first, then less. Cuts only the first eight sequences:
@@ -172,7 +176,7 @@ mod tests {
             program: &BLASTP,
             queries: vec![record("a", "KKKK"), record("b", "KKKKYKKKKKKKK")],
             subjects,
-            target: Target::V4,
+            subject_form: SubjectForm::V4,
             options: vec![
                 vec!["-x".into()],
                 vec!["-guilty".into(), "1".into()],
@@ -192,7 +196,7 @@ mod tests {
         let small = reduce(trial, &disagrees, &|| false).unwrap();
         assert_eq!(small.queries, [record("b", "Y")]);
         assert_eq!(small.subjects, [record("guilty", "WW")]);
-        assert_eq!((small.options.len(), small.target), (2, Target::Plain));
+        assert_eq!((small.options.len(), small.subject_form), (2, SubjectForm::Plain));
     }
 
     #[test]
@@ -201,7 +205,7 @@ mod tests {
             program: &BLASTP,
             queries: vec![Record::new("a", &b"KK"[..])],
             subjects: vec![Record::new("b", &b"KK"[..])],
-            target: Target::Plain,
+            subject_form: SubjectForm::Plain,
             options: vec![vec!["-x".into()]],
             named: false,
             shape: None,

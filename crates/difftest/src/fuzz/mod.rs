@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::compare::describe;
 use crate::error::{Error, Result};
-use crate::fleet::{Shape, Spread};
+use crate::fleet::{ParallelMode, Shape};
 use crate::process::Tools;
 use crate::program::{Program, Trial};
 use crate::rng;
@@ -38,7 +38,7 @@ pub struct FuzzOptions {
     /// Number of items that run at the same time.
     pub jobs: usize,
     /// How FleetBLAST's searches are distributed.
-    pub spread: Spread,
+    pub parallel_mode: ParallelMode,
 }
 
 /// Counters that all workers share.
@@ -158,9 +158,11 @@ impl Session<'_> {
             trial.options = (self.program.options)(&mut rng, &trial);
             // The shapes come from another generator, so that the searches of a seed are the same
             // with and without ranks.
-            let spread = Some(self.options.spread).filter(|&spread| spread != Spread::None);
-            trial.shape =
-                spread.map(|spread| (spread, Shape::random(&mut shapes, self.program.is_in_order)));
+            let parallel_mode = Some(self.options.parallel_mode)
+                .filter(|&parallel_mode| parallel_mode != ParallelMode::None);
+            trial.shape = parallel_mode.map(|parallel_mode| {
+                (parallel_mode, Shape::random(&mut shapes, self.program.is_in_order))
+            });
             if only.is_some_and(|only| only != search) {
                 continue;
             }

@@ -20,7 +20,7 @@ pub const TAXA: [&str; 10] = [
 ];
 
 /// A builder of random options, with those chosen so far.
-pub struct Choice<'a> {
+pub struct OptionBuilder<'a> {
     /// Source of random numbers.
     pub rng: &'a mut Rng,
     /// Groups of words that belong together, such as `-gapopen 9 -gapextend 1`.
@@ -29,12 +29,12 @@ pub struct Choice<'a> {
     boost: f64,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> OptionBuilder<'a> {
     /// Creates a choice without options.
     pub fn new(rng: &'a mut Rng) -> Self {
         // Some searches combine many options, whose rules interact.
         let boost = if rng.chance(0.2) { 3.0 } else { 1.0 };
-        Choice { rng, groups: Vec::new(), boost }
+        OptionBuilder { rng, groups: Vec::new(), boost }
     }
 
     /// Adds a group of options.
@@ -90,7 +90,7 @@ const SMITH_WATERMAN_SPACE: usize = 200_000;
 
 /// Whether the shortest query and all subjects have enough pairs of positions for Smith-Waterman
 /// alignments.
-pub fn bears_smith_waterman(trial: &Trial) -> bool {
+pub fn has_smith_waterman_space(trial: &Trial) -> bool {
     let length = |record: &Record| record.seq.len();
     let shortest = trial.queries.iter().map(length).min().unwrap_or(0);
     shortest * trial.subjects.iter().map(length).sum::<usize>() >= SMITH_WATERMAN_SPACE

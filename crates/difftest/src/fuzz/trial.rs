@@ -12,11 +12,11 @@ use crate::compare::{Difference, ON_RANKS, UNCOUNTED, compare, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
-use crate::fleet::{CHECKPOINT, Place, Spread};
+use crate::fleet::{CHECKPOINT, ParallelMode, SearchPaths};
 use crate::process::{Outcome, Tool, Tools, must_run, shell};
-use crate::program::{ALIASED, LISTED, Target, Trial};
+use crate::program::{ALIASED, LISTED, SubjectForm, Trial};
 use crate::rng::Draw;
-use crate::written::collected;
+use crate::written::run_with_output_files;
 use fastrand::Rng;
 
 /// Name of the directory for files that FleetBLAST writes besides its report.
@@ -36,9 +36,9 @@ const HEAVY: (usize, usize) = (5_000, 300);
 impl Trial {
     /// Returns all arguments of the search.
     pub fn args(&self) -> Vec<String> {
-        let place = match self.target {
-            Target::Subject => ["-subject", "db.fa"],
-            Target::Aliased => ["-db", ALIASED],
+        let place = match self.subject_form {
+            SubjectForm::Subject => ["-subject", "db.fa"],
+            SubjectForm::Aliased => ["-db", ALIASED],
             _ => ["-db", "db"],
         };
         let brings_query = |group: &Vec<String>| ["-in_pssm", "-in_msa"].contains(&&*group[0]);
@@ -57,7 +57,7 @@ impl Trial {
             residues(&self.queries),
             self.subjects.len(),
             residues(&self.subjects),
-            self.target,
+            self.subject_form,
             self.program.name,
             shell(&self.args())
         ) + &self.shape.iter().map(|shape| format!(", on {shape:?}")).collect::<String>()
@@ -82,30 +82,30 @@ impl Trial {
         (trial.options.len() < self.options.len()).then_some(trial)
     }
 
-    fn spread(&self) -> Spread {
-        self.shape.as_ref().map_or(Spread::None, |&(spread, _)| spread)
+    fn parallel_mode(&self) -> ParallelMode {
+        self.shape.as_ref().map_or(ParallelMode::None, |&(parallel_mode, _)| parallel_mode)
     }
 
     /// Returns the program to start for FleetBLAST, and all arguments. `tested` is FleetBLAST
     /// without ranks.
     fn tested(&self, tested: &Tool) -> (Tool, Vec<String>) {
         match &self.shape {
-            Some((spread, shape)) => shape.spread(tested, *spread, &self.args()),
+            Some((parallel_mode, shape)) => shape.command(tested, *parallel_mode, &self.args()),
             None => (tested.clone(), self.args()),
         }
     }
 
     fn makeblastdb(&self) -> Option<Vec<String>> {
-        let more: &[&str] = match self.target {
-            Target::Subject => return None,
-            Target::Plain => &[],
-            Target::Masked if masks::file(&self.subjects, self.program.masker).is_some() => {
+        let more: &[&str] = match self.subject_form {
+            SubjectForm::Subject => return None,
+            SubjectForm::Plain => &[],
+            SubjectForm::Masked if masks::file(&self.subjects, self.program.masker).is_some() => {
                 &["-parse_seqids", "-taxid_map", TAXIDS, "-mask_data", MASKS]
             }
-            Target::Parsed | Target::Masked | Target::Aliased => {
+            SubjectForm::Parsed | SubjectForm::Masked | SubjectForm::Aliased => {
                 &["-parse_seqids", "-taxid_map", TAXIDS]
             }
-            Target::V4 => &["-blastdb_version", "4", "-taxid", "562"],
+            SubjectForm::V4 => &["-blastdb_version", "4", "-taxid", "562"],
         };
         let fixed = ["-dbtype", self.program.molecule.name(), "-in", "db.fa", "-out", "db"];
         Some(fixed.iter().chain(more).map(|s| s.to_string()).collect())
@@ -145,7 +145,7 @@ impl<'a> Bench<'a> {
     /// Lets the oracle write the file with which later searches of the trial begin. If the oracle
     /// fails, there is no such file.
     fn prepare(&self, trial: &Trial) -> Result<()> {
-        let args: Vec<String> = trial.program.prepares.iter().map(|s| s.to_string()).collect();
+        let args: Vec<String> = trial.program.prepare_args.iter().map(|s| s.to_string()).collect();
         let Some(name) = args.last() else { return Ok(()) };
         // The file may be from an earlier trial.
         drop(fs::remove_file(self.dir.join(name)));
@@ -153,7 +153,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs both programs on the files written last.
-    pub fn search(&self, trial: &Trial) -> Result<Found> {
+    pub fn search(&self, trial: &Trial) -> Result<TrialResult> {
         let (expected, actual) = self.both(trial)?;
         Ok(found(trial, &expected, &actual))
     }
@@ -189,13 +189,16 @@ impl<'a> Bench<'a> {
 
     fn tested(&self, trial: &Trial) -> Result<Outcome> {
         let tested = &self.tools.tested;
-        let Some((spread, shape)) = &trial.shape else {
+        let Some((parallel_mode, shape)) = &trial.shape else {
             return self.run(tested, trial, WRITTEN);
         };
-        let place = Place { cwd: &self.dir, stdin: None, records: self.dir.join("records") };
-        collected(&trial.args(), trial.program.written, &self.dir.join(WRITTEN), |args| {
-            shape.run(tested, *spread, args, &place, LIMIT)
-        })
+        let place = SearchPaths { cwd: &self.dir, stdin: None, records: self.dir.join("records") };
+        run_with_output_files(
+            &trial.args(),
+            trial.program.output_file_options,
+            &self.dir.join(WRITTEN),
+            |args| shape.run(tested, *parallel_mode, args, &place, LIMIT),
+        )
     }
 
     fn oracle(&self, trial: &Trial) -> Result<Outcome> {
@@ -203,13 +206,16 @@ impl<'a> Bench<'a> {
     }
 
     fn run(&self, tool: &Tool, trial: &Trial, written: &str) -> Result<Outcome> {
-        collected(&trial.args(), trial.program.written, &self.dir.join(written), |args| {
-            tool.run(args, &self.dir, None, LIMIT)
-        })
+        run_with_output_files(
+            &trial.args(),
+            trial.program.output_file_options,
+            &self.dir.join(written),
+            |args| tool.run(args, &self.dir, None, LIMIT),
+        )
     }
 
     /// Runs a trial again and saves it so that people can run it by hand. Returns its differences.
-    pub fn keep(&self, trial: &Trial, to: &Path) -> Result<Found> {
+    pub fn keep(&self, trial: &Trial, to: &Path) -> Result<TrialResult> {
         self.write(trial)?;
         let (expected, actual) = self.both(trial)?;
         fs::create_dir_all(to).map_err(io_error("create", to))?;
@@ -219,7 +225,7 @@ impl<'a> Bench<'a> {
         if let Some(args) = trial.makeblastdb() {
             script += &format!("makeblastdb {} >/dev/null\n", shell(&args));
         }
-        if let Some(name) = trial.program.prepares.last().filter(|name| trial.names(name)) {
+        if let Some(name) = trial.program.prepare_args.last().filter(|name| trial.names(name)) {
             // The file is missing if there was nothing to write.
             drop(fs::copy(self.dir.join(name), to.join(name)));
         }
@@ -245,18 +251,18 @@ impl<'a> Bench<'a> {
 
 /// The result of a random search.
 #[derive(Debug)]
-pub struct Found {
+pub struct TrialResult {
     /// Whether FleetBLAST refused the search with an accepted message.
     pub refused: bool,
     /// Differences between the programs.
     pub differences: Vec<Difference>,
 }
 
-fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Found {
-    let on_ranks = trial.program.may_refuse(trial.spread(), &trial.args());
+fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> TrialResult {
+    let on_ranks = trial.program.may_refuse(trial.parallel_mode(), &trial.args());
     let refused = is_refusal(on_ranks, ON_RANKS, actual) || is_refusal(true, UNCOUNTED, actual);
     let differences = if refused { Vec::new() } else { differences(trial, expected, actual) };
-    Found { refused, differences }
+    TrialResult { refused, differences }
 }
 
 /// Returns the differences. A trial that the oracle could not finish has none. With `-mt_mode 1`,
@@ -269,13 +275,14 @@ fn differences(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Vec<Diffe
         return Vec::new();
     }
     let in_order = !shared_out && !has_messages_about_subjects(trial);
-    compare(expected, actual, in_order && trial.spread().keeps_stderr())
+    compare(expected, actual, in_order && trial.parallel_mode().keeps_stderr())
 }
 
 /// Whether the programs print messages about a FASTA file of subjects. FleetBLAST reads the file
 /// after it has checked the other options, BLAST+ before that (docs/differences.md).
 fn has_messages_about_subjects(trial: &Trial) -> bool {
-    trial.target == Target::Subject && trial.subjects.iter().any(|it| it.seq.contains(&b'-'))
+    trial.subject_form == SubjectForm::Subject
+        && trial.subjects.iter().any(|it| it.seq.contains(&b'-'))
 }
 
 fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
@@ -348,7 +355,7 @@ mod tests {
             program: &BLASTP,
             queries: vec![Record::new("q", &b"MKVL"[..])],
             subjects: vec![Record::new("s", &b"MKVL"[..])],
-            target: Target::Subject,
+            subject_form: SubjectForm::Subject,
             options: options.iter().map(words).collect(),
             named: false,
             shape: None,

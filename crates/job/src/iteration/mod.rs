@@ -60,7 +60,7 @@ pub fn subject_letters<'t>(
     let origin = target.extent(oid).searched_range.start;
     let range = origin + alignment.subject.start..origin + alignment.subject.end;
     let unread = || Error::database(format_args!("subject {oid} cannot be read"));
-    target.view(oid, Frame::Protein, range).ok_or_else(unread)
+    target.report_letters(oid, Frame::Protein, range).ok_or_else(unread)
 }
 
 /// The rules of a plan for the iterations of its queries.

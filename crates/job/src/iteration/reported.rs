@@ -94,11 +94,11 @@ impl ReportedIteration {
         let ReportedIteration { start, parts, messages, .. } = self;
         let pattern = rules.pattern().filter(|_| self.has_pattern());
         let result = |(part, ReportPart { shown, count, alignments }): (usize, &'s ReportPart)| {
-            let through = |pattern| Occurrence { pattern, places: &start.places, number: part };
+            let through = |pattern| Occurrence { pattern, ranges: &start.places, number: part };
             let round = RepeatedSearch {
                 number,
                 serial: before + part + 1,
-                known: &start.known,
+                previous_model_oids: &start.known,
                 alignments: *alignments,
                 occurrence: pattern.map(through),
             };
@@ -108,7 +108,7 @@ impl ReportedIteration {
                 messages: if part == 0 { messages } else { &[] },
                 hits: shown,
                 hit_count: *count,
-                round: Some(round),
+                repeated_search: Some(round),
                 ..reports::empty_result(record, &start.query)
             }
         };

@@ -1,7 +1,7 @@
 //! The plan of a report.
 
 use fleetblast_report::columns::Columns;
-use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, Sam};
+use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, SamOptions};
 use fleetblast_report::model::{Notation, Output2};
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,7 @@ impl Report {
                 Format::Csv => model::Format::Tabular(columns(",")),
                 Format::Json => model::Format::Output2(Output2::new(Notation::Json)),
                 Format::Xml2 => model::Format::Output2(Output2::new(Notation::Xml)),
-                Format::Sam => model::Format::Sam(Sam::parse(&self.columns, &self.command)),
+                Format::Sam => model::Format::Sam(SamOptions::parse(&self.columns, &self.command)),
             },
             line_length: self.line_length,
             html: self.html,

@@ -30,7 +30,7 @@ pub struct RankJob<'a> {
     /// The database.
     pub target: &'a SubjectDatabase,
     /// Setup of the report.
-    pub report: model::Setup<'a>,
+    pub report: model::ReportSetup<'a>,
     /// The engine that searches queries without a PSSM.
     pub engine: Search,
     /// The engine that searches queries with a PSSM, if the job has iterations (psiblast).

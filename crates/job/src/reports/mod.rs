@@ -22,19 +22,19 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
     ftp://ftp.ncbi.nlm.nih.gov/blast/db/taxdb.tar.gz";
 
 /// Returns the part of a report's setup that is the same for all queries.
-pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::Setup<'a> {
+pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::ReportSetup<'a> {
     let mut output = plan.report.options(plan.parse_deflines);
     if let model::Format::Output2(format) = &mut output.format {
         format.results = results(plan, target);
         format.starts_with_pssm = plan.initial_pssm.is_some();
     }
-    model::Setup {
+    model::ReportSetup {
         program: &plan.reported_program,
         citations: plan.citations,
         database: target.summary.clone(),
         params: &plan.params,
         matrix_name: &plan.matrix_name,
-        query_part: plan.query_range.as_ref().map(ExactSizeIterator::len),
+        query_range_length: plan.query_range.as_ref().map(ExactSizeIterator::len),
         output,
     }
 }
@@ -53,7 +53,7 @@ fn results(plan: &Plan, target: &SubjectDatabase) -> Results {
 }
 
 /// Returns whether BLAST+ warns for every query that columns need a missing taxonomy database.
-pub fn lacks_taxonomy(setup: &model::Setup, target: &SubjectDatabase) -> bool {
+pub fn lacks_taxonomy(setup: &model::ReportSetup, target: &SubjectDatabase) -> bool {
     setup.output.format.columns().is_some_and(Columns::warn_without_taxonomy)
         && !target.taxonomy.is_installed()
 }
@@ -75,7 +75,7 @@ impl Warning {
 
     /// Prints the warning, and with `lacks_taxonomy` also the warning about the missing taxonomy
     /// database. Prints nothing for XML and SAM.
-    pub fn print(&self, setup: &model::Setup, lacks_taxonomy: bool, audience: &dyn Audience) {
+    pub fn print(&self, setup: &model::ReportSetup, lacks_taxonomy: bool, audience: &dyn Audience) {
         let format = &setup.output.format;
         if format.is_document() || matches!(format, model::Format::Sam(_)) {
             return;
@@ -91,7 +91,7 @@ impl Warning {
 
 /// Returns whether BLAST+ repeats its warning about the taxonomy database at the end of the report.
 /// It does so in format 7.
-pub fn warns_at_end(setup: &model::Setup) -> bool {
+pub fn warns_at_end(setup: &model::ReportSetup) -> bool {
     matches!(setup.output.format, model::Format::Commented(_))
 }
 
@@ -101,7 +101,7 @@ pub fn empty_result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResul
         batch_searched: true,
         number: record.number,
         unnamed: record.unnamed,
-        called: record.pssm_name.as_deref(),
+        name_from_file: record.pssm_name.as_deref(),
         title: &record.record.title,
         ids: &record.record.ids,
         residues: &record.record.residues,
@@ -110,7 +110,7 @@ pub fn empty_result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResul
         hits: &[],
         hit_count: 0,
         messages: &[],
-        round: None,
+        repeated_search: None,
     }
 }
 
@@ -121,7 +121,7 @@ pub fn empty_result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResul
 /// # Errors
 /// As [`pattern::format_query`] and [`pieces::format_query`].
 pub fn format_pattern(
-    setup: &model::Setup,
+    setup: &model::ReportSetup,
     results: &[QueryResult],
     source: &dyn SubjectSource,
     warning: Option<&[u8]>,

@@ -1,7 +1,7 @@
 //! Converts queries and their hits to values, with identifiers as in tables.
 
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_report::model::{QueryResult, Setup};
+use fleetblast_report::model::{QueryResult, ReportSetup};
 use fleetblast_report::{query_id, subject_id};
 
 use super::report_failure;
@@ -15,7 +15,7 @@ use crate::subjects::SubjectDatabase;
 /// # Errors
 /// Definition lines that cannot be read.
 pub fn name_hits(
-    setup: &Setup,
+    setup: &ReportSetup,
     result: &QueryResult,
     record: &QueryRecord,
     target: &SubjectDatabase,

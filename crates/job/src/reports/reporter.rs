@@ -35,7 +35,7 @@ struct QueryReport {
 
 /// Formatter and writer of a report.
 pub struct Reporter<'a> {
-    setup: model::Setup<'a>,
+    setup: model::ReportSetup<'a>,
     target: &'a SubjectDatabase,
     /// Whether BLAST+ warns for every query that there is no taxonomy database.
     lacks_taxonomy: bool,

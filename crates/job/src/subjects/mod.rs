@@ -16,10 +16,12 @@ use fleetblast_db::{
 use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::columns::Columns;
-use fleetblast_report::error::ReadFailure;
+use fleetblast_report::error::SubjectReadError;
 use fleetblast_report::listed_subject;
-use fleetblast_report::locus::SearchedExtent;
-use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, IdentityCount, SubjectSource};
+use fleetblast_report::model::{
+    DatabaseParagraph, DatabaseSummary, IdentityLetters, SubjectSource,
+};
+use fleetblast_report::row_position::SearchedExtent;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{FastaError, FastaErrorKind};
 use fleetblast_seq::frame::Frame;
@@ -159,32 +161,32 @@ impl SubjectSource for SubjectDatabase {
         SearchedExtent { length: self.whole.length_of(oid), searched_range: searched }
     }
 
-    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+    fn report_letters(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
         let code = self.translation.as_ref().map(|translation| &translation.report_code);
         let translate = code.map(|code| |letters: &[u8]| code.translate_for_report(letters));
         MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, translate)
     }
 
-    fn counted(
+    fn letters_for_identities(
         &self,
         oid: u32,
         frame: Frame,
         read: Range<u32>,
-        count: IdentityCount,
+        count: IdentityLetters,
     ) -> Option<Cow<'_, [u8]>> {
         let code = self.translation.as_ref().map(|translation| match count {
-            IdentityCount::Recounted => &translation.report_code,
-            IdentityCount::Aligned | IdentityCount::Unmasked => &translation.code,
+            IdentityLetters::MaskedByReportCode => &translation.report_code,
+            IdentityLetters::Aligned | IdentityLetters::Unmasked => &translation.code,
         });
         let translate = code.map(|code| |letters: &[u8]| code.translate(letters));
         let masks = match count {
-            IdentityCount::Unmasked => Masks::None,
-            IdentityCount::Aligned | IdentityCount::Recounted => self.masks_of(oid),
+            IdentityLetters::Unmasked => Masks::None,
+            IdentityLetters::Aligned | IdentityLetters::MaskedByReportCode => self.masks_of(oid),
         };
         MaskedLetters { stored: self.stored(oid)?, masks }.view(frame, read, translate)
     }
 
-    fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, ReadFailure> {
+    fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, SubjectReadError> {
         self.whole.deflines(oid).map_err(Into::into)
     }
 
@@ -192,7 +194,7 @@ impl SubjectSource for SubjectDatabase {
         self.taxonomy.is_installed()
     }
 
-    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, ReadFailure> {
+    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, SubjectReadError> {
         self.taxonomy.names_of_taxid(taxid).map_err(Into::into)
     }
 

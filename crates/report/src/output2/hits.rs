@@ -6,7 +6,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use super::writer::Writer;
 use crate::error::ReportError;
 use crate::letters::PositivePairs;
-use crate::model::{Output2, QueryResult, Setup, SubjectSource};
+use crate::model::{Output2, QueryResult, ReportSetup, SubjectSource};
 use crate::names::SubjectNames;
 use crate::number;
 use crate::pair::AlignmentRows;
@@ -17,7 +17,7 @@ use crate::xml::{masked_query, six_digits};
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments, or a text cannot be written.
 pub fn subject_block(
-    (setup, format): (&Setup, &Output2),
+    (setup, format): (&ReportSetup, &Output2),
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
@@ -75,15 +75,15 @@ fn write_hsp(
     if positives.are_reported() {
         writer.value("positive", pair.count_positives(positives));
     }
-    for (locus, prefix) in [(&pair.loci.query, "query"), (&pair.loci.subject, "hit")] {
-        let [from, to] = locus.xml_ends();
+    for (position, prefix) in [(&pair.positions.query, "query"), (&pair.positions.subject, "hit")] {
+        let [from, to] = position.xml_ends();
         writer.value(&format!("{prefix}-from"), from);
         writer.value(&format!("{prefix}-to"), to);
-        match locus.frame {
+        match position.frame {
             Frame::Protein => {}
             Frame::Strand(Strand::Plus) => writer.text(&format!("{prefix}-strand"), b"Plus")?,
             Frame::Strand(Strand::Minus) => writer.text(&format!("{prefix}-strand"), b"Minus")?,
-            Frame::Codons(..) => writer.value(&format!("{prefix}-frame"), locus.frame.number()),
+            Frame::Codons(..) => writer.value(&format!("{prefix}-frame"), position.frame.number()),
         }
     }
     writer.value("align-len", pair.column_count());

@@ -9,6 +9,6 @@ mod tree;
 mod write;
 
 pub use self::ascii::{PssmStatistics, write_ascii_pssm};
-pub use self::read::{CheckpointError, ReadCheckpoint, read_checkpoint};
-pub use self::tree::Value;
+pub use self::read::{CheckpointError, ParsedCheckpoint, read_checkpoint};
+pub use self::tree::AsnValue;
 pub use self::write::{Checkpoint, write_checkpoint};

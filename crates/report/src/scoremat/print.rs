@@ -2,13 +2,13 @@
 //! `COStreamBuffer`, strbuffer.cpp).
 
 use super::real::format_real;
-use super::tree::Value;
+use super::tree::AsnValue;
 
 /// Number of columns after which a line of text or bytes is broken.
 const WIDTH: usize = 78;
 
 /// Appends a value as ASN.1 text, after the name of its type, and a line end.
-pub fn print_asn_text(name: &str, value: &Value, out: &mut Vec<u8>) {
+pub fn print_asn_text(name: &str, value: &AsnValue, out: &mut Vec<u8>) {
     let mut printer = Printer { out, line: 0 };
     printer.put(name.as_bytes());
     printer.put(b" ::= ");
@@ -33,29 +33,29 @@ impl Printer<'_> {
         self.line = 0;
     }
 
-    fn value(&mut self, value: &Value, depth: usize) {
+    fn value(&mut self, value: &AsnValue, depth: usize) {
         match value {
-            Value::Integer(number) => self.put(number.to_string().as_bytes()),
-            Value::Real(number) => self.put(format_real(*number).as_bytes()),
-            Value::Word(word) => self.put(word.as_bytes()),
-            Value::Text(text) => self.text(text),
-            Value::Bytes(bytes) => self.bytes(bytes),
-            Value::Choice(name, value) => {
+            AsnValue::Integer(number) => self.put(number.to_string().as_bytes()),
+            AsnValue::Real(number) => self.put(format_real(*number).as_bytes()),
+            AsnValue::Word(word) => self.put(word.as_bytes()),
+            AsnValue::Text(text) => self.text(text),
+            AsnValue::Bytes(bytes) => self.bytes(bytes),
+            AsnValue::Choice(name, value) => {
                 self.put(name.as_bytes());
                 self.put(b" ");
                 self.value(value, depth);
             }
-            Value::Fields(fields) => {
+            AsnValue::Fields(fields) => {
                 let fields = fields.iter().map(|(name, value)| (Some(*name), value));
                 self.block(fields, depth);
             }
-            Value::List(values) => self.block(values.iter().map(|value| (None, value)), depth),
+            AsnValue::List(values) => self.block(values.iter().map(|value| (None, value)), depth),
         }
     }
 
     fn block<'a>(
         &mut self,
-        values: impl Iterator<Item = (Option<&'static str>, &'a Value)>,
+        values: impl Iterator<Item = (Option<&'static str>, &'a AsnValue)>,
         depth: usize,
     ) {
         self.put(b"{");
@@ -151,10 +151,10 @@ mod tests {
     fn long_texts_are_broken_before_blanks() {
         let title = "q1 a very long title with \"quotes\" inside and more and more text so that the line must be broken \
                      somewhere when written down, is it not? yes it is and further on";
-        let title = Value::choice("title", Value::Text(title.into()));
+        let title = AsnValue::choice("title", AsnValue::Text(title.into()));
         let value = ["descr", "query", "pssm"].into_iter().fold(title, |value, name| match name {
-            "descr" => Value::Fields(vec![(name, Value::List(vec![value]))]),
-            name => Value::Fields(vec![(name, value)]),
+            "descr" => AsnValue::Fields(vec![(name, AsnValue::List(vec![value]))]),
+            name => AsnValue::Fields(vec![(name, value)]),
         });
         let mut out = Vec::new();
         print_asn_text("A", &value, &mut out);

@@ -2,7 +2,7 @@
 
 /// An ASN.1 value of any type.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum AsnValue {
     /// A whole number.
     Integer(i64),
     /// A real number.
@@ -14,16 +14,16 @@ pub enum Value {
     /// An enumerated value or a boolean, by its name, such as `TRUE`.
     Word(&'static str),
     /// A choice: the name of the chosen alternative, and its value.
-    Choice(&'static str, Box<Value>),
+    Choice(&'static str, Box<AsnValue>),
     /// A sequence: values with names.
-    Fields(Vec<(&'static str, Value)>),
+    Fields(Vec<(&'static str, AsnValue)>),
     /// A set or list: values without names.
-    List(Vec<Value>),
+    List(Vec<AsnValue>),
 }
 
-impl Value {
-    /// Makes a [`Value::Choice`].
-    pub fn choice(name: &'static str, value: Value) -> Value {
-        Value::Choice(name, Box::new(value))
+impl AsnValue {
+    /// Makes a [`AsnValue::Choice`].
+    pub fn choice(name: &'static str, value: AsnValue) -> AsnValue {
+        AsnValue::Choice(name, Box::new(value))
     }
 }

@@ -4,7 +4,7 @@ use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
 use fleetblast_seq::id::ObjectId;
 
 use super::print::print_asn_text;
-use super::tree::Value;
+use super::tree::AsnValue;
 
 /// The content of a checkpoint to write.
 #[derive(Clone, Copy, Debug)]
@@ -29,93 +29,94 @@ pub struct Checkpoint<'a> {
 
 /// Appends a checkpoint as ASN.1 text.
 pub fn write_checkpoint(checkpoint: &Checkpoint, out: &mut Vec<u8>) {
-    let parameters = Value::Fields(vec![
+    let parameters = AsnValue::Fields(vec![
         ("pseudocount", integer(checkpoint.pseudocount)),
         ("rpsdbparams", scoring(checkpoint)),
     ]);
-    let value = Value::Fields(vec![("pssm", pssm(checkpoint)), ("params", parameters)]);
+    let value = AsnValue::Fields(vec![("pssm", pssm(checkpoint)), ("params", parameters)]);
     print_asn_text("PssmWithParameters", &value, out);
 }
 
-fn integer(number: impl Into<i64>) -> Value {
-    Value::Integer(number.into())
+fn integer(number: impl Into<i64>) -> AsnValue {
+    AsnValue::Integer(number.into())
 }
 
-fn scoring(checkpoint: &Checkpoint) -> Value {
+fn scoring(checkpoint: &Checkpoint) -> AsnValue {
     let name = checkpoint.matrix_name.to_ascii_uppercase().into_bytes();
-    let mut fields = vec![("matrixName", Value::Text(name))];
+    let mut fields = vec![("matrixName", AsnValue::Text(name))];
     if let Some((open, extend)) = checkpoint.gap_costs {
         fields.extend([("gapOpen", integer(open)), ("gapExtend", integer(extend))]);
     }
-    Value::Fields(fields)
+    AsnValue::Fields(fields)
 }
 
-fn pssm(checkpoint: &Checkpoint) -> Value {
+fn pssm(checkpoint: &Checkpoint) -> AsnValue {
     let pssm = checkpoint.pssm;
     let scores = pssm.scores.iter().flatten().map(|&score| integer(score)).collect();
-    let final_data = Value::Fields(vec![
-        ("scores", Value::List(scores)),
-        ("lambda", Value::Real(pssm.gapped.lambda)),
-        ("kappa", Value::Real(pssm.gapped.k)),
-        ("h", Value::Real(pssm.gapped.h)),
-        ("lambdaUngapped", Value::Real(pssm.ungapped.lambda)),
-        ("kappaUngapped", Value::Real(pssm.ungapped.k)),
-        ("hUngapped", Value::Real(pssm.ungapped.h)),
+    let final_data = AsnValue::Fields(vec![
+        ("scores", AsnValue::List(scores)),
+        ("lambda", AsnValue::Real(pssm.gapped.lambda)),
+        ("kappa", AsnValue::Real(pssm.gapped.k)),
+        ("h", AsnValue::Real(pssm.gapped.h)),
+        ("lambdaUngapped", AsnValue::Real(pssm.ungapped.lambda)),
+        ("kappaUngapped", AsnValue::Real(pssm.ungapped.k)),
+        ("hUngapped", AsnValue::Real(pssm.ungapped.h)),
     ]);
     let columns = i64::try_from(pssm.query.len()).unwrap_or(i64::MAX);
-    Value::Fields(vec![
-        ("isProtein", Value::Word("TRUE")),
-        ("numRows", Value::Integer(pssm.scores.first().map_or(28, |row| row.len() as i64))),
-        ("numColumns", Value::Integer(columns)),
-        ("byRow", Value::Word("FALSE")),
-        ("query", Value::choice("seq", query(checkpoint))),
+    AsnValue::Fields(vec![
+        ("isProtein", AsnValue::Word("TRUE")),
+        ("numRows", AsnValue::Integer(pssm.scores.first().map_or(28, |row| row.len() as i64))),
+        ("numColumns", AsnValue::Integer(columns)),
+        ("byRow", AsnValue::Word("FALSE")),
+        ("query", AsnValue::choice("seq", query(checkpoint))),
         ("intermediateData", intermediate(checkpoint)),
         ("finalData", final_data),
     ])
 }
 
-fn query(checkpoint: &Checkpoint) -> Value {
+fn query(checkpoint: &Checkpoint) -> AsnValue {
     let letters = &checkpoint.pssm.query;
     let id = match checkpoint.id {
-        ObjectId::Number(number) => Value::choice("id", Value::Integer(*number)),
-        ObjectId::Text(text) => Value::choice("str", Value::Text(text.clone())),
+        ObjectId::Number(number) => AsnValue::choice("id", AsnValue::Integer(*number)),
+        ObjectId::Text(text) => AsnValue::choice("str", AsnValue::Text(text.clone())),
     };
-    let mut fields = vec![("id", Value::List(vec![Value::choice("local", id)]))];
+    let mut fields = vec![("id", AsnValue::List(vec![AsnValue::choice("local", id)]))];
     if let Some(title) = checkpoint.title {
-        let title = Value::choice("title", Value::Text(title.to_vec()));
-        fields.push(("descr", Value::List(vec![title])));
+        let title = AsnValue::choice("title", AsnValue::Text(title.to_vec()));
+        fields.push(("descr", AsnValue::List(vec![title])));
     }
     let data = if checkpoint.has_text_residues {
         let text = letters.iter().map(|&code| fleetblast_seq::alphabet::decode(code)).collect();
-        Value::choice("iupacaa", Value::Text(text))
+        AsnValue::choice("iupacaa", AsnValue::Text(text))
     } else {
-        Value::choice("ncbistdaa", Value::Bytes(letters.clone()))
+        AsnValue::choice("ncbistdaa", AsnValue::Bytes(letters.clone()))
     };
     let length = i64::try_from(letters.len()).unwrap_or(i64::MAX);
     fields.push((
         "inst",
-        Value::Fields(vec![
-            ("repr", Value::Word("raw")),
-            ("mol", Value::Word("aa")),
-            ("length", Value::Integer(length)),
+        AsnValue::Fields(vec![
+            ("repr", AsnValue::Word("raw")),
+            ("mol", AsnValue::Word("aa")),
+            ("length", AsnValue::Integer(length)),
             ("seq-data", data),
         ]),
     ));
-    Value::Fields(fields)
+    AsnValue::Fields(fields)
 }
 
-fn intermediate(checkpoint: &Checkpoint) -> Value {
-    let reals = |numbers: &[f64]| Value::List(numbers.iter().map(|&n| Value::Real(n)).collect());
+fn intermediate(checkpoint: &Checkpoint) -> AsnValue {
+    let reals =
+        |numbers: &[f64]| AsnValue::List(numbers.iter().map(|&n| AsnValue::Real(n)).collect());
     let by_code = |columns: &[ByCode]| reals(&columns.concat());
-    let integers = |numbers: &[u32]| Value::List(numbers.iter().map(|&n| integer(n)).collect());
+    let integers = |numbers: &[u32]| AsnValue::List(numbers.iter().map(|&n| integer(n)).collect());
     let frequencies = by_code(&checkpoint.pssm.frequencies);
     let observed = checkpoint.pssm.observed.as_ref().filter(|_| checkpoint.has_intermediate_data);
     let Some(observed) = observed else {
-        return Value::Fields(vec![("freqRatios", frequencies)]);
+        return AsnValue::Fields(vec![("freqRatios", frequencies)]);
     };
     let Observed { weighted, information, gapless, letter_kinds_sum, intervals, matching } =
         observed;
-    Value::Fields(vec![
+    AsnValue::Fields(vec![
         ("weightedResFreqsPerPos", by_code(weighted)),
         ("freqRatios", frequencies),
         ("informationContent", reals(information)),

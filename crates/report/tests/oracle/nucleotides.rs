@@ -1,7 +1,7 @@
 //! Compares reports of `blastn` with those of BLAST+.
 
 use fleetblast_oracle::{oracle, sample};
-use fleetblast_report::model::{Format, HitOrder, HspOrder, OutputOptions, Sam};
+use fleetblast_report::model::{Format, HitOrder, HspOrder, OutputOptions, SamOptions};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
@@ -24,7 +24,7 @@ fn check_all(run: &Run) {
         let outfmt = format!("17 {words}");
         let expected = String::from_utf8(run.blast(&["-outfmt", &outfmt])).unwrap();
         let command = expected.split("\tCL:").nth(1).unwrap().split("\tPN:").next().unwrap();
-        let sam = Sam::parse(words, command.as_bytes());
+        let sam = SamOptions::parse(words, command.as_bytes());
         run.check(&["-outfmt", &outfmt], output(Format::Sam(sam)));
     }
 }

@@ -3,7 +3,7 @@
 use super::parents::{either_strand, palindrome, piece};
 use crate::bases::Bases;
 use crate::fasta::Record;
-use crate::program::{Target, Trial};
+use crate::program::{SubjectForm, Trial};
 use crate::rng::Draw;
 use crate::synth::{self, BASES};
 use crate::workspace::Source;
@@ -18,17 +18,17 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let parents = parents(rng, bases);
     let subjects = subjects(rng, bases, &parents);
     let queries = queries(rng, bases, &parents);
-    let target = match rng.usize(..20) {
-        0..=7 => Target::Plain,
-        8..=10 => Target::Masked,
-        11..=12 => Target::Parsed,
-        13 => Target::Aliased,
-        14..=15 => Target::V4,
-        _ => Target::Subject,
+    let subject_form = match rng.usize(..20) {
+        0..=7 => SubjectForm::Plain,
+        8..=10 => SubjectForm::Masked,
+        11..=12 => SubjectForm::Parsed,
+        13 => SubjectForm::Aliased,
+        14..=15 => SubjectForm::V4,
+        _ => SubjectForm::Subject,
     };
     let named = rng.chance(0.5);
     let program = &super::BLASTN;
-    Trial { program, queries, subjects, target, options: Vec::new(), named, shape: None }
+    Trial { program, queries, subjects, subject_form, options: Vec::new(), named, shape: None }
 }
 
 /// Draws a few ancestors of queries and subjects, so that searches have hits.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::Molecule;
-use crate::program::Large;
+use crate::program::FullSearches;
 use crate::workspace::Source;
 
 /// Values of `-outfmt` for every format; SAM is `17`.
@@ -15,7 +15,7 @@ const GENOME: usize = 5_000_000;
 
 /// Returns the data and the searches: queries of all kinds in the four tasks, transcripts, and a
 /// genome.
-pub fn large(source: &Source) -> Result<Large> {
+pub fn large(source: &Source) -> Result<FullSearches> {
     let bases = source.bases()?;
     let is_short = |query: &&Record| query.seq.len() <= SHORT;
     let short: Vec<Record> = bases.queries.iter().filter(is_short).cloned().collect();
@@ -35,7 +35,7 @@ pub fn large(source: &Source) -> Result<Large> {
         searches.extend(in_formats(&tasks, "transcripts", &["6", "0"]));
     }
     let (database, molecule) = (bases.file.clone(), Molecule::Nucleotide);
-    Ok(Large { database, more: Vec::new(), molecule, queries, searches })
+    Ok(FullSearches { database, more: Vec::new(), molecule, queries, searches })
 }
 
 fn in_formats(tasks: &[&str], queries: &str, formats: &[&str]) -> Vec<String> {

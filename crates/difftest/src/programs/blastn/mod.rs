@@ -10,9 +10,9 @@ mod queries;
 use crate::error::Result;
 use crate::fixtures::listed::{self, Listing};
 use crate::fixtures::{Inputs, Molecule};
-use crate::kind::Kind;
+use crate::kind::MetadataKind;
+use crate::program::KilledSearch;
 use crate::program::Program;
-use crate::program::Victim;
 use crate::workspace::Source;
 
 use parents::Parents;
@@ -40,9 +40,9 @@ pub static BLASTN: Program = Program {
     trial: generate::trial,
     options: options::choose,
     extra_files: |_| Vec::new(),
-    prepares: &[],
-    written: &[],
-    metadata_kinds: &Kind::ALL,
+    prepare_args: &[],
+    output_file_options: &[],
+    metadata_kinds: &MetadataKind::ALL,
     takes_database: true,
     masker: "dust",
     refused_on_ranks,
@@ -72,14 +72,14 @@ fn inputs(source: &Source) -> Result<Inputs> {
     })
 }
 
-fn kills(source: &Source) -> Result<Victim> {
+fn kills(source: &Source) -> Result<KilledSearch> {
     let bases = source.bases()?;
-    Ok(Victim {
+    Ok(KilledSearch {
         queries: bases.queries.clone(),
         database: bases.genomes.clone(),
         molecule: Molecule::Nucleotide,
         args: &["-task", "blastn"],
-        quick: 3,
+        quick_step: 3,
     })
 }
 
@@ -93,11 +93,11 @@ fn refused_on_ranks(args: &[String]) -> bool {
 /// Whether FleetBLAST refuses to write metadata of the search. Metadata cannot hold sum statistics
 /// of several alignments, nor repeats. With a file of word counts, only the kind `report` is
 /// possible.
-fn refused_as_metadata(kind: Kind, args: &[String]) -> bool {
+fn refused_as_metadata(kind: MetadataKind, args: &[String]) -> bool {
     let has = |name: &str| args.iter().any(|arg| arg == name);
     has("-filtering_db")
         || value(args, "-sum_stats") == "true"
-        || kind != Kind::Report && has("-window_masker_db")
+        || kind != MetadataKind::Report && has("-window_masker_db")
 }
 
 /// Returns the value of an option; empty if it is not given.

@@ -1,8 +1,8 @@
 //! Chooses random options of blastn, most often those that affect which hits are found.
 
 use super::BLASTN;
-use crate::fuzz::options::{Choice, TAXA};
-use crate::program::{LISTED, Target, Trial};
+use crate::fuzz::options::{OptionBuilder, TAXA};
+use crate::program::{LISTED, SubjectForm, Trial};
 use crate::rng::Draw;
 use fastrand::Rng;
 
@@ -29,7 +29,7 @@ const SCORES: &[(&str, &str, &str)] = &[
 
 /// Chooses the options of a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
-    let mut choice = Choice::new(rng);
+    let mut choice = OptionBuilder::new(rng);
     words(&mut choice);
     scoring(&mut choice);
     if choice.wants(0.06) {
@@ -50,7 +50,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
 }
 
 /// Chooses task, word size, templates and windows, which must fit each other.
-fn words(choice: &mut Choice) {
+fn words(choice: &mut OptionBuilder) {
     choice.maybe(0.15, "-strand", &["plus", "minus", "both"]);
     match choice.rng.usize(..20) {
         0..=5 => {
@@ -87,7 +87,7 @@ fn words(choice: &mut Choice) {
     choice.maybe(0.05, "-off_diagonal_range", &["0", "1", "3", "5"]);
 }
 
-fn scoring(choice: &mut Choice) {
+fn scoring(choice: &mut OptionBuilder) {
     if choice.wants(0.2) {
         let &(reward, penalty, costs) = choice.rng.pick(SCORES);
         choice.add(&["-reward", reward, "-penalty", penalty]);
@@ -98,8 +98,8 @@ fn scoring(choice: &mut Choice) {
     choice.flag(0.08, "-no_greedy");
 }
 
-fn filters(choice: &mut Choice, trial: &Trial) {
-    if trial.target != Target::Subject && choice.wants(0.04) {
+fn filters(choice: &mut OptionBuilder, trial: &Trial) {
+    if trial.subject_form != SubjectForm::Subject && choice.wants(0.04) {
         choice.add(&["-filtering_db", "db"]);
     }
     choice.maybe(0.2, "-dust", &["yes", "no", "no", "20 64 1", "10 40 3", "40 20 5"]);
@@ -107,7 +107,7 @@ fn filters(choice: &mut Choice, trial: &Trial) {
     choice.flag(0.08, "-lcase_masking");
 }
 
-fn limits(choice: &mut Choice) {
+fn limits(choice: &mut OptionBuilder) {
     choice.maybe(0.25, "-max_target_seqs", &["1", "2", "5", "10", "50", "600", "5000"]);
     choice.maybe(0.1, "-max_hsps", &["1", "2", "4"]);
     choice.maybe(0.06, "-qcov_hsp_perc", &["10", "50", "80", "99.5", "100"]);
@@ -124,7 +124,7 @@ fn limits(choice: &mut Choice) {
     }
 }
 
-fn statistics(choice: &mut Choice, trial: &Trial) {
+fn statistics(choice: &mut OptionBuilder, trial: &Trial) {
     match choice.rng.usize(..20) {
         0..=5 => choice.maybe(
             1.0,
@@ -145,18 +145,21 @@ fn statistics(choice: &mut Choice, trial: &Trial) {
         let range = choice.range(&trial.queries);
         choice.add(&["-query_loc", &range]);
     }
-    if trial.target == Target::Subject && choice.wants(0.1) {
+    if trial.subject_form == SubjectForm::Subject && choice.wants(0.1) {
         let range = choice.range(&trial.subjects);
         choice.add(&["-subject_loc", &range]);
     }
 }
 
 /// Chooses a restriction to some of the subjects, or to parts of their bases.
-fn restriction(choice: &mut Choice, trial: &Trial) {
-    if trial.target == Target::Masked && choice.wants(0.6) {
+fn restriction(choice: &mut OptionBuilder, trial: &Trial) {
+    if trial.subject_form == SubjectForm::Masked && choice.wants(0.6) {
         choice.add(&["-db_soft_mask", "11"]);
     }
-    let is_parsed = matches!(trial.target, Target::Parsed | Target::Masked | Target::Aliased);
+    let is_parsed = matches!(
+        trial.subject_form,
+        SubjectForm::Parsed | SubjectForm::Masked | SubjectForm::Aliased
+    );
     if is_parsed && choice.wants(0.3) {
         match choice.rng.usize(..8) {
             0..=3 => choice.add(&["-seqidlist", LISTED]),
@@ -171,9 +174,9 @@ fn restriction(choice: &mut Choice, trial: &Trial) {
 }
 
 /// Chooses two threads, unless BLAST+'s report can then depend on the threads.
-fn threads(choice: &mut Choice, trial: &Trial) {
+fn threads(choice: &mut OptionBuilder, trial: &Trial) {
     let unstable = ["-culling_limit", "-best_hit_overhang", "-qcov_hsp_perc", "-subject_besthit"];
-    if trial.target == Target::Subject || unstable.iter().any(|name| choice.has(name)) {
+    if trial.subject_form == SubjectForm::Subject || unstable.iter().any(|name| choice.has(name)) {
         return;
     }
     if choice.rng.chance(0.1) {
@@ -181,7 +184,7 @@ fn threads(choice: &mut Choice, trial: &Trial) {
     }
 }
 
-fn format(choice: &mut Choice) {
+fn format(choice: &mut OptionBuilder) {
     choice.flag(0.05, "-parse_deflines");
     match choice.rng.usize(..20) {
         0..=1 => {

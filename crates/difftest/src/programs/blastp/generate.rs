@@ -1,7 +1,7 @@
 //! Generates random trials of blastp from fragments of real proteins.
 
 use crate::fasta::Record;
-use crate::program::{Target, Trial};
+use crate::program::{SubjectForm, Trial};
 use crate::rng::Draw;
 use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;
@@ -12,20 +12,20 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let parents = parents(rng, source);
     let subjects = subjects(rng, source, &parents);
     let queries = queries(rng, source, &parents);
-    let target = match rng.usize(..20) {
-        0..=7 => Target::Plain,
-        8..=10 => Target::Masked,
-        11..=12 => Target::Parsed,
-        13 => Target::Aliased,
-        14..=15 => Target::V4,
-        _ => Target::Subject,
+    let subject_form = match rng.usize(..20) {
+        0..=7 => SubjectForm::Plain,
+        8..=10 => SubjectForm::Masked,
+        11..=12 => SubjectForm::Parsed,
+        13 => SubjectForm::Aliased,
+        14..=15 => SubjectForm::V4,
+        _ => SubjectForm::Subject,
     };
     let named = rng.chance(0.5);
     Trial {
         program: &super::BLASTP,
         queries,
         subjects,
-        target,
+        subject_form,
         options: Vec::new(),
         named,
         shape: None,

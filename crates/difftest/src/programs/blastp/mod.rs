@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::fasta::{self, Record};
 use crate::fixtures::listed::{self, Listing};
 use crate::fixtures::{Inputs, Molecule, rng_for};
-use crate::kind::Kind;
-use crate::program::Large;
+use crate::kind::MetadataKind;
+use crate::program::FullSearches;
+use crate::program::KilledSearch;
 use crate::program::Program;
-use crate::program::Victim;
 use crate::rng::Draw;
 use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;
@@ -41,9 +41,9 @@ pub static BLASTP: Program = Program {
     trial: generate::trial,
     options: options::choose,
     extra_files: |_| Vec::new(),
-    prepares: &[],
-    written: &[],
-    metadata_kinds: &Kind::ALL,
+    prepare_args: &[],
+    output_file_options: &[],
+    metadata_kinds: &MetadataKind::ALL,
     takes_database: true,
     masker: "seg",
     refused_on_ranks: |_| false,
@@ -63,20 +63,20 @@ fn inputs(source: &Source) -> Result<Inputs> {
     })
 }
 
-fn kills(source: &Source) -> Result<Victim> {
-    Ok(Victim {
+fn kills(source: &Source) -> Result<KilledSearch> {
+    Ok(KilledSearch {
         queries: source.queries.clone(),
         database: source.proteins.clone(),
         molecule: Molecule::Protein,
         args: &[],
-        quick: 3,
+        quick_step: 3,
     })
 }
 
-fn large(source: &Source) -> Result<Large> {
+fn large(source: &Source) -> Result<FullSearches> {
     let searches =
         ["6", "7", "10", "5", "0"].map(|format| format!("-query q/all.fa -outfmt {format}"));
-    Ok(Large {
+    Ok(FullSearches {
         database: source.big.clone(),
         more: Vec::new(),
         molecule: Molecule::Protein,

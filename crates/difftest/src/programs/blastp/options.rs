@@ -1,8 +1,8 @@
 //! Chooses random options of blastp, most often those that affect which hits are found.
 
 use super::BLASTP;
-use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
-use crate::program::{LISTED, Target, Trial};
+use crate::fuzz::options::{OptionBuilder, TAXA, has_smith_waterman_space};
+use crate::program::{LISTED, SubjectForm, Trial};
 use crate::rng::Draw;
 use fastrand::Rng;
 
@@ -21,7 +21,7 @@ const MATRICES: &[(&str, &str)] = &[
 
 /// Chooses the options of a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
-    let mut choice = Choice::new(rng);
+    let mut choice = OptionBuilder::new(rng);
     let ungapped = choice.rng.chance(0.06);
     choice.words();
     if ungapped {
@@ -40,7 +40,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
 }
 
 /// The choice of options of blastp.
-impl Choice<'_> {
+impl OptionBuilder<'_> {
     /// Chooses task, word size and threshold, which must fit each other. With a low threshold the
     /// compressed table has too many words to be fast.
     fn words(&mut self) {
@@ -70,7 +70,7 @@ impl Choice<'_> {
 
     fn alignment(&mut self, trial: &Trial) {
         self.maybe(0.4, "-comp_based_stats", &["0", "0", "1", "3", "2"]);
-        if bears_smith_waterman(trial) {
+        if has_smith_waterman_space(trial) {
             self.flag(0.12, "-use_sw_tback");
         }
         self.maybe(0.08, "-xdrop_gap", &["0", "3", "8", "30", "60"]);
@@ -96,7 +96,7 @@ impl Choice<'_> {
     fn filters(&mut self, trial: &Trial) {
         self.maybe(0.2, "-seg", &["yes", "yes", "10 1.8 2.1", "12 2.2 2.5", "25 3.0 3.3", "no"]);
         self.maybe(0.08, "-soft_masking", &["true", "false"]);
-        if trial.target != Target::Subject {
+        if trial.subject_form != SubjectForm::Subject {
             self.flag(0.08, "-lcase_masking");
         }
     }
@@ -148,7 +148,7 @@ impl Choice<'_> {
             let range = self.range(&trial.queries);
             self.add(&["-query_loc", &range]);
         }
-        if trial.target == Target::Subject && self.wants(0.1) {
+        if trial.subject_form == SubjectForm::Subject && self.wants(0.1) {
             let range = self.range(&trial.subjects);
             self.add(&["-subject_loc", &range]);
         }
@@ -157,11 +157,14 @@ impl Choice<'_> {
     /// Chooses a restriction to some of the subjects, or to parts of their residues. Only subjects
     /// with parsed identifiers can be listed by identifier or taxid.
     fn restriction(&mut self, trial: &Trial) {
-        if trial.target == Target::Masked && self.wants(0.7) {
+        if trial.subject_form == SubjectForm::Masked && self.wants(0.7) {
             let name = *self.rng.pick(&["-db_soft_mask", "-db_hard_mask", "-db_hard_mask"]);
             self.add(&[name, "21"]);
         }
-        let is_parsed = matches!(trial.target, Target::Parsed | Target::Masked | Target::Aliased);
+        let is_parsed = matches!(
+            trial.subject_form,
+            SubjectForm::Parsed | SubjectForm::Masked | SubjectForm::Aliased
+        );
         if is_parsed && self.wants(0.3) {
             match self.rng.usize(..8) {
                 0..=3 => self.add(&["-seqidlist", LISTED]),
@@ -178,7 +181,8 @@ impl Choice<'_> {
     /// Chooses two threads, unless BLAST+'s report can then depend on the threads.
     fn threads(&mut self, trial: &Trial) {
         let unstable = ["-use_sw_tback", "-culling_limit", "-best_hit_overhang", "-qcov_hsp_perc"];
-        if trial.target == Target::Subject || unstable.iter().any(|name| self.has(name)) {
+        if trial.subject_form == SubjectForm::Subject || unstable.iter().any(|name| self.has(name))
+        {
             return;
         }
         if self.rng.chance(0.15) {
@@ -227,12 +231,12 @@ mod tests {
         let record = || vec![Record::new("a", b"MKVL".repeat(200))];
         for seed in 0..2_000 {
             let mut rng = Rng::with_seed(seed);
-            let target = *rng.pick(&[Target::Plain, Target::Subject]);
+            let subject_form = *rng.pick(&[SubjectForm::Plain, SubjectForm::Subject]);
             let trial = Trial {
                 program: &BLASTP,
                 queries: record(),
                 subjects: record(),
-                target,
+                subject_form,
                 options: vec![],
                 named: false,
                 shape: None,

@@ -9,7 +9,7 @@ use super::{BLASTP, genes};
 use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Inputs, rng_for};
-use crate::program::{Large, Program, Trial, Victim};
+use crate::program::{FullSearches, KilledSearch, Program, Trial};
 use crate::rng::Draw;
 use crate::synth::{self, BASES};
 use crate::workspace::Source;
@@ -55,12 +55,12 @@ fn transcripts(source: &Source) -> Result<Vec<Record>> {
     Ok(source.bases()?.transcripts.clone().unwrap_or_else(genes))
 }
 
-fn kills(source: &Source) -> Result<Victim> {
-    Ok(Victim { queries: transcripts(source)?, quick: 12, ..(BLASTP.kills)(source)? })
+fn kills(source: &Source) -> Result<KilledSearch> {
+    Ok(KilledSearch { queries: transcripts(source)?, quick_step: 12, ..(BLASTP.kills)(source)? })
 }
 
-fn large(source: &Source) -> Result<Large> {
-    Ok(Large {
+fn large(source: &Source) -> Result<FullSearches> {
+    Ok(FullSearches {
         queries: vec![("all", fasta::to_bytes(&transcripts(source)?))],
         ..(BLASTP.large)(source)?
     })

@@ -1,7 +1,7 @@
 //! Chooses random options of blastx: those of blastp, and those of translated queries.
 
 use super::{BLASTP, BLASTX, genes};
-use crate::fuzz::options::Choice;
+use crate::fuzz::options::OptionBuilder;
 use crate::program::Trial;
 use fastrand::Rng;
 
@@ -22,7 +22,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     }
     groups.retain(|group| group[0] != "-use_sw_tback");
     let format = groups.pop();
-    let mut choice = Choice::new(rng);
+    let mut choice = OptionBuilder::new(rng);
     choice.groups = groups;
     choice.maybe(0.15, "-strand", &["plus", "minus", "both"]);
     choice.maybe(0.15, "-query_gencode", genes::CODES);

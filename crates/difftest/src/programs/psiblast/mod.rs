@@ -8,8 +8,8 @@ use super::BLASTP;
 use crate::error::Result;
 use crate::fasta;
 use crate::fixtures::{Inputs, Recipe};
-use crate::kind::Kind;
-use crate::program::{Large, NamedFile, Program, Trial, Victim};
+use crate::kind::MetadataKind;
+use crate::program::{FullSearches, KilledSearch, NamedFile, Program, Trial};
 use crate::workspace::Source;
 use fastrand::Rng;
 
@@ -33,7 +33,7 @@ pub static PSIBLAST: Program = Program {
     trial,
     options: options::choose,
     extra_files,
-    prepares: &[
+    prepare_args: &[
         "-query",
         FIRST,
         "-subject",
@@ -49,8 +49,8 @@ pub static PSIBLAST: Program = Program {
         "-out_pssm",
         PSSM,
     ],
-    written: &["-out_pssm", "-out_ascii_pssm"],
-    metadata_kinds: &[Kind::Report, Kind::Hits],
+    output_file_options: &["-out_pssm", "-out_ascii_pssm"],
+    metadata_kinds: &[MetadataKind::Report, MetadataKind::Hits],
     takes_database: false,
     refused_on_ranks: |_| false,
     refused_as_metadata,
@@ -95,19 +95,19 @@ fn inputs(source: &Source) -> Result<Inputs> {
 }
 
 /// Returns blastp's search to be killed, with several iterations.
-fn kills(source: &Source) -> Result<Victim> {
-    Ok(Victim { args: &["-num_iterations", "3"], quick: 12, ..(BLASTP.kills)(source)? })
+fn kills(source: &Source) -> Result<KilledSearch> {
+    Ok(KilledSearch { args: &["-num_iterations", "3"], quick_step: 12, ..(BLASTP.kills)(source)? })
 }
 
 /// Returns searches with all queries and several iterations, in the small set of proteins and in
 /// all of them.
-fn large(source: &Source) -> Result<Large> {
+fn large(source: &Source) -> Result<FullSearches> {
     let formats = ["6", "7", "5", "0"];
     let of = |rounds| {
         formats.map(|format| format!("-query q/all.fa -num_iterations {rounds} -outfmt {format}"))
     };
     let in_small = of("5 -db db/small");
-    Ok(Large {
+    Ok(FullSearches {
         more: vec![Recipe::new("small", fasta::to_bytes(&source.proteins), &[])],
         searches: [in_small, of("3")].concat(),
         ..(BLASTP.large)(source)?
@@ -116,9 +116,9 @@ fn large(source: &Source) -> Result<Large> {
 
 /// Whether FleetBLAST refuses to write metadata of the search. Of searches that begin with a file,
 /// only the kind `report` is possible.
-fn refused_as_metadata(kind: Kind, args: &[String]) -> bool {
+fn refused_as_metadata(kind: MetadataKind, args: &[String]) -> bool {
     let begins_with = ["-in_pssm", "-in_msa", "-phi_pattern"];
-    kind != Kind::Report && args.iter().any(|arg| begins_with.contains(&arg.as_str()))
+    kind != MetadataKind::Report && args.iter().any(|arg| begins_with.contains(&arg.as_str()))
 }
 
 /// File with the first query of a random trial, from which BLAST+ makes a PSSM.

@@ -1,8 +1,8 @@
 //! Chooses random options of psiblast: those of iterations and matrices, and some of blastp's.
 
 use super::{PSIBLAST, PSSM};
-use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
-use crate::program::{LISTED, Target, Trial};
+use crate::fuzz::options::{OptionBuilder, TAXA, has_smith_waterman_space};
+use crate::program::{LISTED, SubjectForm, Trial};
 use crate::rng::Draw;
 use fastrand::Rng;
 
@@ -41,7 +41,7 @@ const PATTERNS: &[&str] = &[
 
 /// Chooses the options of a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
-    let mut choice = Choice::new(rng);
+    let mut choice = OptionBuilder::new(rng);
     choice.start();
     choice.rounds();
     choice.matrices();
@@ -53,7 +53,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
 }
 
 /// The choice of options of psiblast.
-impl Choice<'_> {
+impl OptionBuilder<'_> {
     /// Chooses a PSSM, an alignment or a pattern with which the first search begins.
     fn start(&mut self) {
         match self.rng.usize(..10) {
@@ -105,7 +105,7 @@ impl Choice<'_> {
 
     fn searches(&mut self, trial: &Trial) {
         self.maybe(0.3, "-comp_based_stats", &["0", "1", "1", "2", "3"]);
-        if bears_smith_waterman(trial) {
+        if has_smith_waterman_space(trial) {
             self.flag(0.12, "-use_sw_tback");
         }
         self.maybe(0.2, "-seg", &["yes", "yes", "10 1.8 2.1", "25 3.0 3.3"]);
@@ -119,7 +119,7 @@ impl Choice<'_> {
         self.maybe(0.05, "-xdrop_gap_final", &["10", "15", "40"]);
         let evalues = ["1e-50", "1e-10", "1e-3", "0.1", "1", "50", "1000"];
         if self.has("-use_sw_tback") {
-            // Alignments with a score of 0 must not be significant (`bears_smith_waterman`).
+            // Alignments with a score of 0 must not be significant (`has_smith_waterman_space`).
             self.maybe(0.3, "-evalue", &evalues[..5]);
         } else {
             self.maybe(0.05, "-dbsize", &["5000", "100000000"]);
@@ -158,13 +158,16 @@ impl Choice<'_> {
     }
 
     fn parts(&mut self, trial: &Trial) {
-        if trial.target == Target::Masked && !self.has("-phi_pattern") {
+        if trial.subject_form == SubjectForm::Masked && !self.has("-phi_pattern") {
             self.maybe(0.5, "-db_soft_mask", &["21"]);
             if !self.has("-db_soft_mask") {
                 self.maybe(0.5, "-db_hard_mask", &["21"]);
             }
         }
-        if matches!(trial.target, Target::Parsed | Target::Masked | Target::Aliased) {
+        if matches!(
+            trial.subject_form,
+            SubjectForm::Parsed | SubjectForm::Masked | SubjectForm::Aliased
+        ) {
             match self.rng.usize(..12) {
                 0..=2 => self.add(&["-seqidlist", LISTED]),
                 3 => self.add(&["-negative_seqidlist", LISTED]),
@@ -172,7 +175,7 @@ impl Choice<'_> {
                 _ => {}
             }
         }
-        if trial.target == Target::Subject && self.wants(0.1) {
+        if trial.subject_form == SubjectForm::Subject && self.wants(0.1) {
             let range = self.range(&trial.subjects);
             self.add(&["-subject_loc", &range]);
         }

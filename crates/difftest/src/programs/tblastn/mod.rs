@@ -9,8 +9,8 @@ use super::{BLASTP, BLASTX, genes};
 use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::{Inputs, Molecule, Recipe, rng_for};
-use crate::kind::Kind;
-use crate::program::{Large, Program, Target, Trial, Victim};
+use crate::kind::MetadataKind;
+use crate::program::{FullSearches, KilledSearch, Program, SubjectForm, Trial};
 use crate::synth::BASES;
 use crate::workspace::Source;
 use fastrand::Rng;
@@ -43,7 +43,7 @@ pub static TBLASTN: Program = Program {
     options: options::choose,
     masker: "dust",
     refused_as_metadata: |kind, args| {
-        kind != Kind::Report && args.iter().any(|arg| arg == "-in_pssm")
+        kind != MetadataKind::Report && args.iter().any(|arg| arg == "-in_pssm")
     },
     ..BLASTP
 };
@@ -172,15 +172,15 @@ fn of_genes(mut recipe: Recipe) -> Recipe {
     recipe.nucleotide()
 }
 
-fn kills(source: &Source) -> Result<Victim> {
-    let victim = (BLASTP.kills)(source)?;
-    let database = genes::genes_of(&mut rng_for("victims"), &victim.database);
-    Ok(Victim { database, molecule: Molecule::Nucleotide, quick: 12, ..victim })
+fn kills(source: &Source) -> Result<KilledSearch> {
+    let search = (BLASTP.kills)(source)?;
+    let database = genes::genes_of(&mut rng_for("victims"), &search.database);
+    Ok(KilledSearch { database, molecule: Molecule::Nucleotide, quick_step: 12, ..search })
 }
 
-fn large(source: &Source) -> Result<Large> {
+fn large(source: &Source) -> Result<FullSearches> {
     let large = (super::BLASTN.large)(source)?;
-    Ok(Large { queries: (BLASTP.large)(source)?.queries, more: Vec::new(), ..large })
+    Ok(FullSearches { queries: (BLASTP.large)(source)?.queries, more: Vec::new(), ..large })
 }
 
 /// Length in residues of the longest subject of a random trial. BLAST+ takes six times as long for
@@ -194,7 +194,7 @@ fn trial(rng: &mut Rng, source: &Source) -> Trial {
         subject.seq.truncate(LONGEST);
         subject.seq = genes::drawn(rng, &subject.seq, 4);
         // BLAST+ crashes on subjects of fewer than two codons in some formats.
-        if trial.target == Target::Subject && subject.seq.len() < 6 {
+        if trial.subject_form == SubjectForm::Subject && subject.seq.len() < 6 {
             subject.seq.extend_from_slice(b"ACGTAC");
         }
     }

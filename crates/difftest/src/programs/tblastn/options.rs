@@ -1,8 +1,8 @@
 //! Chooses random options of tblastn: those of blastp, and those of translated subjects.
 
 use super::{BLASTP, TBLASTN, genes};
-use crate::fuzz::options::Choice;
-use crate::program::{Target, Trial};
+use crate::fuzz::options::OptionBuilder;
+use crate::program::{SubjectForm, Trial};
 use fastrand::Rng;
 
 /// Chooses the options of a trial: an output format, and a few others.
@@ -23,12 +23,12 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     // BLAST+ often takes minutes for local alignments (docs/rules/tblastn.md).
     groups.retain(|group| group[0] != "-use_sw_tback");
     let format = groups.pop();
-    let mut choice = Choice::new(rng);
+    let mut choice = OptionBuilder::new(rng);
     choice.groups = groups;
     choice.maybe(0.15, "-db_gencode", genes::CODES);
     choice.maybe(0.2, "-max_intron_length", genes::INTRONS);
     choice.maybe(0.15, "-sum_stats", &["true", "false", "false"]);
-    if trial.target == Target::Subject && choice.wants(0.1) {
+    if trial.subject_form == SubjectForm::Subject && choice.wants(0.1) {
         let range = choice.range(&trial.subjects);
         choice.add(&["-subject_loc", &range]);
     }

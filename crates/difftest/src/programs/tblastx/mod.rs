@@ -8,7 +8,7 @@ use super::{BLASTP, BLASTX, TBLASTN, genes};
 use crate::error::Result;
 use crate::fasta;
 use crate::fixtures::{Inputs, Molecule, rng_for};
-use crate::program::{Large, Program, Trial, Victim};
+use crate::program::{FullSearches, KilledSearch, Program, Trial};
 use crate::workspace::Source;
 use fastrand::Rng;
 
@@ -54,12 +54,16 @@ fn inputs(source: &Source) -> Result<Inputs> {
     Ok(inputs)
 }
 
-fn kills(source: &Source) -> Result<Victim> {
-    Ok(Victim { queries: (BLASTX.kills)(source)?.queries, quick: 48, ..(TBLASTN.kills)(source)? })
+fn kills(source: &Source) -> Result<KilledSearch> {
+    Ok(KilledSearch {
+        queries: (BLASTX.kills)(source)?.queries,
+        quick_step: 48,
+        ..(TBLASTN.kills)(source)?
+    })
 }
 
-fn large(source: &Source) -> Result<Large> {
-    Ok(Large { queries: (BLASTX.large)(source)?.queries, ..(TBLASTN.large)(source)? })
+fn large(source: &Source) -> Result<FullSearches> {
+    Ok(FullSearches { queries: (BLASTX.large)(source)?.queries, ..(TBLASTN.large)(source)? })
 }
 
 /// Length in bases of the longest sequence of a random trial. BLAST+ takes 36 times as long for it

@@ -2,7 +2,7 @@
 //! queries.
 
 use super::{TBLASTN, genes};
-use crate::fuzz::options::Choice;
+use crate::fuzz::options::OptionBuilder;
 use crate::program::Trial;
 use fastrand::Rng;
 
@@ -31,7 +31,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
         !is_long && !OTHERS.contains(&group[0].as_str())
     });
     let format = groups.pop();
-    let mut choice = Choice::new(rng);
+    let mut choice = OptionBuilder::new(rng);
     choice.groups = groups;
     choice.maybe(0.15, "-strand", &["plus", "minus", "both"]);
     choice.maybe(0.15, "-query_gencode", genes::CODES);

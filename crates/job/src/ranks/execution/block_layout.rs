@@ -6,7 +6,7 @@ use std::ops::Range;
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{Extent, PieceOwner};
-use fleetblast_report::model::{Format, Sam};
+use fleetblast_report::model::{Format, SamOptions};
 use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, SamHeader};
 use fleetblast_report::table::DescriptionRow;
@@ -82,7 +82,7 @@ impl BlockLayout {
     /// Lays out a block in SAM: the header lines of its references, then its lines. The publisher
     /// merges the references of all blocks into the header.
     fn from_lines(
-        (job, options): (&RankJob, &Sam),
+        (job, options): (&RankJob, &SamOptions),
         (id, pass): (BlockId, PassId),
         hits: &[Vec<SubjectHit>],
         asked_hits: &HitsByPartition,

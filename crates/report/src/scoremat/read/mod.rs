@@ -38,7 +38,7 @@ pub enum CheckpointError {
 
 /// The content of a checkpoint that was read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReadCheckpoint {
+pub struct ParsedCheckpoint {
     /// Identifier of the query.
     pub id: ObjectId,
     /// Title of the query, if there is one.
@@ -82,7 +82,7 @@ type Result<T> = std::result::Result<T, CheckpointError>;
 ///
 /// # Errors
 /// If the bytes are no checkpoint, or the checkpoint cannot be used.
-pub fn read_checkpoint(bytes: &[u8]) -> Result<ReadCheckpoint> {
+pub fn read_checkpoint(bytes: &[u8]) -> Result<ParsedCheckpoint> {
     let visible = bytes.trim_ascii_start();
     let node = match visible.first() {
         _ if visible.starts_with(b"<?xml") => {
@@ -108,7 +108,7 @@ fn is_text(bytes: &[u8]) -> bool {
     }
 }
 
-fn parse_checkpoint(node: &Node) -> Result<ReadCheckpoint> {
+fn parse_checkpoint(node: &Node) -> Result<ParsedCheckpoint> {
     let [Some(pssm), parameters] = node.fields(names::WHOLE)? else {
         return Ok(node.fail("no 'pssm'")?);
     };
@@ -142,7 +142,7 @@ fn parse_checkpoint(node: &Node) -> Result<ReadCheckpoint> {
     let scoring = ScoringParameters::new(parameters)?;
     let has_all = last.scores.is_some() && last.ungapped.is_some() && found.frequencies.is_some();
     let is_plain = query.is_plain && found.is_plain && last.is_plain && scoring.is_plain;
-    Ok(ReadCheckpoint {
+    Ok(ParsedCheckpoint {
         id: query.id,
         title: query.title,
         has_text_residues: query.is_text,

@@ -11,11 +11,13 @@ use fleetblast_db::{Defline, SequenceKind, TaxonNames};
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
 use fleetblast_engine::params::Params;
 use fleetblast_engine::query::{Context, Query};
-use fleetblast_report::error::ReadFailure;
-use fleetblast_report::locus::SearchedExtent;
-use fleetblast_report::model::{DatabaseSummary, OutputOptions, QueryResult, Setup, SubjectSource};
+use fleetblast_report::error::SubjectReadError;
+use fleetblast_report::model::{
+    DatabaseSummary, OutputOptions, QueryResult, ReportSetup, SubjectSource,
+};
 use fleetblast_report::papers::Citations;
 use fleetblast_report::pieces;
+use fleetblast_report::row_position::SearchedExtent;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId};
@@ -132,17 +134,17 @@ impl SubjectSource for Sequences {
         Sequences::extent(self, oid as usize)
     }
 
-    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+    fn report_letters(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
         let whole = self.read(oid as usize, frame, 0..self.entries[oid as usize].1.len() as u32);
         Some(Cow::Owned(whole.get(read.start as usize..read.end as usize)?.to_vec()))
     }
 
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure> {
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, SubjectReadError> {
         let id = SeqId::Local(ObjectId::Text(format!("Subject_{}", oid + 1).into_bytes()));
         Ok(vec![defline(id, &self.entries[oid as usize].0)])
     }
 
-    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, ReadFailure> {
+    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, SubjectReadError> {
         Ok(None)
     }
 }
@@ -275,7 +277,7 @@ impl Search {
     /// Returns FleetBLAST's report of the same alignments.
     pub fn report(&self, output: OutputOptions) -> String {
         let params = self.params();
-        let setup = Setup {
+        let setup = ReportSetup {
             program: self.program.name,
             citations: Citations::Blastn,
             database: DatabaseSummary {
@@ -286,7 +288,7 @@ impl Search {
             },
             params: &params,
             matrix_name: "BLOSUM62",
-            query_part: None,
+            query_range_length: None,
             output,
         };
         let mut out = Vec::new();
@@ -295,7 +297,7 @@ impl Search {
             let result = QueryResult {
                 number: i + 1,
                 unnamed: i + 1,
-                called: None,
+                name_from_file: None,
                 title: id.as_bytes(),
                 ids: &[],
                 residues: &self.queries.read(i, self.queries.written(), 0..length),
@@ -305,7 +307,7 @@ impl Search {
                 hit_count: self.hits[i].len(),
                 batch_searched: true,
                 messages: &[],
-                round: None,
+                repeated_search: None,
             };
             pieces::format_query(&setup, &result, &self.subjects, &mut out).unwrap();
         }

@@ -19,7 +19,7 @@ use fleetblast_report::columns::Columns;
 use fleetblast_report::listed_subject;
 use fleetblast_report::model::Results;
 use fleetblast_report::model::{
-    DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Setup,
+    DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, ReportSetup,
     SubjectSource,
 };
 use fleetblast_report::papers::Citations;
@@ -249,13 +249,13 @@ impl Run {
             let count = self.case.subjects.len() as u32;
             format.results = Results::Subjects((0..count).map(names).collect());
         }
-        let setup = Setup {
+        let setup = ReportSetup {
             program: case.program(),
             citations: Citations::default_for(&case.params),
             database,
             params: &case.params,
             matrix_name: if case.is_nucleotide() { "" } else { "BLOSUM62" },
-            query_part: None,
+            query_range_length: None,
             output,
         };
         let inputs: Vec<_> = case.queries.iter().map(|entry| query_input(entry, case)).collect();
@@ -267,7 +267,7 @@ impl Run {
             .map(|(i, (title, ids, residues))| QueryResult {
                 number: i + 1,
                 unnamed: i + 1,
-                called: None,
+                name_from_file: None,
                 title,
                 ids,
                 residues,
@@ -277,7 +277,7 @@ impl Run {
                 hit_count: self.hits[i].len(),
                 batch_searched,
                 messages: self.messages[i].as_bytes(),
-                round: None,
+                repeated_search: None,
             })
             .collect();
         let mut out = Vec::new();
@@ -292,7 +292,7 @@ impl Run {
     }
 
     /// Appends the header of a SAM report; nothing for other formats.
-    fn sam_header(&self, setup: &Setup, results: &[QueryResult], out: &mut Vec<u8>) {
+    fn sam_header(&self, setup: &ReportSetup, results: &[QueryResult], out: &mut Vec<u8>) {
         let Format::Sam(options) = &setup.output.format else { return };
         let mut header = sam::SamHeader::new(setup, options);
         for hit in

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::params::Params;
-use fleetblast_report::error::ReadFailure;
-use fleetblast_report::locus::SearchedExtent;
+use fleetblast_report::error::SubjectReadError;
 use fleetblast_report::model::SubjectSource;
+use fleetblast_report::row_position::SearchedExtent;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId, parse_fasta_ids};
@@ -28,7 +28,7 @@ impl SubjectSource for Source {
         SearchedExtent::fully_searched(self.residues[oid as usize].len() as u32)
     }
 
-    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+    fn report_letters(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
         let residues = &self.residues[oid as usize];
         let place = frame.to_sequence_range(read, residues.len() as u32);
         let part = residues.get(place.start as usize..place.end as usize)?;
@@ -39,11 +39,11 @@ impl SubjectSource for Source {
         })
     }
 
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, ReadFailure> {
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, SubjectReadError> {
         Ok(self.lines[oid as usize].clone())
     }
 
-    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, ReadFailure> {
+    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, SubjectReadError> {
         Ok(None)
     }
 

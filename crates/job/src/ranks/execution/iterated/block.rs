@@ -177,16 +177,16 @@ impl IteratedBlock {
                 match job.report.output.format.counts_searches() {
                     false => layout.append_bytes(&search.head),
                     true => {
-                        let known = BTreeSet::new();
+                        let previous_model_oids = BTreeSet::new();
                         let round = RepeatedSearch {
                             number: search.number,
                             serial,
-                            known: &known,
+                            previous_model_oids: &previous_model_oids,
                             alignments: 0,
                             occurrence: None,
                         };
                         let result = reports::empty_result(record, &progress.query);
-                        let result = QueryResult { round: Some(round), ..result };
+                        let result = QueryResult { repeated_search: Some(round), ..result };
                         let mut head = Vec::new();
                         pieces::query_header(&job.report, &result, &[], 0, &mut head)
                             .map_err(|error| report_failure(&error))?;

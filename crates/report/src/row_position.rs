@@ -30,7 +30,7 @@ impl SearchedExtent {
 
 /// The position of an alignment's row in its sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Locus {
+pub struct RowPosition {
     /// The strand or frame of the row, numbered in the whole sequence.
     pub frame: Frame,
     /// The range of letters of that frame that the row shows, 0-based and half-open.
@@ -40,7 +40,7 @@ pub struct Locus {
     pub sequence_range: Range<u32>,
 }
 
-impl Locus {
+impl RowPosition {
     /// Locates the letters `read` of `frame`, which both refer to the searched range of a sequence.
     /// Returns `None` if the letters reach beyond that range.
     pub(crate) fn new(frame: Frame, read: &Range<u32>, extent: &SearchedExtent) -> Option<Self> {
@@ -137,7 +137,7 @@ impl Locus {
 
     /// Whether a range of the whole sequence begins before the row and reaches into it, in the
     /// row's direction. The range must overlap the row's first letter.
-    pub fn starts_inside(&self, stretch: &Range<u32>) -> bool {
+    pub fn is_overlapped_from_before(&self, stretch: &Range<u32>) -> bool {
         let border =
             if self.descends() { self.sequence_range.end } else { self.sequence_range.start };
         stretch.start < border && border < stretch.end

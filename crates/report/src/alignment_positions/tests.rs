@@ -52,15 +52,16 @@ fn printed(
     (frame, subject, subject_extent): (Frame, Range<u32>, SearchedExtent),
 ) -> Printed {
     let alignment = alignment(query, subject, frame);
-    let loci = Loci::new(&alignment, context, &query_extent, &subject_extent).unwrap();
+    let positions =
+        AlignmentPositions::new(&alignment, context, &query_extent, &subject_extent).unwrap();
     Printed {
-        query: loci.query.printed_ends(),
-        subject: loci.subject.printed_ends(),
-        frames: loci.tabular_frames(),
-        xml_query: loci.query.xml_ends(),
-        xml_subject: loci.subject.xml_ends(),
-        xml_frames: [loci.query.frame.number(), loci.subject.frame.number()],
-        strand: loci.subject_strand(),
+        query: positions.query.printed_ends(),
+        subject: positions.subject.printed_ends(),
+        frames: positions.tabular_frames(),
+        xml_query: positions.query.xml_ends(),
+        xml_subject: positions.subject.xml_ends(),
+        xml_frames: [positions.query.frame.number(), positions.subject.frame.number()],
+        strand: positions.subject_strand(),
     }
 }
 
@@ -141,17 +142,17 @@ fn columns_and_masks_turn_with_the_rows() {
     assert_eq!(lengths(PLUS), [5, 1, 2]);
     assert_eq!(lengths(codons(-1)), [5, 1, 2]);
     // The report shows a mask of the context on the bases that it hides.
-    let mask = Locus::new(MINUS, &(280..300), &SearchedExtent::fully_searched(309)).unwrap();
+    let mask = RowPosition::new(MINUS, &(280..300), &SearchedExtent::fully_searched(309)).unwrap();
     assert_eq!(mask.sequence_range, 9..29);
-    let loci = Loci::new(
+    let positions = AlignmentPositions::new(
         &alignment,
         MINUS,
         &SearchedExtent::fully_searched(309),
         &SearchedExtent::fully_searched(277),
     )
     .unwrap();
-    assert_eq!(loci.query.overlapped_letters(&mask.sequence_range), Some(0..9));
-    assert!(loci.query.starts_inside(&mask.sequence_range));
+    assert_eq!(positions.query.overlapped_letters(&mask.sequence_range), Some(0..9));
+    assert!(positions.query.is_overlapped_from_before(&mask.sequence_range));
 }
 
 /// Expected values are from `blastx`: a query of 309 bases against a protein.
@@ -214,9 +215,10 @@ fn every_frame_and_codon_lies_where_the_formulas_say() {
     for length in 60..63 {
         for f in [1, 2, 3, -1, -2, -3] {
             for (a, b) in [(0, 1), (0, 19), (7, 12), (18, 19)] {
-                let locus = Locus::new(codons(f), &(a..b), &SearchedExtent::fully_searched(length));
+                let position =
+                    RowPosition::new(codons(f), &(a..b), &SearchedExtent::fully_searched(length));
                 let (a, b, l, number) = (a as i32, b as i32, length as i32, i32::from(f));
-                let Some(locus) = locus else {
+                let Some(position) = position else {
                     assert!(3 * b + number.abs() - 1 > l);
                     continue;
                 };
@@ -224,12 +226,12 @@ fn every_frame_and_codon_lies_where_the_formulas_say() {
                     true => [3 * a + number, 3 * b + number - 1],
                     false => [l - 3 * a + number + 1, l - 3 * b + number + 2],
                 };
-                assert_eq!(locus.printed_ends().map(|end| end as i32), expected);
+                assert_eq!(position.printed_ends().map(|end| end as i32), expected);
                 assert_eq!(
-                    (locus.frame, locus.frame_range.clone()),
+                    (position.frame, position.frame_range.clone()),
                     (codons(f), a as u32..b as u32)
                 );
-                let codon = locus.printed_ends_of(0..1).map(|end| end as i32);
+                let codon = position.printed_ends_of(0..1).map(|end| end as i32);
                 assert_eq!(codon, [expected[0], expected[0] + 2 * number.signum()]);
             }
         }
@@ -238,8 +240,8 @@ fn every_frame_and_codon_lies_where_the_formulas_say() {
 
 #[test]
 fn stretches_touch_codons_from_either_side() {
-    let plus = Locus { frame: codons(1), frame_range: 3..7, sequence_range: 9..21 };
-    let minus = Locus { frame: codons(-1), frame_range: 3..7, sequence_range: 9..21 };
+    let plus = RowPosition { frame: codons(1), frame_range: 3..7, sequence_range: 9..21 };
+    let minus = RowPosition { frame: codons(-1), frame_range: 3..7, sequence_range: 9..21 };
     for (stretch, in_plus, in_minus) in [
         (0..9, None, None),
         (0..10, Some(0..1), Some(3..4)),
@@ -252,16 +254,22 @@ fn stretches_touch_codons_from_either_side() {
             (in_plus, in_minus)
         );
     }
-    assert!(plus.starts_inside(&(8..10)) && !minus.starts_inside(&(8..10)));
-    assert!(minus.starts_inside(&(20..22)) && !plus.starts_inside(&(20..22)));
-    assert!(!plus.starts_inside(&(9..10)) && !minus.starts_inside(&(20..21)));
-    assert!(!plus.starts_inside(&(0..9)) && !minus.starts_inside(&(21..30)));
+    assert!(plus.is_overlapped_from_before(&(8..10)) && !minus.is_overlapped_from_before(&(8..10)));
+    assert!(
+        minus.is_overlapped_from_before(&(20..22)) && !plus.is_overlapped_from_before(&(20..22))
+    );
+    assert!(
+        !plus.is_overlapped_from_before(&(9..10)) && !minus.is_overlapped_from_before(&(20..21))
+    );
+    assert!(
+        !plus.is_overlapped_from_before(&(0..9)) && !minus.is_overlapped_from_before(&(21..30))
+    );
 }
 
 #[test]
 fn what_does_not_fit_has_no_place() {
     let fits = |frame, read: Range<u32>, extent: SearchedExtent| {
-        Locus::new(frame, &read, &extent).is_some()
+        RowPosition::new(frame, &read, &extent).is_some()
     };
     assert!(fits(Frame::Protein, 0..10, protein(10)));
     assert!(!fits(Frame::Protein, 0..11, protein(10)));
@@ -277,7 +285,12 @@ fn what_does_not_fit_has_no_place() {
     // Reverse rows need bases in both sequences.
     let beside_protein = alignment(0..3, 0..3, Frame::Protein);
     assert!(
-        Loci::new(&beside_protein, MINUS, &SearchedExtent::fully_searched(9), &protein(9))
-            .is_none()
+        AlignmentPositions::new(
+            &beside_protein,
+            MINUS,
+            &SearchedExtent::fully_searched(9),
+            &protein(9)
+        )
+        .is_none()
     );
 }

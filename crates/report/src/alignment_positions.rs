@@ -5,19 +5,19 @@ use fleetblast_seq::frame::{Frame, Strand};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::locus::{Locus, SearchedExtent};
 use crate::model::{QueryResult, SubjectSource};
+use crate::row_position::{RowPosition, SearchedExtent};
 
 /// The positions of the two rows of an alignment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loci {
+pub struct AlignmentPositions {
     /// Position of the row in the query.
-    pub query: Locus,
+    pub query: RowPosition,
     /// Position of the row in the subject.
-    pub subject: Locus,
+    pub subject: RowPosition,
 }
 
-impl Loci {
+impl AlignmentPositions {
     /// Computes the printed positions of an alignment.
     ///
     /// # Errors
@@ -41,13 +41,17 @@ impl Loci {
         query: &SearchedExtent,
         subject: &SearchedExtent,
     ) -> Option<Self> {
-        let locus = |frame, read, extent| {
-            let locus = Locus::new(frame, read, extent)?;
-            if is_printed_in_reverse(context) { locus.on_other_strand(extent) } else { Some(locus) }
+        let position = |frame, read, extent| {
+            let position = RowPosition::new(frame, read, extent)?;
+            if is_printed_in_reverse(context) {
+                position.on_other_strand(extent)
+            } else {
+                Some(position)
+            }
         };
         Some(Self {
-            query: locus(context, &alignment.query, query)?,
-            subject: locus(alignment.frame, &alignment.subject, subject)?,
+            query: position(context, &alignment.query, query)?,
+            subject: position(alignment.frame, &alignment.subject, subject)?,
         })
     }
 
