@@ -8,7 +8,7 @@ use fleetblast_job::plan::Destination;
 use fleetblast_job::records::{self, ReportSelection};
 
 use crate::options::cat::{CatOptions, OUT};
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::plan::input::destination;
 use crate::terminal::{Progress, ProgressMode};
 
@@ -16,7 +16,7 @@ use crate::terminal::{Progress, ProgressMode};
 ///
 /// # Errors
 /// Missing or damaged records; an output that cannot be written.
-pub fn run(given: &Given) -> Result<(), Error> {
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = CatOptions::new(given);
     let wanted = match options.query {
         Some(name) => ReportSelection::Query(name.into_vec()),

@@ -12,7 +12,7 @@ use fleetblast_metadata::Header;
 use fleetblast_metadata::header::OptionValue;
 
 use crate::options::expand::{ExpandOptions, is_of_format};
-use crate::options::parse::{Given, Value, accepts};
+use crate::options::parse::{GivenOptions, Value, accepts};
 use crate::options::search::database::{
     DB, GILIST, NEGATIVE_GILIST, NEGATIVE_SEQIDLIST, NEGATIVE_TAXIDLIST, NEGATIVE_TAXIDS,
     SEQIDLIST, SUBJECT, TAXIDLIST, TAXIDS,
@@ -62,7 +62,7 @@ const OF_SITE: [&str; 22] = [
 ];
 
 /// Encodes the options that the search site sends to the I/O site.
-pub fn encode_options(program: &Program, given: &Given) -> Vec<(String, OptionValue)> {
+pub fn encode_options(program: &Program, given: &GivenOptions) -> Vec<(String, OptionValue)> {
     let crossing = given.iter().filter(|(name, _)| crosses(program, name));
     crossing.map(|(name, value)| ((*name).to_owned(), encode(value))).collect()
 }
@@ -103,8 +103,11 @@ pub fn damaged(path: &Path, what: impl fmt::Display) -> Error {
 ///
 /// # Errors
 /// Options that this program does not have, or that no search writes there.
-pub fn decode_options(program: &Program, (header, path): (&Header, &Path)) -> Result<Given, Error> {
-    let mut all = Given::new();
+pub fn decode_options(
+    program: &Program,
+    (header, path): (&Header, &Path),
+) -> Result<GivenOptions, Error> {
+    let mut all = GivenOptions::new();
     for (name, value) in &header.options {
         let Some(option) = program.find(name) else {
             return Err(Error::unsupported(program.name, format_args!("-{name}")));
@@ -123,7 +126,11 @@ pub fn decode_options(program: &Program, (header, path): (&Header, &Path)) -> Re
 }
 
 /// Merges decoded options of a search with those given here, which take precedence.
-pub fn merge_options(decoded: &Given, options: &ExpandOptions, given: &Given) -> Given {
+pub fn merge_options(
+    decoded: &GivenOptions,
+    options: &ExpandOptions,
+    given: &GivenOptions,
+) -> GivenOptions {
     let mut all = decoded.clone();
     let numbers = [NUM_DESCRIPTIONS.name(), NUM_ALIGNMENTS.name()];
     for (&name, value) in given.iter().filter(|(name, _)| is_of_format(name)) {
@@ -154,7 +161,7 @@ mod tests {
     #[test]
     fn what_names_files_stays_and_the_rest_crosses() {
         let text = |text: &str| Value::Text(text.into());
-        let given: Given = [
+        let given: GivenOptions = [
             ("query", text("q.fa")),
             ("db", text("db")),
             ("seqidlist", text("ids")),

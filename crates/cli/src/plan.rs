@@ -40,9 +40,9 @@ use fleetblast_report::model::Format;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::metadata::{link, metadata};
-use self::search::Searching;
+use self::search::SearchPlan;
 use crate::cpus::Cpus;
-use crate::options::load::wish;
+use crate::options::load::loader_request;
 use crate::options::number;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::{self as metadata_options, MetadataOptions};
@@ -61,7 +61,7 @@ const REFUSED_ENTRIES: [&str; 3] = ["MemorySizeLimit", "HeapSizeLimit", "CpuTime
 pub const KERNEL: &str = "FLEETBLAST_KERNEL";
 
 /// The process and its environment, as far as a plan depends on them.
-pub struct Host<'a> {
+pub struct ProcessEnvironment<'a> {
     /// CPUs of the machine, and those that this process may use.
     pub cpus: Cpus,
     /// Whether a launcher started this process as one of several ranks.
@@ -72,7 +72,7 @@ pub struct Host<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
-impl Host<'static> {
+impl ProcessEnvironment<'static> {
     /// Describes this process.
     pub fn current() -> Self {
         Self {
@@ -93,8 +93,8 @@ fn command_line() -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     let own = |word: &OsString| Path::new(word).file_name() == Some(OsStr::new("fleetblast"));
     let mut words = std::env::args_os().enumerate().filter(|(at, word)| *at > 0 || !own(word));
-    let elsewhere =
-        std::env::args_os().any(|word| match_option(&word, &metadata_options::INSTEAD).is_some());
+    let elsewhere = std::env::args_os()
+        .any(|word| match_option(&word, &metadata_options::REPORT_REPLACING_OPTIONS).is_some());
     let mut line = Vec::new();
     let own = metadata_options::OPTIONS.iter().map(|option| option.name);
     let others = [ranks::RANKS.name(), ranks::CHECKPOINT.name()];
@@ -143,13 +143,13 @@ pub trait SearchProgram {
     }
 
     /// Returns the files that the program writes beside the report, each with its option.
-    fn writes(&self) -> Vec<(&'static str, &OsStr)> {
+    fn output_files(&self) -> Vec<(&'static str, &OsStr)> {
         Vec::new()
     }
 
     /// Returns an option that these encodings of metadata do not support yet, if it is given. The
     /// name is empty if no search of the program supports the encodings.
-    fn unsupported_as_metadata(&self, _: EncodingChoice) -> Option<&'static str> {
+    fn option_without_metadata(&self, _: EncodingChoice) -> Option<&'static str> {
         None
     }
 
@@ -167,10 +167,14 @@ pub trait SearchProgram {
     ///
     /// # Errors
     /// Values that are invalid or contradict each other.
-    fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error>;
+    fn plan_search(
+        &self,
+        hitlist_size: usize,
+        environment: &ProcessEnvironment<'_>,
+    ) -> Result<SearchPlan, Error>;
 
     /// Returns the program's own options on which the report depends, with their values.
-    fn decisive(&self) -> Vec<fleet::OptionText>;
+    fn report_options(&self) -> Vec<fleet::OptionText>;
 }
 
 /// The format of the report and the checked files of the options. BLAST+ checks the format first.
@@ -227,13 +231,13 @@ impl OpenedFiles {
 /// FleetBLAST does not support are refused by name before all this.
 pub fn plan(
     program: &dyn SearchProgram,
-    host: &Host<'_>,
+    environment: &ProcessEnvironment<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
-    refuse_unsupported(program, host)?;
+    refuse_unsupported(program, environment)?;
     let named = OpenedFiles::new(program)?;
     let out = named.out.clone();
-    let plan = with_files(named, program, host, warnings);
+    let plan = with_files(named, program, environment, warnings);
     // BLAST+ has opened the report by now, so an error leaves an empty file.
     plan.inspect_err(|_| output::leave_empty(&out))
 }
@@ -241,25 +245,31 @@ pub fn plan(
 fn with_files(
     OpenedFiles { choice, subjects, restriction, query, out }: OpenedFiles,
     program: &dyn SearchProgram,
-    host: &Host<'_>,
+    environment: &ProcessEnvironment<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
     let (spec, options) = (program.spec(), program.common());
     program.check_filter()?;
     let query_range = input::range(options.queries.query_loc.as_deref(), "query")?;
     let (report, hitlist_size) =
-        format::report(choice, spec, &options.formatting, &host.command, warnings)?;
+        format::report(choice, spec, &options.formatting, &environment.command, warnings)?;
     let has_db = options.database.db.is_some();
-    let (threads, split) = threads::share(&options.threads, has_db, spec, host, warnings)?;
+    let (threads, split) = threads::choose_threads_and_division(
+        &options.threads,
+        has_db,
+        spec,
+        environment,
+        warnings,
+    )?;
     let query = query?;
-    let search = program.searching(hitlist_size, host)?;
+    let search = program.plan_search(hitlist_size, environment)?;
     let again = if search.reads_again { warnings.clone() } else { Vec::new() };
     let iteration = search.iteration.map(|it| IterationPlan { warnings: again, ..it });
     let query_from = query_range.as_ref().map_or(0, |range| range.start as u32);
     let wished = match iteration {
         // BLAST+ has psiblast search one query at a time, even with `BATCH_SIZE`.
         Some(_) => Ok(search.batch_size),
-        None => batch_size(search.batch_size, host),
+        None => batch_size(search.batch_size, environment),
     };
     let (batch_size, batch_size_error) = match wished {
         Ok(size) => (size, None),
@@ -276,7 +286,7 @@ fn with_files(
     }
     Ok(Plan {
         program: spec.name.to_owned(),
-        reported_program: search.reports_as.unwrap_or(spec.name).to_owned(),
+        reported_program: search.reported_program.unwrap_or(spec.name).to_owned(),
         query_kind: spec.queries,
         subject_kind: spec.subjects,
         params: search.params.with_query_start(query_from),
@@ -305,9 +315,9 @@ fn with_files(
         threads,
         split,
         partitions: options.resources.partitions,
-        fleet: fleet::plan(program, host)?,
-        load: wish(options.resources.loader, options.resources.memory.as_deref())?,
-        kernel: kernel(host)?,
+        fleet: fleet::plan(program, environment)?,
+        load: loader_request(options.resources.loader, options.resources.memory.as_deref())?,
+        kernel: kernel(environment)?,
         timing: options.resources.timing.clone().map(PathBuf::from),
     })
 }
@@ -317,7 +327,10 @@ pub(crate) fn has_long_seqids() -> bool {
     fleetblast_db::configuration_value("BLAST", "LONG_SEQID").is_some_and(|value| value == *"1")
 }
 
-fn refuse_unsupported(program: &dyn SearchProgram, host: &Host<'_>) -> Result<(), Error> {
+fn refuse_unsupported(
+    program: &dyn SearchProgram,
+    environment: &ProcessEnvironment<'_>,
+) -> Result<(), Error> {
     let unsupported = |what: &str| Err(Error::unsupported(program.spec().name, what));
     if let Some(error) = &program.common().unsupported {
         return Err(error.clone());
@@ -332,7 +345,7 @@ fn refuse_unsupported(program: &dyn SearchProgram, host: &Host<'_>) -> Result<()
             return unsupported(&format!("the entry [NCBI] {entry} of NCBI's configuration"));
         }
     }
-    match REFUSED_VARIABLES.iter().find(|name| (host.variable)(name).is_some()) {
+    match REFUSED_VARIABLES.iter().find(|name| (environment.variable)(name).is_some()) {
         Some(name) => unsupported(&format!("the environment variable {name}")),
         None => Ok(()),
     }
@@ -340,8 +353,8 @@ fn refuse_unsupported(program: &dyn SearchProgram, host: &Host<'_>) -> Result<()
 
 /// Returns the kernel named by [`KERNEL`], for measurements and tests; by default the best one of
 /// this CPU.
-fn kernel(host: &Host<'_>) -> Result<Kernel, Error> {
-    let Some(name) = (host.variable)(KERNEL) else { return Ok(Kernel::detect()) };
+fn kernel(environment: &ProcessEnvironment<'_>) -> Result<Kernel, Error> {
+    let Some(name) = (environment.variable)(KERNEL) else { return Ok(Kernel::detect()) };
     Kernel::named(&name.to_string_lossy()).ok_or_else(|| {
         let name = name.to_string_lossy();
         Error::query_options(format_args!(
@@ -351,14 +364,17 @@ fn kernel(host: &Host<'_>) -> Result<Kernel, Error> {
 }
 
 /// Returns whether the environment switches finite-size statistics off.
-fn has_old_finite_size(host: &Host<'_>) -> bool {
-    (host.variable)("OLD_FSC").is_some()
+fn has_old_finite_size(environment: &ProcessEnvironment<'_>) -> bool {
+    (environment.variable)("OLD_FSC").is_some()
 }
 
 /// Returns the size of batches. The environment variable `BATCH_SIZE` may set it, for tests.
-fn batch_size(default: BatchSize, host: &Host<'_>) -> Result<BatchSize, Error> {
+fn batch_size(
+    default: BatchSize,
+    environment: &ProcessEnvironment<'_>,
+) -> Result<BatchSize, Error> {
     use std::os::unix::ffi::OsStrExt;
-    let Some(text) = (host.variable)("BATCH_SIZE") else { return Ok(default) };
+    let Some(text) = (environment.variable)("BATCH_SIZE") else { return Ok(default) };
     match (number::parse_int4(text.as_bytes())?, default) {
         // Adaptive batches have no fixed size, so 0 means no change.
         (0, BatchSize::Adaptive { .. }) => Ok(default),

@@ -35,15 +35,15 @@ use crate::options::generate::GENERATE;
 use crate::options::keygen::KEYGEN;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::nearest::nearest;
-use crate::options::parse::{self, Given, Request};
+use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::receive::RECEIVE;
 use crate::options::report::REPORT;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
-use crate::options::usage::{self, Name};
+use crate::options::usage::{self, ProgramName};
 use crate::options::wrap::WRAP;
 use crate::panics;
-use crate::plan::{self, Host, SearchProgram};
+use crate::plan::{self, ProcessEnvironment, SearchProgram};
 use crate::receive;
 use crate::report;
 use crate::search_programs::{SEARCH_PROGRAMS, SearchEntry};
@@ -97,14 +97,14 @@ struct Command {
 #[derive(Clone, Copy)]
 enum Work {
     /// A search by all processes that were started together; the function reads its options.
-    Search(fn(&Given) -> Box<dyn SearchProgram>),
+    Search(fn(&GivenOptions) -> Box<dyn SearchProgram>),
     /// A command that each process runs independently.
-    Alone(fn(&Given) -> Result<(), Error>),
+    Alone(fn(&GivenOptions) -> Result<(), Error>),
     /// A command that all processes started together run.
-    Together(fn(&Given, &Refuse) -> Result<(), Error>),
+    Together(fn(&GivenOptions, &Refuse) -> Result<(), Error>),
     /// A command that all processes started together run; the words are another command, after two
     /// dashes.
-    Wrapping(fn(&Given, &[OsString], &Refuse) -> Result<(), Error>),
+    Wrapping(fn(&GivenOptions, &[OsString], &Refuse) -> Result<(), Error>),
 }
 
 /// Commands that do not search.
@@ -193,7 +193,7 @@ enum Action {
     /// Print a text.
     Print(String),
     /// Run a command with these options; the words are another command, after two dashes.
-    Run(&'static Command, Given, Vec<OsString>),
+    Run(&'static Command, GivenOptions, Vec<OsString>),
 }
 
 fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
@@ -233,7 +233,7 @@ fn check_configuration(program: &Program) -> Result<(), Error> {
 fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
     if let Some(command) = called.and_then(find_command) {
-        return parse(command, Name::Blast, &arguments[1..]);
+        return parse(command, ProgramName::Blast, &arguments[1..]);
     }
     if let Some(name) = called.and_then(OsStr::to_str).filter(|name| BLAST_PROGRAMS.contains(name))
     {
@@ -243,7 +243,7 @@ fn decide(arguments: &[OsString]) -> Result<Action, Error> {
         return Err(Error::new(exit::INPUT, about().trim_end()));
     };
     if let Some(command) = find_command(word) {
-        return parse(command, Name::FleetBlast, &arguments[2..]);
+        return parse(command, ProgramName::FleetBlast, &arguments[2..]);
     }
     match word.to_string_lossy().as_ref() {
         "-h" | "-help" | "--help" => Ok(Action::Print(about())),
@@ -263,7 +263,7 @@ fn help(arguments: &[OsString]) -> Result<String, Error> {
         [] => Ok(about()),
         [name] if name == "help" => Ok(about()),
         [name] => match find_command(name) {
-            Some(command) => Ok(usage::full(&command.program, Name::FleetBlast)),
+            Some(command) => Ok(usage::full(&command.program, ProgramName::FleetBlast)),
             None => Err(no_command(&name.to_string_lossy())),
         },
         [_, second, ..] => {
@@ -309,11 +309,15 @@ fn about() -> String {
     text + EXAMPLE
 }
 
-fn generate(given: &Given) -> Result<(), Error> {
+fn generate(given: &GivenOptions) -> Result<(), Error> {
     generate::run(given, &PROGRAMS)
 }
 
-fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Result<Action, Error> {
+fn parse(
+    command: &'static Command,
+    name: ProgramName,
+    arguments: &[OsString],
+) -> Result<Action, Error> {
     let dashes = arguments.iter().position(|word| word == "--");
     let (own, wrapped) = match (&command.run, dashes) {
         (Work::Wrapping(_), Some(at)) => (&arguments[..at], arguments[at + 1..].to_vec()),
@@ -351,7 +355,7 @@ fn refuse_unrepeatable(program: &dyn SearchProgram) -> Result<(), Error> {
 fn search(
     table: &Program,
     program: &dyn SearchProgram,
-    given: &Given,
+    given: &GivenOptions,
     refuse: &Refuse,
 ) -> Result<(), Error> {
     // This check comes before signals are caught, which would promise that the job can be resumed.
@@ -364,8 +368,8 @@ fn search(
         Ok(drain) => drain,
         Err(error) => return refuse(error),
     };
-    let (mut warnings, host) = (Vec::new(), Host::current());
-    let site = match sites::SiteRole::from_options(program, (table, given), &host) {
+    let (mut warnings, environment) = (Vec::new(), ProcessEnvironment::current());
+    let site = match sites::SiteRole::from_options(program, (table, given), &environment) {
         Ok(Some(SiteRole::Storage(storage))) => {
             let when = program.common().resources.progress;
             let to_stdout = storage.out == Destination::Stdout;
@@ -376,9 +380,9 @@ fn search(
         Ok(place) => place,
         Err(error) => return refuse(error),
     };
-    let plan = plan::plan(program, &host, &mut warnings);
+    let plan = plan::plan(program, &environment, &mut warnings);
     let plan = plan.and_then(|plan| {
-        let metadata = plan::metadata(table, program, given, &host, plan.report.format)?;
+        let metadata = plan::metadata(table, program, given, &environment, plan.report.format)?;
         // Checked before another site receives any data. A dry run (`-plan`) reads no queries.
         if metadata.is_some() || site.is_some() || plan.fleet.dry_run {
             plan.check_batch_size()?;

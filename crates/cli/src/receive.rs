@@ -12,7 +12,7 @@ use fleetblast_job::plan::Destination;
 
 use crate::expand;
 use crate::messages::complain;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::receive::{self as options, METADATA, ReceiveOptions};
 use crate::plan::{input, link};
 use crate::terminal::{Progress, ProgressMode};
@@ -40,7 +40,7 @@ fn note_earlier_report(report: &Path, spool: &Path) {
 ///
 /// # Errors
 /// See [`fleetblast_job::metadata::receive()`]; options that do not agree with those of the search.
-pub fn run(given: &Given) -> Result<(), Error> {
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
     if fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1) {
         return Err(Error::new(
             exit::INPUT,
@@ -79,7 +79,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let progress = Progress::new("receive", ProgressMode::Auto, out == Destination::Stdout);
     let audience: Arc<dyn Audience> = Arc::new(progress);
     let made = receive(&request, &audience, |opened| {
-        expand::make(opened, out, (&typed.expand, given), &*audience)
+        expand::write_report(opened, out, (&typed.expand, given), &*audience)
     });
     made.inspect_err(|_| audience.abort())
 }

@@ -3,7 +3,7 @@
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::blastx::{BLASTX, BlastxOptions};
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::spec::Program;
 use crate::options::tblastn::{TBLASTN, TblastnOptions};
@@ -18,7 +18,7 @@ pub struct SearchEntry {
     /// Whether the program searches each query in iterations.
     pub iterates: bool,
     /// The function that reads the typed values of the program's options.
-    pub read: fn(&Given) -> Box<dyn SearchProgram>,
+    pub read: fn(&GivenOptions) -> Box<dyn SearchProgram>,
 }
 
 /// All search programs, in the order of the list of commands.

@@ -15,12 +15,12 @@ use fleetblast_metadata::{Encoding, EncodingChoice, Header};
 use crate::crossing::encode_options;
 use crate::expand;
 use crate::options::expand::ExpandOptions;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::search::metadata::IO_RANKS;
 use crate::options::search::{files, resources};
 use crate::options::spec::Program;
-use crate::plan::{Host, SearchProgram, input};
-use crate::threads::choose;
+use crate::plan::{ProcessEnvironment, SearchProgram, input};
+use crate::threads::choose_thread_count;
 
 /// The role of this process in a job at two sites.
 pub enum SiteRole {
@@ -40,8 +40,8 @@ impl SiteRole {
     /// other.
     pub fn from_options(
         program: &dyn SearchProgram,
-        typed: (&Program, &Given),
-        host: &Host<'_>,
+        typed: (&Program, &GivenOptions),
+        environment: &ProcessEnvironment<'_>,
     ) -> Result<Option<Self>, Error> {
         let Some(ranks) = program.metadata().and_then(|it| it.io_ranks) else { return Ok(None) };
         let (name, options) = (IO_RANKS.name(), program.common());
@@ -65,11 +65,11 @@ impl SiteRole {
         match launched {
             Some(launch) if launch.rank < searching => Ok(Some(SiteRole::Search)),
             Some(_) => {
-                let threads = threads(program, host)?;
+                let threads = threads(program, environment)?;
                 Ok(Some(SiteRole::Storage(storage(program, typed, (ranks, threads))?)))
             }
             None => {
-                let threads = threads(program, host)?.for_ranks_inside(all as usize);
+                let threads = threads(program, environment)?.for_ranks_inside(all as usize);
                 Ok(Some(SiteRole::Both(storage(program, typed, (ranks, threads))?)))
             }
         }
@@ -77,14 +77,21 @@ impl SiteRole {
 }
 
 /// Returns the threads of this process, shared by all of its ranks.
-fn threads(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Threads, Error> {
-    choose(program.common().threads.num_threads, host.cpus, host.variable)
+fn threads(
+    program: &dyn SearchProgram,
+    environment: &ProcessEnvironment<'_>,
+) -> Result<Threads, Error> {
+    choose_thread_count(
+        program.common().threads.num_threads,
+        environment.cpus,
+        environment.variable,
+    )
 }
 
 /// Plans how I/O ranks make the report from the metadata of the search.
 fn storage(
     program: &dyn SearchProgram,
-    (table, given): (&Program, &Given),
+    (table, given): (&Program, &GivenOptions),
     (ranks, threads): (u32, Threads),
 ) -> Result<IoSitePlan, Error> {
     let encoded = encode_options(table, given);
@@ -115,7 +122,7 @@ fn storage(
         };
         // The search prints the same warnings, so these are dropped.
         let mut warnings = Vec::new();
-        expand::plan_of((header, place), &options, &Given::new(), threads, &mut warnings)
+        expand::plan_report((header, place), &options, &GivenOptions::new(), threads, &mut warnings)
     };
     Ok(IoSitePlan { ranks, threads: threads.count, out, plan: Box::new(plan) })
 }

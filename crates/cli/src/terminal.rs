@@ -142,14 +142,14 @@ impl Audience for Progress {
     }
 
     fn set_query_count(&self, queries: Option<u64>) {
-        self.meter.expect(queries);
+        self.meter.set_query_count(queries);
         if self.is_watching() {
             *self.screen() = Screen::new(self.how, &self.meter, self.start());
         }
     }
 
     fn skip_queries(&self, queries: u64) {
-        self.meter.skip(queries);
+        self.meter.skip_queries(queries);
     }
 
     fn open_block(&self, block: u32, queries: u64) {
@@ -157,15 +157,15 @@ impl Audience for Progress {
     }
 
     fn begin_stage(&self, stage: Stage, steps: u64) {
-        self.meter.stage(stage, steps);
+        self.meter.begin_stage(stage, steps);
     }
 
     fn add_steps(&self, more: u64) {
-        self.meter.step(more);
+        self.meter.add_steps(more);
     }
 
     fn set_block_share(&self, block: u32, share: f64) {
-        self.meter.reach(block, share);
+        self.meter.set_block_share(block, share);
     }
 
     fn close_block(&self, block: u32) {

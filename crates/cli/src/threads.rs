@@ -18,24 +18,28 @@ pub const FLEETBLAST_THREADS: &str = "FLEETBLAST_THREADS";
 const OF_OTHERS: [ThreadSource; 2] = [ThreadSource::OmpNumThreads, ThreadSource::SlurmCpusPerTask];
 
 /// A function that looks up an environment variable.
-pub type Lookup<'a> = dyn Fn(&str) -> Option<OsString> + 'a;
+pub type VariableLookup<'a> = dyn Fn(&str) -> Option<OsString> + 'a;
 
 /// Chooses the number of threads of this process; `typed` is the value of `-num_threads`.
 ///
 /// # Errors
-/// See [`default()`].
+/// See [`default_thread_count`].
 pub fn for_process(typed: Option<usize>) -> Result<Threads, Error> {
-    choose(typed, Cpus::detect(), &|name| std::env::var_os(name))
+    choose_thread_count(typed, Cpus::detect(), &|name| std::env::var_os(name))
 }
 
 /// Like [`for_process`], with these CPUs and variables.
 ///
 /// # Errors
-/// See [`default()`].
-pub fn choose(typed: Option<usize>, cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
+/// See [`default_thread_count`].
+pub fn choose_thread_count(
+    typed: Option<usize>,
+    cpus: Cpus,
+    variable: &VariableLookup,
+) -> Result<Threads, Error> {
     match typed {
         Some(count) => Ok(at_most(count, ThreadSource::NumThreads, cpus)),
-        None => default(cpus, variable),
+        None => default_thread_count(cpus, variable),
     }
 }
 
@@ -43,7 +47,7 @@ pub fn choose(typed: Option<usize>, cpus: Cpus, variable: &Lookup) -> Result<Thr
 ///
 /// # Errors
 /// [`FLEETBLAST_THREADS`] is not a number from 1.
-pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
+pub fn default_thread_count(cpus: Cpus, variable: &VariableLookup) -> Result<Threads, Error> {
     let own = ThreadSource::FleetblastThreads;
     if let Some(text) = variable_value(own, variable) {
         let count = number(&text).ok_or_else(|| {
@@ -63,7 +67,7 @@ pub fn default(cpus: Cpus, variable: &Lookup) -> Result<Threads, Error> {
 
 /// Returns names and values of other programs' variables that are ignored because they are not
 /// numbers from 1.
-pub fn ignored(variable: &Lookup) -> Vec<(&'static str, String)> {
+pub fn ignored_variables(variable: &VariableLookup) -> Vec<(&'static str, String)> {
     let texts =
         OF_OTHERS.iter().filter_map(|&source| Some((source, variable_value(source, variable)?)));
     let unusable = texts.filter(|(source, text)| number_of(*source, text).is_none());
@@ -71,7 +75,7 @@ pub fn ignored(variable: &Lookup) -> Vec<(&'static str, String)> {
 }
 
 /// Returns the value of a variable, unless it is empty.
-fn variable_value(source: ThreadSource, variable: &Lookup) -> Option<String> {
+fn variable_value(source: ThreadSource, variable: &VariableLookup) -> Option<String> {
     let text = variable(source.name())?.to_string_lossy().trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
@@ -118,7 +122,8 @@ mod tests {
             let mut found = variables.iter().filter(|(other, _)| *other == name);
             found.next().map(|(_, value)| OsString::from(value))
         };
-        choose(typed, CPUS, &variable).map(|threads| (threads.count, threads.source.name()))
+        choose_thread_count(typed, CPUS, &variable)
+            .map(|threads| (threads.count, threads.source.name()))
     }
 
     #[test]
@@ -144,7 +149,7 @@ mod tests {
     #[test]
     fn ranks_have_as_many_threads_where_more_are_asked_for_than_can_run() {
         let of_rank = |typed| {
-            let threads = choose(Some(typed), CPUS, &|_| None).expect("a number");
+            let threads = choose_thread_count(Some(typed), CPUS, &|_| None).expect("a number");
             (threads.beside_processes(2), threads.for_ranks_inside(4))
         };
         assert_eq!(of_rank(9), of_rank(8));
@@ -172,7 +177,7 @@ mod tests {
             assert_eq!(chosen(None, &[(name, bad)]), Ok((8, "affinity mask")), "{bad}");
         }
         let variable = |name: &str| (name == "OMP_NUM_THREADS").then(|| OsString::from("x,2"));
-        assert_eq!(ignored(&variable), [("OMP_NUM_THREADS", "x,2".to_owned())]);
-        assert_eq!(ignored(&|_| Some("4".into())), []);
+        assert_eq!(ignored_variables(&variable), [("OMP_NUM_THREADS", "x,2".to_owned())]);
+        assert_eq!(ignored_variables(&|_| Some("4".into())), []);
     }
 }

@@ -17,9 +17,9 @@ use crate::hint;
 use crate::messages::Refuse;
 use crate::options::load;
 use crate::options::opt::Opt;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::search::fleet::{RESULT_MEMORY, WRITE_BUFFER};
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 use crate::options::wrap::{OUT, QUERY, WrapOptions};
 use crate::plan::fleet::write_buffer;
 use crate::plan::{input, refuse_other_checkpoint};
@@ -54,7 +54,7 @@ const OF_ONE_RUN: [&str; 8] = [
 ///
 /// # Errors
 /// Options that contradict each other; an error that ends the job early; blocks that failed.
-pub fn run(given: &Given, command: &[OsString], refuse: &Refuse) -> Result<(), Error> {
+pub fn run(given: &GivenOptions, command: &[OsString], refuse: &Refuse) -> Result<(), Error> {
     let options = WrapOptions::new(given);
     let drain = DrainSignals::catch_for(options.checkpoint.is_some());
     let planned = drain.and_then(|drain| Ok((plan(&options, command)?, drain)));
@@ -174,9 +174,9 @@ fn join_of(command: &[OsString], is_blast: bool) -> Result<OutputJoin, Error> {
         return Ok(OutputJoin::Plain);
     }
     let given = command.iter().enumerate().find_map(|(at, word)| {
-        let text = lossy(word);
+        let text = to_text(word);
         match text.strip_prefix("-outfmt") {
-            Some("") => command.get(at + 1).map(|word| lossy(word)),
+            Some("") => command.get(at + 1).map(|word| to_text(word)),
             Some(rest) => rest.strip_prefix('=').map(str::to_owned),
             None => None,
         }
@@ -195,7 +195,7 @@ fn join_of(command: &[OsString], is_blast: bool) -> Result<OutputJoin, Error> {
 
 /// Returns the files of a database: all files of each volume, or those whose names begin with `db`.
 fn files_of(db: &OsStr) -> Result<Vec<PathBuf>, Error> {
-    let found = match dbcheck::open(&lossy(db), None) {
+    let found = match dbcheck::open(&to_text(db), None) {
         Ok(database) => {
             database.volume_summaries().flat_map(|outline| files_with_name(&outline.path)).collect()
         }
@@ -204,7 +204,7 @@ fn files_of(db: &OsStr) -> Result<Vec<PathBuf>, Error> {
     match found.is_empty() {
         true => Err(Error::database(format_args!(
             "{}: no such database, and no file whose name begins with this",
-            lossy(db)
+            to_text(db)
         ))),
         false => Ok(found),
     }

@@ -214,8 +214,8 @@ impl SamOptions {
     /// Parses the words that follow the number in `-outfmt`. Ignores unknown words.
     ///
     /// ```
-    /// use fleetblast_report::model::Sam;
-    /// let sam = Sam::parse("SQ nonsense", b"blastn -outfmt 17 SQ ");
+    /// use fleetblast_report::model::SamOptions;
+    /// let sam = SamOptions::parse("SQ nonsense", b"blastn -outfmt 17 SQ ");
     /// assert!(sam.letters && !sam.subjects_are_references);
     /// ```
     pub fn parse(words: &str, command: &[u8]) -> Self {

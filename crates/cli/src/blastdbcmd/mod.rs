@@ -27,7 +27,7 @@ use self::fields::Fields;
 use self::messages::Messages;
 use self::options::{Operation, Options};
 use self::source::Source;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::plan;
 
 /// The reason why a retrieval of sequences ends early.
@@ -94,7 +94,7 @@ impl Format {
 ///
 /// # Errors
 /// A message and BLAST+'s exit code. The message is empty if it went to the file of `-logfile`.
-pub fn run(given: &Given) -> Result<(), Error> {
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = Options::new(given)?;
     let messages = Messages::new(options.logfile.as_deref());
     run_with(&options, &messages).map_err(|error| messages.end(error))

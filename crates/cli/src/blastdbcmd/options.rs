@@ -15,7 +15,7 @@ use fleetblast_seq::input::{is_file_change, read_whole_file};
 use crate::hint;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
 use crate::options::number;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
 use crate::plan::has_long_seqids;
 
@@ -105,7 +105,7 @@ impl Options {
     ///
     /// # Errors
     /// Options that FleetBLAST refuses, and options that need another one.
-    pub(super) fn new(given: &Given) -> Result<Self, Error> {
+    pub(super) fn new(given: &GivenOptions) -> Result<Self, Error> {
         let values = Values::new(&BLASTDBCMD, given);
         if let Some(error) = values.unsupported() {
             return Err(error);

@@ -10,8 +10,8 @@ use fleetblast_job::standard::print;
 use fleetblast_job::threads::pool;
 
 use crate::options::dbcheck::DbcheckOptions;
-use crate::options::load::wish;
-use crate::options::parse::Given;
+use crate::options::load::loader_request;
+use crate::options::parse::GivenOptions;
 use crate::threads;
 
 /// Bytes that a thread verifies at a time.
@@ -21,10 +21,10 @@ const RANGE_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// The first fault, or an error that kept the database from being read.
-pub fn run(given: &Given) -> Result<(), Error> {
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = DbcheckOptions::new(given);
     let db = options.db.to_string_lossy();
-    let wish = wish(options.loader, options.memory.as_deref())?;
+    let wish = loader_request(options.loader, options.memory.as_deref())?;
     let threads = threads::for_process(options.num_threads)?.count;
     let start = Instant::now();
     let database = open(&db, options.kind)?;

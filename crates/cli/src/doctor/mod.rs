@@ -17,13 +17,13 @@ use self::measure::Findings;
 use crate::dbcheck;
 use crate::options::doctor::DoctorOptions;
 use crate::options::load as amounts;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 
 /// Runs `fleetblast doctor`.
 ///
 /// # Errors
 /// A database that cannot be opened or read; a report that cannot be written.
-pub fn run(given: &Given) -> Result<(), Error> {
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = DoctorOptions::new(given);
     let (db, sample) = (options.db.to_string_lossy(), options.sample.to_string_lossy());
     let sample = amounts::size(&sample).ok_or_else(|| {
@@ -33,7 +33,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let limit = Duration::from_secs(options.seconds);
     let database = dbcheck::open(&db, options.kind)?;
     if let Some(method) = options.loader {
-        let wish = amounts::wish(method, None)?;
+        let wish = amounts::loader_request(method, None)?;
         let text = load::load_database(&database, wish)?;
         check_mapped_files()?;
         return print(&text);

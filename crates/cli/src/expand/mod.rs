@@ -18,11 +18,11 @@ use crate::hint;
 use crate::messages::{Refuse, complain};
 use crate::options::expand::{self as options, EXPAND, ExpandOptions};
 use crate::options::load;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::search::database::{DB, SUBJECT};
 use crate::options::search::formatting::OUTFMT;
-use crate::options::typed::lossy;
-use crate::plan::{self, Host, input};
+use crate::options::typed::to_text;
+use crate::plan::{self, ProcessEnvironment, input};
 use crate::search_programs::{self, SearchEntry};
 use crate::terminal::{Progress, ProgressMode};
 use crate::threads::{self, FLEETBLAST_THREADS};
@@ -31,7 +31,7 @@ use crate::threads::{self, FLEETBLAST_THREADS};
 ///
 /// # Errors
 /// See [`fleetblast_job::metadata::expand()`]; options that do not agree with those of the search.
-pub fn run(given: &Given, refuse: &Refuse) -> Result<(), Error> {
+pub fn run(given: &GivenOptions, refuse: &Refuse) -> Result<(), Error> {
     let options = ExpandOptions::new(given);
     let Some(launch) = fleetblast_mpi::launched().filter(|launch| launch.ranks > 1) else {
         return alone(&options, given);
@@ -50,7 +50,7 @@ pub fn run(given: &Given, refuse: &Refuse) -> Result<(), Error> {
 /// Plans how this rank, one of `ranks`, makes the report.
 fn storage(
     options: &ExpandOptions,
-    given: &Given,
+    given: &GivenOptions,
     (rank, ranks): (u32, u32),
 ) -> Result<IoSitePlan, Error> {
     let version = env!("CARGO_PKG_VERSION");
@@ -68,7 +68,7 @@ fn storage(
     let (options, given) = (options.clone(), given.clone());
     let plan = move |header: &Header| {
         let mut warnings = Vec::new();
-        let plan = plan_of((header, &*path), &options, &given, threads, &mut warnings);
+        let plan = plan_report((header, &*path), &options, &given, threads, &mut warnings);
         // All ranks have the same warnings, so only the first one prints them.
         warnings.iter().filter(|_| rank == 0).for_each(|warning| complain(warning));
         match plan? {
@@ -81,13 +81,13 @@ fn storage(
     Ok(IoSitePlan { ranks, threads: threads.count, out, plan: Box::new(plan) })
 }
 
-fn alone(options: &ExpandOptions, given: &Given) -> Result<(), Error> {
+fn alone(options: &ExpandOptions, given: &GivenOptions) -> Result<(), Error> {
     let opened = open(options)?;
     let out = destination(options)?;
     let searched = search_programs::find(&opened.header.program);
     let program = searched.map_or(EXPAND.name, |entry| entry.program.name);
     let progress = Progress::new(program, ProgressMode::Auto, out == Destination::Stdout);
-    make(opened, out, (options, given), &progress)
+    write_report(opened, out, (options, given), &progress)
 }
 
 /// Opens the metadata.
@@ -126,17 +126,17 @@ fn warn_of_version(header: &Header, audience: &dyn Audience) {
 ///
 /// # Errors
 /// See [`fleetblast_job::metadata::expand()`]; options that do not agree with those of the search.
-pub fn make(
+pub fn write_report(
     opened: OpenedMetadata,
     out: Destination,
-    (options, given): (&ExpandOptions, &Given),
+    (options, given): (&ExpandOptions, &GivenOptions),
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     warn_of_version(&opened.header, audience);
     let threads = threads::for_process(options.num_threads)?;
     let mut warnings = Vec::new();
     let of = (&opened.header, &*opened.path);
-    let plan = plan_of(of, options, given, threads, &mut warnings);
+    let plan = plan_report(of, options, given, threads, &mut warnings);
     warnings.iter().for_each(|warning| complain(warning));
     let plan = plan?;
     if let Some(plan) = &plan {
@@ -180,10 +180,10 @@ fn selected_queries(options: &ExpandOptions) -> Result<Vec<Vec<u8>>, Error> {
 ///
 /// # Errors
 /// Options that do not agree with those of the search.
-pub fn plan_of(
+pub fn plan_report(
     (header, path): (&Header, &Path),
     options: &ExpandOptions,
-    given: &Given,
+    given: &GivenOptions,
     threads: Threads,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Plan>, Error> {
@@ -228,7 +228,7 @@ pub fn plan_of(
 fn search(
     SearchEntry { program, read, .. }: &SearchEntry,
     (header, path): (&Header, &Path),
-    (options, given): (&ExpandOptions, &Given),
+    (options, given): (&ExpandOptions, &GivenOptions),
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
     let is_subject = header.database.is_subject;
@@ -239,7 +239,7 @@ fn search(
     {
         return Err(Error::query_options(format_args!(
             "name the searched database or file with -{wanted}: it was {}",
-            lossy(std::ffi::OsStr::from_bytes(&header.database.label))
+            to_text(std::ffi::OsStr::from_bytes(&header.database.label))
         )));
     }
     let decoded = crossing::decode_options(program, (header, path))?;
@@ -247,24 +247,29 @@ fn search(
         let mut values = header.environment.iter().filter(|(other, _)| other == name);
         values.next().map(|(_, value)| std::ffi::OsStr::from_bytes(value).to_owned())
     };
-    let here = Host::current();
+    let here = ProcessEnvironment::current();
     let variable = |name: &str| match name {
         _ if crossing::VARIABLES.contains(&name) => sent(name),
         // The number of threads is already chosen, and that of the search does not matter.
         FLEETBLAST_THREADS => None,
         _ => (here.variable)(name),
     };
-    let host = Host { command: header.command.clone(), variable: &variable, ..here };
-    let planned = |decoded: &Given, given: &Given, warnings: &mut Vec<String>| {
-        plan::plan(&*read(&crossing::merge_options(decoded, options, given)), &host, warnings)
+    let environment =
+        ProcessEnvironment { command: header.command.clone(), variable: &variable, ..here };
+    let planned = |decoded: &GivenOptions, given: &GivenOptions, warnings: &mut Vec<String>| {
+        plan::plan(
+            &*read(&crossing::merge_options(decoded, options, given)),
+            &environment,
+            warnings,
+        )
     };
     let plan = match planned(&decoded, given, warnings) {
         Ok(plan) => plan,
         Err(error) => {
             // The header is damaged if its options alone give an error, and the options given here
             // alone do not.
-            let fails = |decoded| planned(decoded, &Given::new(), &mut Vec::new()).is_err();
-            let is_headers = fails(&decoded) && !fails(&Given::new());
+            let fails = |decoded| planned(decoded, &GivenOptions::new(), &mut Vec::new()).is_err();
+            let is_headers = fails(&decoded) && !fails(&GivenOptions::new());
             let what = format_args!("options that no search has ({})", error.message.trim_end());
             return Err(if is_headers { crossing::damaged(path, what) } else { error });
         }

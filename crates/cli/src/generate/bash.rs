@@ -68,7 +68,8 @@ fn program_cases(program: &Program) -> String {
     }
     let options: Vec<String> =
         completable_options(program).map(|option| format!("-{}", option.name)).collect();
-    let lone = program.lone.and_then(|name| program.find(name)).map(Completion::for_option);
+    let lone =
+        program.positional_option.and_then(|name| program.find(name)).map(Completion::for_option);
     let rest = match lone {
         Some(Completion::Words(offered)) => {
             join_words(offered.iter().copied().chain(options.iter().map(String::as_str)))

@@ -46,7 +46,8 @@ fn options(called: &str, program: &Program) -> String {
         let (name, about) = (option.name, quoted(summary(option)));
         lines += &format!("complete -c {called} -o {name}{value} -d {about}\n");
     }
-    match program.lone.and_then(|name| program.find(name)).map(Completion::for_option) {
+    match program.positional_option.and_then(|name| program.find(name)).map(Completion::for_option)
+    {
         Some(Completion::Words(words)) => {
             lines += &format!("complete -c {called} -a {}\n", quoted(&words.join(" ")));
         }

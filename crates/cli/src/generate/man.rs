@@ -75,7 +75,7 @@ pub fn page(program: &Program) -> String {
     let mut page = head(&format!("fleetblast-{name}"), program.about);
     page += &format!(".SH SYNOPSIS\n.B fleetblast {}\n", escaped(name));
     for option in program.all().filter(|option| option.mandatory) {
-        let optional_name = program.lone == Some(option.name);
+        let optional_name = program.positional_option == Some(option.name);
         let typed = command_line_form(option);
         page += &if optional_name { value(option) + "\n" } else { typed + "\n" };
     }

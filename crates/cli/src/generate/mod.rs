@@ -9,7 +9,7 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
 
 use crate::options::generate::{GenerateOptions, Generated, WHAT};
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::spec::{Kind, OptionSpec, Program};
 
 /// First arguments that are not commands.
@@ -19,10 +19,10 @@ const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
 ///
 /// # Errors
 /// An unknown command; output that cannot be written.
-pub fn run(given: &Given, programs: &[Program]) -> Result<(), Error> {
+pub fn run(given: &GivenOptions, programs: &[Program]) -> Result<(), Error> {
     let GenerateOptions { what, command } = GenerateOptions::new(given);
     if command.is_some() && what != Generated::Man {
-        let what = WHAT.spelled(&what).unwrap_or_default();
+        let what = WHAT.word_for_value(&what).unwrap_or_default();
         let message = format!("Error: -command goes with 'man' only, not with '{what}'");
         return Err(Error::new(exit::INPUT, message));
     }

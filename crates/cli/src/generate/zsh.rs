@@ -37,7 +37,7 @@ pub fn completions(programs: &[Program]) -> String {
         for option in completable_options(program) {
             script += &format!(" \\\n        {}", quoted(&specification(option)));
         }
-        if let Some(option) = program.lone.and_then(|name| program.find(name)) {
+        if let Some(option) = program.positional_option.and_then(|name| program.find(name)) {
             script += &format!(" \\\n        {}", quoted(&format!("1{}", value(option))));
         }
         script += "\n      ;;\n";

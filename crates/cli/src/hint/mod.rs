@@ -19,7 +19,7 @@ use crate::dbcheck;
 use crate::messages::{complain, somebody_reads};
 use crate::options::search::database::SUBJECT;
 use crate::options::search::program::ProgramSpec;
-use crate::threads::ignored;
+use crate::threads::ignored_variables;
 
 /// Writes hints about a search that is valid but unlikely, and about input for which it waits.
 /// `query` is the option that names the queries.
@@ -28,7 +28,7 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
         return;
     }
     unknown_columns(&plan.report);
-    ignored_variables(plan.threads.source);
+    hint_ignored_variables(plan.threads.source);
     let name = program.name;
     let taken = |kind| format!("{name} takes its letters for {}", describe_kind(kind)[1]);
     if let Source::File(path) = &plan.query
@@ -82,11 +82,11 @@ pub fn unknown_columns(report: &Report) {
 }
 
 /// Writes hints about environment variables for the number of threads that have no effect.
-fn ignored_variables(source: ThreadSource) {
+fn hint_ignored_variables(source: ThreadSource) {
     if matches!(source, ThreadSource::NumThreads | ThreadSource::FleetblastThreads) {
         return;
     }
-    for (name, value) in ignored(&|name| std::env::var_os(name)) {
+    for (name, value) in ignored_variables(&|name| std::env::var_os(name)) {
         complain(&format!("Hint: {name} is ignored: '{value}' is not a number of threads."));
     }
 }

@@ -30,13 +30,13 @@ use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
 use crate::options::makeblastdb::MAKEBLASTDB;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 
 /// Makes a database.
 ///
 /// # Errors
 /// The message and the exit code of BLAST+, if it has one for the case.
-pub fn run(given: &Given) -> Result<(), Error> {
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = Options::new(given)?;
     let mut log = Log::open(options.logfile.as_deref())?;
     let watch = SignalWatch::start()?;

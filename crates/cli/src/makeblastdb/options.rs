@@ -9,7 +9,7 @@ use fleetblast_makedb::{DatabaseKind, FormatVersion};
 
 use super::options_error;
 use crate::options::makeblastdb::{self as table, MAKEBLASTDB};
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
 use crate::threads;
 
@@ -35,7 +35,7 @@ pub(super) struct Options {
 
 impl Options {
     /// Reads the options, and checks them in the order of BLAST+.
-    pub(super) fn new(given: &Given) -> Result<Self, Error> {
+    pub(super) fn new(given: &GivenOptions) -> Result<Self, Error> {
         let values = Values::new(&MAKEBLASTDB, given);
         if let Some(error) = values.unsupported() {
             return Err(error);

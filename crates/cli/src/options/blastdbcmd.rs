@@ -14,7 +14,7 @@ pub const BLASTDBCMD: Program = Program {
     description: &["BLAST database client, version"],
     groups: &[DATABASE, RETRIEVAL, SEQUENCE, OUTPUT, FASTA, DISCOVERY],
     options: &[retrieval::RETRIEVAL_OPTIONS, output::OUTPUT_OPTIONS],
-    lone: None,
+    positional_option: None,
 };
 
 const DATABASE: Group = Group("BLAST database options");

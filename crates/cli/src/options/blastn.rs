@@ -5,8 +5,8 @@ use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::Strands;
 
 use super::RELEASE;
-use super::opt::{Choices, Opt};
-use super::parse::Given;
+use super::opt::{Opt, ValueWords};
+use super::parse::GivenOptions;
 use super::refused::Refused;
 use super::search::common::CommonOptions;
 use super::search::filtering::{self, NucleotideFilteringOptions};
@@ -29,7 +29,7 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     queries: SequenceKind::Nucleotide,
     subjects: SequenceKind::Nucleotide,
     has_sam: true,
-    tunes_format: true,
+    has_sort_options: true,
 };
 
 /// A preset of `blastn`: defaults for options left out.
@@ -47,7 +47,7 @@ pub enum Task {
     Rmblastn,
 }
 
-const TASKS: Choices<Task, 5> = Choices::new([
+const TASKS: ValueWords<Task, 5> = ValueWords::new([
     ("blastn", Task::Blastn),
     ("blastn-short", Task::Short),
     ("dc-megablast", Task::Discontiguous),
@@ -99,7 +99,7 @@ pub const BLASTN: Program = Program {
         &fleet::with(FLEET),
         metadata::OPTIONS,
     ],
-    lone: None,
+    positional_option: None,
 };
 
 /// Values of the options of `blastn`. Options left out are `None`, or hold the default if BLAST+
@@ -124,7 +124,7 @@ pub struct BlastnOptions {
 
 impl BlastnOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&BLASTN, given);
         Self {
             common: CommonOptions::read(&values),

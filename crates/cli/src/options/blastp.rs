@@ -4,8 +4,8 @@
 use fleetblast_db::SequenceKind;
 
 use super::RELEASE;
-use super::opt::{Choices, Opt};
-use super::parse::Given;
+use super::opt::{Opt, ValueWords};
+use super::parse::GivenOptions;
 use super::search::common::CommonOptions;
 use super::search::metadata::{self, MetadataOptions};
 use super::search::program::ProgramSpec;
@@ -25,10 +25,10 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     queries: SequenceKind::Protein,
     subjects: SequenceKind::Protein,
     has_sam: false,
-    tunes_format: true,
+    has_sort_options: true,
 };
 
-const TASKS: Choices<TaskDefaults, 3> = Choices::new([
+const TASKS: ValueWords<TaskDefaults, 3> = ValueWords::new([
     ("blastp", TaskDefaults::USUAL),
     ("blastp-fast", TaskDefaults::FAST),
     ("blastp-short", TaskDefaults { matrix: "PAM30", word_size: 2, threshold: None }),
@@ -69,7 +69,7 @@ pub const BLASTP: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
-    lone: None,
+    positional_option: None,
 };
 
 /// Values of the options of `blastp`. Options left out are `None`, or hold the default if BLAST+
@@ -88,7 +88,7 @@ pub struct BlastpOptions {
 
 impl BlastpOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&BLASTP, given);
         Self {
             common: CommonOptions::read(&values),

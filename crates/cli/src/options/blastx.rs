@@ -6,8 +6,8 @@ use fleetblast_engine::params::Strands;
 use fleetblast_seq::translation::GeneticCode;
 
 use super::RELEASE;
-use super::opt::{Choices, Opt};
-use super::parse::Given;
+use super::opt::{Opt, ValueWords};
+use super::parse::GivenOptions;
 use super::search::common::CommonOptions;
 use super::search::composition::{COMP_BASED_STATS, USE_SW_TBACK};
 use super::search::metadata::{self, MetadataOptions};
@@ -31,11 +31,11 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     queries: SequenceKind::Nucleotide,
     subjects: SequenceKind::Protein,
     has_sam: false,
-    tunes_format: true,
+    has_sort_options: true,
 };
 
-const TASKS: Choices<TaskDefaults, 2> =
-    Choices::new([("blastx", TaskDefaults::USUAL), ("blastx-fast", TaskDefaults::FAST)]);
+const TASKS: ValueWords<TaskDefaults, 2> =
+    ValueWords::new([("blastx", TaskDefaults::USUAL), ("blastx-fast", TaskDefaults::FAST)]);
 
 /// `-task`.
 pub const TASK: Opt<TaskDefaults> = task::option(&TASKS, "blastx");
@@ -76,7 +76,7 @@ pub const BLASTX: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
-    lone: None,
+    positional_option: None,
 };
 
 /// Values of the options of `blastx`. Options left out are `None`, or hold the default if BLAST+
@@ -103,7 +103,7 @@ pub struct BlastxOptions {
 
 impl BlastxOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&BLASTX, given);
         Self {
             common: CommonOptions::read(&values),

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::opt::Opt;
-use super::parse::Given;
+use super::parse::GivenOptions;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
@@ -18,7 +18,7 @@ pub const CAT: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
-    lone: Some(RECORDS.name()),
+    positional_option: Some(RECORDS.name()),
 };
 
 /// The options, in the order of the usage text.
@@ -71,7 +71,7 @@ pub struct CatOptions {
 
 impl CatOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&CAT, given);
         Self {
             records: values.get(&RECORDS),

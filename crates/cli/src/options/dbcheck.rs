@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use fleetblast_db::SequenceKind;
 use fleetblast_db::load::LoadMethod;
 
-use super::opt::{Choices, Opt};
-use super::parse::Given;
+use super::opt::{Opt, ValueWords};
+use super::parse::GivenOptions;
 use super::search::threads::DEFAULT;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
@@ -22,7 +22,7 @@ pub const DBCHECK: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
-    lone: None,
+    positional_option: None,
 };
 
 /// The options, in the order of the usage text.
@@ -30,14 +30,14 @@ const OPTIONS: &[OptionSpec] =
     &[spec::H, spec::HELP, DB.spec, DBTYPE.spec, NUM_THREADS.spec, LOADER.spec, MEMORY.spec];
 
 /// The words of `-dbtype`; the first means the type of the database that exists.
-const KINDS: Choices<Option<SequenceKind>, 3> = Choices::new([
+const KINDS: ValueWords<Option<SequenceKind>, 3> = ValueWords::new([
     ("guess", None),
     ("nucl", Some(SequenceKind::Nucleotide)),
     ("prot", Some(SequenceKind::Protein)),
 ]);
 
 /// The loaders of a single process.
-pub(super) const LOADERS: Choices<Option<LoadMethod>, 4> = Choices::new([
+pub(super) const LOADERS: ValueWords<Option<LoadMethod>, 4> = ValueWords::new([
     ("auto", None),
     ("direct", Some(LoadMethod::Direct)),
     ("map", Some(LoadMethod::Map)),
@@ -62,7 +62,7 @@ pub const DBTYPE: Opt<Option<SequenceKind>> = Opt::one_of(
 pub const NUM_THREADS: Opt<usize> =
     Opt::integer("num_threads", Group::TOP, &["Number of threads to use", DEFAULT[0], DEFAULT[1]])
         .label("int_value")
-        .within(Constraint::AtLeast(1));
+        .with_constraint(Constraint::AtLeast(1));
 
 /// `-loader`.
 pub const LOADER: Opt<Option<LoadMethod>> = Opt::one_of(
@@ -102,7 +102,7 @@ pub struct DbcheckOptions {
 
 impl DbcheckOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&DBCHECK, given);
         Self {
             db: values.get(&DB),

@@ -7,7 +7,7 @@ use fleetblast_db::load::LoadMethod;
 
 use super::dbcheck::{DB, DBTYPE, LOADERS};
 use super::opt::Opt;
-use super::parse::Given;
+use super::parse::GivenOptions;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
 
@@ -22,7 +22,7 @@ pub const DOCTOR: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
-    lone: None,
+    positional_option: None,
 };
 
 /// The options, in the order of the usage text.
@@ -54,7 +54,7 @@ pub const SECONDS: Opt<u64> =
     Opt::integer("seconds", Group::TOP, &["Most time for one measurement of a slow way to read"])
         .label("int_value")
         .default("3")
-        .within(Constraint::AtLeast(1));
+        .with_constraint(Constraint::AtLeast(1));
 
 /// Values of the options of `doctor`.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ pub struct DoctorOptions {
 
 impl DoctorOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&DOCTOR, given);
         Self {
             db: values.get(&DB),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::dbcheck::NUM_THREADS;
 use super::opt::Opt;
-use super::parse::Given;
+use super::parse::GivenOptions;
 use super::search::formatting::{self, OUTFMT};
 use super::search::{self};
 use super::spec::{self, Group, OptionSpec, Program};
@@ -21,7 +21,7 @@ pub const EXPAND: Program = Program {
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, FORMAT],
-    lone: Some(METADATA.name()),
+    positional_option: Some(METADATA.name()),
 };
 
 /// The options, in the order of the usage text.
@@ -122,7 +122,7 @@ pub struct ExpandOptions {
 
 impl ExpandOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&EXPAND, given);
         Self::from_values(&values, values.get(&METADATA))
     }

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use super::opt::{Choices, Opt};
-use super::parse::Given;
+use super::opt::{Opt, ValueWords};
+use super::parse::GivenOptions;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
@@ -18,7 +18,7 @@ pub const GENERATE: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
-    lone: Some(WHAT.name()),
+    positional_option: Some(WHAT.name()),
 };
 
 /// The options, in the order of the usage text.
@@ -41,7 +41,7 @@ pub enum Generated {
     Zsh,
 }
 
-const GENERATED: Choices<Generated, 6> = Choices::new([
+const GENERATED: ValueWords<Generated, 6> = ValueWords::new([
     ("bash", Generated::Bash),
     ("fish", Generated::Fish),
     ("links", Generated::Links),
@@ -85,7 +85,7 @@ pub struct GenerateOptions {
 
 impl GenerateOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&GENERATE, given);
         Self { what: values.get(&WHAT), command: values.optional(&COMMAND) }
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::opt::Opt;
-use super::parse::Given;
+use super::parse::GivenOptions;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
@@ -18,7 +18,7 @@ pub const KEYGEN: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
-    lone: Some(KEY.name()),
+    positional_option: Some(KEY.name()),
 };
 
 /// The options, in the order of the usage text.
@@ -37,6 +37,6 @@ pub const KEY: Opt<OsString> = Opt::output(
 .mandatory();
 
 /// Returns the file of the key.
-pub fn key(given: &Given) -> OsString {
+pub fn key(given: &GivenOptions) -> OsString {
     Values::new(&KEYGEN, given).get(&KEY)
 }

@@ -6,17 +6,20 @@ use fleetblast_db::load::{LoadMethod, LoaderRequest};
 use fleetblast_job::error::{Error, exit};
 
 use crate::options::search::resources::MEMORY;
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Builds the request that `-loader` and `-memory` express.
-pub fn wish(method: Option<LoadMethod>, memory: Option<&OsStr>) -> Result<LoaderRequest, Error> {
+pub fn loader_request(
+    method: Option<LoadMethod>,
+    memory: Option<&OsStr>,
+) -> Result<LoaderRequest, Error> {
     let memory = memory.map(|text| bytes(MEMORY.name(), text));
     Ok(LoaderRequest { method, memory_limit: memory.transpose()? })
 }
 
 /// Parses the size in bytes that the option `name` gives.
 pub fn bytes(name: &str, text: &OsStr) -> Result<u64, Error> {
-    let text = lossy(text);
+    let text = to_text(text);
     size(&text).ok_or_else(|| {
         Error::new(
             exit::INPUT,
@@ -72,12 +75,12 @@ mod tests {
 
     #[test]
     fn wishes_have_a_size() {
-        assert_eq!(wish(None, None).unwrap(), LoaderRequest::default());
-        let direct = wish(Some(LoadMethod::Direct), Some("1K".as_ref())).unwrap();
+        assert_eq!(loader_request(None, None).unwrap(), LoaderRequest::default());
+        let direct = loader_request(Some(LoadMethod::Direct), Some("1K".as_ref())).unwrap();
         assert_eq!(
             direct,
             LoaderRequest { method: Some(LoadMethod::Direct), memory_limit: Some(1000) }
         );
-        assert!(wish(None, Some("much".as_ref())).is_err());
+        assert!(loader_request(None, Some("much".as_ref())).is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use fleetblast_makedb::DatabaseKind;
 
 use super::RELEASE;
-use super::opt::{Choices, Opt};
+use super::opt::{Opt, ValueWords};
 use super::refused::Refused;
 use super::search::threads::DEFAULT;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
@@ -18,7 +18,7 @@ pub const MAKEBLASTDB: Program = Program {
     description: &["Application to create BLAST databases, version"],
     groups: &[INPUT, CONFIGURATION, MASKING, OUTPUT, TAXONOMY, Group::FLEETBLAST],
     options: &[OPTIONS],
-    lone: None,
+    positional_option: None,
 };
 
 const INPUT: Group = Group("Input options");
@@ -52,8 +52,8 @@ const OPTIONS: &[OptionSpec] = &[
     NUM_THREADS.spec,
 ];
 
-const KINDS: Choices<DatabaseKind, 2> =
-    Choices::new([("nucl", DatabaseKind::Nucleotide), ("prot", DatabaseKind::Protein)]);
+const KINDS: ValueWords<DatabaseKind, 2> =
+    ValueWords::new([("nucl", DatabaseKind::Nucleotide), ("prot", DatabaseKind::Protein)]);
 
 /// `-in`.
 pub const IN: Opt<OsString> =
@@ -64,7 +64,7 @@ pub const INPUT_TYPE: Opt<OsString> =
     Opt::text("input_type", INPUT, &["Type of the data specified in input_file"])
         .label("type")
         .default("fasta")
-        .within(Constraint::Word(&["asn1_bin", "asn1_txt", "blastdb", "fasta"]))
+        .with_constraint(Constraint::Word(&["asn1_bin", "asn1_txt", "blastdb", "fasta"]))
         .refused(Refused::Values(&["asn1_bin", "asn1_txt", "blastdb"]));
 
 /// `-dbtype`.
@@ -155,7 +155,7 @@ pub const BLASTDB_VERSION: Opt<i32> =
     Opt::integer("blastdb_version", OUTPUT, &["Version of BLAST database to be created"])
         .label("version")
         .default("5")
-        .within(Constraint::Between(4, 5));
+        .with_constraint(Constraint::Between(4, 5));
 
 /// `-max_file_sz`.
 pub const MAX_FILE_SZ: Opt<OsString> =
@@ -172,7 +172,7 @@ pub const LOGFILE: Opt<OsString> =
 pub const TAXID: Opt<i32> =
     Opt::integer("taxid", TAXONOMY, &["Taxonomy ID to assign to all sequences"])
         .label("TaxID")
-        .within(Constraint::AtLeast(0))
+        .with_constraint(Constraint::AtLeast(0))
         .excludes(&["taxid_map"]);
 
 /// `-taxid_map`.
@@ -195,4 +195,4 @@ pub const NUM_THREADS: Opt<usize> = Opt::integer(
     &["Number of threads that encode sequences", DEFAULT[0], DEFAULT[1]],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));

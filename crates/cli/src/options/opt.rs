@@ -29,12 +29,12 @@ enum Reader<T: 'static> {
 
 /// The words that an option accepts, and the value of each.
 #[derive(Debug)]
-pub struct Choices<T, const N: usize> {
+pub struct ValueWords<T, const N: usize> {
     words: [&'static str; N],
     values: [T; N],
 }
 
-impl<T: Copy, const N: usize> Choices<T, N> {
+impl<T: Copy, const N: usize> ValueWords<T, N> {
     /// Builds the list from pairs of a word and its value. Help and errors show the words in this
     /// order.
     pub const fn new(pairs: [(&'static str, T); N]) -> Self {
@@ -64,7 +64,7 @@ impl<T: Clone> Opt<T> {
 
 impl<T: PartialEq> Opt<T> {
     /// Returns the word that stands for a value, if there is one.
-    pub fn spelled(&self, value: &T) -> Option<&'static str> {
+    pub fn word_for_value(&self, value: &T) -> Option<&'static str> {
         let Reader::Word(values) = self.reader else { return None };
         let at = values.iter().position(|other| other == value)?;
         self.spec.words().get(at).copied()
@@ -151,10 +151,10 @@ impl<T> Opt<T> {
         name: &'static str,
         group: Group,
         help: &'static [&'static str],
-        choices: &'static Choices<T, N>,
+        choices: &'static ValueWords<T, N>,
     ) -> Self {
         let spec = OptionSpec::new(name, Kind::Text, group, help);
-        let spec = spec.within(Constraint::OneOf(&choices.words));
+        let spec = spec.with_constraint(Constraint::OneOf(&choices.words));
         Self::new(spec, Reader::Word(&choices.values))
     }
 
@@ -163,10 +163,10 @@ impl<T> Opt<T> {
         name: &'static str,
         group: Group,
         help: &'static [&'static str],
-        choices: &'static Choices<T, N>,
+        choices: &'static ValueWords<T, N>,
     ) -> Self {
         let spec = OptionSpec::new(name, Kind::Text, group, help);
-        let spec = spec.within(Constraint::Word(&choices.words));
+        let spec = spec.with_constraint(Constraint::Word(&choices.words));
         Self::new(spec, Reader::Word(&choices.values))
     }
 
@@ -195,8 +195,8 @@ impl<T> Opt<T> {
     }
 
     /// Sets the constraint.
-    pub const fn within(self, constraint: Constraint) -> Self {
-        Self::new(self.spec.within(constraint), self.reader)
+    pub const fn with_constraint(self, constraint: Constraint) -> Self {
+        Self::new(self.spec.with_constraint(constraint), self.reader)
     }
 
     /// Sets the options that this one excludes.

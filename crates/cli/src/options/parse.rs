@@ -12,7 +12,7 @@ use super::RELEASE;
 use super::nearest::nearest;
 use super::number::{self, ValueParseError};
 use super::spec::{Constraint, Kind, OptionSpec, Program};
-use super::usage::{self, Name};
+use super::usage::{self, ProgramName};
 use crate::messages::somebody_reads;
 
 /// Value of an option.
@@ -31,7 +31,7 @@ pub enum Value {
 }
 
 /// The values of the given options, by name.
-pub type Given = BTreeMap<&'static str, Value>;
+pub type GivenOptions = BTreeMap<&'static str, Value>;
 
 /// The result of parsing a command line.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub enum Request {
     /// Print this text and end.
     Print(String),
     /// Run with these options.
-    Run(Given),
+    Run(GivenOptions),
 }
 
 /// Options of every BLAST+ program that its help does not show. FleetBLAST refuses them unless they
@@ -71,7 +71,7 @@ impl Failure {
 
     /// Builds the error with the usage text before it, as BLAST+ prints it. On a terminal, the
     /// option that was probably meant follows.
-    fn report(self, program: &Program, name: Name) -> Error {
+    fn report(self, program: &Program, name: ProgramName) -> Error {
         let Failure { code, message, cause, meant } = self;
         let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
         let rule = "=".repeat(72);
@@ -121,12 +121,16 @@ pub fn own_version(name: &str) -> String {
 /// # Errors
 /// Exit code 1 with BLAST+'s usage text and messages for unknown, repeated, incomplete or
 /// ill-matched options; a refusal by name for options that BLAST+ hides from its help.
-pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Request, Error> {
+pub fn parse(
+    program: &Program,
+    name: ProgramName,
+    arguments: &[OsString],
+) -> Result<Request, Error> {
     let report = |failure: Failure| failure.report(program, name);
     if let Some(text) = priority_text(program, name, arguments) {
         return Ok(Request::Print(text));
     }
-    let mut given = Given::new();
+    let mut given = GivenOptions::new();
     let mut positional = false;
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -136,7 +140,7 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
             continue;
         }
         if positional || text.len() < 2 || text[0] != b'-' {
-            let lone = program.lone.filter(|lone| !given.contains_key(lone));
+            let lone = program.positional_option.filter(|lone| !given.contains_key(lone));
             if let Some(option) = lone.and_then(|lone| program.find(lone)) {
                 given.insert(option.name, convert(option, Some(argument)).map_err(report)?);
                 continue;
@@ -180,13 +184,13 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
 
 /// Returns a text that is printed regardless of the other arguments. BLAST+ has such a text for
 /// `-version` only. Options with two dashes are for users new to BLAST+'s single dashes.
-fn priority_text(program: &Program, name: Name, arguments: &[OsString]) -> Option<String> {
+fn priority_text(program: &Program, name: ProgramName, arguments: &[OsString]) -> Option<String> {
     let typed = |word: &str| arguments.iter().any(|argument| argument == word);
-    if typed("-version") || name == Name::FleetBlast && typed("--version") {
+    if typed("-version") || name == ProgramName::FleetBlast && typed("--version") {
         return Some(version_text(program));
     }
     let first = arguments.first().is_some_and(|argument| argument == "--help");
-    (name == Name::FleetBlast && first).then(|| usage::full(program, name))
+    (name == ProgramName::FleetBlast && first).then(|| usage::full(program, name))
 }
 
 /// Splits `NAME=VALUE` at the sign.
@@ -324,7 +328,7 @@ fn allowed(constraint: Constraint, text: &[u8]) -> bool {
 
 /// Checks required and excluded options: exclusions by name first, then missing options in the
 /// order of the usage text.
-fn check_ties(program: &Program, given: &Given) -> Result<(), Failure> {
+fn check_ties(program: &Program, given: &GivenOptions) -> Result<(), Failure> {
     for name in given.keys() {
         let excludes = program.find(name).map_or(&[][..], |option| option.excludes);
         if let Some(other) = excludes.iter().find(|other| given.contains_key(**other)) {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use fleetblast_db::SequenceKind;
 
 use super::RELEASE;
-use super::parse::Given;
+use super::parse::GivenOptions;
 use super::refused::Refused;
 use super::search::common::CommonOptions;
 use super::search::composition::{self, CompositionOptions};
@@ -30,7 +30,7 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     subjects: SequenceKind::Protein,
     has_sam: false,
     // `CPsiBlastApp` ignores `-sorthits`, `-sorthsps` and `delim=` in `-outfmt`.
-    tunes_format: false,
+    has_sort_options: false,
 };
 
 /// Options of ranks that `psiblast` does not support yet.
@@ -57,7 +57,7 @@ pub const PSIBLAST: Program = Program {
         database::IDENTICAL_PROTEINS,
         database::QUERY,
         database::SUBJECTS_WITHOUT_MASKS,
-        &[files::QUERY.excludes(psi::HOLD_A_QUERY).spec, files::OUT.spec],
+        &[files::QUERY.excludes(psi::OPTIONS_WITH_QUERY).spec, files::OUT.spec],
         generic::OF_PROTEINS,
         &[nucleotide::SUM_STATS.refused(Refused::Values(&["true"])).spec],
         &filtering::of_residues("no"),
@@ -66,7 +66,7 @@ pub const PSIBLAST: Program = Program {
         &[WINDOW_SIZE.spec],
         &[
             query::LCASE_MASKING.spec,
-            query::QUERY_LOC.excludes(psi::HOLD_A_QUERY).spec,
+            query::QUERY_LOC.excludes(psi::OPTIONS_WITH_QUERY).spec,
             query::PARSE_DEFLINES.spec,
         ],
         formatting::OPTIONS,
@@ -80,7 +80,7 @@ pub const PSIBLAST: Program = Program {
         &fleet::with(FLEET),
         &metadata::with(METADATA),
     ],
-    lone: None,
+    positional_option: None,
 };
 
 /// Values of the options of `psiblast`. Options left out are `None`, or hold the default if BLAST+
@@ -107,7 +107,7 @@ pub struct PsiblastOptions {
 
 impl PsiblastOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&PSIBLAST, given);
         Self {
             common: CommonOptions::read(&values),

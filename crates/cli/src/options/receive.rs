@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::dbcheck::NUM_THREADS;
 use super::expand::{self, DB, ExpandOptions, MEMORY, QUERY, SUBJECT};
 use super::opt::Opt;
-use super::parse::Given;
+use super::parse::GivenOptions;
 use super::search::metadata::{self as link, LinkOptions};
 use super::search::{self};
 use super::spec::{self, Group, OptionSpec, Program};
@@ -23,7 +23,7 @@ pub const RECEIVE: Program = Program {
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, expand::FORMAT],
-    lone: None,
+    positional_option: None,
 };
 
 /// The options, in the order of the usage text.
@@ -67,7 +67,7 @@ pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
     &["Give up after this many seconds without a connection to the other site", "Default = never"],
 )
 .label("seconds")
-.within(link::LINK_TIMEOUT.spec.constraint);
+.with_constraint(link::LINK_TIMEOUT.spec.constraint);
 
 /// `-metadata`.
 pub const METADATA: Opt<OsString> = Opt::output(
@@ -96,7 +96,7 @@ pub struct ReceiveOptions {
 
 impl ReceiveOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&RECEIVE, given);
         let metadata = values.optional(&METADATA);
         Self {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::opt::Opt;
-use super::parse::Given;
+use super::parse::GivenOptions;
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
@@ -18,7 +18,7 @@ pub const REPORT: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
-    lone: Some(TRACE.name()),
+    positional_option: Some(TRACE.name()),
 };
 
 /// The options, in the order of the usage text.
@@ -44,7 +44,7 @@ pub struct ReportOptions {
 
 impl ReportOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&REPORT, given);
         Self { trace: values.get(&TRACE), out: values.optional(&OUT) }
     }

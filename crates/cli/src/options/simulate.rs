@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 
-use super::opt::{Choices, Opt};
-use super::parse::Given;
+use super::opt::{Opt, ValueWords};
+use super::parse::GivenOptions;
 use super::report::TRACE;
 use super::search::fleet::{QUERY_ORDERS, SCHEDULES, STRATEGIES};
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
@@ -22,7 +22,7 @@ pub const SIMULATE: Program = Program {
     ],
     groups: &[OF_JOB, OF_MACHINE, OF_SITE],
     options: &[OPTIONS, JOB_OPTIONS, MACHINE_OPTIONS, SITE_OPTIONS],
-    lone: None,
+    positional_option: None,
 };
 
 /// Largest number of ranks: the memory and time of the simulator grow with them.
@@ -75,7 +75,7 @@ pub enum Model {
     Modern,
 }
 
-const MODELS: Choices<Model, 3> = Choices::new([
+const MODELS: ValueWords<Model, 3> = ValueWords::new([
     ("bluegene", Model::BlueGene),
     ("local", Model::Local),
     ("modern", Model::Modern),
@@ -126,7 +126,7 @@ pub const SEED: Opt<u64> =
 /// `-ranks`.
 pub const RANKS: Opt<u32> =
     number("ranks", OF_JOB, &["Ranks", "Default = those of the trace; without one, 4096"])
-        .within(Constraint::Between(1, MOST_RANKS));
+        .with_constraint(Constraint::Between(1, MOST_RANKS));
 
 /// `-groups`.
 pub const GROUPS: Opt<u32> = number(
@@ -141,7 +141,7 @@ pub const REPLICAS: Opt<u32> =
 
 /// `-partitions`.
 pub const PARTITIONS: Opt<u32> = number("partitions", OF_JOB, &["Partitions of the database"])
-    .within(Constraint::Between(1, MOST_PARTITIONS));
+    .with_constraint(Constraint::Between(1, MOST_PARTITIONS));
 
 /// `-block_residues`.
 pub const BLOCK_RESIDUES: Opt<u64> = number(
@@ -184,7 +184,7 @@ pub const NUM_ITERATIONS: Opt<u32> = number(
     OF_JOB,
     &["Most iterations of a query, as for psiblast; each query's number is random", "Default = 1"],
 )
-.within(Constraint::Between(1, 5))
+.with_constraint(Constraint::Between(1, 5))
 .excludes(&["trace"]);
 
 /// `-machine`.
@@ -251,7 +251,7 @@ pub const IO_RANKS: Opt<u32> = number(
         "Default = a tenth of -ranks",
     ],
 )
-.within(Constraint::Between(1, MOST_RANKS))
+.with_constraint(Constraint::Between(1, MOST_RANKS))
 .requires(&["sites"]);
 
 /// `-site_rate`.
@@ -264,7 +264,7 @@ pub const SITE_RATE: Opt<OsString> =
 pub const SITE_DELAY: Opt<f64> =
     Opt::real("site_delay", OF_SITE, &["Delay of the link in one direction, in milliseconds"])
         .label("float_value")
-        .within(Constraint::AtLeast(0))
+        .with_constraint(Constraint::AtLeast(0))
         .requires(&["sites", "site_rate"]);
 
 /// Values of the options of `simulate`.
@@ -326,7 +326,7 @@ pub struct SimulateOptions {
 
 impl SimulateOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&SIMULATE, given);
         Self {
             trace: values.optional(&TRACE),
@@ -364,5 +364,5 @@ const fn number<T: TryFrom<i64>>(
     group: Group,
     help: &'static [&'static str],
 ) -> Opt<T> {
-    Opt::integer(name, group, help).label("int_value").within(Constraint::AtLeast(1))
+    Opt::integer(name, group, help).label("int_value").with_constraint(Constraint::AtLeast(1))
 }

@@ -138,7 +138,7 @@ pub struct Program {
     /// All options in the order of the usage text, in any number of slices.
     pub options: &'static [&'static [OptionSpec]],
     /// The option whose value may be given without its name.
-    pub lone: Option<&'static str>,
+    pub positional_option: Option<&'static str>,
 }
 
 impl Program {
@@ -267,7 +267,7 @@ impl OptionSpec {
     }
 
     /// Sets the constraint.
-    pub const fn within(mut self, constraint: Constraint) -> Self {
+    pub const fn with_constraint(mut self, constraint: Constraint) -> Self {
         self.constraint = constraint;
         self
     }
@@ -318,14 +318,14 @@ impl OptionSpec {
 }
 
 /// Replaces each option that has the name of one in `others`.
-pub const fn replaced<const N: usize, const M: usize>(
+pub const fn replace_options<const N: usize, const M: usize>(
     mut options: [OptionSpec; N],
     others: [OptionSpec; M],
 ) -> [OptionSpec; N] {
     let mut other = 0;
     while other < M {
         let mut at = 0;
-        while !is_same(options[at].name, others[other].name) {
+        while !names_are_equal(options[at].name, others[other].name) {
             at += 1;
         }
         options[at] = others[other];
@@ -335,7 +335,7 @@ pub const fn replaced<const N: usize, const M: usize>(
 }
 
 /// Returns whether two names are equal.
-pub const fn is_same(a: &str, b: &str) -> bool {
+pub const fn names_are_equal(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut at = 0;
     while at < a.len() && at < b.len() && a[at] == b[at] {

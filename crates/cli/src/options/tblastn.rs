@@ -7,8 +7,8 @@ use fleetblast_db::SequenceKind;
 use fleetblast_seq::translation::GeneticCode;
 
 use super::RELEASE;
-use super::opt::{Choices, Opt};
-use super::parse::Given;
+use super::opt::{Opt, ValueWords};
+use super::parse::GivenOptions;
 use super::search::common::CommonOptions;
 use super::search::composition::{COMP_BASED_STATS, USE_SW_TBACK};
 use super::search::metadata::{self, MetadataOptions};
@@ -35,11 +35,11 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     queries: SequenceKind::Protein,
     subjects: SequenceKind::Nucleotide,
     has_sam: false,
-    tunes_format: true,
+    has_sort_options: true,
 };
 
-const TASKS: Choices<TaskDefaults, 2> =
-    Choices::new([("tblastn", TaskDefaults::USUAL), ("tblastn-fast", TaskDefaults::FAST)]);
+const TASKS: ValueWords<TaskDefaults, 2> =
+    ValueWords::new([("tblastn", TaskDefaults::USUAL), ("tblastn-fast", TaskDefaults::FAST)]);
 
 /// `-task`.
 pub const TASK: Opt<TaskDefaults> = task::option(&TASKS, "tblastn");
@@ -83,7 +83,7 @@ pub const TBLASTN: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
-    lone: None,
+    positional_option: None,
 };
 
 /// Values of the options of `tblastn`. Options left out are `None`, or hold the default if BLAST+
@@ -110,7 +110,7 @@ pub struct TblastnOptions {
 
 impl TblastnOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&TBLASTN, given);
         Self {
             common: CommonOptions::read(&values),

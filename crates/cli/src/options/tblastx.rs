@@ -8,7 +8,7 @@ use fleetblast_engine::params::Strands;
 use fleetblast_seq::translation::GeneticCode;
 
 use super::RELEASE;
-use super::parse::Given;
+use super::parse::GivenOptions;
 use super::search::common::CommonOptions;
 use super::search::filtering::FilteringOptions;
 use super::search::metadata::{self, MetadataOptions};
@@ -31,7 +31,7 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     queries: SequenceKind::Nucleotide,
     subjects: SequenceKind::Nucleotide,
     has_sam: false,
-    tunes_format: true,
+    has_sort_options: true,
 };
 
 /// The command `tblastx` with its table of options.
@@ -65,7 +65,7 @@ pub const TBLASTX: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
-    lone: None,
+    positional_option: None,
 };
 
 /// Values of the options of `tblastx`. Options left out are `None`, or hold the default if BLAST+
@@ -96,7 +96,7 @@ pub struct TblastxOptions {
 
 impl TblastxOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&TBLASTX, given);
         Self {
             common: CommonOptions { ungapped: true, ..CommonOptions::read(&values) },

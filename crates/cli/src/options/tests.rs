@@ -10,7 +10,7 @@ use super::dbcheck::{DBCHECK, DbcheckOptions};
 use super::doctor::{DOCTOR, DoctorOptions};
 use super::generate::{GENERATE, GenerateOptions};
 use super::keygen::{self, KEYGEN};
-use super::parse::{Given, Value};
+use super::parse::{GivenOptions, Value};
 use super::report::{REPORT, ReportOptions};
 use super::search::generic::EVALUE;
 use super::search::single::{MATRIX, REMOTE};
@@ -57,7 +57,7 @@ fn samples(option: &OptionSpec) -> Vec<Value> {
     }
 }
 
-fn add(program: &Program, given: &mut Given, name: &str) {
+fn add(program: &Program, given: &mut GivenOptions, name: &str) {
     let option = program.find(name).expect(name);
     // The recursion ends although two options may require each other.
     if given.insert(option.name, samples(option).remove(0)).is_none() {
@@ -73,9 +73,9 @@ fn add(program: &Program, given: &mut Given, name: &str) {
 pub(crate) fn each_option_counts(
     program: &Program,
     also: &[&str],
-    read: impl Fn(&Given) -> String,
+    read: impl Fn(&GivenOptions) -> String,
 ) {
-    let mut base = Given::new();
+    let mut base = GivenOptions::new();
     let mandatory = program.all().filter(|option| option.mandatory).map(|option| option.name);
     mandatory.chain(also.iter().copied()).for_each(|name| add(program, &mut base, name));
     for option in program.all().filter(|option| !option.refused.is_whole()) {
@@ -146,33 +146,34 @@ fn options_are_in_a_table_once_and_tied_to_others_of_it() {
 #[test]
 #[should_panic(expected = "report: no such -evalue")]
 fn an_option_that_is_not_in_the_table_cannot_be_read() {
-    Values::new(&REPORT, &Given::new()).get(&EVALUE);
+    Values::new(&REPORT, &GivenOptions::new()).get(&EVALUE);
 }
 
 #[test]
 #[should_panic(expected = "blastp: no such -matrix")]
 fn an_option_of_another_kind_than_that_of_the_table_cannot_be_read() {
     let flag = super::opt::Opt::flag(MATRIX.name(), MATRIX.spec.group, &[]);
-    Values::new(&BLASTP, &Given::new()).get(&flag);
+    Values::new(&BLASTP, &GivenOptions::new()).get(&flag);
 }
 
 #[test]
 #[should_panic(expected = "blastp: -matrix may have no value")]
 fn an_option_without_default_is_optional_even_when_given() {
-    let given = Given::from([(MATRIX.name(), Value::Text("PAM30".into()))]);
+    let given = GivenOptions::from([(MATRIX.name(), Value::Text("PAM30".into()))]);
     Values::new(&BLASTP, &given).get(&MATRIX);
 }
 
 #[test]
 #[should_panic(expected = "blastp: -evalue always has a value")]
 fn a_default_is_not_overlooked() {
-    Values::new(&BLASTP, &Given::new()).optional(&EVALUE);
+    Values::new(&BLASTP, &GivenOptions::new()).optional(&EVALUE);
 }
 
 #[test]
 fn what_is_refused_is_named_by_the_order_of_the_table() {
-    let given = Given::from([(REMOTE.name(), Value::Flag), ("ipglist", Value::Text("x".into()))]);
+    let given =
+        GivenOptions::from([(REMOTE.name(), Value::Flag), ("ipglist", Value::Text("x".into()))]);
     let error = Values::new(&BLASTP, &given).unsupported().expect("a refusal");
     assert!(error.message.contains("does not support -ipglist yet"), "{error}");
-    assert_eq!(Values::new(&BLASTP, &Given::new()).unsupported(), None);
+    assert_eq!(Values::new(&BLASTP, &GivenOptions::new()).unsupported(), None);
 }

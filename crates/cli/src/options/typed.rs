@@ -3,6 +3,6 @@
 use std::ffi::OsStr;
 
 /// Converts a value to text, for messages and for parsing; bytes that are not UTF-8 are replaced.
-pub fn lossy(text: &OsStr) -> String {
+pub fn to_text(text: &OsStr) -> String {
     text.to_string_lossy().into_owned()
 }

@@ -8,19 +8,19 @@ const WIDTH: usize = 78;
 
 /// The name under which the program runs; it decides whether the usage text mentions FleetBLAST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Name {
+pub enum ProgramName {
     /// A name like `blastp`: the usage text is BLAST+'s, byte for byte.
     Blast,
     /// A name like `fleetblast blastp`: the usage text lists FleetBLAST's options too.
     FleetBlast,
 }
 
-impl Name {
+impl ProgramName {
     /// Returns the words that run the program.
     pub fn command(self, program: &Program) -> String {
         match self {
-            Name::Blast => program.name.to_owned(),
-            Name::FleetBlast => format!("fleetblast {}", program.name),
+            ProgramName::Blast => program.name.to_owned(),
+            ProgramName::FleetBlast => format!("fleetblast {}", program.name),
         }
     }
 }
@@ -48,11 +48,11 @@ fn wrap<'a>(out: &mut String, start: &str, indent: &str, words: impl Iterator<It
 }
 
 /// Formats USAGE and DESCRIPTION.
-fn synopsis(program: &Program, name: Name) -> String {
+fn synopsis(program: &Program, name: ProgramName) -> String {
     let mut out = String::from("USAGE\n");
     let shown = program.all().filter(|option| match name {
-        Name::Blast => option.group != Group::FLEETBLAST,
-        Name::FleetBlast => !option.refused.is_whole(),
+        ProgramName::Blast => option.group != Group::FLEETBLAST,
+        ProgramName::FleetBlast => !option.refused.is_whole(),
     });
     let words = shown.map(|option| {
         let word = match option.label {
@@ -71,13 +71,13 @@ fn synopsis(program: &Program, name: Name) -> String {
 }
 
 /// Formats the text of `-h`.
-pub fn brief(program: &Program, name: Name) -> String {
+pub fn brief(program: &Program, name: ProgramName) -> String {
     synopsis(program, name)
         + "\nUse '-help' to print detailed descriptions of command line arguments\n"
 }
 
 /// Formats the text of `-help`.
-pub fn full(program: &Program, name: Name) -> String {
+pub fn full(program: &Program, name: ProgramName) -> String {
     let mut out = synopsis(program, name);
     if program.all().any(|option| option.mandatory) {
         out.push_str("\nREQUIRED ARGUMENTS\n");
@@ -97,7 +97,7 @@ pub fn full(program: &Program, name: Name) -> String {
         options.for_each(|option| describe(&mut out, option, name));
         out.push('\n');
     }
-    if name == Name::Blast && program.all().any(|option| option.group == Group::FLEETBLAST) {
+    if name == ProgramName::Blast && program.all().any(|option| option.group == Group::FLEETBLAST) {
         out += &refusals(program);
     }
     out
@@ -121,8 +121,8 @@ fn refusals(program: &Program) -> String {
 
 /// Formats the description of an option. Under BLAST+'s name, only FleetBLAST's own options have
 /// marks.
-fn describe(out: &mut String, option: &OptionSpec, name: Name) {
-    let is_marked = name == Name::FleetBlast || option.group == Group::FLEETBLAST;
+fn describe(out: &mut String, option: &OptionSpec, name: ProgramName) {
+    let is_marked = name == ProgramName::FleetBlast || option.group == Group::FLEETBLAST;
     let value = option.attributes().map(|text| format!(" <{text}>")).unwrap_or_default();
     let mark = match option.refused.is_whole() && is_marked {
         true => format!(" ({})", option.refused.mark()),

@@ -3,7 +3,7 @@
 use fleetblast_job::error::Error;
 
 use super::opt::Opt;
-use super::parse::{self, Given, Value};
+use super::parse::{self, GivenOptions, Value};
 use super::refused::Refused;
 use super::spec::{Group, Kind, OptionSpec, Program};
 
@@ -14,12 +14,12 @@ use super::spec::{Group, Kind, OptionSpec, Program};
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     program: &'a Program,
-    given: &'a Given,
+    given: &'a GivenOptions,
 }
 
 impl<'a> Values<'a> {
     /// Wraps options that the parser accepted for this program.
-    pub fn new(program: &'a Program, given: &'a Given) -> Self {
+    pub fn new(program: &'a Program, given: &'a GivenOptions) -> Self {
         Self { program, given }
     }
 

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use fleetblast_fleet::config::Strategy;
 use fleetblast_job::plan::{Codec, OutputJoin};
 
-use super::opt::{Choices, Opt};
-use super::parse::Given;
+use super::opt::{Opt, ValueWords};
+use super::parse::GivenOptions;
 use super::search::fleet::{CHECKPOINT, COMPRESSION, RESULT_MEMORY, RESUME, WRITE_BUFFER};
 use super::search::resources::PROGRESS;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
@@ -28,7 +28,7 @@ pub const WRAP: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS, spec_of_fleet::OPTIONS],
-    lone: None,
+    positional_option: None,
 };
 
 /// The options, in the order of the usage text.
@@ -64,7 +64,7 @@ mod spec_of_fleet {
     ];
 }
 
-const JOINS: Choices<Option<OutputJoin>, 5> = Choices::new([
+const JOINS: ValueWords<Option<OutputJoin>, 5> = ValueWords::new([
     ("auto", None),
     ("comments", Some(OutputJoin::Comments)),
     ("plain", Some(OutputJoin::Plain)),
@@ -72,8 +72,8 @@ const JOINS: Choices<Option<OutputJoin>, 5> = Choices::new([
     ("xml", Some(OutputJoin::Xml)),
 ]);
 
-const STRATEGIES: Choices<Strategy, 2> =
-    Choices::new([("merge", Strategy::Merge), ("records", Strategy::Records)]);
+const STRATEGIES: ValueWords<Strategy, 2> =
+    ValueWords::new([("merge", Strategy::Merge), ("records", Strategy::Records)]);
 
 /// `-n`.
 pub const N: Opt<u32> = Opt::integer(
@@ -82,7 +82,7 @@ pub const N: Opt<u32> = Opt::integer(
     &["Number of ranks that run the program, if a launcher such as mpirun does not", "start them"],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1))
+.with_constraint(Constraint::AtLeast(1))
 .default("1");
 
 /// `-query`.
@@ -129,7 +129,7 @@ pub const TIME_LIMIT: Opt<u64> = Opt::integer(
     &["Most seconds of the program for a block; then it is killed"],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1))
+.with_constraint(Constraint::AtLeast(1))
 .default("3600");
 
 /// `-tries`.
@@ -142,7 +142,7 @@ pub const TRIES: Opt<u32> = Opt::integer(
     ],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1))
+.with_constraint(Constraint::AtLeast(1))
 .default("2");
 
 /// `-output`.
@@ -170,13 +170,13 @@ pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
     ],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-block_queries`.
 pub const BLOCK_QUERIES: Opt<u64> =
     Opt::integer("block_queries", Group::FLEETBLAST, &["Most queries of a block"])
         .label("int_value")
-        .within(Constraint::AtLeast(1))
+        .with_constraint(Constraint::AtLeast(1))
         .default("10000");
 
 /// Values of the options of `wrap`.
@@ -218,7 +218,7 @@ pub struct WrapOptions {
 
 impl WrapOptions {
     /// Reads the values of the options.
-    pub fn new(given: &Given) -> Self {
+    pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&WRAP, given);
         Self {
             n: values.get(&N),

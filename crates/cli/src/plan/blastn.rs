@@ -10,9 +10,9 @@ use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
-use super::fleet::{OptionText, flag, number, option_text, word};
-use super::search::{Searching, bad_filter, common, filter_words, unsupported_x_drop};
-use super::{Host, SearchProgram, windowmasker};
+use super::fleet::{OptionText, flag_value, number_value, option_text, word_value};
+use super::search::{SearchPlan, bad_filter, common, filter_words, unsupported_x_drop};
+use super::{ProcessEnvironment, SearchProgram, windowmasker};
 use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
 use crate::options::number::parse_int4;
 use crate::options::search::common::CommonOptions;
@@ -23,7 +23,7 @@ use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::nucleotide::{self, NucleotideOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::query;
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Least difference between the residues of a chunk and of a batch (`blastn_app.cpp`).
 const BELOW_CHUNK: u32 = 1000;
@@ -51,7 +51,7 @@ impl SearchProgram for BlastnOptions {
         let scores = Scores::new(self);
         // BLAST+ ignores an index with another task or without a database.
         let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
-        if let Some(asked) = self.metadata.asked_for()
+        if let Some(asked) = self.metadata.metadata_destination_option()
             && let Some(option) = self.unsupported_elsewhere()
         {
             Some(format!("{option} with -{asked}"))
@@ -71,7 +71,7 @@ impl SearchProgram for BlastnOptions {
         }
     }
 
-    fn unsupported_as_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
+    fn option_without_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
         // The I/O site masks the queries again, but does not have this file of word counts.
         let has_counts = self.filtering.window_masker_db.is_some();
         let crosses = !has_counts || kinds == EncodingChoice::Only(Encoding::Report);
@@ -83,18 +83,22 @@ impl SearchProgram for BlastnOptions {
         windowmasker::check(&self.filtering)
     }
 
-    fn searching(&self, hitlist_size: usize, _: &Host<'_>) -> Result<Searching, Error> {
+    fn plan_search(
+        &self,
+        hitlist_size: usize,
+        _: &ProcessEnvironment<'_>,
+    ) -> Result<SearchPlan, Error> {
         let (scoring, refusal) = self.scoring();
         let mut params = self.params(scoring, hitlist_size)?;
         self.check(&params)?;
         let masker = windowmasker::read(&self.filtering);
         let refusal = masker.as_ref().err().cloned().or(refusal);
         params.window_masker = masker.ok().flatten();
-        params.repeat_database = self.filtering.filtering_db.as_deref().map(lossy);
+        params.repeat_database = self.filtering.filtering_db.as_deref().map(to_text);
         let delayed_option_error =
             params.repeat_database.as_deref().and_then(missing_database_message).or(refusal);
         let most = (params.chunk - BELOW_CHUNK) as i32;
-        Ok(Searching {
+        Ok(SearchPlan {
             params: Params::Nucleotide(params),
             delayed_option_error,
             matrix_name: String::new(),
@@ -102,7 +106,7 @@ impl SearchProgram for BlastnOptions {
             initial_pssm: None,
             iteration: None,
             reads_again: false,
-            reports_as: None,
+            reported_program: None,
             citations: match self.task {
                 Task::Megablast => Citations::Megablast,
                 _ => Citations::Blastn,
@@ -112,7 +116,7 @@ impl SearchProgram for BlastnOptions {
         })
     }
 
-    fn decisive(&self) -> Vec<OptionText> {
+    fn report_options(&self) -> Vec<OptionText> {
         let BlastnOptions {
             task,
             strands,
@@ -144,20 +148,20 @@ impl SearchProgram for BlastnOptions {
             metadata: _,
         } = self;
         let template = template_type.as_ref();
-        let template = template.and_then(|kind| word(&megablast::TEMPLATE_TYPE, kind));
+        let template = template.and_then(|kind| word_value(&megablast::TEMPLATE_TYPE, kind));
         vec![
-            option_text(&TASK, word(&TASK, task)),
-            option_text(&query::STRAND, word(&query::STRAND, strands)),
-            option_text(&nucleotide::PENALTY, number(penalty)),
-            option_text(&nucleotide::REWARD, number(reward)),
-            option_text(&nucleotide::NO_GREEDY, flag(*no_greedy)),
-            option_text(&nucleotide::PERC_IDENTITY, number(perc_identity)),
-            option_text(&nucleotide::SUM_STATS, number(sum_stats)),
-            option_text(&megablast::MIN_RAW_GAPPED_SCORE, number(min_raw_gapped_score)),
+            option_text(&TASK, word_value(&TASK, task)),
+            option_text(&query::STRAND, word_value(&query::STRAND, strands)),
+            option_text(&nucleotide::PENALTY, number_value(penalty)),
+            option_text(&nucleotide::REWARD, number_value(reward)),
+            option_text(&nucleotide::NO_GREEDY, flag_value(*no_greedy)),
+            option_text(&nucleotide::PERC_IDENTITY, number_value(perc_identity)),
+            option_text(&nucleotide::SUM_STATS, number_value(sum_stats)),
+            option_text(&megablast::MIN_RAW_GAPPED_SCORE, number_value(min_raw_gapped_score)),
             option_text(&megablast::TEMPLATE_TYPE, template),
-            option_text(&megablast::TEMPLATE_LENGTH, number(template_length)),
+            option_text(&megablast::TEMPLATE_LENGTH, number_value(template_length)),
             option_text(&megablast::OFF_DIAGONAL_RANGE, Some(off_diagonal_range.to_string())),
-            option_text(&filtering::DUST, Some(lossy(dust))),
+            option_text(&filtering::DUST, Some(to_text(dust))),
             option_text(&filtering::SOFT_MASKING, Some(soft_masking.to_string())),
         ]
     }

@@ -4,10 +4,10 @@ use fleetblast_engine::params::{CompositionMode, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BLASTP_BATCH, Citations};
 
-use super::fleet::{OptionText, option_text, word};
+use super::fleet::{OptionText, option_text, word_value};
 use super::protein::{self, ProteinSearch};
-use super::search::Searching;
-use super::{Host, SearchProgram};
+use super::search::SearchPlan;
+use super::{ProcessEnvironment, SearchProgram};
 use crate::options::blastp::{BlastpOptions, SPEC, TASK};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::MetadataOptions;
@@ -34,7 +34,11 @@ impl SearchProgram for BlastpOptions {
         protein::seg(&self.protein.filtering.seg).map(|_| ())
     }
 
-    fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
+    fn plan_search(
+        &self,
+        hitlist_size: usize,
+        environment: &ProcessEnvironment<'_>,
+    ) -> Result<SearchPlan, Error> {
         let search = ProteinSearch {
             spec: &SPEC,
             common: &self.common,
@@ -45,14 +49,14 @@ impl SearchProgram for BlastpOptions {
             has_composition: true,
         };
         let defaults = |scoring| ProteinParams::blastp(SPEC.release, scoring);
-        let params = search.params(hitlist_size, host, defaults)?;
+        let params = search.params(hitlist_size, environment, defaults)?;
         let (_, unified) = protein::composition(&self.protein.composition.comp_based_stats);
         let unified_p = unified && params.composition != CompositionMode::Off;
         let params = ProteinParams { unified_p, ..params };
         Ok(search.plan(params, Citations::Blastp, BLASTP_BATCH))
     }
 
-    fn decisive(&self) -> Vec<OptionText> {
+    fn report_options(&self) -> Vec<OptionText> {
         let BlastpOptions {
             task,
             protein,
@@ -61,8 +65,8 @@ impl SearchProgram for BlastpOptions {
             // With these options the search writes no report.
             metadata: _,
         } = self;
-        let mut options = protein::decisive(protein);
-        options.push(option_text(&TASK, word(&TASK, task)));
+        let mut options = protein::report_options(protein);
+        options.push(option_text(&TASK, word_value(&TASK, task)));
         options
     }
 }

@@ -4,10 +4,10 @@ use fleetblast_engine::params::{ProteinParams, QueryTranslation};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Citations;
 
-use super::fleet::{OptionText, number, option_text, word};
+use super::fleet::{OptionText, number_value, option_text, word_value};
 use super::protein::{self, ProteinSearch};
-use super::search::Searching;
-use super::{Host, SearchProgram};
+use super::search::SearchPlan;
+use super::{ProcessEnvironment, SearchProgram};
 use crate::options::blastx::{BlastxOptions, SPEC, TASK};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::MetadataOptions;
@@ -39,7 +39,11 @@ impl SearchProgram for BlastxOptions {
         protein::seg(&self.protein.filtering.seg).map(|_| ())
     }
 
-    fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
+    fn plan_search(
+        &self,
+        hitlist_size: usize,
+        environment: &ProcessEnvironment<'_>,
+    ) -> Result<SearchPlan, Error> {
         let search = ProteinSearch {
             spec: &SPEC,
             common: &self.common,
@@ -51,7 +55,7 @@ impl SearchProgram for BlastxOptions {
         };
         let (code, strands) = (self.query_code.clone(), self.strands);
         let defaults = |scoring| ProteinParams::blastx(SPEC.release, scoring, code.clone());
-        let params = search.params(hitlist_size, host, defaults)?;
+        let params = search.params(hitlist_size, environment, defaults)?;
         let linking = protein::linking(self.sum_stats.unwrap_or(true), self.max_intron_length);
         let params = ProteinParams {
             query_translation: Some(QueryTranslation { code, strands }),
@@ -61,7 +65,7 @@ impl SearchProgram for BlastxOptions {
         Ok(search.plan(params, Citations::Translated, BATCH))
     }
 
-    fn decisive(&self) -> Vec<OptionText> {
+    fn report_options(&self) -> Vec<OptionText> {
         let BlastxOptions {
             task,
             protein,
@@ -74,12 +78,12 @@ impl SearchProgram for BlastxOptions {
             // With these options the search writes no report.
             metadata: _,
         } = self;
-        let mut options = protein::decisive(protein);
+        let mut options = protein::report_options(protein);
         options.extend([
-            option_text(&TASK, word(&TASK, task)),
-            option_text(&nucleotide::SUM_STATS, number(sum_stats)),
+            option_text(&TASK, word_value(&TASK, task)),
+            option_text(&nucleotide::SUM_STATS, number_value(sum_stats)),
             option_text(&translation::MAX_INTRON_LENGTH, Some(max_intron_length.to_string())),
-            option_text(&query::STRAND, word(&query::STRAND, strands)),
+            option_text(&query::STRAND, word_value(&query::STRAND, strands)),
             option_text(&translation::QUERY_GENCODE, Some(query_code.id().to_string())),
         ]);
         options

@@ -10,7 +10,7 @@ use fleetblast_job::standard;
 use fleetblast_seq::input::read_whole_file;
 
 use crate::hint;
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Reads the whole file that an option names.
 ///
@@ -30,8 +30,8 @@ pub fn bytes(option: &str, file: &OsStr) -> Result<Vec<u8>, Error> {
         read_whole_file(Path::new(file))
     };
     read.map_err(|error| match error.raw_os_error() {
-        Some(_) => Error::inaccessible(option, &lossy(file)),
-        None => Error::query(format_args!("{}: {error}", lossy(file))),
+        Some(_) => Error::inaccessible(option, &to_text(file)),
+        None => Error::query(format_args!("{}: {error}", to_text(file))),
     })
 }
 

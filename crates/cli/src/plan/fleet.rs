@@ -10,11 +10,11 @@ use fleetblast_fleet::plan::UserSettings;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
 
-use super::{Host, SearchProgram, has_old_finite_size};
+use super::{ProcessEnvironment, SearchProgram, has_old_finite_size};
 use crate::options::load;
 use crate::options::opt::Opt;
 use crate::options::search::common::CommonOptions;
-use crate::options::search::database::{self, DatabaseOptions, Lists};
+use crate::options::search::database::{self, DatabaseOptions, SequenceLists};
 use crate::options::search::files::{self, FileOptions};
 use crate::options::search::fleet::{self as ranks, FleetOptions};
 use crate::options::search::formatting::{self, FormattingOptions};
@@ -25,7 +25,7 @@ use crate::options::search::query::{self, QueryOptions};
 use crate::options::search::resources::{self, ResourceOptions};
 use crate::options::search::single;
 use crate::options::search::threads::{self, ThreadOptions};
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Parses the size of the write buffer; a size too small to be useful becomes the smallest useful
 /// one.
@@ -38,7 +38,10 @@ pub fn write_buffer(option: &Opt<OsString>, text: Option<&OsStr>) -> Result<Opti
 }
 
 /// Plans the ranks from the options.
-pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error> {
+pub fn plan(
+    program: &dyn SearchProgram,
+    environment: &ProcessEnvironment<'_>,
+) -> Result<Fleet, Error> {
     let all = program.common();
     let options = &all.fleet;
     let default = Config::default();
@@ -84,20 +87,22 @@ pub fn plan(program: &dyn SearchProgram, host: &Host<'_>) -> Result<Fleet, Error
     // Checkpoints, records and plans are features of ranks, so there is at least one.
     let ranks = ranks.or((checkpoint.is_some() || records || dry_run).then_some(1));
     let trace = options.trace.as_ref().map(PathBuf::from);
-    let mut report_options = decisive(all, has_old_finite_size(host));
-    report_options.extend(options_with_values(program.decisive()));
-    let mut equal_options = common(all);
-    if let Some(metadata) = program.metadata().filter(|it| it.asked_for().is_some()) {
+    let mut report_options = collect_report_options(all, has_old_finite_size(environment));
+    report_options.extend(options_with_values(program.report_options()));
+    let mut equal_options = collect_equal_options(all);
+    if let Some(metadata) =
+        program.metadata().filter(|it| it.metadata_destination_option().is_some())
+    {
         let kinds = metadata.encodings.unwrap_or(metadata::DEFAULT);
         report_options
-            .extend(options_with_values([option_text(&METADATA, word(&METADATA, &kinds))]));
-        let to = metadata.send.as_ref().map(|link| lossy(&link.address));
+            .extend(options_with_values([option_text(&METADATA, word_value(&METADATA, &kinds))]));
+        let to = metadata.send.as_ref().map(|link| to_text(&link.address));
         equal_options.extend(options_with_values([
-            option_text(&METADATA_OUT, text(&metadata.out)),
+            option_text(&METADATA_OUT, text_value(&metadata.out)),
             option_text(&SEND, to),
         ]));
     }
-    let sequence_list_option = list(&all.database.lists);
+    let sequence_list_option = find_sequence_list_option(&all.database.lists);
     Ok(Fleet {
         ranks,
         dry_run,
@@ -135,7 +140,10 @@ pub fn refuse_other_checkpoint(checkpoint: &Checkpoint, out: &OsStr) -> Result<(
 
 /// Returns the options on which the report depends, without those of the program. The patterns name
 /// all fields, so that the compiler reports a forgotten option.
-fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, String> {
+fn collect_report_options(
+    options: &CommonOptions,
+    old_finite_size: bool,
+) -> BTreeMap<String, String> {
     let CommonOptions {
         database,
         search,
@@ -145,7 +153,7 @@ fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, 
         formatting,
         threads: ThreadOptions { num_threads: _, mt_mode },
         ungapped,
-        // Compared by their contents and in `common`, or without effect on the report.
+        // Compared by their contents and in `equal_options`, or without effect on the report.
         files: _,
         resources: _,
         fleet: _,
@@ -153,13 +161,13 @@ fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, 
         unsupported: _,
     } = options;
     let mut all = vec![
-        option_text(&query::QUERY_LOC, text(query_loc)),
-        option_text(&query::LCASE_MASKING, flag(*lcase_masking)),
-        option_text(&single::WINDOW_SIZE, number(window_size)),
-        option_text(&single::UNGAPPED, flag(*ungapped)),
-        option_text(&query::PARSE_DEFLINES, flag(*parse_deflines)),
+        option_text(&query::QUERY_LOC, text_value(query_loc)),
+        option_text(&query::LCASE_MASKING, flag_value(*lcase_masking)),
+        option_text(&single::WINDOW_SIZE, number_value(window_size)),
+        option_text(&single::UNGAPPED, flag_value(*ungapped)),
+        option_text(&query::PARSE_DEFLINES, flag_value(*parse_deflines)),
         option_text(&threads::MT_MODE, Some(mt_mode.to_string())),
-        ("OLD_FSC (in the environment)".to_owned(), flag(old_finite_size)),
+        ("OLD_FSC (in the environment)".to_owned(), flag_value(old_finite_size)),
     ];
     all.extend(of_database(database));
     all.extend(of_search(search));
@@ -178,17 +186,17 @@ fn of_database(options: &DatabaseOptions) -> [OptionText; 6] {
         db_soft_mask,
         db_hard_mask,
         subject_loc,
-        // Compared by their contents and in `common`.
+        // Compared by their contents and in `equal_options`.
         db: _,
         subject: _,
     } = options;
     [
-        option_text(&database::DBSIZE, number(dbsize)),
-        option_text(&database::TAXIDS, text(&lists.taxids)),
-        option_text(&database::NEGATIVE_TAXIDS, text(&lists.negative_taxids)),
-        option_text(&database::DB_SOFT_MASK, text(db_soft_mask)),
-        option_text(&database::DB_HARD_MASK, text(db_hard_mask)),
-        option_text(&database::SUBJECT_LOC, text(subject_loc)),
+        option_text(&database::DBSIZE, number_value(dbsize)),
+        option_text(&database::TAXIDS, text_value(&lists.taxids)),
+        option_text(&database::NEGATIVE_TAXIDS, text_value(&lists.negative_taxids)),
+        option_text(&database::DB_SOFT_MASK, text_value(db_soft_mask)),
+        option_text(&database::DB_HARD_MASK, text_value(db_hard_mask)),
+        option_text(&database::SUBJECT_LOC, text_value(subject_loc)),
     ]
 }
 
@@ -207,15 +215,15 @@ fn of_search(options: &SearchOptions) -> [OptionText; 10] {
     } = options;
     [
         option_text(&generic::EVALUE, Some(evalue.to_string())),
-        option_text(&generic::WORD_SIZE, number(word_size)),
-        option_text(&generic::GAPOPEN, number(gap_open)),
-        option_text(&generic::GAPEXTEND, number(gap_extend)),
-        option_text(&generic::QCOV_HSP_PERC, number(qcov_hsp_perc)),
-        option_text(&generic::MAX_HSPS, number(max_hsps)),
-        option_text(&generic::XDROP_UNGAP, number(xdrop_ungap)),
-        option_text(&generic::XDROP_GAP, number(xdrop_gap)),
-        option_text(&generic::XDROP_GAP_FINAL, number(xdrop_gap_final)),
-        option_text(&generic::SEARCHSP, number(searchsp)),
+        option_text(&generic::WORD_SIZE, number_value(word_size)),
+        option_text(&generic::GAPOPEN, number_value(gap_open)),
+        option_text(&generic::GAPEXTEND, number_value(gap_extend)),
+        option_text(&generic::QCOV_HSP_PERC, number_value(qcov_hsp_perc)),
+        option_text(&generic::MAX_HSPS, number_value(max_hsps)),
+        option_text(&generic::XDROP_UNGAP, number_value(xdrop_ungap)),
+        option_text(&generic::XDROP_GAP, number_value(xdrop_gap)),
+        option_text(&generic::XDROP_GAP_FINAL, number_value(xdrop_gap_final)),
+        option_text(&generic::SEARCHSP, number_value(searchsp)),
     ]
 }
 
@@ -227,10 +235,10 @@ fn of_hsps(options: &HspFilteringOptions) -> [OptionText; 4] {
         subject_besthit,
     } = options;
     [
-        option_text(&hsps::CULLING_LIMIT, number(culling_limit)),
-        option_text(&hsps::BEST_HIT_OVERHANG, number(best_hit_overhang)),
-        option_text(&hsps::BEST_HIT_SCORE_EDGE, number(best_hit_score_edge)),
-        option_text(&hsps::SUBJECT_BESTHIT, flag(*subject_besthit)),
+        option_text(&hsps::CULLING_LIMIT, number_value(culling_limit)),
+        option_text(&hsps::BEST_HIT_OVERHANG, number_value(best_hit_overhang)),
+        option_text(&hsps::BEST_HIT_SCORE_EDGE, number_value(best_hit_score_edge)),
+        option_text(&hsps::SUBJECT_BESTHIT, flag_value(*subject_besthit)),
     ]
 }
 
@@ -247,21 +255,21 @@ fn of_formatting(options: &FormattingOptions) -> [OptionText; 9] {
         max_target_seqs,
     } = options;
     [
-        option_text(&formatting::OUTFMT, Some(lossy(outfmt))),
-        option_text(&formatting::SHOW_GIS, flag(*show_gis)),
-        option_text(&formatting::NUM_DESCRIPTIONS, number(num_descriptions)),
-        option_text(&formatting::NUM_ALIGNMENTS, number(num_alignments)),
-        option_text(&formatting::LINE_LENGTH, number(line_length)),
-        option_text(&formatting::HTML, flag(*html)),
-        option_text(&formatting::SORTHITS, number(sort_hits)),
-        option_text(&formatting::SORTHSPS, number(sort_hsps)),
-        option_text(&formatting::MAX_TARGET_SEQS, number(max_target_seqs)),
+        option_text(&formatting::OUTFMT, Some(to_text(outfmt))),
+        option_text(&formatting::SHOW_GIS, flag_value(*show_gis)),
+        option_text(&formatting::NUM_DESCRIPTIONS, number_value(num_descriptions)),
+        option_text(&formatting::NUM_ALIGNMENTS, number_value(num_alignments)),
+        option_text(&formatting::LINE_LENGTH, number_value(line_length)),
+        option_text(&formatting::HTML, flag_value(*html)),
+        option_text(&formatting::SORTHITS, number_value(sort_hits)),
+        option_text(&formatting::SORTHSPS, number_value(sort_hsps)),
+        option_text(&formatting::MAX_TARGET_SEQS, number_value(max_target_seqs)),
     ]
 }
 
 /// Returns the options that must be equal on all ranks. The number of threads and the display of
 /// progress may differ.
-fn common(all: &CommonOptions) -> BTreeMap<String, String> {
+fn collect_equal_options(all: &CommonOptions) -> BTreeMap<String, String> {
     let FileOptions { query, out } = &all.files;
     let ResourceOptions { timing, partitions, loader, memory, progress: _ } = &all.resources;
     let FleetOptions {
@@ -281,40 +289,40 @@ fn common(all: &CommonOptions) -> BTreeMap<String, String> {
         resume,
         trace,
     } = &all.fleet;
-    let query_order = query_order.and_then(|order| word(&ranks::QUERY_ORDER, &order));
+    let query_order = query_order.and_then(|order| word_value(&ranks::QUERY_ORDER, &order));
     options_with_values([
-        option_text(&files::QUERY, Some(lossy(query))),
-        option_text(&database::DB, text(&all.database.db)),
-        option_text(&database::SUBJECT, text(&all.database.subject)),
-        option_text(&files::OUT, Some(lossy(out))),
-        option_text(&resources::TIMING, text(timing)),
-        option_text(&resources::PARTITIONS, number(partitions)),
-        option_text(&resources::LOADER, word(&resources::LOADER, loader)),
-        option_text(&resources::MEMORY, text(memory)),
-        option_text(&ranks::PLAN, flag(*plan)),
-        option_text(&ranks::GROUPS, number(groups)),
-        option_text(&ranks::REPLICAS, number(replicas)),
-        option_text(&ranks::OUTPUT, word(&ranks::OUTPUT, output)),
+        option_text(&files::QUERY, Some(to_text(query))),
+        option_text(&database::DB, text_value(&all.database.db)),
+        option_text(&database::SUBJECT, text_value(&all.database.subject)),
+        option_text(&files::OUT, Some(to_text(out))),
+        option_text(&resources::TIMING, text_value(timing)),
+        option_text(&resources::PARTITIONS, number_value(partitions)),
+        option_text(&resources::LOADER, word_value(&resources::LOADER, loader)),
+        option_text(&resources::MEMORY, text_value(memory)),
+        option_text(&ranks::PLAN, flag_value(*plan)),
+        option_text(&ranks::GROUPS, number_value(groups)),
+        option_text(&ranks::REPLICAS, number_value(replicas)),
+        option_text(&ranks::OUTPUT, word_value(&ranks::OUTPUT, output)),
         option_text(
             &ranks::COMPRESSION,
-            compression.and_then(|codec| word(&ranks::COMPRESSION, &codec)),
+            compression.and_then(|codec| word_value(&ranks::COMPRESSION, &codec)),
         ),
-        option_text(&ranks::SCHEDULE, word(&ranks::SCHEDULE, schedule)),
+        option_text(&ranks::SCHEDULE, word_value(&ranks::SCHEDULE, schedule)),
         option_text(&ranks::QUERY_ORDER, query_order),
-        option_text(&ranks::SEGMENT_SIZE, number(segment_size)),
-        option_text(&ranks::BLOCK_RESIDUES, number(block_residues)),
-        option_text(&ranks::WRITE_BUFFER, text(write_buffer)),
-        option_text(&ranks::RESULT_MEMORY, text(result_memory)),
-        option_text(&ranks::CHECKPOINT, text(checkpoint)),
-        option_text(&ranks::RESUME, flag(*resume)),
-        option_text(&ranks::TRACE, text(trace)),
+        option_text(&ranks::SEGMENT_SIZE, number_value(segment_size)),
+        option_text(&ranks::BLOCK_RESIDUES, number_value(block_residues)),
+        option_text(&ranks::WRITE_BUFFER, text_value(write_buffer)),
+        option_text(&ranks::RESULT_MEMORY, text_value(result_memory)),
+        option_text(&ranks::CHECKPOINT, text_value(checkpoint)),
+        option_text(&ranks::RESUME, flag_value(*resume)),
+        option_text(&ranks::TRACE, text_value(trace)),
     ])
 }
 
 /// Returns the given option that names a file of sequences to search or to exclude, if there is
 /// one.
-fn list(lists: &Lists) -> Option<String> {
-    let Lists {
+fn find_sequence_list_option(lists: &SequenceLists) -> Option<String> {
+    let SequenceLists {
         gis,
         negative_gis,
         seqids,
@@ -351,22 +359,22 @@ fn options_with_values(all: impl IntoIterator<Item = OptionText>) -> BTreeMap<St
 }
 
 /// Converts the text of an option's value.
-pub fn text(text: &Option<OsString>) -> Option<String> {
-    text.as_deref().map(lossy)
+pub fn text_value(text: &Option<OsString>) -> Option<String> {
+    text.as_deref().map(to_text)
 }
 
 /// Returns the word for an option's value.
-pub fn word<T: PartialEq>(option: &Opt<T>, value: &T) -> Option<String> {
-    option.spelled(value).map(str::to_owned)
+pub fn word_value<T: PartialEq>(option: &Opt<T>, value: &T) -> Option<String> {
+    option.word_for_value(value).map(str::to_owned)
 }
 
 /// Formats the number that is an option's value.
-pub fn number<T: ToString>(number: &Option<T>) -> Option<String> {
+pub fn number_value<T: ToString>(number: &Option<T>) -> Option<String> {
     number.as_ref().map(T::to_string)
 }
 
 /// Returns a text for a flag that is given; `None` otherwise.
-pub fn flag(given: bool) -> Option<String> {
+pub fn flag_value(given: bool) -> Option<String> {
     given.then(|| "given".to_owned())
 }
 

@@ -8,7 +8,7 @@ use fleetblast_job::plan::{Format, Report};
 use crate::options::number;
 use crate::options::search::formatting::FormattingOptions;
 use crate::options::search::program::ProgramSpec;
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Default number of subjects to keep, and of subjects in the table of descriptions.
 const DESCRIPTIONS: usize = 500;
@@ -29,7 +29,7 @@ pub struct FormatChoice {
 impl FormatChoice {
     /// Splits a format into its parts (`CFormattingArgs::ParseFormattingString`, blast_args.cpp).
     pub fn parse(text: &OsStr) -> Result<Self, Error> {
-        let text = lossy(text);
+        let text = to_text(text);
         let is_space = |c: char| c.is_ascii_whitespace() || c == '\x0b';
         let (number, columns) = text
             .trim_matches(is_space)
@@ -145,14 +145,14 @@ pub fn report(
         format,
         columns: choice.columns,
         command: command.to_vec(),
-        delimiter: choice.delimiter.filter(|_| program.tunes_format),
+        delimiter: choice.delimiter.filter(|_| program.has_sort_options),
         html: options.html,
         show_gis: options.show_gis,
         line_length: options.line_length.filter(|_| pairwise).unwrap_or(LINE_LENGTH),
         num_descriptions: descriptions,
         num_alignments: alignments,
-        sort_hits: options.sort_hits.filter(|_| pairwise && program.tunes_format),
-        sort_hsps: options.sort_hsps.filter(|_| pairwise && program.tunes_format),
+        sort_hits: options.sort_hits.filter(|_| pairwise && program.has_sort_options),
+        sort_hsps: options.sort_hsps.filter(|_| pairwise && program.has_sort_options),
     };
     Ok((report, hitlist_size))
 }

@@ -13,7 +13,7 @@ use fleetblast_job::plan::{Destination, Source, Subjects};
 
 use crate::options::number;
 use crate::options::search::database::{DatabaseOptions, SUBJECT};
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Largest number of attempts to open an output file that other processes create and remove.
 const LOOKS: usize = 1000;
@@ -21,7 +21,7 @@ const LOOKS: usize = 1000;
 /// Returns the subjects from `-db`, `-subject` and `-subject_loc`.
 pub fn subjects(options: &DatabaseOptions) -> Result<Subjects, Error> {
     if let Some(db) = &options.db {
-        return Ok(Subjects::Database(lossy(db)));
+        return Ok(Subjects::Database(to_text(db)));
     }
     let Some(subject) = &options.subject else {
         return Err(Error::query_options(
@@ -30,7 +30,7 @@ pub fn subjects(options: &DatabaseOptions) -> Result<Subjects, Error> {
     };
     let source = source(SUBJECT.name(), subject)?;
     let range = range(options.subject_loc.as_deref(), "subject")?;
-    Ok(Subjects::Fasta { source, name: lossy(subject), range })
+    Ok(Subjects::Fasta { source, name: to_text(subject), range })
 }
 
 /// Returns an input file, opened once to check that it can be read.
@@ -41,7 +41,7 @@ pub fn source(option: &str, path: &OsStr) -> Result<Source, Error> {
     if !is_fifo(path)
         && let Err(error) = File::open(path)
     {
-        return Err(Error::cannot_open(option, &lossy(path), &error));
+        return Err(Error::cannot_open(option, &to_text(path), &error));
     }
     Ok(Source::File(PathBuf::from(path)))
 }
@@ -54,7 +54,7 @@ pub fn destination(option: &str, path: &OsStr) -> Result<Destination, Error> {
         return Ok(Destination::Stdout);
     }
     if !is_fifo(path) && !can_be_written(Path::new(path)) {
-        return Err(Error::inaccessible(option, &lossy(path)));
+        return Err(Error::inaccessible(option, &to_text(path)));
     }
     Ok(Destination::File(PathBuf::from(path)))
 }

@@ -9,9 +9,9 @@ use fleetblast_job::plan::{Destination, Format, Link, Metadata, MetadataDestinat
 use fleetblast_link::{Fingerprint, Key};
 use fleetblast_metadata::EncodingChoice;
 
-use super::{Host, SearchProgram, input};
+use super::{ProcessEnvironment, SearchProgram, input};
 use crate::crossing::{VARIABLES, encode_options};
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::search::database::SUBJECT;
 use crate::options::search::metadata::{
     DEFAULT, DEFAULT_LIMIT, IO_RANKS, KEY, LinkOptions, METADATA, METADATA_LIMIT, METADATA_OUT,
@@ -19,7 +19,7 @@ use crate::options::search::metadata::{
 };
 use crate::options::search::resources;
 use crate::options::spec::Program;
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Default time without a confirmation from the other site after which the sender gives up.
 const GIVE_UP: Duration = Duration::from_secs(600);
@@ -32,8 +32,8 @@ const GIVE_UP: Duration = Duration::from_secs(600);
 pub fn metadata(
     program: &Program,
     search: &dyn SearchProgram,
-    given: &Given,
-    host: &Host<'_>,
+    given: &GivenOptions,
+    environment: &ProcessEnvironment<'_>,
     format: Format,
 ) -> Result<Option<Metadata>, Error> {
     let Some(options) = search.metadata() else { return Ok(None) };
@@ -63,20 +63,20 @@ pub fn metadata(
         let timing = timing.map(|file| (resources::TIMING.name(), file));
         let subject = common.database.subject.as_deref().map(|file| (SUBJECT.name(), file));
         let read = [search.query()].into_iter().chain(subject);
-        for (option, file) in timing.into_iter().chain(search.writes()).chain(read) {
+        for (option, file) in timing.into_iter().chain(search.output_files()).chain(read) {
             let file = Destination::File(file.into());
             input::refuse_same_file((METADATA_OUT.name(), out), (option, &file))?;
         }
     }
     let variable = |name: &&str| {
-        let value = (host.variable)(name)?;
+        let value = (environment.variable)(name)?;
         Some(((*name).to_owned(), value.as_bytes().to_vec()))
     };
     let environment = VARIABLES.iter().filter_map(variable).collect();
     let encoded = encode_options(program, given);
     let kinds = options.encodings.unwrap_or(DEFAULT);
     let limit = limit(options, kinds)?;
-    if let Some(option) = search.unsupported_as_metadata(kinds) {
+    if let Some(option) = search.option_without_metadata(kinds) {
         return Err(not_yet(program, option, kinds));
     }
     if kinds == EncodingChoice::Cheapest && format == Format::Sam {
@@ -96,7 +96,7 @@ fn not_yet(program: &Program, option: &str, kinds: EncodingChoice) -> Error {
         "" => program.to_owned(),
         option => format!("{program} -{option}"),
     };
-    let kind = METADATA.spelled(&kinds).unwrap_or_default();
+    let kind = METADATA.word_for_value(&kinds).unwrap_or_default();
     let default = if kinds == DEFAULT { " (the default)" } else { "" };
     let message = format!(
         "FleetBLAST {version} does not support {name} with -{} {kind}{default} yet; use -{0} report",
@@ -127,14 +127,14 @@ pub fn link(options: &LinkOptions) -> Result<Link, Error> {
     let wrong = |name: &str, what: &dyn std::fmt::Display| {
         Error::query_options(format_args!("-{name}: {what}"))
     };
-    let address = lossy(&options.address);
+    let address = to_text(&options.address);
     let port = address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
     if port.is_none() {
         return Err(Error::query_options(format_args!(
             "'{address}' is no address with a port, such as host:4711"
         )));
     }
-    let peers = lossy(&options.peer);
+    let peers = to_text(&options.peer);
     let peers = peers.split(',').map(str::parse::<Fingerprint>).collect::<Result<Vec<_>, _>>();
     let peers = peers.map_err(|error| wrong(PEER.name(), &error))?;
     let key = PathBuf::from(&options.key);

@@ -16,9 +16,9 @@ use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
 
-use super::fleet::{OptionText, flag, number, option_text, text};
-use super::search::{Searching, bad_filter, common, filter_words};
-use super::{Host, has_old_finite_size};
+use super::fleet::{OptionText, flag_value, number_value, option_text, text_value};
+use super::search::{SearchPlan, bad_filter, common, filter_words};
+use super::{ProcessEnvironment, has_old_finite_size};
 use crate::options::number::{parse_double_strict, parse_int4};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
@@ -26,7 +26,7 @@ use crate::options::search::filtering::{self, FilteringOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::protein::{ProteinOptions, TaskDefaults};
 use crate::options::search::single;
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Longest words that BLAST+ finds with a table of all neighbouring words.
 const LONGEST_EXACT_WORD: usize = 5;
@@ -54,7 +54,7 @@ pub(super) struct ProteinSearch<'a> {
 impl ProteinSearch<'_> {
     /// Returns the name of the matrix, as given.
     pub fn matrix_name(&self) -> String {
-        self.protein.matrix.as_deref().map_or(self.task.matrix.to_owned(), lossy)
+        self.protein.matrix.as_deref().map_or(self.task.matrix.to_owned(), to_text)
     }
 
     /// Builds and checks the parameters. `defaults` returns those of the program for a scoring
@@ -62,7 +62,7 @@ impl ProteinSearch<'_> {
     pub fn params(
         &self,
         hitlist_size: usize,
-        host: &Host<'_>,
+        environment: &ProcessEnvironment<'_>,
         defaults: impl FnOnce(ScoringSystem) -> ProteinParams,
     ) -> Result<ProteinParams, Error> {
         let options = self.protein;
@@ -98,7 +98,7 @@ impl ProteinSearch<'_> {
             composition: if identity { CompositionMode::Off } else { mode },
             smith_waterman: options.composition.use_sw_tback,
             seg: seg(&options.filtering.seg)?,
-            finite_size: search.searchsp.is_none() && !has_old_finite_size(host),
+            finite_size: search.searchsp.is_none() && !has_old_finite_size(environment),
             ..defaults
         })
     }
@@ -112,8 +112,8 @@ impl ProteinSearch<'_> {
     }
 
     /// Plans the search with batches of `batch` letters.
-    pub fn plan(&self, params: ProteinParams, citations: Citations, batch: usize) -> Searching {
-        Searching {
+    pub fn plan(&self, params: ProteinParams, citations: Citations, batch: usize) -> SearchPlan {
+        SearchPlan {
             identity_resets_composition: params.composition != self.composition(),
             params: Params::Protein(params),
             delayed_option_error: None,
@@ -122,7 +122,7 @@ impl ProteinSearch<'_> {
             iteration: None,
             reads_again: false,
             citations,
-            reports_as: None,
+            reported_program: None,
             batch_size: BatchSize::Fixed(batch),
             thread_letters: batch,
         }
@@ -202,7 +202,7 @@ pub(super) fn subject_translation(
 }
 
 /// Returns the options on which the report depends, with their values.
-pub(super) fn decisive(options: &ProteinOptions) -> Vec<OptionText> {
+pub(super) fn report_options(options: &ProteinOptions) -> Vec<OptionText> {
     let ProteinOptions {
         filtering: FilteringOptions { seg, soft_masking },
         matrix,
@@ -210,12 +210,12 @@ pub(super) fn decisive(options: &ProteinOptions) -> Vec<OptionText> {
         composition: CompositionOptions { comp_based_stats, use_sw_tback },
     } = options;
     vec![
-        option_text(&single::MATRIX, text(matrix)),
-        option_text(&single::THRESHOLD, number(threshold)),
-        option_text(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
-        option_text(&filtering::SEG, Some(lossy(seg))),
-        option_text(&filtering::SOFT_MASKING, flag(*soft_masking)),
-        option_text(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
+        option_text(&single::MATRIX, text_value(matrix)),
+        option_text(&single::THRESHOLD, number_value(threshold)),
+        option_text(&composition::COMP_BASED_STATS, Some(to_text(comp_based_stats))),
+        option_text(&filtering::SEG, Some(to_text(seg))),
+        option_text(&filtering::SOFT_MASKING, flag_value(*soft_masking)),
+        option_text(&composition::USE_SW_TBACK, flag_value(*use_sw_tback)),
     ]
 }
 

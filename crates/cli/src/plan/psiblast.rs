@@ -15,9 +15,12 @@ use fleetblast_stats::scoring::{
 };
 
 use self::pattern::InputPattern;
-use super::fleet::{OptionText, flag, number, option_text, text};
-use super::search::{Searching, common};
-use super::{Host, SearchProgram, contents, has_old_finite_size, input, protein, pssm, restrict};
+use super::fleet::{OptionText, flag_value, number_value, option_text, text_value};
+use super::search::{SearchPlan, common};
+use super::{
+    ProcessEnvironment, SearchProgram, contents, has_old_finite_size, input, protein, pssm,
+    restrict,
+};
 use crate::options::psiblast::{PsiblastOptions, SPEC};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
@@ -26,7 +29,7 @@ use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::psi::{self, PsiOptions};
 use crate::options::search::{files, nucleotide, single};
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// The default substitution matrix.
 const MATRIX: &str = "BLOSUM62";
@@ -54,7 +57,7 @@ impl SearchProgram for PsiblastOptions {
         Some(&self.metadata)
     }
 
-    fn writes(&self) -> Vec<(&'static str, &OsStr)> {
+    fn output_files(&self) -> Vec<(&'static str, &OsStr)> {
         let PsiOptions { out_pssm, out_ascii_pssm, .. } = &self.psi;
         let files = [(&psi::OUT_PSSM, out_pssm), (&psi::OUT_ASCII_PSSM, out_ascii_pssm)];
         files
@@ -63,7 +66,7 @@ impl SearchProgram for PsiblastOptions {
             .collect()
     }
 
-    fn unsupported_as_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
+    fn option_without_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
         match kinds {
             EncodingChoice::Only(Encoding::Report) => None,
             EncodingChoice::Only(Encoding::Hits) => {
@@ -111,14 +114,18 @@ impl SearchProgram for PsiblastOptions {
         protein::seg(&self.filtering.seg).map(|_| ())
     }
 
-    fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
-        let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), lossy);
+    fn plan_search(
+        &self,
+        hitlist_size: usize,
+        environment: &ProcessEnvironment<'_>,
+    ) -> Result<SearchPlan, Error> {
+        let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
         self.check_saving()?;
         let typed = match &self.psi.in_msa {
             Some(file) => Some(msa::InputAlignment::read(file, &self.psi)?),
             None => None,
         };
-        let (params, mode) = self.params(&matrix_name, hitlist_size, host)?;
+        let (params, mode) = self.params(&matrix_name, hitlist_size, environment)?;
         let initial_pssm = self.initial_pssm(&params.scoring, typed)?;
         let mut iteration = self.iteration(&params, mode, initial_pssm.as_ref())?;
         let (params, pattern) = match &self.psi.phi_pattern {
@@ -130,7 +137,7 @@ impl SearchProgram for PsiblastOptions {
             }
             None => (params, false),
         };
-        Ok(Searching {
+        Ok(SearchPlan {
             params: Params::Protein(params),
             delayed_option_error: None,
             matrix_name,
@@ -141,14 +148,14 @@ impl SearchProgram for PsiblastOptions {
                 && self.psi.num_iterations != 1
                 && self.common.database.subject.is_none(),
             citations: if pattern { Citations::Phiblast } else { Citations::Psiblast },
-            reports_as: pattern.then_some("phiblastp"),
+            reported_program: pattern.then_some("phiblastp"),
             // BLAST+ searches each query alone.
             batch_size: BatchSize::Fixed(1),
             thread_letters: 1,
         })
     }
 
-    fn decisive(&self) -> Vec<OptionText> {
+    fn report_options(&self) -> Vec<OptionText> {
         let PsiblastOptions {
             filtering: FilteringOptions { seg, soft_masking },
             matrix,
@@ -178,25 +185,25 @@ impl SearchProgram for PsiblastOptions {
             metadata: _,
         } = self;
         vec![
-            option_text(&single::MATRIX, text(matrix)),
-            option_text(&single::THRESHOLD, number(threshold)),
-            option_text(&nucleotide::SUM_STATS, number(sum_stats)),
-            option_text(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
-            option_text(&filtering::SEG, Some(lossy(seg))),
-            option_text(&filtering::SOFT_MASKING, flag(*soft_masking)),
-            option_text(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
+            option_text(&single::MATRIX, text_value(matrix)),
+            option_text(&single::THRESHOLD, number_value(threshold)),
+            option_text(&nucleotide::SUM_STATS, number_value(sum_stats)),
+            option_text(&composition::COMP_BASED_STATS, Some(to_text(comp_based_stats))),
+            option_text(&filtering::SEG, Some(to_text(seg))),
+            option_text(&filtering::SOFT_MASKING, flag_value(*soft_masking)),
+            option_text(&composition::USE_SW_TBACK, flag_value(*use_sw_tback)),
             option_text(&psi::GAP_TRIGGER, Some(gap_trigger.to_string())),
             option_text(&psi::NUM_ITERATIONS, Some(num_iterations.to_string())),
-            option_text(&psi::IN_MSA, text(in_msa)),
-            option_text(&psi::MSA_MASTER_IDX, number(msa_master_idx)),
-            option_text(&psi::IGNORE_MSA_MASTER, flag(*ignore_msa_master)),
-            option_text(&psi::IN_PSSM, text(in_pssm)),
+            option_text(&psi::IN_MSA, text_value(in_msa)),
+            option_text(&psi::MSA_MASTER_IDX, number_value(msa_master_idx)),
+            option_text(&psi::IGNORE_MSA_MASTER, flag_value(*ignore_msa_master)),
+            option_text(&psi::IN_PSSM, text_value(in_pssm)),
             option_text(&psi::PSEUDOCOUNT, Some(pseudocount.to_string())),
-            option_text(&psi::OUT_PSSM, flag(out_pssm.is_some())),
-            option_text(&psi::OUT_ASCII_PSSM, flag(out_ascii_pssm.is_some())),
-            option_text(&psi::SAVE_PSSM_AFTER_LAST_ROUND, flag(*save_pssm_after_last_round)),
-            option_text(&psi::SAVE_EACH_PSSM, flag(*save_each_pssm)),
-            option_text(&psi::PHI_PATTERN, text(phi_pattern)),
+            option_text(&psi::OUT_PSSM, flag_value(out_pssm.is_some())),
+            option_text(&psi::OUT_ASCII_PSSM, flag_value(out_ascii_pssm.is_some())),
+            option_text(&psi::SAVE_PSSM_AFTER_LAST_ROUND, flag_value(*save_pssm_after_last_round)),
+            option_text(&psi::SAVE_EACH_PSSM, flag_value(*save_each_pssm)),
+            option_text(&psi::PHI_PATTERN, text_value(phi_pattern)),
             option_text(&psi::INCLUSION_ETHRESH, Some(inclusion_ethresh.to_string())),
         ]
     }
@@ -237,7 +244,7 @@ impl PsiblastOptions {
         &self,
         matrix_name: &str,
         hitlist_size: usize,
-        host: &Host<'_>,
+        environment: &ProcessEnvironment<'_>,
     ) -> Result<(ProteinParams, CompositionMode), Error> {
         let (mode, unified_p) = protein::composition(&self.composition.comp_based_stats);
         let search = &self.common.search;
@@ -269,7 +276,7 @@ impl PsiblastOptions {
             unified_p,
             smith_waterman: self.composition.use_sw_tback,
             seg: protein::seg(&self.filtering.seg)?,
-            finite_size: search.searchsp.is_none() && !has_old_finite_size(host),
+            finite_size: search.searchsp.is_none() && !has_old_finite_size(environment),
             ..defaults
         };
         Ok((params, mode))

@@ -13,7 +13,7 @@ use fleetblast_stats::scoring::ScoringSystem;
 
 use super::contents::bytes;
 use crate::options::search::psi::IN_PSSM;
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Rules by which a program reads a PSSM.
 pub struct ReadingRules {
@@ -35,7 +35,7 @@ pub fn read(
     scoring: &ScoringSystem,
     rules: &ReadingRules,
 ) -> Result<InitialPssm, Error> {
-    let name = lossy(file);
+    let name = to_text(file);
     let bytes = bytes(IN_PSSM.name(), file)?;
     let read = scoremat::read_checkpoint(&bytes);
     let read = read.map_err(|error| refusal(rules.program, &name, &error))?;

@@ -12,7 +12,7 @@ use fleetblast_job::plan::{DatabaseMask, MaskAlgorithm};
 
 use crate::options::number;
 use crate::options::search::database::DatabaseOptions;
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Returns the stored masks that the options select, if any.
 pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
@@ -20,7 +20,7 @@ pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
     let (name, hard) = soft.or_else(|| options.db_hard_mask.as_deref().map(|name| (name, true)))?;
     let algorithm = match number::parse_int4(name.as_bytes()) {
         Ok(number) => MaskAlgorithm::Number(number),
-        Err(_) => MaskAlgorithm::Name(lossy(name)),
+        Err(_) => MaskAlgorithm::Name(to_text(name)),
     };
     Some(DatabaseMask { algorithm, hard })
 }
@@ -45,10 +45,10 @@ pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Err
     } else if let Some((text, negative)) = given(&lists.taxids, &lists.negative_taxids) {
         (ListEntries::Taxids(taxids(text.as_bytes(), b",")?), negative)
     } else if let Some((name, negative)) = given(&lists.taxid_file, &lists.negative_taxid_file) {
-        let found = list::find_and_read(&lossy(&name), &search);
+        let found = list::find_and_read(&to_text(&name), &search);
         let (_, contents) = found.map_err(|error| match error {
             DbError::MissingList { .. } => {
-                Error::query_options(format_args!("File is not acessible: {}", lossy(&name)))
+                Error::query_options(format_args!("File is not acessible: {}", to_text(&name)))
             }
             error => error.into(),
         })?;
@@ -69,7 +69,7 @@ fn read<T>(
     search: &SearchPath,
     parse: impl Fn(&[u8]) -> Result<T, ListError>,
 ) -> Result<T, Error> {
-    let name = lossy(name);
+    let name = to_text(name);
     let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
         // BLAST+ does not print the name of the list.
         DbError::MissingList { .. } => {

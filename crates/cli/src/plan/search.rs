@@ -16,7 +16,7 @@ use crate::options::search::hsps::HspFilteringOptions;
 const BEST_HIT: f64 = 0.1;
 
 /// The part of a plan that depends on the search program.
-pub struct Searching {
+pub struct SearchPlan {
     /// The parameters of the engine.
     pub params: Params,
     /// See [`fleetblast_job::plan::Plan::delayed_option_error`].
@@ -34,7 +34,7 @@ pub struct Searching {
     /// Papers that the reports cite.
     pub citations: Citations,
     /// Name of the program in the report, if it is another one.
-    pub reports_as: Option<&'static str>,
+    pub reported_program: Option<&'static str>,
     /// Number of query letters in a batch.
     pub batch_size: BatchSize,
     /// See [`fleetblast_job::plan::Plan::thread_letters`].

@@ -8,11 +8,11 @@ use fleetblast_job::plan::Citations;
 use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_seq::translation::GeneticCode;
 
-use super::fleet::{OptionText, number, option_text, text, word};
+use super::fleet::{OptionText, number_value, option_text, text_value, word_value};
 use super::protein::{self, ProteinSearch};
 use super::pssm::{self, ReadingRules};
-use super::search::Searching;
-use super::{Host, SearchProgram, contents};
+use super::search::SearchPlan;
+use super::{ProcessEnvironment, SearchProgram, contents};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
@@ -45,7 +45,7 @@ impl SearchProgram for TblastnOptions {
         }
     }
 
-    fn unsupported_as_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
+    fn option_without_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
         // The I/O site does not have the PSSM.
         let makes_hits = kinds != EncodingChoice::Only(Encoding::Report);
         (self.in_pssm.is_some() && makes_hits).then_some(psi::IN_PSSM_OF_TBLASTN.name())
@@ -73,7 +73,11 @@ impl SearchProgram for TblastnOptions {
         protein::seg(&self.protein.filtering.seg).map(|_| ())
     }
 
-    fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
+    fn plan_search(
+        &self,
+        hitlist_size: usize,
+        environment: &ProcessEnvironment<'_>,
+    ) -> Result<SearchPlan, Error> {
         let is_of_letters = self.in_pssm.is_none();
         let search = ProteinSearch {
             spec: &SPEC,
@@ -88,7 +92,7 @@ impl SearchProgram for TblastnOptions {
         let code = if is_of_letters { &self.db_code } else { &GeneticCode::standard() };
         let translation = protein::subject_translation(&self.common, code);
         let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, translation);
-        let params = search.params(hitlist_size, host, defaults)?;
+        let params = search.params(hitlist_size, environment, defaults)?;
         let params = ProteinParams { linking: self.linking(), ..params };
         match &self.in_pssm {
             Some(file) => self.searching_with_pssm(file, params, &search),
@@ -96,7 +100,7 @@ impl SearchProgram for TblastnOptions {
         }
     }
 
-    fn decisive(&self) -> Vec<OptionText> {
+    fn report_options(&self) -> Vec<OptionText> {
         let TblastnOptions {
             task,
             protein,
@@ -109,13 +113,13 @@ impl SearchProgram for TblastnOptions {
             // With these options the search writes no report.
             metadata: _,
         } = self;
-        let mut options = protein::decisive(protein);
+        let mut options = protein::report_options(protein);
         options.extend([
-            option_text(&TASK, word(&TASK, task)),
-            option_text(&nucleotide::SUM_STATS, number(sum_stats)),
+            option_text(&TASK, word_value(&TASK, task)),
+            option_text(&nucleotide::SUM_STATS, number_value(sum_stats)),
             option_text(&translation::MAX_INTRON_LENGTH, Some(max_intron_length.to_string())),
             option_text(&translation::DB_GENCODE, Some(db_code.id().to_string())),
-            option_text(&psi::IN_PSSM_OF_TBLASTN, text(in_pssm)),
+            option_text(&psi::IN_PSSM_OF_TBLASTN, text_value(in_pssm)),
         ]);
         options
     }
@@ -136,7 +140,7 @@ impl TblastnOptions {
         file: &OsStr,
         params: ProteinParams,
         search: &ProteinSearch<'_>,
-    ) -> Result<Searching, Error> {
+    ) -> Result<SearchPlan, Error> {
         let found = &params;
         protein::check_short_words(&self.common, SPEC.release, found.word_size, found.threshold)?;
         let rules = ReadingRules { program: SPEC.name, pseudocount: 0, needs_all: false };
@@ -148,9 +152,9 @@ impl TblastnOptions {
         }
         let params =
             ProteinParams { initial_pssm_lambda: Some(start.pssm.gapped.lambda), ..params };
-        Ok(Searching {
+        Ok(SearchPlan {
             initial_pssm: Some(start),
-            reports_as: Some("psitblastn"),
+            reported_program: Some("psitblastn"),
             ..search.plan(params, Citations::Translated, BATCH)
         })
     }

@@ -7,16 +7,16 @@ use fleetblast_stats::scoring::{
     ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
 
-use super::fleet::{OptionText, flag, number, option_text, text, word};
-use super::search::{Searching, common};
-use super::{Host, SearchProgram, has_old_finite_size, protein};
+use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
+use super::search::{SearchPlan, common};
+use super::{ProcessEnvironment, SearchProgram, has_old_finite_size, protein};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::filtering::{self, FilteringOptions};
 use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::{nucleotide, query, single, translation};
 use crate::options::tblastx::{SPEC, TblastxOptions};
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Nucleotides of queries in a batch (`GetQueryBatchSize`, blast_input_aux.cpp).
 const BATCH: usize = 10_002;
@@ -46,8 +46,12 @@ impl SearchProgram for TblastxOptions {
         protein::seg(&self.filtering.seg).map(|_| ())
     }
 
-    fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
-        let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), lossy);
+    fn plan_search(
+        &self,
+        hitlist_size: usize,
+        environment: &ProcessEnvironment<'_>,
+    ) -> Result<SearchPlan, Error> {
+        let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
         let release = SPEC.release;
         // In BLAST+ no check needs the matrix; only the search finds that it does not exist.
         let found = ScoringSystem::new(release, &matrix_name, None, None);
@@ -55,8 +59,13 @@ impl SearchProgram for TblastxOptions {
             found.is_err().then(|| "Error: Unknown error code -1".to_owned());
         let scoring = found.or_else(|_| ScoringSystem::new(release, MATRIX, None, None));
         let scoring = scoring.map_err(Error::query_options)?;
-        Ok(Searching {
-            params: Params::Protein(self.params(&matrix_name, scoring, hitlist_size, host)?),
+        Ok(SearchPlan {
+            params: Params::Protein(self.params(
+                &matrix_name,
+                scoring,
+                hitlist_size,
+                environment,
+            )?),
             delayed_option_error,
             matrix_name,
             identity_resets_composition: false,
@@ -64,13 +73,13 @@ impl SearchProgram for TblastxOptions {
             iteration: None,
             reads_again: false,
             citations: Citations::Translated,
-            reports_as: None,
+            reported_program: None,
             batch_size: BatchSize::Fixed(BATCH),
             thread_letters: BATCH,
         })
     }
 
-    fn decisive(&self) -> Vec<OptionText> {
+    fn report_options(&self) -> Vec<OptionText> {
         let TblastxOptions {
             filtering: FilteringOptions { seg, soft_masking },
             matrix,
@@ -87,12 +96,12 @@ impl SearchProgram for TblastxOptions {
             metadata: _,
         } = self;
         vec![
-            option_text(&single::MATRIX, text(matrix)),
-            option_text(&single::THRESHOLD, number(threshold)),
-            option_text(&filtering::SEG, Some(lossy(seg))),
-            option_text(&filtering::SOFT_MASKING, flag(*soft_masking)),
-            option_text(&nucleotide::SUM_STATS, number(sum_stats)),
-            option_text(&query::STRAND, word(&query::STRAND, strands)),
+            option_text(&single::MATRIX, text_value(matrix)),
+            option_text(&single::THRESHOLD, number_value(threshold)),
+            option_text(&filtering::SEG, Some(to_text(seg))),
+            option_text(&filtering::SOFT_MASKING, flag_value(*soft_masking)),
+            option_text(&nucleotide::SUM_STATS, number_value(sum_stats)),
+            option_text(&query::STRAND, word_value(&query::STRAND, strands)),
             option_text(&translation::QUERY_GENCODE, Some(query_code.id().to_string())),
             option_text(&translation::DB_GENCODE, Some(db_code.id().to_string())),
         ]
@@ -106,7 +115,7 @@ impl TblastxOptions {
         matrix_name: &str,
         scoring: ScoringSystem,
         hitlist_size: usize,
-        host: &Host<'_>,
+        environment: &ProcessEnvironment<'_>,
     ) -> Result<ProteinParams, Error> {
         let search = &self.common.search;
         let word_size = search.word_size.unwrap_or(WORD_SIZE);
@@ -123,7 +132,7 @@ impl TblastxOptions {
             threshold,
             window: self.common.window_size.unwrap_or(suggested_two_hit_window(matrix_name)),
             seg: protein::seg(&self.filtering.seg)?,
-            finite_size: search.searchsp.is_none() && !has_old_finite_size(host),
+            finite_size: search.searchsp.is_none() && !has_old_finite_size(environment),
             linking: protein::linking(self.sum_stats.unwrap_or(true), 0),
             ..defaults
         })

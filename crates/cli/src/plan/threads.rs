@@ -4,10 +4,10 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::ThreadDivision;
 use fleetblast_job::threads::{ThreadSource, Threads};
 
-use super::Host;
+use super::ProcessEnvironment;
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::threads::ThreadOptions;
-use crate::threads::{choose, default};
+use crate::threads::{choose_thread_count, default_thread_count};
 
 /// Returns the number of threads and the split between them, with BLAST+'s warnings
 /// (`CMTArgs::x_ExtractAlgorithmOptions`, blast_args.cpp).
@@ -21,26 +21,26 @@ use crate::threads::{choose, default};
 ///
 /// # Errors
 /// A bad value of `FLEETBLAST_THREADS`, unless the options set a number.
-pub fn share(
+pub fn choose_threads_and_division(
     options: &ThreadOptions,
     has_db: bool,
     program: &ProgramSpec,
-    host: &Host<'_>,
+    environment: &ProcessEnvironment<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(Threads, ThreadDivision), Error> {
     let split =
         if options.mt_mode == 1 { ThreadDivision::Queries } else { ThreadDivision::Database };
-    let cpus = host.cpus;
+    let cpus = environment.cpus;
     let Some(typed) = options.num_threads else {
-        return Ok((default(cpus, host.variable)?, ThreadDivision::Database));
+        return Ok((default_thread_count(cpus, environment.variable)?, ThreadDivision::Database));
     };
-    let available = if host.is_rank { cpus.allowed } else { cpus.machine };
+    let available = if environment.is_rank { cpus.allowed } else { cpus.machine };
     if typed > available {
         warnings.push(program.warning(format_args!(
             "Number of threads was reduced to {available} to match the number of available CPUs"
         )));
     }
-    let threads = choose(Some(typed), cpus, host.variable)?;
+    let threads = choose_thread_count(Some(typed), cpus, environment.variable)?;
     if has_db || typed.min(available) == 1 {
         return Ok((threads, split));
     }

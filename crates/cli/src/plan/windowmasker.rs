@@ -12,7 +12,7 @@ use fleetblast_seq::input::read_whole_file;
 use fleetblast_seq::windowmasker::UnitCounts;
 
 use crate::options::search::filtering::NucleotideFilteringOptions;
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 
 /// Name of the directory with a subdirectory for each taxid: an environment variable, and a key in
 /// the section [`SECTION`] of NCBI's configuration.
@@ -39,7 +39,7 @@ pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
         // The notes at the start of a file have fewer bytes than this.
         let opened = File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start));
         opened.map_err(|error| {
-            Error::query_options(format_args!("could not open {} ({error})", lossy(path)))
+            Error::query_options(format_args!("could not open {} ({error})", to_text(path)))
         })?;
         if !UnitCounts::is_binary(&start) {
             return Err(Error::query_options(
@@ -60,7 +60,7 @@ pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
 /// for each query.
 pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>, String> {
     let (path, name) = match (&options.window_masker_db, options.window_masker_taxid) {
-        (Some(path), _) => (Some(PathBuf::from(path)), format!("W -d {}", lossy(path))),
+        (Some(path), _) => (Some(PathBuf::from(path)), format!("W -d {}", to_text(path))),
         (None, Some(taxid)) if taxid != 0 => (of_taxid(taxid), format!("W -t {taxid}")),
         (None, _) => return Ok(None),
     };

@@ -56,7 +56,7 @@ pub fn shares(figures: &Figures) -> String {
         let share = figures.share(of);
         let width = share * WIDTH;
         let title = format!("{}: {} of the ranks' time", of.name(), percent(share));
-        svg.rect(class(of), (x, 0.0), (width, 40.0), &title);
+        svg.rect(css_class(of), (x, 0.0), (width, 40.0), &title);
         if width > 92.0 {
             let words = format!("{} {}", of.name(), percent(share));
             svg.text(
@@ -100,7 +100,7 @@ pub fn utilisation(figures: &Figures) -> String {
         };
         let mut points = edge(&above);
         points.extend(edge(&below).into_iter().rev());
-        svg.path(class(of), &points, false);
+        svg.path(css_class(of), &points, false);
         below = above;
     }
     svg.finish("ranks at work over time")
@@ -154,7 +154,7 @@ fn draw(svg: &mut Svg, slice: &Slice, time: Scale, bar: Bar, last: &mut (f64, f6
     let width = (end - x).max(NARROWEST);
     *drawn = x + width;
     let (class, top, height) = match on_search {
-        true => (class(ThreadUse::from_kind(slice.kind)), bar.y, bar.height),
+        true => (css_class(ThreadUse::from_kind(slice.kind)), bar.y, bar.height),
         false => (class_beside(slice.kind), bar.y + bar.height + 1.0, 4.0),
     };
     svg.rect(class, (x, top), (width, height), &describe_slice(slice));
@@ -271,7 +271,7 @@ pub fn counter(figures: &Figures, name: &str, unit: fn(f64) -> String) -> Option
     let (width, bottom) = (520.0, 110.0);
     let mut changes: Vec<(f64, f64)> = Vec::new();
     for (full, values) in &figures.timeline.counters {
-        if super::figures::split(full).is_some_and(|(_, of)| of == name) {
+        if super::figures::parse_counter_name(full).is_some_and(|(_, of)| of == name) {
             let mut before = 0.0;
             for &(time, value) in values {
                 changes.push((time, value - before));
@@ -323,7 +323,7 @@ fn thin(levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 }
 
 /// Returns the CSS class of a use of the search threads.
-pub fn class(of: ThreadUse) -> &'static str {
+pub fn css_class(of: ThreadUse) -> &'static str {
     match of {
         ThreadUse::Search => "search",
         ThreadUse::Align => "align",

@@ -54,11 +54,11 @@ impl ThreadUse {
 
 /// Figures of a rank.
 #[derive(Clone, Debug, Default)]
-pub struct Rank {
+pub struct RankFigures {
     /// Seconds of the search threads by use; the rest is idle.
     pub uses: BTreeMap<ThreadUse, f64>,
     /// Seconds outside the search threads, by kind of slice.
-    pub beside: BTreeMap<Kind, f64>,
+    pub seconds_outside_threads: BTreeMap<Kind, f64>,
     /// Number of tasks searched.
     pub tasks: u64,
     /// Time in seconds at which its search threads began their first slice after loading.
@@ -71,13 +71,13 @@ pub struct Rank {
 
 /// Figures of the output.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Output {
+pub struct OutputFigures {
     /// Bytes written.
     pub bytes: u64,
     /// Number of writes.
     pub writes: u64,
     /// Contiguous ranges of bytes in these writes.
-    pub stretches: u64,
+    pub contiguous_ranges: u64,
     /// Sum of the seconds of all writes.
     pub seconds: f64,
     /// Number of ranks that wrote.
@@ -93,13 +93,13 @@ pub struct Figures<'a> {
     /// The timeline.
     pub timeline: &'a Timeline,
     /// Figures of each rank, by its number.
-    pub ranks: Vec<Rank>,
+    pub ranks: Vec<RankFigures>,
     /// Slices of tasks in the preliminary search, longest first.
     pub tasks: Vec<&'a Slice>,
     /// Mean number of ranks at each use, for equal steps of time.
     pub steps: Vec<BTreeMap<ThreadUse, f64>>,
     /// Figures of the output.
-    pub output: Output,
+    pub output: OutputFigures,
 }
 
 /// The tail of a run: from the first rank without more work to the end.
@@ -117,10 +117,10 @@ impl<'a> Figures<'a> {
         let count = timeline.description.ranks as usize;
         let mut figures = Figures {
             timeline,
-            ranks: vec![Rank::default(); count],
+            ranks: vec![RankFigures::default(); count],
             tasks: timeline.slices_of(Kind::Search).collect(),
             steps: vec![BTreeMap::new(); STEPS],
-            output: Output::default(),
+            output: OutputFigures::default(),
         };
         figures.tasks.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
         let mut writers = vec![false; count];
@@ -155,14 +155,14 @@ impl<'a> Figures<'a> {
                 rank.tasks += u64::from(kind == Kind::Search);
                 self.step(slice, of);
             }
-            (_, kind) => *rank.beside.entry(kind).or_default() += slice.seconds(),
+            (_, kind) => *rank.seconds_outside_threads.entry(kind).or_default() += slice.seconds(),
         }
         let bytes = slice.arg("bytes").unwrap_or(0);
         match slice.kind {
             Kind::Write if bytes > 0 => {
                 self.output.bytes += bytes;
                 self.output.writes += 1;
-                self.output.stretches += slice.arg("stretches").unwrap_or(1);
+                self.output.contiguous_ranges += slice.arg("stretches").unwrap_or(1);
                 self.output.seconds += slice.seconds();
             }
             Kind::Send => self.output.sent += bytes,
@@ -185,7 +185,7 @@ impl<'a> Figures<'a> {
     /// Reads the figures that counters of the timeline have: messages, and waiting output.
     fn count(&mut self) {
         for (name, values) in &self.timeline.counters {
-            let Some((rank, name)) = split(name) else { continue };
+            let Some((rank, name)) = parse_counter_name(name) else { continue };
             let last = values.last().map_or(0, |&(_, value)| value as u64);
             let most = values.iter().map(|&(_, value)| value as u64).max().unwrap_or(0);
             match name {
@@ -212,7 +212,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Returns the share of the search threads' time lost before their first slices.
-    pub fn begin_lost(&self) -> f64 {
+    pub fn start_loss(&self) -> f64 {
         let lost: f64 = self.ranks.iter().map(|rank| rank.first).sum();
         lost / (self.ranks.len() as f64 * self.timeline.end).max(1e-9)
     }
@@ -241,7 +241,7 @@ impl<'a> Figures<'a> {
 }
 
 /// Splits the name of a counter: `rank 3 waiting tasks` into 3 and `waiting tasks`.
-pub fn split(counter: &str) -> Option<(usize, &str)> {
+pub fn parse_counter_name(counter: &str) -> Option<(usize, &str)> {
     let (rank, name) = counter.strip_prefix("rank ")?.split_once(' ')?;
     Some((rank.parse().ok()?, name))
 }

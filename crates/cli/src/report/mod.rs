@@ -16,14 +16,14 @@ use fleetblast_job::standard::print;
 use fleetblast_job::trace::Timeline;
 
 use self::figures::Figures;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::report::ReportOptions;
 
 /// Runs `fleetblast report`.
 ///
 /// # Errors
 /// A trace that cannot be read, a page that cannot be written.
-pub fn run(given: &Given) -> Result<(), Error> {
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = ReportOptions::new(given);
     let trace = PathBuf::from(options.trace);
     let out = match options.out {

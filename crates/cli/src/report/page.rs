@@ -63,10 +63,12 @@ fn header(figures: &Figures, title: &str) -> String {
 }
 
 fn verdict(figures: &Figures) -> String {
-    let Verdict { what, limit, remarks } = Verdict::new(figures);
+    let Verdict { search_summary, limit, remarks } = Verdict::new(figures);
     let remarks: String = remarks.iter().map(|remark| format!("<li>{remark}</li>")).collect();
     let remarks = if remarks.is_empty() { remarks } else { format!("<ul>{remarks}</ul>") };
-    format!("<section class=\"verdict\"><p>{what}</p><p><b>{limit}</b></p>{remarks}</section>\n")
+    format!(
+        "<section class=\"verdict\"><p>{search_summary}</p><p><b>{limit}</b></p>{remarks}</section>\n"
+    )
 }
 
 fn cards(figures: &Figures) -> String {
@@ -106,7 +108,7 @@ const SEARCH_LEGEND: [(&str, &str); 4] = [
 
 fn where_time_went(figures: &Figures) -> String {
     let beside = |kind: Kind| -> f64 {
-        figures.ranks.iter().filter_map(|rank| rank.beside.get(&kind)).sum()
+        figures.ranks.iter().filter_map(|rank| rank.seconds_outside_threads.get(&kind)).sum()
     };
     let hint = format!(
         "The time of all ranks' search threads. Beside the search, on other threads: reading queries {}, preparing them {}, merging {}, sending {}, \
@@ -203,7 +205,7 @@ fn output(figures: &Figures) -> String {
     let rows = [
         ("written", bytes(of.bytes as f64)),
         ("writes", format!("{}, {} each", count(of.writes), bytes(mean))),
-        ("contiguous stretches", count(of.stretches)),
+        ("contiguous stretches", count(of.contiguous_ranges)),
         ("ranks that wrote", count(of.writers)),
         ("time of writing, in sum", seconds(of.seconds)),
         ("sent to the writing rank", bytes(of.sent as f64)),
@@ -230,7 +232,8 @@ fn output(figures: &Figures) -> String {
 fn all_ranks(figures: &Figures) -> String {
     let rows = figures.ranks.iter().enumerate().take(MOST_RANKS).map(|(number, rank)| {
         let used = |of| seconds(rank.uses.get(&of).copied().unwrap_or(0.0));
-        let beside = |kind| seconds(rank.beside.get(&kind).copied().unwrap_or(0.0));
+        let beside =
+            |kind| seconds(rank.seconds_outside_threads.get(&kind).copied().unwrap_or(0.0));
         vec![
             format!("rank {number}"),
             count(rank.tasks),

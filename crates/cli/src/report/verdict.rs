@@ -20,7 +20,7 @@ const LONG_READING: f64 = 0.3;
 /// The summary of a run, with advice.
 pub struct Verdict {
     /// The searched queries and subjects, and the time.
-    pub what: String,
+    pub search_summary: String,
     /// The limit of the speed, as a sentence.
     pub limit: String,
     /// Remarks with advice.
@@ -31,7 +31,7 @@ impl Verdict {
     /// Summarizes a run.
     pub fn new(figures: &Figures) -> Self {
         let run = &figures.timeline.description;
-        let what = format!(
+        let search_summary = format!(
             "{} searched {} ({} residues) in {}. Their search threads worked {} of that time.",
             pluralize(run.ranks.into(), "rank"),
             pluralize(run.queries, "query").replace("querys", "queries"),
@@ -39,7 +39,7 @@ impl Verdict {
             seconds(figures.timeline.end),
             percent(figures.utilisation()),
         );
-        Verdict { what, limit: limit(figures), remarks: remarks(figures) }
+        Verdict { search_summary, limit: limit(figures), remarks: remarks(figures) }
     }
 }
 
@@ -48,7 +48,7 @@ fn limit(figures: &Figures) -> String {
         let more = if threads(figures) > cores(figures) { "cores" } else { "ranks" };
         return format!("Searching itself took the time: more {more} would make it shorter.");
     }
-    let (begin, tail) = (figures.begin_lost(), figures.tail());
+    let (begin, tail) = (figures.start_loss(), figures.tail());
     let between = (figures.share(ThreadUse::Idle) - begin - tail.lost).max(0.0);
     if tail.lost >= begin.max(between) {
         format!(
@@ -95,7 +95,11 @@ fn remarks(figures: &Figures) -> Vec<String> {
             longest.seconds() / median.max(1e-9)
         ));
     }
-    let reading = figures.ranks.iter().filter_map(|rank| rank.beside.get(&Kind::Read)).sum::<f64>();
+    let reading = figures
+        .ranks
+        .iter()
+        .filter_map(|rank| rank.seconds_outside_threads.get(&Kind::Read))
+        .sum::<f64>();
     if reading > LONG_READING * figures.timeline.end {
         remarks.push(format!(
             "Reading the queries took {} on rank 0, during the search: this limits the number of ranks that it can keep busy.",

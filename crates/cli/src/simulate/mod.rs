@@ -24,7 +24,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use self::setup::Setup;
-use crate::options::parse::Given;
+use crate::options::parse::GivenOptions;
 use crate::options::simulate::SimulateOptions;
 
 /// Largest number of runs of a job that failures end again and again. A job that needs more runs is
@@ -57,7 +57,7 @@ struct Simulated {
 ///
 /// # Errors
 /// Options that contradict each other, a trace that cannot be read, figures that cannot be written.
-pub fn run(given: &Given) -> Result<(), Error> {
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = SimulateOptions::new(given);
     let json = if options.scaling {
         let lines = scaling::table(&options)?;

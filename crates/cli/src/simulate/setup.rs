@@ -26,7 +26,7 @@ const LEAST_RATE: u64 = 1 << 20;
 /// Least mean time between failures in seconds: no machine even starts a job in less.
 const LEAST_FAILURES: f64 = 0.001;
 /// Largest number of microseconds, milliseconds or seconds in an option: years of simulated time.
-pub const MOST: f64 = 1e9;
+pub const LARGEST_DURATION: f64 = 1e9;
 
 /// A job to simulate.
 pub struct Setup {
@@ -48,7 +48,7 @@ impl Setup {
     /// # Errors
     /// An impossible layout.
     pub fn from_scale(scale: &Scale) -> Result<Self, Error> {
-        let (plan, job) = scale.job().map_err(|error| impossible(&error))?;
+        let (plan, job) = scale.job().map_err(|error| layout_error(&error))?;
         let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);
         Ok(Setup { replicas, block_residues, job, failures: None, recorded: None })
     }
@@ -66,7 +66,7 @@ impl Setup {
         setup.failures = positive(&FAILURES, options.failures)?;
         if let Some(mean) = setup.failures.filter(|&mean| mean < LEAST_FAILURES) {
             let wanted = format!("a number of at least {LEAST_FAILURES}");
-            return Err(refused(FAILURES.name(), &wanted, &format!("{mean:e}")));
+            return Err(invalid_value_error(FAILURES.name(), &wanted, &format!("{mean:e}")));
         }
         if setup.failures.is_some() {
             // The bytes in a checkpoint are known only if the simulator accounts for every byte.
@@ -95,7 +95,7 @@ fn user_settings(options: &SimulateOptions) -> UserSettings {
 }
 
 /// Returns the error for an impossible layout.
-pub fn impossible(error: &LayoutError) -> Error {
+pub fn layout_error(error: &LayoutError) -> Error {
     Error::new(exit::INPUT, format!("Error: {error}"))
 }
 
@@ -150,7 +150,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         longest_first: QueryOrder::longest_first(options.query_order),
         ..Config::default()
     };
-    let plan = request.plan(&config).map_err(|error| impossible(&error))?;
+    let plan = request.plan(&config).map_err(|error| layout_error(&error))?;
     let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);
     let source = Source::Recorded(trace, blocks);
     let mut job = Job::planned(&plan, &request, source, machine, seed(options));
@@ -245,21 +245,21 @@ pub fn rate(
         Some(bytes) if bytes >= least => Ok(Some(bytes as f64)),
         Some(_) => {
             let wanted = format!("at least {least} bytes a second, such as 12G");
-            Err(refused(option.name(), &wanted, &text))
+            Err(invalid_value_error(option.name(), &wanted, &text))
         }
-        None => Err(refused(option.name(), "a rate such as 12G", &text)),
+        None => Err(invalid_value_error(option.name(), "a rate such as 12G", &text)),
     }
 }
 
-/// Checks a value, which must be above 0 and at most [`MOST`].
+/// Checks a value, which must be above 0 and at most [`LARGEST_DURATION`].
 fn positive(option: &Opt<f64>, number: Option<f64>) -> Result<Option<f64>, Error> {
     match number {
         Some(number) if number.is_nan() || number <= 0.0 => {
-            Err(refused(option.name(), "a number above 0", &number.to_string()))
+            Err(invalid_value_error(option.name(), "a number above 0", &number.to_string()))
         }
-        Some(number) if number > MOST => Err(refused(
+        Some(number) if number > LARGEST_DURATION => Err(invalid_value_error(
             option.name(),
-            &format!("a number of at most {MOST}"),
+            &format!("a number of at most {LARGEST_DURATION}"),
             &format!("{number:e}"),
         )),
         number => Ok(number),
@@ -267,7 +267,7 @@ fn positive(option: &Opt<f64>, number: Option<f64>) -> Result<Option<f64>, Error
 }
 
 /// Returns the error for an invalid value of an option.
-pub fn refused(name: &str, wanted: &str, given: &str) -> Error {
+pub fn invalid_value_error(name: &str, wanted: &str, given: &str) -> Error {
     Error::new(exit::INPUT, format!("Error: -{name} needs {wanted}, not '{given}'"))
 }
 

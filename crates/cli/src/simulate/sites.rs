@@ -11,7 +11,9 @@ use fleetblast_job::error::Error;
 use fleetblast_job::standard::print;
 use serde::Serialize;
 
-use super::setup::{MOST, adapt_machine, impossible, rate, refused, scale};
+use super::setup::{
+    LARGEST_DURATION, adapt_machine, invalid_value_error, layout_error, rate, scale,
+};
 use super::{incomplete, watched};
 use crate::options::simulate::{SITE_DELAY, SITE_RATE, SimulateOptions};
 use crate::report::text::{bytes, pluralize, seconds};
@@ -136,10 +138,10 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<SiteRow>, Error> {
 fn links(options: &SimulateOptions) -> Result<Vec<Link>, Error> {
     let given =
         rate(&SITE_RATE, options.site_rate.as_deref(), LEAST_SITE_RATE)?.zip(options.site_delay);
-    if let Some(milliseconds) = options.site_delay.filter(|&delay| delay > MOST) {
-        return Err(refused(
+    if let Some(milliseconds) = options.site_delay.filter(|&delay| delay > LARGEST_DURATION) {
+        return Err(invalid_value_error(
             SITE_DELAY.name(),
-            &format!("a number of at most {MOST}"),
+            &format!("a number of at most {LARGEST_DURATION}"),
             &format!("{milliseconds:e}"),
         ));
     }
@@ -150,7 +152,7 @@ fn links(options: &SimulateOptions) -> Result<Vec<Link>, Error> {
 impl SiteSearch {
     fn new(options: &SimulateOptions) -> Result<Self, Error> {
         let scale = scale(options);
-        let (_, mut job) = scale.job().map_err(|error| impossible(&error))?;
+        let (_, mut job) = scale.job().map_err(|error| layout_error(&error))?;
         adapt_machine(options, &mut job.machine)?;
         let database = scale.request().database.bytes;
         Ok(SiteSearch { scale, database, job })

@@ -59,7 +59,7 @@ impl Snapshot {
 
 impl Meter {
     /// Sets the number of queries of the whole search.
-    pub fn expect(&self, total: Option<u64>) {
+    pub fn set_query_count(&self, total: Option<u64>) {
         self.lock().total = total;
     }
 
@@ -69,14 +69,14 @@ impl Meter {
     }
 
     /// Raises the finished share of a block to at least `share`.
-    pub fn reach(&self, block: u32, share: f64) {
+    pub fn set_block_share(&self, block: u32, share: f64) {
         if let Some(open) = self.lock().open.get_mut(&block) {
             open.share = open.share.max(share);
         }
     }
 
     /// Begins a stage of the only unfinished block, with this number of steps.
-    pub fn stage(&self, stage: Stage, steps: u64) {
+    pub fn begin_stage(&self, stage: Stage, steps: u64) {
         let mut state = self.lock();
         self.steps.store(0, Ordering::Relaxed);
         if let Some(open) = state.open.values_mut().next() {
@@ -85,7 +85,7 @@ impl Meter {
     }
 
     /// Adds finished steps of the current stage.
-    pub fn step(&self, more: u64) {
+    pub fn add_steps(&self, more: u64) {
         self.steps.fetch_add(more, Ordering::Relaxed);
     }
 
@@ -96,7 +96,7 @@ impl Meter {
     }
 
     /// Adds queries that an earlier run finished.
-    pub fn skip(&self, queries: u64) {
+    pub fn skip_queries(&self, queries: u64) {
         let mut state = self.lock();
         state.finished += queries;
         state.earlier += queries;
@@ -135,13 +135,13 @@ mod tests {
     #[test]
     fn a_block_goes_from_stage_to_stage_without_a_step_back() {
         let meter = Meter::default();
-        meter.expect(Some(20));
+        meter.set_query_count(Some(20));
         meter.open(0, 10);
         let mut shares = Vec::new();
         for (stage, all) in [(Stage::Search, 4), (Stage::Align, 0), (Stage::Report, 10)] {
-            meter.stage(stage, all);
+            meter.begin_stage(stage, all);
             for _ in 0..all {
-                meter.step(1);
+                meter.add_steps(1);
                 shares.push(meter.snapshot().done);
             }
         }
@@ -157,24 +157,24 @@ mod tests {
     #[test]
     fn all_is_done_at_the_end_only() {
         let meter = Meter::default();
-        meter.expect(Some(3));
+        meter.set_query_count(Some(3));
         // There are more queries than were counted, as in a file without definition lines.
         meter.open(0, 5);
         meter.close(0);
         assert_eq!(meter.snapshot().share(), Some(0.999));
-        meter.expect(None);
+        meter.set_query_count(None);
         assert_eq!(meter.snapshot().share(), None);
     }
 
     #[test]
     fn blocks_of_ranks_are_under_way_at_once() {
         let meter = Meter::default();
-        meter.skip(30);
+        meter.skip_queries(30);
         meter.open(7, 10);
         meter.open(8, 20);
-        meter.reach(8, 0.5);
-        meter.reach(8, 0.25);
-        meter.reach(9, 1.0);
+        meter.set_block_share(8, 0.5);
+        meter.set_block_share(8, 0.25);
+        meter.set_block_share(9, 1.0);
         let seen = meter.snapshot();
         assert_eq!((seen.finished, seen.under_way), (30, 30));
         assert_eq!((seen.done, seen.done_here), (40.0, 10.0));

@@ -8,8 +8,8 @@ use crate::common::{Fixture, complaint};
 use fleetblast_cli::cpus::Cpus;
 use fleetblast_cli::options::blastp::{BLASTP, BlastpOptions};
 use fleetblast_cli::options::parse::{self, Request};
-use fleetblast_cli::options::usage::Name;
-use fleetblast_cli::plan::{self, Host};
+use fleetblast_cli::options::usage::ProgramName;
+use fleetblast_cli::plan::{self, ProcessEnvironment};
 use fleetblast_engine::params::{CompositionMode, HspFilter, Params, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Format, Plan, Subjects, ThreadDivision};
@@ -73,9 +73,10 @@ fn plan_on(
 ) -> (Vec<String>, Result<Plan, Error>) {
     let variable = |name: &str| variables.get(name).map(OsString::from);
     let cpus = Cpus { machine: cores, allowed: cores, limit: ThreadSource::Machine };
-    let host = Host { cpus, is_rank: false, command: Vec::new(), variable: &variable };
+    let host =
+        ProcessEnvironment { cpus, is_rank: false, command: Vec::new(), variable: &variable };
     let mut warnings = Vec::new();
-    let plan = match parse::parse(&BLASTP, Name::Blast, arguments) {
+    let plan = match parse::parse(&BLASTP, ProgramName::Blast, arguments) {
         Ok(Request::Run(given)) => plan::plan(&BlastpOptions::new(&given), &host, &mut warnings),
         Ok(Request::Print(text)) => Err(Error::new(0, text)),
         Err(error) => Err(error),

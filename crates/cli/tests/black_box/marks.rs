@@ -18,7 +18,7 @@ use fleetblast_cli::options::search::fleet;
 use fleetblast_cli::options::spec::{Constraint, Kind, OptionSpec, Program};
 use fleetblast_cli::options::tblastn::TBLASTN;
 use fleetblast_cli::options::tblastx::TBLASTX;
-use fleetblast_cli::options::usage::{self, Name};
+use fleetblast_cli::options::usage::{self, ProgramName};
 use fleetblast_cli::program::PROGRAMS;
 use tempfile::TempDir;
 
@@ -261,9 +261,9 @@ fn database_programs_and_expand_refuse_what_is_marked() {
 #[test]
 fn help_and_usage_show_the_marks() {
     for program in PROGRAMS {
-        let full = usage::full(&program, Name::FleetBlast);
-        let brief = usage::brief(&program, Name::FleetBlast);
-        let as_blast = usage::full(&program, Name::Blast);
+        let full = usage::full(&program, ProgramName::FleetBlast);
+        let brief = usage::brief(&program, ProgramName::FleetBlast);
+        let as_blast = usage::full(&program, ProgramName::Blast);
         let refusals = as_blast.split_once(" *** Not supported by FleetBLAST\n").map(|it| it.1);
         for option in program.all().filter(|option| option.refused != Refused::Nothing) {
             let (name, mark) = (option.name, option.refused.mark());

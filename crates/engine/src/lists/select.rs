@@ -45,8 +45,8 @@ fn final_capacity(params: &Params) -> usize {
 /// Candidates may be computed in any order; [`Selector::replay`] processes them in BLAST+'s order.
 /// Unless that order is [by subject](Selector::by_subject), candidates may also be offered one by
 /// one. Then they come query by query, and within a query in the order of
-/// [`Merger::select_for_traceback`](super::Merger::choose). A candidate may be offered only if
-/// [`Selector::must_align`] its e-value at that moment.
+/// [`Merger::select_for_traceback`](super::Merger::select_for_traceback). A candidate may be
+/// offered only if [`Selector::must_align`] its e-value at that moment.
 #[derive(Debug)]
 pub struct Selector {
     /// Whether candidates pass through result heaps: with composition adjustment or Smith–Waterman.

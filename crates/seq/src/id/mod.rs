@@ -9,7 +9,7 @@
 //! | `qacc`, `sacc`, each part of `sallacc` | [`choose_text_id`], then [`SeqId::accession`] |
 //! | `qaccver`, `saccver` | [`choose_text_id`], then [`SeqId::accession_version`] |
 //! | `qgi`, `sgi`, each part of `sallgi` | [`first_gi`] |
-//! | pairwise report: table, `>` lines, `Query=` | [`choose_report_id`], then [`SeqId::format_for_report`] |
+//! | pairwise: table, `>`, `Query=` | [`choose_report_id`], then [`SeqId::format_for_report`] |
 //! | the identifier of a sequence inside BLAST | [`choose_best_id`] |
 //!
 //! Without `-parse_deflines` (or `-parse_seqids` for a database) none of this applies. The first

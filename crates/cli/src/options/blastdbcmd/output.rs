@@ -105,7 +105,7 @@ pub const GET_DUPS: Opt<bool> = Opt::flag("get_dups", OUTPUT, &["Retrieve duplic
 pub const LINE_LENGTH: Opt<usize> = Opt::integer("line_length", FASTA, &["Line length for output"])
     .label("number")
     .default("80")
-    .within(Constraint::AtLeast(1))
+    .with_constraint(Constraint::AtLeast(1))
     .excludes(DISCOVERING);
 
 /// `-ctrl_a`.

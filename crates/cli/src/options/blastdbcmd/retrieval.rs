@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use fleetblast_db::SequenceKind;
 
 use super::{DATABASE, DISCOVERING, NO_SINGLE_PART, RETRIEVAL, SEQUENCE};
-use crate::options::opt::{Choices, Opt};
+use crate::options::opt::{Opt, ValueWords};
 use crate::options::spec::{self, Constraint, OptionSpec};
 
 /// The options, in the order of the usage text.
@@ -28,13 +28,13 @@ pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[
 ];
 
 /// The words of `-dbtype`; the first means the type of the database that exists.
-const KINDS: Choices<Option<SequenceKind>, 3> = Choices::new([
+const KINDS: ValueWords<Option<SequenceKind>, 3> = ValueWords::new([
     ("guess", None),
     ("nucl", Some(SequenceKind::Nucleotide)),
     ("prot", Some(SequenceKind::Protein)),
 ]);
 
-const STRANDS: Choices<bool, 2> = Choices::new([("minus", true), ("plus", false)]);
+const STRANDS: ValueWords<bool, 2> = ValueWords::new([("minus", true), ("plus", false)]);
 
 /// `-db`.
 pub const DB: Opt<OsString> = Opt::text("db", DATABASE, &["BLAST database name"])
@@ -106,7 +106,7 @@ pub const ENTRY_BATCH: Opt<OsString> = Opt::input(
 /// `-ipg`.
 pub const IPG: Opt<i32> = Opt::integer("ipg", RETRIEVAL, &["IPG to retrieve"])
     .label("IPG")
-    .within(Constraint::AtLeast(0))
+    .with_constraint(Constraint::AtLeast(0))
     .excludes(&["entry", "entry_batch", "target_only", "ipg_batch"])
     .unsupported();
 

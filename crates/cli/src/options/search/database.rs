@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::{GENERAL, RESTRICT, STATISTICS, SUBJECT_SEQUENCES};
 use crate::options::opt::Opt;
-use crate::options::spec::{OptionSpec, is_same};
+use crate::options::spec::{OptionSpec, names_are_equal};
 use crate::options::values::Values;
 
 /// Options for a database and lists of its sequences. Like the constants below, they are in the
@@ -255,7 +255,7 @@ const fn all_but(name: &str) -> [&'static str; EXCLUSIVE.len() - 1] {
     let mut others = [""; EXCLUSIVE.len() - 1];
     let (mut at, mut next) = (0, 0);
     while at < EXCLUSIVE.len() {
-        if !is_same(EXCLUSIVE[at], name) {
+        if !names_are_equal(EXCLUSIVE[at], name) {
             others[next] = EXCLUSIVE[at];
             next += 1;
         }
@@ -266,7 +266,7 @@ const fn all_but(name: &str) -> [&'static str; EXCLUSIVE.len() - 1] {
 
 /// Lists that restrict the search to a part of the database; at most one is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lists {
+pub struct SequenceLists {
     /// `-gilist`, a file.
     pub gis: Option<OsString>,
     /// `-negative_gilist`.
@@ -293,7 +293,7 @@ pub struct DatabaseOptions {
     /// `-dbsize`.
     pub dbsize: Option<i64>,
     /// `-seqidlist` and the other lists.
-    pub lists: Lists,
+    pub lists: SequenceLists,
     /// `-db_soft_mask`.
     pub db_soft_mask: Option<OsString>,
     /// `-db_hard_mask`.
@@ -311,7 +311,7 @@ impl DatabaseOptions {
         Self {
             db: values.optional(&DB),
             dbsize: values.optional(&DBSIZE),
-            lists: Lists {
+            lists: SequenceLists {
                 gis: values.optional(&GILIST),
                 negative_gis: values.optional(&NEGATIVE_GILIST),
                 seqids: values.optional(&SEQIDLIST),

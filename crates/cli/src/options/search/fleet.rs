@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 use fleetblast_job::plan::Codec;
 
-use crate::options::opt::{Choices, Opt};
-use crate::options::spec::{Constraint, Group, OptionSpec, replaced};
+use crate::options::opt::{Opt, ValueWords};
+use crate::options::spec::{Constraint, Group, OptionSpec, replace_options};
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.
@@ -14,7 +14,7 @@ pub const OPTIONS: &[OptionSpec] = &ALL;
 
 /// Returns [`OPTIONS`], where each spec in `others` replaces the one of the same name.
 pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 15] {
-    replaced(ALL, others)
+    replace_options(ALL, others)
 }
 
 const ALL: [OptionSpec; 15] = [
@@ -36,7 +36,7 @@ const ALL: [OptionSpec; 15] = [
 ];
 
 /// The words of `-output`.
-pub const STRATEGIES: Choices<Strategy, 4> = Choices::new([
+pub const STRATEGIES: ValueWords<Strategy, 4> = ValueWords::new([
     ("collective", Strategy::Collective),
     ("individual", Strategy::Individual),
     ("merge", Strategy::Merge),
@@ -44,18 +44,19 @@ pub const STRATEGIES: Choices<Strategy, 4> = Choices::new([
 ]);
 
 /// The words of `-compression`.
-pub const CODECS: Choices<Codec, 2> = Choices::new([("gzip", Codec::Gzip), ("zstd", Codec::Zstd)]);
+pub const CODECS: ValueWords<Codec, 2> =
+    ValueWords::new([("gzip", Codec::Gzip), ("zstd", Codec::Zstd)]);
 
 /// The words of `-schedule`.
-pub const SCHEDULES: Choices<Schedule, 3> = Choices::new([
+pub const SCHEDULES: ValueWords<Schedule, 3> = ValueWords::new([
     ("dynamic", Schedule::Dynamic),
     ("length", Schedule::Length),
     ("weight", Schedule::Weight),
 ]);
 
 /// The words of `-query_order`.
-pub const QUERY_ORDERS: Choices<QueryOrder, 2> =
-    Choices::new([("given", QueryOrder::Given), ("longest", QueryOrder::Longest)]);
+pub const QUERY_ORDERS: ValueWords<QueryOrder, 2> =
+    ValueWords::new([("given", QueryOrder::Given), ("longest", QueryOrder::Longest)]);
 
 /// `-ranks`.
 pub const RANKS: Opt<u32> = Opt::integer(
@@ -67,7 +68,7 @@ pub const RANKS: Opt<u32> = Opt::integer(
     ],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-plan`.
 pub const PLAN: Opt<bool> = Opt::flag(
@@ -88,7 +89,7 @@ pub const GROUPS: Opt<u32> = Opt::integer(
     &["Number of groups of ranks; each searches other queries", "Default = by the number of ranks"],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-replicas`.
 pub const REPLICAS: Opt<u32> = Opt::integer(
@@ -97,7 +98,7 @@ pub const REPLICAS: Opt<u32> = Opt::integer(
     &["Copies of the database in a group of ranks", "Default = as many as memory allows"],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-output`.
 pub const OUTPUT: Opt<Strategy> = Opt::one_of(
@@ -171,7 +172,7 @@ pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
     ],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-segment_size`.
 pub const SEGMENT_SIZE: Opt<u64> = Opt::integer(
@@ -180,7 +181,7 @@ pub const SEGMENT_SIZE: Opt<u64> = Opt::integer(
     &["Most residues of queries that a group of ranks gets at a time"],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-write_buffer`.
 pub const WRITE_BUFFER: Opt<OsString> = Opt::text(

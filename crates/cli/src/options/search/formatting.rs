@@ -57,7 +57,7 @@ pub const NUM_DESCRIPTIONS: Opt<usize> = Opt::integer(
     ],
 )
 .label("int_value")
-.within(Constraint::AtLeast(0))
+.with_constraint(Constraint::AtLeast(0))
 .excludes(&["max_target_seqs"]);
 
 /// `-num_alignments`.
@@ -67,7 +67,7 @@ pub const NUM_ALIGNMENTS: Opt<usize> = Opt::integer(
     &["Number of database sequences to show alignments for", "Default = `250'"],
 )
 .label("int_value")
-.within(Constraint::AtLeast(0))
+.with_constraint(Constraint::AtLeast(0))
 .excludes(&["max_target_seqs"]);
 
 /// `-line_length`.
@@ -77,7 +77,7 @@ pub const LINE_LENGTH: Opt<usize> = Opt::integer(
     &["Line length for formatting alignments", "Not applicable for outfmt > 4", "Default = `60'"],
 )
 .label("line_length")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-html`.
 pub const HTML: Opt<bool> = Opt::flag("html", FORMAT, &["Produce HTML output?"]);
@@ -98,7 +98,7 @@ pub const SORTHITS: Opt<usize> = Opt::integer(
     ],
 )
 .label("sort_hits")
-.within(Constraint::UpTo(4));
+.with_constraint(Constraint::UpTo(4));
 
 /// `-sorthsps`.
 pub const SORTHSPS: Opt<usize> = Opt::integer(
@@ -115,7 +115,7 @@ pub const SORTHSPS: Opt<usize> = Opt::integer(
     ],
 )
 .label("sort_hsps")
-.within(Constraint::UpTo(4));
+.with_constraint(Constraint::UpTo(4));
 
 /// `-max_target_seqs`.
 pub const MAX_TARGET_SEQS: Opt<usize> = Opt::integer(
@@ -128,7 +128,7 @@ pub const MAX_TARGET_SEQS: Opt<usize> = Opt::integer(
     ],
 )
 .label("num_sequences")
-.within(Constraint::AtLeast(1))
+.with_constraint(Constraint::AtLeast(1))
 .excludes(&["num_descriptions", "num_alignments"]);
 
 /// Values of the options for the format of the report.

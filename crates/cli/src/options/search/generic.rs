@@ -8,7 +8,7 @@ use crate::options::values::Values;
 /// Options for proteins, in the order of the usage text.
 pub const OF_PROTEINS: &[OptionSpec] = &[
     EVALUE.spec,
-    WORD_SIZE.within(Constraint::AtLeast(2)).spec,
+    WORD_SIZE.with_constraint(Constraint::AtLeast(2)).spec,
     GAPOPEN.spec,
     GAPEXTEND.spec,
     QCOV_HSP_PERC.spec,
@@ -22,7 +22,7 @@ pub const OF_PROTEINS: &[OptionSpec] = &[
 /// Options for proteins aligned without gaps, in the order of the usage text.
 pub const WITHOUT_GAPS: &[OptionSpec] = &[
     EVALUE.spec,
-    WORD_SIZE.within(Constraint::AtLeast(2)).spec,
+    WORD_SIZE.with_constraint(Constraint::AtLeast(2)).spec,
     QCOV_HSP_PERC.spec,
     MAX_HSPS.spec,
     XDROP_UNGAP.spec,
@@ -34,7 +34,7 @@ pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
     EVALUE.spec,
     WORD_SIZE
         .help(&["Word size for wordfinder algorithm (length of best perfect match)"])
-        .within(Constraint::AtLeast(4))
+        .with_constraint(Constraint::AtLeast(4))
         .spec,
     GAPOPEN.spec,
     GAPEXTEND.spec,
@@ -70,7 +70,7 @@ pub const GAPEXTEND: Opt<i32> =
 pub const QCOV_HSP_PERC: Opt<f64> =
     Opt::real("qcov_hsp_perc", RESTRICT, &["Percent query coverage per hsp"])
         .label("float_value")
-        .within(Constraint::Percent);
+        .with_constraint(Constraint::Percent);
 
 /// `-max_hsps`.
 pub const MAX_HSPS: Opt<usize> = Opt::integer(
@@ -79,7 +79,7 @@ pub const MAX_HSPS: Opt<usize> = Opt::integer(
     &["Set maximum number of HSPs per subject sequence to save for each query"],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-xdrop_ungap`.
 pub const XDROP_UNGAP: Opt<f64> =
@@ -106,7 +106,7 @@ pub const XDROP_GAP_FINAL: Opt<f64> = Opt::real(
 pub const SEARCHSP: Opt<i64> =
     Opt::long("searchsp", STATISTICS, &["Effective length of the search space"])
         .label("int_value")
-        .within(Constraint::AtLeast(0));
+        .with_constraint(Constraint::AtLeast(0));
 
 /// Values of the options that most searches have.
 #[derive(Clone, Debug, PartialEq)]

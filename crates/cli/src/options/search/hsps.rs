@@ -19,7 +19,7 @@ pub const CULLING_LIMIT: Opt<u32> = Opt::integer(
     ],
 )
 .label("int_value")
-.within(Constraint::AtLeast(0))
+.with_constraint(Constraint::AtLeast(0))
 .excludes(&["best_hit_overhang", "best_hit_score_edge"]);
 
 /// `-best_hit_overhang`.
@@ -29,7 +29,7 @@ pub const BEST_HIT_OVERHANG: Opt<f64> = Opt::real(
     &["Best Hit algorithm overhang value (recommended value: 0.1)"],
 )
 .label("float_value")
-.within(Constraint::BelowHalf)
+.with_constraint(Constraint::BelowHalf)
 .excludes(&["culling_limit"]);
 
 /// `-best_hit_score_edge`.
@@ -39,7 +39,7 @@ pub const BEST_HIT_SCORE_EDGE: Opt<f64> = Opt::real(
     &["Best Hit algorithm score edge value (recommended value: 0.1)"],
 )
 .label("float_value")
-.within(Constraint::BelowHalf)
+.with_constraint(Constraint::BelowHalf)
 .excludes(&["culling_limit"]);
 
 /// `-subject_besthit`.

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use fleetblast_engine::params::TemplateKind;
 
 use super::{DISCONTIGUOUS, EXTENSION, GENERAL};
-use crate::options::opt::{Choices, Opt};
+use crate::options::opt::{Opt, ValueWords};
 use crate::options::refused::Refused;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
@@ -29,7 +29,7 @@ pub const MIN_RAW_GAPPED_SCORE: Opt<i32> = Opt::integer(
 )
 .label("int_value");
 
-const TEMPLATES: Choices<TemplateKind, 3> = Choices::new([
+const TEMPLATES: ValueWords<TemplateKind, 3> = ValueWords::new([
     ("coding", TemplateKind::Coding),
     ("coding_and_optimal", TemplateKind::Both),
     ("optimal", TemplateKind::Optimal),
@@ -49,7 +49,7 @@ pub const TEMPLATE_TYPE: Opt<TemplateKind> = Opt::word(
 pub const TEMPLATE_LENGTH: Opt<u32> =
     Opt::integer("template_length", DISCONTIGUOUS, &["Discontiguous MegaBLAST template length"])
         .label("int_value")
-        .within(Constraint::OneNumber(&[16, 18, 21]))
+        .with_constraint(Constraint::OneNumber(&[16, 18, 21]))
         .requires(&["template_type"]);
 
 /// `-off_diagonal_range`.
@@ -60,7 +60,7 @@ pub const OFF_DIAGONAL_RANGE: Opt<i32> = Opt::integer(
 )
 .label("int_value")
 .default("0")
-.within(Constraint::AtLeast(0));
+.with_constraint(Constraint::AtLeast(0));
 
 /// `-use_index`.
 pub const USE_INDEX: Opt<bool> =

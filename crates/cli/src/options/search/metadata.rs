@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use fleetblast_metadata::{Encoding, EncodingChoice};
 
-use crate::options::opt::{Choices, Opt};
-use crate::options::spec::{Constraint, Group, OptionSpec, replaced};
+use crate::options::opt::{Opt, ValueWords};
+use crate::options::spec::{Constraint, Group, OptionSpec, replace_options};
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.
@@ -13,7 +13,7 @@ pub const OPTIONS: &[OptionSpec] = &ALL;
 
 /// Returns [`OPTIONS`], where each spec in `others` replaces the one of the same name.
 pub const fn with<const N: usize>(others: [OptionSpec; N]) -> [OptionSpec; 8] {
-    replaced(ALL, others)
+    replace_options(ALL, others)
 }
 
 const ALL: [OptionSpec; 8] = [
@@ -28,10 +28,10 @@ const ALL: [OptionSpec; 8] = [
 ];
 
 /// Options with which the search writes no report.
-pub const INSTEAD: [&str; 2] = [METADATA_OUT.name(), SEND.name()];
+pub const REPORT_REPLACING_OPTIONS: [&str; 2] = [METADATA_OUT.name(), SEND.name()];
 
 /// The words of `-metadata`.
-const KINDS: Choices<EncodingChoice, 4> = Choices::new([
+const KINDS: ValueWords<EncodingChoice, 4> = ValueWords::new([
     ("auto", EncodingChoice::Cheapest),
     ("hits", EncodingChoice::Only(Encoding::Hits)),
     ("oids", EncodingChoice::Only(Encoding::Oids)),
@@ -133,7 +133,7 @@ pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
 )
 .label("seconds")
 .requires(&["send"])
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-io_ranks`.
 pub const IO_RANKS: Opt<u32> = Opt::integer(
@@ -146,7 +146,7 @@ pub const IO_RANKS: Opt<u32> = Opt::integer(
     ],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1))
+.with_constraint(Constraint::AtLeast(1))
 .excludes(&["metadata_out", "send", "checkpoint", "resume"]);
 
 /// Values of the options for a report made at another site.
@@ -179,7 +179,7 @@ pub struct LinkOptions {
 
 impl MetadataOptions {
     /// Returns the option that leaves the report to another process, if one is given.
-    pub fn asked_for(&self) -> Option<&'static str> {
+    pub fn metadata_destination_option(&self) -> Option<&'static str> {
         let out = self.out.is_some().then_some(METADATA_OUT.name());
         let send = self.send.is_some().then_some(SEND.name());
         out.or(send).or(self.io_ranks.is_some().then_some(IO_RANKS.name()))

@@ -13,12 +13,12 @@ pub const OPTIONS: &[OptionSpec] = &[PENALTY.spec, REWARD.spec, NO_GREEDY.spec];
 pub const PENALTY: Opt<i32> =
     Opt::integer("penalty", GENERAL, &["Penalty for a nucleotide mismatch"])
         .label("penalty")
-        .within(Constraint::AtMost(0));
+        .with_constraint(Constraint::AtMost(0));
 
 /// `-reward`.
 pub const REWARD: Opt<i32> = Opt::integer("reward", GENERAL, &["Reward for a nucleotide match"])
     .label("reward")
-    .within(Constraint::AtLeast(0));
+    .with_constraint(Constraint::AtLeast(0));
 
 /// `-no_greedy`.
 pub const NO_GREEDY: Opt<bool> =
@@ -27,7 +27,7 @@ pub const NO_GREEDY: Opt<bool> =
 /// `-perc_identity`.
 pub const PERC_IDENTITY: Opt<f64> = Opt::real("perc_identity", RESTRICT, &["Percent identity"])
     .label("float_value")
-    .within(Constraint::Percent);
+    .with_constraint(Constraint::Percent);
 
 /// `-sum_stats`.
 pub const SUM_STATS: Opt<bool> =

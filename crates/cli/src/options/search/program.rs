@@ -17,7 +17,7 @@ pub struct ProgramSpec {
     /// Whether the program has the format SAM.
     pub has_sam: bool,
     /// Whether `-sorthits`, `-sorthsps` and `delim=` in `-outfmt` have an effect.
-    pub tunes_format: bool,
+    pub has_sort_options: bool,
 }
 
 impl ProgramSpec {

@@ -25,7 +25,8 @@ pub const OPTIONS: &[OptionSpec] = &[
 ];
 
 /// Options for files that contain the query, which exclude options for the query.
-pub const HOLD_A_QUERY: &[&str] = &["in_msa", "msa_master_idx", "ignore_msa_master", "in_pssm"];
+pub const OPTIONS_WITH_QUERY: &[&str] =
+    &["in_msa", "msa_master_idx", "ignore_msa_master", "in_pssm"];
 
 /// `-gap_trigger`.
 pub const GAP_TRIGGER: Opt<f64> =
@@ -41,7 +42,7 @@ pub const NUM_ITERATIONS: Opt<u32> = Opt::integer(
 )
 .label("int_value")
 .default("1")
-.within(Constraint::AtLeast(0))
+.with_constraint(Constraint::AtLeast(0))
 .excludes(&["remote"]);
 
 /// `-out_pssm`.
@@ -91,7 +92,7 @@ pub const MSA_MASTER_IDX: Opt<usize> = Opt::integer(
     ],
 )
 .label("index")
-.within(Constraint::AtLeast(1))
+.with_constraint(Constraint::AtLeast(1))
 .requires(&["in_msa"])
 .excludes(&["in_pssm", "query", "query_loc", "phi_pattern", "ignore_msa_master"]);
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use fleetblast_engine::params::Strands;
 
 use super::{FILTER, MISC, QUERY};
-use crate::options::opt::{Choices, Opt};
+use crate::options::opt::{Opt, ValueWords};
 use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
@@ -31,8 +31,8 @@ pub const QUERY_LOC: Opt<OsString> = Opt::text(
 )
 .label("range");
 
-const STRANDS: Choices<Strands, 3> =
-    Choices::new([("both", Strands::Both), ("minus", Strands::Minus), ("plus", Strands::Plus)]);
+const STRANDS: ValueWords<Strands, 3> =
+    ValueWords::new([("both", Strands::Both), ("minus", Strands::Minus), ("plus", Strands::Plus)]);
 
 /// `-strand`.
 pub const STRAND: Opt<Strands> =

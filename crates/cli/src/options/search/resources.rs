@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use fleetblast_db::load::LoadMethod;
 
-use crate::options::opt::{Choices, Opt};
+use crate::options::opt::{Opt, ValueWords};
 use crate::options::spec::{Constraint, Group, OptionSpec};
 use crate::options::values::Values;
 use crate::terminal::ProgressMode;
@@ -14,7 +14,7 @@ use crate::terminal::ProgressMode;
 pub const OPTIONS: &[OptionSpec] =
     &[TIMING.spec, PARTITIONS.spec, LOADER.spec, MEMORY.spec, PROGRESS.spec];
 
-const LOADERS: Choices<Option<LoadMethod>, 5> = Choices::new([
+const LOADERS: ValueWords<Option<LoadMethod>, 5> = ValueWords::new([
     ("auto", None),
     ("broadcast", Some(LoadMethod::Broadcast)),
     ("direct", Some(LoadMethod::Direct)),
@@ -22,7 +22,7 @@ const LOADERS: Choices<Option<LoadMethod>, 5> = Choices::new([
     ("read", Some(LoadMethod::Read)),
 ]);
 
-const WHENS: Choices<ProgressMode, 3> = Choices::new([
+const WHENS: ValueWords<ProgressMode, 3> = ValueWords::new([
     ("auto", ProgressMode::Auto),
     ("no", ProgressMode::No),
     ("yes", ProgressMode::Yes),
@@ -47,7 +47,7 @@ pub const PARTITIONS: Opt<usize> = Opt::integer(
     ],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1));
+.with_constraint(Constraint::AtLeast(1));
 
 /// `-loader`.
 pub const LOADER: Opt<Option<LoadMethod>> = Opt::one_of(

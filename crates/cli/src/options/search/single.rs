@@ -18,7 +18,7 @@ pub const THRESHOLD: Opt<f64> = Opt::real(
     &["Minimum word score such that the word is added to the BLAST lookup table"],
 )
 .label("float_value")
-.within(Constraint::AtLeast(0));
+.with_constraint(Constraint::AtLeast(0));
 
 /// `-window_size`.
 pub const WINDOW_SIZE: Opt<i32> = Opt::integer(
@@ -27,7 +27,7 @@ pub const WINDOW_SIZE: Opt<i32> = Opt::integer(
     &["Multiple hits window size, use 0 to specify 1-hit algorithm"],
 )
 .label("int_value")
-.within(Constraint::AtLeast(0));
+.with_constraint(Constraint::AtLeast(0));
 
 /// `-ungapped`.
 pub const UNGAPPED: Opt<bool> =

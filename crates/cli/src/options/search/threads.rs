@@ -24,7 +24,7 @@ pub const NUM_THREADS: Opt<usize> = Opt::integer(
     &["Number of threads (CPUs) to use in the BLAST search", DEFAULT[0], DEFAULT[1]],
 )
 .label("int_value")
-.within(Constraint::AtLeast(1))
+.with_constraint(Constraint::AtLeast(1))
 .excludes(&["remote"]);
 
 /// `-mt_mode`.
@@ -39,7 +39,7 @@ pub const MT_MODE: Opt<i32> = Opt::integer(
 )
 .label("int_value")
 .default("0")
-.within(Constraint::UpTo(1))
+.with_constraint(Constraint::UpTo(1))
 .requires(&["num_threads"]);
 
 /// Values of the options for threads.

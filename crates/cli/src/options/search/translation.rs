@@ -22,7 +22,7 @@ pub const QUERY_GENCODE: Opt<GeneticCode> = Opt::integer(
 )
 .label("int_value")
 .default("1")
-.within(CODES);
+.with_constraint(CODES);
 
 /// `-db_gencode`.
 pub const DB_GENCODE: Opt<GeneticCode> = Opt::integer(
@@ -32,7 +32,7 @@ pub const DB_GENCODE: Opt<GeneticCode> = Opt::integer(
 )
 .label("int_value")
 .default("1")
-.within(CODES);
+.with_constraint(CODES);
 
 /// `-max_intron_length`.
 pub const MAX_INTRON_LENGTH: Opt<i32> = Opt::integer(
@@ -45,4 +45,4 @@ pub const MAX_INTRON_LENGTH: Opt<i32> = Opt::integer(
 )
 .label("length")
 .default("0")
-.within(Constraint::AtLeast(0));
+.with_constraint(Constraint::AtLeast(0));

@@ -15,7 +15,7 @@ use fleetblast_seq::msa::{self, Aligned, MsaError};
 use fleetblast_stats::scoring::{ScoringError, ScoringSystem};
 
 use crate::options::search::psi::{IN_MSA, PsiOptions};
-use crate::options::typed::lossy;
+use crate::options::typed::to_text;
 use crate::plan::contents::bytes;
 
 /// BLAST+'s message about a file that is no alignment.
@@ -33,7 +33,7 @@ pub struct InputAlignment {
 impl InputAlignment {
     /// Reads the multiple alignment of `-in_msa`.
     pub fn read(file: &OsStr, options: &PsiOptions) -> Result<Self, Error> {
-        let name = lossy(file);
+        let name = to_text(file);
         let rows =
             msa::read(&bytes(IN_MSA.name(), file)?).map_err(|error| refusal(&name, &error))?;
         let columns: Vec<&[u8]> = rows.iter().map(|row| &row.columns[..]).collect();
