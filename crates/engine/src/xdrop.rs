@@ -29,7 +29,8 @@ pub(crate) const OP_MASK: u8 = 3;
 pub(crate) const SUBSTITUTION: u8 = 0;
 pub(crate) const GAP_IN_SUBJECT: u8 = 1;
 pub(crate) const GAP_IN_QUERY: u8 = 2;
-/// Bit of a step: the gap in the subject that leaves this cell downwards was open before.
+/// Bit of a traceback step: the gap in the subject that continues below this cell was opened
+/// above it.
 pub(crate) const EXTENDS_GAP_IN_SUBJECT: u8 = 4;
 /// Bit of a step: the gap in the query that leaves this cell to the right was open before.
 pub(crate) const EXTENDS_GAP_IN_QUERY: u8 = 8;

@@ -35,7 +35,8 @@ pub enum SupermasterWork<P> {
         /// The results, as the block's master sent them.
         results: P,
     },
-    /// Write bytes of partial grains. Each element is an offset in the output and its bytes.
+    /// Write the bytes of grains (aligned units of the file) that no worker fills alone. Each
+    /// element is an offset in the output and its bytes.
     Write(Vec<(u64, P)>),
     /// Write the bytes that come after the last block. The driver gives the file its final name
     /// when all ranks have closed it.

@@ -27,7 +27,7 @@ struct Shares {
 }
 
 impl ResultIndex {
-    /// Adds the place of a share of the job that `run` belongs to.
+    /// Adds the position of a stored share of a result. `run` is the job that stored it.
     ///
     /// # Errors
     /// [`Error::Conflict`] if another record states another length of the whole result, or contains

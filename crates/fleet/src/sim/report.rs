@@ -38,7 +38,7 @@ pub struct Report {
     pub worker_efficiency: f64,
     /// (search + answer) / (ranks × makespan).
     pub efficiency: f64,
-    /// blocked / (workers × makespan).
+    /// Share of the workers' time in which they waited for output: blocked / (workers × makespan).
     pub output_share: f64,
     /// Messages that the supermaster sent.
     pub supermaster: Traffic,
@@ -60,7 +60,7 @@ pub struct Report {
     pub master_per_task: f64,
     /// Most bytes of output that any worker held at a time.
     pub peak_memory: u64,
-    /// Most bytes of finished output that waited for an earlier block at a time.
+    /// Largest number of bytes of finished output that waited at once for an earlier block.
     pub waiting: u64,
     /// Bytes of formatted pieces written to spools.
     pub spooled: u64,

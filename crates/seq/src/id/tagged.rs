@@ -173,8 +173,8 @@ struct Fields<'a> {
     greedy: Option<Vec<u8>>,
 }
 
-/// Removes the parts of an identifier with this tag. Also returns the next tag, if it was found
-/// among them.
+/// Removes the fields of an identifier with this tag from the parts of a text. Also returns the tag
+/// of the next identifier, if it ended the fields early.
 fn take_fields<'a>(
     parts: &mut VecDeque<&'a [u8]>,
     tag: Tag,

@@ -143,7 +143,8 @@ impl Trimmer {
 pub(super) mod tests {
     use super::*;
 
-    /// Makes the same choice without estimates. It computes the counts of every range anew.
+    /// Chooses the range by its definition, for comparison with the fast search. Computes the value
+    /// of every range anew.
     pub(in crate::seg) fn by_definition(residues: &[u8]) -> Range<usize> {
         let whole = residues.len();
         let (mut best, mut lowest) = (0..whole, 1.0);

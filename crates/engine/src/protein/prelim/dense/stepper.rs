@@ -79,8 +79,8 @@ impl Stepper {
         }
     }
 
-    /// Repeats some steps. Calls `found` with the position in the piece and the step of each rise
-    /// to the threshold.
+    /// Repeats some steps of [`Stepper::advance`] to find where lanes rise to the threshold. Calls
+    /// `found` with the position of each rise in the subject, and its step.
     ///
     /// The first of the two states holds the scores before the steps. Both states are overwritten.
     /// `leaving` keeps its contents from [`Stepper::advance`].

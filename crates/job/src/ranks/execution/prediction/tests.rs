@@ -133,8 +133,8 @@ impl Jobs<'_> {
         self.batches.iter().filter_map(of).collect()
     }
 
-    /// Returns the statistics of a searched block. Parts with the true grouping have the true
-    /// extensions, and other parts have slightly different ones.
+    /// Returns the statistics of a searched block. They are exact for queries that were grouped as
+    /// BLAST+ groups them. Otherwise their counts of extensions can differ slightly.
     fn found(
         &self,
         predictor: &BatchPredictor,
