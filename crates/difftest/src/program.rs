@@ -128,6 +128,20 @@ pub enum SubjectForm {
     Subject,
 }
 
+impl SubjectForm {
+    /// Draws a form, more often one that users have.
+    pub fn random(rng: &mut Rng) -> SubjectForm {
+        match rng.usize(..20) {
+            0..=7 => SubjectForm::Plain,
+            8..=10 => SubjectForm::Masked,
+            11..=12 => SubjectForm::Parsed,
+            13 => SubjectForm::Aliased,
+            14..=15 => SubjectForm::V4,
+            _ => SubjectForm::Subject,
+        }
+    }
+}
+
 /// A random search, which the tester can run, make smaller and save.
 #[derive(Debug, Clone)]
 pub struct Trial {

@@ -101,7 +101,7 @@ impl ResumeRunner<'_> {
             && self.parallel_mode == ParallelMode::Ranks
             && first.code != DRAINED
         {
-            fault = Some(format!("told to end, it ended with {}, not {DRAINED}", first.code));
+            fault = Some(format!("asked to end, it ended with {}, not {DRAINED}", first.code));
         }
         if interrupted && drained && !self.records.get() && has_bytes(&self.report()) {
             fault = Some("a report that is not whole has its name".to_owned());

@@ -439,19 +439,19 @@ impl<'a> QueryResult<'a> {
             // BLAST+'s results of searches with a PSSM have no masks.
             return Vec::new();
         }
-        let (context, extent) = (self.context(alignment), self.extent());
+        let context = self.context(alignment);
         match context.frame {
             Frame::Codons(..) => self.masks_of_frame(context, alignment),
-            Frame::Protein | Frame::Strand(_) => {
-                let position = |mask| RowPosition::new(context.frame, mask, &extent);
-                context
-                    .masks
-                    .iter()
-                    .filter_map(position)
-                    .map(|position| position.sequence_range)
-                    .collect()
-            }
+            Frame::Protein | Frame::Strand(_) => self.uncoded_masks(context),
         }
+    }
+
+    /// Returns the masks of a protein or a strand, as ranges of the whole query as written.
+    fn uncoded_masks(&self, context: &Context) -> Vec<Range<u32>> {
+        let extent = self.extent();
+        let positions =
+            context.masks.iter().filter_map(|mask| RowPosition::new(context.frame, mask, &extent));
+        positions.map(|position| position.sequence_range).collect()
     }
 
     /// Returns the masks that reports show for an alignment in a codon frame, as ranges of the
@@ -471,7 +471,6 @@ impl<'a> QueryResult<'a> {
         if self.query.pssm.is_some() || !self.batch_searched {
             return Vec::new();
         }
-        let extent = self.extent();
         let mut masks = Vec::new();
         for context in &self.query.contexts {
             match context.frame {
@@ -480,17 +479,17 @@ impl<'a> QueryResult<'a> {
                     masks.extend(stored.map(|mask| (context.frame, mask)));
                 }
                 Frame::Protein | Frame::Strand(_) if masks.is_empty() => {
-                    let position = |mask| RowPosition::new(context.frame, mask, &extent);
-                    let found = context.masks.iter().filter_map(position);
                     // Masks of a strand have no frame, and ascend on the sequence as written.
-                    masks.extend(found.map(|position| (Frame::Protein, position.sequence_range)));
+                    let found = self.uncoded_masks(context).into_iter();
+                    masks.extend(found.map(|mask| (Frame::Protein, mask)));
                     masks.sort_by_key(|(_, mask)| mask.start);
                 }
                 // The masks of the other strand are the same ones.
                 Frame::Protein | Frame::Strand(_) => {}
             }
         }
-        masks.retain(|(_, mask)| *mask != extent.searched_range);
+        let searched = self.extent().searched_range;
+        masks.retain(|(_, mask)| *mask != searched);
         masks
     }
 

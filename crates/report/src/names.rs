@@ -217,12 +217,17 @@ impl SubjectNames {
         }
     }
 
+    /// Returns the identifier of a FASTA subject in XML.
+    fn fasta_id(&self) -> Vec<u8> {
+        let ids: Vec<_> = self.chosen_defline().ids.iter().map(|id| self.named(id)).collect();
+        id::format_id_list(&ids)
+    }
+
     /// Returns `Hit_id` and `Hit_def` of XML. A stored title is used even if it is empty
     /// (`IsSetTitle` in `CShowBlastDefline::GetBioseqHandleDeflineAndId`, showdefline.cpp).
     pub fn hit_id_and_definition(&self) -> (Vec<u8>, Vec<u8>) {
         if self.is_from_fasta {
-            let ids: Vec<_> = self.chosen_defline().ids.iter().map(|id| self.named(id)).collect();
-            return (id::format_id_list(&ids), defined(self.title()));
+            return (self.fasta_id(), defined(self.title()));
         }
         let (mut hit_id, mut definition) = (Vec::new(), Vec::new());
         let mut titled = false;
@@ -261,7 +266,7 @@ impl SubjectNames {
             let ids = &self.chosen_defline().ids;
             let is_local = matches!(id::choose_text_id(ids), Some(SeqId::Local(_)));
             return Ok(vec![Description {
-                id: self.hit_id_and_definition().0,
+                id: self.fasta_id(),
                 accession: if is_local { Vec::new() } else { accession(ids) },
                 title: Some(self.title()),
                 ..self.bare_description()

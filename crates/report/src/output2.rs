@@ -221,15 +221,16 @@ pub fn query_footer(
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let mut writer =
-        Writer::within(format.notation, format.depth_of_hits(), query.hit_count > 0, out);
     let mut message = query.xml_message();
-    if query.batch_searched {
-        writer.close_list("hits");
+    let depth = format.depth_of_hits();
+    let mut writer = if query.batch_searched {
+        let mut list = Writer::within(format.notation, depth, query.hit_count > 0, out);
+        list.close_list("hits");
+        list
     } else {
-        writer.leave_list();
         message.extend_from_slice(b" \nNo hits found");
-    }
+        Writer::within(format.notation, depth - 1, true, out)
+    };
     write_statistics(setup, format, query, &mut writer);
     if !message.is_empty() {
         writer.text("message", &message)?;
@@ -263,8 +264,7 @@ fn write_statistics(
     let context = query.statistics();
     writer.value("hsp-len", context.length_adjustment);
     writer.value("eff-space", context.search_space);
-    let block = program::xml_statistics(setup.params, query);
-    let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));
+    let [k, lambda, h] = program::xml_statistics(setup.params, query);
     writer.value("kappa", number::posix(k));
     writer.value("lambda", number::posix(lambda));
     writer.value("entropy", number::posix(h));

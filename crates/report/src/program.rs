@@ -189,13 +189,14 @@ pub fn output2_codes(params: &Params, starts_with_pssm: bool) -> Vec<(&'static s
     codes.into_iter().filter_map(|(name, code)| Some((name, code?))).collect()
 }
 
-/// Returns the statistics of a query in XML: those of gapped alignments, if the search has gaps.
-pub fn xml_statistics(params: &Params, query: &QueryResult) -> Option<KarlinParameters> {
-    let ungapped = query.statistics().karlin?;
-    Some(match params.common().ungapped {
+/// Returns the statistics of a query in XML, K, lambda and H: those of gapped alignments, if the
+/// search has gaps. They are -1 for a query without statistics.
+pub fn xml_statistics(params: &Params, query: &QueryResult) -> [f64; 3] {
+    let block = query.statistics().karlin.map(|ungapped| match params.common().ungapped {
         true => ungapped,
         false => gapped_parameters(params, query, &ungapped),
-    })
+    });
+    block.map_or([-1.0; 3], |block| [block.k, block.lambda, block.h])
 }
 
 /// Returns the value of the XML element `filter`: the masking of the queries as one string, without

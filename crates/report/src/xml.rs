@@ -177,8 +177,7 @@ pub fn query_footer(
     let context = query.statistics();
     value(6, "Statistics_hsp-len", context.length_adjustment, out);
     value(6, "Statistics_eff-space", number::posix(context.search_space as f64), out);
-    let block = program::xml_statistics(setup.params, query);
-    let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));
+    let [k, lambda, h] = program::xml_statistics(setup.params, query);
     value(6, "Statistics_kappa", number::posix(k), out);
     value(6, "Statistics_lambda", number::posix(lambda), out);
     value(6, "Statistics_entropy", number::posix(h), out);

@@ -290,13 +290,13 @@ fn count_reported_together(results: &[QueryResult], format: &model::Format) -> u
     let threads = rayon::current_num_threads();
     // Objects of JSON and XML2 can be large without hits: they may list all subjects.
     let most_hits = match format {
-        model::Format::Output2(_) => 0,
-        _ => HITS_PER_THREAD * threads,
+        model::Format::Output2(_) => None,
+        _ => Some(HITS_PER_THREAD * threads),
     };
     let mut hits = 0;
     let fits = |&(number, result): &(usize, &QueryResult)| {
         hits += result.hits.len();
-        number < QUERIES_PER_THREAD * threads || hits <= most_hits && most_hits > 0
+        number < QUERIES_PER_THREAD * threads || most_hits.is_some_and(|most| hits <= most)
     };
     results.iter().enumerate().take_while(fits).count()
 }

@@ -116,12 +116,6 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Continues after a list that was not begun.
-    pub fn leave_list(&mut self) {
-        self.depth -= 1;
-        self.has_previous = true;
-    }
-
     /// Begins an item of a list, an object of the type `kind`.
     pub fn open_item(&mut self, kind: &str) {
         match self.notation {

@@ -18,14 +18,7 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let parents = parents(rng, bases);
     let subjects = subjects(rng, bases, &parents);
     let queries = queries(rng, bases, &parents);
-    let subject_form = match rng.usize(..20) {
-        0..=7 => SubjectForm::Plain,
-        8..=10 => SubjectForm::Masked,
-        11..=12 => SubjectForm::Parsed,
-        13 => SubjectForm::Aliased,
-        14..=15 => SubjectForm::V4,
-        _ => SubjectForm::Subject,
-    };
+    let subject_form = SubjectForm::random(rng);
     let named = rng.chance(0.5);
     let program = &super::BLASTN;
     Trial { program, queries, subjects, subject_form, options: Vec::new(), named, shape: None }

@@ -12,14 +12,7 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let parents = parents(rng, source);
     let subjects = subjects(rng, source, &parents);
     let queries = queries(rng, source, &parents);
-    let subject_form = match rng.usize(..20) {
-        0..=7 => SubjectForm::Plain,
-        8..=10 => SubjectForm::Masked,
-        11..=12 => SubjectForm::Parsed,
-        13 => SubjectForm::Aliased,
-        14..=15 => SubjectForm::V4,
-        _ => SubjectForm::Subject,
-    };
+    let subject_form = SubjectForm::random(rng);
     let named = rng.chance(0.5);
     Trial {
         program: &super::BLASTP,
