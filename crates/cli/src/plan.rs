@@ -8,6 +8,7 @@
 //! `BLAST_MT_QUERY_BATCH_SIZE` is ignored: it only sets the number of query letters per thread for
 //! `-mt_mode 1`. `BLASTMAT` is ignored too: the matrices of `-matrix` are built in, as in BLAST+.
 
+mod archive;
 mod blastn;
 mod blastp;
 mod blastx;
@@ -34,8 +35,9 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
-use fleetblast_job::plan::{BatchSize, Destination, IterationPlan, Plan, Source, Subjects};
+use fleetblast_job::plan::{BatchSize, Destination, IterationPlan, Plan, Report, Source, Subjects};
 use fleetblast_metadata::EncodingChoice;
+use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_report::model::Format;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
@@ -173,6 +175,15 @@ pub trait SearchProgram {
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error>;
 
+    /// Returns what archives say about the search, which keeps `hitlist_size` subjects of each
+    /// query; `None` if archives do not support it yet.
+    ///
+    /// # Errors
+    /// A malformed filter.
+    fn archive_request(&self, _hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
+        Ok(None)
+    }
+
     /// Returns the program's own options on which the report depends, with their values.
     fn report_options(&self) -> Vec<fleet::OptionText>;
 }
@@ -253,6 +264,13 @@ fn with_files(
     let query_range = input::range(options.queries.query_loc.as_deref(), "query")?;
     let (report, hitlist_size) =
         format::report(choice, spec, &options.formatting, &environment.command, warnings)?;
+    let report = match report.format {
+        fleetblast_job::plan::Format::Archive => {
+            let archive = archive_request(program, hitlist_size, warnings)?;
+            Report { archive, ..report }
+        }
+        _ => report,
+    };
     let has_db = options.database.db.is_some();
     let (threads, split) = threads::choose_threads_and_division(
         &options.threads,
@@ -320,6 +338,29 @@ fn with_files(
         kernel: kernel(environment)?,
         timing: options.resources.timing.clone().map(PathBuf::from),
     })
+}
+
+/// Returns what archives say about the search, with the warnings about the command line.
+fn archive_request(
+    program: &dyn SearchProgram,
+    hitlist_size: usize,
+    warnings: &[String],
+) -> Result<ArchiveRequest, Error> {
+    let unsupported = |what: &str| {
+        let what = format_args!("{what} with -outfmt 11");
+        Error::unsupported(program.spec().name, what)
+    };
+    if let Some(list) = archive::unsupported_list(&program.common().database) {
+        return Err(unsupported(list));
+    }
+    // Metadata do not have the definition lines of queries.
+    let destination = program.metadata().and_then(MetadataOptions::metadata_destination_option);
+    if let Some(option) = destination {
+        return Err(unsupported(&format!("-{option}")));
+    }
+    let request = program.archive_request(hitlist_size)?;
+    let request = request.ok_or_else(|| Error::unsupported(program.spec().name, "-outfmt 11"))?;
+    Ok(ArchiveRequest { warnings: warnings.to_vec(), ..request })
 }
 
 /// Returns whether NCBI's configuration selects identifiers in FASTA style.

@@ -118,6 +118,9 @@ pub struct Alignment {
     pub pattern_occurrence: u32,
     /// Composition adjustment used for the score.
     pub adjustment: Adjustment,
+    /// Number of columns with identical letters or a positive score in the adjusted matrix. `None`
+    /// without adjustment; then the number follows from the plain matrix.
+    pub positives: Option<u32>,
 }
 
 impl Alignment {

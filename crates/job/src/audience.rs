@@ -1,5 +1,7 @@
 //! Receivers of the progress and the messages of a job.
 
+use std::sync::{Mutex, PoisonError};
+
 use fleetblast_mpi::is_first_process;
 
 /// Receiver of the progress and the messages of a job, for a person or a log. The threads of a job
@@ -92,6 +94,49 @@ impl Audience for SilentAudience {
     }
 
     fn print_line(&self, _: &[u8]) {}
+}
+
+/// Audience that passes messages on, and keeps them.
+pub(crate) struct WarningRecorder<'a> {
+    audience: &'a dyn Audience,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl<'a> WarningRecorder<'a> {
+    /// Creates a recorder without messages, which passes them to `audience`.
+    pub fn new(audience: &'a dyn Audience) -> Self {
+        WarningRecorder { audience, warnings: Mutex::default() }
+    }
+
+    /// Returns the messages that any process printed or would have printed.
+    pub fn into_warnings(self) -> Vec<String> {
+        self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record(&self, line: &[u8]) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        warnings.push(String::from_utf8_lossy(line).into_owned());
+    }
+}
+
+impl Audience for WarningRecorder<'_> {
+    fn program(&self) -> &str {
+        self.audience.program()
+    }
+
+    fn print_line(&self, line: &[u8]) {
+        self.record(line);
+        self.audience.print_line(line);
+    }
+
+    fn warn(&self, text: &str) {
+        if is_first_process() {
+            self.warn_from_rank(text.as_bytes());
+        } else {
+            // Only the first process prints the warning.
+            self.record(format!("Warning: [{}] {text}", self.program()).as_bytes());
+        }
+    }
 }
 
 /// A stage of the work on a block of queries.

@@ -371,6 +371,7 @@ impl Columns<ColumnReader> {
             computation_index,
             pattern_occurrence: 0,
             adjustment,
+            positives: None,
         })
     }
 

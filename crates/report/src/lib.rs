@@ -15,6 +15,9 @@
 //! [`model`].
 
 pub mod alignment_positions;
+mod archive;
+pub mod archive_options;
+mod asn;
 pub mod columns;
 pub mod error;
 mod extended;

@@ -12,6 +12,7 @@ use fleetblast_engine::query::{Context, Query};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
 
+use crate::archive_options::ArchiveRequest;
 use crate::columns::Columns;
 use crate::error::SubjectReadError;
 use crate::papers::Citations;
@@ -79,12 +80,33 @@ pub trait SubjectSource {
     /// If the taxonomy database is damaged.
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, SubjectReadError>;
 
+    /// Returns all subjects if they come from FASTA; none for a database. Archives store them.
+    ///
+    /// # Errors
+    /// If a subject cannot be read.
+    fn fasta_subjects(&self) -> Result<Vec<FastaSubject<'_>>, SubjectReadError> {
+        Ok(Vec::new())
+    }
+
     /// Returns the masked ranges of the whole subject as written, ascending. They are its
     /// lower-case letters, if these count as masks.
     fn masks(&self, oid: u32) -> &[Range<u32>] {
         let _ = oid;
         &[]
     }
+}
+
+/// A subject from FASTA, as it was read.
+#[derive(Clone, Debug)]
+pub struct FastaSubject<'a> {
+    /// Its identifiers, at least one.
+    pub ids: Vec<SeqId>,
+    /// The definition line without `>`.
+    pub defline: &'a [u8],
+    /// The title.
+    pub title: Vec<u8>,
+    /// Codes of the letters: NCBIstdaa for a protein, blastna for bases.
+    pub letters: Cow<'a, [u8]>,
 }
 
 /// One database of `-db`, or all subjects of `-subject`.
@@ -118,7 +140,7 @@ pub struct DatabaseSummary {
 }
 
 /// The output format (`-outfmt`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Format {
     /// 0: pairwise.
     Pairwise,
@@ -128,6 +150,8 @@ pub enum Format {
     Tabular(Columns),
     /// 7: tabular with comment lines.
     Commented(Columns),
+    /// 11: BLAST archives in ASN.1.
+    Archive(Box<ArchiveRequest>),
     /// 15 and 16: BLAST JSON and BLAST XML2.
     Output2(Output2),
     /// 17: SAM, for nucleotides only.
@@ -139,7 +163,7 @@ impl Format {
     pub fn columns(&self) -> Option<&Columns> {
         match self {
             Format::Tabular(columns) | Format::Commented(columns) => Some(columns),
-            Format::Pairwise | Format::Xml | Format::Output2(_) | Format::Sam(_) => None,
+            _ => None,
         }
     }
 
@@ -149,14 +173,14 @@ impl Format {
         matches!(self, Format::Xml)
     }
 
-    /// Whether a report is one document in a notation for data: XML or JSON.
+    /// Whether a report is a document in a notation for data: XML, JSON or ASN.1.
     pub fn is_document(&self) -> bool {
-        matches!(self, Format::Xml | Format::Output2(_))
+        matches!(self, Format::Xml | Format::Archive(_) | Format::Output2(_))
     }
 
     /// Whether titles or columns of the format can show names of taxa.
     pub fn shows_taxa(&self) -> bool {
-        !matches!(self, Format::Xml | Format::Sam(_))
+        !matches!(self, Format::Xml | Format::Archive(_) | Format::Sam(_))
     }
 }
 
@@ -255,7 +279,7 @@ pub enum HspOrder {
 }
 
 /// The options of the command line that change the report only.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OutputOptions {
     /// `-outfmt`.
     pub format: Format,
@@ -306,6 +330,19 @@ impl ReportSetup<'_> {
     }
 }
 
+/// What archives store of a query as it was read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadQuery<'a> {
+    /// The definition line without `>`.
+    pub defline: &'a [u8],
+    /// Ranges of lower-case letters of the whole query, ascending.
+    pub lower_case: &'a [Range<u32>],
+    /// Whether BLAST+ searched a batch before the batch of the query.
+    pub follows_searched_batch: bool,
+    /// BLAST+'s warnings about its letters and its definition line, as printed.
+    pub warnings: &'a [String],
+}
+
 /// A query and its hits.
 #[derive(Clone, Debug)]
 pub struct QueryResult<'a> {
@@ -316,6 +353,8 @@ pub struct QueryResult<'a> {
     pub unnamed: usize,
     /// Name of the query from a file, used instead of `Query_N`.
     pub name_from_file: Option<&'a [u8]>,
+    /// What else was read with the query.
+    pub read: ReadQuery<'a>,
     /// The definition line; with `-parse_deflines` the rest of it, after the identifiers.
     pub title: &'a [u8],
     /// The parsed identifiers; empty without `-parse_deflines`.
@@ -333,6 +372,9 @@ pub struct QueryResult<'a> {
     /// False if BLAST+ could not search any query of the batch. The report then differs from that
     /// of a search without hits.
     pub batch_searched: bool,
+    /// Whether an earlier query of the batch has hits. Only the text before a query's subjects
+    /// depends on it.
+    pub follows_hits: bool,
     /// Warnings of the search, which XML prints before `No hits found`; empty if there are none.
     pub messages: &'a [u8],
     /// The search that produced this result, if the program searches the query several times.
@@ -444,6 +486,15 @@ impl<'a> QueryResult<'a> {
             Frame::Codons(..) => self.masks_of_frame(context, alignment),
             Frame::Protein | Frame::Strand(_) => self.uncoded_masks(context),
         }
+    }
+
+    /// Returns the masks of a query of bases that BLAST+ knows before the search, as ranges of the
+    /// whole query, ascending.
+    pub(crate) fn known_masks(&self) -> Vec<Range<u32>> {
+        let searched = self.query.contexts.iter().find(|context| !context.unmasked.is_empty());
+        let mut masks = searched.map_or_else(Vec::new, |context| self.uncoded_masks(context));
+        masks.sort_by_key(|mask| mask.start);
+        masks
     }
 
     /// Returns the masks of a protein or a strand, as ranges of the whole query as written.

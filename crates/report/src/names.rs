@@ -20,6 +20,11 @@ fn local(text: Vec<u8>) -> SeqId {
     SeqId::Local(ObjectId::Text(text))
 }
 
+/// Returns the identifier by which BLAST+ names the query in alignments.
+pub fn sequence_id(query: &QueryResult) -> SeqId {
+    id::choose_best_id(query.ids).cloned().unwrap_or_else(|| generated_id(query))
+}
+
 /// Returns the query's identifiers in the tabular formats: the parsed ones, or else the first word
 /// of its title.
 pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
@@ -153,6 +158,33 @@ impl SubjectNames {
     /// Returns the definition line that BLAST+ chooses to name the subject.
     pub fn chosen_defline(&self) -> &Defline {
         &self.deflines[self.chosen]
+    }
+
+    fn ids(&self) -> impl Iterator<Item = &SeqId> {
+        self.deflines.iter().flat_map(|line| &line.ids)
+    }
+
+    /// Returns the identifier by which BLAST+ names the subject in alignments: a gi, or else the
+    /// first one (`GetSequenceLengthAndId`, blast_seqinfosrc_aux.cpp). `None` if there is none.
+    pub fn alignment_id(&self) -> Option<&SeqId> {
+        self.ids().find(|id| matches!(id, SeqId::Gi(_))).or_else(|| self.ids().next())
+    }
+
+    /// Returns the identifiers that archives list for a subject of a restricted search
+    /// (`GetFilteredRedundantSeqids`, blast_seqinfosrc_aux.cpp).
+    pub fn listed_ids(&self) -> Vec<Vec<u8>> {
+        let uses_gi = matches!(self.alignment_id(), Some(SeqId::Gi(_)));
+        let listed = self.ids().filter_map(|id| match id {
+            SeqId::Gi(_) if uses_gi => Some([b"gi:", &id.accession_version()[..]].concat()),
+            SeqId::Text { accession, .. } if !uses_gi && !accession.is_empty() => {
+                Some([b"seqid:", &id.accession_version()[..]].concat())
+            }
+            SeqId::Pdb { .. } if !uses_gi => {
+                Some([b"seqid:", &id.accession_version()[..]].concat())
+            }
+            _ => None,
+        });
+        listed.collect()
     }
 
     /// Whether BLAST+ identifies the subject in alignments by its first identifier. Only then does

@@ -60,7 +60,8 @@ impl SubjectScores {
             if alignment.bit_score > scores.bit_score {
                 scores.bit_score = alignment.bit_score;
                 scores.evalue = alignment.evalue;
-                let identities = count_identities(setup, query, source, hit.oid, alignment)?;
+                let identities =
+                    count_matches(setup, query, source, hit.oid, alignment)?.identities;
                 let columns = columns(alignment) * program::bases_per_column(setup.params);
                 scores.percent_identity = if identities == columns {
                     100.0
@@ -142,7 +143,7 @@ fn by_identity(
     alignments: &mut Vec<&Alignment>,
 ) -> Result<(), ReportError> {
     let shares = alignments.iter().map(|&alignment| {
-        let identities = count_identities(setup, query, source, oid, alignment)?;
+        let identities = count_matches(setup, query, source, oid, alignment)?.identities;
         Ok((identities as f64 / columns(alignment) as f64, alignment))
     });
     let mut shares: Vec<_> = shares.collect::<Result<_, ReportError>>()?;
@@ -215,18 +216,27 @@ fn columns(alignment: &Alignment) -> usize {
     alignment.edits.iter().map(|edit| edit.len as usize).sum()
 }
 
-/// Counts the columns of an alignment with identical letters; `O` counts as `X`.
-/// [`program::identity_count`] selects the masks and the genetic code of the letters.
+/// Numbers of matching columns of an alignment, as the search counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Matches {
+    /// Columns with identical letters.
+    pub identities: usize,
+    /// Columns with identical letters or a positive score; 0 for nucleotides.
+    pub positives: usize,
+}
+
+/// Counts the matching columns of an alignment; `O` counts as `X`. [`program::identity_count`]
+/// selects the masks and the genetic code of the letters.
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.
-pub fn count_identities(
+pub fn count_matches(
     setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     oid: u32,
     alignment: &Alignment,
-) -> Result<usize, ReportError> {
+) -> Result<Matches, ReportError> {
     let misfit = || ReportError::misfit(oid, alignment);
     // Both sequences have the direction of the search, which can be the reverse of the printed one.
     let extent = source.extent(oid);
@@ -242,14 +252,23 @@ pub fn count_identities(
     };
     let mut query = letters.get(range).ok_or_else(misfit)?;
     let mut subject = &subject[..];
-    let mut count = 0;
+    let scores = program::letter_scores(setup.params);
+    let is_positive =
+        |q: u8, s: u8| scores.is_some_and(|scores| scores[usize::from(q)][usize::from(s)] > 0);
+    let mut matches = Matches::default();
     for edit in &alignment.edits {
         let (from_query, from_subject) = residues(edit);
         let queries = query.split_off(..from_query).ok_or_else(misfit)?;
         let subjects = subject.split_off(..from_subject).ok_or_else(misfit)?;
-        count += queries.iter().zip(subjects).filter(|(q, s)| q == s).count();
+        for (&q, &s) in queries.iter().zip(subjects) {
+            matches.identities += usize::from(q == s);
+            matches.positives += usize::from(q != s && is_positive(q, s));
+        }
     }
-    Ok(count)
+    if scores.is_some() {
+        matches.positives += matches.identities;
+    }
+    Ok(matches)
 }
 
 /// Counts the residues or bases of the query that any alignment of a subject covers.
@@ -310,6 +329,7 @@ mod tests {
             computation_index: 0,
             pattern_occurrence: 0,
             adjustment: Adjustment::None,
+            positives: None,
         };
         let found = [of(1e-181, 5), of(1e-200, 5), of(1e-150, 5), of(1e-160, 5), of(1.0, 2)];
         let mut alignments: Vec<_> = found.iter().collect();

@@ -6,7 +6,7 @@ use crate::error::ReportError;
 use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::order::{SubjectScores, sort_subjects};
 use crate::table::{DescriptionRow, description_table};
-use crate::{output2, pairwise, sam, tabular, xml};
+use crate::{archive, output2, pairwise, sam, tabular, xml};
 
 /// Appends the text before the first query that does not depend on any query.
 pub fn prologue(setup: &ReportSetup, out: &mut Vec<u8>) {
@@ -60,6 +60,34 @@ pub fn subject_print_order(setup: &ReportSetup, rows: &[DescriptionRow]) -> Vec<
     sort_subjects(setup.output.hit_order, &scores)
 }
 
+/// Whether the format has text before and after each batch of queries.
+pub fn has_batch_text(setup: &ReportSetup) -> bool {
+    matches!(setup.output.format, Format::Archive(_))
+}
+
+/// Appends the text before a batch of queries, which is not empty. Only archives have such text.
+///
+/// # Errors
+/// FASTA subjects that cannot be read.
+pub fn batch_header(
+    setup: &ReportSetup,
+    source: &dyn SubjectSource,
+    batch: &[QueryResult],
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    match &setup.output.format {
+        Format::Archive(request) => archive::batch_header(setup, request, source, batch, out),
+        _ => Ok(()),
+    }
+}
+
+/// Appends the text after a batch of queries, which is not empty. Only archives have such text.
+pub fn batch_footer(setup: &ReportSetup, batch: &[QueryResult], out: &mut Vec<u8>) {
+    if let Format::Archive(request) = &setup.output.format {
+        archive::batch_footer(setup, request, batch, out);
+    }
+}
+
 /// Appends the text before the subjects of a query.
 ///
 /// The text is the query's name and its description table, or the comments of format 7. `rows` are
@@ -87,6 +115,7 @@ pub fn query_header(
         }
         Format::Xml => xml::query_header(query, out)?,
         Format::Output2(format) => output2::query_header(setup, format, query, out)?,
+        Format::Archive(_) => archive::query_header(query, out),
         Format::Tabular(_) | Format::Sam(_) => {}
         Format::Commented(columns) => {
             tabular::query_comments(setup, query, columns, alignments, out)
@@ -116,6 +145,7 @@ pub fn subject_block(
         Format::Pairwise if rank > setup.output.num_alignments => Ok(()),
         Format::Pairwise => pairwise::subject_block(setup, query, source, hit, rank, out),
         Format::Xml => xml::subject_block(setup, query, source, hit, rank, out),
+        Format::Archive(_) => archive::subject_block(setup, query, source, hit, rank, out),
         Format::Output2(format) => {
             output2::subject_block((setup, format), query, source, hit, rank, out)
         }
@@ -143,7 +173,7 @@ pub fn query_footer(
         Format::Pairwise => pairwise::query_footer(setup, query, out),
         Format::Xml => xml::query_footer(setup, query, out)?,
         Format::Output2(format) => output2::query_footer(setup, format, query, out)?,
-        Format::Tabular(_) | Format::Commented(_) | Format::Sam(_) => {}
+        Format::Archive(_) | Format::Tabular(_) | Format::Commented(_) | Format::Sam(_) => {}
     }
     Ok(())
 }
@@ -156,7 +186,7 @@ pub fn epilogue(setup: &ReportSetup, queries: usize, out: &mut Vec<u8>) {
         Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),
         Format::Output2(format) => output2::epilogue(format, queries, out),
-        Format::Tabular(_) | Format::Sam(_) => {}
+        Format::Archive(_) | Format::Tabular(_) | Format::Sam(_) => {}
         Format::Commented(_) => tabular::final_comment(queries, out),
     }
 }

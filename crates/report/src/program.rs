@@ -6,6 +6,7 @@ use fleetblast_engine::params::{CompositionMode, NucleotideParams, Params, Prote
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::karlin::KarlinParameters;
+use fleetblast_stats::matrix::ScoreMatrix;
 
 use crate::columns::Columns;
 use crate::error::ReportError;
@@ -76,6 +77,39 @@ pub fn shows_linked_set_sizes(params: &Params) -> bool {
         Params::Nucleotide(params) => params.sum_stats,
     };
     links && params.common().ungapped
+}
+
+/// Returns the scores of letters by which columns count as positive; `None` for nucleotides.
+pub fn letter_scores(params: &Params) -> Option<&ScoreMatrix> {
+    match params {
+        Params::Protein(params) => Some(&params.scoring.scores),
+        Params::Nucleotide(_) => None,
+    }
+}
+
+/// Whether the search translates queries or subjects.
+pub fn is_translated(params: &Params) -> bool {
+    params.translates_queries() || params.subject_translation().is_some()
+}
+
+/// The masks of a query that BLAST+ knows before the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlyMasks {
+    /// All masks of strands.
+    OfStrands,
+    /// Lower case, in the first frame of each strand.
+    LowerCaseOfFrames,
+    /// Lower case of a protein.
+    LowerCase,
+}
+
+/// Returns which masks of a query BLAST+ knows before the search.
+pub fn early_masks(params: &Params) -> EarlyMasks {
+    match params {
+        Params::Nucleotide(_) => EarlyMasks::OfStrands,
+        Params::Protein(_) if params.translates_queries() => EarlyMasks::LowerCaseOfFrames,
+        Params::Protein(_) => EarlyMasks::LowerCase,
+    }
 }
 
 /// Returns the kind of sequences in which a report of this search counts identical letters.

@@ -79,7 +79,8 @@ pub fn subject_rows(
     for alignment in &hit.alignments {
         let mut pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
         if counts {
-            pair.identities = order::count_identities(setup, query, source, hit.oid, alignment)?;
+            let matches = order::count_matches(setup, query, source, hit.oid, alignment)?;
+            pair.identities = matches.identities;
         }
         for (i, &column) in columns.list.iter().enumerate() {
             if i > 0 {

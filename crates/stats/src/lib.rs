@@ -6,6 +6,8 @@
 //! of operations, since e-values are compared and printed to the last digit.
 
 mod erfc;
+mod exp;
+pub mod extended;
 pub mod frequencies;
 pub mod gumbel;
 pub mod karlin;

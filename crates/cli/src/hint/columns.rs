@@ -16,7 +16,9 @@ pub fn unknown(report: &Report) -> Vec<String> {
             (Columns::names().collect(), "column")
         }
         Format::Sam => (OF_SAM.to_vec(), "word for SAM"),
-        Format::Pairwise | Format::Xml | Format::Json | Format::Xml2 => return Vec::new(),
+        Format::Pairwise | Format::Xml | Format::Archive | Format::Json | Format::Xml2 => {
+            return Vec::new();
+        }
     };
     let is_known = |word: &str| known.contains(&word);
     // A dash removes a column.
@@ -43,6 +45,7 @@ mod tests {
 
     fn hints(format: Format, columns: &str) -> Vec<String> {
         let report = Report {
+            archive: Default::default(),
             format,
             columns: columns.to_owned(),
             command: Vec::new(),

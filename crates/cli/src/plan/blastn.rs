@@ -3,13 +3,15 @@
 use std::ffi::OsStr;
 
 use fleetblast_db::{Database, SearchPath, SequenceKind};
-use fleetblast_engine::params::{NucleotideParams, Params, Template};
+use fleetblast_engine::params::{NucleotideParams, Params, Template, TemplateKind};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Citations};
 use fleetblast_metadata::{Encoding, EncodingChoice};
+use fleetblast_report::archive_options::{ArchiveRequest, OptionValue};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
+use super::archive::SetOptions;
 use super::fleet::{OptionText, flag_value, number_value, option_text, word_value};
 use super::search::{SearchPlan, bad_filter, common, filter_words, unsupported_x_drop};
 use super::{ProcessEnvironment, SearchProgram, windowmasker};
@@ -114,6 +116,25 @@ impl SearchProgram for BlastnOptions {
             batch_size: BatchSize::Adaptive { max_letters: most },
             thread_letters: self.thread_letters(),
         })
+    }
+
+    fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
+        let BlastnOptions { common, nucleotide, filtering, .. } = self;
+        let mut set = self.options_of_task();
+        set.database_size(&common.database);
+        set.search(common, None, nucleotide.perc_identity, nucleotide.sum_stats);
+        self.set_scores(&mut set);
+        set.boolean("MaskAtHash", filtering.soft_masking);
+        self.set_masks(&mut set)?;
+        set.ungapped(common);
+        set.hsps(&common.hsps);
+        set.window(common, None);
+        set.integer("HitlistSize", hitlist_size as i64);
+        let service = match self.task {
+            Task::Megablast | Task::Discontiguous => "megablast",
+            Task::Blastn | Task::Short | Task::Rmblastn => "plain",
+        };
+        Ok(Some(set.into_request("blastn", service, Some(self.strands), &common.database)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {
@@ -311,6 +332,84 @@ impl BlastnOptions {
             Task::Discontiguous => 250_000,
             _ => 50_000,
         }
+    }
+}
+
+/// The parts of [`SearchProgram::archive_request`] that only blastn has.
+impl BlastnOptions {
+    /// Returns the options that the task sets.
+    fn options_of_task(&self) -> SetOptions {
+        let mut set = SetOptions::default();
+        match self.task {
+            Task::Discontiguous => {
+                set.integer("MBTemplateType", 0);
+                set.integer("MBTemplateLength", 18);
+                set.integer("WordSize", 11);
+                set.integer("WindowSize", 40);
+            }
+            Task::Short => {
+                set.integer("MatchReward", 1);
+                set.integer("MismatchPenalty", -3);
+                // The command line always sets it again.
+                set.set("EvalueThreshold", OptionValue::Evalue(0.0));
+                set.integer("WordSize", 7);
+                set.no_filters();
+            }
+            Task::Blastn | Task::Megablast | Task::Rmblastn => {}
+        }
+        set
+    }
+
+    /// Sets scores, extensions and templates (`CNuclArgs`, `CDiscontiguousMegablastArgs`).
+    fn set_scores(&self, set: &mut SetOptions) {
+        let NucleotideOptions { penalty, reward, no_greedy, .. } = self.nucleotide;
+        for (name, score) in [("MismatchPenalty", penalty), ("MatchReward", reward)] {
+            if let Some(score) = score {
+                set.integer(name, score);
+            }
+        }
+        if no_greedy {
+            set.integer("GapExtnAlgorithm", 0);
+            set.integer("GapTracebackAlgorithm", 0);
+        }
+        if let Some(kind) = self.megablast.template_type {
+            let number = match kind {
+                TemplateKind::Coding => 0,
+                TemplateKind::Optimal => 1,
+                TemplateKind::Both => 2,
+            };
+            set.integer("MBTemplateType", number);
+        }
+        if let Some(length) = self.megablast.template_length {
+            set.integer("MBTemplateLength", length);
+        }
+    }
+
+    /// Sets the masks of queries (`CFilteringArgs`).
+    fn set_masks(&self, set: &mut SetOptions) -> Result<(), Error> {
+        let filtering = &self.filtering;
+        let numbers = filter_words(&filtering.dust, None, |words| {
+            let numbers = words.map(|word| parse_int4(word).map_err(bad_filter));
+            numbers.into_iter().collect::<Result<Vec<i32>, _>>().map(Some)
+        })?;
+        match numbers {
+            None => set.boolean("DustFiltering", false),
+            Some(None) => set.boolean("DustFiltering", true),
+            Some(Some(numbers)) => {
+                let names = ["DustFilteringLevel", "DustFilteringWindow", "DustFilteringLinker"];
+                names.into_iter().zip(numbers).for_each(|(name, number)| set.integer(name, number));
+            }
+        }
+        if let Some(database) = &filtering.filtering_db {
+            set.text("RepeatFilteringDB", &to_text(database));
+        }
+        if let Some(taxid) = filtering.window_masker_taxid {
+            set.integer("WindowMaskerTaxId", taxid);
+        }
+        if let Some(file) = &filtering.window_masker_db {
+            set.text("WindowMaskerDatabase", &to_text(file));
+        }
+        Ok(())
     }
 }
 

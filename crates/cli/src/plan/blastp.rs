@@ -3,7 +3,9 @@
 use fleetblast_engine::params::{CompositionMode, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BLASTP_BATCH, Citations};
+use fleetblast_report::archive_options::ArchiveRequest;
 
+use super::archive::SetOptions;
 use super::fleet::{OptionText, option_text, word_value};
 use super::protein::{self, ProteinSearch};
 use super::search::SearchPlan;
@@ -39,21 +41,29 @@ impl SearchProgram for BlastpOptions {
         hitlist_size: usize,
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error> {
-        let search = ProteinSearch {
-            spec: &SPEC,
-            common: &self.common,
-            protein: &self.protein,
-            task: &self.task,
-            added_threshold: 0.0,
-            accepts_identity: true,
-            has_composition: true,
-        };
+        let search = self.search();
         let defaults = |scoring| ProteinParams::blastp(SPEC.release, scoring);
         let params = search.params(hitlist_size, environment, defaults)?;
         let (_, unified) = protein::composition(&self.protein.composition.comp_based_stats);
         let unified_p = unified && params.composition != CompositionMode::Off;
         let params = ProteinParams { unified_p, ..params };
         Ok(search.plan(params, Citations::Blastp, BLASTP_BATCH))
+    }
+
+    fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
+        let BlastpOptions { common, protein, .. } = self;
+        let search = self.search();
+        let mut set = SetOptions::of_protein_task(&self.task);
+        set.database_size(&common.database);
+        set.search(common, protein.matrix.as_deref(), None, None);
+        set.seg(&protein.filtering)?;
+        set.words(protein.matrix.as_deref(), search.archived_threshold());
+        set.hsps(&common.hsps);
+        set.window(common, Some(&search.matrix_name()));
+        set.integer("HitlistSize", hitlist_size as i64);
+        set.ungapped(common);
+        set.composition(&protein.composition, true);
+        Ok(Some(set.into_request("blastp", "plain", None, &common.database)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {
@@ -68,5 +78,19 @@ impl SearchProgram for BlastpOptions {
         let mut options = protein::report_options(protein);
         options.push(option_text(&TASK, word_value(&TASK, task)));
         options
+    }
+}
+
+impl BlastpOptions {
+    fn search(&self) -> ProteinSearch<'_> {
+        ProteinSearch {
+            spec: &SPEC,
+            common: &self.common,
+            protein: &self.protein,
+            task: &self.task,
+            added_threshold: 0.0,
+            accepts_identity: true,
+            has_composition: true,
+        }
     }
 }

@@ -3,7 +3,9 @@
 use fleetblast_engine::params::{ProteinParams, QueryTranslation};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Citations;
+use fleetblast_report::archive_options::ArchiveRequest;
 
+use super::archive::SetOptions;
 use super::fleet::{OptionText, number_value, option_text, word_value};
 use super::protein::{self, ProteinSearch};
 use super::search::SearchPlan;
@@ -44,15 +46,7 @@ impl SearchProgram for BlastxOptions {
         hitlist_size: usize,
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error> {
-        let search = ProteinSearch {
-            spec: &SPEC,
-            common: &self.common,
-            protein: &self.protein,
-            task: &self.task,
-            added_threshold: 1.0,
-            accepts_identity: false,
-            has_composition: true,
-        };
+        let search = self.search();
         let (code, strands) = (self.query_code.clone(), self.strands);
         let defaults = |scoring| ProteinParams::blastx(SPEC.release, scoring, code.clone());
         let params = search.params(hitlist_size, environment, defaults)?;
@@ -63,6 +57,24 @@ impl SearchProgram for BlastxOptions {
             ..params
         };
         Ok(search.plan(params, Citations::Translated, BATCH))
+    }
+
+    fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
+        let BlastxOptions { common, protein, .. } = self;
+        let search = self.search();
+        let mut set = SetOptions::of_protein_task(&self.task);
+        set.database_size(&common.database);
+        set.search(common, protein.matrix.as_deref(), None, self.sum_stats);
+        set.integer("LongestIntronLength", self.max_intron_length);
+        set.seg(&protein.filtering)?;
+        set.words(protein.matrix.as_deref(), search.archived_threshold());
+        set.hsps(&common.hsps);
+        set.window(common, Some(&search.matrix_name()));
+        set.ungapped(common);
+        set.integer("QueryGeneticCode", self.query_code.id());
+        set.integer("HitlistSize", hitlist_size as i64);
+        set.composition(&protein.composition, false);
+        Ok(Some(set.into_request("blastx", "plain", Some(self.strands), &common.database)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {
@@ -87,5 +99,19 @@ impl SearchProgram for BlastxOptions {
             option_text(&translation::QUERY_GENCODE, Some(query_code.id().to_string())),
         ]);
         options
+    }
+}
+
+impl BlastxOptions {
+    fn search(&self) -> ProteinSearch<'_> {
+        ProteinSearch {
+            spec: &SPEC,
+            common: &self.common,
+            protein: &self.protein,
+            task: &self.task,
+            added_threshold: 1.0,
+            accepts_identity: false,
+            has_composition: true,
+        }
     }
 }

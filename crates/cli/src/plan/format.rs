@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Format, Report};
+use fleetblast_report::archive_options::ArchiveRequest;
 
 use crate::options::number;
 use crate::options::search::formatting::FormattingOptions;
@@ -78,6 +79,7 @@ impl FormatChoice {
             6 => Ok(Format::Tabular),
             7 => Ok(Format::TabularComments),
             10 => Ok(Format::Csv),
+            11 => Ok(Format::Archive),
             15 => Ok(Format::Json),
             16 => Ok(Format::Xml2),
             17 => Ok(Format::Sam),
@@ -145,6 +147,7 @@ pub fn report(
         format,
         columns: choice.columns,
         command: command.to_vec(),
+        archive: ArchiveRequest::default(),
         delimiter: choice.delimiter.filter(|_| program.has_sort_options),
         html: options.html,
         show_gis: options.show_gis,

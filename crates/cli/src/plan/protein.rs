@@ -57,6 +57,14 @@ impl ProteinSearch<'_> {
         self.protein.matrix.as_deref().map_or(self.task.matrix.to_owned(), to_text)
     }
 
+    /// Returns the threshold of neighbouring words that archives say was set: the given one, or the
+    /// suggestion for the matrix. `None` if the task presets it.
+    pub fn archived_threshold(&self) -> Option<f64> {
+        let suggested = || suggested_word_threshold(&self.matrix_name()) + self.added_threshold;
+        let is_preset = self.task.threshold.is_some();
+        self.protein.threshold.or_else(|| (!is_preset).then(suggested))
+    }
+
     /// Builds and checks the parameters. `defaults` returns those of the program for a scoring
     /// system.
     pub fn params(

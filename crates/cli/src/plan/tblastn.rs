@@ -6,8 +6,10 @@ use fleetblast_engine::params::{HspLinking, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Citations;
 use fleetblast_metadata::{Encoding, EncodingChoice};
+use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_seq::translation::GeneticCode;
 
+use super::archive::SetOptions;
 use super::fleet::{OptionText, number_value, option_text, text_value, word_value};
 use super::protein::{self, ProteinSearch};
 use super::pssm::{self, ReadingRules};
@@ -79,16 +81,7 @@ impl SearchProgram for TblastnOptions {
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error> {
         let is_of_letters = self.in_pssm.is_none();
-        let search = ProteinSearch {
-            spec: &SPEC,
-            common: &self.common,
-            protein: &self.protein,
-            // With a PSSM the task does not count: BLAST+ compares it with the name `blastx-fast`.
-            task: if is_of_letters { &self.task } else { &TaskDefaults::USUAL },
-            added_threshold: 2.0,
-            accepts_identity: is_of_letters,
-            has_composition: is_of_letters,
-        };
+        let search = self.search();
         let code = if is_of_letters { &self.db_code } else { &GeneticCode::standard() };
         let translation = protein::subject_translation(&self.common, code);
         let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, translation);
@@ -98,6 +91,27 @@ impl SearchProgram for TblastnOptions {
             Some(file) => self.searching_with_pssm(file, params, &search),
             None => Ok(search.plan(params, Citations::Translated, BATCH)),
         }
+    }
+
+    fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
+        if self.in_pssm.is_some() {
+            return Ok(None);
+        }
+        let TblastnOptions { common, protein, .. } = self;
+        let search = self.search();
+        let mut set = SetOptions::of_protein_task(&self.task);
+        set.database_size(&common.database);
+        set.search(common, protein.matrix.as_deref(), None, self.sum_stats);
+        set.integer("DbGeneticCode", self.db_code.id());
+        set.ungapped(common);
+        set.integer("LongestIntronLength", self.max_intron_length);
+        set.seg(&protein.filtering)?;
+        set.words(protein.matrix.as_deref(), search.archived_threshold());
+        set.hsps(&common.hsps);
+        set.window(common, Some(&search.matrix_name()));
+        set.integer("HitlistSize", hitlist_size as i64);
+        set.composition(&protein.composition, false);
+        Ok(Some(set.into_request("tblastn", "plain", None, &common.database)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {
@@ -126,6 +140,20 @@ impl SearchProgram for TblastnOptions {
 }
 
 impl TblastnOptions {
+    fn search(&self) -> ProteinSearch<'_> {
+        let is_of_letters = self.in_pssm.is_none();
+        ProteinSearch {
+            spec: &SPEC,
+            common: &self.common,
+            protein: &self.protein,
+            // With a PSSM the task does not count: BLAST+ compares it with the name `blastx-fast`.
+            task: if is_of_letters { &self.task } else { &TaskDefaults::USUAL },
+            added_threshold: 2.0,
+            accepts_identity: is_of_letters,
+            has_composition: is_of_letters,
+        }
+    }
+
     /// Returns how HSPs are linked. With a PSSM they are not, by default.
     fn linking(&self) -> Option<HspLinking> {
         let sum_stats = self.sum_stats.unwrap_or(self.in_pssm.is_none());

@@ -3,10 +3,12 @@
 use fleetblast_engine::params::{Params, ProteinParams, QueryTranslation};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Citations};
+use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_stats::scoring::{
     ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
 
+use super::archive::SetOptions;
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
 use super::search::{SearchPlan, common};
 use super::{ProcessEnvironment, SearchProgram, has_old_finite_size, protein};
@@ -51,7 +53,7 @@ impl SearchProgram for TblastxOptions {
         hitlist_size: usize,
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error> {
-        let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
+        let matrix_name = self.matrix_name();
         let release = SPEC.release;
         // In BLAST+ no check needs the matrix; only the search finds that it does not exist.
         let found = ScoringSystem::new(release, &matrix_name, None, None);
@@ -77,6 +79,23 @@ impl SearchProgram for TblastxOptions {
             batch_size: BatchSize::Fixed(BATCH),
             thread_letters: BATCH,
         })
+    }
+
+    fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
+        let TblastxOptions { common, matrix, .. } = self;
+        let matrix_name = self.matrix_name();
+        let mut set = SetOptions::default();
+        set.database_size(&common.database);
+        set.search(common, matrix.as_deref(), None, self.sum_stats);
+        set.integer("LongestIntronLength", self.max_intron_length);
+        set.seg(&self.filtering)?;
+        set.words(matrix.as_deref(), Some(self.word_threshold(&matrix_name)));
+        set.hsps(&common.hsps);
+        set.window(common, Some(&matrix_name));
+        set.integer("QueryGeneticCode", self.query_code.id());
+        set.integer("DbGeneticCode", self.db_code.id());
+        set.integer("HitlistSize", hitlist_size as i64);
+        Ok(Some(set.into_request("tblastx", "plain", Some(self.strands), &common.database)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {
@@ -109,6 +128,14 @@ impl SearchProgram for TblastxOptions {
 }
 
 impl TblastxOptions {
+    fn matrix_name(&self) -> String {
+        self.matrix.as_deref().map_or(MATRIX.to_owned(), to_text)
+    }
+
+    fn word_threshold(&self, matrix_name: &str) -> f64 {
+        self.threshold.unwrap_or_else(|| suggested_word_threshold(matrix_name) + 2.0)
+    }
+
     /// Builds and checks the parameters.
     fn params(
         &self,
@@ -119,8 +146,7 @@ impl TblastxOptions {
     ) -> Result<ProteinParams, Error> {
         let search = &self.common.search;
         let word_size = search.word_size.unwrap_or(WORD_SIZE);
-        let suggested = || suggested_word_threshold(matrix_name) + 2.0;
-        let threshold = self.threshold.unwrap_or_else(suggested);
+        let threshold = self.word_threshold(matrix_name);
         self.check(word_size, threshold, hitlist_size)?;
         let query = QueryTranslation { code: self.query_code.clone(), strands: self.strands };
         let subject = protein::subject_translation(&self.common, &self.db_code);

@@ -240,6 +240,7 @@ impl Aligner<'_> {
             computation_index: 0,
             pattern_occurrence: hsp.q_seed,
             adjustment: Adjustment::None,
+            positives: None,
         })
     }
 }

@@ -26,6 +26,5 @@ pub fn decode_query(query: Query) -> QueryRecord {
     let record = Record { title, ids, residues: letters, lower_case, ..Record::default() };
     let (number, unnamed) = (number as usize, unnamed as usize);
     // A search that masks repeats cannot write metadata.
-    let repeats = Vec::new();
-    QueryRecord { record, number, unnamed, pssm_name: None, range, repeats, messages }
+    QueryRecord { range, messages, ..QueryRecord::new(record, number, unnamed) }
 }

@@ -72,6 +72,7 @@ impl Report {
     /// Creates the plan of a report in the format `-outfmt 6`.
     pub fn tabular() -> Report {
         Report {
+            archive: Default::default(),
             format: Format::Tabular,
             columns: String::new(),
             command: Vec::new(),

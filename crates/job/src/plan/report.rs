@@ -1,5 +1,6 @@
 //! The plan of a report.
 
+use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, SamOptions};
 use fleetblast_report::model::{Notation, Output2};
@@ -18,6 +19,8 @@ pub enum Format {
     TabularComments,
     /// 10: comma-separated values.
     Csv,
+    /// 11: BLAST archives.
+    Archive,
     /// 15: BLAST JSON in one file.
     Json,
     /// 16: BLAST XML2 in one file.
@@ -27,7 +30,7 @@ pub enum Format {
 }
 
 /// Format and contents of the report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The format.
     pub format: Format,
@@ -36,6 +39,8 @@ pub struct Report {
     pub columns: String,
     /// The command line that SAM records, with a blank after each word.
     pub command: Vec<u8>,
+    /// What archives say about the search. Empty for other formats.
+    pub archive: ArchiveRequest,
     /// Column separator instead of the format's own. It may have several characters.
     pub delimiter: Option<String>,
     /// Whether the report is HTML (`-html`).
@@ -55,9 +60,9 @@ pub struct Report {
 }
 
 impl Format {
-    /// Returns whether the report is one document in a notation for data: XML or JSON.
+    /// Returns whether the report is a document in a notation for data: XML, JSON or ASN.1.
     pub fn is_document(self) -> bool {
-        matches!(self, Format::Xml | Format::Json | Format::Xml2)
+        matches!(self, Format::Xml | Format::Archive | Format::Json | Format::Xml2)
     }
 }
 
@@ -75,6 +80,7 @@ impl Report {
                 Format::Tabular => model::Format::Tabular(columns("\t")),
                 Format::TabularComments => model::Format::Commented(columns("\t")),
                 Format::Csv => model::Format::Tabular(columns(",")),
+                Format::Archive => model::Format::Archive(Box::new(self.archive.clone())),
                 Format::Json => model::Format::Output2(Output2::new(Notation::Json)),
                 Format::Xml2 => model::Format::Output2(Output2::new(Notation::Xml)),
                 Format::Sam => model::Format::Sam(SamOptions::parse(&self.columns, &self.command)),

@@ -51,6 +51,8 @@ pub struct QueryReader<'a> {
     pssm_query: Option<Box<QueryRecord>>,
     /// Whether the last query read ends before `-query_loc` starts.
     has_skipped_last: bool,
+    /// Whether a batch that was read has a query with statistics.
+    has_searchable: bool,
     block_limits: BlockLimits,
     batch_sizer: BatchSizer,
     is_at_end: bool,
@@ -150,6 +152,7 @@ impl<'a> QueryReader<'a> {
             unnamed: 0,
             pssm_query,
             has_skipped_last: false,
+            has_searchable: false,
             block_limits,
             batch_sizer,
             is_at_end,
@@ -308,6 +311,7 @@ impl<'a> QueryReader<'a> {
                 // iterations of the query before it.
                 record.report_warnings(audience);
             }
+            record.reading_warnings = record.warnings_for(audience.program());
             residues += record.record.residues.len();
             if self.plan.identity_resets_composition && first_batch {
                 record.messages.push(messages::IDENTITY.to_owned());
@@ -329,9 +333,16 @@ impl<'a> QueryReader<'a> {
 
     /// Adds BLAST+'s warnings about the setup and the search of a block's queries. `searchable`
     /// states for each query whether it has statistics.
-    fn add_all_messages(&self, block: &mut RawBlock, searchable: &[bool]) {
+    fn add_all_messages(&mut self, block: &mut RawBlock, searchable: &[bool]) {
         let searched = batch_searched(searchable, &block.batches, |&searchable| searchable);
         let searched: Vec<bool> = searched.collect();
+        let mut batches_left = &mut block.records[..];
+        for &length in &block.batches {
+            let (batch, rest) = batches_left.split_at_mut(length);
+            batch.iter_mut().for_each(|record| record.follows_searchable = self.has_searchable);
+            self.has_searchable |= searched[searched.len() - rest.len() - 1];
+            batches_left = rest;
+        }
         // BLAST+ warns about translated queries only if no frame of the whole batch has statistics
         // (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
         let with_statistics =

@@ -27,13 +27,26 @@ pub struct QueryRecord {
     pub repeats: Vec<Range<u32>>,
     /// BLAST+'s warnings, without the query's name.
     pub messages: Vec<String>,
+    /// Whether an earlier batch has a query with statistics.
+    pub follows_searchable: bool,
+    /// The warnings of the FASTA reader as printed. Archives repeat them.
+    pub reading_warnings: Vec<String>,
 }
 
 impl QueryRecord {
     /// Creates a query that is searched whole and has no messages.
     pub fn new(record: Record, number: usize, unnamed: usize) -> Self {
-        let (repeats, messages) = (Vec::new(), Vec::new());
-        QueryRecord { record, number, unnamed, pssm_name: None, range: None, repeats, messages }
+        QueryRecord {
+            record,
+            number,
+            unnamed,
+            pssm_name: None,
+            range: None,
+            repeats: Vec::new(),
+            messages: Vec::new(),
+            follows_searchable: false,
+            reading_warnings: Vec::new(),
+        }
     }
 
     /// Creates the query of a PSSM file.

@@ -206,13 +206,28 @@ pub struct WireQuery {
     range: Option<std::ops::Range<u32>>,
     repeats: Vec<std::ops::Range<u32>>,
     messages: Vec<String>,
+    /// The definition line, unless it is equal to the title.
+    defline: Option<Vec<u8>>,
+    follows_searchable: bool,
+    reading_warnings: Vec<String>,
 }
 
 impl From<QueryRecord> for WireQuery {
     fn from(record: QueryRecord) -> Self {
-        let QueryRecord { record, number, unnamed, pssm_name, range, repeats, messages } = record;
-        let Record { title, ids, residues, lower_case, .. } = record;
+        let QueryRecord {
+            record,
+            number,
+            unnamed,
+            pssm_name,
+            range,
+            repeats,
+            messages,
+            follows_searchable,
+            reading_warnings,
+        } = record;
+        let Record { title, ids, residues, lower_case, defline, .. } = record;
         let (number, unnamed) = (number as u64, unnamed as u64);
+        let defline = Some(defline).filter(|line| *line != title);
         WireQuery {
             title,
             ids,
@@ -224,6 +239,9 @@ impl From<QueryRecord> for WireQuery {
             range,
             repeats,
             messages,
+            defline,
+            follows_searchable,
+            reading_warnings,
         }
     }
 }
@@ -241,10 +259,24 @@ impl From<WireQuery> for QueryRecord {
             range,
             repeats,
             messages,
+            defline,
+            follows_searchable,
+            reading_warnings,
         } = query;
-        let record = Record { title, ids, residues, lower_case, ..Record::default() };
+        let defline = defline.unwrap_or_else(|| title.clone());
+        let record = Record { defline, title, ids, residues, lower_case, ..Record::default() };
         let (number, unnamed) = (number as usize, unnamed as usize);
-        QueryRecord { record, number, unnamed, pssm_name, range, repeats, messages }
+        QueryRecord {
+            record,
+            number,
+            unnamed,
+            pssm_name,
+            range,
+            repeats,
+            messages,
+            follows_searchable,
+            reading_warnings,
+        }
     }
 }
 
@@ -355,6 +387,7 @@ mod tests {
     #[test]
     fn queries_are_decoded_as_they_were_encoded() {
         let record = Record {
+            defline: b"gi|7 a title".to_vec(),
             title: b"a title".to_vec(),
             ids: vec![SeqId::Gi(7)],
             residues: (0..200).map(|i| i % 20 + 1).collect(),
@@ -372,6 +405,8 @@ mod tests {
             range: range.clone(),
             repeats: repeats.clone(),
             messages,
+            follows_searchable: true,
+            reading_warnings: vec!["w".to_owned()],
         };
         let preparations = Vec::new();
         let queries = QueryBlock {
@@ -388,7 +423,10 @@ mod tests {
         assert_eq!((back.record, back.range, back.repeats), (record, range, repeats));
         assert_eq!((back.number, back.unnamed), (number, unnamed));
         assert_eq!(back.pssm_name.as_deref(), Some(&b"q"[..]));
-        assert_eq!(back.messages, ["m"]);
+        assert_eq!(
+            (back.messages, back.reading_warnings),
+            (vec!["m".to_owned()], vec!["w".to_owned()])
+        );
     }
 
     #[test]

@@ -4,16 +4,17 @@ mod named;
 mod reporter;
 
 use fleetblast_engine::query::Query;
+use fleetblast_report::archive_options::{self, StoredMasks};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
-use fleetblast_report::model::Results;
 use fleetblast_report::model::{self, QueryResult, SubjectSource};
+use fleetblast_report::model::{ReadQuery, Results};
 use fleetblast_report::{pattern, pieces};
 
 pub use self::reporter::Reporter;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::plan::Plan;
+use crate::plan::{MaskAlgorithm, Plan};
 use crate::queries::QueryRecord;
 use crate::subjects::SubjectDatabase;
 
@@ -27,6 +28,17 @@ pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::ReportSetup
     if let model::Format::Output2(format) = &mut output.format {
         format.results = results(plan, target);
         format.starts_with_pssm = plan.initial_pssm.is_some();
+    }
+    if let model::Format::Archive(request) = &mut output.format {
+        request.warnings.extend(target.opening_warnings.iter().cloned());
+        request.searches_nothing = target.is_database_empty;
+        if let Some(mask) = plan.database_mask.as_ref().filter(|_| target.has_stored_masks()) {
+            let algorithm = match &mask.algorithm {
+                MaskAlgorithm::Number(number) => StoredMasks::Number(*number),
+                MaskAlgorithm::Name(name) => StoredMasks::Name(name),
+            };
+            request.subject_options.extend(archive_options::mask_options(algorithm, mask.hard));
+        }
     }
     model::ReportSetup {
         program: &plan.reported_program,
@@ -95,10 +107,35 @@ pub fn warns_at_end(setup: &model::ReportSetup) -> bool {
     matches!(setup.output.format, model::Format::Commented(_))
 }
 
+/// Returns the numbers of queries that the report of a block keeps together: its batches, or all
+/// queries if the format has no text for batches.
+pub fn batches_for_report(setup: &model::ReportSetup, batches: &[usize]) -> Vec<usize> {
+    match pieces::has_batch_text(setup) {
+        true => batches.to_vec(),
+        false => vec![batches.iter().sum()],
+    }
+}
+
+/// Sets for each query of a batch whether an earlier one has hits.
+pub fn mark_earlier_hits(batch: &mut [QueryResult]) {
+    let mut follows_hits = false;
+    for result in batch {
+        result.follows_hits = follows_hits;
+        follows_hits |= result.hit_count > 0;
+    }
+}
+
 /// Returns the result of a query without hits.
 pub fn empty_result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> {
     QueryResult {
         batch_searched: true,
+        follows_hits: false,
+        read: ReadQuery {
+            defline: &record.record.defline,
+            lower_case: &record.record.lower_case,
+            follows_searched_batch: record.follows_searchable,
+            warnings: &record.reading_warnings,
+        },
         number: record.number,
         unnamed: record.unnamed,
         name_from_file: record.pssm_name.as_deref(),

@@ -88,7 +88,7 @@ impl<'a> Reporter<'a> {
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let messages: Vec<Vec<u8>> = block.records.iter().map(reports::xml_messages).collect();
-        let results: Vec<QueryResult> = block
+        let mut results: Vec<QueryResult> = block
             .records
             .iter()
             .zip(&block.prepared)
@@ -107,7 +107,33 @@ impl<'a> Reporter<'a> {
             self.write_opening(first, output)?;
         }
         audience.begin_stage(Stage::Report, results.len() as u64);
-        let (mut results_left, mut records_left) = (&results[..], &block.records[..]);
+        let mut records_left = &block.records[..];
+        let mut batches_left = &mut results[..];
+        for length in reports::batches_for_report(&self.setup, &block.batches) {
+            let (batch, rest) = batches_left.split_at_mut(length);
+            let (records, rest_of_records) = records_left.split_at(length);
+            reports::mark_earlier_hits(batch);
+            self.write_batch(batch, records, output, audience)?;
+            (batches_left, records_left) = (rest, rest_of_records);
+        }
+        self.add_reported_queries(results.len());
+        self.blocks += 1;
+        Ok(())
+    }
+
+    /// Writes the reports of a batch.
+    fn write_batch(
+        &mut self,
+        batch: &[QueryResult],
+        records: &[QueryRecord],
+        output: &mut impl ReportSink,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        pieces::batch_header(&self.setup, self.target, batch, &mut bytes)
+            .map_err(|error| report_failure(&error))?;
+        output.write(&bytes)?;
+        let (mut results_left, mut records_left) = (batch, records);
         while !results_left.is_empty() {
             let count = count_reported_together(results_left, &self.setup.output.format);
             let (part, records) = (&results_left[..count], &records_left[..count]);
@@ -134,9 +160,9 @@ impl<'a> Reporter<'a> {
             }
             audience.add_steps(part.len() as u64);
         }
-        self.add_reported_queries(results.len());
-        self.blocks += 1;
-        Ok(())
+        let mut bytes = Vec::new();
+        pieces::batch_footer(&self.setup, batch, &mut bytes);
+        output.write(&bytes)
     }
 
     /// Passes the queries of a block and their hits to `visitor`.

@@ -11,7 +11,8 @@ use fleetblast_db::memory::SubjectRecord;
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::restrict::HitVisibility;
 use fleetblast_db::{
-    Database, DbError, SearchPath, SequenceKind, TaxonNames, TaxonomyNames, UnprintableHeader,
+    Database, DbError, Defline, SearchPath, SequenceKind, TaxonNames, TaxonomyNames,
+    UnprintableHeader,
 };
 use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
@@ -19,16 +20,16 @@ use fleetblast_report::columns::Columns;
 use fleetblast_report::error::SubjectReadError;
 use fleetblast_report::listed_subject;
 use fleetblast_report::model::{
-    DatabaseParagraph, DatabaseSummary, IdentityLetters, SubjectSource,
+    self, DatabaseParagraph, DatabaseSummary, IdentityLetters, SubjectSource,
 };
 use fleetblast_report::row_position::SearchedExtent;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{FastaError, FastaErrorKind};
-use fleetblast_seq::frame::Frame;
+use fleetblast_seq::frame::{Frame, Strand};
 
 pub use self::letters::{MaskedLetters, StoredSequence};
 use self::masks::SubjectMasks;
-use crate::audience::Audience;
+use crate::audience::{Audience, WarningRecorder};
 use crate::error::{Error, NO_SEQUENCES};
 use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
 use crate::plan::{Plan, Source, Subjects};
@@ -62,6 +63,10 @@ pub struct SubjectDatabase {
     translation: Option<SubjectTranslation>,
     /// Start of the searched part of each subject (`-subject_loc`), from 0.
     searched_start: u32,
+    /// The definition line of each FASTA subject, as read.
+    fasta_deflines: Vec<Vec<u8>>,
+    /// The warnings about the subjects, as printed when they were opened.
+    pub opening_warnings: Vec<String>,
     /// Description of the database for reports.
     pub summary: DatabaseSummary,
     /// The names of taxa, if reports show them.
@@ -71,17 +76,19 @@ pub struct SubjectDatabase {
 impl SubjectDatabase {
     /// Opens the subjects of a plan. Warnings go to the audience.
     pub fn open(plan: &Plan, audience: &dyn Audience) -> Result<SubjectDatabase, Error> {
+        let recorder = WarningRecorder::new(audience);
         let target = match &plan.subjects {
-            Subjects::Database(names) => open_database(names, plan, audience)?,
+            Subjects::Database(names) => open_database(names, plan, &recorder)?,
             Subjects::Fasta { source, name, range } => {
-                open_fasta(source, name, range.as_ref(), plan, audience)?
+                open_fasta(source, name, range.as_ref(), plan, &recorder)?
             }
         };
         let is_protein = target.searched.kind() == SequenceKind::Protein;
         let aligns_excluded = is_protein && plan.params.common().ungapped;
         let taxonomy = open_taxonomy(plan, audience)?;
         let translation = plan.params.subject_translation().cloned();
-        Ok(SubjectDatabase { taxonomy, aligns_excluded, translation, ..target })
+        let opening_warnings = recorder.into_warnings();
+        Ok(SubjectDatabase { taxonomy, aligns_excluded, translation, opening_warnings, ..target })
     }
 
     /// Returns whether the subjects are translated.
@@ -141,6 +148,11 @@ impl SubjectDatabase {
         (0..self.whole.oid_count()).map(name).collect()
     }
 
+    /// Whether the search uses masks that the database stores.
+    pub fn has_stored_masks(&self) -> bool {
+        self.summary.paragraphs.iter().any(|paragraph| !paragraph.masked_using.is_empty())
+    }
+
     /// Returns the masks of a searched sequence.
     pub fn masks_of(&self, oid: u32) -> Masks<'_> {
         let ranges = self.masks.ranges_of(oid);
@@ -183,7 +195,14 @@ impl SubjectSource for SubjectDatabase {
             IdentityLetters::Unmasked => Masks::None,
             IdentityLetters::Aligned | IdentityLetters::MaskedByReportCode => self.masks_of(oid),
         };
-        MaskedLetters { stored: self.stored(oid)?, masks }.view(frame, read, translate)
+        let mut letters =
+            MaskedLetters { stored: self.stored(oid)?, masks }.view(frame, read, translate)?;
+        // Searches of FASTA subjects replace O by X, as in queries.
+        if self.summary.is_subject && frame == Frame::Protein && letters.contains(&alphabet::O) {
+            let replaced = letters.to_mut().iter_mut().filter(|code| **code == alphabet::O);
+            replaced.for_each(|code| *code = alphabet::X);
+        }
+        Some(letters)
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, SubjectReadError> {
@@ -196,6 +215,22 @@ impl SubjectSource for SubjectDatabase {
 
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, SubjectReadError> {
         self.taxonomy.names_of_taxid(taxid).map_err(Into::into)
+    }
+
+    fn fasta_subjects(&self) -> Result<Vec<model::FastaSubject<'_>>, SubjectReadError> {
+        let subject = |oid: u32| -> Result<_, SubjectReadError> {
+            let defline = &self.fasta_deflines[oid as usize][..];
+            let mut lines = self.deflines(oid)?;
+            let Defline { ids, title, .. } = lines.swap_remove(0);
+            let whole = 0..self.whole.length_of(oid);
+            let frame = match self.whole.kind() {
+                SequenceKind::Protein => Frame::Protein,
+                _ => Frame::Strand(Strand::Plus),
+            };
+            let letters = self.report_letters(oid, frame, whole).unwrap_or_default();
+            Ok(model::FastaSubject { ids, defline, title, letters })
+        };
+        (0..self.fasta_deflines.len() as u32).map(subject).collect()
     }
 
     fn is_listed(&self) -> bool {
@@ -261,6 +296,8 @@ fn open_database(
             is_subject: false,
         },
         searched_start: 0,
+        fasta_deflines: Vec::new(),
+        opening_warnings: Vec::new(),
         whole: database.clone(),
         searched: database,
         lower_case: SubjectMasks::default(),
@@ -302,7 +339,9 @@ fn open_fasta(
             format!("{SUBJECTS_NAME} (Input: {name})"),
         ),
     };
-    let subjects = read_subjects(source, range, plan, audience)?;
+    let mut subjects = read_subjects(source, range, plan, audience)?;
+    let deflines = subjects.iter_mut().map(|subject| std::mem::take(&mut subject.defline));
+    let fasta_deflines = deflines.collect();
     let whole = subjects.iter().map(|subject| subject.record.clone());
     let kind = plan.subject_kind;
     let whole = Database::from_records(title.as_bytes(), kind, whole)?;
@@ -333,6 +372,8 @@ fn open_fasta(
             is_subject: true,
         },
         searched_start: range.map_or(0, |range| range.start as u32),
+        fasta_deflines,
+        opening_warnings: Vec::new(),
         whole,
         searched,
         lower_case,
@@ -345,6 +386,8 @@ fn open_fasta(
 /// A sequence of `-subject`.
 struct FastaSubject {
     record: SubjectRecord,
+    /// The definition line as read.
+    defline: Vec<u8>,
     lower_case: Vec<Range<u32>>,
 }
 
@@ -431,13 +474,13 @@ fn read_subjects(
             let text = [&name[..], b": Subject sequence contains no data"].concat();
             audience.warn_from_rank(&text);
         }
-        let lower_case = record.lower_case;
+        let (lower_case, defline) = (record.lower_case, record.defline);
         let record = if record.ids.is_empty() {
             SubjectRecord::unparsed(unnamed, &record.title, record.residues)
         } else {
             SubjectRecord::with_ids(record.ids, record.title, record.residues)
         };
-        subjects.push(FastaSubject { record, lower_case });
+        subjects.push(FastaSubject { record, defline, lower_case });
     }
     if subjects.is_empty() {
         return Err(Error::engine(NO_SEQUENCES));

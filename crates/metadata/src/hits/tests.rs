@@ -63,6 +63,7 @@ fn alignment() -> impl Strategy<Value = Alignment> {
             computation_index,
             pattern_occurrence: 0,
             adjustment: ADJUSTMENTS[adjustment],
+            positives: None,
         }
     })
 }
@@ -127,6 +128,7 @@ fn a_digest_sees_every_bit() {
         computation_index: 0,
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
+        positives: None,
     };
     let digest_of = |alignment: &Alignment| {
         digest(&[vec![SubjectHit { oid: 1, alignments: vec![alignment.clone()] }]])

@@ -31,6 +31,7 @@ fn alignment(query: Range<u32>, subject: Range<u32>, frame: Frame) -> Alignment 
         computation_index: 0,
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
+        positives: None,
     }
 }
 

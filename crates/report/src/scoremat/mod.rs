@@ -2,13 +2,9 @@
 //! (`PssmWithParameters`, scoremat.asn), and tables for people.
 
 mod ascii;
-mod print;
 mod read;
-mod real;
-mod tree;
 mod write;
 
 pub use self::ascii::{PssmStatistics, write_ascii_pssm};
 pub use self::read::{CheckpointError, ParsedCheckpoint, read_checkpoint};
-pub use self::tree::AsnValue;
 pub use self::write::{Checkpoint, write_checkpoint};

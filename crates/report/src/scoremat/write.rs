@@ -3,8 +3,7 @@
 use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
 use fleetblast_seq::id::ObjectId;
 
-use super::print::print_asn_text;
-use super::tree::AsnValue;
+use crate::asn::{AsnValue, print_asn_text};
 
 /// The content of a checkpoint to write.
 #[derive(Clone, Copy, Debug)]
@@ -30,29 +29,28 @@ pub struct Checkpoint<'a> {
 /// Appends a checkpoint as ASN.1 text.
 pub fn write_checkpoint(checkpoint: &Checkpoint, out: &mut Vec<u8>) {
     let parameters = AsnValue::Fields(vec![
-        ("pseudocount", integer(checkpoint.pseudocount)),
+        ("pseudocount", AsnValue::integer(checkpoint.pseudocount)),
         ("rpsdbparams", scoring(checkpoint)),
     ]);
     let value = AsnValue::Fields(vec![("pssm", pssm(checkpoint)), ("params", parameters)]);
     print_asn_text("PssmWithParameters", &value, out);
 }
 
-fn integer(number: impl Into<i64>) -> AsnValue {
-    AsnValue::Integer(number.into())
-}
-
 fn scoring(checkpoint: &Checkpoint) -> AsnValue {
     let name = checkpoint.matrix_name.to_ascii_uppercase().into_bytes();
     let mut fields = vec![("matrixName", AsnValue::Text(name))];
     if let Some((open, extend)) = checkpoint.gap_costs {
-        fields.extend([("gapOpen", integer(open)), ("gapExtend", integer(extend))]);
+        fields.extend([
+            ("gapOpen", AsnValue::integer(open)),
+            ("gapExtend", AsnValue::integer(extend)),
+        ]);
     }
     AsnValue::Fields(fields)
 }
 
 fn pssm(checkpoint: &Checkpoint) -> AsnValue {
     let pssm = checkpoint.pssm;
-    let scores = pssm.scores.iter().flatten().map(|&score| integer(score)).collect();
+    let scores = pssm.scores.iter().flatten().map(|&score| AsnValue::integer(score)).collect();
     let final_data = AsnValue::Fields(vec![
         ("scores", AsnValue::List(scores)),
         ("lambda", AsnValue::Real(pssm.gapped.lambda)),
@@ -108,7 +106,8 @@ fn intermediate(checkpoint: &Checkpoint) -> AsnValue {
     let reals =
         |numbers: &[f64]| AsnValue::List(numbers.iter().map(|&n| AsnValue::Real(n)).collect());
     let by_code = |columns: &[ByCode]| reals(&columns.concat());
-    let integers = |numbers: &[u32]| AsnValue::List(numbers.iter().map(|&n| integer(n)).collect());
+    let integers =
+        |numbers: &[u32]| AsnValue::List(numbers.iter().map(|&n| AsnValue::integer(n)).collect());
     let frequencies = by_code(&checkpoint.pssm.frequencies);
     let observed = checkpoint.pssm.observed.as_ref().filter(|_| checkpoint.has_intermediate_data);
     let Some(observed) = observed else {

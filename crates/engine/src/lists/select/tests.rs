@@ -40,6 +40,7 @@ fn alignment(score: i32, evalue: f64, query: std::ops::Range<u32>) -> Alignment 
         computation_index: 0,
         pattern_occurrence: 0,
         adjustment: Adjustment::Scaled,
+        positives: None,
     }
 }
 

@@ -328,5 +328,6 @@ fn finished(hsp: Hsp, evaluate: &impl Fn(u8, i32) -> Evaluation) -> Alignment {
         computation_index: 0,
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
+        positives: None,
     }
 }

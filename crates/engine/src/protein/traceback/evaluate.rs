@@ -249,6 +249,7 @@ impl Traceback {
             computation_index: 0,
             pattern_occurrence: 0,
             adjustment: scaled.adjustment,
+            positives: None,
         }
     }
 }

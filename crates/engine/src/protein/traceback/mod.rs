@@ -102,6 +102,8 @@ pub struct TracebackContext {
     reversed_rows: Vec<RowNumber>,
     /// Residues for scoring, with U.
     letters: Arc<[u8]>,
+    /// Residues in which matching columns are counted.
+    counted: Arc<[u8]>,
     /// Composition of the whole context; `None` for a translation.
     composition: Option<Composition>,
     /// Ungapped statistics; a context without them has no hits.
@@ -261,6 +263,12 @@ impl Traceback {
             rows,
             number,
             letters: context.letters.clone(),
+            // Translated subjects are compared with the masked query (`s_ComputeNumIdentities`,
+            // blast_kappa.c).
+            counted: match self.code {
+                Some(_) => context.letters.clone(),
+                None => context.unmasked.clone(),
+            },
             composition: (!is_translated).then(|| composition_of(&context.letters)),
             residues,
             karlin: context.karlin,
@@ -297,8 +305,42 @@ impl Traceback {
         let mut candidate = self.candidate(query, &subject, hit, scratch);
         for (number, alignment) in candidate.alignments.iter_mut().enumerate() {
             alignment.computation_index = number as u32;
+            alignment.positives = self.count_positives(query, &subject, alignment, scratch);
         }
         candidate
+    }
+
+    /// Counts the columns of an alignment that are positive in the last matrix of its subject, as
+    /// BLAST+ does (`s_ComputeNumIdentities`, blast_kappa.c). `None` if no matrix was adjusted.
+    fn count_positives(
+        &self,
+        query: &TracebackQuery,
+        subject: &SubjectResidues<'_>,
+        alignment: &Alignment,
+        scratch: &TracebackScratch,
+    ) -> Option<u32> {
+        let context = &query.contexts[usize::from(alignment.context)];
+        let redoes = matches!(self.method, Method::Redo | Method::SmithWaterman);
+        if !redoes || self.adjuster.is_none() || context.positions.is_some() {
+            return None;
+        }
+        let range = alignment.subject.start as usize..alignment.subject.end as usize;
+        let subject = subject.part(alignment.frame, range);
+        let (mut q, mut s) = (alignment.query.start as usize, 0);
+        let mut positives = 0;
+        for &Edit { op, len } in &alignment.edits {
+            let len = len as usize;
+            if op == EditOp::Substitution {
+                let columns = context.counted[q..q + len].iter().zip(&subject[s..s + len]);
+                let is_positive = |&(&q, &s): &(&u8, &u8)| {
+                    q == s || scratch.matrix[usize::from(q)][usize::from(s)] > 0
+                };
+                positives += columns.filter(is_positive).count() as u32;
+            }
+            q += if op == EditOp::GapInQuery { 0 } else { len };
+            s += if op == EditOp::GapInSubject { 0 } else { len };
+        }
+        Some(positives)
     }
 
     fn candidate(
@@ -365,6 +407,7 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> CandidateHit {
         computation_index: 0,
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
+        positives: None,
     };
     // The HSPs keep their order, which depends on the number of subjects with hits.
     let alignments = hit.hsps.iter().map(alignment).collect();

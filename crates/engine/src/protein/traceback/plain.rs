@@ -215,6 +215,7 @@ fn aligned((context, frame): (u8, Frame), traced: Traced, shift: u32) -> Alignme
         computation_index: 0,
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
+        positives: None,
     }
 }
 

@@ -14,7 +14,7 @@ use fleetblast_report::table::DescriptionRow;
 use super::questions::{self, Answers, FormattedPiece, HitsByPartition};
 use crate::error::Error;
 use crate::ranks::job::{PreparedBlock, RankJob};
-use crate::reports::report_failure;
+use crate::reports::{self, report_failure};
 
 /// Hits of each query of a block, for printing.
 pub struct PrintedHits {
@@ -125,25 +125,43 @@ impl BlockLayout {
         };
         let queries = Vec::with_capacity(hits.len());
         let mut layout = BlockLayout { queries, ..BlockLayout::default() };
-        for (query, hits) in hits.iter().enumerate() {
-            let result = block.query_result(query, hits.len());
-            if id == BlockId(0) && query == 0 {
-                pieces::first_query_prologue(&job.report, &result, &mut layout.piece)
-                    .map_err(|error| report_failure(&error))?;
-            }
+        let mut results: Vec<_> = hits
+            .iter()
+            .enumerate()
+            .map(|(query, hits)| block.query_result(query, hits.len()))
+            .collect();
+        if let (BlockId(0), Some(first)) = (id, results.first()) {
+            pieces::first_query_prologue(&job.report, first, &mut layout.piece)
+                .map_err(|error| report_failure(&error))?;
+        }
+        let mut first = 0;
+        for length in reports::batches_for_report(&job.report, &block.batches) {
+            let batch = &mut results[first..first + length];
+            reports::mark_earlier_hits(batch);
             let start = layout.length();
-            let printed: Vec<&DescriptionRow> =
-                orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
-            let alignments = hits.iter().map(|hit| hit.alignments.len()).sum();
-            pieces::query_header(&job.report, &result, &printed, alignments, &mut layout.piece)
+            pieces::batch_header(&job.report, job.target, batch, &mut layout.piece)
                 .map_err(|error| report_failure(&error))?;
-            for &place in &orders[query] {
-                let FormattedPiece { partition, number, length } = pieces[query][place];
-                layout.append_piece(PieceOwner::Partition(pass, partition), number, length);
+            for (query, result) in (first..).zip(&*batch) {
+                let start = if query == first { start } else { layout.length() };
+                let printed: Vec<&DescriptionRow> =
+                    orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
+                let alignments = hits[query].iter().map(|hit| hit.alignments.len()).sum();
+                pieces::query_header(&job.report, result, &printed, alignments, &mut layout.piece)
+                    .map_err(|error| report_failure(&error))?;
+                for &place in &orders[query] {
+                    let FormattedPiece { partition, number, length } = pieces[query][place];
+                    layout.append_piece(PieceOwner::Partition(pass, partition), number, length);
+                }
+                pieces::query_footer(&job.report, result, &mut layout.piece)
+                    .map_err(|error| report_failure(&error))?;
+                layout.queries.push(start..layout.length());
             }
-            pieces::query_footer(&job.report, &result, &mut layout.piece)
-                .map_err(|error| report_failure(&error))?;
-            layout.queries.push(start..layout.length());
+            pieces::batch_footer(&job.report, batch, &mut layout.piece);
+            let end = layout.length();
+            if let Some(last) = layout.queries.last_mut() {
+                last.end = end;
+            }
+            first += length;
         }
         layout.end_piece();
         Ok(layout)

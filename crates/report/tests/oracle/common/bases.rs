@@ -261,6 +261,7 @@ impl Search {
             computation_index: 0,
             pattern_occurrence: 0,
             adjustment: Adjustment::None,
+            positives: None,
         }
     }
 
@@ -295,6 +296,8 @@ impl Search {
         for (i, (id, _)) in self.queries.entries.iter().enumerate() {
             let SearchedExtent { length, .. } = self.queries.extent(i);
             let result = QueryResult {
+                read: Default::default(),
+                follows_hits: false,
                 number: i + 1,
                 unnamed: i + 1,
                 name_from_file: None,

@@ -130,6 +130,7 @@ fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment 
         computation_index: 0,
         pattern_occurrence: 0,
         adjustment,
+        positives: None,
     };
     // In blastn's alignments the query is the reverse complement, and the subject is as written.
     if number::<i8>(hsp, "Hsp_hit-frame") < 0 {

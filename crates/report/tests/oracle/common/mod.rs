@@ -265,6 +265,8 @@ impl Run {
             .iter()
             .enumerate()
             .map(|(i, (title, ids, residues))| QueryResult {
+                read: Default::default(),
+                follows_hits: false,
                 number: i + 1,
                 unnamed: i + 1,
                 name_from_file: None,

@@ -1,10 +1,12 @@
 //! Formats real numbers with 15 digits as NCBI's toolkit does (`NStr::DoubleToString_Ecvt`,
 //! ncbistr.cpp). They are not always the nearest numbers of 15 digits.
 //!
-//! The toolkit computes 17 digits by products with 64 bits, corrects the sixteenth digit by its
-//! neighbours, and rounds.
+//! The toolkit computes 17 digits with the 64 bits of a `long double` of x86, corrects the
+//! sixteenth digit by its neighbours, and rounds.
 
 use std::fmt::Write as _;
+
+use fleetblast_stats::extended::Extended;
 
 /// Number of digits that are kept.
 const DIGITS: usize = 15;
@@ -15,43 +17,45 @@ const SECOND: u32 = 8;
 /// Returns the digits of a positive number without leading zeros, and the decimal exponent of the
 /// first digit.
 fn digits(value: f64) -> (Vec<u8>, i32) {
-    // With forty digits, rounding does not reach the next power of ten, so the exponent is exact.
-    let exact = format!("{value:.40e}");
-    let exponent = exact.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
-    let Some(taken) = seventeen(value, exponent) else {
-        let text = format!("{value:.14e}");
-        let digits = text.bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit);
-        return (digits.collect(), exponent);
-    };
+    let (taken, exponent) = seventeen(Extended::from(value));
     rounded(taken, exponent)
 }
 
-/// Returns the first 17 digits of a number; `exponent` is the decimal exponent of its first digit.
-/// Returns `None` if the toolkit does not scale the number by a single multiplication.
-fn seventeen(value: f64, exponent: i32) -> Option<Vec<u8>> {
-    let power = u32::try_from(FIRST as i32 - 1 - exponent).ok().filter(|&power| power <= 24)?;
-    let bits = value.to_bits();
-    // The number is not subnormal, so its first bit is implicit.
-    let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
-    let scale = (bits >> 52 & 0x7ff) as i32 - 1075;
-    // A power of ten is a power of five times a power of two, and only the former needs a product.
-    // The product is rounded to the nearest number of 64 bits, a tie to the even one.
-    let product = u128::from(mantissa) * 5_u128.pow(power);
-    let excess = (128 - product.leading_zeros()).saturating_sub(64);
-    let (kept, rest) = (product >> excess, product & ((1 << excess) - 1));
-    let half = if excess == 0 { u128::MAX } else { 1 << (excess - 1) };
-    let up = rest > half || rest == half && kept & 1 == 1;
-    let kept = kept + u128::from(up);
-    let below = u32::try_from(-(scale + power as i32 + excess as i32)).ok()?;
-    let least = 10_u128.pow(FIRST - 1);
-    let (first, part) = match kept >> below {
-        first if first >= 10 * least => (10 * least - 1, kept - ((10 * least - 1) << below)),
-        first if first < least => (least, 0),
-        first => (first, kept & ((1 << below) - 1)),
+/// Returns the first 17 digits of a number, and the decimal exponent of the first one.
+fn seventeen(mut value: Extended) -> (Vec<u8>, i32) {
+    let mut exponent = 0;
+    let mut scale = |value: &mut Extended, power: i32| {
+        *value = value.times(Extended::power_of_ten(power));
+        exponent -= power;
     };
-    let most = 10_u128.pow(SECOND);
-    let second = ((part * most) >> below).min(most - 1);
-    Some(format!("{first}{second:08}").into_bytes())
+    // Brings the number between 1e-16 and 1e16.
+    let is_large = value >= Extended::power_of_ten(0);
+    let is_beyond = |value: &Extended, power: i32| match is_large {
+        true => *value >= Extended::power_of_ten(power),
+        false => *value <= Extended::power_of_ten(-power),
+    };
+    let back = if is_large { -1 } else { 1 };
+    while is_beyond(&value, 256) {
+        scale(&mut value, 256 * back);
+    }
+    if let Some(step) = (1..16).rev().find(|step| is_beyond(&value, 16 * step)) {
+        scale(&mut value, 16 * step * back);
+    }
+    let (least, most) = if is_large { (-1, 16) } else { (-16, 0) };
+    let is_below = |power: &i32| value < Extended::power_of_ten(power + 1);
+    let place = (least..most).find(is_below).unwrap_or(most);
+    let scaled = value.times(Extended::power_of_ten(FIRST as i32 - 1 - place));
+    let least = 10_u64.pow(FIRST - 1);
+    let (first, part) = match scaled.split() {
+        (first, part) if first >= 10 * least => {
+            (10 * least - 1, Some(part.plus(first - (10 * least - 1))))
+        }
+        (first, _) if first < least => (least, None),
+        (first, part) => (first, Some(part)),
+    };
+    let most = 10_u64.pow(SECOND);
+    let second = part.map_or(0, |part| part.times(Extended::from(most as f64)).split().0);
+    (format!("{first}{:08}", second.min(most - 1)).into_bytes(), exponent + place)
 }
 
 /// Rounds digits to the first [`DIGITS`]. Returns them with their exponent, which is one higher if

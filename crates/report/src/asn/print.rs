@@ -16,6 +16,14 @@ pub fn print_asn_text(name: &str, value: &AsnValue, out: &mut Vec<u8>) {
     printer.end_line();
 }
 
+/// Appends a line break and an item of a block at this depth: the name of the item, if it has one,
+/// and its value. The caller writes the commas and the braces of the block.
+pub fn print_item(name: Option<&str>, value: &AsnValue, depth: usize, out: &mut Vec<u8>) {
+    out.push(b'\n');
+    let mut printer = Printer { out, line: 0 };
+    printer.item(name, value, depth);
+}
+
 struct Printer<'a> {
     out: &'a mut Vec<u8>,
     /// Number of columns printed in the current line.
@@ -64,16 +72,20 @@ impl Printer<'_> {
                 self.put(b",");
             }
             self.end_line();
-            self.indent(depth + 1);
-            if let Some(name) = name {
-                self.put(name.as_bytes());
-                self.put(b" ");
-            }
-            self.value(value, depth + 1);
+            self.item(name, value, depth + 1);
         }
         self.end_line();
         self.indent(depth);
         self.put(b"}");
+    }
+
+    fn item(&mut self, name: Option<&str>, value: &AsnValue, depth: usize) {
+        self.indent(depth);
+        if let Some(name) = name {
+            self.put(name.as_bytes());
+            self.put(b" ");
+        }
+        self.value(value, depth);
     }
 
     fn indent(&mut self, depth: usize) {

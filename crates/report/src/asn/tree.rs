@@ -26,4 +26,19 @@ impl AsnValue {
     pub fn choice(name: &'static str, value: AsnValue) -> AsnValue {
         AsnValue::Choice(name, Box::new(value))
     }
+
+    /// Makes an [`AsnValue::Integer`].
+    pub fn integer(number: impl Into<i64>) -> AsnValue {
+        AsnValue::Integer(number.into())
+    }
+
+    /// Makes an [`AsnValue::Text`].
+    pub fn text(text: impl AsRef<[u8]>) -> AsnValue {
+        AsnValue::Text(text.as_ref().to_vec())
+    }
+
+    /// Makes a boolean.
+    pub fn boolean(value: bool) -> AsnValue {
+        AsnValue::Word(if value { "TRUE" } else { "FALSE" })
+    }
 }

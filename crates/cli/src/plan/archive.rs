@@ -1,0 +1,254 @@
+//! What archives (format 11) say about a search: its options in the order in which BLAST+ sets them
+//! (`CBlastAppArgs::SetOptions`, blast_args.cpp; `CBlastOptionsRemote`, blast_options_cxx.cpp).
+//!
+//! BLAST+ keeps a list of the options that were set. A second value of an option replaces the
+//! first, at its place. Tasks set some options before the command line does.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use fleetblast_engine::params::{CompositionMode, Strands};
+use fleetblast_job::error::Error;
+use fleetblast_report::archive_options::{ArchiveOption, ArchiveRequest, OptionValue};
+use fleetblast_stats::scoring::{ScoringSystem, suggested_two_hit_window};
+
+use super::protein;
+use crate::options::RELEASE;
+use crate::options::search::common::CommonOptions;
+use crate::options::search::composition::CompositionOptions;
+use crate::options::search::database::DatabaseOptions;
+use crate::options::search::filtering::FilteringOptions;
+use crate::options::search::hsps::HspFilteringOptions;
+use crate::options::search::protein::TaskDefaults;
+use crate::options::typed::to_text;
+
+/// The options of a search that were set so far.
+#[derive(Debug, Default)]
+pub(super) struct SetOptions(Vec<ArchiveOption>);
+
+impl SetOptions {
+    /// Creates the options that a task of a protein search sets.
+    pub fn of_protein_task(task: &TaskDefaults) -> SetOptions {
+        let mut set = SetOptions::default();
+        if task.matrix != TaskDefaults::USUAL.matrix {
+            set.text("MatrixName", task.matrix);
+            set.integer("GapOpeningCost", 9);
+            set.integer("GapExtensionCost", 1);
+            // The command line always sets it again.
+            set.set("EvalueThreshold", OptionValue::Evalue(0.0));
+            set.integer("WordSize", task.word_size as i64);
+            set.no_filters();
+        } else if let Some(threshold) = task.threshold {
+            set.integer("WordSize", task.word_size as i64);
+            set.integer("WordThreshold", threshold as i64);
+        }
+        set
+    }
+
+    /// Sets an option.
+    pub fn set(&mut self, name: &str, value: OptionValue) {
+        match self.0.iter_mut().find(|option| option.name == name) {
+            Some(option) => option.value = value,
+            None => self.0.push(ArchiveOption::new(name, value)),
+        }
+    }
+
+    /// Sets an integer.
+    pub fn integer(&mut self, name: &str, value: impl Into<i64>) {
+        self.set(name, OptionValue::Integer(value.into()));
+    }
+
+    /// Sets a boolean.
+    pub fn boolean(&mut self, name: &str, value: bool) {
+        self.set(name, OptionValue::Boolean(value));
+    }
+
+    /// Sets a text.
+    pub fn text(&mut self, name: &str, value: &str) {
+        self.set(name, OptionValue::Text(value.to_owned()));
+    }
+
+    /// Sets no filters, as tasks for short queries do.
+    pub fn no_filters(&mut self) {
+        for filter in ["DustFiltering", "SegFiltering", "RepeatFiltering"] {
+            self.boolean(filter, false);
+        }
+    }
+
+    /// Sets the size of the database (`CBlastDatabaseArgs`).
+    pub fn database_size(&mut self, options: &DatabaseOptions) {
+        if let Some(size) = options.dbsize {
+            self.set("DbLength", OptionValue::BigInteger(size));
+        }
+    }
+
+    /// Sets the options that all programs have (`CGenericSearchArgs`). `matrix` is the matrix that
+    /// the user gave. `identity` is `-perc_identity`, which only blastn has.
+    pub fn search(
+        &mut self,
+        options: &CommonOptions,
+        matrix: Option<&OsStr>,
+        identity: Option<f64>,
+        sum_stats: Option<bool>,
+    ) {
+        let search = &options.search;
+        self.set("EvalueThreshold", OptionValue::Evalue(search.evalue));
+        // A matrix sets its own gap costs.
+        let costs = matrix
+            .and_then(|matrix| ScoringSystem::new(RELEASE, &to_text(matrix), None, None).ok());
+        let open = search.gap_open.or(costs.as_ref().map(|costs| costs.gap_open));
+        let extend = search.gap_extend.or(costs.as_ref().map(|costs| costs.gap_extend));
+        for (name, cost) in [("GapOpeningCost", open), ("GapExtensionCost", extend)] {
+            if let Some(cost) = cost {
+                self.integer(name, cost);
+            }
+        }
+        let drops =
+            [("GapXDropoff", search.xdrop_gap), ("GapXDropoffFinal", search.xdrop_gap_final)];
+        self.reals(drops);
+        if let Some(size) = search.word_size {
+            self.integer("WordSize", size as i64);
+        }
+        if let Some(space) = search.searchsp {
+            self.set("EffectiveSearchSpace", OptionValue::BigInteger(space));
+        }
+        self.reals([("PercentIdentity", identity), ("QueryCovHspPerc", search.qcov_hsp_perc)]);
+        if let Some(most) = search.max_hsps {
+            self.integer("MaxHspsPerSubject", most as i64);
+        }
+        if let Some(sum_stats) = sum_stats {
+            self.boolean("SumStatistics", sum_stats);
+        }
+    }
+
+    fn reals<const N: usize>(&mut self, options: [(&str, Option<f64>); N]) {
+        for (name, value) in options {
+            if let Some(value) = value {
+                self.set(name, OptionValue::Real(value));
+            }
+        }
+    }
+
+    /// Sets the filter of protein queries and of translated ones (`CFilteringArgs`).
+    pub fn seg(&mut self, options: &FilteringOptions) -> Result<(), Error> {
+        self.boolean("MaskAtHash", options.soft_masking);
+        match options.seg.as_bytes() {
+            b"no" => self.boolean("SegFiltering", false),
+            b"yes" => self.boolean("SegFiltering", true),
+            _ => {
+                if let Some(seg) = protein::seg(&options.seg)? {
+                    self.integer("SegFilteringWindow", seg.window);
+                    self.set("SegFilteringLocut", OptionValue::Real(seg.locut));
+                    self.set("SegFilteringHicut", OptionValue::Real(seg.hicut));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the matrix that the user gave, and the threshold of neighbouring words
+    /// (`CMatrixNameArg`, `CWordThresholdArg`). A threshold that the task set is not set again.
+    pub fn words(&mut self, matrix: Option<&OsStr>, threshold: Option<f64>) {
+        if let Some(matrix) = matrix {
+            self.text("MatrixName", &to_text(matrix));
+        }
+        if let Some(threshold) = threshold {
+            self.integer("WordThreshold", threshold as i64);
+        }
+    }
+
+    /// Sets the filters of alignments (`CHspFilteringArgs`).
+    pub fn hsps(&mut self, options: &HspFilteringOptions) {
+        if let Some(limit) = options.culling_limit {
+            self.integer("Culling", limit);
+        }
+        self.reals([
+            ("BestHitOverhang", options.best_hit_overhang),
+            ("BestHitScoreEdge", options.best_hit_score_edge),
+        ]);
+        if options.subject_besthit {
+            self.boolean("UseSubjectBestHit", true);
+        }
+    }
+
+    /// Sets the window of two hits; by default the one suggested for a matrix (`CWindowSizeArg`).
+    pub fn window(&mut self, options: &CommonOptions, matrix: Option<&str>) {
+        if let Some(size) = options.window_size.or(matrix.map(suggested_two_hit_window)) {
+            self.integer("WindowSize", size);
+        }
+    }
+
+    /// Sets whether the search is ungapped (`CGappedArgs`).
+    pub fn ungapped(&mut self, options: &CommonOptions) {
+        self.boolean("UngappedMode", options.ungapped);
+    }
+
+    /// Sets the mode of composition-based statistics (`CCompositionBasedStatsArgs`).
+    pub fn composition(&mut self, options: &CompositionOptions, has_unified_p: bool) {
+        let (mode, unified) = protein::composition(&options.comp_based_stats);
+        let number = match mode {
+            CompositionMode::Off => 0,
+            CompositionMode::Scale => 1,
+            CompositionMode::Conditional => 2,
+            CompositionMode::Always => 3,
+        };
+        self.integer("CompositionBasedStats", number);
+        if unified && has_unified_p {
+            self.integer("UnifiedP", 1);
+        }
+        self.boolean("SmithWatermanMode", options.use_sw_tback);
+    }
+
+    /// Returns the request of a search of `program`. `strands` is `None` for protein queries.
+    pub fn into_request(
+        self,
+        program: &str,
+        service: &str,
+        strands: Option<Strands>,
+        database: &DatabaseOptions,
+    ) -> ArchiveRequest {
+        let strand = match strands {
+            None => "unknown",
+            Some(Strands::Both) => "both",
+            Some(Strands::Plus) => "plus",
+            Some(Strands::Minus) => "minus",
+        };
+        ArchiveRequest {
+            program: program.to_owned(),
+            service: service.to_owned(),
+            algorithm_options: self.0,
+            subject_options: subject_options(database),
+            strand: strand.to_owned(),
+            searches_nothing: false,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Returns the lists that restrict the subjects (`CExportStrategy::x_Process_SearchDb`).
+fn subject_options(database: &DatabaseOptions) -> Vec<ArchiveOption> {
+    let mut options = Vec::new();
+    let lists = &database.lists;
+    // BLAST+ stores an empty list of taxids for a list of identifiers.
+    if lists.seqids.is_some() {
+        options.push(ArchiveOption::new("TaxidList", OptionValue::Integers(Vec::new())));
+    }
+    if lists.negative_seqids.is_some() {
+        options.push(ArchiveOption::new("NegativeTaxidList", OptionValue::Integers(Vec::new())));
+    }
+    options
+}
+
+/// Returns a restriction that archives do not support yet, if one is given.
+pub(super) fn unsupported_list(database: &DatabaseOptions) -> Option<&'static str> {
+    let lists = &database.lists;
+    let given = [
+        (&lists.gis, "-gilist"),
+        (&lists.negative_gis, "-negative_gilist"),
+        (&lists.taxids, "-taxids"),
+        (&lists.negative_taxids, "-negative_taxids"),
+        (&lists.taxid_file, "-taxidlist"),
+        (&lists.negative_taxid_file, "-negative_taxidlist"),
+    ];
+    given.into_iter().find(|(list, _)| list.is_some()).map(|(_, name)| name)
+}

@@ -1,0 +1,88 @@
+//! The masks of queries in an archive (`Blast4-mask`, blast.asn;
+//! `CRemoteBlast::ConvertToRemoteMasks`, remote_blast.cpp).
+
+use std::ops::Range;
+
+use fleetblast_seq::frame::Frame;
+
+use super::seq_id;
+use crate::archive_options::ArchiveRequest;
+use crate::asn::AsnValue;
+use crate::model::{QueryResult, ReportSetup};
+use crate::names;
+use crate::program::{self, EarlyMasks};
+
+/// Makes the masks of a query that BLAST+ knows before the search: lower case, and for blastn also
+/// low complexity and repeats.
+pub fn known_before_search(
+    setup: &ReportSetup,
+    request: &ArchiveRequest,
+    query: &QueryResult,
+) -> Vec<AsnValue> {
+    let lower_case = match setup.params.common().lcase_masking {
+        true => query.read.lower_case,
+        false => &[],
+    };
+    match program::early_masks(setup.params) {
+        EarlyMasks::OfStrands => {
+            // Masks of both strands follow each other. Lower case masks both strands, even if only
+            // one is searched.
+            let both = request.strand == "both" || !lower_case.is_empty();
+            let mut known = query.known_masks();
+            if !both && request.strand == "minus" {
+                known.reverse();
+            }
+            let repeated = known.iter().flat_map(|mask| [mask].repeat(1 + usize::from(both)));
+            let ranges: Vec<Range<u32>> = repeated.cloned().collect();
+            (!ranges.is_empty()).then(|| mask(query, &ranges, "plus1")).into_iter().collect()
+        }
+        EarlyMasks::LowerCaseOfFrames => {
+            let frames = ["plus1", "minus1"];
+            let mask_of = |range: &Range<u32>| {
+                frames.map(|frame| mask(query, std::slice::from_ref(range), frame))
+            };
+            lower_case.iter().flat_map(mask_of).collect()
+        }
+        EarlyMasks::LowerCase => (!lower_case.is_empty())
+            .then(|| mask(query, lower_case, "notset"))
+            .into_iter()
+            .collect(),
+    }
+}
+
+/// Makes the masks of a query with which it was searched, one for each frame.
+pub fn searched(setup: &ReportSetup, query: &QueryResult) -> Vec<AsnValue> {
+    let masks = query.result_masks();
+    let of_strands = program::early_masks(setup.params) == EarlyMasks::OfStrands;
+    let frame_name = |frame: Frame| match (of_strands, frame.number()) {
+        (true, _) | (_, 1) => "plus1",
+        (_, 2) => "plus2",
+        (_, 3) => "plus3",
+        (_, -1) => "minus1",
+        (_, -2) => "minus2",
+        (_, -3) => "minus3",
+        _ => "notset",
+    };
+    let by_frame = masks.chunk_by(|(frame, _), (next, _)| frame == next);
+    let mask_of = |same: &[(Frame, Range<u32>)]| {
+        let ranges: Vec<Range<u32>> = same.iter().map(|(_, range)| range.clone()).collect();
+        mask(query, &ranges, frame_name(same[0].0))
+    };
+    by_frame.map(mask_of).collect()
+}
+
+fn mask(query: &QueryResult, ranges: &[Range<u32>], frame: &'static str) -> AsnValue {
+    let id = seq_id::value(&names::sequence_id(query));
+    let interval = |range: &Range<u32>| {
+        AsnValue::Fields(vec![
+            ("from", AsnValue::integer(range.start)),
+            ("to", AsnValue::integer(i64::from(range.end) - 1)),
+            ("id", id.clone()),
+        ])
+    };
+    let intervals = AsnValue::List(ranges.iter().map(interval).collect());
+    AsnValue::Fields(vec![
+        ("locations", AsnValue::List(vec![AsnValue::choice("packed-int", intervals)])),
+        ("frame", AsnValue::Word(frame)),
+    ])
+}

@@ -1,0 +1,146 @@
+//! BLAST archives (format 11): a batch of queries, the options of its search, and the alignments
+//! (`Blast4-archive`, blast.asn; build_archive.cpp).
+//!
+//! A report is a sequence of archives, one for each batch of queries of BLAST+. An archive begins
+//! with its batch ([`batch_header`]) and has the alignments of its queries in their order. The rest
+//! follows after the last query ([`batch_footer`]).
+
+mod alignments;
+mod masks;
+mod request;
+mod seq_id;
+mod sequences;
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_stats::karlin::KarlinParameters;
+
+use crate::archive_options::ArchiveRequest;
+use crate::asn::{AsnValue, print_item};
+use crate::error::ReportError;
+use crate::model::{QueryResult, ReportSetup, SubjectSource};
+use crate::program;
+
+/// Depth of the parts of an archive.
+const PARTS: usize = 1;
+/// Depth of the parts of its results.
+const RESULTS: usize = 2;
+/// Depth of the alignments.
+const ALIGNMENTS: usize = 3;
+/// Severity of a warning (`EDiagSev`, ncbidiag.hpp).
+const WARNING: i64 = 1;
+
+/// Appends the start of the archive of a batch of queries, which is not empty.
+///
+/// # Errors
+/// FASTA subjects that cannot be read.
+pub fn batch_header(
+    setup: &ReportSetup,
+    archive: &ArchiveRequest,
+    source: &dyn SubjectSource,
+    batch: &[QueryResult],
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    out.extend_from_slice(b"Blast4-archive ::= {");
+    print_item(Some("request"), &request::request(setup, archive, source, batch)?, PARTS, out);
+    out.extend_from_slice(b",\n  results {\n    alignments {");
+    Ok(())
+}
+
+/// Appends the text before a query's alignments: what separates them from earlier ones of the
+/// batch.
+pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) {
+    if query.follows_hits && query.hit_count > 0 {
+        out.push(b',');
+    }
+}
+
+/// Appends the alignments of a subject. `rank` is its place among the subjects of the query, from
+/// 1.
+///
+/// # Errors
+/// If the subject cannot be read or does not fit its alignments.
+pub fn subject_block(
+    setup: &ReportSetup,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+    rank: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let alignments = alignments::subject_alignments(setup, query, source, hit)?;
+    for (number, alignment) in alignments.iter().enumerate() {
+        if rank > 1 || number > 0 {
+            out.push(b',');
+        }
+        print_item(None, alignment, ALIGNMENTS, out);
+    }
+    Ok(())
+}
+
+/// Appends the end of the archive of a batch of queries, which is not empty.
+pub fn batch_footer(
+    setup: &ReportSetup,
+    archive: &ArchiveRequest,
+    batch: &[QueryResult],
+    out: &mut Vec<u8>,
+) {
+    out.extend_from_slice(b"\n    },");
+    let masks = batch.iter().flat_map(|query| masks::searched(setup, query)).collect();
+    print_item(Some("masks"), &AsnValue::List(masks), RESULTS, out);
+    for (name, value) in statistics(setup, batch) {
+        out.push(b',');
+        print_item(Some(name), &value, RESULTS, out);
+    }
+    out.extend_from_slice(b"\n  }");
+    let messages = messages(archive, batch);
+    if !messages.is_empty() {
+        out.push(b',');
+        print_item(Some("messages"), &AsnValue::List(messages), PARTS, out);
+    }
+    out.extend_from_slice(b"\n}\n");
+}
+
+/// Makes the statistics of the first query of a batch.
+fn statistics(setup: &ReportSetup, batch: &[QueryResult]) -> [(&'static str, AsnValue); 2] {
+    let context = batch[0].statistics();
+    let ungapped = context.karlin;
+    let with_gaps = ungapped.filter(|_| !setup.params.common().ungapped);
+    let gapped = with_gaps.map(|it| program::gapped_parameters(setup.params, &batch[0], &it));
+    let blocks = [(ungapped, false), (gapped, true)];
+    let blocks = blocks.map(|(parameters, is_gapped)| karlin_block(parameters, is_gapped));
+    let (space, adjustment) = (context.search_space, context.length_adjustment);
+    let lines = [
+        format!("Effective search space: {space}"),
+        format!("Effective search space used: {space}"),
+        format!("Length adjustment: {adjustment}"),
+    ];
+    [
+        ("ka-blocks", AsnValue::List(blocks.into())),
+        ("search-stats", AsnValue::List(lines.iter().map(AsnValue::text).collect())),
+    ]
+}
+
+/// Makes Karlin-Altschul parameters; BLAST+ stores -1 for those that are not known.
+fn karlin_block(parameters: Option<KarlinParameters>, is_gapped: bool) -> AsnValue {
+    let [lambda, k, h] = parameters.map_or([-1.0; 3], |it| [it.lambda, it.k, it.h]);
+    AsnValue::Fields(vec![
+        ("lambda", AsnValue::Real(lambda)),
+        ("k", AsnValue::Real(k)),
+        ("h", AsnValue::Real(h)),
+        ("gapped", AsnValue::boolean(is_gapped)),
+    ])
+}
+
+/// Makes the warnings that BLAST+ printed since the archive before.
+fn messages(archive: &ArchiveRequest, batch: &[QueryResult]) -> Vec<AsnValue> {
+    let is_first = batch[0].number == 1;
+    let of_options = archive.warnings.iter().filter(|_| is_first).cloned();
+    let of_queries = batch.iter().flat_map(|query| query.read.warnings).cloned();
+    let message = |text: String| {
+        AsnValue::Fields(vec![
+            ("code", AsnValue::Integer(WARNING)),
+            ("message", AsnValue::text(text.trim_ascii())),
+        ])
+    };
+    of_options.chain(of_queries).map(message).collect()
+}

@@ -1,0 +1,180 @@
+//! What an archive says about the search (`Blast4-queue-search-request`, blast.asn;
+//! `CExportStrategy`, search_strategy.cpp).
+
+use fleetblast_db::SequenceKind;
+use fleetblast_seq::frame::Frame;
+use fleetblast_seq::id::SeqId;
+
+use super::masks;
+use super::seq_id;
+use super::sequences::StoredSequence;
+use crate::archive_options::{ArchiveOption, ArchiveRequest, OptionValue};
+use crate::asn::AsnValue;
+use crate::error::ReportError;
+use crate::model::{FastaSubject, QueryResult, ReportSetup, SubjectSource};
+use crate::names;
+
+/// The name of the option with the effective search space.
+const SEARCH_SPACE: &str = "EffectiveSearchSpace";
+
+/// Makes the value of an option.
+fn option_value(option: &ArchiveOption) -> AsnValue {
+    let integers =
+        |all: &[i64]| AsnValue::List(all.iter().map(|&n| AsnValue::Integer(n)).collect());
+    let value = match &option.value {
+        OptionValue::Boolean(value) => AsnValue::choice("boolean", AsnValue::boolean(*value)),
+        OptionValue::Integer(value) => AsnValue::choice("integer", AsnValue::Integer(*value)),
+        OptionValue::BigInteger(value) => {
+            AsnValue::choice("big-integer", AsnValue::Integer(*value))
+        }
+        OptionValue::Integers(all) => AsnValue::choice("integer-list", integers(all)),
+        OptionValue::BigIntegers(all) => AsnValue::choice("big-integer-list", integers(all)),
+        OptionValue::Real(value) => AsnValue::choice("real", AsnValue::Real(*value)),
+        OptionValue::Evalue(value) => {
+            let evalue = AsnValue::choice("e-value", AsnValue::Real(*value));
+            AsnValue::choice("cutoff", evalue)
+        }
+        OptionValue::Text(text) => AsnValue::choice("string", AsnValue::text(text)),
+    };
+    parameter(&option.name, value)
+}
+
+fn parameter(name: &str, value: AsnValue) -> AsnValue {
+    AsnValue::Fields(vec![("name", AsnValue::text(name)), ("value", value)])
+}
+
+/// Makes the request for a batch of queries, which is not empty.
+///
+/// # Errors
+/// FASTA subjects that cannot be read.
+pub fn request(
+    setup: &ReportSetup,
+    request: &ArchiveRequest,
+    source: &dyn SubjectSource,
+    batch: &[QueryResult],
+) -> Result<AsnValue, ReportError> {
+    let text = |text: &str| AsnValue::text(text);
+    let subject = match setup.database.is_subject {
+        true => AsnValue::choice(
+            "sequences",
+            subjects(source, setup.database.kind == SequenceKind::Protein)?,
+        ),
+        false => AsnValue::choice("database", AsnValue::text(&setup.database.label)),
+    };
+    let mut search = vec![
+        ("program", text(&request.program)),
+        ("service", text(&request.service)),
+        ("queries", queries(request, batch)),
+        ("subject", subject),
+        ("algorithm-options", algorithm_options(request, batch)),
+    ];
+    let options = program_options(setup, request, batch);
+    if !options.is_empty() {
+        search.push(("program-options", AsnValue::List(options)));
+    }
+    let version = format!("{}+", setup.params.common().release.version);
+    Ok(AsnValue::Fields(vec![
+        ("ident", text(&version)),
+        ("body", AsnValue::choice("queue-search", AsnValue::Fields(search))),
+    ]))
+}
+
+/// Makes the sequences of the queries. If all have identifiers of public databases, BLAST+ stores
+/// only their locations.
+fn queries(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
+    if batch.iter().all(|query| is_public(&names::sequence_id(query))) {
+        let locations = batch.iter().map(|query| location(request, query)).collect();
+        return AsnValue::choice("seq-loc-list", AsnValue::List(locations));
+    }
+    let entry = |query: &QueryResult| {
+        let generated = [names::sequence_id(query)];
+        let sequence = StoredSequence {
+            ids: if query.ids.is_empty() { &generated } else { query.ids },
+            defline: query.read.defline,
+            title: query.title,
+            letters: query.residues,
+            is_protein: query.query.first().frame == Frame::Protein,
+        };
+        AsnValue::choice("seq", sequence.value())
+    };
+    let entries = AsnValue::List(batch.iter().map(entry).collect());
+    AsnValue::choice("bioseq-set", AsnValue::Fields(vec![("seq-set", entries)]))
+}
+
+fn is_public(id: &SeqId) -> bool {
+    !matches!(id, SeqId::Local(_) | SeqId::General { .. })
+}
+
+fn location(request: &ArchiveRequest, query: &QueryResult) -> AsnValue {
+    let searched = query.extent().searched_range;
+    let strand = match request.strand.as_str() {
+        "both" => "both",
+        "plus" => "plus",
+        "minus" => "minus",
+        _ => "unknown",
+    };
+    AsnValue::choice(
+        "int",
+        AsnValue::Fields(vec![
+            ("from", AsnValue::integer(searched.start)),
+            ("to", AsnValue::integer(i64::from(searched.end) - 1)),
+            ("strand", AsnValue::Word(strand)),
+            ("id", seq_id::value(&names::sequence_id(query))),
+        ]),
+    )
+}
+
+/// Makes the sequences of the FASTA subjects.
+fn subjects(source: &dyn SubjectSource, is_protein: bool) -> Result<AsnValue, ReportError> {
+    let subjects =
+        source.fasta_subjects().map_err(|cause| ReportError::Deflines { oid: 0, cause })?;
+    let value = |subject: &FastaSubject| {
+        let FastaSubject { ids, defline, title, letters, .. } = subject;
+        StoredSequence { ids, defline, title, letters, is_protein }.value()
+    };
+    Ok(AsnValue::List(subjects.iter().map(value).collect()))
+}
+
+/// Makes the options of the search, with the effective search space of the first query.
+fn algorithm_options(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
+    let mut options: Vec<AsnValue> = request.algorithm_options.iter().map(option_value).collect();
+    let is_given = request.algorithm_options.iter().any(|option| option.name == SEARCH_SPACE);
+    let is_searched = batch[0].batch_searched;
+    if !is_given && (is_searched || batch[0].read.follows_searched_batch) {
+        let space = batch[0].query.first().search_space;
+        let space = if is_searched && !request.searches_nothing { space } else { 0 };
+        options
+            .push(option_value(&ArchiveOption::new(SEARCH_SPACE, OptionValue::BigInteger(space))));
+    }
+    AsnValue::List(options)
+}
+
+/// Makes the restrictions of the subjects, the searched range of the queries, and their masks that
+/// BLAST+ knows before the search.
+fn program_options(
+    setup: &ReportSetup,
+    request: &ArchiveRequest,
+    batch: &[QueryResult],
+) -> Vec<AsnValue> {
+    let mut options = Vec::new();
+    if let Some(first) = batch.first() {
+        let extent = first.extent();
+        let searched = extent.searched_range;
+        if searched.len() != extent.length as usize {
+            let ends = [("RequiredStart", searched.start), ("RequiredEnd", searched.end - 1)];
+            options.extend(ends.map(|(name, end)| {
+                option_value(&ArchiveOption::new(name, OptionValue::Integer(end.into())))
+            }));
+        }
+    }
+    for query in batch {
+        let known = masks::known_before_search(setup, request, query);
+        options.extend(
+            known
+                .into_iter()
+                .map(|mask| parameter("LCaseMask", AsnValue::choice("query-mask", mask))),
+        );
+    }
+    options.extend(request.subject_options.iter().map(option_value));
+    options
+}

@@ -1,0 +1,84 @@
+//! What archives (format 11) say about the options of a search. The caller of the reports fills
+//! these structures.
+
+use serde::{Deserialize, Serialize};
+
+/// What an archive says about the search, as far as the command line determines it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ArchiveRequest {
+    /// The program, such as `blastp`.
+    pub program: String,
+    /// The kind of search, such as `plain` or `megablast`.
+    pub service: String,
+    /// Options of the search, in the order in which BLAST+ sets them.
+    pub algorithm_options: Vec<ArchiveOption>,
+    /// Restrictions of the subjects, in BLAST+'s order.
+    pub subject_options: Vec<ArchiveOption>,
+    /// The strand of the queries in a location: `both`, `plus` or `minus`, `unknown` for proteins.
+    pub strand: String,
+    /// Whether the restrictions leave no subject.
+    pub searches_nothing: bool,
+    /// Warnings about the command line and the subjects, as BLAST+ prints them.
+    pub warnings: Vec<String>,
+}
+
+/// An option with its value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArchiveOption {
+    /// Name of the option, such as `WordThreshold` (names.cpp).
+    pub name: String,
+    /// Its value.
+    pub value: OptionValue,
+}
+
+/// The value of an option (`Blast4-value`, blast.asn).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum OptionValue {
+    /// A boolean.
+    Boolean(bool),
+    /// An integer of 32 bits.
+    Integer(i64),
+    /// An integer of 64 bits.
+    BigInteger(i64),
+    /// A list of integers of 32 bits.
+    Integers(Vec<i64>),
+    /// A list of integers of 64 bits.
+    BigIntegers(Vec<i64>),
+    /// A real number.
+    Real(f64),
+    /// A greatest e-value.
+    Evalue(f64),
+    /// A text.
+    Text(String),
+}
+
+/// Name or number of the algorithm that made stored masks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredMasks<'a> {
+    /// The number in the database.
+    Number(i32),
+    /// The name.
+    Name(&'a str),
+}
+
+/// Returns the options of a search that uses stored masks.
+pub fn mask_options(algorithm: StoredMasks, is_hard: bool) -> [ArchiveOption; 2] {
+    let algorithm = match algorithm {
+        StoredMasks::Number(number) => {
+            ArchiveOption::new("DbFilteringAlgorithmId", OptionValue::Integer(number.into()))
+        }
+        StoredMasks::Name(name) => {
+            ArchiveOption::new("DbFilteringAlgorithmKey", OptionValue::Text(name.to_owned()))
+        }
+    };
+    // `ESubjectMaskingType`, blast_def.h.
+    let kind = if is_hard { 2 } else { 1 };
+    [algorithm, ArchiveOption::new("SubjectMaskingType", OptionValue::Integer(kind))]
+}
+
+impl ArchiveOption {
+    /// Makes an option.
+    pub fn new(name: &str, value: OptionValue) -> ArchiveOption {
+        ArchiveOption { name: name.to_owned(), value }
+    }
+}
