@@ -18,6 +18,7 @@ mod volumes;
 
 mod accepted;
 mod alias_limits;
+mod archives;
 mod bad_database;
 mod bad_output;
 mod bad_query;
