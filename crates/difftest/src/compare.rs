@@ -100,18 +100,21 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 
 /// Part of the message that FleetBLAST does not support a search on ranks.
 pub const ON_RANKS: &str = "on ranks yet";
+/// Part of the message that archives do not support an option.
+pub const IN_ARCHIVES: &str = "with -outfmt 11 yet";
 /// Part of the message about a database without counted residues. A list may leave only sequences
 /// of a few bases, which BLAST+ does not count.
 pub const UNCOUNTED: &str = "aliases that count no residues";
 /// Parts of the messages that FleetBLAST cannot write metadata of a search: of any kind (one for
 /// each route), or of the kind that was asked for.
-pub const REFUSED_METADATA: [&str; 6] = [
+pub const REFUSED_METADATA: [&str; 7] = [
     "with -metadata_out yet",
     "with -io_ranks yet",
     "with -send yet",
     "with -metadata hits (the default) yet",
     "with -metadata oids yet",
     "with -metadata auto yet",
+    IN_ARCHIVES,
 ];
 
 /// Whether FleetBLAST refused the search with a message that contains `words`. Returns false if it

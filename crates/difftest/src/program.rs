@@ -78,6 +78,17 @@ impl Program {
     pub fn may_refuse(&self, parallel_mode: ParallelMode, args: &[String]) -> bool {
         parallel_mode != ParallelMode::None && (self.refused_on_ranks)(args)
     }
+
+    /// Whether FleetBLAST may refuse to write metadata of this kind in a search with these
+    /// arguments.
+    pub fn may_refuse_metadata(&self, kind: MetadataKind, args: &[String]) -> bool {
+        writes_archives(args) || (self.refused_as_metadata)(kind, args)
+    }
+}
+
+/// Whether a search writes archives (format 11).
+pub fn writes_archives(args: &[String]) -> bool {
+    args.windows(2).any(|pair| pair[0] == "-outfmt" && pair[1].trim() == "11")
 }
 
 /// The data and the searches of `difftest full` for a program.

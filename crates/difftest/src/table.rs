@@ -370,7 +370,7 @@ fn run_at_two_sites(
         crossed.map(|crossed| SiteOutcome { outcome, ..crossed }).ok_or_else(worker_panicked)?;
     let parallel_mode = session.options.parallel_mode;
     let on_ranks = session.program.may_refuse(parallel_mode, &case.args) || sites.may_refuse(case);
-    let refused = (session.program.refused_as_metadata)(kind, &case.args);
+    let refused = session.program.may_refuse_metadata(kind, &case.args);
     if REFUSED_METADATA.iter().any(|words| is_refusal(refused, words, &crossed.outcome))
         || is_refusal(on_ranks, ON_RANKS, &crossed.outcome)
     {

@@ -337,6 +337,8 @@ pub struct ReadQuery<'a> {
     pub defline: &'a [u8],
     /// Ranges of lower-case letters of the whole query, ascending.
     pub lower_case: &'a [Range<u32>],
+    /// Whether the query has masks of repeats.
+    pub has_repeats: bool,
     /// Whether BLAST+ searched a batch before the batch of the query.
     pub follows_searched_batch: bool,
     /// BLAST+'s warnings about its letters and its definition line, as printed.

@@ -73,6 +73,8 @@ impl SetOptions {
         for filter in ["DustFiltering", "SegFiltering", "RepeatFiltering"] {
             self.boolean(filter, false);
         }
+        // The command line always sets it again.
+        self.boolean("MaskAtHash", false);
     }
 
     /// Sets the size of the database (`CBlastDatabaseArgs`).

@@ -8,13 +8,13 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::masks;
-use crate::compare::{Difference, ON_RANKS, UNCOUNTED, compare, is_refusal};
+use crate::compare::{Difference, IN_ARCHIVES, ON_RANKS, UNCOUNTED, compare, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
 use crate::fleet::{CHECKPOINT, ParallelMode, SearchPaths};
 use crate::process::{Outcome, Tool, Tools, must_run, shell};
-use crate::program::{ALIASED, LISTED, SubjectForm, Trial};
+use crate::program::{ALIASED, LISTED, SubjectForm, Trial, writes_archives};
 use crate::rng::Draw;
 use crate::written::run_with_output_files;
 use fastrand::Rng;
@@ -260,7 +260,9 @@ pub struct TrialResult {
 
 fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> TrialResult {
     let on_ranks = trial.program.may_refuse(trial.parallel_mode(), &trial.args());
-    let refused = is_refusal(on_ranks, ON_RANKS, actual) || is_refusal(true, UNCOUNTED, actual);
+    let refused = is_refusal(on_ranks, ON_RANKS, actual)
+        || is_refusal(true, UNCOUNTED, actual)
+        || is_refusal(writes_archives(&trial.args()), IN_ARCHIVES, actual);
     let differences = if refused { Vec::new() } else { differences(trial, expected, actual) };
     TrialResult { refused, differences }
 }

@@ -69,6 +69,10 @@ fn find_unsupported(plan: &Plan) -> Option<String> {
     if !plan.has_unknown_batches() {
         return None;
     }
+    if plan.report.format == Format::Archive {
+        // An archive holds a whole batch, but a block can end within one.
+        return Some("-outfmt 11".to_owned());
+    }
     if plan.params.pairs_diagonals() {
         // The two paired hits may be in two queries of a batch, so their score depends on the
         // prediction.

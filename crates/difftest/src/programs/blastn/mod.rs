@@ -88,6 +88,7 @@ fn kills(source: &Source) -> Result<KilledSearch> {
 fn refused_on_ranks(args: &[String]) -> bool {
     args.iter().any(|arg| arg == "-filtering_db")
         || !matches!(value(args, "-off_diagonal_range"), "" | "0")
+        || value(args, "-outfmt") == "11"
 }
 
 /// Whether FleetBLAST refuses to write metadata of the search. Metadata cannot hold sum statistics
