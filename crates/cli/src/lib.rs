@@ -8,6 +8,7 @@
 //! options, and the unsupported ones. As `fleetblast blastp` the usage text lists the own options
 //! too, and marks unsupported ones.
 
+pub mod blast_formatter;
 pub mod blastdbcmd;
 mod cat;
 pub mod cpus;

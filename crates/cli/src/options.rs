@@ -6,6 +6,7 @@
 //! reads a command line, [`usage`] prints the help, and [`values`] returns the values of options in
 //! their types.
 
+pub mod blast_formatter;
 pub mod blastdbcmd;
 pub mod blastn;
 pub mod blastp;

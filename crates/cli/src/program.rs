@@ -14,6 +14,7 @@ use fleetblast_job::plan::{Destination, Plan, Source};
 use fleetblast_job::standard::print;
 use fleetblast_mpi::is_first_process;
 
+use crate::blast_formatter;
 use crate::blastdbcmd;
 use crate::cat;
 use crate::dbcheck;
@@ -26,6 +27,7 @@ use crate::makeblastdb;
 use crate::memory;
 use crate::messages::{Refuse, complain};
 use crate::options::RELEASE;
+use crate::options::blast_formatter::BLAST_FORMATTER;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::cat::CAT;
 use crate::options::dbcheck::DBCHECK;
@@ -108,7 +110,8 @@ enum Work {
 }
 
 /// Commands that do not search.
-const OTHER_COMMANDS: [Command; 12] = [
+const OTHER_COMMANDS: [Command; 13] = [
+    Command { program: BLAST_FORMATTER, run: Work::Alone(blast_formatter::run) },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
     Command { program: EXPAND, run: Work::Together(expand::run) },

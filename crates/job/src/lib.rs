@@ -22,6 +22,7 @@
 
 mod allowed_cpus;
 mod alone;
+mod archived;
 pub mod audience;
 mod batching;
 pub mod cleanup;
@@ -56,6 +57,8 @@ pub mod timing;
 pub mod trace;
 
 pub use self::allowed_cpus::allowed_cpus;
+pub use self::archived::{ArchiveReport, ArchivedSearch};
 pub use self::processes::announce_refusal;
 pub use self::ranks::{regular_file, wrap};
 pub use self::run::{run, visit_hits};
+pub use self::subjects::SubjectDatabase;

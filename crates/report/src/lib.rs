@@ -17,6 +17,7 @@
 pub mod alignment_positions;
 mod archive;
 pub mod archive_options;
+pub mod archive_reader;
 mod asn;
 pub mod columns;
 pub mod error;

@@ -337,6 +337,9 @@ pub struct ReadQuery<'a> {
     pub defline: &'a [u8],
     /// Ranges of lower-case letters of the whole query, ascending.
     pub lower_case: &'a [Range<u32>],
+    /// λ, K and H of gapped alignments, if the query was read from an archive. Reports of archives
+    /// show them even if the search was ungapped.
+    pub archived_gapped: Option<[f64; 3]>,
     /// Whether the query has masks of repeats.
     pub has_repeats: bool,
     /// Whether BLAST+ searched a batch before the batch of the query.

@@ -23,6 +23,9 @@ pub fn statistics(
     ungapped: &KarlinParameters,
 ) -> (Vec<f64>, Option<Vec<f64>>) {
     let three = |block: &KarlinParameters| vec![block.lambda, block.k, block.h];
+    if let Some(gapped) = query.read.archived_gapped {
+        return (three(ungapped), Some(gapped.to_vec()));
+    }
     let pssm = query.query.pssm.as_ref();
     let pattern = match params {
         Params::Protein(params) => params.pattern.as_ref().filter(|_| pssm.is_some()),
@@ -226,6 +229,9 @@ pub fn output2_codes(params: &Params, starts_with_pssm: bool) -> Vec<(&'static s
 /// Returns the statistics of a query in XML, K, lambda and H: those of gapped alignments, if the
 /// search has gaps. They are -1 for a query without statistics.
 pub fn xml_statistics(params: &Params, query: &QueryResult) -> [f64; 3] {
+    if let Some([lambda, k, h]) = query.read.archived_gapped {
+        return [k, lambda, h];
+    }
     let block = query.statistics().karlin.map(|ungapped| match params.common().ungapped {
         true => ungapped,
         false => gapped_parameters(params, query, &ungapped),

@@ -29,6 +29,8 @@ pub struct QueryRecord {
     pub messages: Vec<String>,
     /// Whether an earlier batch has a query with statistics.
     pub follows_searchable: bool,
+    /// λ, K and H of gapped alignments, if the query comes from an archive.
+    pub archived_gapped: Option<[f64; 3]>,
     /// The warnings of the FASTA reader as printed. Archives repeat them.
     pub reading_warnings: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl QueryRecord {
             repeats: Vec::new(),
             messages: Vec::new(),
             follows_searchable: false,
+            archived_gapped: None,
             reading_warnings: Vec::new(),
         }
     }

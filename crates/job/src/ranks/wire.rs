@@ -223,6 +223,8 @@ impl From<QueryRecord> for WireQuery {
             repeats,
             messages,
             follows_searchable,
+            // Only `blast_formatter` reads archives.
+            archived_gapped: _,
             reading_warnings,
         } = record;
         let Record { title, ids, residues, lower_case, defline, .. } = record;
@@ -275,6 +277,7 @@ impl From<WireQuery> for QueryRecord {
             repeats,
             messages,
             follows_searchable,
+            archived_gapped: None,
             reading_warnings,
         }
     }
@@ -406,6 +409,7 @@ mod tests {
             repeats: repeats.clone(),
             messages,
             follows_searchable: true,
+            archived_gapped: None,
             reading_warnings: vec!["w".to_owned()],
         };
         let preparations = Vec::new();

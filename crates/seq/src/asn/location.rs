@@ -57,7 +57,8 @@ const CITED_ID: &[&str; 2] = &["number", "app-number"];
 /// A sequence and half-open ranges in it.
 pub type Location = (SeqId, Vec<Range<u32>>);
 
-/// Reads a Seq-loc that is one interval, several intervals of one sequence, or none (`Ok(None)`).
+/// Reads a Seq-loc that is one interval, several intervals of one sequence, or none or an empty one
+/// (`Ok(None)`).
 ///
 /// # Errors
 /// [`Malformed`] if the node is another kind of location.
@@ -67,7 +68,7 @@ pub fn read_location(node: &Node) -> Result<Option<Location>> {
     }
     let (kind, value) = node.choice(SEQ_LOC)?;
     match SEQ_LOC[kind] {
-        "null" => Ok(None),
+        "null" | "empty" => Ok(None),
         "int" => interval(value).map(|(id, range)| Some((id, vec![range]))),
         "packed-int" => {
             let mut found: Option<Location> = None;
@@ -94,11 +95,14 @@ fn interval(node: &Node) -> Result<(SeqId, Range<u32>)> {
         Ok(end) if end < u32::MAX => Ok(end),
         _ => end.fail("the end of an interval that is none"),
     };
-    Ok((seq_id(id)?, place(from)?..place(to)? + 1))
+    Ok((read_seq_id(id)?, place(from)?..place(to)? + 1))
 }
 
 /// Reads a Seq-id.
-fn seq_id(node: &Node) -> Result<SeqId> {
+///
+/// # Errors
+/// [`Malformed`](super::Malformed) if the value has another form.
+pub fn read_seq_id(node: &Node) -> Result<SeqId> {
     let (kind, value) = node.choice(SEQ_ID)?;
     let numbered = |kind| Ok(SeqId::Numbered(kind, value.integer()?));
     match SEQ_ID[kind] {

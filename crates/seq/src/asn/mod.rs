@@ -14,7 +14,7 @@ use std::{fmt, io};
 use thiserror::Error;
 
 pub use self::binary::AsnBinaryReader;
-pub use self::location::{Location, OBJECT_ID, SEQ_ID, read_location};
+pub use self::location::{Location, OBJECT_ID, SEQ_ID, read_location, read_seq_id};
 pub use self::node::{AsnValue, Label, Node};
 pub use self::text::AsnTextReader;
 

@@ -1,0 +1,140 @@
+//! `blast_formatter`: makes reports of archives (`blast_formatter.cpp`).
+
+mod words;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::BufReader;
+
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::plan::{Destination, Plan};
+use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase};
+use fleetblast_report::archive_reader::{self, StoredArchive, StoredObject};
+use fleetblast_seq::asn::{AsnError, AsnReader, AsnTextReader};
+
+use crate::messages::complain;
+use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
+use crate::options::parse::{self, GivenOptions, Request};
+use crate::options::usage::ProgramName;
+use crate::plan::{self, ProcessEnvironment};
+use crate::search_programs;
+use crate::terminal::{Progress, ProgressMode};
+
+/// BLAST+'s message for a file that is no archive.
+const INVALID: &str = "Invalid input format for BLAST Archive.";
+
+/// Runs `blast_formatter`.
+///
+/// # Errors
+/// A file that is no archive, an archive of a search that is not supported, a database that cannot
+/// be read or is another one, a report that cannot be written.
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
+    let options = FormatterOptions::new(given);
+    if let Some(error) = &options.unsupported {
+        return Err(error.clone());
+    }
+    let Some(path) = &options.archive else {
+        let message = "Command line argument error: Argument \"rid\". The argument has no value";
+        return Err(Error::new(exit::INPUT, message));
+    };
+    let file = File::open(path).map_err(|error| {
+        let name = path.to_string_lossy();
+        Error::new(
+            exit::INPUT,
+            format!("Command line argument error: Argument \"archive\". File is not accessible:  `{name}'\n({error})"),
+        )
+    })?;
+    let mut archives = Archives { reader: AsnTextReader::new(BufReader::new(file)), path };
+    let mut report: Option<ArchiveReport> = None;
+    let mut next = archives.next_archive()?;
+    if next.is_none() {
+        return Err(archives.invalid("it is empty"));
+    }
+    while let Some(object) = next {
+        let StoredObject::Archive(first) = object else {
+            next = archives.next_archive()?;
+            continue;
+        };
+        let (plan, program) = plan(&first, &options, report.is_none())?;
+        let audience = Progress::new(program, ProgressMode::No, plan.out == Destination::Stdout);
+        let target = SubjectDatabase::open(&plan, &audience)?;
+        let output = match &mut report {
+            Some(output) => output,
+            None => report.insert(ArchiveReport::open(&plan)?),
+        };
+        let search = ArchivedSearch { plan: &plan, target: &target };
+        let joined = ArchiveReport::is_joined(&plan);
+        let rest = std::iter::from_fn(|| if joined { archives.rest() } else { None });
+        output.write(&search, std::iter::once(Ok(*first)).chain(rest), &audience)?;
+        next = archives.next_archive()?;
+    }
+    report.map_or(Ok(()), ArchiveReport::finish)
+}
+
+/// The archives of a file.
+struct Archives<'a> {
+    reader: AsnTextReader<BufReader<File>>,
+    path: &'a OsString,
+}
+
+impl Archives<'_> {
+    fn next_archive(&mut self) -> Result<Option<StoredObject>, Error> {
+        archive_reader::read_next(&mut self.reader).map_err(|error| match error {
+            AsnError::Io(error) => self.invalid(&error.to_string()),
+            AsnError::Malformed(malformed) => {
+                self.invalid(&format!("{}: {malformed}", self.reader.place()))
+            }
+        })
+    }
+
+    /// Returns the next archive of the same document, without those that have only messages.
+    fn rest(&mut self) -> Option<Result<StoredArchive, Error>> {
+        loop {
+            match self.next_archive() {
+                Ok(Some(StoredObject::Archive(archive))) => return Some(Ok(*archive)),
+                Ok(Some(StoredObject::Messages)) => {}
+                Ok(None) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    fn invalid(&self, why: &str) -> Error {
+        let mut error = Error::query_options(INVALID);
+        error.message.push_str(&format!("\n({}: {why})", self.path.to_string_lossy()));
+        error
+    }
+}
+
+/// Plans the stored search with the report options of this run. Also returns the program's name.
+fn plan(
+    archive: &StoredArchive,
+    options: &FormatterOptions,
+    is_first: bool,
+) -> Result<(Plan, &'static str), Error> {
+    let what = format!("archives of {} ({})", archive.program, archive.service);
+    let unsupported = || Error::unsupported(BLAST_FORMATTER.name, &what);
+    if !matches!(archive.service.as_str(), "plain" | "megablast") {
+        return Err(unsupported());
+    }
+    let entry = search_programs::find(&archive.program).ok_or_else(unsupported)?;
+    let words = words::search_words(archive, options)?;
+    let given = match parse::parse(&entry.program, ProgramName::Blast, &words)? {
+        Request::Run(given) => given,
+        Request::Print(_) => return Err(unsupported()),
+    };
+    let environment = ProcessEnvironment {
+        // The statistics of archives are without the correction for finite sizes.
+        variable: &|name| match name {
+            "OLD_FSC" => Some("true".into()),
+            _ => std::env::var_os(name),
+        },
+        ..ProcessEnvironment::current()
+    };
+    let mut warnings = Vec::new();
+    let plan = plan::plan(&*(entry.read)(&given), &environment, &mut warnings);
+    if is_first {
+        warnings.iter().for_each(|warning| complain(warning));
+    }
+    Ok((plan?, entry.program.name))
+}

@@ -1,0 +1,179 @@
+//! The command line of the search that an archive stores, with the report options of this run.
+
+use std::ffi::OsString;
+
+use fleetblast_job::error::Error;
+use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
+use fleetblast_report::archive_reader::{StoredArchive, StoredSubjects};
+
+use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
+use crate::options::search::formatting::FormattingOptions;
+
+/// Number of subjects above which BLAST+ shows as many as the search kept.
+const USUAL_HITLIST: i64 = 500;
+/// The last format that shows alignments for people.
+const LAST_TEXT_FORMAT: i64 = 4;
+
+/// The options of a stored search.
+struct Stored<'a>(&'a [ArchiveOption]);
+
+impl Stored<'_> {
+    fn value(&self, name: &str) -> Option<&OptionValue> {
+        self.0.iter().find(|option| option.name == name).map(|option| &option.value)
+    }
+
+    fn integer(&self, name: &str) -> Option<i64> {
+        match self.value(name)? {
+            OptionValue::Integer(number) | OptionValue::BigInteger(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn real(&self, name: &str) -> Option<f64> {
+        match self.value(name)? {
+            OptionValue::Real(number) | OptionValue::Evalue(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn boolean(&self, name: &str) -> Option<bool> {
+        match self.value(name)? {
+            OptionValue::Boolean(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        match self.value(name)? {
+            OptionValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the arguments with which the stored search would be run, and its report be formatted.
+///
+/// # Errors
+/// Subjects that are not in a database.
+pub fn search_words(
+    archive: &StoredArchive,
+    options: &FormatterOptions,
+) -> Result<Vec<OsString>, Error> {
+    let StoredSubjects::Database(names) = &archive.subjects else {
+        let what = "archives of searches with -subject";
+        return Err(Error::unsupported(BLAST_FORMATTER.name, what));
+    };
+    let stored = Stored(&archive.options);
+    let mut words = vec![
+        "-db".to_owned(),
+        String::from_utf8_lossy(names).into_owned(),
+        "-num_threads".to_owned(),
+        "1".to_owned(),
+    ];
+    words.extend(search_options(archive, &stored));
+    let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+    words.extend(report_options(&options.formatting, &stored));
+    words.extend([OsString::from("-out"), options.out.clone()]);
+    if options.parse_deflines {
+        words.push(OsString::from("-parse_deflines"));
+    }
+    Ok(words)
+}
+
+fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        words.extend(value.map(|value| [format!("-{name}"), value]).into_iter().flatten());
+    };
+    let integers = [
+        ("gapopen", "GapOpeningCost"),
+        ("gapextend", "GapExtensionCost"),
+        ("word_size", "WordSize"),
+        ("threshold", "WordThreshold"),
+        ("window_size", "WindowSize"),
+        ("comp_based_stats", "CompositionBasedStats"),
+        ("max_intron_length", "LongestIntronLength"),
+        ("query_gencode", "QueryGeneticCode"),
+        ("db_gencode", "DbGeneticCode"),
+        ("reward", "MatchReward"),
+        ("penalty", "MismatchPenalty"),
+    ];
+    for (option, name) in integers {
+        add(option, stored.integer(name).map(|number| number.to_string()));
+    }
+    add("evalue", stored.real("EvalueThreshold").map(|evalue| format!("{evalue:e}")));
+    add("matrix", stored.text("MatrixName").map(str::to_owned));
+    for (option, name) in [("soft_masking", "MaskAtHash"), ("sum_stats", "SumStatistics")] {
+        add(option, stored.boolean(name).map(|value| value.to_string()));
+    }
+    add("seg", filter(stored, "Seg", ["Window", "Locut", "Hicut"]));
+    add("dust", filter(stored, "Dust", ["Level", "Window", "Linker"]));
+    let ends = [stored.integer("RequiredStart"), stored.integer("RequiredEnd")];
+    if let [Some(start), Some(end)] = ends {
+        add("query_loc", Some(format!("{}-{}", start + 1, end + 1)));
+    }
+    let mask = stored.integer("DbFilteringAlgorithmId").map(|number| number.to_string());
+    let mask = mask.or_else(|| stored.text("DbFilteringAlgorithmKey").map(str::to_owned));
+    let is_hard = stored.integer("SubjectMaskingType") == Some(2);
+    add(if is_hard { "db_hard_mask" } else { "db_soft_mask" }, mask);
+    if archive.program == "blastn" {
+        let has_template = stored.integer("MBTemplateLength").is_some_and(|length| length > 0);
+        let task = match archive.service.as_str() {
+            "megablast" if has_template => "dc-megablast",
+            "megablast" => "megablast",
+            _ => "blastn",
+        };
+        add("task", Some(task.to_owned()));
+    }
+    let flags = [
+        ("-ungapped", stored.boolean("UngappedMode") == Some(true)),
+        ("-use_sw_tback", stored.boolean("SmithWatermanMode") == Some(true)),
+        ("-no_greedy", stored.integer("GapExtnAlgorithm") == Some(0)),
+    ];
+    words.extend(flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).to_owned()));
+    words
+}
+
+/// Returns the value of the option for a filter of queries.
+fn filter(stored: &Stored<'_>, filter: &str, parts: [&str; 3]) -> Option<String> {
+    let number = |part: &str| {
+        let name = format!("{filter}Filtering{part}");
+        let integer = stored.integer(&name).map(|number| number.to_string());
+        integer.or_else(|| stored.real(&name).map(|number| number.to_string()))
+    };
+    if let [Some(first), Some(second), Some(third)] = parts.map(number) {
+        return Some(format!("{first} {second} {third}"));
+    }
+    let is_used = stored.boolean(&format!("{filter}Filtering"))?;
+    Some(if is_used { "yes" } else { "no" }.to_owned())
+}
+
+fn report_options(options: &FormattingOptions, stored: &Stored<'_>) -> Vec<OsString> {
+    let mut words = vec![OsString::from("-outfmt"), options.outfmt.clone()];
+    let mut add = |name: &str, value: Option<usize>| {
+        let value = value.map(|value| [format!("-{name}"), value.to_string()]);
+        words.extend(value.into_iter().flatten().map(OsString::from));
+    };
+    let (mut descriptions, mut alignments) = (options.num_descriptions, options.num_alignments);
+    let format = options.outfmt.to_string_lossy().trim().parse().unwrap_or(i64::MAX);
+    if let (None, None, None, Some(kept)) = (
+        descriptions,
+        alignments,
+        options.max_target_seqs,
+        stored.integer("HitlistSize").filter(|&kept| kept > USUAL_HITLIST),
+    ) && format <= LAST_TEXT_FORMAT
+    {
+        // `CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp.
+        let kept = usize::try_from(kept).unwrap_or(usize::MAX);
+        (descriptions, alignments) = (Some(kept), Some(kept / 2));
+    }
+    add("num_descriptions", descriptions);
+    add("num_alignments", alignments);
+    add("line_length", options.line_length);
+    add("sorthits", options.sort_hits);
+    add("sorthsps", options.sort_hsps);
+    add("max_target_seqs", options.max_target_seqs);
+    let flags = [("-html", options.html), ("-show_gis", options.show_gis)];
+    words.extend(flags.iter().filter(|(_, given)| *given).map(|(flag, _)| OsString::from(flag)));
+    words
+}

@@ -1,0 +1,214 @@
+//! The alignments of an archive, as hits of its queries.
+
+use std::ops::Range;
+
+use fleetblast_db::lookup::Lookup;
+use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
+use fleetblast_report::archive_reader::{Segment, SegmentPart, StoredArchive, StoredAlignment};
+use fleetblast_report::model::SubjectSource;
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::id::{ObjectId, SeqId};
+
+use crate::error::Error;
+use crate::queries::PreparedBlock;
+use crate::subjects::SubjectDatabase;
+
+/// Converts the alignments of an archive.
+pub(super) struct HitReader<'a> {
+    target: &'a SubjectDatabase,
+    block: &'a PreparedBlock,
+    /// The identifiers of the database. It is opened with the first identifier that is not a
+    /// number of a sequence.
+    lookup: Option<Lookup>,
+    /// The subject of the last alignment, and its OID.
+    last: Option<(SeqId, u32)>,
+}
+
+impl<'a> HitReader<'a> {
+    /// Creates a reader for the queries of an archive.
+    pub fn new(target: &'a SubjectDatabase, block: &'a PreparedBlock) -> Self {
+        HitReader { target, block, lookup: None, last: None }
+    }
+
+    /// Returns the hits of each query.
+    pub fn read(mut self, archive: &StoredArchive) -> Result<Vec<Vec<SubjectHit>>, Error> {
+        let mut hits: Vec<Vec<SubjectHit>> = vec![Vec::new(); self.block.records.len()];
+        for stored in &archive.alignments {
+            let query = self.query(&stored.query)?;
+            let oid = self.oid(&stored.subject)?;
+            let of_query = &mut hits[query];
+            if of_query.last().is_none_or(|last| last.oid != oid) {
+                of_query.push(SubjectHit { oid, alignments: Vec::new() });
+            }
+            if let Some(hit) = of_query.last_mut() {
+                let number = hit.alignments.len() as u32;
+                hit.alignments.push(self.alignment(stored, query, (oid, number))?);
+            }
+        }
+        Ok(hits)
+    }
+
+    fn query(&self, id: &SeqId) -> Result<usize, Error> {
+        let is_named = |record: &crate::queries::QueryRecord| {
+            let generated = format!("Query_{}", record.unnamed).into_bytes();
+            match record.record.ids.as_slice() {
+                [] => *id == SeqId::Local(ObjectId::Text(generated)),
+                ids => ids.contains(id),
+            }
+        };
+        let found = self.block.records.iter().position(is_named);
+        found.ok_or_else(|| misfit(format_args!("has no query {}", name(id))))
+    }
+
+    fn oid(&mut self, id: &SeqId) -> Result<u32, Error> {
+        if let Some((_, oid)) = self.last.as_ref().filter(|(last, _)| last == id) {
+            return Ok(*oid);
+        }
+        let database = &self.target.searched;
+        let oid = match id {
+            SeqId::General { tag: ObjectId::Number(number), .. } if id.is_ordinal() => {
+                u32::try_from(*number).ok().filter(|&oid| oid < database.oid_count())
+            }
+            id => {
+                let lookup = match self.lookup.take() {
+                    Some(lookup) => lookup,
+                    None => database.lookup()?,
+                };
+                let key = match id {
+                    SeqId::Gi(_) => id.accession(),
+                    _ => id.accession_version(),
+                };
+                let oids = lookup.oids_of_key(&lookup.key_of_typed_id(&key))?;
+                self.lookup = Some(lookup);
+                oids.first().copied()
+            }
+        };
+        let oid = oid.ok_or_else(|| {
+            misfit(format_args!("names a sequence that the database does not have: {}", name(id)))
+        })?;
+        self.last = Some((id.clone(), oid));
+        Ok(oid)
+    }
+
+    fn alignment(
+        &self,
+        stored: &StoredAlignment,
+        query: usize,
+        (oid, number): (u32, u32),
+    ) -> Result<Alignment, Error> {
+        let failure = || misfit(format_args!("has an alignment that does not fit subject {oid}"));
+        let prepared = &self.block.prepared[query];
+        let record = &self.block.records[query];
+        let letters = record.record.residues.len() as u32;
+        let searched = record.range.clone().unwrap_or(0..letters);
+        let covered = |part: fn(&Segment) -> Option<&SegmentPart>| {
+            let parts: Vec<&SegmentPart> = stored.segments.iter().filter_map(part).collect();
+            let strand = parts.first()?.strand;
+            let start = parts.iter().map(|part| part.range.start).min()?;
+            let end = parts.iter().map(|part| part.range.end).max()?;
+            Some((start..end, strand))
+        };
+        let of_query = covered(|segment| segment.query.as_ref()).ok_or_else(failure)?;
+        let of_subject = covered(|segment| segment.subject.as_ref()).ok_or_else(failure)?;
+        let frames: Vec<Frame> = prepared.contexts.iter().map(|context| context.frame).collect();
+        let place = |candidates: &[Frame], (range, strand): &(Range<u32>, Strand), whole: &Range<u32>| {
+            candidates.iter().enumerate().find_map(|(number, &frame)| {
+                place_in_frame(frame, range, *strand, whole).map(|letters| (number, letters))
+            })
+        };
+        let (context, query_range) = place(&frames, &of_query, &searched).ok_or_else(failure)?;
+        let extent = self.target.extent(oid);
+        let subject_frames = self.subject_frames();
+        let (frame, subject_range) =
+            place(&subject_frames, &of_subject, &extent.searched_range).ok_or_else(failure)?;
+        let frame = subject_frames[frame];
+        let units = [frames[context], frame].map(Frame::letters_per_residue);
+        let edits = stored.segments.iter().map(|segment| edit(segment, units));
+        let edits: Vec<Edit> = edits.collect::<Option<_>>().ok_or_else(failure)?;
+        Ok(Alignment {
+            score: stored.score,
+            bit_score: stored.bit_score,
+            evalue: stored.evalue,
+            linked: stored.linked,
+            query: query_range,
+            subject: subject_range,
+            context: context as u8,
+            frame,
+            edits,
+            computation_index: number,
+            pattern_occurrence: 0,
+            adjustment: match stored.adjustment {
+                0 => Adjustment::None,
+                1 => Adjustment::Scaled,
+                _ => Adjustment::Matrix,
+            },
+            positives: stored.positives,
+        })
+    }
+
+    fn subject_frames(&self) -> Vec<Frame> {
+        let is_protein = self.target.summary.kind == fleetblast_db::SequenceKind::Protein;
+        match (self.target.is_translated(), is_protein) {
+            (true, _) => [Strand::Plus, Strand::Minus]
+                .into_iter()
+                .flat_map(|strand| (0..3).map(move |offset| Frame::Codons(strand, offset)))
+                .collect(),
+            (false, true) => vec![Frame::Protein],
+            (false, false) => vec![Frame::Strand(Strand::Plus)],
+        }
+    }
+}
+
+/// Returns the letters of a frame that cover this range of the whole sequence, if its bounds are
+/// those of letters of the frame. `whole` is the searched range.
+fn place_in_frame(
+    frame: Frame,
+    range: &Range<u32>,
+    strand: Strand,
+    whole: &Range<u32>,
+) -> Option<Range<u32>> {
+    let from = range.start.checked_sub(whole.start)?;
+    let to = range.end.checked_sub(whole.start).filter(|_| range.end <= whole.end)?;
+    let (from, to) = match frame.strand() {
+        Some(frame_strand) if frame_strand != strand => return None,
+        Some(Strand::Minus) => {
+            let length = whole.end - whole.start;
+            (length - to, length - from)
+        }
+        _ => (from, to),
+    };
+    let Frame::Codons(_, offset) = frame else { return Some(from..to) };
+    let from = from.checked_sub(offset.into())?;
+    let to = to.checked_sub(offset.into())?;
+    (from % 3 == 0 && to % 3 == 0).then_some(from / 3..to / 3)
+}
+
+fn edit(segment: &Segment, units: [u32; 2]) -> Option<Edit> {
+    let columns = |part: &SegmentPart, unit: u32| {
+        let length = part.range.end - part.range.start;
+        (length % unit == 0).then_some(length / unit)
+    };
+    match (&segment.query, &segment.subject) {
+        (Some(query), Some(subject)) => {
+            let len = columns(query, units[0])?;
+            (columns(subject, units[1])? == len)
+                .then_some(Edit { op: EditOp::Substitution, len })
+        }
+        (Some(query), None) => {
+            Some(Edit { op: EditOp::GapInSubject, len: columns(query, units[0])? })
+        }
+        (None, Some(subject)) => {
+            Some(Edit { op: EditOp::GapInQuery, len: columns(subject, units[1])? })
+        }
+        (None, None) => None,
+    }
+}
+
+fn name(id: &SeqId) -> String {
+    String::from_utf8_lossy(&id.fasta()).into_owned()
+}
+
+/// Returns the error for an archive that does not fit its database or itself.
+fn misfit(what: std::fmt::Arguments<'_>) -> Error {
+    Error::database(format_args!("the archive {what}; is the database still the one that was searched?"))
+}

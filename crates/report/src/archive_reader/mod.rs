@@ -1,0 +1,284 @@
+//! Reads BLAST archives (format 11), as text or binary ASN.1 (`Blast4-archive`, blast.asn).
+
+mod alignments;
+mod sequences;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use fleetblast_seq::asn::{AsnReader, Malformed, Node, read_location};
+use fleetblast_seq::id::SeqId;
+use fleetblast_stats::karlin::KarlinParameters;
+
+pub use self::alignments::{Segment, SegmentPart, StoredAlignment};
+pub use self::sequences::StoredQuery;
+use crate::archive_options::{ArchiveOption, OptionValue};
+
+/// ASN.1 type of an archive.
+pub const ARCHIVE_TYPE: &str = "Blast4-archive";
+
+const ARCHIVE: &[&str; 3] = &["request", "results", "messages"];
+const REQUEST: &[&str; 2] = &["ident", "body"];
+const BODY: &[&str; 10] = &[
+    "finish-params",
+    "get-databases",
+    "get-matrices",
+    "get-parameters",
+    "get-paramsets",
+    "get-programs",
+    "get-search-results",
+    "get-sequences",
+    "queue-search",
+    "get-request-info",
+];
+const SEARCH: &[&str; 8] = &[
+    "program",
+    "service",
+    "queries",
+    "subject",
+    "paramset",
+    "algorithm-options",
+    "program-options",
+    "format-options",
+];
+const QUERIES: &[&str; 3] = &["pssm", "seq-loc-list", "bioseq-set"];
+const SUBJECT: &[&str; 3] = &["database", "sequences", "seq-loc-list"];
+const PARAMETER: &[&str; 2] = &["name", "value"];
+const VALUE: &[&str; 17] = &[
+    "big-integer",
+    "bioseq",
+    "boolean",
+    "cutoff",
+    "integer",
+    "matrix",
+    "real",
+    "seq-align",
+    "seq-id",
+    "seq-loc",
+    "strand-type",
+    "string",
+    "big-integer-list",
+    "bioseq-list",
+    "boolean-list",
+    "cutoff-list",
+    "integer-list",
+];
+const CUTOFF: &[&str; 2] = &["e-value", "raw-score"];
+const RESULTS: &[&str; 7] = &[
+    "alignments",
+    "phi-alignments",
+    "masks",
+    "ka-blocks",
+    "search-stats",
+    "pssm",
+    "simple-results",
+];
+const MASK: &[&str; 2] = &["locations", "frame"];
+const KARLIN: &[&str; 4] = &["lambda", "k", "h", "gapped"];
+const FRAMES: &[&str; 7] =
+    &["notset", "plus1", "plus2", "plus3", "minus1", "minus2", "minus3"];
+
+type Result<T> = std::result::Result<T, Malformed>;
+
+/// An archive: a batch of queries, its search and the results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredArchive {
+    /// The program, such as `blastp`.
+    pub program: String,
+    /// The kind of search, such as `megablast`.
+    pub service: String,
+    /// The queries, or what the archive has instead of them.
+    pub queries: StoredQueries,
+    /// The subjects.
+    pub subjects: StoredSubjects,
+    /// The options of the search.
+    pub options: Vec<ArchiveOption>,
+    /// All alignments, in their order.
+    pub alignments: Vec<StoredAlignment>,
+    /// Masks of queries.
+    pub masks: Vec<StoredMask>,
+    /// Karlin-Altschul parameters of ungapped alignments; `None` if they are not known.
+    pub ungapped: Option<KarlinParameters>,
+    /// Karlin-Altschul parameters of gapped alignments as stored: λ, K and H, or -1 for each.
+    pub gapped: Option<[f64; 3]>,
+    /// The effective search space.
+    pub search_space: i64,
+    /// The length adjustment.
+    pub length_adjustment: i64,
+}
+
+/// The queries of an archive.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredQueries {
+    /// The sequences.
+    Sequences(Vec<StoredQuery>),
+    /// Only locations in sequences of public databases.
+    Locations,
+    /// A position-specific matrix.
+    Pssm,
+}
+
+/// The subjects of an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredSubjects {
+    /// The names of databases, as typed.
+    Database(Vec<u8>),
+    /// Sequences from FASTA, which are not read.
+    Fasta,
+}
+
+/// Masks of a query in a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredMask {
+    /// The query.
+    pub query: SeqId,
+    /// The frame: 1 to 3, -1 to -3, or 0 for a protein.
+    pub frame: i8,
+    /// Ranges of the whole query, 0-based and half-open.
+    pub ranges: Vec<Range<u32>>,
+}
+
+/// What an ASN.1 file has in place of an archive.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredObject {
+    /// An archive.
+    Archive(Box<StoredArchive>),
+    /// Messages of a search that failed.
+    Messages,
+}
+
+/// Reads the next archive; `None` at the end of the file.
+///
+/// # Errors
+/// The file cannot be read, or is no archive.
+pub fn read_next(reader: &mut dyn AsnReader) -> std::result::Result<Option<StoredObject>, fleetblast_seq::asn::AsnError> {
+    if !reader.more()? {
+        return Ok(None);
+    }
+    reader.header(ARCHIVE_TYPE)?;
+    Ok(Some(archive(&reader.value()?)?))
+}
+
+fn archive(node: &Node) -> Result<StoredObject> {
+    let [Some(request), Some(results), _] = node.fields(ARCHIVE)? else {
+        return node.fail("an archive without 'request' or 'results'");
+    };
+    let [_, Some(body)] = request.fields(REQUEST)? else {
+        return request.fail("a request without 'body'");
+    };
+    let (kind, search) = body.choice(BODY)?;
+    match BODY[kind] {
+        "queue-search" => {}
+        "get-request-info" => return Ok(StoredObject::Messages),
+        _ => return body.fail("'queue-search' belongs here"),
+    }
+    let [Some(program), Some(service), Some(queries), Some(subject), _, algorithm, more, _] =
+        search.fields(SEARCH)?
+    else {
+        return search.fail("a search without 'program', 'service', 'queries' or 'subject'");
+    };
+    let mut options = Vec::new();
+    for list in [algorithm, more].into_iter().flatten() {
+        for node in list.list()? {
+            options.extend(option(node)?);
+        }
+    }
+    let [aligned, _, masks, blocks, statistics, ..] = results.fields(RESULTS)?;
+    let list = |node: Option<&'_ Node>| node.map_or(Ok(Vec::new()), |node| Ok(node.list()?.to_vec()));
+    let alignments = list(aligned)?.iter().map(alignments::read).collect::<Result<Vec<_>>>()?;
+    let masks = list(masks)?.iter().map(mask).collect::<Result<Vec<_>>>()?;
+    let blocks = list(blocks)?.iter().map(karlin).collect::<Result<Vec<_>>>()?;
+    let statistics = list(statistics)?;
+    let statistic = |name: &str| {
+        let texts = statistics.iter().filter_map(|node| node.text().ok());
+        let mut values = texts.filter_map(|text| text.strip_prefix(name.as_bytes()));
+        values.find_map(|value| std::str::from_utf8(value).ok()?.trim().parse().ok())
+    };
+    let block = |of_gapped: bool| blocks.iter().find(|(_, gapped)| *gapped == of_gapped);
+    let known = |&[lambda, k, h]: &[f64; 3]| {
+        (lambda > 0.0).then(|| KarlinParameters { lambda, k, log_k: k.ln(), h })
+    };
+    Ok(StoredObject::Archive(Box::new(StoredArchive {
+        program: String::from_utf8_lossy(program.text()?).into_owned(),
+        service: String::from_utf8_lossy(service.text()?).into_owned(),
+        queries: read_queries(queries)?,
+        subjects: read_subjects(subject)?,
+        options,
+        alignments: alignments.concat(),
+        masks: masks.concat(),
+        ungapped: block(false).and_then(|(parameters, _)| known(parameters)),
+        gapped: block(true).map(|(parameters, _)| *parameters),
+        search_space: statistic("Effective search space used:").unwrap_or(0),
+        length_adjustment: statistic("Length adjustment:").unwrap_or(0),
+    })))
+}
+
+fn read_queries(node: &Node) -> Result<StoredQueries> {
+    let (kind, value) = node.choice(QUERIES)?;
+    match QUERIES[kind] {
+        "bioseq-set" => sequences::read_set(value).map(StoredQueries::Sequences),
+        "seq-loc-list" => Ok(StoredQueries::Locations),
+        _ => Ok(StoredQueries::Pssm),
+    }
+}
+
+fn read_subjects(node: &Node) -> Result<StoredSubjects> {
+    match node.choice(SUBJECT)? {
+        (0, name) => Ok(StoredSubjects::Database(name.text()?.to_vec())),
+        _ => Ok(StoredSubjects::Fasta),
+    }
+}
+
+/// Reads an option; `None` if its value is of a kind that reports do not need, such as masks.
+fn option(node: &Node) -> Result<Option<ArchiveOption>> {
+    let [Some(name), Some(value)] = node.fields(PARAMETER)? else {
+        return node.fail("an option without 'name' or 'value'");
+    };
+    let name = String::from_utf8_lossy(name.text()?).into_owned();
+    if name == "LCaseMask" {
+        return Ok(None);
+    }
+    let (kind, value) = value.choice(VALUE)?;
+    let value = match VALUE[kind] {
+        "big-integer" => OptionValue::BigInteger(value.integer()?),
+        "integer" => OptionValue::Integer(value.integer()?),
+        "boolean" => OptionValue::Boolean(value.boolean()?),
+        "real" => OptionValue::Real(value.real()?),
+        "string" => OptionValue::Text(String::from_utf8_lossy(value.text()?).into_owned()),
+        "cutoff" => match value.choice(CUTOFF)? {
+            (0, evalue) => OptionValue::Evalue(evalue.real()?),
+            (_, score) => OptionValue::Integer(score.integer()?),
+        },
+        _ => return Ok(None),
+    };
+    Ok(Some(ArchiveOption { name, value }))
+}
+
+fn mask(node: &Node) -> Result<Vec<StoredMask>> {
+    let [Some(locations), frame] = node.fields(MASK)? else {
+        return node.fail("a mask without 'locations'");
+    };
+    let number = |frame: &Node| {
+        let is = |place: &usize| frame.is_word(FRAMES[*place], *place as i64);
+        (0..FRAMES.len()).find(is).map_or_else(|| frame.fail("no frame"), |place| {
+            Ok(if place > 3 { 3 - place as i8 } else { place as i8 })
+        })
+    };
+    let frame = frame.map_or(Ok(0), number)?;
+    let mut masks = Vec::new();
+    for location in locations.list()? {
+        if let Some((query, ranges)) = read_location(location)? {
+            masks.push(StoredMask { query, frame, ranges });
+        }
+    }
+    Ok(masks)
+}
+
+/// Reads Karlin-Altschul parameters (λ, K and H), and whether they are those of gapped alignments.
+fn karlin(node: &Node) -> Result<([f64; 3], bool)> {
+    let [Some(lambda), Some(k), Some(h), Some(gapped)] = node.fields(KARLIN)? else {
+        return node.fail("parameters without 'lambda', 'k', 'h' or 'gapped'");
+    };
+    Ok(([lambda.real()?, k.real()?, h.real()?], gapped.boolean()?))
+}

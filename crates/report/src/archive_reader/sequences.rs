@@ -1,0 +1,106 @@
+//! The queries of an archive (`Bioseq-set`, seqset.asn).
+
+use fleetblast_seq::alphabet;
+use fleetblast_seq::asn::{Malformed, Node, read_seq_id};
+use fleetblast_seq::id::SeqId;
+use fleetblast_seq::nucleotide::blastna;
+
+const SET: &[&str; 9] =
+    &["id", "coll", "level", "class", "release", "date", "descr", "seq-set", "annot"];
+const ENTRY: &[&str; 2] = &["seq", "set"];
+const SEQUENCE: &[&str; 4] = &["id", "descr", "inst", "annot"];
+const DESCRIPTION: &[&str; 5] = &["mol-type", "modif", "method", "name", "title"];
+const INSTANCE: &[&str; 9] =
+    &["repr", "mol", "length", "fuzz", "topology", "strand", "seq-data", "ext", "hist"];
+const DATA: &[&str; 10] = &[
+    "iupacna",
+    "iupacaa",
+    "ncbi2na",
+    "ncbi4na",
+    "ncbi8na",
+    "ncbipna",
+    "ncbi8aa",
+    "ncbieaa",
+    "ncbipaa",
+    "ncbistdaa",
+];
+
+type Result<T> = std::result::Result<T, Malformed>;
+
+/// A query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredQuery {
+    /// Its identifiers.
+    pub ids: Vec<SeqId>,
+    /// The title; empty if there is none.
+    pub title: Vec<u8>,
+    /// Codes: NCBIstdaa of a protein, blastna of bases.
+    pub letters: Vec<u8>,
+}
+
+/// Reads the queries of a set.
+pub(super) fn read_set(node: &Node) -> Result<Vec<StoredQuery>> {
+    let [.., Some(entries), _] = node.fields(SET)? else {
+        return node.fail("a set without 'seq-set'");
+    };
+    let mut queries = Vec::new();
+    for entry in entries.list()? {
+        match entry.choice(ENTRY)? {
+            (0, sequence) => queries.push(query(sequence)?),
+            _ => return entry.fail("a set within a set"),
+        }
+    }
+    Ok(queries)
+}
+
+fn query(node: &Node) -> Result<StoredQuery> {
+    let [Some(ids), descriptions, Some(instance), _] = node.fields(SEQUENCE)? else {
+        return node.fail("a sequence without 'id' or 'inst'");
+    };
+    let mut title = Vec::new();
+    for description in descriptions.map_or(Ok(&[][..]), Node::list)? {
+        // Descriptions of other kinds are not needed.
+        if let Ok((4, text)) = description.choice(DESCRIPTION) {
+            title = text.text()?.to_vec();
+        }
+    }
+    let [_, _, Some(length), .., data, _, _] = instance.fields(INSTANCE)? else {
+        return instance.fail("a sequence without 'length'");
+    };
+    let letters = data.map_or(Ok(Vec::new()), letters)?;
+    let count = usize::try_from(length.integer()?).unwrap_or(usize::MAX);
+    if letters.len() < count {
+        return instance.fail(format!("{count} letters belong here, not {}", letters.len()));
+    }
+    let ids = ids.list()?.iter().map(read_seq_id).collect::<Result<_>>()?;
+    Ok(StoredQuery { ids, title, letters: letters[..count].to_vec() })
+}
+
+/// Reads letters. Packed bases may have some letters more than the sequence.
+fn letters(node: &Node) -> Result<Vec<u8>> {
+    let (kind, value) = node.choice(DATA)?;
+    match DATA[kind] {
+        "ncbieaa" | "iupacaa" => {
+            let code = |&letter: &u8| alphabet::encode(letter);
+            match value.text()?.iter().map(code).collect() {
+                Some(codes) => Ok(codes),
+                None => value.fail("letters of a protein belong here"),
+            }
+        }
+        "ncbistdaa" => match value.bytes()? {
+            codes if codes.iter().all(|&code| usize::from(code) < alphabet::SIZE) => {
+                Ok(codes.to_vec())
+            }
+            _ => value.fail("codes of a protein belong here"),
+        },
+        "ncbi2na" => {
+            let four = |byte: &u8| [6, 4, 2, 0].map(|shift| byte >> shift & 3);
+            Ok(value.bytes()?.iter().flat_map(four).collect())
+        }
+        "ncbi4na" => {
+            let two = |byte: &u8| [byte >> 4, byte & 15].map(blastna::from_ncbi4na);
+            Ok(value.bytes()?.iter().flat_map(two).collect())
+        }
+        other => node.fail(format!("'{other}' is not supported")),
+    }
+}

@@ -1,0 +1,20 @@
+use fleetblast_seq::asn::AsnTextReader;
+
+use super::*;
+
+#[test]
+fn an_archive_without_a_search_has_only_messages() {
+    let text = b"Blast4-archive ::= {\n  request {\n    body get-request-info {\n      \
+                 request-id \"Error\"\n    }\n  },\n  results {\n  }\n}\n";
+    let mut reader = AsnTextReader::new(&text[..]);
+    assert_eq!(read_next(&mut reader).unwrap(), Some(StoredObject::Messages));
+    assert_eq!(read_next(&mut reader).unwrap(), None);
+}
+
+#[test]
+fn another_object_is_refused() {
+    let mut reader = AsnTextReader::new(&b"Seq-entry ::= seq {\n}\n"[..]);
+    assert!(read_next(&mut reader).is_err());
+    let mut reader = AsnTextReader::new(&b"Blast4-archive ::= {\n  request {\n"[..]);
+    assert!(read_next(&mut reader).is_err());
+}
