@@ -330,6 +330,20 @@ impl ReportSetup<'_> {
     }
 }
 
+/// What an archive stores of the search of a query, and reports of the archive show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArchivedQuery {
+    /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones.
+    pub parameters: [[f64; 3]; 2],
+    /// Masks that the report shows for the query, each with the number of its frame.
+    pub masks: Vec<(i8, Range<u32>)>,
+    /// Whether they are masks of this query. BLAST+ can take those of another one, which the
+    /// pairwise report does not show.
+    pub has_own_masks: bool,
+    /// Number of letters that were searched.
+    pub searched_length: usize,
+}
+
 /// What archives store of a query as it was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadQuery<'a> {
@@ -337,9 +351,8 @@ pub struct ReadQuery<'a> {
     pub defline: &'a [u8],
     /// Ranges of lower-case letters of the whole query, ascending.
     pub lower_case: &'a [Range<u32>],
-    /// λ, K and H of gapped alignments, if the query was read from an archive. Reports of archives
-    /// show them even if the search was ungapped.
-    pub archived_gapped: Option<[f64; 3]>,
+    /// What the archive stores of the query's search, if the query comes from an archive.
+    pub archived: Option<&'a ArchivedQuery>,
     /// Whether the query has masks of repeats.
     pub has_repeats: bool,
     /// Whether BLAST+ searched a batch before the batch of the query.
@@ -464,6 +477,11 @@ impl<'a> QueryResult<'a> {
         self.extent().searched_range.len()
     }
 
+    /// Returns the number of letters by which the coverage of an alignment is computed.
+    pub(crate) fn covered_length(&self) -> usize {
+        self.read.archived.map_or_else(|| self.searched_length(), |it| it.searched_length)
+    }
+
     /// Returns the unmasked letters that reports show in the query's row of an alignment, which is
     /// at `position`. Returns `None` if the query has no such letters.
     pub(crate) fn view(&self, alignment: &Alignment, position: &RowPosition) -> Option<&[u8]> {
@@ -502,8 +520,19 @@ impl<'a> QueryResult<'a> {
         masks
     }
 
+    /// Returns the masks of an alignment's context, if they are masks of this query.
+    pub(crate) fn own_masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
+        match self.read.archived {
+            Some(archived) if !archived.has_own_masks => Vec::new(),
+            _ => self.masks(alignment),
+        }
+    }
+
     /// Returns the masks of a protein or a strand, as ranges of the whole query as written.
     fn uncoded_masks(&self, context: &Context) -> Vec<Range<u32>> {
+        if let Some(archived) = self.read.archived {
+            return archived.masks.iter().map(|(_, mask)| mask.clone()).collect();
+        }
         let extent = self.extent();
         let positions =
             context.masks.iter().filter_map(|mask| RowPosition::new(context.frame, mask, &extent));
@@ -551,6 +580,10 @@ impl<'a> QueryResult<'a> {
 
     /// Returns the masks that BLAST+ stores for a codon frame, as ranges of the whole query.
     fn stored_masks(&self, frame: Frame) -> Vec<Range<u32>> {
+        if let Some(archived) = self.read.archived {
+            let same = archived.masks.iter().filter(|(number, _)| *number == frame.number());
+            return same.map(|(_, mask)| mask.clone()).collect();
+        }
         let (extent, length) = (self.extent(), self.searched_length() as i64);
         let same = self.query.contexts.iter().filter(|other| other.frame == frame);
         // On the plus strand the range runs from the first base of the first residue to the first

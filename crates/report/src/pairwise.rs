@@ -113,7 +113,7 @@ pub fn subject_block(
     for (alignment, pair) in alignments.into_iter().zip(&pairs) {
         score_lines(alignment, pair, &positives, out);
         let masked = [
-            pair.masked_query_columns(&query.masks(alignment)),
+            pair.masked_query_columns(&query.own_masks(alignment)),
             pair.masked_subject_columns(&masks),
         ];
         let feature = query.occurrence().map(|occurrence| {
@@ -288,7 +288,7 @@ fn score_lines(
 pub fn query_footer(setup: &ReportSetup, result: &QueryResult, out: &mut Vec<u8>) {
     let context = result.statistics();
     out.push(b'\n');
-    let shown = context.karlin.map(|ungapped| program::statistics(setup.params, result, &ungapped));
+    let shown = program::statistics(setup.params, result);
     match &shown {
         Some((ungapped, _)) => parameters(ungapped, out),
         None if !result.batch_searched => parameters(&UNKNOWN, out),

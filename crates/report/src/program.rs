@@ -17,15 +17,22 @@ use crate::number;
 /// Returns the statistics in the footer of a query: ungapped and, unless the search was ungapped,
 /// gapped ones. They are lambda, K and H. For proteins the parameters of the finite size correction
 /// of e-values follow, if the search uses it.
-pub fn statistics(
+///
+/// Returns `None` if the query has no statistics.
+pub fn statistics(params: &Params, query: &QueryResult) -> Option<(Vec<f64>, Option<Vec<f64>>)> {
+    if let Some(archived) = query.read.archived {
+        let [ungapped, gapped] = archived.parameters.map(|block| block.to_vec());
+        return Some((ungapped, Some(gapped)));
+    }
+    query.statistics().karlin.map(|ungapped| known_statistics(params, query, &ungapped))
+}
+
+fn known_statistics(
     params: &Params,
     query: &QueryResult,
     ungapped: &KarlinParameters,
 ) -> (Vec<f64>, Option<Vec<f64>>) {
     let three = |block: &KarlinParameters| vec![block.lambda, block.k, block.h];
-    if let Some(gapped) = query.read.archived_gapped {
-        return (three(ungapped), Some(gapped.to_vec()));
-    }
     let pssm = query.query.pssm.as_ref();
     let pattern = match params {
         Params::Protein(params) => params.pattern.as_ref().filter(|_| pssm.is_some()),
@@ -229,7 +236,8 @@ pub fn output2_codes(params: &Params, starts_with_pssm: bool) -> Vec<(&'static s
 /// Returns the statistics of a query in XML, K, lambda and H: those of gapped alignments, if the
 /// search has gaps. They are -1 for a query without statistics.
 pub fn xml_statistics(params: &Params, query: &QueryResult) -> [f64; 3] {
-    if let Some([lambda, k, h]) = query.read.archived_gapped {
+    if let Some(archived) = query.read.archived {
+        let [_, [lambda, k, h]] = archived.parameters;
         return [k, lambda, h];
     }
     let block = query.statistics().karlin.map(|ungapped| match params.common().ungapped {

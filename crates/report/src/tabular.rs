@@ -192,7 +192,7 @@ impl Row<'_> {
         let (query, subject) = (&pair.positions.query, &pair.positions.subject);
         let ([q_start, q_end], [s_start, s_end]) = (query.printed_ends(), subject.printed_ends());
         let [q_frame, s_frame] = pair.positions.tabular_frames();
-        let whole = self.query.searched_length();
+        let whole = self.query.covered_length();
         match column {
             C::QueryLength => self.query_length.to_string(),
             C::SubjectLength => self.subject_length.to_string(),

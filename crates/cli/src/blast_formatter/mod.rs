@@ -57,7 +57,9 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         };
         let (plan, program) = plan(&first, &options, report.is_none())?;
         let audience = Progress::new(program, ProgressMode::No, plan.out == Destination::Stdout);
-        let target = SubjectDatabase::open(&plan, &audience)?;
+        let mut target = SubjectDatabase::open(&plan, &audience)?;
+        // BLAST+ names the masks of subjects in reports of archives, but does not show them.
+        target.forget_masks();
         let output = match &mut report {
             Some(output) => output,
             None => report.insert(ArchiveReport::open(&plan)?),

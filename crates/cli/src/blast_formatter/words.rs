@@ -106,14 +106,13 @@ fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
     for (option, name) in [("soft_masking", "MaskAtHash"), ("sum_stats", "SumStatistics")] {
         add(option, stored.boolean(name).map(|value| value.to_string()));
     }
-    add("seg", filter(stored, "Seg", ["Window", "Locut", "Hicut"]));
-    add("dust", filter(stored, "Dust", ["Level", "Window", "Linker"]));
-    let ends = [stored.integer("RequiredStart"), stored.integer("RequiredEnd")];
-    if let [Some(start), Some(end)] = ends {
-        add("query_loc", Some(format!("{}-{}", start + 1, end + 1)));
+    // Tasks for short queries set the filters of all programs. The searched range of the queries
+    // and masks by name are not restored, as in BLAST+.
+    match archive.program.as_str() {
+        "blastn" => add("dust", filter(stored, "Dust", ["Level", "Window", "Linker"])),
+        _ => add("seg", filter(stored, "Seg", ["Window", "Locut", "Hicut"])),
     }
     let mask = stored.integer("DbFilteringAlgorithmId").map(|number| number.to_string());
-    let mask = mask.or_else(|| stored.text("DbFilteringAlgorithmKey").map(str::to_owned));
     let is_hard = stored.integer("SubjectMaskingType") == Some(2);
     add(if is_hard { "db_hard_mask" } else { "db_soft_mask" }, mask);
     if archive.program == "blastn" {

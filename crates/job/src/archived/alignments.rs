@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fleetblast_db::lookup::Lookup;
 use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
-use fleetblast_report::archive_reader::{Segment, SegmentPart, StoredArchive, StoredAlignment};
+use fleetblast_report::archive_reader::{Segment, SegmentPart, StoredAlignment, StoredArchive};
 use fleetblast_report::model::SubjectSource;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId};
@@ -111,11 +111,12 @@ impl<'a> HitReader<'a> {
         let of_query = covered(|segment| segment.query.as_ref()).ok_or_else(failure)?;
         let of_subject = covered(|segment| segment.subject.as_ref()).ok_or_else(failure)?;
         let frames: Vec<Frame> = prepared.contexts.iter().map(|context| context.frame).collect();
-        let place = |candidates: &[Frame], (range, strand): &(Range<u32>, Strand), whole: &Range<u32>| {
-            candidates.iter().enumerate().find_map(|(number, &frame)| {
-                place_in_frame(frame, range, *strand, whole).map(|letters| (number, letters))
-            })
-        };
+        let place =
+            |candidates: &[Frame], (range, strand): &(Range<u32>, Strand), whole: &Range<u32>| {
+                candidates.iter().enumerate().find_map(|(number, &frame)| {
+                    place_in_frame(frame, range, *strand, whole).map(|letters| (number, letters))
+                })
+            };
         let (context, query_range) = place(&frames, &of_query, &searched).ok_or_else(failure)?;
         let extent = self.target.extent(oid);
         let subject_frames = self.subject_frames();
@@ -191,8 +192,7 @@ fn edit(segment: &Segment, units: [u32; 2]) -> Option<Edit> {
     match (&segment.query, &segment.subject) {
         (Some(query), Some(subject)) => {
             let len = columns(query, units[0])?;
-            (columns(subject, units[1])? == len)
-                .then_some(Edit { op: EditOp::Substitution, len })
+            (columns(subject, units[1])? == len).then_some(Edit { op: EditOp::Substitution, len })
         }
         (Some(query), None) => {
             Some(Edit { op: EditOp::GapInSubject, len: columns(query, units[0])? })
@@ -210,5 +210,7 @@ fn name(id: &SeqId) -> String {
 
 /// Returns the error for an archive that does not fit its database or itself.
 fn misfit(what: std::fmt::Arguments<'_>) -> Error {
-    Error::database(format_args!("the archive {what}; is the database still the one that was searched?"))
+    Error::database(format_args!(
+        "the archive {what}; is the database still the one that was searched?"
+    ))
 }

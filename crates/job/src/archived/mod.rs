@@ -91,7 +91,7 @@ fn read_archive(
     before: usize,
 ) -> Result<(PreparedBlock, Vec<Vec<SubjectHit>>), Error> {
     let engine = search.plan.engine(search.target.totals);
-    let block = prepare_queries(archive, search.plan, &engine, before)?;
+    let block = prepare_queries(archive, &engine, before)?;
     let hits = HitReader::new(search.target, &block).read(archive)?;
     Ok((block, hits))
 }

@@ -1,26 +1,22 @@
 //! The queries of an archive.
 
-use std::ops::Range;
-
-use fleetblast_engine::query::{Context, Query};
+use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_report::archive_reader::{StoredArchive, StoredMask, StoredQueries, StoredQuery};
+use fleetblast_report::model::ArchivedQuery;
 use fleetblast_seq::fasta::Record;
-use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId};
 
-use crate::error::{Error, exit};
-use crate::plan::Plan;
+use crate::error::Error;
 use crate::queries::{PreparedBlock, QueryRecord};
 
 /// Start of the identifiers of queries whose definition lines were not parsed.
 const GENERATED: &[u8] = b"Query_";
 
-/// Prepares the queries of an archive, with its masks and statistics. `before` is the number of
+/// Prepares the queries of an archive, with its statistics. `before` is the number of
 /// queries before them in the report.
 pub(super) fn prepare_queries(
     archive: &StoredArchive,
-    plan: &Plan,
     engine: &Search,
     before: usize,
 ) -> Result<PreparedBlock, Error> {
@@ -34,19 +30,21 @@ pub(super) fn prepare_queries(
         batches: vec![stored.len()],
         failure: None,
     };
+    // BLAST+ gives the masks of the n-th query that has some to the n-th query of all
+    // (`CRemoteBlast::GetMasks`, remote_blast.cpp).
+    let mut masks = archive.masks.chunk_by(|mask, next| mask.query == next.query);
     for (number, query) in (before + 1..).zip(stored) {
-        let record = QueryRecord {
-            archived_gapped: archive.gapped,
-            ..record(query, plan, number)?
-        };
-        let prepared = prepare(&record, query, archive, engine);
+        let masks = masks.next().unwrap_or_default();
+        let archived = Some(Box::new(archived_query(query, archive, masks)));
+        let record = QueryRecord { archived, ..record(query, number) };
+        let prepared = prepare(&record, archive, engine);
         block.records.push(record);
         block.prepared.push(prepared);
     }
     Ok(block)
 }
 
-fn record(query: &StoredQuery, plan: &Plan, number: usize) -> Result<QueryRecord, Error> {
+fn record(query: &StoredQuery, number: usize) -> QueryRecord {
     let generated = query.ids.first().and_then(generated_number);
     let record = Record {
         title: query.title.clone(),
@@ -54,15 +52,7 @@ fn record(query: &StoredQuery, plan: &Plan, number: usize) -> Result<QueryRecord
         residues: query.letters.clone(),
         ..Record::default()
     };
-    let length = query.letters.len();
-    let range = match &plan.query_range {
-        Some(range) if range.start > length => {
-            return Err(Error::new(exit::INPUT, "the archive has a query that is too short"));
-        }
-        Some(range) => Some(range.start as u32..range.end.min(length) as u32),
-        None => None,
-    };
-    Ok(QueryRecord { range, ..QueryRecord::new(record, number, generated.unwrap_or(number)) })
+    QueryRecord::new(record, number, generated.unwrap_or(number))
 }
 
 /// Returns N of the identifier `Query_N`.
@@ -71,53 +61,37 @@ fn generated_number(id: &SeqId) -> Option<usize> {
     std::str::from_utf8(text.strip_prefix(GENERATED)?).ok()?.parse().ok()
 }
 
-fn prepare(
-    record: &QueryRecord,
-    stored: &StoredQuery,
-    archive: &StoredArchive,
-    engine: &Search,
-) -> Query {
+/// Prepares a query with the statistics of the archive.
+fn prepare(record: &QueryRecord, archive: &StoredArchive, engine: &Search) -> Query {
     let mut query = record.prepare(engine);
-    let searched = record.range.clone().unwrap_or(0..stored.letters.len() as u32);
-    let of_query = |mask: &&StoredMask| stored.ids.contains(&mask.query);
     for context in &mut query.contexts {
-        context.karlin = archive.ungapped;
+        context.karlin = archive.ungapped();
         context.search_space = archive.search_space;
         context.length_adjustment = i32::try_from(archive.length_adjustment).unwrap_or(i32::MAX);
-        let masks = archive.masks.iter().filter(of_query);
-        context.masks = masks.flat_map(|mask| mask_context(context, mask, &searched)).collect();
-        context.masks.sort_by_key(|mask| mask.start);
     }
     query
 }
 
-/// Converts masks of a query, ranges of the whole sequence, to ranges of a context.
-fn mask_context(context: &Context, mask: &StoredMask, searched: &Range<u32>) -> Vec<Range<u32>> {
-    let length = i64::from(searched.end - searched.start);
-    let applies = match context.frame {
-        Frame::Codons(..) => context.frame.number() == mask.frame,
-        Frame::Protein | Frame::Strand(_) => true,
+/// Returns what reports show of the query's search.
+fn archived_query(
+    query: &StoredQuery,
+    archive: &StoredArchive,
+    masks: &[StoredMask],
+) -> ArchivedQuery {
+    let has_own_masks = masks.iter().all(|mask| query.ids.contains(&mask.query));
+    let of_frame = |mask: &StoredMask| {
+        let frame = mask.frame;
+        mask.ranges.clone().into_iter().map(move |range| (frame, range))
     };
-    let place = |range: &Range<u32>| {
-        let from = i64::from(range.start) - i64::from(searched.start);
-        let to = i64::from(range.end) - i64::from(searched.start);
-        let number = i64::from(context.frame.number());
-        let (start, end) = match context.frame {
-            Frame::Protein | Frame::Strand(Strand::Plus) => (from, to),
-            Frame::Strand(Strand::Minus) => (length - to, length - from),
-            // The stored ranges go from the first base of the first residue to the first base of
-            // the last one, on the minus strand the other way round.
-            Frame::Codons(Strand::Plus, _) => {
-                ((from + 1 - number).max(0) / 3, (to - number).max(0) / 3 + 1)
-            }
-            Frame::Codons(Strand::Minus, _) => {
-                ((length + number - (to - 1)).max(0) / 3, (length + number + 1 - from).max(0) / 3 + 1)
-            }
-        };
-        let most = context.unmasked.len() as i64;
-        let [start, end] = [start, end].map(|at| at.clamp(0, most) as u32);
-        start..end
-    };
-    let ranges = mask.ranges.iter().filter(|_| applies).map(place);
-    ranges.filter(|range| !range.is_empty()).collect()
+    let masks = masks.iter().flat_map(of_frame);
+    let length = query.letters.len();
+    let searched = archive.searched_range.clone().map_or(length, |range| {
+        (range.end as usize).min(length).saturating_sub(range.start as usize)
+    });
+    ArchivedQuery {
+        parameters: archive.parameters,
+        masks: masks.collect(),
+        has_own_masks,
+        searched_length: searched,
+    }
 }

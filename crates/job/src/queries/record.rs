@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use fleetblast_engine::query::{Query, QueryInput, QueryPreparation};
 use fleetblast_engine::search::Search;
+use fleetblast_report::model::ArchivedQuery;
 use fleetblast_seq::fasta::Record;
 
 use crate::audience::Audience;
@@ -29,8 +30,8 @@ pub struct QueryRecord {
     pub messages: Vec<String>,
     /// Whether an earlier batch has a query with statistics.
     pub follows_searchable: bool,
-    /// λ, K and H of gapped alignments, if the query comes from an archive.
-    pub archived_gapped: Option<[f64; 3]>,
+    /// What the archive stores of the query's search, if the query comes from an archive.
+    pub archived: Option<Box<ArchivedQuery>>,
     /// The warnings of the FASTA reader as printed. Archives repeat them.
     pub reading_warnings: Vec<String>,
 }
@@ -47,7 +48,7 @@ impl QueryRecord {
             repeats: Vec::new(),
             messages: Vec::new(),
             follows_searchable: false,
-            archived_gapped: None,
+            archived: None,
             reading_warnings: Vec::new(),
         }
     }

@@ -224,7 +224,7 @@ impl From<QueryRecord> for WireQuery {
             messages,
             follows_searchable,
             // Only `blast_formatter` reads archives.
-            archived_gapped: _,
+            archived: _,
             reading_warnings,
         } = record;
         let Record { title, ids, residues, lower_case, defline, .. } = record;
@@ -277,7 +277,7 @@ impl From<WireQuery> for QueryRecord {
             repeats,
             messages,
             follows_searchable,
-            archived_gapped: None,
+            archived: None,
             reading_warnings,
         }
     }
@@ -409,7 +409,7 @@ mod tests {
             repeats: repeats.clone(),
             messages,
             follows_searchable: true,
-            archived_gapped: None,
+            archived: None,
             reading_warnings: vec!["w".to_owned()],
         };
         let preparations = Vec::new();

@@ -133,7 +133,7 @@ pub fn empty_result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResul
         read: ReadQuery {
             defline: &record.record.defline,
             lower_case: &record.record.lower_case,
-            archived_gapped: record.archived_gapped,
+            archived: record.archived.as_deref(),
             has_repeats: !record.repeats.is_empty(),
             follows_searched_batch: record.follows_searchable,
             warnings: &record.reading_warnings,

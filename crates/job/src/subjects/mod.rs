@@ -148,6 +148,11 @@ impl SubjectDatabase {
         (0..self.whole.oid_count()).map(name).collect()
     }
 
+    /// Drops all masks of subjects. Their algorithm stays in the summary.
+    pub fn forget_masks(&mut self) {
+        (self.masks, self.has_hard_masks) = (SubjectMasks::default(), false);
+    }
+
     /// Whether the search uses masks that the database stores.
     pub fn has_stored_masks(&self) -> bool {
         self.summary.paragraphs.iter().any(|paragraph| !paragraph.masked_using.is_empty())

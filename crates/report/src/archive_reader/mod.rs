@@ -76,8 +76,7 @@ const RESULTS: &[&str; 7] = &[
 ];
 const MASK: &[&str; 2] = &["locations", "frame"];
 const KARLIN: &[&str; 4] = &["lambda", "k", "h", "gapped"];
-const FRAMES: &[&str; 7] =
-    &["notset", "plus1", "plus2", "plus3", "minus1", "minus2", "minus3"];
+const FRAMES: &[&str; 7] = &["notset", "plus1", "plus2", "plus3", "minus1", "minus2", "minus3"];
 
 type Result<T> = std::result::Result<T, Malformed>;
 
@@ -98,14 +97,22 @@ pub struct StoredArchive {
     pub alignments: Vec<StoredAlignment>,
     /// Masks of queries.
     pub masks: Vec<StoredMask>,
-    /// Karlin-Altschul parameters of ungapped alignments; `None` if they are not known.
-    pub ungapped: Option<KarlinParameters>,
-    /// Karlin-Altschul parameters of gapped alignments as stored: λ, K and H, or -1 for each.
-    pub gapped: Option<[f64; 3]>,
+    /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones.
+    pub parameters: [[f64; 3]; 2],
+    /// The searched range of the queries, 0-based and half-open; `None` for whole queries.
+    pub searched_range: Option<Range<u32>>,
     /// The effective search space.
     pub search_space: i64,
     /// The length adjustment.
     pub length_adjustment: i64,
+}
+
+impl StoredArchive {
+    /// Returns the Karlin-Altschul parameters of ungapped alignments; `None` if they are unknown.
+    pub fn ungapped(&self) -> Option<KarlinParameters> {
+        let [lambda, k, h] = self.parameters[0];
+        (lambda > 0.0).then(|| KarlinParameters { lambda, k, log_k: k.ln(), h })
+    }
 }
 
 /// The queries of an archive.
@@ -152,7 +159,9 @@ pub enum StoredObject {
 ///
 /// # Errors
 /// The file cannot be read, or is no archive.
-pub fn read_next(reader: &mut dyn AsnReader) -> std::result::Result<Option<StoredObject>, fleetblast_seq::asn::AsnError> {
+pub fn read_next(
+    reader: &mut dyn AsnReader,
+) -> std::result::Result<Option<StoredObject>, fleetblast_seq::asn::AsnError> {
     if !reader.more()? {
         return Ok(None);
     }
@@ -185,7 +194,8 @@ fn archive(node: &Node) -> Result<StoredObject> {
         }
     }
     let [aligned, _, masks, blocks, statistics, ..] = results.fields(RESULTS)?;
-    let list = |node: Option<&'_ Node>| node.map_or(Ok(Vec::new()), |node| Ok(node.list()?.to_vec()));
+    let list =
+        |node: Option<&'_ Node>| node.map_or(Ok(Vec::new()), |node| Ok(node.list()?.to_vec()));
     let alignments = list(aligned)?.iter().map(alignments::read).collect::<Result<Vec<_>>>()?;
     let masks = list(masks)?.iter().map(mask).collect::<Result<Vec<_>>>()?;
     let blocks = list(blocks)?.iter().map(karlin).collect::<Result<Vec<_>>>()?;
@@ -195,10 +205,17 @@ fn archive(node: &Node) -> Result<StoredObject> {
         let mut values = texts.filter_map(|text| text.strip_prefix(name.as_bytes()));
         values.find_map(|value| std::str::from_utf8(value).ok()?.trim().parse().ok())
     };
-    let block = |of_gapped: bool| blocks.iter().find(|(_, gapped)| *gapped == of_gapped);
-    let known = |&[lambda, k, h]: &[f64; 3]| {
-        (lambda > 0.0).then(|| KarlinParameters { lambda, k, log_k: k.ln(), h })
+    let block = |of_gapped: bool| {
+        let found = blocks.iter().find(|(_, gapped)| *gapped == of_gapped);
+        found.map_or([-1.0; 3], |(parameters, _)| *parameters)
     };
+    let end = |name: &str| {
+        let found = options.iter().find(|option| option.name == name)?;
+        let OptionValue::Integer(number) = found.value else { return None };
+        u32::try_from(number).ok()
+    };
+    let searched_range = end("RequiredStart").zip(end("RequiredEnd"));
+    let searched_range = searched_range.map(|(start, last)| start..last.saturating_add(1));
     Ok(StoredObject::Archive(Box::new(StoredArchive {
         program: String::from_utf8_lossy(program.text()?).into_owned(),
         service: String::from_utf8_lossy(service.text()?).into_owned(),
@@ -207,8 +224,8 @@ fn archive(node: &Node) -> Result<StoredObject> {
         options,
         alignments: alignments.concat(),
         masks: masks.concat(),
-        ungapped: block(false).and_then(|(parameters, _)| known(parameters)),
-        gapped: block(true).map(|(parameters, _)| *parameters),
+        parameters: [block(false), block(true)],
+        searched_range,
         search_space: statistic("Effective search space used:").unwrap_or(0),
         length_adjustment: statistic("Length adjustment:").unwrap_or(0),
     })))
@@ -261,9 +278,10 @@ fn mask(node: &Node) -> Result<Vec<StoredMask>> {
     };
     let number = |frame: &Node| {
         let is = |place: &usize| frame.is_word(FRAMES[*place], *place as i64);
-        (0..FRAMES.len()).find(is).map_or_else(|| frame.fail("no frame"), |place| {
-            Ok(if place > 3 { 3 - place as i8 } else { place as i8 })
-        })
+        (0..FRAMES.len()).find(is).map_or_else(
+            || frame.fail("no frame"),
+            |place| Ok(if place > 3 { 3 - place as i8 } else { place as i8 }),
+        )
     };
     let frame = frame.map_or(Ok(0), number)?;
     let mut masks = Vec::new();
