@@ -21,6 +21,7 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
   difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N]
                  [--ranks | --mpi] [--resume] [--through oids|hits|report|auto [--io | --link]]
+                 [--formatter]
       Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn, blastx, tblastn, tblastx, psiblast; all programs) with both: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases. --sample takes an
       eighth of a sample in which any two options, queries, databases and formats meet that meet in
@@ -29,7 +30,8 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       starts, in many shapes; --resume interrupts each as soon as something is kept in its
       checkpoint, and resumes it on other ranks; --through has each write metadata of that kind, of which
       'fleetblast expand' makes the report, or with --io ranks of the same job, or with --link
-      'fleetblast receive' at the other end of a link.
+      'fleetblast receive' at the other end of a link; --formatter compares the reports that
+      blast_formatter of both makes of archives of BLAST+.
   difftest dbcmd [--filter TEXT]
       blastdbcmd on databases of real proteins, genomes and transcripts: every case of
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
@@ -118,6 +120,7 @@ struct Raw {
     filter: Option<String>,
     parallel_mode: ParallelMode,
     resume: bool,
+    formatter: bool,
     through: Option<MetadataKind>,
     way: MetadataRoute,
     jobs: Option<usize>,
@@ -186,6 +189,13 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 parallel_mode,
                 resume,
                 through: raw.through,
+                formatters: match raw.formatter {
+                    true => Some(Tools {
+                        tested: Tool::fleetblast_as(program.clone(), "blast_formatter"),
+                        oracle: oracle("blast_formatter")?,
+                    }),
+                    false => None,
+                },
                 route: raw.way,
                 programs,
             })
@@ -250,6 +260,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         filter: None,
         parallel_mode: ParallelMode::None,
         resume: false,
+        formatter: false,
         through: None,
         way: MetadataRoute::File,
         jobs: None,
@@ -281,6 +292,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("ranks") => raw.parallel_mode = ParallelMode::Ranks,
             Arg::Long("mpi") => raw.parallel_mode = ParallelMode::Processes,
             Arg::Long("resume") => raw.resume = true,
+            Arg::Long("formatter") => raw.formatter = true,
             Arg::Long("through") => raw.through = Some(parser.value()?.parse_with(through)?),
             Arg::Long("io") => raw.way = MetadataRoute::Job,
             Arg::Long("link") => raw.way = MetadataRoute::Link,

@@ -13,6 +13,7 @@ mod error;
 mod fasta;
 mod fixtures;
 mod fleet;
+mod formatter;
 mod full;
 mod fuzz;
 mod kills;

@@ -14,6 +14,7 @@ use crate::compare::{Difference, ON_RANKS, REFUSED_METADATA, compare, describe, 
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::fleet::{ParallelMode, SearchPaths, Shape};
+use crate::formatter;
 use crate::kind::MetadataKind;
 use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
@@ -47,6 +48,9 @@ pub struct TableOptions {
     pub resume: bool,
     /// Kind of metadata from which another site makes each report; `None` for one site.
     pub through: Option<MetadataKind>,
+    /// The programs `blast_formatter` that make the reports, of archives; `None` for the reports of
+    /// the searches.
+    pub formatters: Option<Tools>,
     /// The route of the metadata from one site to the other.
     pub route: MetadataRoute,
     /// The tested programs, each with FleetBLAST's and BLAST+'s executable.
@@ -282,6 +286,12 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     {
         return run_at_two_sites(session, case, (kind, number), stdin.as_deref(), &expected);
     }
+    if let Some(formatters) = &session.options.formatters {
+        return match formatter::can_be_archived(case, expected.code) {
+            true => run_formatters(session, case, number, (formatters, stdin.as_deref())),
+            false => Ok(session.refused(case)),
+        };
+    }
     let shape = Shape::numbered(number, session.program.is_in_order);
     let tested = session.tools.tested.with_environment(&case.environment);
     fs::create_dir_all(&session.resume_dir).map_err(io_error("create", &session.resume_dir))?;
@@ -304,6 +314,30 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     }
     let found = compare(&expected, &actual, case.stderr && parallel_mode.keeps_stderr());
     report_case(session, case, &found, (&expected, &actual))
+}
+
+/// Formats an archive of one case with both programs, and prints its line. Returns true if the
+/// reports are equal.
+fn run_formatters(
+    session: &Session,
+    case: &Case,
+    number: usize,
+    (formatters, stdin): (&Tools, Option<&Path>),
+) -> Result<bool> {
+    let dir = &session.written_dir;
+    fs::create_dir_all(dir).map_err(io_error("create", dir))?;
+    let archive = dir.join(format!("{number}.asn"));
+    let files = (&*session.fixtures.dir, stdin, &*archive);
+    match formatter::run(case, &session.tools.oracle, formatters, files)? {
+        Some((_, actual)) if is_refusal(true, formatter::REFUSED, &actual) => {
+            Ok(session.refused(case))
+        }
+        Some((expected, actual)) => {
+            let found = compare(&expected, &actual, false);
+            report_case(session, case, &found, (&expected, &actual))
+        }
+        None => Ok(session.refused(case)),
+    }
 }
 
 /// Runs one case whose search is interrupted and resumed, and prints its line. Returns true if the

@@ -1,0 +1,80 @@
+//! `difftest table --formatter`: BLAST+ writes an archive of each case, and the `blast_formatter` of
+//! both programs makes the report of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::cases::Case;
+use crate::error::Result;
+use crate::process::{MINUTE, Outcome, Tool, Tools};
+
+/// Time limit of a run.
+const LIMIT: Duration = MINUTE.saturating_mul(10);
+/// Options of the report with a value.
+const WITH_VALUE: [&str; 7] = [
+    "-outfmt",
+    "-num_descriptions",
+    "-num_alignments",
+    "-line_length",
+    "-sorthits",
+    "-sorthsps",
+    "-max_target_seqs",
+];
+/// Options of the report without a value.
+const FLAGS: [&str; 3] = ["-html", "-show_gis", "-parse_deflines"];
+/// Formats that `blast_formatter` of FleetBLAST supports.
+const FORMATS: [&str; 8] = ["0", "5", "6", "7", "10", "15", "16", "17"];
+
+/// Part of the message that FleetBLAST does not support an archive.
+pub const REFUSED: &str = "blast_formatter instead";
+
+fn value_of<'a>(args: &'a [String], option: &str) -> Option<&'a String> {
+    args.get(args.iter().position(|arg| arg == option)? + 1)
+}
+
+/// Whether an archive of the case can be made and formatted: a search of a database that succeeds,
+/// with a report to standard output in a format that is supported.
+pub fn can_be_archived(case: &Case, expected_code: i32) -> bool {
+    let format = value_of(&case.args, "-outfmt").map_or("0", |format| format.trim());
+    let number = format.split(' ').next().unwrap_or_default();
+    let is_plain =
+        ["-out", "-subject", "-in_pssm"].iter().all(|name| value_of(&case.args, name).is_none());
+    expected_code == 0 && is_plain && FORMATS.contains(&number)
+}
+
+/// Has BLAST+ search and write an archive, and returns the reports of BLAST+'s and FleetBLAST's
+/// `blast_formatter`. `None` if there is no archive.
+///
+/// # Errors
+/// If a program cannot be started.
+pub fn run(
+    case: &Case,
+    searching: &Tool,
+    formatters: &Tools,
+    (cwd, stdin, archive): (&Path, Option<&Path>, &Path),
+) -> Result<Option<(Outcome, Outcome)>> {
+    let path = archive.display().to_string();
+    let (mut search, mut report) = (Vec::new(), vec!["-archive".to_owned(), path.clone()]);
+    let mut words = case.args.iter();
+    while let Some(word) = words.next() {
+        let own = match WITH_VALUE.contains(&word.as_str()) {
+            true => vec![word.clone(), words.next().cloned().unwrap_or_default()],
+            false => vec![word.clone()],
+        };
+        if WITH_VALUE.contains(&word.as_str()) || FLAGS.contains(&word.as_str()) {
+            report.extend(own.clone());
+        }
+        if word != "-outfmt" {
+            search.extend(own);
+        }
+    }
+    search.extend(["-outfmt", "11", "-out"].map(String::from));
+    search.push(path);
+    let archived = searching.with_environment(&case.environment).run(&search, cwd, stdin, LIMIT)?;
+    if archived.code != 0 || !archive.exists() {
+        return Ok(None);
+    }
+    let [expected, actual] = [&formatters.oracle, &formatters.tested]
+        .map(|tool| tool.with_environment(&case.environment).run(&report, cwd, None, LIMIT));
+    Ok(Some((expected?, actual?)))
+}
