@@ -264,12 +264,9 @@ fn with_files(
     let query_range = input::range(options.queries.query_loc.as_deref(), "query")?;
     let (report, hitlist_size) =
         format::report(choice, spec, &options.formatting, &environment.command, warnings)?;
-    let report = match report.format {
-        fleetblast_job::plan::Format::Archive => {
-            let archive = archive_request(program, hitlist_size, warnings)?;
-            Report { archive, ..report }
-        }
-        _ => report,
+    let archive = match report.format {
+        fleetblast_job::plan::Format::Archive => archive_request(program, hitlist_size)?,
+        _ => ArchiveRequest::default(),
     };
     let has_db = options.database.db.is_some();
     let (threads, split) = threads::choose_threads_and_division(
@@ -279,6 +276,8 @@ fn with_files(
         environment,
         warnings,
     )?;
+    let report =
+        Report { archive: ArchiveRequest { warnings: warnings.clone(), ..archive }, ..report };
     let query = query?;
     let search = program.plan_search(hitlist_size, environment)?;
     let again = if search.reads_again { warnings.clone() } else { Vec::new() };
@@ -340,11 +339,10 @@ fn with_files(
     })
 }
 
-/// Returns what archives say about the search, with the warnings about the command line.
+/// Returns what archives say about the search, without warnings.
 fn archive_request(
     program: &dyn SearchProgram,
     hitlist_size: usize,
-    warnings: &[String],
 ) -> Result<ArchiveRequest, Error> {
     let unsupported = |what: &str| {
         let what = format_args!("{what} with -outfmt 11");
@@ -359,8 +357,7 @@ fn archive_request(
         return Err(unsupported(&format!("-{option}")));
     }
     let request = program.archive_request(hitlist_size)?;
-    let request = request.ok_or_else(|| Error::unsupported(program.spec().name, "-outfmt 11"))?;
-    Ok(ArchiveRequest { warnings: warnings.to_vec(), ..request })
+    request.ok_or_else(|| Error::unsupported(program.spec().name, "-outfmt 11"))
 }
 
 /// Returns whether NCBI's configuration selects identifiers in FASTA style.

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::BufReader;
 
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::plan::{Destination, Plan};
+use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase};
 use fleetblast_report::archive_reader::{self, StoredArchive, StoredObject};
 use fleetblast_seq::asn::{AsnError, AsnReader, AsnTextReader};
@@ -138,5 +138,9 @@ fn plan(
     if is_first {
         warnings.iter().for_each(|warning| complain(warning));
     }
-    Ok((plan?, entry.program.name))
+    let plan = plan?;
+    if plan.report.format == Format::Archive {
+        return Err(Error::unsupported(BLAST_FORMATTER.name, "-outfmt 11"));
+    }
+    Ok((plan, entry.program.name))
 }

@@ -80,6 +80,9 @@ pub fn search_words(
     Ok(words)
 }
 
+/// The option for the adjustment by composition.
+const ADJUSTMENT: &str = "comp_based_stats";
+
 fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |name: &str, value: Option<String>| {
@@ -91,18 +94,23 @@ fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
         ("word_size", "WordSize"),
         ("threshold", "WordThreshold"),
         ("window_size", "WindowSize"),
-        ("comp_based_stats", "CompositionBasedStats"),
+        (ADJUSTMENT, "CompositionBasedStats"),
         ("max_intron_length", "LongestIntronLength"),
         ("query_gencode", "QueryGeneticCode"),
         ("db_gencode", "DbGeneticCode"),
         ("reward", "MatchReward"),
         ("penalty", "MismatchPenalty"),
     ];
+    let matrix = stored.text("MatrixName");
+    // BLAST+ shows no adjustment if the matrix rules it out (`CSetupFactory::CreateScoreBlock`).
+    let is_adjusted = !matrix.is_some_and(|matrix| matrix.eq_ignore_ascii_case("IDENTITY"));
     for (option, name) in integers {
-        add(option, stored.integer(name).map(|number| number.to_string()));
+        let number = stored.integer(name);
+        let number = if is_adjusted || option != ADJUSTMENT { number } else { number.map(|_| 0) };
+        add(option, number.map(|number| number.to_string()));
     }
     add("evalue", stored.real("EvalueThreshold").map(|evalue| format!("{evalue:e}")));
-    add("matrix", stored.text("MatrixName").map(str::to_owned));
+    add("matrix", matrix.map(str::to_owned));
     for (option, name) in [("soft_masking", "MaskAtHash"), ("sum_stats", "SumStatistics")] {
         add(option, stored.boolean(name).map(|value| value.to_string()));
     }

@@ -20,7 +20,8 @@ pub const BLAST_FORMATTER: Program = Program {
     groups: &[INPUT, FORMAT, RESTRICT, OUTPUT, MISC],
     options: &[
         &[spec::H, spec::HELP, RID.spec, ARCHIVE.spec],
-        formatting::WITH_SAM,
+        &[formatting::OUTFMT_OF_ARCHIVES.spec],
+        formatting::LAYOUT,
         &[OUT.spec, PARSE_DEFLINES.spec, spec::VERSION],
     ],
     positional_option: None,

@@ -65,7 +65,8 @@ pub const BLASTX: Program = Program {
         &[WINDOW_SIZE.spec, UNGAPPED.spec],
         query::OF_NUCLEOTIDES,
         &[QUERY_GENCODE.spec],
-        formatting::OPTIONS,
+        &[formatting::OUTFMT.spec],
+        formatting::LAYOUT,
         threads::OPTIONS,
         &[REMOTE.spec],
         // BLAST+ 2.12.0 crashes or never ends with `-use_sw_tback`: it counts queries where it

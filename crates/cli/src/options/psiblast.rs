@@ -69,7 +69,8 @@ pub const PSIBLAST: Program = Program {
             query::QUERY_LOC.excludes(psi::OPTIONS_WITH_QUERY).spec,
             query::PARSE_DEFLINES.spec,
         ],
-        formatting::OPTIONS,
+        &[formatting::OUTFMT_WITHOUT_ARCHIVES.spec],
+        formatting::LAYOUT,
         threads::WITHOUT_MODE,
         // BLAST+ does not iterate searches at NCBI (`-remote`).
         &[REMOTE.excludes(&NOT_REMOTE).spec],

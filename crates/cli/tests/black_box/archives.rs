@@ -1,6 +1,6 @@
 //! `-outfmt 11` (BLAST archives): every shape of a job writes the same archives, one for each batch
-//! of queries, and what is not supported is refused by name. The bytes themselves are compared with
-//! BLAST+ by the tables.
+//! of queries, `blast_formatter` makes the reports of the search from them, and what is not supported
+//! is refused by name. The bytes themselves are compared with BLAST+ by the tables.
 
 use std::fs;
 use std::path::Path;
@@ -76,4 +76,68 @@ fn what_archives_do_not_support_is_refused_by_name() {
         assert!(message.contains(&format!("does not support {name} yet")), "{message}");
         assert!(output.stdout.is_empty());
     }
+}
+
+/// Writes archives to a file, and has `blast_formatter` report it.
+fn report(dir: &Path, archives: &[u8], arguments: &[&str]) -> Output {
+    fs::write(dir.join("archives"), archives).expect("archives");
+    run(dir, &[&["blast_formatter", "-archive", "archives"], arguments].concat())
+}
+
+#[test]
+fn blast_formatter_makes_the_reports_of_the_search() {
+    let dir = inputs();
+    let archives = search(dir.path(), &[]).stdout;
+    let common = ["blastp", "-query", "q.fa", "-db", "db", "-comp_based_stats", "0"];
+    let formats = [
+        "6",
+        "10",
+        "6 std qlen slen qcovs qcovhsp positive ppos btop stitle qseq sseq",
+        "15",
+        "16",
+    ];
+    for format in formats {
+        let direct = run(dir.path(), &[&common[..], &["-outfmt", format]].concat());
+        let formatted = report(dir.path(), &archives, &["-outfmt", format, "-out", "report"]);
+        assert!(formatted.status.success(), "{}", String::from_utf8_lossy(&formatted.stderr));
+        assert!(formatted.stdout.is_empty());
+        let written = fs::read(dir.path().join("report")).expect("a report");
+        if format.starts_with("15") || format.starts_with("16") {
+            // Their statistics are those of the first query of the archive, as in BLAST+.
+            let hits = |report: &[u8]| String::from_utf8_lossy(report).matches("bit_score").count();
+            assert_eq!(hits(&written), hits(&direct.stdout), "{format}");
+        } else {
+            assert!(written.len() > 1000 && written == direct.stdout, "{format}");
+        }
+    }
+}
+
+#[test]
+fn blast_formatter_refuses_what_is_no_whole_archive_of_the_database() {
+    let dir = inputs();
+    let archives = search(dir.path(), &[]).stdout;
+    let text = String::from_utf8(archives.clone()).expect("text");
+    let fails = |archives: &[u8], code: i32, message: &str| {
+        let output = report(dir.path(), archives, &["-outfmt", "6", "-out", "report"]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        assert!(error.contains(message), "{error}");
+        let report = fs::read(dir.path().join("report")).unwrap_or_default();
+        assert!(report.is_empty(), "a part of a report");
+    };
+    fails(b"", 1, "Invalid input format for BLAST Archive");
+    fails(b">q\nMKV\n", 1, "line 1");
+    fails(&archives[..archives.len() / 2], 1, "Invalid input format for BLAST Archive");
+    fails(text.replace("database \"db\"", "database \"none\"").as_bytes(), 2, "none");
+    fails(text.replace("tag id 3", "tag id 300000").as_bytes(), 2, "300000");
+    fails(text.replace("program \"blastp\"", "program \"blastq\"").as_bytes(), 1, "blastq");
+
+    let words = ["blastp", "-query", "q.fa", "-subject", "q.fa", "-outfmt", "11"];
+    fails(&run(dir.path(), &words).stdout, 1, "archives of searches with -subject");
+    let output = run(dir.path(), &["blast_formatter", "-rid", "X", "-outfmt", "6"]);
+    assert_eq!(output.status.code(), Some(1));
+    let output = report(dir.path(), &archives, &["-outfmt", "11"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("does not support -outfmt 11 yet"), "{error}");
+    assert!(output.stdout.is_empty());
 }

@@ -131,6 +131,13 @@ fn karlin_block(parameters: Option<KarlinParameters>, is_gapped: bool) -> AsnVal
     ])
 }
 
+/// Replaces each run of blanks and bytes that do not print by one blank, and removes it at the ends
+/// (`NStr::Sanitize`, ncbistr.cpp).
+fn sanitized(text: &str) -> Vec<u8> {
+    let words = text.as_bytes().split(|byte| !byte.is_ascii_graphic());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(&b' ')
+}
+
 /// Makes the warnings that BLAST+ printed since the archive before.
 fn messages(archive: &ArchiveRequest, batch: &[QueryResult]) -> Vec<AsnValue> {
     let is_first = batch[0].number == 1;
@@ -139,7 +146,7 @@ fn messages(archive: &ArchiveRequest, batch: &[QueryResult]) -> Vec<AsnValue> {
     let message = |text: String| {
         AsnValue::Fields(vec![
             ("code", AsnValue::Integer(WARNING)),
-            ("message", AsnValue::text(text.trim_ascii())),
+            ("message", AsnValue::text(sanitized(&text))),
         ])
     };
     of_options.chain(of_queries).map(message).collect()

@@ -101,8 +101,18 @@ fn queries(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
     AsnValue::choice("bioseq-set", AsnValue::Fields(vec![("seq-set", entries)]))
 }
 
+/// Databases of general identifiers that BLAST+ takes for public (`SAccGuide::x_InitGeneral`,
+/// Seq_id.cpp).
+const PUBLIC_GENERAL: [&[u8]; 5] = [b"SRA", b"TI", b"TR_ASSM_CH", b"TRACE_ASSM", b"TRACE_CHGR"];
+
 fn is_public(id: &SeqId) -> bool {
-    !matches!(id, SeqId::Local(_) | SeqId::General { .. })
+    match id {
+        SeqId::Local(_) => false,
+        SeqId::General { db, .. } => {
+            PUBLIC_GENERAL.iter().any(|public| db.eq_ignore_ascii_case(public))
+        }
+        _ => true,
+    }
 }
 
 fn location(request: &ArchiveRequest, query: &QueryResult) -> AsnValue {
@@ -137,14 +147,20 @@ fn subjects(source: &dyn SubjectSource, is_protein: bool) -> Result<AsnValue, Re
 
 /// Makes the options of the search, with the effective search space of the first query.
 fn algorithm_options(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
-    let mut options: Vec<AsnValue> = request.algorithm_options.iter().map(option_value).collect();
-    let is_given = request.algorithm_options.iter().any(|option| option.name == SEARCH_SPACE);
     let is_searched = batch[0].batch_searched;
+    let space = batch[0].query.first().search_space;
+    let space = if is_searched && !request.searches_nothing { space } else { 0 };
+    let space = ArchiveOption::new(SEARCH_SPACE, OptionValue::BigInteger(space));
+    let mut is_given = false;
+    let mut options = Vec::with_capacity(request.algorithm_options.len() + 1);
+    for option in &request.algorithm_options {
+        is_given |= option.name == SEARCH_SPACE;
+        // A search replaces a space of 0, but leaves it in its place.
+        let is_replaced = option.name == SEARCH_SPACE && option.value == OptionValue::BigInteger(0);
+        options.push(option_value(if is_replaced { &space } else { option }));
+    }
     if !is_given && (is_searched || batch[0].read.follows_searched_batch) {
-        let space = batch[0].query.first().search_space;
-        let space = if is_searched && !request.searches_nothing { space } else { 0 };
-        options
-            .push(option_value(&ArchiveOption::new(SEARCH_SPACE, OptionValue::BigInteger(space))));
+        options.push(option_value(&space));
     }
     AsnValue::List(options)
 }

@@ -8,22 +8,8 @@ use crate::options::refused::Refused;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
-/// The options, in the order of the usage text.
-pub const OPTIONS: &[OptionSpec] = &[
-    OUTFMT.spec,
-    SHOW_GIS.spec,
-    NUM_DESCRIPTIONS.spec,
-    NUM_ALIGNMENTS.spec,
-    LINE_LENGTH.spec,
-    HTML.spec,
-    SORTHITS.spec,
-    SORTHSPS.spec,
-    MAX_TARGET_SEQS.spec,
-];
-
-/// The options of programs with the format SAM, in the order of the usage text.
-pub const WITH_SAM: &[OptionSpec] = &[
-    OUTFMT.help(&HELP_WITH_SAM).spec,
+/// The options after `-outfmt`, in the order of the usage text.
+pub const LAYOUT: &[OptionSpec] = &[
     SHOW_GIS.spec,
     NUM_DESCRIPTIONS.spec,
     NUM_ALIGNMENTS.spec,
@@ -41,7 +27,19 @@ pub const OUTFMT: Opt<OsString> = Opt::text("outfmt", FORMAT, &HELP_OUTFMT)
     .refused(Refused::Values(REFUSED));
 
 /// Formats that FleetBLAST refuses.
-const REFUSED: &[&str] = &["1", "2", "3", "4", "8", "9", "11", "12", "13", "14", "18"];
+const REFUSED: &[&str] = &["1", "2", "3", "4", "8", "9", "12", "13", "14", "18"];
+
+/// `-outfmt` of programs with the format SAM.
+pub const OUTFMT_WITH_SAM: Opt<OsString> = OUTFMT.help(&HELP_WITH_SAM);
+
+/// `-outfmt` of psiblast, which has no archives yet.
+pub const OUTFMT_WITHOUT_ARCHIVES: Opt<OsString> = OUTFMT.refused(Refused::Values(NO_ARCHIVES));
+
+/// `-outfmt` of `blast_formatter`.
+pub const OUTFMT_OF_ARCHIVES: Opt<OsString> = OUTFMT_WITH_SAM.refused(Refused::Values(NO_ARCHIVES));
+
+/// Formats that programs without archives as reports refuse.
+const NO_ARCHIVES: &[&str] = &["1", "2", "3", "4", "8", "9", "11", "12", "13", "14", "18"];
 
 /// `-show_gis`.
 pub const SHOW_GIS: Opt<bool> = Opt::flag("show_gis", FORMAT, &["Show NCBI GIs in deflines?"]);

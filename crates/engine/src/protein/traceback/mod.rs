@@ -79,6 +79,8 @@ pub struct Traceback {
     linked_gaps: Option<UnevenGaps>,
     /// Genetic code that translates the subjects; `None` for proteins.
     code: Option<GeneticCode>,
+    /// The genetic code of the subjects by which positive columns count, as identical ones do.
+    report_code: Option<GeneticCode>,
 }
 
 /// A query prepared for the traceback.
@@ -219,7 +221,8 @@ impl Traceback {
             near_identical: params.common.release.near_identical_fraction,
             segments: Segments::new(),
             linked_gaps: params.linked_gaps(),
-            code: params.subject_translation.as_ref().map(|subject| subject.code.clone()),
+            code: params.subject_translation.as_ref().map(|it| it.code.clone()),
+            report_code: params.subject_translation.as_ref().map(|it| it.report_code.clone()),
         }
     }
 
@@ -301,8 +304,13 @@ impl Traceback {
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
     ) -> CandidateHit {
-        let subject = SubjectResidues::new(subject, self.code.as_ref());
+        let letters = subject;
+        let subject = SubjectResidues::new(letters, self.code.as_ref());
         let mut candidate = self.candidate(query, &subject, hit, scratch);
+        let subject = match &self.report_code {
+            Some(code) => SubjectResidues::new(letters, Some(code)),
+            None => subject,
+        };
         for (number, alignment) in candidate.alignments.iter_mut().enumerate() {
             alignment.computation_index = number as u32;
             alignment.positives = self.count_positives(query, &subject, alignment, scratch);
