@@ -1,5 +1,5 @@
-//! `difftest table --formatter`: BLAST+ writes an archive of each case, and the `blast_formatter` of
-//! both programs makes the report of it.
+//! `difftest table --formatter`: BLAST+ writes an archive of each case, and the
+//! `blast_formatter` of both programs makes the report of it.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! `-outfmt 11` (BLAST archives): every shape of a job writes the same archives, one for each batch
-//! of queries, `blast_formatter` makes the reports of the search from them, and what is not supported
-//! is refused by name. The bytes themselves are compared with BLAST+ by the tables.
+//! of queries, `blast_formatter` makes the reports of the search from them, and what is not
+//! supported is refused by name. The bytes themselves are compared with BLAST+ by the tables.
 
 use std::fs;
 use std::path::Path;

@@ -187,7 +187,7 @@ fn place_in_frame(
 fn edit(segment: &Segment, units: [u32; 2]) -> Option<Edit> {
     let columns = |part: &SegmentPart, unit: u32| {
         let length = part.range.end - part.range.start;
-        (length % unit == 0).then_some(length / unit)
+        length.is_multiple_of(unit).then_some(length / unit)
     };
     match (&segment.query, &segment.subject) {
         (Some(query), Some(subject)) => {

@@ -25,8 +25,8 @@ pub fn known_before_search(
     };
     match program::early_masks(setup.params) {
         EarlyMasks::OfStrands => {
-            // Masks of both strands follow each other. Lower case and repeats mask both strands, even
-            // if only one is searched.
+            // Masks of both strands follow each other. Lower case and repeats mask both strands,
+            // even if only one is searched.
             let both = request.strand == "both" || !lower_case.is_empty() || query.read.has_repeats;
             let mut known = query.known_masks();
             if !both && request.strand == "minus" {
