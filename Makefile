@@ -100,6 +100,7 @@ test-table:
 	$(TESTED_TABLE) --through oids --io --part 1/48
 	$(TESTED_TABLE) --through auto --ranks --part 2/48
 	$(TESTED_TABLE) --through auto --io --part 3/48
+	$(TESTED_TABLE) --formatter --part 9/48
 	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/64)
 	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/96)
 

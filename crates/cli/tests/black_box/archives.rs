@@ -59,6 +59,21 @@ fn every_shape_writes_the_same_archives() {
 }
 
 #[test]
+fn an_error_leaves_the_archives_of_the_batches_before_it() {
+    let dir = inputs();
+    let all = fs::read_to_string(dir.path().join("q.fa")).expect("queries");
+    fs::write(dir.path().join("q.fa"), all + ">bad\n%%%%%%%%%%%%%%\n").expect("queries");
+    let alone = search(dir.path(), &[]);
+    assert_eq!(alone.status.code(), Some(1));
+    assert!(alone.stdout.ends_with(b"\n}\n"));
+    for shape in [&["-ranks", "3"][..], &["-ranks", "2", "-block_residues", "9000"]] {
+        let ranks = search(dir.path(), shape);
+        assert_eq!(ranks.status.code(), Some(1));
+        assert!(ranks.stdout == alone.stdout, "{shape:?}");
+    }
+}
+
+#[test]
 fn what_archives_do_not_support_is_refused_by_name() {
     let dir = inputs();
     fs::write(dir.path().join("gis"), "1\n").expect("a list");

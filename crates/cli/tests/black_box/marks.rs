@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use fleetblast_cli::options::blast_formatter::BLAST_FORMATTER;
 use fleetblast_cli::options::blastdbcmd::BLASTDBCMD;
 use fleetblast_cli::options::blastn::BLASTN;
 use fleetblast_cli::options::blastp::BLASTP;
@@ -41,6 +42,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("entry", "all"),
     ("list", "."),
     ("metadata", "m"),
+    ("archive", "archive"),
     ("matrix", "BLOSUM62"),
     ("memory", "1G"),
     ("write_buffer", "4MiB"),
@@ -52,7 +54,7 @@ const SAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Makes a directory with sequences and a database of proteins or of bases; for proteins also with
-/// metadata. The queries of blastx and tblastn are of another kind than the subjects.
+/// metadata and an archive. The queries of blastx and tblastn are of another kind than the subjects.
 fn place(program: &str) -> TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     let is_dna = ["blastn", "tblastn", "tblastx"].contains(&program);
@@ -67,9 +69,10 @@ fn place(program: &str) -> TempDir {
         fs::write(dir.path().join(name), format!(">{name}\n{sequence}\n")).expect("a sequence");
     }
     let kind = if is_dna { "nucl" } else { "prot" };
-    let lines: [&[&str]; 2] = [
+    let lines: [&[&str]; 3] = [
         &["makeblastdb", "-in", "s.fa", "-dbtype", kind, "-out", "db"],
         &["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m"],
+        &["blastp", "-query", "q.fa", "-db", "db", "-outfmt", "11", "-out", "archive"],
     ];
     for line in if is_dna { &lines[..1] } else { &lines } {
         let said = said(dir.path(), line.iter().map(|word| (*word).to_owned()));
@@ -238,6 +241,7 @@ fn database_programs_and_expand_refuse_what_is_marked() {
     tried(&BLASTDBCMD, &["db", "entry"]);
     tried(&MAKEBLASTDB, &["in", "dbtype", "out"]);
     tried(&EXPAND, &["metadata", "db", "out"]);
+    tried(&BLAST_FORMATTER, &["archive", "out"]);
     // The other commands refuse nothing by name; `receive` has the format options of `expand`.
     let tried = [
         BLASTP,
@@ -248,6 +252,7 @@ fn database_programs_and_expand_refuse_what_is_marked() {
         PSIBLAST,
         BLASTDBCMD,
         MAKEBLASTDB,
+        BLAST_FORMATTER,
         EXPAND,
         RECEIVE,
     ];

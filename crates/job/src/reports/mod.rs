@@ -108,12 +108,22 @@ pub fn warns_at_end(setup: &model::ReportSetup) -> bool {
 }
 
 /// Returns the numbers of queries that the report of a block keeps together: its batches, or all
-/// queries if the format has no text for batches.
-pub fn batches_for_report(setup: &model::ReportSetup, batches: &[usize]) -> Vec<usize> {
-    match pieces::has_batch_text(setup) {
-        true => batches.to_vec(),
-        false => vec![batches.iter().sum()],
+/// `queries` that are reported if the format has no text for batches. A batch with a query that is
+/// not reported, because the search ended before, is left out.
+pub fn batches_for_report(
+    setup: &model::ReportSetup,
+    batches: &[usize],
+    queries: usize,
+) -> Vec<usize> {
+    if !pieces::has_batch_text(setup) {
+        return vec![queries];
     }
+    let mut end = 0;
+    let is_reported = |length: &usize| {
+        end += length;
+        end <= queries
+    };
+    batches.iter().copied().take_while(is_reported).collect()
 }
 
 /// Sets for each query of a batch whether an earlier one has hits.

@@ -135,7 +135,7 @@ impl BlockLayout {
                 .map_err(|error| report_failure(&error))?;
         }
         let mut first = 0;
-        for length in reports::batches_for_report(&job.report, &block.batches) {
+        for length in reports::batches_for_report(&job.report, &block.batches, results.len()) {
             let batch = &mut results[first..first + length];
             reports::mark_earlier_hits(batch);
             let start = layout.length();
