@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use fleetblast_engine::params::CompositionMode;
 use fleetblast_job::error::Error;
 use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
 use fleetblast_report::archive_reader::{StoredArchive, StoredSubjects};
@@ -80,8 +81,16 @@ pub fn search_words(
     Ok(words)
 }
 
-/// The option for the adjustment by composition.
-const ADJUSTMENT: &str = "comp_based_stats";
+/// Returns the mode of composition-based statistics as stored. BLAST+ stores and shows it also where
+/// the matrix IDENTITY rules it out.
+pub fn stored_composition(archive: &StoredArchive) -> CompositionMode {
+    match Stored(&archive.options).integer("CompositionBasedStats") {
+        Some(1) => CompositionMode::Scale,
+        Some(2) => CompositionMode::Conditional,
+        Some(3) => CompositionMode::Always,
+        _ => CompositionMode::Off,
+    }
+}
 
 fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
     let mut words = Vec::new();
@@ -94,23 +103,18 @@ fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
         ("word_size", "WordSize"),
         ("threshold", "WordThreshold"),
         ("window_size", "WindowSize"),
-        (ADJUSTMENT, "CompositionBasedStats"),
+        ("comp_based_stats", "CompositionBasedStats"),
         ("max_intron_length", "LongestIntronLength"),
         ("query_gencode", "QueryGeneticCode"),
         ("db_gencode", "DbGeneticCode"),
         ("reward", "MatchReward"),
         ("penalty", "MismatchPenalty"),
     ];
-    let matrix = stored.text("MatrixName");
-    // BLAST+ shows no adjustment if the matrix rules it out (`CSetupFactory::CreateScoreBlock`).
-    let is_adjusted = !matrix.is_some_and(|matrix| matrix.eq_ignore_ascii_case("IDENTITY"));
     for (option, name) in integers {
-        let number = stored.integer(name);
-        let number = if is_adjusted || option != ADJUSTMENT { number } else { number.map(|_| 0) };
-        add(option, number.map(|number| number.to_string()));
+        add(option, stored.integer(name).map(|number| number.to_string()));
     }
     add("evalue", stored.real("EvalueThreshold").map(|evalue| format!("{evalue:e}")));
-    add("matrix", matrix.map(str::to_owned));
+    add("matrix", stored.text("MatrixName").map(str::to_owned));
     for (option, name) in [("soft_masking", "MaskAtHash"), ("sum_stats", "SumStatistics")] {
         add(option, stored.boolean(name).map(|value| value.to_string()));
     }

@@ -74,11 +74,12 @@ impl<'a> HitReader<'a> {
                     Some(lookup) => lookup,
                     None => database.lookup()?,
                 };
-                let key = match id {
-                    SeqId::Gi(_) => id.accession(),
-                    _ => id.accession_version(),
+                let oids = match id {
+                    SeqId::Gi(_) => {
+                        lookup.oids_of_id(&id.accession(), &mut database.oid_cursor())?
+                    }
+                    _ => lookup.oids_of_key(&lookup.key_of_typed_id(&id.accession_version()))?,
                 };
-                let oids = lookup.oids_of_key(&lookup.key_of_typed_id(&key))?;
                 self.lookup = Some(lookup);
                 oids.first().copied()
             }
