@@ -15,6 +15,70 @@ const USUAL_HITLIST: i64 = 500;
 /// The last format that shows alignments for people.
 const LAST_TEXT_FORMAT: i64 = 4;
 
+/// Stored options that reports of alignments do not depend on, beside those that are restored.
+/// Another one, such as a list of identifiers, may change the report and is refused.
+const WITHOUT_EFFECT: [&str; 25] = [
+    "BestHitOverhang",
+    "BestHitScoreEdge",
+    "Culling",
+    "CutoffScore",
+    "DbFilteringAlgorithmKey",
+    "DbLength",
+    "EffectiveSearchSpace",
+    "ForceMbIndex",
+    "GapTracebackAlgorithm",
+    "GapTrigger",
+    "GapXDropoff",
+    "GapXDropoffFinal",
+    "HspRangeMax",
+    "MBTemplateType",
+    "MaskLevel",
+    "MaxHspsPerSubject",
+    "MbIndexName",
+    "PercentIdentity",
+    "QueryCovHspPerc",
+    "RepeatFiltering",
+    "RequiredEnd",
+    "RequiredStart",
+    "StrandOption",
+    "UnifiedP",
+    "UseSubjectBestHit",
+];
+
+/// Stored options that are restored.
+const RESTORED: [&str; 30] = [
+    "CompositionBasedStats",
+    "DbFilteringAlgorithmId",
+    "DbGeneticCode",
+    "DustFiltering",
+    "DustFilteringLevel",
+    "DustFilteringLinker",
+    "DustFilteringWindow",
+    "EvalueThreshold",
+    "GapExtensionCost",
+    "GapExtnAlgorithm",
+    "GapOpeningCost",
+    "HitlistSize",
+    "LongestIntronLength",
+    "MBTemplateLength",
+    "MaskAtHash",
+    "MatchReward",
+    "MatrixName",
+    "MismatchPenalty",
+    "QueryGeneticCode",
+    "SegFiltering",
+    "SegFilteringHicut",
+    "SegFilteringLocut",
+    "SegFilteringWindow",
+    "SmithWatermanMode",
+    "SubjectMaskingType",
+    "SumStatistics",
+    "UngappedMode",
+    "WindowSize",
+    "WordSize",
+    "WordThreshold",
+];
+
 /// The options of a stored search.
 struct Stored<'a>(&'a [ArchiveOption]);
 
@@ -55,7 +119,7 @@ impl Stored<'_> {
 /// Returns the arguments with which the stored search would be run, and its report be formatted.
 ///
 /// # Errors
-/// Subjects that are not in a database.
+/// Subjects that are not in a database; a stored option that is not supported.
 pub fn search_words(
     archive: &StoredArchive,
     options: &FormatterOptions,
@@ -64,6 +128,11 @@ pub fn search_words(
         let what = "archives of searches with -subject";
         return Err(Error::unsupported(BLAST_FORMATTER.name, what));
     };
+    let is_known = |name: &str| RESTORED.contains(&name) || WITHOUT_EFFECT.contains(&name);
+    if let Some(option) = archive.options.iter().find(|option| !is_known(&option.name)) {
+        let what = format_args!("archives of searches with the option {}", option.name);
+        return Err(Error::unsupported(BLAST_FORMATTER.name, what));
+    }
     let stored = Stored(&archive.options);
     let mut words = vec![
         "-db".to_owned(),
@@ -110,7 +179,10 @@ fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
         ("reward", "MatchReward"),
         ("penalty", "MismatchPenalty"),
     ];
-    for (option, name) in integers {
+    // BLAST+ sets gap costs of a matrix also for tblastx, which has no gaps.
+    let is_gapless = archive.program == "tblastx";
+    let has_option = |option: &str| !(is_gapless && matches!(option, "gapopen" | "gapextend"));
+    for (option, name) in integers.into_iter().filter(|(option, _)| has_option(option)) {
         add(option, stored.integer(name).map(|number| number.to_string()));
     }
     add("evalue", stored.real("EvalueThreshold").map(|evalue| format!("{evalue:e}")));

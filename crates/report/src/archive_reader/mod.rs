@@ -267,7 +267,16 @@ fn option(node: &Node) -> Result<Option<ArchiveOption>> {
             (0, evalue) => OptionValue::Evalue(evalue.real()?),
             (_, score) => OptionValue::Integer(score.integer()?),
         },
-        _ => return Ok(None),
+        kind @ ("big-integer-list" | "integer-list") => {
+            let numbers = value.list()?.iter().map(Node::integer);
+            let numbers = numbers.collect::<Result<_>>()?;
+            match kind {
+                "integer-list" => OptionValue::Integers(numbers),
+                _ => OptionValue::BigIntegers(numbers),
+            }
+        }
+        "strand-type" => return Ok(None),
+        _ => return value.fail("an option of this kind is not supported"),
     };
     Ok(Some(ArchiveOption { name, value }))
 }
