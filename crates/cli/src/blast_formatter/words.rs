@@ -150,8 +150,8 @@ pub fn search_words(
     Ok(words)
 }
 
-/// Returns the mode of composition-based statistics as stored. BLAST+ stores and shows it also where
-/// the matrix IDENTITY rules it out.
+/// Returns the mode of composition-based statistics as stored. BLAST+ stores and shows it also
+/// where the matrix IDENTITY rules it out.
 pub fn stored_composition(archive: &StoredArchive) -> CompositionMode {
     match Stored(&archive.options).integer("CompositionBasedStats") {
         Some(1) => CompositionMode::Scale,

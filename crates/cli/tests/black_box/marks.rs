@@ -54,7 +54,8 @@ const SAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Makes a directory with sequences and a database of proteins or of bases; for proteins also with
-/// metadata and an archive. The queries of blastx and tblastn are of another kind than the subjects.
+/// metadata and an archive. The queries of blastx and tblastn are of another kind than the
+/// subjects.
 fn place(program: &str) -> TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     let is_dna = ["blastn", "tblastn", "tblastx"].contains(&program);
