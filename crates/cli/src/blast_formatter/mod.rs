@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;
 
-use fleetblast_engine::params::Params;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase};
@@ -140,10 +139,8 @@ fn plan(
         warnings.iter().for_each(|warning| complain(warning));
     }
     let mut plan = plan?;
-    if let Params::Protein(params) = &mut plan.params
-        && plan.identity_resets_composition
-    {
-        params.composition = words::stored_composition(archive);
+    if plan.identity_resets_composition {
+        plan.params.set_composition(words::stored_composition(archive));
     }
     if plan.report.format == Format::Archive {
         return Err(Error::unsupported(BLAST_FORMATTER.name, "-outfmt 11"));

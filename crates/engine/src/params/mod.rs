@@ -129,6 +129,13 @@ impl Params {
         }
     }
 
+    /// Sets the mode of composition-based statistics, if the search can have one.
+    pub fn set_composition(&mut self, mode: CompositionMode) {
+        if let Params::Protein(params) = self {
+            params.composition = mode;
+        }
+    }
+
     /// Returns the parameters for queries that start at this position of their records.
     #[must_use]
     pub fn with_query_start(mut self, start: u32) -> Params {
