@@ -212,6 +212,10 @@ pub fn plan_report(
         )));
     }
     let plan = search(searched, (header, path), (options, given), warnings)?;
+    // Metadata do not have the definition lines of queries, which archives hold.
+    if plan.report.format == Format::Archive {
+        return Err(Error::unsupported(name, "metadata with -outfmt 11"));
+    }
     let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);
     if kept != keeps {
         return Err(Error::query_options(format_args!(
