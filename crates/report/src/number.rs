@@ -33,18 +33,29 @@ pub fn general(value: f64, digits: usize, keep_zeros: bool) -> String {
     }
 }
 
-/// Formats a double as NCBI's XML writer does: as `%.15g`, with two differences
+/// Number of digits that NCBI's writers of XML and ASN.1 print.
+const PRECISION: usize = 15;
+
+/// Formats a double as NCBI's XML writer does: as `%.15g`, with the digits of [`fifteen_digits`]
 /// (`NStr::DoubleToStringPosix`, ncbistr.cpp).
+pub fn posix(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_string() } else { value.to_string() };
+    }
+    let (digits, exponent) = fifteen_digits(value.abs());
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", place_point(&digits, exponent, PRECISION as i32))
+}
+
+/// Returns the first fifteen digits of a positive number, without zeros at their end, and the
+/// decimal exponent of the first digit. They are not always those of the nearest number of fifteen
+/// digits (`NStr::DoubleToString_Ecvt`, ncbistr.cpp).
 ///
 /// [`extended::decimal_digits`] returns seventeen digits, computed with less than full precision.
 /// They are rounded to fifteen. A 4 in the sixteenth place rounds up if six or more nines end in
 /// the fourteenth place. A 5 rounds down if seven or more zeros precede it.
-pub fn posix(value: f64) -> String {
-    const PRECISION: usize = 15;
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".to_string() } else { value.to_string() };
-    }
-    let (mut digits, mut exponent) = extended::decimal_digits(value.abs());
+pub fn fifteen_digits(value: f64) -> (String, i32) {
+    let (mut digits, mut exponent) = extended::decimal_digits(value);
     correct_after_run(&mut digits, PRECISION);
     let up = digits[PRECISION] >= b'5';
     digits.truncate(PRECISION);
@@ -54,9 +65,7 @@ pub fn posix(value: f64) -> String {
     while digits.len() > 1 && digits.last() == Some(&b'0') {
         digits.pop();
     }
-    let sign = if value < 0.0 { "-" } else { "" };
-    let digits: String = digits.iter().map(|&b| char::from(b)).collect();
-    format!("{sign}{}", place_point(&digits, exponent, PRECISION as i32))
+    (digits.iter().map(|&digit| char::from(digit)).collect(), exponent)
 }
 
 /// Corrects `digits[place]` before rounding if a long run of nines or zeros precedes it. It turns a

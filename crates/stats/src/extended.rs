@@ -1,5 +1,5 @@
 //! Numbers with 64 bits, like C's `long double` of x86, which Rust does not have. BLAST+ computes
-//! some values with them, and archives show digits in which a double would differ.
+//! some values with them, and the decimal digits of others.
 
 /// A positive number or 0: a mantissa of 64 bits times a power of 2. The first bit of the mantissa
 /// is set unless the number is 0.
@@ -45,11 +45,13 @@ impl Extended {
         }
     }
 
-    /// Returns the nearest number to 10^`power`, which is in the table.
-    pub fn power_of_ten(power: i32) -> Self {
-        let found = POWERS_OF_TEN.iter().find(|(known, ..)| *known == power);
-        let (_, mantissa, exponent) = found.expect("the table has all powers that are used");
-        Self { exponent: *exponent, mantissa: *mantissa }
+    /// Returns the number nearest to a power of ten, for an exponent from 0 to [`EXACT`] or one of
+    /// [`ROUNDED`].
+    pub fn power_of_ten(exponent: i32) -> Self {
+        match ROUNDED.iter().find(|row| row.0 == exponent) {
+            Some(&(_, mantissa, exponent)) => Self { exponent, mantissa },
+            None => Self::new(10_u128.pow(exponent.clamp(0, EXACT) as u32), 0),
+        }
     }
 
     /// Rounds the sum of a positive number and a much smaller one.
@@ -106,20 +108,11 @@ impl Extended {
             _ => (0, self),
         }
     }
-
-    /// Returns the sum with a whole number, whose bits fit.
-    pub fn plus(self, number: u64) -> Self {
-        let shift = u32::try_from(self.exponent.saturating_neg()).unwrap_or(0);
-        if self.mantissa == 0 || shift >= 64 {
-            return Self::new(number.into(), 0);
-        }
-        Self::new(u128::from(self.mantissa) + (u128::from(number) << shift), self.exponent)
-    }
 }
 
-/// Powers of ten: the exponent, and the nearest number as mantissa and power of 2.
-#[rustfmt::skip]
-const POWERS_OF_TEN: &[(i32, u64, i32)] = &[
+/// Powers of ten whose mantissa needs more than 64 bits: the decimal exponent, then mantissa and
+/// binary exponent of the nearest number.
+const ROUNDED: [(i32, u64, i32); 46] = [
     (-256, 0xc0314325637a193a, -914),
     (-240, 0xd5605fcdcf32e1d7, -861),
     (-224, 0xece53cec4a314ebe, -808),
@@ -151,34 +144,6 @@ const POWERS_OF_TEN: &[(i32, u64, i32)] = &[
     (-3, 0x83126e978d4fdf3b, -73),
     (-2, 0xa3d70a3d70a3d70a, -70),
     (-1, 0xcccccccccccccccd, -67),
-    (0, 0x8000000000000000, -63),
-    (1, 0xa000000000000000, -60),
-    (2, 0xc800000000000000, -57),
-    (3, 0xfa00000000000000, -54),
-    (4, 0x9c40000000000000, -50),
-    (5, 0xc350000000000000, -47),
-    (6, 0xf424000000000000, -44),
-    (7, 0x9896800000000000, -40),
-    (8, 0xbebc200000000000, -37),
-    (9, 0xee6b280000000000, -34),
-    (10, 0x9502f90000000000, -30),
-    (11, 0xba43b74000000000, -27),
-    (12, 0xe8d4a51000000000, -24),
-    (13, 0x9184e72a00000000, -20),
-    (14, 0xb5e620f480000000, -17),
-    (15, 0xe35fa931a0000000, -14),
-    (16, 0x8e1bc9bf04000000, -10),
-    (17, 0xb1a2bc2ec5000000, -7),
-    (18, 0xde0b6b3a76400000, -4),
-    (19, 0x8ac7230489e80000, 0),
-    (20, 0xad78ebc5ac620000, 3),
-    (21, 0xd8d726b7177a8000, 6),
-    (22, 0x878678326eac9000, 10),
-    (23, 0xa968163f0a57b400, 13),
-    (24, 0xd3c21bcecceda100, 16),
-    (25, 0x84595161401484a0, 20),
-    (26, 0xa56fa5b99019a5c8, 23),
-    (27, 0xcecb8f27f4200f3a, 26),
     (32, 0x9dc5ada82b70b59e, 43),
     (48, 0xaf298d050e4395d7, 96),
     (64, 0xc2781f49ffcfa6d5, 149),
@@ -195,3 +160,5 @@ const POWERS_OF_TEN: &[(i32, u64, i32)] = &[
     (240, 0x9991a6f3d6bf1766, 734),
     (256, 0xaa7eebfb9df9de8e, 787),
 ];
+/// Exponent of the largest power of ten that a mantissa of 64 bits holds exactly.
+const EXACT: i32 = 27;
