@@ -7,7 +7,6 @@
 mod alignments;
 mod queries;
 
-use fleetblast_engine::hits::SubjectHit;
 use fleetblast_report::archive_reader::StoredArchive;
 
 use self::alignments::HitReader;
@@ -16,7 +15,6 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{Format, Plan};
-use crate::queries::PreparedBlock;
 use crate::reports::Reporter;
 use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
@@ -63,10 +61,13 @@ impl ArchiveReport {
         let ArchivedSearch { plan, target } = *search;
         let mut reporter = Reporter::new(plan, target, Recorder::default());
         reporter.write_prologue(&mut self.output)?;
+        // The archives of one search have the same options.
+        let engine = plan.engine(target.totals);
         self.queries = 0;
         for archive in archives {
             let archive = archive?;
-            let (block, hits) = read_archive(&archive, search, self.queries)?;
+            let block = prepare_queries(&archive, &engine, self.queries)?;
+            let hits = HitReader::new(target, &block).read(&archive)?;
             self.queries += block.records.len();
             let searched = vec![true; block.records.len()];
             reporter.write_block(&block, &searched, &hits, &mut self.output, audience)?;
@@ -81,17 +82,4 @@ impl ArchiveReport {
     pub fn finish(self) -> Result<(), Error> {
         self.output.commit()
     }
-}
-
-/// Returns the queries of an archive and their hits. `before` is the number of queries before them
-/// in the report.
-fn read_archive(
-    archive: &StoredArchive,
-    search: &ArchivedSearch<'_>,
-    before: usize,
-) -> Result<(PreparedBlock, Vec<Vec<SubjectHit>>), Error> {
-    let engine = search.plan.engine(search.target.totals);
-    let block = prepare_queries(archive, &engine, before)?;
-    let hits = HitReader::new(search.target, &block).read(archive)?;
-    Ok((block, hits))
 }

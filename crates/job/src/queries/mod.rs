@@ -336,12 +336,12 @@ impl<'a> QueryReader<'a> {
     fn add_all_messages(&mut self, block: &mut RawBlock, searchable: &[bool]) {
         let searched = batch_searched(searchable, &block.batches, |&searchable| searchable);
         let searched: Vec<bool> = searched.collect();
-        let mut batches_left = &mut block.records[..];
-        for &length in &block.batches {
-            let (batch, rest) = batches_left.split_at_mut(length);
-            batch.iter_mut().for_each(|record| record.follows_searchable = self.has_searchable);
-            self.has_searchable |= searched[searched.len() - rest.len() - 1];
-            batches_left = rest;
+        for batch in batches::batch_ranges(&block.batches) {
+            let is_searched = searched[batch.start];
+            for record in &mut block.records[batch] {
+                record.follows_searchable = self.has_searchable;
+            }
+            self.has_searchable |= is_searched;
         }
         // BLAST+ warns about translated queries only if no frame of the whole batch has statistics
         // (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).

@@ -3,12 +3,14 @@
 mod named;
 mod reporter;
 
+use std::ops::Range;
+
+use fleetblast_engine::batches::batch_ranges;
 use fleetblast_engine::query::Query;
 use fleetblast_report::archive_options::{self, StoredMasks};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
-use fleetblast_report::model::{self, QueryResult, SubjectSource};
-use fleetblast_report::model::{ReadQuery, Results};
+use fleetblast_report::model::{self, QueryResult, ReadQuery, Results, SubjectSource};
 use fleetblast_report::{pattern, pieces};
 
 pub use self::reporter::Reporter;
@@ -107,23 +109,17 @@ pub fn warns_at_end(setup: &model::ReportSetup) -> bool {
     matches!(setup.output.format, model::Format::Commented(_))
 }
 
-/// Returns the numbers of queries that the report of a block keeps together: its batches, or all
+/// Returns the ranges of queries that the report of a block keeps together: its batches, or all
 /// `queries` that are reported if the format has no text for batches. A batch with a query that is
 /// not reported, because the search ended before, is left out.
 pub fn batches_for_report(
     setup: &model::ReportSetup,
     batches: &[usize],
     queries: usize,
-) -> Vec<usize> {
-    if !pieces::has_batch_text(setup) {
-        return vec![queries];
-    }
-    let mut end = 0;
-    let is_reported = |length: &usize| {
-        end += length;
-        end <= queries
-    };
-    batches.iter().copied().take_while(is_reported).collect()
+) -> Vec<Range<usize>> {
+    let whole = [queries];
+    let batches = if pieces::has_batch_text(setup) { batches } else { &whole };
+    batch_ranges(batches).take_while(|batch| batch.end <= queries).collect()
 }
 
 /// Sets for each query of a batch whether an earlier one has hits.

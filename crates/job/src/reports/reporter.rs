@@ -108,14 +108,10 @@ impl<'a> Reporter<'a> {
         }
         audience.begin_stage(Stage::Report, results.len() as u64);
         let queries = results.len();
-        let mut records_left = &block.records[..];
-        let mut batches_left = &mut results[..];
-        for length in reports::batches_for_report(&self.setup, &block.batches, queries) {
-            let (batch, rest) = batches_left.split_at_mut(length);
-            let (records, rest_of_records) = records_left.split_at(length);
+        for range in reports::batches_for_report(&self.setup, &block.batches, queries) {
+            let batch = &mut results[range.clone()];
             reports::mark_earlier_hits(batch);
-            self.write_batch(batch, records, output, audience)?;
-            (batches_left, records_left) = (rest, rest_of_records);
+            self.write_batch(batch, &block.records[range], output, audience)?;
         }
         self.add_reported_queries(queries);
         self.blocks += 1;

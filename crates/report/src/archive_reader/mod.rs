@@ -194,8 +194,6 @@ fn archive(node: &Node) -> Result<StoredObject> {
         }
     }
     let [aligned, _, masks, blocks, statistics, ..] = results.fields(RESULTS)?;
-    let list =
-        |node: Option<&'_ Node>| node.map_or(Ok(Vec::new()), |node| Ok(node.list()?.to_vec()));
     let alignments = list(aligned)?.iter().map(alignments::read).collect::<Result<Vec<_>>>()?;
     let masks = list(masks)?.iter().map(mask).collect::<Result<Vec<_>>>()?;
     let blocks = list(blocks)?.iter().map(karlin).collect::<Result<Vec<_>>>()?;
@@ -229,6 +227,11 @@ fn archive(node: &Node) -> Result<StoredObject> {
         search_space: statistic("Effective search space used:").unwrap_or(0),
         length_adjustment: statistic("Length adjustment:").unwrap_or(0),
     })))
+}
+
+/// Returns the elements of a list; none if it is absent.
+fn list(node: Option<&Node>) -> Result<&[Node]> {
+    node.map_or(Ok(&[]), Node::list)
 }
 
 fn read_queries(node: &Node) -> Result<StoredQueries> {

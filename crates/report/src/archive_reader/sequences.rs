@@ -5,25 +5,10 @@ use fleetblast_seq::asn::{Malformed, Node, read_seq_id};
 use fleetblast_seq::id::SeqId;
 use fleetblast_seq::nucleotide::blastna;
 
+use crate::asn::sequence::{BIOSEQ, DATA, DESCRIPTION, ENTRY, INSTANCE, TITLE};
+
 const SET: &[&str; 9] =
     &["id", "coll", "level", "class", "release", "date", "descr", "seq-set", "annot"];
-const ENTRY: &[&str; 2] = &["seq", "set"];
-const SEQUENCE: &[&str; 4] = &["id", "descr", "inst", "annot"];
-const DESCRIPTION: &[&str; 5] = &["mol-type", "modif", "method", "name", "title"];
-const INSTANCE: &[&str; 9] =
-    &["repr", "mol", "length", "fuzz", "topology", "strand", "seq-data", "ext", "hist"];
-const DATA: &[&str; 10] = &[
-    "iupacna",
-    "iupacaa",
-    "ncbi2na",
-    "ncbi4na",
-    "ncbi8na",
-    "ncbipna",
-    "ncbi8aa",
-    "ncbieaa",
-    "ncbipaa",
-    "ncbistdaa",
-];
 
 type Result<T> = std::result::Result<T, Malformed>;
 
@@ -54,13 +39,13 @@ pub(super) fn read_set(node: &Node) -> Result<Vec<StoredQuery>> {
 }
 
 fn query(node: &Node) -> Result<StoredQuery> {
-    let [Some(ids), descriptions, Some(instance), _] = node.fields(SEQUENCE)? else {
+    let [Some(ids), descriptions, Some(instance), _] = node.fields(BIOSEQ)? else {
         return node.fail("a sequence without 'id' or 'inst'");
     };
     let mut title = Vec::new();
     for description in descriptions.map_or(Ok(&[][..]), Node::list)? {
         // Descriptions of other kinds are not needed.
-        if let Ok((4, text)) = description.choice(DESCRIPTION) {
+        if let Ok((TITLE, text)) = description.choice(DESCRIPTION) {
             title = text.text()?.to_vec();
         }
     }

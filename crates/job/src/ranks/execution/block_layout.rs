@@ -134,9 +134,9 @@ impl BlockLayout {
             pieces::first_query_prologue(&job.report, first, &mut layout.piece)
                 .map_err(|error| report_failure(&error))?;
         }
-        let mut first = 0;
-        for length in reports::batches_for_report(&job.report, &block.batches, results.len()) {
-            let batch = &mut results[first..first + length];
+        for range in reports::batches_for_report(&job.report, &block.batches, results.len()) {
+            let first = range.start;
+            let batch = &mut results[range];
             reports::mark_earlier_hits(batch);
             let start = layout.length();
             pieces::batch_header(&job.report, job.target, batch, &mut layout.piece)
@@ -161,7 +161,6 @@ impl BlockLayout {
             if let Some(last) = layout.queries.last_mut() {
                 last.end = end;
             }
-            first += length;
         }
         layout.end_piece();
         Ok(layout)

@@ -15,6 +15,7 @@ use fleetblast_seq::id::ObjectId;
 use thiserror::Error;
 
 use self::columns::{FinalData, IntermediateData};
+use crate::asn::sequence;
 
 /// ASN.1 type of a checkpoint.
 const TYPE: &str = "PssmWithParameters";
@@ -178,11 +179,11 @@ struct QueryEntry {
 
 impl QueryEntry {
     fn new(entry: &Node) -> Result<Self> {
-        let (0, sequence) = entry.choice(names::ENTRY)? else {
+        let (0, sequence) = entry.choice(sequence::ENTRY)? else {
             return unusable("Query sequence in ASN.1 PSSM is not a single Bioseq");
         };
         let [Some(ids), description, Some(instance), annotation] =
-            sequence.fields(names::BIOSEQ)?
+            sequence.fields(sequence::BIOSEQ)?
         else {
             return Ok(sequence.fail("no 'id' or no 'inst'")?);
         };
@@ -203,8 +204,8 @@ impl QueryEntry {
         let descriptions = description.map_or(Ok(&[][..]), Node::list)?;
         let mut titles = Vec::new();
         for node in descriptions {
-            let (place, value) = node.choice(names::DESCRIPTION)?;
-            if place == names::TITLE {
+            let (place, value) = node.choice(sequence::DESCRIPTION)?;
+            if place == sequence::TITLE {
                 titles.push(value.visible()?.to_vec());
             }
         }
@@ -235,7 +236,7 @@ fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
         Some(data),
         extension,
         history,
-    ] = instance.fields(names::INSTANCE)?
+    ] = instance.fields(sequence::INSTANCE)?
     else {
         return Ok(instance.fail("no 'repr', 'mol', 'length' or 'seq-data'")?);
     };
@@ -245,8 +246,8 @@ fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
     if !molecule.is_word("aa", 3) {
         return unusable("Nucleotide Bioseq specified in program which expects protein query");
     }
-    let (kind, data) = data.choice(names::DATA)?;
-    let (letters, is_text): (Vec<u8>, bool) = match names::DATA[kind] {
+    let (kind, data) = data.choice(sequence::DATA)?;
+    let (letters, is_text): (Vec<u8>, bool) = match sequence::DATA[kind] {
         "ncbistdaa" => (data.bytes()?.to_vec(), false),
         "iupacaa" => {
             let codes =
