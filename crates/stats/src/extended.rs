@@ -45,8 +45,8 @@ impl Extended {
         }
     }
 
-    /// Returns the number nearest to a power of ten, for an exponent from 0 to [`EXACT`] or one of
-    /// [`ROUNDED`].
+    /// Returns the number nearest to a power of ten whose exponent is from -16 to 27, or a multiple
+    /// of 16 from -256 to 256.
     pub fn power_of_ten(exponent: i32) -> Self {
         match ROUNDED.iter().find(|row| row.0 == exponent) {
             Some(&(_, mantissa, exponent)) => Self { exponent, mantissa },

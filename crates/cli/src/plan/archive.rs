@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use fleetblast_engine::params::{CompositionMode, Strands};
+use fleetblast_engine::params::Strands;
 use fleetblast_job::error::Error;
 use fleetblast_report::archive_options::{ArchiveOption, ArchiveRequest, OptionValue};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_two_hit_window};
@@ -188,13 +188,7 @@ impl SetOptions {
     /// Sets the mode of composition-based statistics (`CCompositionBasedStatsArgs`).
     pub fn composition(&mut self, options: &CompositionOptions, has_unified_p: bool) {
         let (mode, unified) = protein::composition(&options.comp_based_stats);
-        let number = match mode {
-            CompositionMode::Off => 0,
-            CompositionMode::Scale => 1,
-            CompositionMode::Conditional => 2,
-            CompositionMode::Always => 3,
-        };
-        self.integer("CompositionBasedStats", number);
+        self.integer("CompositionBasedStats", mode.number());
         if unified && has_unified_p {
             self.integer("UnifiedP", 1);
         }

@@ -1,5 +1,6 @@
 //! The alignments of an archive, as hits of its queries.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use fleetblast_db::lookup::Lookup;
@@ -17,6 +18,8 @@ use crate::subjects::SubjectDatabase;
 pub(super) struct HitReader<'a> {
     target: &'a SubjectDatabase,
     block: &'a PreparedBlock,
+    /// The place of the first query with each identifier.
+    queries: HashMap<SeqId, usize>,
     /// The identifiers of the database. It is opened with the first identifier that is not a
     /// number of a sequence.
     lookup: Option<Lookup>,
@@ -27,7 +30,18 @@ pub(super) struct HitReader<'a> {
 impl<'a> HitReader<'a> {
     /// Creates a reader for the queries of an archive.
     pub fn new(target: &'a SubjectDatabase, block: &'a PreparedBlock) -> Self {
-        HitReader { target, block, lookup: None, last: None }
+        let mut queries = HashMap::new();
+        for (place, record) in block.records.iter().enumerate() {
+            let generated = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
+            let ids = match record.record.ids.as_slice() {
+                [] => vec![SeqId::Local(generated())],
+                ids => ids.to_vec(),
+            };
+            for id in ids {
+                queries.entry(id).or_insert(place);
+            }
+        }
+        HitReader { target, block, queries, lookup: None, last: None }
     }
 
     /// Returns the hits of each query.
@@ -49,15 +63,10 @@ impl<'a> HitReader<'a> {
     }
 
     fn query(&self, id: &SeqId) -> Result<usize, Error> {
-        let is_named = |record: &crate::queries::QueryRecord| {
-            let generated = format!("Query_{}", record.unnamed).into_bytes();
-            match record.record.ids.as_slice() {
-                [] => *id == SeqId::Local(ObjectId::Text(generated)),
-                ids => ids.contains(id),
-            }
-        };
-        let found = self.block.records.iter().position(is_named);
-        found.ok_or_else(|| misfit(format_args!("has no query {}", name(id))))
+        self.queries
+            .get(id)
+            .copied()
+            .ok_or_else(|| misfit(format_args!("has no query {}", name(id))))
     }
 
     fn oid(&mut self, id: &SeqId) -> Result<u32, Error> {
