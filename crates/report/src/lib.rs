@@ -15,6 +15,7 @@
 //! [`model`].
 
 pub mod alignment_positions;
+mod annotation;
 mod archive;
 pub mod archive_options;
 pub mod archive_reader;
@@ -22,6 +23,7 @@ mod asn;
 pub mod columns;
 pub mod error;
 mod extended;
+mod json;
 mod letters;
 mod links;
 pub mod model;
@@ -39,6 +41,7 @@ pub mod row_position;
 mod rows;
 pub mod sam;
 pub mod scoremat;
+mod seq_align;
 pub mod table;
 mod tabular;
 mod taxonomy;

@@ -150,6 +150,8 @@ pub enum Format {
     Tabular(Columns),
     /// 7: tabular with comment lines.
     Commented(Columns),
+    /// 8, 9 and 12: alignments without sequences, in ASN.1.
+    Annotation(AsnEncoding),
     /// 11: BLAST archives in ASN.1.
     Archive(Box<ArchiveRequest>),
     /// 15 and 16: BLAST JSON and BLAST XML2.
@@ -175,13 +177,27 @@ impl Format {
 
     /// Whether a report is a document in a notation for data: XML, JSON or ASN.1.
     pub fn is_document(&self) -> bool {
-        matches!(self, Format::Xml | Format::Archive(_) | Format::Output2(_))
+        matches!(
+            self,
+            Format::Xml | Format::Annotation(_) | Format::Archive(_) | Format::Output2(_)
+        )
     }
 
     /// Whether titles or columns of the format can show names of taxa.
     pub fn shows_taxa(&self) -> bool {
-        !matches!(self, Format::Xml | Format::Archive(_) | Format::Sam(_))
+        !matches!(self, Format::Xml | Format::Annotation(_) | Format::Archive(_) | Format::Sam(_))
     }
+}
+
+/// How values of ASN.1 are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsnEncoding {
+    /// As text.
+    Text,
+    /// By the Basic Encoding Rules: binary.
+    Ber,
+    /// As JSON.
+    Json,
 }
 
 /// Options of BLAST JSON and BLAST XML2.

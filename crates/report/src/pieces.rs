@@ -6,7 +6,7 @@ use crate::error::ReportError;
 use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::order::{SubjectScores, sort_subjects};
 use crate::table::{DescriptionRow, description_table};
-use crate::{archive, output2, pairwise, sam, tabular, xml};
+use crate::{annotation, archive, output2, pairwise, sam, tabular, xml};
 
 /// Appends the text before the first query that does not depend on any query.
 pub fn prologue(setup: &ReportSetup, out: &mut Vec<u8>) {
@@ -115,6 +115,7 @@ pub fn query_header(
         }
         Format::Xml => xml::query_header(query, out)?,
         Format::Output2(format) => output2::query_header(setup, format, query, out)?,
+        Format::Annotation(encoding) => annotation::query_header(setup, *encoding, query, out),
         Format::Archive(_) => archive::query_header(query, out),
         Format::Tabular(_) | Format::Sam(_) => {}
         Format::Commented(columns) => {
@@ -145,6 +146,9 @@ pub fn subject_block(
         Format::Pairwise if rank > setup.output.num_alignments => Ok(()),
         Format::Pairwise => pairwise::subject_block(setup, query, source, hit, rank, out),
         Format::Xml => xml::subject_block(setup, query, source, hit, rank, out),
+        Format::Annotation(encoding) => {
+            annotation::subject_block((setup, *encoding), query, source, hit, rank, out)
+        }
         Format::Archive(_) => archive::subject_block(setup, query, source, hit, rank, out),
         Format::Output2(format) => {
             output2::subject_block((setup, format), query, source, hit, rank, out)
@@ -172,6 +176,7 @@ pub fn query_footer(
     match &setup.output.format {
         Format::Pairwise => pairwise::query_footer(setup, query, out),
         Format::Xml => xml::query_footer(setup, query, out)?,
+        Format::Annotation(encoding) => annotation::query_footer(*encoding, query, out),
         Format::Output2(format) => output2::query_footer(setup, format, query, out)?,
         Format::Archive(_) | Format::Tabular(_) | Format::Commented(_) | Format::Sam(_) => {}
     }
@@ -186,7 +191,7 @@ pub fn epilogue(setup: &ReportSetup, queries: usize, out: &mut Vec<u8>) {
         Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),
         Format::Output2(format) => output2::epilogue(format, queries, out),
-        Format::Archive(_) | Format::Tabular(_) | Format::Sam(_) => {}
+        Format::Annotation(_) | Format::Archive(_) | Format::Tabular(_) | Format::Sam(_) => {}
         Format::Commented(_) => tabular::final_comment(queries, out),
     }
 }

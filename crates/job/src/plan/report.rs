@@ -3,7 +3,7 @@
 use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, SamOptions};
-use fleetblast_report::model::{Notation, Output2};
+use fleetblast_report::model::{AsnEncoding, Notation, Output2};
 use serde::{Deserialize, Serialize};
 
 /// Format of the report (`-outfmt`).
@@ -17,10 +17,16 @@ pub enum Format {
     Tabular,
     /// 7: tabular with comment lines.
     TabularComments,
+    /// 8: alignments in ASN.1 text.
+    AsnText,
+    /// 9: alignments in binary ASN.1.
+    AsnBinary,
     /// 10: comma-separated values.
     Csv,
     /// 11: BLAST archives.
     Archive,
+    /// 12: alignments in ASN.1 as JSON.
+    AsnJson,
     /// 15: BLAST JSON in one file.
     Json,
     /// 16: BLAST XML2 in one file.
@@ -62,7 +68,16 @@ pub struct Report {
 impl Format {
     /// Returns whether the report is a document in a notation for data: XML, JSON or ASN.1.
     pub fn is_document(self) -> bool {
-        matches!(self, Format::Xml | Format::Archive | Format::Json | Format::Xml2)
+        matches!(
+            self,
+            Format::Xml
+                | Format::AsnText
+                | Format::AsnBinary
+                | Format::Archive
+                | Format::AsnJson
+                | Format::Json
+                | Format::Xml2
+        )
     }
 }
 
@@ -79,6 +94,9 @@ impl Report {
                 Format::Xml => model::Format::Xml,
                 Format::Tabular => model::Format::Tabular(columns("\t")),
                 Format::TabularComments => model::Format::Commented(columns("\t")),
+                Format::AsnText => model::Format::Annotation(AsnEncoding::Text),
+                Format::AsnBinary => model::Format::Annotation(AsnEncoding::Ber),
+                Format::AsnJson => model::Format::Annotation(AsnEncoding::Json),
                 Format::Csv => model::Format::Tabular(columns(",")),
                 Format::Archive => model::Format::Archive(Box::new(self.archive.clone())),
                 Format::Json => model::Format::Output2(Output2::new(Notation::Json)),

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use fleetblast_seq::frame::Frame;
 
-use super::seq_id;
 use crate::archive_options::ArchiveRequest;
 use crate::asn::AsnValue;
 use crate::model::{QueryResult, ReportSetup};
 use crate::names;
 use crate::program::{self, EarlyMasks};
+use crate::seq_align::seq_id;
 
 /// Makes the masks of a query that BLAST+ knows before the search: lower case, and for blastn also
 /// low complexity and repeats.

@@ -5,10 +5,8 @@
 //! with its batch ([`batch_header`]) and has the alignments of its queries in their order. The rest
 //! follows after the last query ([`batch_footer`]).
 
-mod alignments;
 mod masks;
 mod request;
-mod seq_id;
 mod sequences;
 
 use fleetblast_engine::hits::SubjectHit;
@@ -19,6 +17,7 @@ use crate::asn::{AsnValue, print_item};
 use crate::error::ReportError;
 use crate::model::{QueryResult, ReportSetup, SubjectSource};
 use crate::program;
+use crate::seq_align::subject_alignments;
 
 /// Depth of the parts of an archive.
 const PARTS: usize = 1;
@@ -67,7 +66,7 @@ pub fn subject_block(
     rank: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let alignments = alignments::subject_alignments(setup, query, source, hit)?;
+    let alignments = subject_alignments(setup, query, source, hit)?;
     for (number, alignment) in alignments.iter().enumerate() {
         if rank > 1 || number > 0 {
             out.push(b',');
@@ -127,7 +126,7 @@ fn karlin_block(parameters: Option<KarlinParameters>, is_gapped: bool) -> AsnVal
         ("lambda", AsnValue::Real(lambda)),
         ("k", AsnValue::Real(k)),
         ("h", AsnValue::Real(h)),
-        ("gapped", AsnValue::boolean(is_gapped)),
+        ("gapped", AsnValue::Boolean(is_gapped)),
     ])
 }
 

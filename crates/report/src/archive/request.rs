@@ -6,13 +6,13 @@ use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::SeqId;
 
 use super::masks;
-use super::seq_id;
 use super::sequences::StoredSequence;
 use crate::archive_options::{ArchiveOption, ArchiveRequest, OptionValue};
 use crate::asn::AsnValue;
 use crate::error::ReportError;
 use crate::model::{FastaSubject, QueryResult, ReportSetup, SubjectSource};
 use crate::names;
+use crate::seq_align::seq_id;
 
 /// The name of the option with the effective search space.
 const SEARCH_SPACE: &str = "EffectiveSearchSpace";
@@ -22,7 +22,7 @@ fn option_value(option: &ArchiveOption) -> AsnValue {
     let integers =
         |all: &[i64]| AsnValue::List(all.iter().map(|&n| AsnValue::Integer(n)).collect());
     let value = match &option.value {
-        OptionValue::Boolean(value) => AsnValue::choice("boolean", AsnValue::boolean(*value)),
+        OptionValue::Boolean(value) => AsnValue::choice("boolean", AsnValue::Boolean(*value)),
         OptionValue::Integer(value) => AsnValue::choice("integer", AsnValue::Integer(*value)),
         OptionValue::BigInteger(value) => {
             AsnValue::choice("big-integer", AsnValue::Integer(*value))

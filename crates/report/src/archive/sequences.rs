@@ -4,8 +4,8 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::id::SeqId;
 use fleetblast_seq::nucleotide::blastna;
 
-use super::seq_id;
 use crate::asn::AsnValue;
+use crate::seq_align::seq_id;
 
 /// A query or a FASTA subject, with what an archive stores of it.
 pub struct StoredSequence<'a> {

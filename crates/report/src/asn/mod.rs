@@ -1,9 +1,16 @@
-//! Writes ASN.1 values as text, as NCBI's toolkit does, and names the fields of sequences.
+//! Writes ASN.1 values as text, in BER and as JSON, as NCBI's toolkit does, and names the fields of
+//! sequences.
 
+mod ber;
+mod json;
 mod print;
 mod real;
+mod schema;
 pub(crate) mod sequence;
 mod tree;
 
+pub use self::ber::write_ber;
+pub use self::json::print_json_item;
 pub use self::print::{print_asn_text, print_item};
+pub use self::schema::{ALIGNMENT, ANNOTATION_DESCRIPTION, AsnType};
 pub use self::tree::AsnValue;

@@ -45,6 +45,7 @@ impl Printer<'_> {
         match value {
             AsnValue::Integer(number) => self.put(number.to_string().as_bytes()),
             AsnValue::Real(number) => self.put(format_real(*number).as_bytes()),
+            AsnValue::Boolean(value) => self.put(if *value { b"TRUE" } else { b"FALSE" }),
             AsnValue::Word(word) => self.put(word.as_bytes()),
             AsnValue::Text(text) => self.text(text),
             AsnValue::Bytes(bytes) => self.bytes(bytes),

@@ -11,7 +11,9 @@ pub enum AsnValue {
     Text(Vec<u8>),
     /// Bytes, printed in hexadecimal.
     Bytes(Vec<u8>),
-    /// An enumerated value or a boolean, by its name, such as `TRUE`.
+    /// A boolean.
+    Boolean(bool),
+    /// An enumerated value, by its name.
     Word(&'static str),
     /// A choice: the name of the chosen alternative, and its value.
     Choice(&'static str, Box<AsnValue>),
@@ -35,10 +37,5 @@ impl AsnValue {
     /// Makes an [`AsnValue::Text`].
     pub fn text(text: impl AsRef<[u8]>) -> AsnValue {
         AsnValue::Text(text.as_ref().to_vec())
-    }
-
-    /// Makes a boolean.
-    pub fn boolean(value: bool) -> AsnValue {
-        AsnValue::Word(if value { "TRUE" } else { "FALSE" })
     }
 }

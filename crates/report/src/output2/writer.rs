@@ -7,6 +7,7 @@
 use std::fmt::Display;
 
 use crate::error::ReportError;
+use crate::json;
 use crate::model::Notation;
 use crate::text;
 
@@ -139,7 +140,7 @@ impl<'o> Writer<'o> {
     pub fn value(&mut self, name: &str, value: impl Display) {
         self.begin_line();
         let text = match self.notation {
-            Notation::Json => format!("\"{}\": {value}", json_name(name)),
+            Notation::Json => format!("\"{}\": {value}", json::member_name(name)),
             Notation::Xml => format!("<{name}>{value}</{name}>"),
         };
         self.out.extend_from_slice(text.as_bytes());
@@ -153,8 +154,8 @@ impl<'o> Writer<'o> {
         self.begin_line();
         match self.notation {
             Notation::Json => {
-                self.out.extend_from_slice(format!("\"{}\": ", json_name(name)).as_bytes());
-                append_json_string(text, self.out);
+                self.out.extend_from_slice(format!("\"{}\": ", json::member_name(name)).as_bytes());
+                json::append_string(text, self.out);
             }
             Notation::Xml => self.element(name, text)?,
         }
@@ -171,7 +172,7 @@ impl<'o> Writer<'o> {
                 self.open_list(name);
                 for text in texts {
                     self.begin_line();
-                    append_json_string(text, self.out);
+                    json::append_string(text, self.out);
                 }
                 self.close_list(name);
             }
@@ -202,7 +203,7 @@ impl<'o> Writer<'o> {
     /// Begins a JSON object or list as a member.
     fn begin_member(&mut self, name: &str, bracket: &str) {
         self.begin_line();
-        self.enter(&format!("\"{}\": {bracket}", json_name(name)));
+        self.enter(&format!("\"{}\": {bracket}", json::member_name(name)));
     }
 
     /// Appends text that begins an object or a list.
@@ -243,25 +244,6 @@ impl<'o> Writer<'o> {
         self.out.extend_from_slice(format!("</{name}>").as_bytes());
         Ok(())
     }
-}
-
-/// The JSON name of a member.
-fn json_name(name: &str) -> String {
-    name.replace('-', "_")
-}
-
-/// Appends a JSON string: the text up to its first zero byte, which ends a C string. Bytes above
-/// ASCII are copied, as BLAST+ takes the text for UTF-8.
-fn append_json_string(text: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    for &byte in text.iter().take_while(|&&byte| byte != 0) {
-        match byte {
-            b'"' | b'\\' => out.extend([b'\\', byte]),
-            0x20.. => out.push(byte),
-            _ => out.extend_from_slice(format!("\\u00{byte:02X}").as_bytes()),
-        }
-    }
-    out.push(b'"');
 }
 
 #[cfg(test)]

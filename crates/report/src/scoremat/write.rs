@@ -62,10 +62,10 @@ fn pssm(checkpoint: &Checkpoint) -> AsnValue {
     ]);
     let columns = i64::try_from(pssm.query.len()).unwrap_or(i64::MAX);
     AsnValue::Fields(vec![
-        ("isProtein", AsnValue::Word("TRUE")),
+        ("isProtein", AsnValue::Boolean(true)),
         ("numRows", AsnValue::Integer(pssm.scores.first().map_or(28, |row| row.len() as i64))),
         ("numColumns", AsnValue::Integer(columns)),
-        ("byRow", AsnValue::Word("FALSE")),
+        ("byRow", AsnValue::Boolean(false)),
         ("query", AsnValue::choice("seq", query(checkpoint))),
         ("intermediateData", intermediate(checkpoint)),
         ("finalData", final_data),

@@ -198,7 +198,7 @@ impl OptionBuilder<'_> {
                 self.flag(0.1, "-html");
                 self.add(&["-outfmt", "0"]);
             }
-            3..=4 if !may_end => self.maybe(1.0, "-outfmt", &["5", "15", "16"]),
+            3..=4 if !may_end => self.maybe(1.0, "-outfmt", &["5", "8", "9", "12", "15", "16"]),
             5 => self.add(&["-outfmt", "7"]),
             6 => self.add(&["-outfmt", "10"]),
             7 => {

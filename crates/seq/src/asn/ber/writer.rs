@@ -4,6 +4,8 @@ use super::{INDEFINITE, tag};
 
 /// Replacement for a character that a VisibleString must not contain.
 const REPLACEMENT: u8 = b'#';
+/// First byte of a REAL whose decimal digits follow.
+const DECIMAL: u8 = 0;
 
 /// Appends BER elements to a buffer.
 #[derive(Debug)]
@@ -33,9 +35,32 @@ impl<'a> Writer<'a> {
         self.constructed(tag::SEQUENCE, contents);
     }
 
+    /// Writes a SET or SET OF. `contents` writes its elements.
+    pub fn set(&mut self, contents: impl FnOnce(&mut Self)) {
+        self.constructed(tag::SET, contents);
+    }
+
     /// Writes an element with the explicit context tag `number`. `contents` writes its value.
     pub fn tagged(&mut self, number: u8, contents: impl FnOnce(&mut Self)) {
         self.constructed(tag::field(number), contents);
+    }
+
+    /// Writes a BOOLEAN.
+    pub fn boolean(&mut self, value: bool) {
+        self.bytes.extend([tag::BOOLEAN, 1, u8::from(value)]);
+    }
+
+    /// Writes an ENUMERATED value by its number.
+    pub fn enumerated(&mut self, number: u8) {
+        self.bytes.extend([tag::ENUMERATED, 1, number]);
+    }
+
+    /// Writes a REAL with the decimal digits in `text`.
+    pub fn real(&mut self, text: &str) {
+        self.bytes.push(tag::REAL);
+        self.length(1 + text.len());
+        self.bytes.push(DECIMAL);
+        self.bytes.extend(text.as_bytes());
     }
 
     /// Writes an INTEGER in the fewest possible bytes.

@@ -1,0 +1,61 @@
+//! Prints ASN.1 values as JSON, as NCBI's toolkit does (`CObjectOStreamJson`, objostrjson.cpp).
+
+use super::tree::AsnValue;
+use crate::json;
+use crate::number;
+
+/// Number of blanks by which a block is indented.
+const INDENT: usize = 2;
+
+/// Appends a line break and an item of a block at this depth: the name of the item, if it has one,
+/// and its value. The caller writes the commas and the brackets of the block.
+pub fn print_json_item(name: Option<&str>, value: &AsnValue, depth: usize, out: &mut Vec<u8>) {
+    new_line(depth, out);
+    if let Some(name) = name {
+        out.extend_from_slice(format!("\"{}\": ", json::member_name(name)).as_bytes());
+    }
+    print_value(value, depth, out);
+}
+
+fn print_value(value: &AsnValue, depth: usize, out: &mut Vec<u8>) {
+    match value {
+        AsnValue::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
+        AsnValue::Real(number) => out.extend_from_slice(number::posix(*number).as_bytes()),
+        AsnValue::Text(text) => json::append_string(text, out),
+        AsnValue::Bytes(_) => unreachable!("no JSON report has octet strings"),
+        AsnValue::Boolean(value) => out.extend_from_slice(value.to_string().as_bytes()),
+        AsnValue::Word(word) => json::append_string(word.as_bytes(), out),
+        AsnValue::Choice(name, value) => {
+            print_block(b"{}", [(Some(*name), &**value)].into_iter(), depth, out);
+        }
+        AsnValue::Fields(fields) => {
+            let fields = fields.iter().map(|(name, value)| (Some(*name), value));
+            print_block(b"{}", fields, depth, out);
+        }
+        AsnValue::List(values) => {
+            print_block(b"[]", values.iter().map(|value| (None, value)), depth, out);
+        }
+    }
+}
+
+fn print_block<'a>(
+    brackets: &[u8; 2],
+    items: impl Iterator<Item = (Option<&'a str>, &'a AsnValue)>,
+    depth: usize,
+    out: &mut Vec<u8>,
+) {
+    out.push(brackets[0]);
+    for (number, (name, value)) in items.enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        print_json_item(name, value, depth + 1, out);
+    }
+    new_line(depth, out);
+    out.push(brackets[1]);
+}
+
+fn new_line(depth: usize, out: &mut Vec<u8>) {
+    out.push(b'\n');
+    out.resize(out.len() + INDENT * depth, b' ');
+}
