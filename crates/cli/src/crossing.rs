@@ -13,6 +13,7 @@ use fleetblast_metadata::header::OptionValue;
 
 use crate::options::expand::{ExpandOptions, is_of_format};
 use crate::options::parse::{GivenOptions, Value, accepts};
+use crate::options::search::compat::COMPAT;
 use crate::options::search::database::{
     DB, GILIST, NEGATIVE_GILIST, NEGATIVE_SEQIDLIST, NEGATIVE_TAXIDLIST, NEGATIVE_TAXIDS,
     SEQIDLIST, SUBJECT, TAXIDLIST, TAXIDS,
@@ -70,7 +71,8 @@ pub fn encode_options(program: &Program, given: &GivenOptions) -> Vec<(String, O
 /// Returns whether an option is sent to the I/O site.
 fn crosses(program: &Program, name: &str) -> bool {
     let own = program.find(name).is_some_and(|option| option.group == Group::FLEETBLAST);
-    !own && !OF_SITE.contains(&name)
+    let changes_report = !own || name == COMPAT.name();
+    changes_report && !OF_SITE.contains(&name)
 }
 
 fn encode(value: &Value) -> OptionValue {

@@ -12,6 +12,7 @@ mod archive;
 mod blastn;
 mod blastp;
 mod blastx;
+mod compat;
 mod contents;
 pub(crate) mod fleet;
 mod format;
@@ -158,6 +159,12 @@ pub trait SearchProgram {
     /// Returns an option or value that FleetBLAST does not support, if one is given.
     fn unsupported(&self) -> Option<String>;
 
+    /// Returns an option of the program that depends on a rule of the release that FleetBLAST does
+    /// not have, if one is given.
+    fn missing_rule(&self) -> Option<String> {
+        None
+    }
+
     /// Checks the filter of queries; BLAST+ does so before most of the checks that all programs
     /// share.
     ///
@@ -200,7 +207,7 @@ struct OpenedFiles {
 impl OpenedFiles {
     fn new(program: &dyn SearchProgram) -> Result<Self, Error> {
         let options = program.common();
-        let choice = format::FormatChoice::parse(&options.formatting.outfmt)?;
+        let choice = format::FormatChoice::parse(&options.formatting.outfmt, options.release)?;
         let subjects = input::subjects(&options.database)?;
         let restriction = restrict::restriction(&options.database)?;
         let (option, query) = program.query();
@@ -262,8 +269,13 @@ fn with_files(
     let (spec, options) = (program.spec(), program.common());
     program.check_filter()?;
     let query_range = input::range(options.queries.query_loc.as_deref(), "query")?;
-    let (report, hitlist_size) =
-        format::report(choice, spec, &options.formatting, &environment.command, warnings)?;
+    let (report, hitlist_size) = format::report(
+        choice,
+        (spec, options.release),
+        &options.formatting,
+        &environment.command,
+        warnings,
+    )?;
     let archive = match report.format {
         fleetblast_job::plan::Format::Archive => archive_request(program, hitlist_size)?,
         _ => ArchiveRequest::default(),
@@ -292,8 +304,10 @@ fn with_files(
         Ok(size) => (size, None),
         Err(error) => (search.batch_size, Some(error)),
     };
-    if matches!(report.options(options.queries.parse_deflines).format, Format::Pairwise)
-        && has_long_seqids()
+    if matches!(
+        report.options(options.queries.parse_deflines, options.release).format,
+        Format::Pairwise
+    ) && has_long_seqids()
     {
         let what = "[BLAST] LONG_SEQID=1 in NCBI's configuration with -outfmt 0";
         return Err(Error::unsupported(spec.name, what));
@@ -375,6 +389,10 @@ fn refuse_unsupported(
     }
     if let Some(what) = program.unsupported() {
         return unsupported(&what);
+    }
+    if let Some(what) = compat::missing_rule(program) {
+        let release = program.common().release.version;
+        return unsupported(&format!("{what} with -compat {release}"));
     }
     for entry in REFUSED_ENTRIES {
         // Empty entries have no effect (`x_HonorStandardSettings`, ncbiapp.cpp).

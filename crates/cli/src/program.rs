@@ -40,6 +40,7 @@ use crate::options::nearest::nearest;
 use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::receive::RECEIVE;
 use crate::options::report::REPORT;
+use crate::options::search::compat::{self, COMPAT};
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, ProgramName};
@@ -326,13 +327,24 @@ fn parse(
         (Work::Wrapping(_), Some(at)) => (&arguments[..at], arguments[at + 1..].to_vec()),
         _ => (arguments, Vec::new()),
     };
-    match parse::parse(&command.program, name, own)? {
+    let program = &command.program;
+    let release = match program.find(COMPAT.name()) {
+        Some(_) => compat::release(own, std::env::var_os(compat::VARIABLE).as_deref())?,
+        None => None,
+    };
+    let table = Program { release: release.or(program.release), ..*program };
+    match parse::parse(&table, name, own)? {
         Request::Print(text) => Ok(Action::Print(text)),
         Request::Run(_) if matches!(command.run, Work::Wrapping(_)) && wrapped.is_empty() => {
             let message = "fleetblast wrap: name the program, with its arguments, after two dashes: -- PROGRAM ARGUMENTS";
             Err(Error::new(exit::INPUT, message))
         }
-        Request::Run(given) => Ok(Action::Run(command, given, wrapped)),
+        Request::Run(mut given) => {
+            if let Some(release) = release {
+                compat::give(program, release, &mut given);
+            }
+            Ok(Action::Run(command, given, wrapped))
+        }
     }
 }
 
@@ -411,5 +423,7 @@ fn search(
         }
         _ => fleetblast_job::run(plan, drain, progress),
     };
-    searched.map_err(|error| hint::with_hint(spec, &db.to_string_lossy(), error))
+    searched
+        .map_err(|error| compat::of_release(options.release, error))
+        .map_err(|error| hint::with_hint(spec, &db.to_string_lossy(), error))
 }

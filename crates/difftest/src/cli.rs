@@ -68,7 +68,8 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
 Options of all:
   --program PATH  FleetBLAST (default: target/release/fleetblast; called as PATH blastp ...)
-  --oracle PATH   BLAST+'s program (default: the first in PATH; FleetBLAST under that name is passed over)
+  --release R     compare with this release of BLAST+, whose programs --oracle names (default: 2.12.0)
+  --oracle PATH   BLAST+'s program, or the directory with its programs (default: the first in PATH; FleetBLAST under that name is passed over)
   $MPIRUN         what starts processes (default: mpirun)
   --data DIR      directory with queries_aa.fa, proteins_small.fa.gz, proteins.fa.gz, queries_nt.fa and genomes.fa.gz
                   (default: $FLEETBLAST_DATA, ../shared/data, Debian's mmseqs2-examples and bowtie2-examples)
@@ -133,6 +134,7 @@ struct Raw {
     rounds: usize,
     program: Option<PathBuf>,
     oracle: Option<PathBuf>,
+    release: Option<String>,
     data: Option<PathBuf>,
 }
 
@@ -147,9 +149,15 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         |p: PathBuf| if p.components().count() > 1 { p.canonicalize().unwrap_or(p) } else { p };
     let program = whole(raw.program.unwrap_or_else(|| workspace.fleetblast()));
     let given = raw.oracle.map(whole);
-    let oracle = |name: &str| Tool::oracle(name, given.as_deref());
+    let release = raw.release.as_deref().unwrap_or(fleetblast_oracle::VERSION);
+    if release != fleetblast_oracle::VERSION && given.is_none() {
+        return Err(Error::Usage("--release goes with --oracle".into()));
+    }
+    let oracle = |name: &str| Tool::oracle(name, given.as_deref(), release);
+    let compat = [format!("FLEETBLAST_COMPAT={release}")];
     let tools_of = |searching: &'static Program| -> Result<Tools> {
         let tested = Tool::fleetblast_as(program.clone(), searching.name);
+        let tested = tested.with_environment(&compat);
         Ok(Tools { tested, oracle: oracle(searching.name)? })
     };
     let tools = || tools_of(&BLASTP);
@@ -273,6 +281,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         rounds: 3,
         program: None,
         oracle: None,
+        release: None,
         data: None,
     };
     while let Some(arg) = parser.next()? {
@@ -305,6 +314,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("copies") => raw.copies = parser.value()?.parse()?,
             Arg::Long("rounds") => raw.rounds = parser.value()?.parse()?,
             Arg::Long("program") => raw.program = Some(parser.value()?.into()),
+            Arg::Long("release") => raw.release = Some(parser.value()?.string()?),
             Arg::Long("oracle") => raw.oracle = Some(parser.value()?.into()),
             Arg::Long("data") => raw.data = Some(parser.value()?.into()),
             Arg::Value(word) if raw.subcommand.is_none() => raw.subcommand = Some(word.string()?),

@@ -100,6 +100,8 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 
 /// Part of the message that FleetBLAST does not support a search on ranks.
 pub const ON_RANKS: &str = "on ranks yet";
+/// Part of the message that FleetBLAST does not have a rule of a release.
+pub const OF_RELEASE: &str = " with -compat ";
 /// Part of the message that archives do not support an option.
 pub const IN_ARCHIVES: &str = "with -outfmt 11 yet";
 /// Part of the message about a database without counted residues. A list may leave only sequences

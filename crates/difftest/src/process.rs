@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 
-use fleetblast_oracle::{Oracle, identify};
+use fleetblast_oracle::{Oracle, VERSION, identify};
 use wait4::Wait4;
 
 use crate::error::{Error, Result, io_error};
@@ -43,15 +43,17 @@ pub struct Tools {
 }
 
 impl Tool {
-    /// Finds a program of BLAST+ in `PATH`, or checks `given`.
+    /// Finds a program of BLAST+ in `PATH`, or checks `given`: the program, or a directory with it,
+    /// of this version.
     ///
     /// # Errors
     /// If `PATH` has none, or `given` is another program.
-    pub fn oracle(name: &str, given: Option<&Path>) -> Result<Self> {
+    pub fn oracle(name: &str, given: Option<&Path>, version: &str) -> Result<Self> {
         let program = match given {
             Some(given) => {
-                identify(given).map_err(|wrong| Error::Usage(wrong.to_string()))?;
-                given.to_path_buf()
+                let given = if given.is_dir() { given.join(name) } else { given.to_path_buf() };
+                identify(&given, version).map_err(|wrong| Error::Usage(wrong.to_string()))?;
+                given
             }
             None => Oracle::find()?.program(name),
         };
@@ -70,7 +72,14 @@ impl Tool {
 
     /// Returns the same tool with these additional environment variables.
     pub fn with_environment(&self, environment: &[String]) -> Self {
-        Tool { environment: environment.to_vec(), ..self.clone() }
+        Tool { environment: [&self.environment, environment].concat(), ..self.clone() }
+    }
+
+    /// Returns whether FleetBLAST follows another release than the oracle of the tests.
+    pub fn is_of_other_release(&self) -> bool {
+        let releases =
+            self.environment.iter().filter_map(|it| it.strip_prefix("FLEETBLAST_COMPAT="));
+        releases.last().is_some_and(|release| release != VERSION)
     }
 
     /// Creates a command that runs the tool with the settings of both programs. These are: no user

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use crate::cache::{Cache, inputs_of};
 use crate::cases::{self, Case};
-use crate::compare::{Difference, ON_RANKS, REFUSED_METADATA, compare, describe, is_refusal};
+use crate::compare::{
+    Difference, OF_RELEASE, ON_RANKS, REFUSED_METADATA, compare, describe, is_refusal,
+};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::fleet::{ParallelMode, SearchPaths, Shape};
@@ -310,6 +312,9 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
         ON_RANKS,
         &actual,
     ) {
+        return Ok(session.refused(case));
+    }
+    if is_refusal(tested.is_of_other_release(), OF_RELEASE, &actual) {
         return Ok(session.refused(case));
     }
     let found = compare(&expected, &actual, case.stderr && parallel_mode.keeps_stderr());

@@ -147,10 +147,14 @@ pub fn compare_in_result_heap(a: &HitKey, b: &HitKey) -> Ordering {
 
 /// Removes HSPs that share a start or an end with a better HSP of their context (rules 5.7.1).
 /// Among HSPs that share a start it keeps the one of highest score, then the longer one. Among the
-/// remaining HSPs that share an end it keeps the one of highest score, then the shorter one. The
-/// frame of the subject does not matter (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list
+/// remaining HSPs that share an end it keeps the one of highest score, then the shorter one. Only
+/// HSPs that are neighbours in this order, and for which `is_comparable`, are compared. The order
+/// disregards the frame of the subject (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list
 /// ordered by ends; sort it in ORDER-S afterwards.
-pub fn remove_common_endpoints<T: ContextHsp>(hsps: &mut Vec<T>) {
+pub fn remove_common_endpoints<T: ContextHsp>(
+    hsps: &mut Vec<T>,
+    is_comparable: impl Fn(&T, &T) -> bool,
+) {
     if hsps.len() < 2 {
         return;
     }
@@ -164,6 +168,7 @@ pub fn remove_common_endpoints<T: ContextHsp>(hsps: &mut Vec<T>) {
     hsps.dedup_by(|later, kept| {
         let (x, y) = (later.bounds(), kept.bounds());
         (later.context(), x.q_start, x.s_start) == (kept.context(), y.q_start, y.s_start)
+            && is_comparable(later, kept)
     });
     hsps.sort_by(|a, b| {
         let (x, y) = (a.bounds(), b.bounds());
@@ -175,6 +180,7 @@ pub fn remove_common_endpoints<T: ContextHsp>(hsps: &mut Vec<T>) {
     hsps.dedup_by(|later, kept| {
         let (x, y) = (later.bounds(), kept.bounds());
         (later.context(), x.q_end, x.s_end) == (kept.context(), y.q_end, y.s_end)
+            && is_comparable(later, kept)
     });
 }
 
@@ -256,7 +262,7 @@ mod tests {
             hsp(40, (2, 12), (2, 12)),
             hsp(30, (2, 9), (3, 9)),
         ];
-        remove_common_endpoints(&mut list);
+        remove_common_endpoints(&mut list, |_, _| true);
         list.sort_by(compare_hsps);
         assert_eq!(list, vec![hsp(60, (0, 12), (0, 12)), hsp(30, (2, 9), (3, 9))]);
     }
@@ -265,7 +271,7 @@ mod tests {
     fn common_endpoints_of_different_contexts_are_not_common() {
         let (one, other) = (hsp(50, (0, 10), (0, 10)), hsp(60, (0, 10), (0, 10)));
         let mut list = vec![one, PrelimHsp { context: 1, ..other }];
-        remove_common_endpoints(&mut list);
+        remove_common_endpoints(&mut list, |_, _| true);
         assert_eq!(list.len(), 2);
     }
 

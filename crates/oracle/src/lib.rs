@@ -27,8 +27,8 @@ pub const WITHOUT_ORACLE_VARIABLE: &str = "FLEETBLAST_TESTS_WITHOUT_ORACLE";
 /// in the same directory.
 const PROGRAMS: [&str; 3] = ["blastp", "makeblastdb", "blastdbcmd"];
 
-/// The version of the oracle.
-const VERSION: &str = "2.12.0";
+/// The version of the oracle that tests find in `PATH`.
+pub const VERSION: &str = "2.12.0";
 
 /// The directory with the programs of BLAST+.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Oracle {
             if !programs.iter().any(|program| program.is_file()) {
                 continue;
             }
-            match programs.iter().find_map(|program| identify(program).err()) {
+            match programs.iter().find_map(|program| identify(program, VERSION).err()) {
                 None => return Ok(Oracle { directory }),
                 Some(wrong) => others.push(wrong),
             }
@@ -98,14 +98,14 @@ impl Oracle {
 /// Returns the version text of a program.
 ///
 /// # Errors
-/// If the program is not one of BLAST+ 2.12.0.
-pub fn identify(program: &Path) -> Result<String, OracleError> {
+/// If the program is not one of this version of BLAST+.
+pub fn identify(program: &Path, version: &str) -> Result<String, OracleError> {
     let shown = program.display();
     let run = Command::new(program).arg("-version").stdin(Stdio::null()).output();
     let output = run.map_err(|error| OracleError(format!("{shown} cannot be started: {error}")))?;
     let said = String::from_utf8_lossy(&output.stdout);
     let package = said.lines().nth(1).unwrap_or_default().trim();
-    if output.status.success() && package.starts_with(&format!("Package: blast {VERSION},")) {
+    if output.status.success() && package.starts_with(&format!("Package: blast {version},")) {
         return Ok(said.trim_end().to_owned());
     }
     Err(OracleError(format!("{shown} is another program: its -version says '{package}'")))

@@ -70,14 +70,20 @@ impl AsnEncoding {
 }
 
 /// Appends the start of a query's annotation, up to the alignments.
+///
+/// # Errors
+/// [`ReportError::PatternSearch`] for hits of a search with a pattern.
 pub fn query_header(
     setup: &ReportSetup,
     encoding: AsnEncoding,
     query: &QueryResult,
     out: &mut Vec<u8>,
-) {
+) -> Result<(), ReportError> {
     if query.hit_count == 0 {
-        return;
+        return Ok(());
+    }
+    if setup.params.pattern().is_some() {
+        return Err(ReportError::PatternSearch);
     }
     let frame = encoding.frame();
     out.extend_from_slice(frame.start);
@@ -88,6 +94,7 @@ pub fn query_header(
         encoding.item(item, &ANNOTATION_DESCRIPTION, frame.depths[0], out);
     }
     out.extend_from_slice(frame.middle);
+    Ok(())
 }
 
 /// Makes the objects that describe the search.

@@ -202,6 +202,10 @@ pub struct Columns {
     pub list: Vec<Column>,
     /// The delimiter: a tab, a comma, or the text after `delim=`.
     pub delimiter: Vec<u8>,
+    /// Whether names of taxa are quoted.
+    pub quotes_taxa: bool,
+    /// Whether the names of the columns come before the rows.
+    pub has_headings: bool,
 }
 
 impl Columns {
@@ -233,7 +237,15 @@ impl Columns {
         if list.is_empty() {
             list = STANDARD.to_vec();
         }
-        Self { list, delimiter: delimiter.to_vec() }
+        Self { list, delimiter: delimiter.to_vec(), quotes_taxa: false, has_headings: false }
+    }
+
+    /// Returns the keywords of the columns, separated by the delimiter.
+    pub(crate) fn headings(&self) -> Vec<u8> {
+        let keyword =
+            |column: &Column| COLUMNS.iter().find(|(_, known, _)| known == column).map(|it| it.0);
+        let keywords: Vec<_> = self.list.iter().filter_map(keyword).map(str::as_bytes).collect();
+        keywords.join(&self.delimiter[..])
     }
 
     /// Returns the keywords that [`parse`](Self::parse) knows.

@@ -47,6 +47,9 @@ pub enum ReportError {
     /// The user did not spell the name of the matrix in capitals. BLAST+ refuses that in XML only.
     #[error("unsupported score matrix")]
     MatrixName,
+    /// BLAST+ cannot name searches with a pattern in descriptions of alignments.
+    #[error("Program type 'phiblastp' not supported")]
+    PatternSearch,
     /// A text has characters that the XML report cannot hold.
     #[error(
         "the title {text:?} cannot be written to XML, which holds Latin-1 characters in UTF-8 only; change the title or the format"

@@ -344,6 +344,11 @@ impl ReportSetup<'_> {
     pub(crate) fn banner(&self) -> String {
         self.params.common().release.banner(self.program)
     }
+
+    /// Returns the first line of XML, without a line end.
+    pub(crate) fn xml_declaration(&self) -> &'static [u8] {
+        self.params.common().release.xml_declaration.as_bytes()
+    }
 }
 
 /// What an archive stores of the search of a query, and reports of the archive show.

@@ -72,7 +72,15 @@ pub fn query_title(query: &QueryResult) -> Vec<u8> {
     let is_protein = query.query.first().frame == Frame::Protein;
     let (title, ids) = (query.title, query.ids);
     let untitled = title::UNNAMED_PROTEIN_TITLE;
-    TitleFacts { title, ids, is_protein, fallback_title: untitled, organism: None }.generate()
+    TitleFacts {
+        title,
+        ids,
+        is_protein,
+        fallback_title: untitled,
+        organism: None,
+        keeps_affixes: false,
+    }
+    .generate()
 }
 
 /// Returns the name of a FASTA subject in the list of subjects of `BlastOutput2`.
@@ -207,10 +215,27 @@ impl SubjectNames {
 
     /// Returns the subject's title: the stored one, tidied, or a generated one.
     pub fn title(&self) -> Vec<u8> {
+        self.generate_title(false)
+    }
+
+    /// Returns the subject's title in the table of descriptions.
+    pub fn table_title(&self, setup: &ReportSetup) -> Vec<u8> {
+        self.generate_title(setup.params.common().release.keeps_titles)
+    }
+
+    fn generate_title(&self, keeps_affixes: bool) -> Vec<u8> {
         let Defline { title, ids, .. } = self.chosen_defline();
         let organism = self.organism.as_deref();
         let (is_protein, untitled) = (self.is_protein, title::UNNAMED_PROTEIN_TITLE);
-        TitleFacts { title, ids, is_protein, fallback_title: untitled, organism }.generate()
+        let facts = TitleFacts {
+            title,
+            ids,
+            is_protein,
+            fallback_title: untitled,
+            organism,
+            keeps_affixes,
+        };
+        facts.generate()
     }
 
     /// Returns the identifiers of the chosen definition line in the tabular formats.

@@ -59,11 +59,14 @@ impl Output2 {
 }
 
 /// Appends the text before the first query.
-pub fn prologue(notation: Notation, out: &mut Vec<u8>) {
+pub fn prologue(setup: &ReportSetup, notation: Notation, out: &mut Vec<u8>) {
+    if notation == Notation::Xml {
+        out.extend_from_slice(setup.xml_declaration());
+    }
     out.extend_from_slice(match notation {
         Notation::Json => b"{\n\"BlastOutput2\": [\n",
         Notation::Xml => {
-            b"<?xml version=\"1.0\"?>\n<BlastXML2\n    xmlns=\"http://www.ncbi.nlm.nih.gov\"\n    \
+            b"\n<BlastXML2\n    xmlns=\"http://www.ncbi.nlm.nih.gov\"\n    \
               xmlns:xs=\"http://www.w3.org/2001/XMLSchema-instance\"\n    \
               xs:schemaLocation=\"http://www.ncbi.nlm.nih.gov \
               http://www.ncbi.nlm.nih.gov/data_specs/schema_alt/NCBI_BlastOutput2.xsd\"\n>"

@@ -12,7 +12,8 @@ use crate::{annotation, archive, output2, pairwise, sam, tabular, xml};
 pub fn prologue(setup: &ReportSetup, out: &mut Vec<u8>) {
     match &setup.output.format {
         Format::Pairwise => pairwise::prologue(setup, out),
-        Format::Output2(format) => output2::prologue(format.notation, out),
+        Format::Tabular(columns) => tabular::headings(columns, out),
+        Format::Output2(format) => output2::prologue(setup, format.notation, out),
         _ => {}
     }
 }
@@ -115,7 +116,7 @@ pub fn query_header(
         }
         Format::Xml => xml::query_header(query, out)?,
         Format::Output2(format) => output2::query_header(setup, format, query, out)?,
-        Format::Annotation(encoding) => annotation::query_header(setup, *encoding, query, out),
+        Format::Annotation(encoding) => annotation::query_header(setup, *encoding, query, out)?,
         Format::Archive(_) => archive::query_header(query, out),
         Format::Tabular(_) | Format::Sam(_) => {}
         Format::Commented(columns) => {

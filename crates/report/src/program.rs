@@ -66,10 +66,29 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
     matches!(params, Params::Nucleotide(_)) && !columns.need_letters()
 }
 
-/// Whether `qcovhsp` counts bases of a translated query. BLAST+ counts codons, except in an
-/// ungapped search for a subject with a single alignment.
-pub fn hsp_coverage_counts_bases(params: &Params, alignments: usize) -> bool {
-    params.translates_queries() && params.common().ungapped && alignments == 1
+/// What `qcovhsp` divides by what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HspCoverage {
+    /// Bases of the alignment by bases of a translated query.
+    Bases,
+    /// Letters of the alignment by letters of the query as written, which are bases if it is
+    /// translated.
+    LettersOfBases,
+    /// Codons of the alignment by codons of a translated query.
+    Codons,
+}
+
+/// Returns how `qcovhsp` is counted. BLAST+ counts bases in an ungapped search with a translated
+/// query for a subject with a single alignment. In gapped searches it depends on the release.
+pub fn hsp_coverage(params: &Params, alignments: usize) -> HspCoverage {
+    let common = params.common();
+    match params.translates_queries() {
+        true if common.ungapped && alignments == 1 => HspCoverage::Bases,
+        true if !common.ungapped && common.release.hsp_coverage_counts_codons => {
+            HspCoverage::Codons
+        }
+        _ => HspCoverage::LettersOfBases,
+    }
 }
 
 /// Returns a second divisor of the identity in the description table, besides the number of

@@ -62,7 +62,7 @@ impl DescriptionRow {
         if let Some(id) = shown.filter(|id| !is_bare_number(id)) {
             name.extend(identifier(id, show_gis));
         }
-        title.extend(subject.title());
+        title.extend(subject.table_title(setup));
         Ok(Self {
             scores: SubjectScores::new(setup, query, source, hit)?,
             oid: hit.oid,
@@ -288,7 +288,9 @@ fn values(
     if more.totals {
         blanks(3, out);
         cell(&number::total_bits(row.scores.total_bit_score), widths.total, out);
-        let coverage = 100 * row.scores.covered_residues / query.residues.len().max(1);
+        let release = setup.params.common().release;
+        let coverage =
+            coverage(row.scores.covered_residues, query.residues.len(), release.rounds_coverage);
         blanks(2, out);
         cell(&format!("{coverage}%"), "Query".len(), out);
     }
@@ -305,6 +307,19 @@ fn values(
         cell(&format!("{identity}%"), "Max ident".len() + 1, out);
     }
     out.push(b'\n');
+}
+
+/// Returns a coverage in per cent (`GetSeqAlignSetCalcParams`, align_format_util.cpp).
+fn coverage(covered: usize, whole: usize, is_rounded: bool) -> usize {
+    let whole = whole.max(1);
+    match is_rounded {
+        false => 100 * covered / whole,
+        // BLAST+ takes 99 for more than the whole.
+        true => match (0.5 + 100.0 * covered as f64 / whole as f64) as usize {
+            101.. => 99,
+            share => share,
+        },
+    }
 }
 
 /// Appends a text and blanks up to a width.

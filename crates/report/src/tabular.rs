@@ -1,7 +1,7 @@
 //! Formats the tabular formats: 6, 7 and 10 (tabular.cpp).
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
-use fleetblast_seq::frame::Strand;
+use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{self, SeqId};
 
 use crate::columns::{Column, Columns};
@@ -12,7 +12,7 @@ use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::order;
 use crate::pair::AlignmentRows;
-use crate::program;
+use crate::program::{self, HspCoverage};
 use crate::taxonomy::Taxonomy;
 use crate::unique_coverage;
 
@@ -45,6 +45,14 @@ pub fn query_comments(
     }
 }
 
+/// Appends the line before the first query of format 20: the keywords of the columns.
+pub fn headings(columns: &Columns, out: &mut Vec<u8>) {
+    if columns.has_headings {
+        out.extend(columns.headings());
+        out.push(b'\n');
+    }
+}
+
 /// Appends the last line of format 7, which states the number of queries.
 pub fn final_comment(queries: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("# BLAST processed {queries} queries\n").as_bytes());
@@ -64,12 +72,14 @@ pub fn subject_rows(
         query,
         query_ids: names::tabular_query_ids(query, setup.output.parse_deflines),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
+        quotes_taxa: columns.quotes_taxa,
         subject,
         positives: PositivePairs::for_text(setup.params),
         subject_length: source.extent(hit.oid).length,
         query_length: setup.query_range_length.unwrap_or_else(|| query.searched_length()),
         covered: order::covered_residues(query, source, hit)?,
-        covers_bases: program::hsp_coverage_counts_bases(setup.params, hit.alignments.len()),
+        hsp_coverage: program::hsp_coverage(setup.params, hit.alignments.len()),
+        shows_translated_strands: setup.params.common().release.shows_translated_strands,
         uniquely_covered: program::has_unique_coverage(setup.params)
             .then(|| unique_coverage::count_uniquely_covered(query, hit)),
     };
@@ -116,11 +126,14 @@ struct Row<'a> {
     query_ids: Vec<SeqId>,
     subject: SubjectNames,
     taxonomy: Taxonomy,
+    quotes_taxa: bool,
     positives: PositivePairs,
     subject_length: u32,
     covered: usize,
-    /// Whether `qcovhsp` counts bases of a translated query.
-    covers_bases: bool,
+    /// How `qcovhsp` counts a translated query.
+    hsp_coverage: HspCoverage,
+    /// Whether `sstrand` shows strands of translated subjects.
+    shows_translated_strands: bool,
     /// Number of bases of the query covered if each base of the subject counts once; `None` for
     /// proteins.
     uniquely_covered: Option<usize>,
@@ -169,8 +182,8 @@ impl Row<'_> {
             | C::ScientificNames
             | C::CommonNames
             | C::BlastNames
-            | C::SuperKingdoms => self.taxonomy.field(column, out),
-            C::Strand => out.extend_from_slice(strand(pair)),
+            | C::SuperKingdoms => self.taxonomy.field(column, self.quotes_taxa, out),
+            C::Strand => out.extend_from_slice(strand(pair, self.shows_translated_strands)),
             C::CoveragePerUniqueSubject => match self.uniquely_covered {
                 Some(bases) => {
                     let share = number::coverage(bases, self.query_length);
@@ -217,9 +230,11 @@ impl Row<'_> {
             C::QueryFrame => q_frame.to_string(),
             C::CoveragePerSubject => number::coverage(self.covered, self.query_length).to_string(),
             C::CoveragePerHsp => {
-                let (covered, whole) = match self.covers_bases {
-                    true => (3 * query.frame_range.len(), self.query_length),
-                    false => (query.frame_range.len(), whole),
+                let letters = query.frame_range.len();
+                let (covered, whole) = match self.hsp_coverage {
+                    HspCoverage::Bases => (3 * letters, self.query_length),
+                    HspCoverage::LettersOfBases => (letters, whole),
+                    HspCoverage::Codons => (letters, whole / 3),
                 };
                 number::coverage(covered, whole).to_string()
             }
@@ -239,9 +254,14 @@ impl Row<'_> {
     }
 }
 
-/// Returns the text of the column `sstrand`.
-fn strand(pair: &AlignmentRows) -> &'static [u8] {
-    match pair.positions.tabular_strand() {
+/// Returns the text of the column `sstrand`. Of translated subjects it is the strand of the frame,
+/// if the release shows it.
+fn strand(pair: &AlignmentRows, shows_translated: bool) -> &'static [u8] {
+    let strand = match pair.positions.subject.frame {
+        frame @ Frame::Codons(..) if shows_translated => frame.strand(),
+        _ => pair.positions.tabular_strand(),
+    };
+    match strand {
         Some(Strand::Plus) => b"plus",
         Some(Strand::Minus) => b"minus",
         None => NOT_AVAILABLE,

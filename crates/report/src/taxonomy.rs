@@ -92,8 +92,9 @@ impl Taxonomy {
         self.common.push(NOT_AVAILABLE.to_vec());
     }
 
-    /// Appends a taxonomy column; appends nothing for other columns.
-    pub fn field(&self, column: Column, out: &mut Vec<u8>) {
+    /// Appends a taxonomy column; appends nothing for other columns. If names are `quoted`, the
+    /// name of a missing taxon or group is quoted only in columns of all taxa.
+    pub fn field(&self, column: Column, quoted: bool, out: &mut Vec<u8>) {
         let number = |taxid: &i64| taxid.to_string().into_bytes();
         let name = |pick: fn(&TaxonNames) -> &Vec<u8>| {
             let name = self.of_one.as_ref().map(pick);
@@ -113,11 +114,34 @@ impl Taxonomy {
             C::SuperKingdoms => self.kingdoms.iter().cloned().collect(),
             _ => return,
         };
-        match items.is_empty() {
-            true => out.extend_from_slice(NOT_AVAILABLE),
-            false => out.extend(items.join(&b';')),
+        let lists = matches!(column, C::ScientificNames | C::CommonNames | C::BlastNames);
+        // A taxon without names has the names `N/A`, but no group.
+        let is_name = match column {
+            C::ScientificName | C::CommonName => self.one.is_some(),
+            C::BlastName => !items.is_empty(),
+            _ => false,
+        };
+        let text = match items.is_empty() {
+            true => NOT_AVAILABLE.to_vec(),
+            false => items.join(&b';'),
+        };
+        match quoted && (lists || is_name) {
+            true => append_quoted(&text, out),
+            false => out.extend(text),
         }
     }
+}
+
+/// Appends a text in quotes. A quote in the text gets a backslash.
+fn append_quoted(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    for &byte in text {
+        if byte == b'"' {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
 }
 
 fn is_group(name: &[u8]) -> bool {

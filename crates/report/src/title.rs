@@ -37,6 +37,8 @@ pub struct TitleFacts<'a> {
     /// Scientific name of the sequence's taxon: `None` without a taxid, empty for a taxon without a
     /// name.
     pub organism: Option<&'a [u8]>,
+    /// Whether prefixes and the organism of a stored title stay as they are.
+    pub keeps_affixes: bool,
 }
 
 impl TitleFacts<'_> {
@@ -45,14 +47,18 @@ impl TitleFacts<'_> {
     pub fn generate(&self) -> Vec<u8> {
         let stored = trimmed(self.title, TRAILING);
         let mut title = in_utf8(stored).into_owned();
-        if let Some(organism) = self.organism.filter(|_| self.is_protein && !title.is_empty()) {
+        if let Some(organism) = self.organism.filter(|_| self.is_renewed() && !title.is_empty()) {
             title = organism::renewed(&title, organism);
         }
         if title.is_empty() {
             title = self.generate_missing();
         }
-        let text = entities::decoded(without_prefixes(&title));
-        let prefix = if self.is_third_party() { THIRD_PARTY } else { b"" };
+        let text = match self.keeps_affixes {
+            true => entities::decoded(&title),
+            false => entities::decoded(without_prefixes(&title)),
+        };
+        let has_prefix = self.is_third_party() && !self.keeps_affixes;
+        let prefix = if has_prefix { THIRD_PARTY } else { b"" };
         let text = [prefix, trimmed(&text, b",;~ ")].concat();
         let mut text = squeezed(&text);
         if self.is_protein {
@@ -61,6 +67,11 @@ impl TitleFacts<'_> {
             text.iter_mut().take(1).for_each(|first| first.make_ascii_uppercase());
         }
         text
+    }
+
+    /// Whether a stored title gets the name of the organism.
+    fn is_renewed(&self) -> bool {
+        self.is_protein && !self.keeps_affixes
     }
 
     /// Makes a title for a sequence that has none.
@@ -244,6 +255,7 @@ mod tests {
             is_protein: true,
             fallback_title: UNNAMED_PROTEIN_TITLE,
             organism: None,
+            keeps_affixes: false,
         };
         facts.generate()
     }
@@ -392,6 +404,7 @@ mod tests {
                 is_protein: true,
                 fallback_title: UNNAMED_PROTEIN_TITLE,
                 organism,
+                keeps_affixes: false,
             };
             let made = String::from_utf8(facts.generate()).unwrap();
             assert_eq!(made, expected, "{name} {title:?} {organism:?}");
@@ -417,8 +430,14 @@ mod tests {
             let ids = id(name);
             let title = title.as_bytes();
             let organism = organism.map(str::as_bytes);
-            let facts =
-                TitleFacts { title, ids: &ids, is_protein: false, fallback_title: b"", organism };
+            let facts = TitleFacts {
+                title,
+                ids: &ids,
+                is_protein: false,
+                fallback_title: b"",
+                organism,
+                keeps_affixes: false,
+            };
             let made = String::from_utf8(facts.generate()).unwrap();
             assert_eq!(made, expected, "{name} {title:?} {organism:?}");
         }

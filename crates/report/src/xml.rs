@@ -21,8 +21,9 @@ pub fn prologue(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     let parameters = program::xml_parameters(setup)?;
+    out.extend_from_slice(setup.xml_declaration());
     out.extend_from_slice(
-        b"<?xml version=\"1.0\"?>\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
+        b"\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
           \"http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd\">\n<BlastOutput>\n",
     );
     element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;

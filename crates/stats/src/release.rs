@@ -12,34 +12,177 @@ pub struct Release {
     pub fast_word_size: usize,
     /// Lowest score of a neighbouring word in the tasks whose names end in `-fast`.
     pub fast_word_threshold: f64,
+    /// Lowest score of a neighbouring word for words of 5, 6 and 7 residues, if the word size is
+    /// given and the score is not; `None` if the score does not depend on the word size.
+    pub long_word_thresholds: Option<[f64; 3]>,
+    /// Default e-value of the task blastp-short.
+    pub blastp_short_evalue: f64,
+    /// Default e-value of the task blastn-short.
+    pub blastn_short_evalue: f64,
+    /// Whether the task blastn-short masks low complexity by default.
+    pub blastn_short_masks: bool,
+    /// Longest words of blastn, in bases, and of psiblast and tblastx, in residues, if these have
+    /// limits of their own.
+    pub longest_words: Option<LongestWords>,
     /// Shortest word, in residues, that is looked up in a compressed alphabet.
     pub compressed_alphabet_min_word_size: usize,
     /// Default gap costs of PAM250: to open a gap, and for each residue of it.
     pub pam250_gap_costs: (i32, i32),
     /// Fraction of identical residues above which two aligned sequences are nearly identical.
     pub near_identical_fraction: f64,
+    /// Whether the task blastp-fast with BLOSUM62 drops ungapped HSPs by the scores of their
+    /// chains. FleetBLAST does not have this filter.
+    pub filters_chains: bool,
+    /// Whether the subjects of a query are ordered after filters removed HSPs, and not before.
+    pub filters_before_order: bool,
+    /// Whether alignments have common ends only in the same frame of the subject.
+    pub common_ends_have_frames: bool,
+    /// Start of the first line of XML.
+    pub xml_declaration: &'static str,
+    /// Whether the column `sstrand` shows strands of translated subjects.
+    pub shows_translated_strands: bool,
+    /// Whether the column `qcovhsp` counts codons of a translated query, and not bases.
+    pub hsp_coverage_counts_codons: bool,
+    /// Whether names of taxa are quoted in format 10.
+    pub quotes_taxa: bool,
+    /// Whether the table of descriptions shows prefixes and organisms of titles as they are stored.
+    pub keeps_titles: bool,
+    /// Whether the coverage in the table of descriptions is rounded to the nearest per cent, and
+    /// not down.
+    pub rounds_coverage: bool,
+    /// Whether a flag may have a value after `=`, which is ignored.
+    pub flags_may_have_values: bool,
+    /// Whether format 20 has comma-separated values with headings.
+    pub has_headed_csv: bool,
+    /// Whether `-taxids` and similar options stand for taxa with their descendants. FleetBLAST does
+    /// not search for descendants.
+    pub expands_taxa: bool,
+    /// Whether archives list the options that later releases set, in their order. FleetBLAST does
+    /// not write these archives.
+    pub has_later_archives: bool,
+    /// Whether JSON and XML2 of psiblast lack the alignments. FleetBLAST does not copy this error.
+    pub psiblast_loses_alignments: bool,
+    /// What is wrong with a database that does not exist.
+    pub missing_database: MissingDatabase,
     /// Default of `makeblastdb -max_file_sz`, the maximal size of a database file.
     pub default_max_file_size: &'static str,
 }
 
+/// Lengths of the longest words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestWords {
+    /// In bases, of blastn.
+    pub blastn: usize,
+    /// In residues, of psiblast and tblastx.
+    pub psiblast: usize,
+}
+
+/// The error for a database that does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingDatabase {
+    /// The message has the name and the search path.
+    Named,
+    /// As [`Named`](Self::Named), with advice.
+    NamedWithAdvice,
+    /// The message says that a file cannot be mapped to memory. The exit code is that of errors of
+    /// the search.
+    Unmapped,
+}
+
 impl Release {
     /// All releases whose rules are known.
-    pub const ALL: [&'static Self; 1] = [&Self::V2_12_0];
+    pub const ALL: [&'static Self; 3] = [&Self::V2_12_0, &Self::V2_16_0, &Self::V2_17_0];
 
     /// BLAST+ 2.12.0, of June 2021.
     pub const V2_12_0: Self = Self {
         version: "2.12.0",
         fast_word_size: 6,
         fast_word_threshold: 21.0,
+        long_word_thresholds: None,
+        blastp_short_evalue: 10.0,
+        blastn_short_evalue: 10.0,
+        blastn_short_masks: true,
+        longest_words: None,
         compressed_alphabet_min_word_size: 6,
         pam250_gap_costs: (14, 2),
         near_identical_fraction: 0.96,
+        filters_chains: false,
+        filters_before_order: false,
+        common_ends_have_frames: false,
+        xml_declaration: "<?xml version=\"1.0\"?>",
+        shows_translated_strands: false,
+        hsp_coverage_counts_codons: false,
+        quotes_taxa: false,
+        keeps_titles: false,
+        rounds_coverage: false,
+        flags_may_have_values: true,
+        has_headed_csv: false,
+        expands_taxa: false,
+        has_later_archives: false,
+        psiblast_loses_alignments: false,
+        missing_database: MissingDatabase::Named,
         default_max_file_size: "1GB",
+    };
+
+    /// BLAST+ 2.16.0, of June 2024.
+    pub const V2_16_0: Self = Self {
+        version: "2.16.0",
+        fast_word_size: 5,
+        fast_word_threshold: 20.0,
+        long_word_thresholds: Some([19.3, 21.0, 20.25]),
+        blastp_short_evalue: 20_000.0,
+        blastn_short_evalue: 1000.0,
+        blastn_short_masks: false,
+        longest_words: Some(LongestWords { blastn: 100, psiblast: 4 }),
+        compressed_alphabet_min_word_size: 5,
+        near_identical_fraction: 0.95,
+        filters_before_order: true,
+        shows_translated_strands: true,
+        expands_taxa: true,
+        has_later_archives: true,
+        psiblast_loses_alignments: true,
+        missing_database: MissingDatabase::Unmapped,
+        default_max_file_size: "3GB",
+        ..Self::V2_12_0
+    };
+
+    /// BLAST+ 2.17.0, of June 2025.
+    pub const V2_17_0: Self = Self {
+        version: "2.17.0",
+        pam250_gap_costs: (15, 2),
+        filters_chains: true,
+        common_ends_have_frames: true,
+        xml_declaration: "<?xml version=\"1.0\" encoding=\"US-ASCII\"?>",
+        hsp_coverage_counts_codons: true,
+        quotes_taxa: true,
+        keeps_titles: true,
+        rounds_coverage: true,
+        flags_may_have_values: false,
+        has_headed_csv: true,
+        missing_database: MissingDatabase::NamedWithAdvice,
+        ..Self::V2_16_0
     };
 
     /// Returns the first words of a program's reports, such as `BLASTP 2.12.0+`.
     pub fn banner(&self, program: &str) -> String {
         format!("{} {}+", program.to_uppercase(), self.version)
+    }
+
+    /// Finds the release with this number.
+    pub fn find(version: &str) -> Option<&'static Self> {
+        Self::ALL.into_iter().find(|release| release.version == version)
+    }
+
+    /// Returns the lowest score of a neighbouring word that follows from a given word size, in
+    /// residues; `None` if there is none.
+    pub fn threshold_of_size(&self, word_size: usize) -> Option<f64> {
+        let [five, six, seven] = self.long_word_thresholds?;
+        match word_size {
+            5 => Some(five),
+            6 => Some(six),
+            7 => Some(seven),
+            _ => None,
+        }
     }
 }
 
@@ -69,7 +212,7 @@ pub mod by_version {
         deserializer: D,
     ) -> Result<&'static Release, D::Error> {
         let version = String::deserialize(deserializer)?;
-        let known = Release::ALL.into_iter().find(|release| release.version == version);
+        let known = Release::find(&version);
         known.ok_or_else(|| D::Error::custom(format!("unknown release of BLAST+: {version}")))
     }
 }

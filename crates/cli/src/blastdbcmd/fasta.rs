@@ -144,6 +144,7 @@ impl Fasta {
             is_protein,
             fallback_title: b"",
             organism: organism.as_deref(),
+            keeps_affixes: false,
         };
         let generated = facts.generate();
         if generated.first().is_some_and(|&first| first != b' ') {

@@ -17,7 +17,8 @@ use super::search::program::ProgramSpec;
 use super::search::query::{self, STRAND};
 use super::search::single::{REMOTE, UNGAPPED, WINDOW_SIZE};
 use super::search::{
-    self, database, files, fleet, formatting, generic, hsps, resources, strategy, task, threads,
+    self, compat, database, files, fleet, formatting, generic, hsps, resources, strategy, task,
+    threads,
 };
 use super::spec::{self, OptionSpec, Program};
 use super::values::Values;
@@ -96,6 +97,7 @@ pub const BLASTN: Program = Program {
         formatting::LAYOUT,
         threads::OPTIONS,
         &[REMOTE.spec, spec::VERSION],
+        compat::OPTIONS,
         resources::OPTIONS,
         &fleet::with(FLEET),
         metadata::OPTIONS,

@@ -12,7 +12,7 @@ use super::search::program::ProgramSpec;
 use super::search::protein::{ProteinOptions, TaskDefaults};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::{
-    self, composition, database, files, filtering, fleet, formatting, generic, hsps, query,
+    self, compat, composition, database, files, filtering, fleet, formatting, generic, hsps, query,
     resources, strategy, task, threads,
 };
 use super::spec::{self, Program};
@@ -31,7 +31,7 @@ pub const SPEC: ProgramSpec = ProgramSpec {
 const TASKS: ValueWords<TaskDefaults, 3> = ValueWords::new([
     ("blastp", TaskDefaults::USUAL),
     ("blastp-fast", TaskDefaults::FAST),
-    ("blastp-short", TaskDefaults { matrix: "PAM30", word_size: 2, threshold: None }),
+    ("blastp-short", TaskDefaults::SHORT),
 ]);
 
 /// `-task`.
@@ -66,6 +66,7 @@ pub const BLASTP: Program = Program {
         &[UNGAPPED.spec, REMOTE.spec],
         composition::OPTIONS,
         &[spec::VERSION],
+        compat::OPTIONS,
         resources::OPTIONS,
         fleet::OPTIONS,
         metadata::OPTIONS,

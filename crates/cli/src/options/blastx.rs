@@ -18,8 +18,8 @@ use super::search::query::{self, STRAND};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::translation::{MAX_INTRON_LENGTH, QUERY_GENCODE};
 use super::search::{
-    self, database, files, filtering, fleet, formatting, generic, hsps, resources, strategy, task,
-    threads,
+    self, compat, database, files, filtering, fleet, formatting, generic, hsps, resources,
+    strategy, task, threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;
@@ -73,6 +73,7 @@ pub const BLASTX: Program = Program {
         // needs contexts (`Blast_RedoOneMatchSmithWaterman`, redo_alignment.c).
         &[COMP_BASED_STATS.spec, USE_SW_TBACK.unsupported().spec],
         &[spec::VERSION],
+        compat::OPTIONS,
         resources::OPTIONS,
         fleet::OPTIONS,
         metadata::OPTIONS,

@@ -164,7 +164,12 @@ pub fn parse(
             b"-help" => return Ok(Request::Print(usage::full(program, name))),
             _ => {}
         }
+        let ignores_value = program.release.is_none_or(|release| release.flags_may_have_values);
         let value = match attached {
+            Some(_) if option.kind == Kind::Flag && !ignores_value => {
+                let message = format!("Invalid argument: {}", argument.to_string_lossy());
+                return Err(report(Failure::new("eInvalidArg", message)));
+            }
             _ if option.kind == Kind::Flag => None,
             Some(value) => Some(OsStr::from_bytes(value)),
             None => Some(rest.next().map(OsString::as_os_str).ok_or_else(|| {

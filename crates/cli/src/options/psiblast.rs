@@ -16,7 +16,7 @@ use super::search::program::ProgramSpec;
 use super::search::psi::{self, PsiOptions};
 use super::search::single::{MATRIX, NOT_REMOTE, REMOTE, THRESHOLD, WINDOW_SIZE};
 use super::search::{
-    self, database, files, fleet, formatting, generic, hsps, nucleotide, query, resources,
+    self, compat, database, files, fleet, formatting, generic, hsps, nucleotide, query, resources,
     strategy, threads,
 };
 use super::spec::{self, OptionSpec, Program};
@@ -77,6 +77,7 @@ pub const PSIBLAST: Program = Program {
         composition::OPTIONS,
         psi::OPTIONS,
         &[spec::VERSION],
+        compat::OPTIONS,
         resources::OPTIONS,
         &fleet::with(FLEET),
         &metadata::with(METADATA),

@@ -22,8 +22,8 @@ use super::search::single::{
 };
 use super::search::translation::{DB_GENCODE, MAX_INTRON_LENGTH};
 use super::search::{
-    self, database, files, filtering, fleet, formatting, generic, hsps, resources, strategy, task,
-    threads,
+    self, compat, database, files, filtering, fleet, formatting, generic, hsps, resources,
+    strategy, task, threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;
@@ -80,6 +80,7 @@ pub const TBLASTN: Program = Program {
         &[REMOTE.excludes(&NOT_REMOTE_WITH_PSSM).spec],
         &[COMP_BASED_STATS.spec, USE_SW_TBACK.spec, IN_PSSM_OF_TBLASTN.spec],
         &[spec::VERSION],
+        compat::OPTIONS,
         resources::OPTIONS,
         fleet::OPTIONS,
         metadata::OPTIONS,

@@ -18,8 +18,8 @@ use super::search::query::{self, STRAND};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, WINDOW_SIZE};
 use super::search::translation::{DB_GENCODE, MAX_INTRON_LENGTH, QUERY_GENCODE};
 use super::search::{
-    self, database, files, filtering, fleet, formatting, generic, hsps, resources, strategy,
-    threads,
+    self, compat, database, files, filtering, fleet, formatting, generic, hsps, resources,
+    strategy, threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;
@@ -62,6 +62,7 @@ pub const TBLASTX: Program = Program {
         threads::WITHOUT_MODE,
         &[REMOTE.spec],
         &[spec::VERSION],
+        compat::OPTIONS,
         resources::OPTIONS,
         fleet::OPTIONS,
         metadata::OPTIONS,

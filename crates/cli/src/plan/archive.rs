@@ -10,10 +10,10 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_engine::params::Strands;
 use fleetblast_job::error::Error;
 use fleetblast_report::archive_options::{ArchiveOption, ArchiveRequest, OptionValue};
+use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{ScoringSystem, suggested_two_hit_window};
 
 use super::protein;
-use crate::options::RELEASE;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::CompositionOptions;
 use crate::options::search::database::DatabaseOptions;
@@ -22,13 +22,16 @@ use crate::options::search::hsps::HspFilteringOptions;
 use crate::options::search::protein::TaskDefaults;
 use crate::options::typed::to_text;
 
+/// Default e-value of all tasks.
+const EVALUE: f64 = 10.0;
+
 /// The options of a search that were set so far.
 #[derive(Debug, Default)]
 pub(super) struct SetOptions(Vec<ArchiveOption>);
 
 impl SetOptions {
     /// Creates the options that a task of a protein search sets.
-    pub fn of_protein_task(task: &TaskDefaults) -> SetOptions {
+    pub fn of_protein_task(task: &TaskDefaults, release: &Release) -> SetOptions {
         let mut set = SetOptions::default();
         if task.matrix != TaskDefaults::USUAL.matrix {
             set.text("MatrixName", task.matrix);
@@ -36,10 +39,10 @@ impl SetOptions {
             set.integer("GapExtensionCost", 1);
             // The command line always sets it again.
             set.set("EvalueThreshold", OptionValue::Evalue(0.0));
-            set.integer("WordSize", task.word_size as i64);
+            set.integer("WordSize", task.words.size(release) as i64);
             set.no_filters();
-        } else if let Some(threshold) = task.threshold {
-            set.integer("WordSize", task.word_size as i64);
+        } else if let Some(threshold) = task.words.threshold(release) {
+            set.integer("WordSize", task.words.size(release) as i64);
             set.integer("WordThreshold", threshold as i64);
         }
         set
@@ -94,10 +97,11 @@ impl SetOptions {
         sum_stats: Option<bool>,
     ) {
         let search = &options.search;
-        self.set("EvalueThreshold", OptionValue::Evalue(search.evalue));
+        self.set("EvalueThreshold", OptionValue::Evalue(search.evalue.unwrap_or(EVALUE)));
         // A matrix sets its own gap costs.
-        let costs = matrix
-            .and_then(|matrix| ScoringSystem::new(RELEASE, &to_text(matrix), None, None).ok());
+        let costs = matrix.and_then(|matrix| {
+            ScoringSystem::new(options.release, &to_text(matrix), None, None).ok()
+        });
         let open = search.gap_open.or(costs.as_ref().map(|costs| costs.gap_open));
         let extend = search.gap_extend.or(costs.as_ref().map(|costs| costs.gap_extend));
         for (name, cost) in [("GapOpeningCost", open), ("GapExtensionCost", extend)] {

@@ -12,7 +12,7 @@ use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
 use super::archive::SetOptions;
-use super::fleet::{OptionText, flag_value, number_value, option_text, word_value};
+use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
 use super::search::{SearchPlan, bad_filter, common, filter_words, unsupported_x_drop};
 use super::{ProcessEnvironment, SearchProgram, windowmasker};
 use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
@@ -73,6 +73,13 @@ impl SearchProgram for BlastnOptions {
         }
     }
 
+    fn missing_rule(&self) -> Option<String> {
+        // Later releases have no such option.
+        let is_later = self.common.release.longest_words.is_some();
+        let is_given = self.nucleotide.sum_stats.is_some() && is_later;
+        is_given.then(|| "-sum_stats".to_owned())
+    }
+
     fn option_without_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
         // The I/O site masks the queries again, but does not have this file of word counts.
         let has_counts = self.filtering.window_masker_db.is_some();
@@ -81,7 +88,7 @@ impl SearchProgram for BlastnOptions {
     }
 
     fn check_filter(&self) -> Result<(), Error> {
-        dust(&self.filtering.dust)?;
+        dust(self.dust())?;
         windowmasker::check(&self.filtering)
     }
 
@@ -182,7 +189,7 @@ impl SearchProgram for BlastnOptions {
             option_text(&megablast::TEMPLATE_TYPE, template),
             option_text(&megablast::TEMPLATE_LENGTH, number_value(template_length)),
             option_text(&megablast::OFF_DIAGONAL_RANGE, Some(off_diagonal_range.to_string())),
-            option_text(&filtering::DUST, Some(to_text(dust))),
+            option_text(&filtering::DUST, text_value(dust)),
             option_text(&filtering::SOFT_MASKING, Some(soft_masking.to_string())),
         ]
     }
@@ -234,6 +241,15 @@ impl BlastnOptions {
         })
     }
 
+    /// Returns the value of `-dust`, or the default of the task.
+    fn dust(&self) -> &OsStr {
+        let default = match self.task {
+            Task::Short if !self.common.release.blastn_short_masks => "no",
+            _ => filtering::DEFAULT_DUST,
+        };
+        self.filtering.dust.as_deref().unwrap_or(OsStr::new(default))
+    }
+
     /// Returns whether gapped extensions are greedy.
     fn is_greedy(&self) -> bool {
         self.task == Task::Megablast && !self.nucleotide.no_greedy
@@ -269,12 +285,13 @@ impl BlastnOptions {
         hitlist_size: usize,
     ) -> Result<NucleotideParams, Error> {
         let mut defaults = match self.task {
-            Task::Megablast => NucleotideParams::megablast(SPEC.release, scoring),
-            Task::Discontiguous => NucleotideParams::discontiguous(SPEC.release, scoring),
-            _ => NucleotideParams::blastn(SPEC.release, scoring),
+            Task::Megablast => NucleotideParams::megablast(self.common.release, scoring),
+            Task::Discontiguous => NucleotideParams::discontiguous(self.common.release, scoring),
+            _ => NucleotideParams::blastn(self.common.release, scoring),
         };
         if self.task == Task::Short {
             defaults.word_size = 7;
+            defaults.common.evalue = self.common.release.blastn_short_evalue;
         }
         let (search, typed) = (&self.common.search, &self.megablast);
         let word_size = search.word_size.and_then(|size| u32::try_from(size).ok());
@@ -291,7 +308,7 @@ impl BlastnOptions {
             least_score: typed.min_raw_gapped_score.filter(|&score| score > 0),
             percent_identity: self.nucleotide.perc_identity.unwrap_or(0.0),
             sum_stats: self.nucleotide.sum_stats.unwrap_or(defaults.sum_stats),
-            dust: dust(&self.filtering.dust)?,
+            dust: dust(self.dust())?,
             strands: self.strands,
             ..defaults
         })
@@ -302,7 +319,10 @@ impl BlastnOptions {
         let Scores { penalty, gap_open, gap_extend, .. } = Scores::new(self);
         let common = &params.common;
         let has_words_of_template = matches!(self.task, Task::Megablast | Task::Discontiguous);
-        let problem = if penalty >= 0 {
+        let longest = self.common.release.longest_words;
+        let problem = if longest.is_some_and(|longest| params.word_size as usize > longest.blastn) {
+            "Word-size must be less than or equal to 100"
+        } else if penalty >= 0 {
             "BLASTN penalty must be negative"
         } else if !common.ungapped && gap_open > 0 && gap_extend == 0 {
             "BLASTN gap extension penalty cannot be 0"
@@ -388,7 +408,7 @@ impl BlastnOptions {
     /// Sets the masks of queries (`CFilteringArgs`).
     fn set_masks(&self, set: &mut SetOptions) -> Result<(), Error> {
         let filtering = &self.filtering;
-        let numbers = filter_words(&filtering.dust, None, |words| {
+        let numbers = filter_words(self.dust(), None, |words| {
             let numbers = words.map(|word| parse_int4(word).map_err(bad_filter));
             numbers.into_iter().collect::<Result<Vec<i32>, _>>().map(Some)
         })?;

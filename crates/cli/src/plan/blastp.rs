@@ -14,6 +14,7 @@ use crate::options::blastp::{BlastpOptions, SPEC, TASK};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
+use crate::options::search::protein::TaskDefaults;
 
 impl SearchProgram for BlastpOptions {
     fn spec(&self) -> &'static ProgramSpec {
@@ -32,6 +33,12 @@ impl SearchProgram for BlastpOptions {
         None
     }
 
+    fn missing_rule(&self) -> Option<String> {
+        let is_fast = self.task == TaskDefaults::FAST && self.search().matrix_name() == "BLOSUM62";
+        let is_filtered = self.common.release.filters_chains && is_fast && !self.common.ungapped;
+        is_filtered.then(|| "-task blastp-fast".to_owned())
+    }
+
     fn check_filter(&self) -> Result<(), Error> {
         protein::seg(&self.protein.filtering.seg).map(|_| ())
     }
@@ -42,7 +49,14 @@ impl SearchProgram for BlastpOptions {
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error> {
         let search = self.search();
-        let defaults = |scoring| ProteinParams::blastp(SPEC.release, scoring);
+        let release = self.common.release;
+        let defaults = |scoring| {
+            let mut params = ProteinParams::blastp(release, scoring);
+            if self.task == TaskDefaults::SHORT {
+                params.common.evalue = release.blastp_short_evalue;
+            }
+            params
+        };
         let params = search.params(hitlist_size, environment, defaults)?;
         let (_, unified) = protein::composition(&self.protein.composition.comp_based_stats);
         let unified_p = unified && params.composition != CompositionMode::Off;
@@ -53,7 +67,7 @@ impl SearchProgram for BlastpOptions {
     fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
         let BlastpOptions { common, protein, .. } = self;
         let search = self.search();
-        let mut set = SetOptions::of_protein_task(&self.task);
+        let mut set = SetOptions::of_protein_task(&self.task, self.common.release);
         set.database_size(&common.database);
         set.search(common, protein.matrix.as_deref(), None, None);
         set.seg(&protein.filtering)?;

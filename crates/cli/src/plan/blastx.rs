@@ -48,7 +48,7 @@ impl SearchProgram for BlastxOptions {
     ) -> Result<SearchPlan, Error> {
         let search = self.search();
         let (code, strands) = (self.query_code.clone(), self.strands);
-        let defaults = |scoring| ProteinParams::blastx(SPEC.release, scoring, code.clone());
+        let defaults = |scoring| ProteinParams::blastx(self.common.release, scoring, code.clone());
         let params = search.params(hitlist_size, environment, defaults)?;
         let linking = protein::linking(self.sum_stats.unwrap_or(true), self.max_intron_length);
         let params = ProteinParams {
@@ -62,7 +62,7 @@ impl SearchProgram for BlastxOptions {
     fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
         let BlastxOptions { common, protein, .. } = self;
         let search = self.search();
-        let mut set = SetOptions::of_protein_task(&self.task);
+        let mut set = SetOptions::of_protein_task(&self.task, self.common.release);
         set.database_size(&common.database);
         set.search(common, protein.matrix.as_deref(), None, self.sum_stats);
         set.integer("LongestIntronLength", self.max_intron_length);

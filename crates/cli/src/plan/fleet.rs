@@ -14,6 +14,7 @@ use super::{ProcessEnvironment, SearchProgram, has_old_finite_size};
 use crate::options::load;
 use crate::options::opt::Opt;
 use crate::options::search::common::CommonOptions;
+use crate::options::search::compat::COMPAT;
 use crate::options::search::database::{self, DatabaseOptions, SequenceLists};
 use crate::options::search::files::{self, FileOptions};
 use crate::options::search::fleet::{self as ranks, FleetOptions};
@@ -145,6 +146,7 @@ fn collect_report_options(
     old_finite_size: bool,
 ) -> BTreeMap<String, String> {
     let CommonOptions {
+        release,
         database,
         search,
         hsps,
@@ -161,6 +163,7 @@ fn collect_report_options(
         unsupported: _,
     } = options;
     let mut all = vec![
+        option_text(&COMPAT, word_value(&COMPAT, release)),
         option_text(&query::QUERY_LOC, text_value(query_loc)),
         option_text(&query::LCASE_MASKING, flag_value(*lcase_masking)),
         option_text(&single::WINDOW_SIZE, number_value(window_size)),
@@ -214,7 +217,7 @@ fn of_search(options: &SearchOptions) -> [OptionText; 10] {
         searchsp,
     } = options;
     [
-        option_text(&generic::EVALUE, Some(evalue.to_string())),
+        option_text(&generic::EVALUE, number_value(evalue)),
         option_text(&generic::WORD_SIZE, number_value(word_size)),
         option_text(&generic::GAPOPEN, number_value(gap_open)),
         option_text(&generic::GAPEXTEND, number_value(gap_extend)),

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Format, Report};
 use fleetblast_report::archive_options::ArchiveRequest;
+use fleetblast_stats::release::Release;
 
 use crate::options::number;
 use crate::options::search::formatting::FormattingOptions;
@@ -17,8 +18,10 @@ const DESCRIPTIONS: usize = 500;
 const ALIGNMENTS: usize = 250;
 /// Default number of residues in a line of an alignment.
 const LINE_LENGTH: usize = 60;
-/// One more than the last format number of BLAST+.
-const FORMATS: i32 = 21;
+/// Returns the last format number of BLAST+: FASTA.
+fn last_format(release: &Release) -> i32 {
+    if release.has_headed_csv { 21 } else { 20 }
+}
 
 /// The parts of `-outfmt`, not yet validated.
 pub struct FormatChoice {
@@ -29,7 +32,7 @@ pub struct FormatChoice {
 
 impl FormatChoice {
     /// Splits a format into its parts (`CFormattingArgs::ParseFormattingString`, blast_args.cpp).
-    pub fn parse(text: &OsStr) -> Result<Self, Error> {
+    pub fn parse(text: &OsStr, release: &Release) -> Result<Self, Error> {
         let text = to_text(text);
         let is_space = |c: char| c.is_ascii_whitespace() || c == '\x0b';
         let (number, columns) = text
@@ -51,22 +54,28 @@ impl FormatChoice {
         let number = number::parse_int4(number.as_bytes()).map_err(|_| {
             Error::query_options(format_args!("'{number}' is not a valid output format"))
         })?;
-        if !(0..FORMATS).contains(&number) {
+        if !(0..=last_format(release)).contains(&number) {
             let message = "Error: Formatting choice is out of range";
             return Err(Error::new(exit::UNKNOWN, message));
         }
-        if !matches!(number, 6 | 7 | 10 | 17) {
+        if !matches!(number, 6 | 7 | 10 | 17) && !(release.has_headed_csv && number == 20) {
             columns.clear();
         }
         Ok(Self { number, columns, delimiter })
     }
 
+    /// Returns the number of the format.
+    pub fn number(&self) -> i32 {
+        self.number
+    }
+
     /// Returns the format, or an error unless both the program and FleetBLAST support it.
-    fn format(&self, program: &ProgramSpec) -> Result<Format, Error> {
+    fn format(&self, program: &ProgramSpec, release: &Release) -> Result<Format, Error> {
+        let last = last_format(release);
         let foreign = match self.number {
             17 if !program.has_sam => "SAM format is only applicable to blastn",
             19 => "AIRR rearrangement format is only applicable to igblastn",
-            20 => "FASTA output format is only applicable to magicblast",
+            number if number == last => "FASTA output format is only applicable to magicblast",
             _ => "",
         };
         if !foreign.is_empty() {
@@ -86,6 +95,7 @@ impl FormatChoice {
             15 => Ok(Format::Json),
             16 => Ok(Format::Xml2),
             17 => Ok(Format::Sam),
+            20 => Ok(Format::HeadedCsv),
             number => Err(Error::unsupported(program.name, format_args!("-outfmt {number}"))),
         }
     }
@@ -114,12 +124,12 @@ impl FormatChoice {
 /// (`CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp).
 pub fn report(
     choice: FormatChoice,
-    program: &ProgramSpec,
+    (program, release): (&ProgramSpec, &Release),
     options: &FormattingOptions,
     command: &[u8],
     warnings: &mut Vec<String>,
 ) -> Result<(Report, usize), Error> {
-    let format = choice.format(program)?;
+    let format = choice.format(program, release)?;
     let mut warn = |text: &str| warnings.push(program.warning(text));
     let pairwise = format == Format::Pairwise;
     let (descriptions, alignments, hitlist_size) = if pairwise {

@@ -11,7 +11,6 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Citations};
 use fleetblast_seq::seg::SegParams;
 use fleetblast_seq::translation::GeneticCode;
-use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
@@ -61,7 +60,7 @@ impl ProteinSearch<'_> {
     /// suggestion for the matrix. `None` if the task presets it.
     pub fn archived_threshold(&self) -> Option<f64> {
         let suggested = || suggested_word_threshold(&self.matrix_name()) + self.added_threshold;
-        let is_preset = self.task.threshold.is_some();
+        let is_preset = self.task.words.threshold(self.common.release).is_some();
         self.protein.threshold.or_else(|| (!is_preset).then(suggested))
     }
 
@@ -83,9 +82,9 @@ impl ProteinSearch<'_> {
         }
         let matrix_name = self.matrix_name();
         let search = &self.common.search;
-        let word_size = search.word_size.unwrap_or(self.task.word_size);
-        let suggested = || suggested_word_threshold(&matrix_name) + self.added_threshold;
-        let threshold = options.threshold.or(self.task.threshold).unwrap_or_else(suggested);
+        let release = self.common.release;
+        let word_size = search.word_size.unwrap_or_else(|| self.task.words.size(release));
+        let threshold = self.word_threshold(&matrix_name);
         let scoring = self.scoring(&matrix_name);
         // Without gaps, BLAST+ checks the other values before it finds that a matrix does not
         // exist.
@@ -109,6 +108,17 @@ impl ProteinSearch<'_> {
             finite_size: search.searchsp.is_none() && !has_old_finite_size(environment),
             ..defaults
         })
+    }
+
+    /// Returns the least score of a neighbouring word: the given one, or that of the given word
+    /// size, of the task, or suggested for the matrix.
+    fn word_threshold(&self, matrix_name: &str) -> f64 {
+        let release = self.common.release;
+        let of_size =
+            || self.common.search.word_size.and_then(|size| release.threshold_of_size(size));
+        let of_task = || self.task.words.threshold(release);
+        let suggested = || suggested_word_threshold(matrix_name) + self.added_threshold;
+        self.protein.threshold.or_else(of_size).or_else(of_task).unwrap_or_else(suggested)
     }
 
     /// Returns the mode of composition-based statistics.
@@ -140,7 +150,7 @@ impl ProteinSearch<'_> {
     /// gap costs without statistics.
     fn scoring(&self, matrix: &str) -> Result<ScoringSystem, Error> {
         let (open, extend) = (self.common.search.gap_open, self.common.search.gap_extend);
-        let release = self.spec.release;
+        let release = self.common.release;
         let found = match self.accepts_identity || self.common.ungapped {
             true => ScoringSystem::new(release, matrix, open, extend),
             false => ScoringSystem::with_target_frequencies(release, matrix, open, extend),
@@ -274,12 +284,17 @@ pub(super) fn check_words(
 /// alphabet, so that words are shorter.
 pub(super) fn check_short_words(
     options: &CommonOptions,
-    release: &Release,
-    word_size: usize,
-    threshold: f64,
+    is_psiblast: bool,
+    (word_size, threshold): (usize, f64),
 ) -> Result<(), Error> {
-    if threshold > 0.0 && word_size >= release.compressed_alphabet_min_word_size {
-        return Err(Error::query_options("Word-size must be less than 6 for protein comparison"));
+    let release = options.release;
+    let longest = release.longest_words.map_or(LONGEST_EXACT_WORD, |longest| longest.psiblast);
+    if threshold > 0.0 && word_size > longest {
+        let message = match (release.longest_words, is_psiblast) {
+            (Some(_), true) => "Word-size must be less than 5 for psiblast",
+            _ => "Word-size must be less than 6 for protein comparison",
+        };
+        return Err(Error::query_options(message));
     }
     check_words(options, word_size, threshold)
 }
@@ -288,7 +303,7 @@ pub(super) fn check_short_words(
 pub(super) fn check_lists(options: &CommonOptions, hitlist_size: usize) -> Result<(), Error> {
     let problem = if hitlist_size < 1 {
         "No hits are being saved"
-    } else if options.search.evalue <= 0.0 {
+    } else if options.search.evalue.is_some_and(|evalue| evalue <= 0.0) {
         "expect value or cutoff score must be greater than zero"
     } else {
         return Ok(());

@@ -223,7 +223,7 @@ impl PsiblastOptions {
 
     fn check_words(&self, matrix_name: &str) -> Result<(), Error> {
         let (word_size, threshold) = self.word_parameters(matrix_name);
-        protein::check_short_words(&self.common, SPEC.release, word_size, threshold)
+        protein::check_short_words(&self.common, true, (word_size, threshold))
     }
 
     /// Returns the error that BLAST+ finds when it reads the options again for the iterations after
@@ -251,7 +251,7 @@ impl PsiblastOptions {
         let (word_size, threshold) = self.word_parameters(matrix_name);
         let (open, extend) = (search.gap_open, search.gap_extend);
         let scoring =
-            ScoringSystem::with_target_frequencies(SPEC.release, matrix_name, open, extend)
+            ScoringSystem::with_target_frequencies(self.common.release, matrix_name, open, extend)
                 .map_err(|error| match &self.psi.in_msa {
                     Some(_) => msa::unscored(&error),
                     None => Error::query_options(error),
@@ -261,7 +261,7 @@ impl PsiblastOptions {
             self.check_words(matrix_name)?;
         }
         protein::check_lists(&self.common, hitlist_size)?;
-        let defaults = ProteinParams::psiblast(SPEC.release, scoring);
+        let defaults = ProteinParams::psiblast(self.common.release, scoring);
         let soft_masking = self.filtering.soft_masking;
         let mut shared = common(&self.common, soft_masking, hitlist_size, defaults.common);
         shared.keeps_all_preliminary_subjects = true;

@@ -108,7 +108,7 @@ pub fn common(
         xdrop_ungapped_bits: search.xdrop_ungap.unwrap_or(defaults.xdrop_ungapped_bits),
         xdrop_gapped_bits: search.xdrop_gap.unwrap_or(defaults.xdrop_gapped_bits),
         xdrop_final_bits: search.xdrop_gap_final.unwrap_or(defaults.xdrop_final_bits),
-        evalue: search.evalue,
+        evalue: search.evalue.unwrap_or(defaults.evalue),
         ungapped: options.ungapped,
         hitlist_size,
         max_hsps: search.max_hsps,

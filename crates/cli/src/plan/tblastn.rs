@@ -84,7 +84,7 @@ impl SearchProgram for TblastnOptions {
         let search = self.search();
         let code = if is_of_letters { &self.db_code } else { &GeneticCode::standard() };
         let translation = protein::subject_translation(&self.common, code);
-        let defaults = |scoring| ProteinParams::tblastn(SPEC.release, scoring, translation);
+        let defaults = |scoring| ProteinParams::tblastn(self.common.release, scoring, translation);
         let params = search.params(hitlist_size, environment, defaults)?;
         let params = ProteinParams { linking: self.linking(), ..params };
         match &self.in_pssm {
@@ -99,7 +99,7 @@ impl SearchProgram for TblastnOptions {
         }
         let TblastnOptions { common, protein, .. } = self;
         let search = self.search();
-        let mut set = SetOptions::of_protein_task(&self.task);
+        let mut set = SetOptions::of_protein_task(&self.task, self.common.release);
         set.database_size(&common.database);
         set.search(common, protein.matrix.as_deref(), None, self.sum_stats);
         set.integer("DbGeneticCode", self.db_code.id());
@@ -170,7 +170,7 @@ impl TblastnOptions {
         search: &ProteinSearch<'_>,
     ) -> Result<SearchPlan, Error> {
         let found = &params;
-        protein::check_short_words(&self.common, SPEC.release, found.word_size, found.threshold)?;
+        protein::check_short_words(&self.common, true, (found.word_size, found.threshold))?;
         let rules = ReadingRules { program: SPEC.name, pseudocount: 0, needs_all: false };
         let start = pssm::read(file, &params.scoring, &rules)?;
         let length = start.pssm.query.len();

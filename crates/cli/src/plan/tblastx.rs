@@ -54,7 +54,7 @@ impl SearchProgram for TblastxOptions {
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error> {
         let matrix_name = self.matrix_name();
-        let release = SPEC.release;
+        let release = self.common.release;
         // In BLAST+ no check needs the matrix; only the search finds that it does not exist.
         let found = ScoringSystem::new(release, &matrix_name, None, None);
         let delayed_option_error =
@@ -150,7 +150,7 @@ impl TblastxOptions {
         self.check(word_size, threshold, hitlist_size)?;
         let query = QueryTranslation { code: self.query_code.clone(), strands: self.strands };
         let subject = protein::subject_translation(&self.common, &self.db_code);
-        let defaults = ProteinParams::tblastx(SPEC.release, scoring, query, subject);
+        let defaults = ProteinParams::tblastx(self.common.release, scoring, query, subject);
         let soft_masking = self.filtering.soft_masking;
         Ok(ProteinParams {
             common: common(&self.common, soft_masking, hitlist_size, defaults.common),
@@ -166,7 +166,7 @@ impl TblastxOptions {
 
     /// Checks the values in BLAST+'s order.
     fn check(&self, word_size: usize, threshold: f64, hitlist_size: usize) -> Result<(), Error> {
-        protein::check_short_words(&self.common, SPEC.release, word_size, threshold)?;
+        protein::check_short_words(&self.common, false, (word_size, threshold))?;
         protein::check_lists(&self.common, hitlist_size)?;
         if self.max_intron_length > 0 {
             return Err(Error::query_options(

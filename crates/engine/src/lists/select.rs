@@ -77,6 +77,8 @@ struct Rules {
     max_hsps: Option<usize>,
     qcov_hsp_perc: f64,
     subject_besthit: bool,
+    /// Whether the last filters remove HSPs before subjects are ordered, and not after.
+    filters_before_order: bool,
     /// E-value up to which the heap of hits grows without limit.
     inclusion: f64,
 }
@@ -132,6 +134,7 @@ impl Selector {
                 max_hsps: params.common().max_hsps,
                 qcov_hsp_perc: params.common().qcov_hsp_perc,
                 subject_besthit: params.common().subject_besthit,
+                filters_before_order: params.common().release.filters_before_order,
                 inclusion: params.common().inclusion_evalue,
             },
         }
@@ -292,11 +295,17 @@ impl Rules {
             hits.truncate(self.hitlist_size);
         }
         let mut hits = final_filter(hits, self.filter, query, self.capacity);
-        hits.sort_by(compare_final_hits);
-        for hit in &mut hits {
-            self.trim(hit, query);
+        let trim = |hits: &mut Vec<SubjectHit>| {
+            hits.iter_mut().for_each(|hit| self.trim(hit, query));
+            hits.retain(|hit| !hit.alignments.is_empty());
+        };
+        if self.filters_before_order {
+            trim(&mut hits);
         }
-        hits.retain(|hit| !hit.alignments.is_empty());
+        hits.sort_by(compare_final_hits);
+        if !self.filters_before_order {
+            trim(&mut hits);
+        }
         hits.truncate(self.hitlist_size);
         for hit in &mut hits {
             // An alignment whose score rounds to 0 is not reported (`s_BlastHSP2SeqAlign`,

@@ -213,7 +213,7 @@ impl Stage {
         for found in scratch.found.chunk_by(|a, b| chunk(a.0) == chunk(b.0)) {
             let mut hsps: Vec<PrelimHsp> = found.iter().map(|(_, hsp)| *hsp).collect();
             if !matches!(self.method, Method::Ungapped(_)) {
-                order::remove_common_endpoints(&mut hsps);
+                order::remove_common_endpoints(&mut hsps, |_, _| true);
             }
             hsps.sort_by(order::compare_hsps);
             for hsp in &mut hsps {

@@ -4,6 +4,7 @@ use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, SamOptions};
 use fleetblast_report::model::{AsnEncoding, Notation, Output2};
+use fleetblast_stats::release::Release;
 use serde::{Deserialize, Serialize};
 
 /// Format of the report (`-outfmt`).
@@ -23,6 +24,8 @@ pub enum Format {
     AsnBinary,
     /// 10: comma-separated values.
     Csv,
+    /// 20: comma-separated values with headings.
+    HeadedCsv,
     /// 11: BLAST archives.
     Archive,
     /// 12: alignments in ASN.1 as JSON.
@@ -83,10 +86,15 @@ impl Format {
 
 impl Report {
     /// Converts these settings to the options of the report crate.
-    pub fn options(&self, parse_deflines: bool) -> OutputOptions {
+    pub fn options(&self, parse_deflines: bool, release: &Release) -> OutputOptions {
         let columns = |delimiter: &str| {
             let delimiter = self.delimiter.as_deref().unwrap_or(delimiter);
             Columns::parse(&self.columns, delimiter.as_bytes())
+        };
+        let csv = |has_headings| Columns {
+            quotes_taxa: release.quotes_taxa,
+            has_headings,
+            ..columns(",")
         };
         OutputOptions {
             format: match self.format {
@@ -97,7 +105,8 @@ impl Report {
                 Format::AsnText => model::Format::Annotation(AsnEncoding::Text),
                 Format::AsnBinary => model::Format::Annotation(AsnEncoding::Ber),
                 Format::AsnJson => model::Format::Annotation(AsnEncoding::Json),
-                Format::Csv => model::Format::Tabular(columns(",")),
+                Format::Csv => model::Format::Tabular(csv(false)),
+                Format::HeadedCsv => model::Format::Tabular(csv(true)),
                 Format::Archive => model::Format::Archive(Box::new(self.archive.clone())),
                 Format::Json => model::Format::Output2(Output2::new(Notation::Json)),
                 Format::Xml2 => model::Format::Output2(Output2::new(Notation::Xml)),

@@ -26,7 +26,7 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
 
 /// Returns the part of a report's setup that is the same for all queries.
 pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::ReportSetup<'a> {
-    let mut output = plan.report.options(plan.parse_deflines);
+    let mut output = plan.report.options(plan.parse_deflines, plan.params.common().release);
     if let model::Format::Output2(format) = &mut output.format {
         format.results = results(plan, target);
         format.starts_with_pssm = plan.initial_pssm.is_some();

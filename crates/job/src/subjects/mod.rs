@@ -251,7 +251,7 @@ impl SubjectSource for SubjectDatabase {
 /// Opens the taxonomy database, if the report may show names of taxa. As in BLAST+, a taxonomy
 /// database that cannot be used only causes warnings.
 fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, Error> {
-    let format = plan.report.options(plan.parse_deflines).format;
+    let format = plan.report.options(plan.parse_deflines, plan.params.common().release).format;
     let shows_columns = format.columns().is_some_and(Columns::have_taxon_names);
     let has_taxids = matches!(plan.subjects, Subjects::Database(_));
     let shows_titles = has_taxids && format.shows_taxa();

@@ -2,6 +2,9 @@
 
 use fleetblast_job::error::Error;
 
+use fleetblast_stats::release::Release;
+
+use super::compat::COMPAT;
 use super::database::DatabaseOptions;
 use super::files::FileOptions;
 use super::fleet::FleetOptions;
@@ -12,12 +15,15 @@ use super::query::QueryOptions;
 use super::resources::ResourceOptions;
 use super::single::{UNGAPPED, WINDOW_SIZE};
 use super::threads::ThreadOptions;
+use crate::options::RELEASE;
 use crate::options::values::Values;
 
 /// Values of the options of all searches. Options left out are `None`, or hold the default if
 /// BLAST+ always applies one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommonOptions {
+    /// The release whose rules the search follows.
+    pub release: &'static Release,
     /// Options for the database or the file of subjects.
     pub database: DatabaseOptions,
     /// Files of the queries and of the report.
@@ -49,6 +55,7 @@ impl CommonOptions {
     /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
+            release: values.optional(&COMPAT).unwrap_or(RELEASE),
             database: DatabaseOptions::read(values),
             files: FileOptions::read(values),
             search: SearchOptions::read(values),

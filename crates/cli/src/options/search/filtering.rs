@@ -55,6 +55,9 @@ pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
     SOFT_MASKING.default("true").spec,
 ];
 
+/// Level, window and linker of DUST.
+pub const DEFAULT_DUST: &str = "20 64 1";
+
 /// `-dust`.
 pub const DUST: Opt<OsString> = Opt::text(
     "dust",
@@ -65,7 +68,7 @@ pub const DUST: Opt<OsString> = Opt::text(
     ],
 )
 .label("DUST_options")
-.default("20 64 1");
+.default(DEFAULT_DUST);
 
 /// `-filtering_db`.
 pub const FILTERING_DB: Opt<OsString> = Opt::text(
@@ -94,8 +97,8 @@ pub const WINDOW_MASKER_DB: Opt<OsString> = Opt::text(
 /// Values of the options that mask queries of nucleotides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NucleotideFilteringOptions {
-    /// `-dust`.
-    pub dust: OsString,
+    /// `-dust`. Tasks have defaults of their own.
+    pub dust: Option<OsString>,
     /// `-filtering_db`.
     pub filtering_db: Option<OsString>,
     /// `-window_masker_taxid`.
@@ -110,7 +113,7 @@ impl NucleotideFilteringOptions {
     /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
-            dust: values.get(&DUST),
+            dust: values.is_given(&DUST).then(|| values.get(&DUST)),
             filtering_db: values.optional(&FILTERING_DB),
             window_masker_taxid: values.optional(&WINDOW_MASKER_TAXID),
             window_masker_db: values.optional(&WINDOW_MASKER_DB),

@@ -111,8 +111,8 @@ pub const SEARCHSP: Opt<i64> =
 /// Values of the options that most searches have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchOptions {
-    /// `-evalue`.
-    pub evalue: f64,
+    /// `-evalue`. Tasks have defaults of their own.
+    pub evalue: Option<f64>,
     /// `-word_size`.
     pub word_size: Option<usize>,
     /// `-gapopen`.
@@ -137,7 +137,7 @@ impl SearchOptions {
     /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
-            evalue: values.get(&EVALUE),
+            evalue: values.is_given(&EVALUE).then(|| values.get(&EVALUE)),
             word_size: values.optional(&WORD_SIZE),
             gap_open: values.optional_if_listed(&GAPOPEN),
             gap_extend: values.optional_if_listed(&GAPEXTEND),

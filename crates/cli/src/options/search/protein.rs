@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 
+use fleetblast_stats::release::Release;
+
 use super::composition::CompositionOptions;
 use super::filtering::FilteringOptions;
 use super::single::{MATRIX, THRESHOLD};
-use crate::options::RELEASE;
 use crate::options::values::Values;
 
 /// A preset of `-task`: defaults for options left out.
@@ -13,23 +14,46 @@ use crate::options::values::Values;
 pub struct TaskDefaults {
     /// The substitution matrix.
     pub matrix: &'static str,
-    /// Number of letters in a word.
-    pub word_size: usize,
-    /// Least score of a neighbouring word; `None` for the suggestion for the matrix.
-    pub threshold: Option<f64>,
+    /// The words.
+    pub words: TaskWords,
+}
+
+/// The words of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskWords {
+    /// Words of three residues.
+    Usual,
+    /// Words of two residues, for short queries.
+    Short,
+    /// Long words, of which the release has its own.
+    Fast,
+}
+
+impl TaskWords {
+    /// Returns the number of residues in a word.
+    pub fn size(self, release: &Release) -> usize {
+        match self {
+            TaskWords::Usual => 3,
+            TaskWords::Short => 2,
+            TaskWords::Fast => release.fast_word_size,
+        }
+    }
+
+    /// Returns the least score of a neighbouring word; `None` for the suggestion for the matrix.
+    pub fn threshold(self, release: &Release) -> Option<f64> {
+        (self == TaskWords::Fast).then_some(release.fast_word_threshold)
+    }
 }
 
 impl TaskDefaults {
     /// Defaults of the task that has the name of the program.
-    pub const USUAL: TaskDefaults =
-        TaskDefaults { matrix: "BLOSUM62", word_size: 3, threshold: None };
+    pub const USUAL: TaskDefaults = TaskDefaults { matrix: "BLOSUM62", words: TaskWords::Usual };
 
     /// Defaults of the tasks whose names end with `-fast`.
-    pub const FAST: TaskDefaults = TaskDefaults {
-        matrix: "BLOSUM62",
-        word_size: RELEASE.fast_word_size,
-        threshold: Some(RELEASE.fast_word_threshold),
-    };
+    pub const FAST: TaskDefaults = TaskDefaults { matrix: "BLOSUM62", words: TaskWords::Fast };
+
+    /// Defaults of the task for short queries.
+    pub const SHORT: TaskDefaults = TaskDefaults { matrix: "PAM30", words: TaskWords::Short };
 }
 
 /// Values of the options that most searches with amino-acid words share.

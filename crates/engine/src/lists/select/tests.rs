@@ -21,6 +21,7 @@ fn selector(limit: usize, queries: usize) -> Selector {
             max_hsps: None,
             qcov_hsp_perc: 0.0,
             subject_besthit: false,
+            filters_before_order: false,
             inclusion: INCLUSION_EVALUE,
         },
     }

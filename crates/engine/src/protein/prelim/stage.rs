@@ -171,7 +171,7 @@ impl GappedStage {
             scratch.hsps.extend(shown.map(hit));
         } else {
             self.extend_all(part, contexts, ungapped, scores, scratch);
-            order::remove_common_endpoints(&mut scratch.hsps);
+            order::remove_common_endpoints(&mut scratch.hsps, |_, _| true);
         }
         if scratch.hsps.is_empty() {
             return;

@@ -74,6 +74,8 @@ pub struct Traceback {
     /// Share of identical residues above which the aligned parts of two sequences are nearly
     /// identical.
     near_identical: f64,
+    /// Whether alignments have common ends only in the same frame of the subject.
+    common_ends_have_frames: bool,
     segments: Segments,
     /// Limits of gaps between linked HSPs; `None` if HSPs are not linked.
     linked_gaps: Option<UnevenGaps>,
@@ -219,6 +221,7 @@ impl Traceback {
             scale,
             lambda,
             near_identical: params.common.release.near_identical_fraction,
+            common_ends_have_frames: params.common.release.common_ends_have_frames,
             segments: Segments::new(),
             linked_gaps: params.linked_gaps(),
             code: params.subject_translation.as_ref().map(|it| it.code.clone()),

@@ -30,7 +30,9 @@ impl Traceback {
         let aligned = self.plain_alignments(query, subject, false, hit, scratch);
         let aligned = aligned.or_else(|| self.plain_alignments(query, subject, true, hit, scratch));
         let (mut alignments, length) = aligned.unwrap_or_default();
-        remove_common_endpoints(&mut alignments);
+        remove_common_endpoints(&mut alignments, |later, kept| {
+            !self.common_ends_have_frames || later.frame == kept.frame
+        });
         alignments.sort_by(compare_hsps);
         scratch.trees.iter_mut().for_each(ContainmentTree::clear);
         alignments.retain(|alignment| {
