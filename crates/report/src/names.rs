@@ -3,6 +3,7 @@
 use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{self, ObjectId, SeqId};
+use fleetblast_stats::release::Release;
 
 use crate::error::ReportError;
 use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
@@ -63,24 +64,24 @@ pub fn sam_query_name(query: &QueryResult) -> Vec<u8> {
 }
 
 /// Returns the query's definition in XML.
-pub fn xml_query_definition(query: &QueryResult) -> Vec<u8> {
-    defined(query_title(query))
+pub fn xml_query_definition(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
+    defined(query_title(setup, query))
 }
 
 /// Returns the query's title: the one read, tidied, or a generated one. It may be empty.
-pub fn query_title(query: &QueryResult) -> Vec<u8> {
+pub fn query_title(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
     let is_protein = query.query.first().frame == Frame::Protein;
     let (title, ids) = (query.title, query.ids);
-    let untitled = title::UNNAMED_PROTEIN_TITLE;
-    TitleFacts {
+    let facts = TitleFacts {
         title,
         ids,
         is_protein,
-        fallback_title: untitled,
+        fallback_title: title::UNNAMED_PROTEIN_TITLE,
         organism: None,
-        keeps_affixes: false,
-    }
-    .generate()
+        release: setup.params.common().release,
+        is_in_table: false,
+    };
+    facts.generate()
 }
 
 /// Returns the name of a FASTA subject in the list of subjects of `BlastOutput2`.
@@ -123,6 +124,7 @@ pub struct SubjectNames {
     /// Whether the subject comes from FASTA, not from a database.
     pub is_from_fasta: bool,
     parse_deflines: bool,
+    release: &'static Release,
 }
 
 impl SubjectNames {
@@ -160,6 +162,7 @@ impl SubjectNames {
             organism,
             is_from_fasta: setup.database.is_subject,
             parse_deflines: setup.output.parse_deflines,
+            release: setup.params.common().release,
         })
     }
 
@@ -219,11 +222,11 @@ impl SubjectNames {
     }
 
     /// Returns the subject's title in the table of descriptions.
-    pub fn table_title(&self, setup: &ReportSetup) -> Vec<u8> {
-        self.generate_title(setup.params.common().release.keeps_titles)
+    pub fn table_title(&self) -> Vec<u8> {
+        self.generate_title(true)
     }
 
-    fn generate_title(&self, keeps_affixes: bool) -> Vec<u8> {
+    fn generate_title(&self, is_in_table: bool) -> Vec<u8> {
         let Defline { title, ids, .. } = self.chosen_defline();
         let organism = self.organism.as_deref();
         let (is_protein, untitled) = (self.is_protein, title::UNNAMED_PROTEIN_TITLE);
@@ -233,7 +236,8 @@ impl SubjectNames {
             is_protein,
             fallback_title: untitled,
             organism,
-            keeps_affixes,
+            release: self.release,
+            is_in_table,
         };
         facts.generate()
     }

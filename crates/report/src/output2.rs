@@ -125,7 +125,7 @@ pub fn query_header(
         }
     }
     writer.text("query-id", &names::xml_query_id(query))?;
-    let title = names::query_title(query);
+    let title = names::query_title(setup, query);
     if !title.is_empty() {
         writer.text("query-title", &title)?;
     }

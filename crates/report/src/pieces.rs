@@ -114,7 +114,7 @@ pub fn query_header(
                 out.extend_from_slice(b"\n\n");
             }
         }
-        Format::Xml => xml::query_header(query, out)?,
+        Format::Xml => xml::query_header(setup, query, out)?,
         Format::Output2(format) => output2::query_header(setup, format, query, out)?,
         Format::Annotation(encoding) => annotation::query_header(setup, *encoding, query, out)?,
         Format::Archive(_) => archive::query_header(query, out),

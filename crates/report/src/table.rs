@@ -62,7 +62,7 @@ impl DescriptionRow {
         if let Some(id) = shown.filter(|id| !is_bare_number(id)) {
             name.extend(identifier(id, show_gis));
         }
-        title.extend(subject.table_title(setup));
+        title.extend(subject.table_title());
         Ok(Self {
             scores: SubjectScores::new(setup, query, source, hit)?,
             oid: hit.oid,

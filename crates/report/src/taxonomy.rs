@@ -22,6 +22,8 @@ pub struct Taxonomy {
     one: Option<i64>,
     /// The names of the taxon with that taxid, if a column shows them.
     of_one: Option<TaxonNames>,
+    /// Whether the taxon is unknown, and a column shows the taxids: then its names are `N/A`.
+    is_filled: bool,
     all: BTreeSet<i64>,
     /// Names in the order of the taxids. A taxon without names has the entry `N/A` if a column
     /// shows taxids, and no entry otherwise.
@@ -52,6 +54,7 @@ impl Taxonomy {
         if let Some(taxid) = taxonomy.one.filter(|_| columns.list.iter().any(Column::is_taxon_name))
         {
             taxonomy.of_one = names(taxid)?;
+            taxonomy.is_filled = taxonomy.of_one.is_none() && columns.list.contains(&C::TaxIds);
         }
         for line in &subject.deflines {
             let mut own: BTreeSet<i64> = line.links.iter().copied().collect();
@@ -115,9 +118,8 @@ impl Taxonomy {
             _ => return,
         };
         let lists = matches!(column, C::ScientificNames | C::CommonNames | C::BlastNames);
-        // A taxon without names has the names `N/A`, but no group.
         let is_name = match column {
-            C::ScientificName | C::CommonName => self.one.is_some(),
+            C::ScientificName | C::CommonName => !items.is_empty() || self.is_filled,
             C::BlastName => !items.is_empty(),
             _ => false,
         };
@@ -132,11 +134,16 @@ impl Taxonomy {
     }
 }
 
-/// Appends a text in quotes. A quote in the text gets a backslash.
+/// Appends a text in quotes, unless it is empty. Quotes and backslashes in the text get a
+/// backslash
+/// (`NStr::Quote`, ncbistr.cpp).
 fn append_quoted(text: &[u8], out: &mut Vec<u8>) {
+    if text.is_empty() {
+        return;
+    }
     out.push(b'"');
     for &byte in text {
-        if byte == b'"' {
+        if matches!(byte, b'"' | b'\\') {
             out.push(b'\\');
         }
         out.push(byte);

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use encoding_rs::WINDOWS_1252;
 use fleetblast_seq::id::{SeqId, TextKind};
+use fleetblast_stats::release::Release;
 
 /// Title of a protein that has neither a title nor an identifier from which a title can be made.
 pub const UNNAMED_PROTEIN_TITLE: &[u8] = b"unnamed protein product";
@@ -37,8 +38,10 @@ pub struct TitleFacts<'a> {
     /// Scientific name of the sequence's taxon: `None` without a taxid, empty for a taxon without a
     /// name.
     pub organism: Option<&'a [u8]>,
-    /// Whether prefixes and the organism of a stored title stay as they are.
-    pub keeps_affixes: bool,
+    /// The release whose generator makes the title.
+    pub release: &'a Release,
+    /// Whether the title is that of the table of descriptions.
+    pub is_in_table: bool,
 }
 
 impl TitleFacts<'_> {
@@ -53,11 +56,11 @@ impl TitleFacts<'_> {
         if title.is_empty() {
             title = self.generate_missing();
         }
-        let text = match self.keeps_affixes {
+        let text = match self.keeps_affixes() {
             true => entities::decoded(&title),
-            false => entities::decoded(without_prefixes(&title)),
+            false => entities::decoded(without_prefixes(&title, self.release)),
         };
-        let has_prefix = self.is_third_party() && !self.keeps_affixes;
+        let has_prefix = self.is_third_party() && !self.keeps_affixes();
         let prefix = if has_prefix { THIRD_PARTY } else { b"" };
         let text = [prefix, trimmed(&text, b",;~ ")].concat();
         let mut text = squeezed(&text);
@@ -71,7 +74,12 @@ impl TitleFacts<'_> {
 
     /// Whether a stored title gets the name of the organism.
     fn is_renewed(&self) -> bool {
-        self.is_protein && !self.keeps_affixes
+        self.is_protein && !self.keeps_affixes()
+    }
+
+    /// Whether prefixes and the organism of a stored title stay as they are.
+    fn keeps_affixes(&self) -> bool {
+        self.is_in_table && self.release.keeps_titles
     }
 
     /// Makes a title for a sequence that has none.
@@ -181,10 +189,13 @@ fn from_ids(ids: &[SeqId]) -> Option<Vec<u8>> {
 
 /// Removes prefixes that name kinds of database records, such as `TPA:`. Tries each prefix once, in
 /// this order.
-fn without_prefixes(title: &[u8]) -> &[u8] {
-    const PREFIXES: [&[u8]; 12] = [
+fn without_prefixes<'t>(title: &'t [u8], release: &Release) -> &'t [u8] {
+    const LATER: [&[u8]; 2] = [b"MULTISPECIES:", b"TLS:"];
+    const PREFIXES: [&[u8]; 14] = [
         b"MAG ",
         b"MAG:",
+        LATER[0],
+        LATER[1],
         b"TPA:",
         b"TPA_exp:",
         b"TPA_inf:",
@@ -197,7 +208,8 @@ fn without_prefixes(title: &[u8]) -> &[u8] {
         b"UNVERIFIED:",
     ];
     let mut rest = title;
-    for prefix in PREFIXES {
+    let is_removed = |prefix: &&[u8]| release.removes_later_prefixes || !LATER.contains(prefix);
+    for prefix in PREFIXES.into_iter().filter(is_removed) {
         if rest.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)) {
             rest = without_blanks(&rest[prefix.len()..]);
         }
@@ -255,7 +267,8 @@ mod tests {
             is_protein: true,
             fallback_title: UNNAMED_PROTEIN_TITLE,
             organism: None,
-            keeps_affixes: false,
+            release: &Release::V2_12_0,
+            is_in_table: false,
         };
         facts.generate()
     }
@@ -404,7 +417,8 @@ mod tests {
                 is_protein: true,
                 fallback_title: UNNAMED_PROTEIN_TITLE,
                 organism,
-                keeps_affixes: false,
+                release: &Release::V2_12_0,
+                is_in_table: false,
             };
             let made = String::from_utf8(facts.generate()).unwrap();
             assert_eq!(made, expected, "{name} {title:?} {organism:?}");
@@ -436,7 +450,8 @@ mod tests {
                 is_protein: false,
                 fallback_title: b"",
                 organism,
-                keeps_affixes: false,
+                release: &Release::V2_12_0,
+                is_in_table: false,
             };
             let made = String::from_utf8(facts.generate()).unwrap();
             assert_eq!(made, expected, "{name} {title:?} {organism:?}");

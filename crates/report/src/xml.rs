@@ -31,7 +31,7 @@ pub fn prologue(
     element(2, "BlastOutput_reference", setup.citations.of_xml().citation().as_bytes(), out)?;
     let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
     element(2, "BlastOutput_db", database, out)?;
-    query_elements("BlastOutput_query", first, out)?;
+    query_elements(setup, "BlastOutput_query", first, out)?;
     out.extend_from_slice(b"  <BlastOutput_param>\n    <Parameters>\n");
     for (name, text) in parameters {
         element(6, &format!("Parameters_{name}"), text.as_bytes(), out)?;
@@ -40,19 +40,28 @@ pub fn prologue(
     Ok(())
 }
 
-fn query_elements(prefix: &str, query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
+fn query_elements(
+    setup: &ReportSetup,
+    prefix: &str,
+    query: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
     element(2, &format!("{prefix}-ID"), &names::xml_query_id(query), out)?;
-    element(2, &format!("{prefix}-def"), &names::xml_query_definition(query), out)?;
+    element(2, &format!("{prefix}-def"), &names::xml_query_definition(setup, query), out)?;
     value(2, &format!("{prefix}-len"), query.searched_length(), out);
     Ok(())
 }
 
 /// Appends the elements before a query's subjects.
-pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
+pub fn query_header(
+    setup: &ReportSetup,
+    query: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
     out.extend_from_slice(b"<Iteration>\n");
     let number = query.repeated_search.map_or(query.number, |round| round.serial);
     value(2, "Iteration_iter-num", number, out);
-    query_elements("Iteration_query", query, out)?;
+    query_elements(setup, "Iteration_query", query, out)?;
     out.extend_from_slice(b"<Iteration_hits>\n");
     Ok(())
 }

@@ -45,6 +45,8 @@ pub struct Release {
     pub hsp_coverage_counts_codons: bool,
     /// Whether names of taxa are quoted in format 10.
     pub quotes_taxa: bool,
+    /// Whether generated titles lack the prefixes `MULTISPECIES:` and `TLS:` of stored ones.
+    pub removes_later_prefixes: bool,
     /// Whether the table of descriptions shows prefixes and organisms of titles as they are stored.
     pub keeps_titles: bool,
     /// Whether the coverage in the table of descriptions is rounded to the nearest per cent, and
@@ -113,6 +115,7 @@ impl Release {
         shows_translated_strands: false,
         hsp_coverage_counts_codons: false,
         quotes_taxa: false,
+        removes_later_prefixes: false,
         keeps_titles: false,
         rounds_coverage: false,
         flags_may_have_values: true,
@@ -138,6 +141,7 @@ impl Release {
         near_identical_fraction: 0.95,
         filters_before_order: true,
         shows_translated_strands: true,
+        removes_later_prefixes: true,
         expands_taxa: true,
         has_later_archives: true,
         psiblast_loses_alignments: true,

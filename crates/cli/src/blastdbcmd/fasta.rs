@@ -14,6 +14,7 @@ use super::header::{self, Target};
 use super::letters::{self, Alphabet};
 use super::options::Options;
 use super::source::Source;
+use crate::options::RELEASE;
 
 /// A writer of sequences in FASTA format.
 pub(super) struct Fasta {
@@ -144,7 +145,8 @@ impl Fasta {
             is_protein,
             fallback_title: b"",
             organism: organism.as_deref(),
-            keeps_affixes: false,
+            release: RELEASE,
+            is_in_table: false,
         };
         let generated = facts.generate();
         if generated.first().is_some_and(|&first| first != b' ') {

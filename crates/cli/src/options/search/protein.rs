@@ -25,7 +25,7 @@ pub enum TaskWords {
     Usual,
     /// Words of two residues, for short queries.
     Short,
-    /// Long words, of which the release has its own.
+    /// Long words, whose length depends on the release.
     Fast,
 }
 
