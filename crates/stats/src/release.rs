@@ -45,6 +45,8 @@ pub struct Release {
     pub hsp_coverage_counts_codons: bool,
     /// Whether names of taxa are quoted in format 10.
     pub quotes_taxa: bool,
+    /// Whether a search ends if the subjects have no residues on average.
+    pub refuses_short_subjects: bool,
     /// Whether generated titles lack the prefixes `MULTISPECIES:` and `TLS:` of stored ones.
     pub removes_later_prefixes: bool,
     /// Whether the table of descriptions shows prefixes and organisms of titles as they are stored.
@@ -115,6 +117,7 @@ impl Release {
         shows_translated_strands: false,
         hsp_coverage_counts_codons: false,
         quotes_taxa: false,
+        refuses_short_subjects: false,
         removes_later_prefixes: false,
         keeps_titles: false,
         rounds_coverage: false,
@@ -141,6 +144,7 @@ impl Release {
         near_identical_fraction: 0.95,
         filters_before_order: true,
         shows_translated_strands: true,
+        refuses_short_subjects: true,
         removes_later_prefixes: true,
         expands_taxa: true,
         has_later_archives: true,

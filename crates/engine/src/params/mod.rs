@@ -146,6 +146,11 @@ impl Params {
         self
     }
 
+    /// Returns whether e-values of gapped alignments depend on the finite sizes of sequences.
+    pub fn has_finite_size_statistics(&self) -> bool {
+        matches!(self, Params::Protein(params) if params.finite_size && !params.common.ungapped)
+    }
+
     /// Returns the pattern that seeds alignments, if there is one.
     pub fn pattern(&self) -> Option<&Pattern> {
         match self {

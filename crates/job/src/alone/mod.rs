@@ -78,8 +78,7 @@ fn search(
     let target = SubjectDatabase::open(plan, audience)?;
     audience.begin_search();
     let (first, most) = block_bounds(plan, target.searched.residue_count());
-    let (letters, is_database_empty) = (target.letters(), target.is_database_empty);
-    let queries = QueryReader::open(plan, first, letters, is_database_empty, audience)?;
+    let queries = QueryReader::open(plan, first, target.facts(), audience)?;
     let all = 0..target.searched.oid_count();
     let occurrences = patterns::count_occurrences(plan, &target, all)?;
     let engine = plan.engine(target.totals).with_occurrences(occurrences);

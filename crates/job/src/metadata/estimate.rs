@@ -234,8 +234,7 @@ fn sample(
     let steps = positions(all.map(|all| all.sequences));
     let wanted: BTreeSet<u64> = steps.iter().flatten().copied().collect();
     let last = wanted.last().copied().unwrap_or(0);
-    let (letters, included) = (target.letters(), target.is_database_empty);
-    let queries = QueryReader::open(plan, BLOCK_RESIDUES, letters, included, &SilentAudience)?;
+    let queries = QueryReader::open(plan, BLOCK_RESIDUES, target.facts(), &SilentAudience)?;
     let mut sample = BTreeMap::new();
     let mut position = 0;
     if let Some(mut queries) = queries {

@@ -18,6 +18,8 @@ pub(super) const IDENTITY: &str = "Composition-based statistics cannot be used w
 pub(super) const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
 /// Error of psiblast for several queries in one batch.
 pub(super) const SEVERAL: &str = "PSI-BLAST only accepts one protein sequence as query";
+/// BLAST+'s error for subjects without residues on average.
+pub(super) const TOO_SHORT: &str = "The average subject length is too short";
 /// Maximum number of positions of `O` that the warning about replaced letters lists.
 const SHOWN_POSITIONS: usize = 20;
 

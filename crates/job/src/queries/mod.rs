@@ -24,6 +24,7 @@ use crate::batching::BatchSizer;
 use crate::error::{Error, NO_SEQUENCES, exit};
 use crate::fasta::{fasta_failure, open_input, reader};
 use crate::plan::{Plan, Source};
+use crate::subjects::DatabaseFacts;
 
 use self::empties::BatchRecords;
 pub use self::messages::{NO_STATISTICS, all_empty_error, sort_warnings};
@@ -56,8 +57,7 @@ pub struct QueryReader<'a> {
     block_limits: BlockLimits,
     batch_sizer: BatchSizer,
     is_at_end: bool,
-    /// Whether the database has nothing to search; BLAST+ warns of it for each query.
-    is_database_empty: bool,
+    database: DatabaseFacts,
 }
 
 /// A block of queries, as read.
@@ -114,14 +114,12 @@ pub fn batch_searched<T>(
 impl<'a> QueryReader<'a> {
     /// Opens the queries of a plan.
     ///
-    /// `block_residues` is the number of residues that fill a block; `database_letters` determines
-    /// adaptive batches. Returns `None` if BLAST+ calls the input empty: a directory, or a file of
+    /// `block_residues` is the number of residues that fill a block. Returns `None` if BLAST+ calls the input empty: a directory, or a file of
     /// nothing but white space.
     pub fn open(
         plan: &'a Plan,
         block_residues: u64,
-        database_letters: i64,
-        is_database_empty: bool,
+        database: DatabaseFacts,
         audience: &'a dyn Audience,
     ) -> Result<Option<QueryReader<'a>>, Error> {
         let pssm_query =
@@ -142,7 +140,7 @@ impl<'a> QueryReader<'a> {
         let batch_residues = plan.batch_size.min_letters();
         let block_queries = plan.batch_size.block_queries();
         let block_limits = BlockLimits { batch_residues, block_residues, block_queries };
-        let batch_sizer = BatchSizer::new(plan.batch_size, database_letters);
+        let batch_sizer = BatchSizer::new(plan.batch_size, database.letters);
         Ok(Some(QueryReader {
             plan,
             reader,
@@ -156,7 +154,7 @@ impl<'a> QueryReader<'a> {
             block_limits,
             batch_sizer,
             is_at_end,
-            is_database_empty,
+            database,
         }))
     }
 
@@ -372,7 +370,7 @@ impl<'a> QueryReader<'a> {
         searched: impl IntoIterator<Item = bool>,
     ) {
         for (record, searched) in records.iter_mut().zip(searched) {
-            if searched && self.is_database_empty {
+            if searched && self.database.is_empty {
                 record.messages.push(messages::NOTHING_INCLUDED.to_owned());
             }
         }
@@ -381,10 +379,11 @@ impl<'a> QueryReader<'a> {
     /// Returns the error for a batch with searchable queries if BLAST+ refuses to search with the
     /// plan's options; otherwise `None`. `messages` are the warnings of each query.
     pub fn refusal<'m>(&self, messages: impl Iterator<Item = &'m Vec<String>>) -> Option<Error> {
-        self.plan
-            .delayed_option_error
-            .as_ref()
+        let of_options = self.plan.delayed_option_error.as_deref();
+        let of_database = self.database.is_too_short.then_some(messages::TOO_SHORT);
+        of_options
             .map(|reason| messages::refusal_error(reason, messages))
+            .or_else(|| of_database.map(Error::engine))
     }
 
     /// Checks that BLAST+ does not refuse to search a block. It refuses only if the block has a

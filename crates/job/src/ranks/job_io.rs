@@ -56,9 +56,7 @@ impl<'a> JobIo<'a> {
         let audience = &**shared;
         audience.begin_search();
         let block_residues = layout.block_residues;
-        let (letters, is_database_empty) = (target.letters(), target.is_database_empty);
-        let queries =
-            QueryReader::open(plan, block_residues, letters, is_database_empty, audience)?;
+        let queries = QueryReader::open(plan, block_residues, target.facts(), audience)?;
         let Some(queries) = queries else {
             audience.warn("Query is Empty!");
             match plan.records_directory() {

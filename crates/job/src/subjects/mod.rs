@@ -56,6 +56,8 @@ pub struct SubjectDatabase {
     is_listed: bool,
     /// Whether a restriction leaves no sequence of the database.
     pub is_database_empty: bool,
+    /// Whether BLAST+ refuses to search sequences as short as these.
+    is_too_short: bool,
     /// Whether subjects that a restriction excludes are aligned, too. BLAST+ aligns proteins
     /// without gaps before it reads their definition lines.
     aligns_excluded: bool,
@@ -71,6 +73,17 @@ pub struct SubjectDatabase {
     pub summary: DatabaseSummary,
     /// The names of taxa, if reports show them.
     pub taxonomy: TaxonomyNames,
+}
+
+/// What queries depend on of a database.
+#[derive(Clone, Copy, Debug)]
+pub struct DatabaseFacts {
+    /// Number of letters, which determines adaptive batches.
+    pub letters: i64,
+    /// Whether a restriction leaves no sequence of the database. BLAST+ warns of it for each query.
+    pub is_empty: bool,
+    /// Whether BLAST+ refuses to search sequences as short as these.
+    pub is_too_short: bool,
 }
 
 impl SubjectDatabase {
@@ -94,6 +107,15 @@ impl SubjectDatabase {
     /// Returns whether the subjects are translated.
     pub fn is_translated(&self) -> bool {
         self.translation.is_some()
+    }
+
+    /// Returns what queries depend on of the database.
+    pub fn facts(&self) -> DatabaseFacts {
+        DatabaseFacts {
+            letters: self.letters(),
+            is_empty: self.is_database_empty,
+            is_too_short: self.is_too_short,
+        }
     }
 
     /// Returns the number of letters of all databases that reports name.
@@ -289,6 +311,7 @@ fn open_database(
         None => masks::StoredMasks::default(),
     };
     Ok(SubjectDatabase {
+        is_too_short: is_too_short(&database, plan, shortest),
         totals: database_totals(&database, plan, shortest),
         is_listed: user.is_some_and(|user| !user.is_negative && !user.is_empty()),
         is_database_empty: database.combined_info().sequence_count == 0,
@@ -365,6 +388,7 @@ fn open_fasta(
     let lengths = (0..searched.oid_count()).map(|oid| searched.length_of(oid) as i32);
     let shortest = lengths.min().unwrap_or(0).max(MIN_SUBJECT_LENGTH);
     Ok(SubjectDatabase {
+        is_too_short: is_too_short(&searched, plan, shortest),
         totals: database_totals(&searched, plan, shortest),
         is_listed: false,
         is_database_empty: false,
@@ -493,13 +517,35 @@ fn read_subjects(
     Ok(subjects)
 }
 
-fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
-    let (residues, sequences) = match database.stats_residue_count() {
+/// Returns the numbers of residues and sequences that the database states.
+fn stated_totals(database: &Database) -> (i64, i64) {
+    match database.stats_residue_count() {
         // If the database states no residues, BLAST+ takes the first sequence for the whole
         // database (`BLAST_GetSubjectTotals`, blast_setup.c).
         0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
         residues => (residues as i64, database.stats_sequence_count() as i64),
-    };
+    }
+}
+
+/// Returns whether BLAST+ refuses to search these sequences because they are too short on average,
+/// or because the shortest one is, if statistics depend on that (`BLAST_GapAlignSetUp`,
+/// blast_setup.c).
+fn is_too_short(database: &Database, plan: &Plan, shortest: i32) -> bool {
+    let params = &plan.params;
+    if !params.common().release.refuses_short_subjects {
+        return false;
+    }
+    match params.has_finite_size_statistics() {
+        true => shortest / if params.subject_translation().is_some() { 3 } else { 1 } <= 0,
+        false => {
+            let (residues, sequences) = stated_totals(database);
+            residues / sequences.max(1) <= 0
+        }
+    }
+}
+
+fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
+    let (residues, sequences) = stated_totals(database);
     let whole = database.combined_info();
     let space_residues = plan.dbsize.filter(|&size| size > 0).unwrap_or(residues);
     DatabaseTotals {
