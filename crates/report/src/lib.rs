@@ -15,6 +15,7 @@
 //! [`model`].
 
 pub mod alignment_positions;
+mod anchored;
 mod archive;
 pub mod archive_options;
 pub mod archive_reader;

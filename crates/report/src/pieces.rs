@@ -6,12 +6,12 @@ use crate::error::ReportError;
 use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::order::{SubjectScores, sort_subjects};
 use crate::table::{DescriptionRow, description_table};
-use crate::{archive, output2, pairwise, sam, tabular, xml};
+use crate::{anchored, archive, output2, pairwise, sam, tabular, xml};
 
 /// Appends the text before the first query that does not depend on any query.
 pub fn prologue(setup: &ReportSetup, out: &mut Vec<u8>) {
     match &setup.output.format {
-        Format::Pairwise => pairwise::prologue(setup, out),
+        Format::Pairwise | Format::Anchored(_) => pairwise::prologue(setup, out),
         Format::Output2(format) => output2::prologue(format.notation, out),
         _ => {}
     }
@@ -37,7 +37,7 @@ pub fn first_query_prologue(
 /// Whether the format has a description table. If so, [`query_header`] needs the rows of all
 /// subjects.
 pub fn has_description_table(setup: &ReportSetup) -> bool {
-    setup.output.format == Format::Pairwise
+    matches!(setup.output.format, Format::Pairwise | Format::Anchored(_))
 }
 
 /// Makes the row of a subject in the description table.
@@ -54,7 +54,7 @@ pub fn description_row(
 }
 
 /// Returns the order in which the report prints subjects, as indexes into `rows`, which are in the
-/// order of the hit list. Only the pairwise report changes that order.
+/// order of the hit list. Only reports with a description table change that order.
 pub fn subject_print_order(setup: &ReportSetup, rows: &[DescriptionRow]) -> Vec<usize> {
     let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
     sort_subjects(setup.output.hit_order, &scores)
@@ -90,7 +90,8 @@ pub fn batch_footer(setup: &ReportSetup, batch: &[QueryResult], out: &mut Vec<u8
 
 /// Appends the text before the subjects of a query.
 ///
-/// The text is the query's name and its description table, or the comments of format 7. `rows` are
+/// The text is the query's name and its description table, or the comments of format 7. In
+/// query-anchored reports it has all alignments, too. `rows` are
 /// the rows of the table in the order of printing; empty unless [`has_description_table`].
 /// `alignments` is the number of alignments of all subjects, which the comments print.
 ///
@@ -104,14 +105,11 @@ pub fn query_header(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     match &setup.output.format {
-        Format::Pairwise => {
-            pairwise::query_header(setup, query, out);
-            if query.hit_count == 0 {
-                out.extend_from_slice(b"\n\n***** No hits found *****\n\n\n");
-            } else {
-                description_table(setup, query, rows, out);
-                out.extend_from_slice(b"\n\n");
-            }
+        Format::Pairwise => text_header(setup, query, rows, out),
+        Format::Anchored(format) => {
+            text_header(setup, query, rows, out);
+            let subjects = rows.iter().map(|row| &row.anchored);
+            anchored::alignments(setup, *format, query, subjects, out);
         }
         Format::Xml => xml::query_header(query, out)?,
         Format::Output2(format) => output2::query_header(setup, format, query, out)?,
@@ -122,6 +120,22 @@ pub fn query_header(
         }
     }
     Ok(())
+}
+
+/// Appends the query's name and its description table.
+fn text_header(
+    setup: &ReportSetup,
+    query: &QueryResult,
+    rows: &[&DescriptionRow],
+    out: &mut Vec<u8>,
+) {
+    pairwise::query_header(setup, query, out);
+    if query.hit_count == 0 {
+        out.extend_from_slice(b"\n\n***** No hits found *****\n\n\n");
+    } else {
+        description_table(setup, query, rows, out);
+        out.extend_from_slice(b"\n\n");
+    }
 }
 
 /// Appends a subject and its alignments.
@@ -143,6 +157,8 @@ pub fn subject_block(
 ) -> Result<(), ReportError> {
     match &setup.output.format {
         Format::Pairwise if rank > setup.output.num_alignments => Ok(()),
+        // The text before the subjects has all alignments.
+        Format::Anchored(_) => Ok(()),
         Format::Pairwise => pairwise::subject_block(setup, query, source, hit, rank, out),
         Format::Xml => xml::subject_block(setup, query, source, hit, rank, out),
         Format::Archive(_) => archive::subject_block(setup, query, source, hit, rank, out),
@@ -170,7 +186,7 @@ pub fn query_footer(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     match &setup.output.format {
-        Format::Pairwise => pairwise::query_footer(setup, query, out),
+        Format::Pairwise | Format::Anchored(_) => pairwise::query_footer(setup, query, out),
         Format::Xml => xml::query_footer(setup, query, out)?,
         Format::Output2(format) => output2::query_footer(setup, format, query, out)?,
         Format::Archive(_) | Format::Tabular(_) | Format::Commented(_) | Format::Sam(_) => {}
@@ -181,7 +197,7 @@ pub fn query_footer(
 /// Appends the text after the last of `queries` queries.
 pub fn epilogue(setup: &ReportSetup, queries: usize, out: &mut Vec<u8>) {
     match &setup.output.format {
-        Format::Pairwise => pairwise::epilogue(setup, out),
+        Format::Pairwise | Format::Anchored(_) => pairwise::epilogue(setup, out),
         // Without a query there is no XML prologue, so that XML consists of an empty line.
         Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),

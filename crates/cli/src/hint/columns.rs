@@ -16,9 +16,12 @@ pub fn unknown(report: &Report) -> Vec<String> {
             (Columns::names().collect(), "column")
         }
         Format::Sam => (OF_SAM.to_vec(), "word for SAM"),
-        Format::Pairwise | Format::Xml | Format::Archive | Format::Json | Format::Xml2 => {
-            return Vec::new();
-        }
+        Format::Pairwise
+        | Format::Anchored(_)
+        | Format::Xml
+        | Format::Archive
+        | Format::Json
+        | Format::Xml2 => return Vec::new(),
     };
     let is_known = |word: &str| known.contains(&word);
     // A dash removes a column.
