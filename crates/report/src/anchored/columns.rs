@@ -9,6 +9,7 @@ use crate::pair::AlignmentRows;
 use crate::row_position::RowPosition;
 
 /// A run of residues of a subject.
+#[derive(Debug, PartialEq, Eq)]
 pub enum Run {
     /// Residues opposite letters of the query.
     Aligned {
@@ -113,5 +114,76 @@ impl Columns {
             0 => 0,
             _ => self.of_letters[number - 1] + 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_engine::hits::Edit;
+    use fleetblast_seq::frame::Frame;
+
+    use super::*;
+    use crate::alignment_positions::AlignmentPositions;
+
+    fn position(letters: Range<u32>) -> RowPosition {
+        RowPosition { frame: Frame::Protein, frame_range: letters.clone(), sequence_range: letters }
+    }
+
+    /// Returns an alignment that begins with this letter of the query. Only its positions and edits
+    /// are set.
+    fn pair(start: u32, edits: &[(EditOp, u32)]) -> AlignmentRows {
+        let length = |gap| edits.iter().filter(|(op, _)| *op != gap).map(|(_, len)| len).sum();
+        let (query, subject): (u32, u32) =
+            (length(EditOp::GapInQuery), length(EditOp::GapInSubject));
+        AlignmentRows {
+            query_row: Vec::new(),
+            subject_row: Vec::new(),
+            positions: AlignmentPositions {
+                query: position(start..start + query),
+                subject: position(0..subject),
+            },
+            edits: edits.iter().map(|&(op, len)| Edit { op, len }).collect(),
+            identities: 0,
+            gap_columns: 0,
+            overhang_columns: 0,
+            gap_opens: 0,
+        }
+    }
+
+    #[test]
+    fn an_insertion_is_after_the_deletion_beside_it() {
+        use EditOp::{GapInQuery, GapInSubject, Substitution};
+        let edits = [
+            (Substitution, 2),
+            (GapInQuery, 3),
+            (GapInSubject, 4),
+            (Substitution, 1),
+            (GapInQuery, 1),
+        ];
+        assert_eq!(
+            runs(&pair(10, &edits)),
+            [
+                Run::Aligned { query: 10, residues: 0..2 },
+                Run::Inserted { before: Some(16), residues: 2..5 },
+                Run::Aligned { query: 16, residues: 5..6 },
+                Run::Inserted { before: None, residues: 6..7 },
+            ]
+        );
+    }
+
+    #[test]
+    fn flat_reports_have_columns_for_the_longest_insertion() {
+        use EditOp::{GapInQuery, Substitution};
+        let pairs = [
+            pair(10, &[(Substitution, 2), (GapInQuery, 3), (Substitution, 4)]),
+            pair(11, &[(Substitution, 1), (GapInQuery, 1), (Substitution, 5), (GapInQuery, 2)]),
+        ];
+        let columns = |flat| {
+            let columns = Columns::new(flat, &position(10..17), pairs.iter());
+            let insertions = [Some(12), None].map(|before| columns.of_insertion(before));
+            ([10, 11, 12, 16].map(|letter| columns.of_letter(letter)), insertions, columns.count())
+        };
+        assert_eq!(columns(true), ([0, 1, 5, 9], [2, 10], 12));
+        assert_eq!(columns(false), ([0, 1, 2, 6], [2, 7], 7));
     }
 }

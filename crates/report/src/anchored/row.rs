@@ -177,3 +177,61 @@ impl Row {
         out.extend_from_slice(format!("  {end}\n").as_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_seq::frame::{Frame, Strand};
+
+    use super::*;
+
+    /// Returns a row on a strand with six bases, of which the third and the fourth are inserted
+    /// before the fifth column.
+    fn row_with_insertion(strand: Strand, columns: &Columns) -> Row {
+        let frame = Frame::Strand(strand);
+        let position = RowPosition { frame, frame_range: 0..6, sequence_range: 0..6 };
+        let mut row = Row::of_query(columns, b"s".to_vec(), position, b"ACGTAC".to_vec());
+        row.cells = vec![(2, 0), (3, 1), (4, 4), (5, 5)];
+        row.insertions = vec![(4, 2..4)];
+        row
+    }
+
+    fn columns() -> Columns {
+        let position =
+            RowPosition { frame: Frame::Protein, frame_range: 0..8, sequence_range: 0..8 };
+        Columns::new(false, &position, [].into_iter())
+    }
+
+    #[test]
+    fn masks_within_insertions_reach_to_the_column_with_the_lower_position() {
+        let columns = columns();
+        let plus = row_with_insertion(Strand::Plus, &columns);
+        let places =
+            |row: &Row, masks: [Range<u32>; 4]| masks.map(|mask| row.columns_of(&mask, &columns));
+        assert_eq!(
+            places(&plus, [0..1, 2..3, 3..5, 6..9]),
+            [Some(2..3), Some(3..4), Some(3..5), None]
+        );
+        let minus = row_with_insertion(Strand::Minus, &columns);
+        assert_eq!(
+            places(&minus, [5..6, 3..4, 1..3, 0..2]),
+            [Some(2..3), Some(4..5), Some(4..5), Some(4..6)]
+        );
+    }
+
+    #[test]
+    fn lines_have_the_positions_of_their_columns() {
+        let columns = columns();
+        let row = row_with_insertion(Strand::Plus, &columns);
+        let style = LineStyle { name: 3, digits: 2, html: false, dots: false };
+        let drawn = |line: Range<usize>| {
+            let mut out = Vec::new();
+            row.line(&line, &style, None, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert!(!row.reaches(&(0..2)) && row.reaches(&(0..3)) && !row.reaches(&(6..8)));
+        assert_eq!(drawn(0..4), "s    1     AC  2\n");
+        assert_eq!(drawn(4..8), "s    5   AC    6\n");
+        // The first letter of the sequence alone has no positions in the first line.
+        assert_eq!(drawn(0..3), "s          A  \n");
+    }
+}
