@@ -125,8 +125,8 @@ pub fn subject_block(
     Ok(())
 }
 
-/// Returns the masks of a subject that reports show: those that overlap any of its alignments. BLAST+
-/// shows none of translated subjects, because stored masks have no frame.
+/// Returns the masks of a subject that reports show: those that overlap any of its alignments.
+/// BLAST+ shows none of translated subjects, because stored masks have no frame.
 ///
 /// Masks count positions in the whole subject. BLAST+ compares them with positions in the searched
 /// range, which `-subject_loc` shifts (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).

@@ -1,6 +1,7 @@
 //! Formats the pairwise and query-anchored reports of a search with a pattern (`psiblast
-//! -phi_pattern`). They show the alignments of one occurrence after the other (`CBlastFormat::PrintPhiResult`, blast_format.cpp).
-//! The other formats have a separate report for each occurrence.
+//! -phi_pattern`). They show the alignments of one occurrence after the other
+//! (`CBlastFormat::PrintPhiResult`, blast_format.cpp). The other formats have a separate report for
+//! each occurrence.
 
 use crate::anchored;
 use crate::error::ReportError;

@@ -10,7 +10,7 @@ use crate::row_position::RowPosition;
 
 /// A run of residues of a subject.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Run {
+pub enum ResidueRun {
     /// Residues opposite letters of the query.
     Aligned {
         /// The first of these letters.
@@ -30,7 +30,7 @@ pub enum Run {
 
 /// Divides the subject's row of an alignment into runs. Insertions that only deletions separate
 /// count as one.
-pub fn runs(pair: &AlignmentRows) -> Vec<Run> {
+pub fn runs(pair: &AlignmentRows) -> Vec<ResidueRun> {
     let mut runs = Vec::new();
     let (mut query, mut residue) = (pair.positions.query.frame_range.start, 0);
     let mut inserted = 0..0;
@@ -43,22 +43,22 @@ pub fn runs(pair: &AlignmentRows) -> Vec<Run> {
             }
             EditOp::Substitution => {
                 if !inserted.is_empty() {
-                    runs.push(Run::Inserted { before: Some(query), residues: inserted });
+                    runs.push(ResidueRun::Inserted { before: Some(query), residues: inserted });
                 }
-                runs.push(Run::Aligned { query, residues: residue..residue + edit.len });
+                runs.push(ResidueRun::Aligned { query, residues: residue..residue + edit.len });
                 (query, residue) = (query + edit.len, residue + edit.len);
                 inserted = residue..residue;
             }
         }
     }
     if !inserted.is_empty() {
-        runs.push(Run::Inserted { before: None, residues: inserted });
+        runs.push(ResidueRun::Inserted { before: None, residues: inserted });
     }
     runs
 }
 
 /// The columns of a multiple alignment.
-pub struct Columns {
+pub struct AlignmentColumns {
     /// First letter of the query.
     first: u32,
     /// The column of each letter, and at last the column after the last letter.
@@ -68,7 +68,7 @@ pub struct Columns {
     count: usize,
 }
 
-impl Columns {
+impl AlignmentColumns {
     /// Makes the columns for a query's row at `position` and the alignments below it.
     pub fn new<'a>(
         flat: bool,
@@ -81,7 +81,7 @@ impl Columns {
         // The longest insertion before each letter, and after the last one.
         let mut gaps = vec![0; letters + 1];
         for run in pairs.flat_map(runs).filter(|_| flat) {
-            if let Run::Inserted { before, residues } = run {
+            if let ResidueRun::Inserted { before, residues } = run {
                 let gap = &mut gaps[before.map_or(letters, |letter| (letter - first) as usize)];
                 *gap = residues.len().max(*gap);
             }
@@ -163,10 +163,10 @@ mod tests {
         assert_eq!(
             runs(&pair(10, &edits)),
             [
-                Run::Aligned { query: 10, residues: 0..2 },
-                Run::Inserted { before: Some(16), residues: 2..5 },
-                Run::Aligned { query: 16, residues: 5..6 },
-                Run::Inserted { before: None, residues: 6..7 },
+                ResidueRun::Aligned { query: 10, residues: 0..2 },
+                ResidueRun::Inserted { before: Some(16), residues: 2..5 },
+                ResidueRun::Aligned { query: 16, residues: 5..6 },
+                ResidueRun::Inserted { before: None, residues: 6..7 },
             ]
         );
     }
@@ -179,7 +179,7 @@ mod tests {
             pair(11, &[(Substitution, 1), (GapInQuery, 1), (Substitution, 5), (GapInQuery, 2)]),
         ];
         let columns = |flat| {
-            let columns = Columns::new(flat, &position(10..17), pairs.iter());
+            let columns = AlignmentColumns::new(flat, &position(10..17), pairs.iter());
             let insertions = [Some(12), None].map(|before| columns.of_insertion(before));
             ([10, 11, 12, 16].map(|letter| columns.of_letter(letter)), insertions, columns.count())
         };

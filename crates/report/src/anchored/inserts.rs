@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::row::Row;
 
-/// Appends the lines for the insertions of a row in a line of `length` columns, of which the last
-/// line may have fewer. `margin` is the number of characters before the letters.
+/// Appends the lines for the insertions of a row in a line of `length` columns. The last line may
+/// have fewer. `margin` is the number of characters before the letters.
 ///
 /// The first line has `\` after each insertion. The following lines come in pairs: one with `|`
 /// above the residues, and the residues, as many as have room. Bars go on to the residues that have
@@ -66,7 +66,7 @@ fn marks(mark: u8, insertions: &[(usize, &[u8])], length: usize) -> Vec<u8> {
 mod tests {
     use fleetblast_seq::frame::Frame;
 
-    use super::super::columns::Columns;
+    use super::super::columns::AlignmentColumns;
     use super::*;
     use crate::row_position::RowPosition;
 
@@ -74,7 +74,7 @@ mod tests {
     fn drawn(insertions: &[(usize, u32)]) -> Vec<String> {
         let position =
             RowPosition { frame: Frame::Protein, frame_range: 0..20, sequence_range: 0..20 };
-        let columns = Columns::new(false, &position, [].into_iter());
+        let columns = AlignmentColumns::new(false, &position, [].into_iter());
         let letters = b"ABCDEFGHIJKLMNOPQRST".to_vec();
         let mut row = Row::of_query(&columns, Vec::new(), position, letters);
         let mut start = 0;

@@ -23,7 +23,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{self, SeqId};
 use serde::{Deserialize, Serialize};
 
-use self::columns::Columns;
+use self::columns::AlignmentColumns;
 use self::row::{LineStyle, Row};
 use crate::error::ReportError;
 use crate::letters;
@@ -185,7 +185,8 @@ fn multiple_alignment(
     out: &mut Vec<u8>,
 ) {
     let Some((position, letters)) = query_position(query, aligned) else { return };
-    let columns = Columns::new(format.flat, &position, aligned.iter().map(|(_, it)| &it.pair));
+    let columns =
+        AlignmentColumns::new(format.flat, &position, aligned.iter().map(|(_, it)| &it.pair));
     let mut query_row = Row::of_query(&columns, query_label(setup, query), position, letters);
     let masks = query.own_masks(aligned[0].1.context, query_row.position.frame);
     query_row.masks =
@@ -224,7 +225,7 @@ fn multiple_alignment(
 /// Marks the masks of a subject in all its rows. BLAST+ locates a mask in the first row that it
 /// overlaps, and marks the same columns in the subject's other rows (`x_FillLocList`,
 /// showalign.cpp).
-fn mark_masks(masks: &[Range<u32>], columns: &Columns, rows: &mut [Row]) {
+fn mark_masks(masks: &[Range<u32>], columns: &AlignmentColumns, rows: &mut [Row]) {
     let first = |mask| rows.iter().find_map(|row| row.columns_of(mask, columns));
     let marked: Vec<_> = masks.iter().filter_map(first).collect();
     rows.iter_mut().for_each(|row| row.masks.clone_from(&marked));

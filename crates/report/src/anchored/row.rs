@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::columns::{Columns, Run, runs};
+use super::columns::{AlignmentColumns, ResidueRun, runs};
 use crate::pair::AlignmentRows;
 use crate::row_position::RowPosition;
 use crate::rows::coloured;
@@ -15,7 +15,7 @@ pub struct Row {
     pub letters: Vec<u8>,
     /// The position of these residues in their sequence.
     pub position: RowPosition,
-    /// Columns with residues and the numbers of these residues, both ascending.
+    /// AlignmentColumns with residues and the numbers of these residues, both ascending.
     cells: Vec<(usize, u32)>,
     /// Residues that have no columns, and the column before which they are inserted.
     pub insertions: Vec<(usize, Range<u32>)>,
@@ -50,7 +50,7 @@ impl Row {
 
     /// Creates the query's row.
     pub fn of_query(
-        columns: &Columns,
+        columns: &AlignmentColumns,
         label: Vec<u8>,
         position: RowPosition,
         letters: Vec<u8>,
@@ -61,20 +61,20 @@ impl Row {
     }
 
     /// Creates the row of an alignment of a subject.
-    pub fn of_subject(columns: &Columns, label: &[u8], pair: &AlignmentRows) -> Self {
+    pub fn of_subject(columns: &AlignmentColumns, label: &[u8], pair: &AlignmentRows) -> Self {
         let letters = pair.subject_row.iter().zip(pair.subject_residues());
         let letters = letters.filter(|(_, is_residue)| *is_residue).map(|(&letter, _)| letter);
         let position = pair.positions.subject.clone();
         let mut row = Self::new(label.to_vec(), letters.collect(), position);
         for run in runs(pair) {
             match run {
-                Run::Aligned { query, residues } => {
+                ResidueRun::Aligned { query, residues } => {
                     let cells = residues.zip(query..);
                     row.cells.extend(
                         cells.map(|(residue, letter)| (columns.of_letter(letter), residue)),
                     );
                 }
-                Run::Inserted { before, residues } => {
+                ResidueRun::Inserted { before, residues } => {
                     let column = columns.of_insertion(before);
                     match columns.flat {
                         true => row.cells.extend((column..).zip(residues)),
@@ -94,7 +94,11 @@ impl Row {
     /// Converts a range of the whole sequence to the columns that it covers in the row; `None` if
     /// it does not overlap the row. The columns of a residue without a column are those beside the
     /// insertion, on the side of lower positions.
-    pub fn columns_of(&self, range: &Range<u32>, columns: &Columns) -> Option<Range<usize>> {
+    pub fn columns_of(
+        &self,
+        range: &Range<u32>,
+        columns: &AlignmentColumns,
+    ) -> Option<Range<usize>> {
         let residues = self.position.overlapped_letters(range)?;
         let column = |residue: u32| {
             let at = self.cells.partition_point(|cell| cell.1 < residue);
@@ -184,9 +188,9 @@ mod tests {
 
     use super::*;
 
-    /// Returns a row on a strand with six bases, of which the third and the fourth are inserted
-    /// before the fifth column.
-    fn row_with_insertion(strand: Strand, columns: &Columns) -> Row {
+    /// Returns a row on a strand with six bases. The third and the fourth are inserted before the
+    /// fifth column.
+    fn row_with_insertion(strand: Strand, columns: &AlignmentColumns) -> Row {
         let frame = Frame::Strand(strand);
         let position = RowPosition { frame, frame_range: 0..6, sequence_range: 0..6 };
         let mut row = Row::of_query(columns, b"s".to_vec(), position, b"ACGTAC".to_vec());
@@ -195,10 +199,10 @@ mod tests {
         row
     }
 
-    fn columns() -> Columns {
+    fn columns() -> AlignmentColumns {
         let position =
             RowPosition { frame: Frame::Protein, frame_range: 0..8, sequence_range: 0..8 };
-        Columns::new(false, &position, [].into_iter())
+        AlignmentColumns::new(false, &position, [].into_iter())
     }
 
     #[test]
