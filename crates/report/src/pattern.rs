@@ -52,7 +52,7 @@ pub fn format_query(
         );
         out.extend_from_slice(line.as_bytes());
         if let Format::Anchored(format) = setup.output.format {
-            anchored::alignments(setup, format, result, rows.iter().map(|row| &row.anchored), out);
+            anchored::alignments(setup, format, result, rows.iter().map(|row| &row.anchored), out)?;
         }
         for (rank, hit) in (1..).zip(result.hits) {
             pieces::subject_block(setup, result, source, hit, rank, out)?;

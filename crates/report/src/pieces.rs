@@ -96,7 +96,8 @@ pub fn batch_footer(setup: &ReportSetup, batch: &[QueryResult], out: &mut Vec<u8
 /// `alignments` is the number of alignments of all subjects, which the comments print.
 ///
 /// # Errors
-/// [`ReportError::XmlText`] if the query's title cannot be written to XML.
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML;
+/// [`ReportError::Alignment`] if an alignment of a query-anchored report does not fit the query.
 pub fn query_header(
     setup: &ReportSetup,
     query: &QueryResult,
@@ -109,7 +110,7 @@ pub fn query_header(
         Format::Anchored(format) => {
             text_header(setup, query, rows, out);
             let subjects = rows.iter().map(|row| &row.anchored);
-            anchored::alignments(setup, *format, query, subjects, out);
+            anchored::alignments(setup, *format, query, subjects, out)?;
         }
         Format::Xml => xml::query_header(query, out)?,
         Format::Output2(format) => output2::query_header(setup, format, query, out)?,

@@ -38,6 +38,7 @@ use crate::rows::{PATTERN, pattern_line};
 /// The part of a query-anchored report that depends on one subject only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AnchoredSubject {
+    oid: u32,
     /// The name before its rows.
     label: Vec<u8>,
     /// Masks that reports show, as ranges of the whole subject.
@@ -77,6 +78,7 @@ impl AnchoredSubject {
         let alignments = alignments.collect::<Result<Vec<_>, ReportError>>()?;
         let pairs = alignments.iter().map(|it| &it.pair);
         Ok(Self {
+            oid: hit.oid,
             label: label(&names.chosen_defline().ids, setup.output.show_gis),
             masks: subject_masks(setup, source, hit.oid, names, pairs),
             alignments,
@@ -103,16 +105,19 @@ fn query_label(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
 
 /// Appends the multiple alignments of a query. `subjects` has all subjects in the order of
 /// printing; those after the first `-num_alignments` are left out.
+///
+/// # Errors
+/// If an alignment does not fit the query.
 pub fn alignments<'a>(
     setup: &ReportSetup,
     format: AnchoredFormat,
     query: &QueryResult,
     subjects: impl Iterator<Item = &'a AnchoredSubject>,
     out: &mut Vec<u8>,
-) {
+) -> Result<(), ReportError> {
     let subjects: Vec<_> = subjects.take(setup.output.num_alignments).collect();
     if subjects.is_empty() {
-        return;
+        return Ok(());
     }
     out.push(b'\n');
     let frames = [1, 2, 3, -1, -2, -3].map(|number| (number, aligned_rows(&subjects, number)));
@@ -125,8 +130,9 @@ pub fn alignments<'a>(
             let line = format!("For reading frame {number:+} of query sequence:\n\n");
             out.extend_from_slice(line.as_bytes());
         }
-        multiple_alignment(setup, format, query, rows, out);
+        multiple_alignment(setup, format, query, rows, out)?;
     }
+    Ok(())
 }
 
 /// An alignment with its subject.
@@ -183,22 +189,16 @@ fn multiple_alignment(
     query: &QueryResult,
     aligned: &[AlignedRow],
     out: &mut Vec<u8>,
-) {
-    let Some((position, letters)) = query_position(query, aligned) else { return };
+) -> Result<(), ReportError> {
+    let (position, letters) = query_position(query, aligned)?;
     let columns =
         AlignmentColumns::new(format.flat, &position, aligned.iter().map(|(_, it)| &it.pair));
     let mut query_row = Row::of_query(&columns, query_label(setup, query), position, letters);
     let masks = query.own_masks(aligned[0].1.context, query_row.position.frame);
     query_row.masks =
         masks.iter().filter_map(|mask| query_row.columns_of(mask, &columns)).collect();
-    let mut rows: Vec<Row> = vec![query_row];
-    for run in aligned.chunk_by(|a, b| std::ptr::eq(a.0, b.0)) {
-        let AnchoredSubject { label, masks, .. } = run[0].0;
-        let mut same: Vec<Row> =
-            run.iter().map(|(_, it)| Row::of_subject(&columns, label, &it.pair)).collect();
-        mark_masks(masks, &columns, &mut same);
-        rows.append(&mut same);
-    }
+    let mut rows = vec![query_row];
+    rows.extend(subject_rows(aligned, &columns));
     let pattern = query.occurrence().and_then(|it| rows[0].columns_of(it.place(), &columns));
     let mut name = rows.iter().map(|row| row.label.len()).max().unwrap_or(0);
     if pattern.is_some() {
@@ -220,36 +220,52 @@ fn multiple_alignment(
         }
         out.push(b'\n');
     }
+    Ok(())
 }
 
-/// Marks the masks of a subject in all its rows. BLAST+ locates a mask in the first row that it
+/// Makes the rows of all subjects, with their masks. BLAST+ locates a mask in the first row that it
 /// overlaps, and marks the same columns in the subject's other rows (`x_FillLocList`,
 /// showalign.cpp).
-fn mark_masks(masks: &[Range<u32>], columns: &AlignmentColumns, rows: &mut [Row]) {
-    let first = |mask| rows.iter().find_map(|row| row.columns_of(mask, columns));
-    let marked: Vec<_> = masks.iter().filter_map(first).collect();
-    rows.iter_mut().for_each(|row| row.masks.clone_from(&marked));
+fn subject_rows(aligned: &[AlignedRow], columns: &AlignmentColumns) -> Vec<Row> {
+    let mut all = Vec::with_capacity(aligned.len());
+    for same_subject in aligned.chunk_by(|a, b| std::ptr::eq(a.0, b.0)) {
+        let AnchoredSubject { label, masks, .. } = same_subject[0].0;
+        let rows = same_subject.iter().map(|(_, it)| Row::of_subject(columns, label, &it.pair));
+        let mut rows: Vec<Row> = rows.collect();
+        let first = |mask| rows.iter().find_map(|row| row.columns_of(mask, columns));
+        let masked: Vec<_> = masks.iter().filter_map(first).collect();
+        rows.iter_mut().for_each(|row| row.masks.clone_from(&masked));
+        all.append(&mut rows);
+    }
+    all
 }
 
-/// Returns the position of the query's row and its letters; `None` if the query has no such
-/// letters.
-fn query_position(query: &QueryResult, aligned: &[AlignedRow]) -> Option<(RowPosition, Vec<u8>)> {
-    let positions = || aligned.iter().map(|(_, it)| &it.pair.positions.query);
-    let union = |range: fn(&RowPosition) -> &Range<u32>| {
-        let start = positions().map(|it| range(it).start).min()?;
-        Some(start..positions().map(|it| range(it).end).max()?)
-    };
-    let (_, first) = aligned.first()?;
-    let printed = &first.pair.positions.query;
-    let position = RowPosition {
-        frame: printed.frame,
-        frame_range: union(|it| &it.frame_range)?,
-        sequence_range: union(|it| &it.sequence_range)?,
-    };
-    let codes = query.letters(first.context, &position, |letter| {
-        first.start.wrapping_add(letter).wrapping_sub(printed.frame_range.start)
+/// Returns the position of the query's row and its letters.
+fn query_position(
+    query: &QueryResult,
+    aligned: &[AlignedRow],
+) -> Result<(RowPosition, Vec<u8>), ReportError> {
+    let (subject, first) = aligned[0];
+    let mut position = first.pair.positions.query.clone();
+    let start = position.frame_range.start;
+    for (_, it) in aligned {
+        let RowPosition { frame_range, sequence_range, .. } = &it.pair.positions.query;
+        position.frame_range = union(&position.frame_range, frame_range);
+        position.sequence_range = union(&position.sequence_range, sequence_range);
+    }
+    let in_context = |letter: u32| first.start.wrapping_add(letter).wrapping_sub(start);
+    let codes = query.letters(first.context, &position, in_context);
+    let codes = codes.ok_or(ReportError::Alignment {
+        oid: subject.oid,
+        query: first.start,
+        subject: first.pair.positions.subject.frame_range.start,
     })?;
     let alphabet = letters::frame_letters(position.frame);
     let letters = codes.iter().map(|&code| alphabet[usize::from(code)]).collect();
-    Some((position, letters))
+    Ok((position, letters))
+}
+
+/// Returns the range from the first to the last element of both ranges.
+fn union(a: &Range<u32>, b: &Range<u32>) -> Range<u32> {
+    a.start.min(b.start)..a.end.max(b.end)
 }

@@ -88,7 +88,7 @@ impl Row {
 
     /// Returns the width of the row's largest position. BLAST+ counts it from 0 instead of 1.
     pub fn position_width(&self) -> usize {
-        (self.position.sequence_range.end - 1).to_string().len()
+        self.position.sequence_range.end.saturating_sub(1).to_string().len()
     }
 
     /// Converts a range of the whole sequence to the columns that it covers in the row; `None` if
@@ -105,7 +105,7 @@ impl Row {
             match self.cells.get(at) {
                 Some(&(column, found)) if found == residue || self.position.descends() => column,
                 Some((column, _)) => column.saturating_sub(1),
-                None => columns.count() - 1,
+                None => columns.count().saturating_sub(1),
             }
         };
         Some(column(residues.start)..column(residues.end - 1) + 1)
