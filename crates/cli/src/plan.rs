@@ -39,7 +39,6 @@ use fleetblast_job::output;
 use fleetblast_job::plan::{BatchSize, Destination, IterationPlan, Plan, Report, Source, Subjects};
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_report::archive_options::ArchiveRequest;
-use fleetblast_report::model::Format;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::metadata::{link, metadata};
@@ -304,12 +303,8 @@ fn with_files(
         Ok(size) => (size, None),
         Err(error) => (search.batch_size, Some(error)),
     };
-    if matches!(
-        report.options(options.queries.parse_deflines, options.release).format,
-        Format::Pairwise
-    ) && has_long_seqids()
-    {
-        let what = "[BLAST] LONG_SEQID=1 in NCBI's configuration with -outfmt 0";
+    if report.format.is_text() && has_long_seqids() {
+        let what = "[BLAST] LONG_SEQID=1 in NCBI's configuration with -outfmt 0 to 4";
         return Err(Error::unsupported(spec.name, what));
     }
     if subjects == Subjects::Database(String::new()) {

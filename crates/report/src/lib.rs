@@ -15,6 +15,7 @@
 //! [`model`].
 
 pub mod alignment_positions;
+mod anchored;
 mod annotation;
 mod archive;
 pub mod archive_options;

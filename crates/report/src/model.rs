@@ -11,6 +11,7 @@ use fleetblast_engine::pattern::Pattern;
 use fleetblast_engine::query::{Context, Query};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
+use serde::{Deserialize, Serialize};
 
 use crate::archive_options::ArchiveRequest;
 use crate::columns::Columns;
@@ -144,6 +145,8 @@ pub struct DatabaseSummary {
 pub enum Format {
     /// 0: pairwise.
     Pairwise,
+    /// 1 to 4: query-anchored.
+    Anchored(AnchoredFormat),
     /// 5: XML.
     Xml,
     /// 6 and 10: tabular and comma separated, which differ in the delimiter only.
@@ -187,6 +190,15 @@ impl Format {
     pub fn shows_taxa(&self) -> bool {
         !matches!(self, Format::Xml | Format::Annotation(_) | Format::Archive(_) | Format::Sam(_))
     }
+}
+
+/// The form of a query-anchored report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnchoredFormat {
+    /// Whether insertions open gaps in all rows (3 and 4). Otherwise they are below their rows.
+    pub flat: bool,
+    /// Whether dots replace letters that are equal to the query's (1 and 3).
+    pub dots: bool,
 }
 
 /// How values of ASN.1 are written.
@@ -506,29 +518,48 @@ impl<'a> QueryResult<'a> {
     /// Returns the unmasked letters that reports show in the query's row of an alignment, which is
     /// at `position`. Returns `None` if the query has no such letters.
     pub(crate) fn view(&self, alignment: &Alignment, position: &RowPosition) -> Option<&[u8]> {
-        match position.frame {
-            Frame::Protein | Frame::Strand(Strand::Plus) => self
-                .residues
-                .get(position.sequence_range.start as usize..position.sequence_range.end as usize),
+        self.letters(alignment.context, position, |letter| {
+            alignment.query.start + (letter - position.frame_range.start)
+        })
+    }
+
+    /// Returns the unmasked letters that reports show at a position. If they are codons,
+    /// `in_context` converts a letter of the whole query's frame to one of the context, which
+    /// covers the searched range.
+    pub(crate) fn letters(
+        &self,
+        context: u8,
+        position: &RowPosition,
+        in_context: impl Fn(u32) -> u32,
+    ) -> Option<&[u8]> {
+        let RowPosition { frame, frame_range, sequence_range } = position;
+        let range = |start: u32, end: u32| start as usize..end as usize;
+        match frame {
+            Frame::Protein | Frame::Strand(Strand::Plus) => {
+                self.residues.get(range(sequence_range.start, sequence_range.end))
+            }
             // No row shows the query on its minus strand.
             Frame::Strand(Strand::Minus) => None,
             Frame::Codons(..) => {
-                let read = alignment.query.start as usize..alignment.query.end as usize;
-                self.context(alignment).shown.get(read)
+                let shown = &self.query.contexts[usize::from(context)].shown;
+                shown.get(range(in_context(frame_range.start), in_context(frame_range.end)))
             }
         }
     }
 
-    /// Returns the masks of an alignment's context, as ranges of the whole query as written.
-    pub(crate) fn masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
+    /// Returns the masks of a context, as ranges of the whole query as written. `frame` is the
+    /// context's strand or frame as printed: BLAST+ numbers the frames of masks within the searched
+    /// range, but looks them up by the alignment's frame number in the whole query.
+    pub(crate) fn masks(&self, context: u8, frame: Frame) -> Vec<Range<u32>> {
         if self.query.pssm.is_some() {
             // BLAST+'s results of searches with a PSSM have no masks.
             return Vec::new();
         }
-        let context = self.context(alignment);
-        match context.frame {
-            Frame::Codons(..) => self.masks_of_frame(context, alignment),
-            Frame::Protein | Frame::Strand(_) => self.uncoded_masks(context),
+        match frame {
+            Frame::Codons(..) => self.stored_masks(frame),
+            Frame::Protein | Frame::Strand(_) => {
+                self.uncoded_masks(&self.query.contexts[usize::from(context)])
+            }
         }
     }
 
@@ -541,11 +572,11 @@ impl<'a> QueryResult<'a> {
         masks
     }
 
-    /// Returns the masks of an alignment's context, if they are masks of this query.
-    pub(crate) fn own_masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
+    /// Returns the [masks](Self::masks) of a context, if they are masks of this query.
+    pub(crate) fn own_masks(&self, context: u8, frame: Frame) -> Vec<Range<u32>> {
         match self.read.archived {
             Some(archived) if !archived.has_own_masks => Vec::new(),
-            _ => self.masks(alignment),
+            _ => self.masks(context, frame),
         }
     }
 
@@ -558,15 +589,6 @@ impl<'a> QueryResult<'a> {
         let positions =
             context.masks.iter().filter_map(|mask| RowPosition::new(context.frame, mask, &extent));
         positions.map(|position| position.sequence_range).collect()
-    }
-
-    /// Returns the masks that reports show for an alignment in a codon frame, as ranges of the
-    /// whole query. BLAST+ numbers the frames of masks within the searched range, but looks them up
-    /// by the alignment's frame number in the whole query.
-    fn masks_of_frame(&self, context: &Context, alignment: &Alignment) -> Vec<Range<u32>> {
-        let row = RowPosition::new(context.frame, &alignment.query, &self.extent());
-        let frame = row.map_or(context.frame, |row| row.frame);
-        self.stored_masks(frame)
     }
 
     /// Returns the masks that BLAST+ keeps with the results of the query, as ranges of the whole

@@ -104,16 +104,13 @@ pub fn subject_block(
     let pairs =
         alignments.iter().map(|alignment| AlignmentRows::new(query, source, hit.oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
-    // Stored masks of translated subjects have no frame, so BLAST+ does not show them.
-    let is_translated = setup.params.subject_translation().is_some();
-    let masks = match subject.is_aligned_by_first_id() && !is_translated {
-        true => subject_masks(source, hit.oid, &pairs),
-        false => Vec::new(),
-    };
+    let masks = subject_masks(setup, source, hit.oid, &subject, pairs.iter());
     for (alignment, pair) in alignments.into_iter().zip(&pairs) {
         score_lines(alignment, pair, &positives, out);
         let masked = [
-            pair.masked_query_columns(&query.own_masks(alignment)),
+            pair.masked_query_columns(
+                &query.own_masks(alignment.context, pair.positions.query.frame),
+            ),
             pair.masked_subject_columns(&masks),
         ];
         let feature = query.occurrence().map(|occurrence| {
@@ -128,14 +125,24 @@ pub fn subject_block(
     Ok(())
 }
 
-/// Returns the masks of a subject that overlap any of the alignments.
+/// Returns the masks of a subject that reports show: those that overlap any of its alignments.
+/// BLAST+ shows none of translated subjects, because stored masks have no frame.
 ///
 /// Masks count positions in the whole subject. BLAST+ compares them with positions in the searched
 /// range, which `-subject_loc` shifts (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
-fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[AlignmentRows]) -> Vec<Range<u32>> {
+pub fn subject_masks<'a>(
+    setup: &ReportSetup,
+    source: &dyn SubjectSource,
+    oid: u32,
+    names: &SubjectNames,
+    pairs: impl Iterator<Item = &'a AlignmentRows> + Clone,
+) -> Vec<Range<u32>> {
+    if !names.is_aligned_by_first_id() || setup.params.subject_translation().is_some() {
+        return Vec::new();
+    }
     let origin = source.extent(oid).searched_range.start;
     let touches = |mask: &&Range<u32>| {
-        let mut ranges = pairs.iter().map(|pair| &pair.positions.subject.sequence_range);
+        let mut ranges = pairs.clone().map(|pair| &pair.positions.subject.sequence_range);
         ranges.any(|range| range.start - origin < mask.end && mask.start <= range.end - origin)
     };
     source.masks(oid).iter().filter(touches).cloned().collect()

@@ -1,9 +1,11 @@
-//! Formats the pairwise report of a search with a pattern (`psiblast -phi_pattern`). It shows the
-//! alignments of one occurrence after the other (`CBlastFormat::PrintPhiResult`, blast_format.cpp).
-//! The other formats have a separate report for each occurrence.
+//! Formats the pairwise and query-anchored reports of a search with a pattern (`psiblast
+//! -phi_pattern`). They show the alignments of one occurrence after the other
+//! (`CBlastFormat::PrintPhiResult`, blast_format.cpp). The other formats have a separate report for
+//! each occurrence.
 
+use crate::anchored;
 use crate::error::ReportError;
-use crate::model::{Occurrence, QueryResult, ReportSetup, SubjectSource};
+use crate::model::{Format, Occurrence, QueryResult, ReportSetup, SubjectSource};
 use crate::number;
 use crate::pairwise;
 use crate::pieces;
@@ -31,14 +33,17 @@ pub fn format_query(
         pairwise::query_footer(setup, first, out);
         return Ok(());
     }
-    for result in results {
+    let described = |result: &QueryResult| {
         let row = |hit| pieces::description_row(setup, result, source, hit);
-        let rows = result.hits.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        result.hits.iter().map(row).collect::<Result<Vec<_>, _>>()
+    };
+    let described = results.iter().map(described).collect::<Result<Vec<_>, _>>()?;
+    for (result, rows) in results.iter().zip(&described) {
         description_table(setup, result, &rows.iter().collect::<Vec<_>>(), out);
         out.push(b'\n');
     }
     out.push(b'\n');
-    for result in results {
+    for (result, rows) in results.iter().zip(&described) {
         let Some(occurrence) = result.occurrence() else { continue };
         let line = format!(
             "\nSignificant alignments for pattern occurrence {} at position {}\n\n",
@@ -46,8 +51,11 @@ pub fn format_query(
             occurrence.place().start + 1
         );
         out.extend_from_slice(line.as_bytes());
-        for (rank, hit) in (1..=setup.output.num_alignments).zip(result.hits) {
-            pairwise::subject_block(setup, result, source, hit, rank, out)?;
+        if let Format::Anchored(format) = setup.output.format {
+            anchored::alignments(setup, format, result, rows.iter().map(|row| &row.anchored), out)?;
+        }
+        for (rank, hit) in (1..).zip(result.hits) {
+            pieces::subject_block(setup, result, source, hit, rank, out)?;
         }
         out.push(b'\n');
     }

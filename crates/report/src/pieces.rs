@@ -6,12 +6,12 @@ use crate::error::ReportError;
 use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::order::{SubjectScores, sort_subjects};
 use crate::table::{DescriptionRow, description_table};
-use crate::{annotation, archive, output2, pairwise, sam, tabular, xml};
+use crate::{anchored, annotation, archive, output2, pairwise, sam, tabular, xml};
 
 /// Appends the text before the first query that does not depend on any query.
 pub fn prologue(setup: &ReportSetup, out: &mut Vec<u8>) {
     match &setup.output.format {
-        Format::Pairwise => pairwise::prologue(setup, out),
+        Format::Pairwise | Format::Anchored(_) => pairwise::prologue(setup, out),
         Format::Tabular(columns) => tabular::headings(columns, out),
         Format::Output2(format) => output2::prologue(setup, format.notation, out),
         _ => {}
@@ -38,7 +38,7 @@ pub fn first_query_prologue(
 /// Whether the format has a description table. If so, [`query_header`] needs the rows of all
 /// subjects.
 pub fn has_description_table(setup: &ReportSetup) -> bool {
-    setup.output.format == Format::Pairwise
+    matches!(setup.output.format, Format::Pairwise | Format::Anchored(_))
 }
 
 /// Makes the row of a subject in the description table.
@@ -55,7 +55,7 @@ pub fn description_row(
 }
 
 /// Returns the order in which the report prints subjects, as indexes into `rows`, which are in the
-/// order of the hit list. Only the pairwise report changes that order.
+/// order of the hit list. Only reports with a description table change that order.
 pub fn subject_print_order(setup: &ReportSetup, rows: &[DescriptionRow]) -> Vec<usize> {
     let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
     sort_subjects(setup.output.hit_order, &scores)
@@ -91,12 +91,14 @@ pub fn batch_footer(setup: &ReportSetup, batch: &[QueryResult], out: &mut Vec<u8
 
 /// Appends the text before the subjects of a query.
 ///
-/// The text is the query's name and its description table, or the comments of format 7. `rows` are
+/// The text is the query's name and its description table, or the comments of format 7. In
+/// query-anchored reports it has all alignments, too. `rows` are
 /// the rows of the table in the order of printing; empty unless [`has_description_table`].
 /// `alignments` is the number of alignments of all subjects, which the comments print.
 ///
 /// # Errors
-/// [`ReportError::XmlText`] if the query's title cannot be written to XML.
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML;
+/// [`ReportError::Alignment`] if an alignment of a query-anchored report does not fit the query.
 pub fn query_header(
     setup: &ReportSetup,
     query: &QueryResult,
@@ -105,14 +107,11 @@ pub fn query_header(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     match &setup.output.format {
-        Format::Pairwise => {
-            pairwise::query_header(setup, query, out);
-            if query.hit_count == 0 {
-                out.extend_from_slice(b"\n\n***** No hits found *****\n\n\n");
-            } else {
-                description_table(setup, query, rows, out);
-                out.extend_from_slice(b"\n\n");
-            }
+        Format::Pairwise => text_header(setup, query, rows, out),
+        Format::Anchored(format) => {
+            text_header(setup, query, rows, out);
+            let subjects = rows.iter().map(|row| &row.anchored);
+            anchored::alignments(setup, *format, query, subjects, out)?;
         }
         Format::Xml => xml::query_header(setup, query, out)?,
         Format::Output2(format) => output2::query_header(setup, format, query, out)?,
@@ -124,6 +123,22 @@ pub fn query_header(
         }
     }
     Ok(())
+}
+
+/// Appends the query's name and its description table.
+fn text_header(
+    setup: &ReportSetup,
+    query: &QueryResult,
+    rows: &[&DescriptionRow],
+    out: &mut Vec<u8>,
+) {
+    pairwise::query_header(setup, query, out);
+    if query.hit_count == 0 {
+        out.extend_from_slice(b"\n\n***** No hits found *****\n\n\n");
+    } else {
+        description_table(setup, query, rows, out);
+        out.extend_from_slice(b"\n\n");
+    }
 }
 
 /// Appends a subject and its alignments.
@@ -145,6 +160,8 @@ pub fn subject_block(
 ) -> Result<(), ReportError> {
     match &setup.output.format {
         Format::Pairwise if rank > setup.output.num_alignments => Ok(()),
+        // The text before the subjects has all alignments.
+        Format::Anchored(_) => Ok(()),
         Format::Pairwise => pairwise::subject_block(setup, query, source, hit, rank, out),
         Format::Xml => xml::subject_block(setup, query, source, hit, rank, out),
         Format::Annotation(encoding) => {
@@ -175,7 +192,7 @@ pub fn query_footer(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     match &setup.output.format {
-        Format::Pairwise => pairwise::query_footer(setup, query, out),
+        Format::Pairwise | Format::Anchored(_) => pairwise::query_footer(setup, query, out),
         Format::Xml => xml::query_footer(setup, query, out)?,
         Format::Annotation(encoding) => annotation::query_footer(*encoding, query, out),
         Format::Output2(format) => output2::query_footer(setup, format, query, out)?,
@@ -187,7 +204,7 @@ pub fn query_footer(
 /// Appends the text after the last of `queries` queries.
 pub fn epilogue(setup: &ReportSetup, queries: usize, out: &mut Vec<u8>) {
     match &setup.output.format {
-        Format::Pairwise => pairwise::epilogue(setup, out),
+        Format::Pairwise | Format::Anchored(_) => pairwise::epilogue(setup, out),
         // Without a query there is no XML prologue, so that XML consists of an empty line.
         Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),

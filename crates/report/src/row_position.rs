@@ -89,7 +89,7 @@ impl RowPosition {
     }
 
     /// Whether positions descend along the row.
-    fn descends(&self) -> bool {
+    pub(crate) fn descends(&self) -> bool {
         self.frame.strand() == Some(Strand::Minus)
     }
 

@@ -17,7 +17,7 @@ pub struct MarkedColumns<'a> {
 }
 
 /// Label of the row that marks a pattern.
-const PATTERN: &str = "pattern";
+pub const PATTERN: &str = "pattern";
 
 /// Appends the rows in lines, with an empty line after each set of three.
 ///
@@ -44,7 +44,7 @@ pub fn rows(
     for start in (0..pair.column_count()).step_by(line) {
         let columns = start..(start + line).min(pair.column_count());
         if let Some(pattern) = &marks.pattern {
-            pattern_line(pattern, &columns, width, out);
+            pattern_line(pattern, &columns, (name, width), out);
         }
         if query_row.reaches(&columns) {
             query_row.line(&columns, (name, width), out);
@@ -59,11 +59,17 @@ pub fn rows(
     }
 }
 
-/// Appends the line that marks a pattern, if the pattern overlaps these columns.
-fn pattern_line(pattern: &Range<usize>, columns: &Range<usize>, width: usize, out: &mut Vec<u8>) {
+/// Appends the line that marks a pattern, if the pattern overlaps these columns. Names and
+/// positions have these widths.
+pub fn pattern_line(
+    pattern: &Range<usize>,
+    columns: &Range<usize>,
+    (name, width): (usize, usize),
+    out: &mut Vec<u8>,
+) {
     if pattern.start < columns.end && columns.start < pattern.end {
         out.extend_from_slice(PATTERN.as_bytes());
-        out.resize(out.len() + 4 + width, b' ');
+        out.resize(out.len() + name - PATTERN.len() + 4 + width, b' ');
         out.extend(columns.clone().map(|at| if pattern.contains(&at) { b'*' } else { b' ' }));
         out.push(b'\n');
     }
@@ -142,7 +148,7 @@ impl<'a> Row<'a> {
 /// The tag of a range that continues in the next line is closed at the end of this line. A range
 /// that starts in the first column of the alignment has no tag if it continues in the next line or
 /// has one letter.
-fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mut Vec<u8>) {
+pub fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mut Vec<u8>) {
     let mut starts = vec![false; row.len()];
     let mut ends = vec![false; row.len()];
     for mask in masks {

@@ -1,4 +1,5 @@
-//! Formats the description table of the pairwise report: one line for each subject.
+//! Formats the description table of the pairwise and query-anchored reports: one line for each
+//! subject.
 //!
 //! A row's fields depend on its subject only. The widths of the columns depend on all rows
 //! (`CShowBlastDefline`, showdefline.cpp).
@@ -7,9 +8,10 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_seq::id::{self, SeqId};
 use serde::{Deserialize, Serialize};
 
+use crate::anchored::AnchoredSubject;
 use crate::error::ReportError;
 use crate::links::LinkPlace;
-use crate::model::{QueryResult, RepeatedSearch, ReportSetup, SubjectSource};
+use crate::model::{Format, QueryResult, RepeatedSearch, ReportSetup, SubjectSource};
 use crate::names::{SubjectNames, is_bare_number};
 use crate::number;
 use crate::order::SubjectScores;
@@ -33,6 +35,8 @@ pub struct DescriptionRow {
     anchor: Vec<u8>,
     /// The identifiers and the accession for the link to NCBI's report.
     linked: (Vec<SeqId>, Vec<u8>),
+    /// The subject's alignments in a query-anchored report; empty in other formats.
+    pub(crate) anchored: AnchoredSubject,
 }
 
 impl DescriptionRow {
@@ -71,6 +75,10 @@ impl DescriptionRow {
             title,
             anchor: if gi > 0 { gi.to_string().into_bytes() } else { accession.clone() },
             linked: (ids.clone(), accession),
+            anchored: match setup.output.format {
+                Format::Anchored(_) => AnchoredSubject::new(setup, query, source, hit, &subject)?,
+                _ => AnchoredSubject::default(),
+            },
         })
     }
 

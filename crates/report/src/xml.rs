@@ -119,9 +119,16 @@ fn hsp(
     value(6, "Hsp_gaps", pair.gap_columns, out);
     value(6, "Hsp_align-len", pair.column_count(), out);
     match program::shows_masks_in_xml(setup.params) {
-        true => {
-            element(6, "Hsp_qseq", &masked_query(&query.masks(alignment), pair, |_| b'X'), out)?
-        }
+        true => element(
+            6,
+            "Hsp_qseq",
+            &masked_query(
+                &query.masks(alignment.context, pair.positions.query.frame),
+                pair,
+                |_| b'X',
+            ),
+            out,
+        )?,
         false => element(6, "Hsp_qseq", &pair.query_row, out)?,
     }
     element(6, "Hsp_hseq", &pair.subject_row, out)?;

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Format, Report};
 use fleetblast_report::archive_options::ArchiveRequest;
+use fleetblast_report::model::AnchoredFormat;
 use fleetblast_stats::release::Release;
 
 use crate::options::number;
@@ -84,6 +85,9 @@ impl FormatChoice {
         self.check_delimiter()?;
         match self.number {
             0 => Ok(Format::Pairwise),
+            number @ 1..=4 => {
+                Ok(Format::Anchored(AnchoredFormat { flat: number > 2, dots: number % 2 == 1 }))
+            }
             5 => Ok(Format::Xml),
             6 => Ok(Format::Tabular),
             7 => Ok(Format::TabularComments),
@@ -131,8 +135,8 @@ pub fn report(
 ) -> Result<(Report, usize), Error> {
     let format = choice.format(program, release)?;
     let mut warn = |text: &str| warnings.push(program.warning(text));
-    let pairwise = format == Format::Pairwise;
-    let (descriptions, alignments, hitlist_size) = if pairwise {
+    let (pairwise, is_text) = (format == Format::Pairwise, format.is_text());
+    let (descriptions, alignments, hitlist_size) = if is_text {
         shown_in_text(options)
     } else {
         if options.num_descriptions.is_some() {
@@ -164,16 +168,17 @@ pub fn report(
         delimiter: choice.delimiter.filter(|_| program.has_sort_options),
         html: options.html,
         show_gis: options.show_gis,
-        line_length: options.line_length.filter(|_| pairwise).unwrap_or(LINE_LENGTH),
+        line_length: options.line_length.filter(|_| is_text).unwrap_or(LINE_LENGTH),
         num_descriptions: descriptions,
         num_alignments: alignments,
-        sort_hits: options.sort_hits.filter(|_| pairwise && program.has_sort_options),
+        sort_hits: options.sort_hits.filter(|_| is_text && program.has_sort_options),
         sort_hsps: options.sort_hsps.filter(|_| pairwise && program.has_sort_options),
     };
     Ok((report, hitlist_size))
 }
 
-/// Returns the numbers of descriptions, alignments and kept subjects for a pairwise report.
+/// Returns the numbers of descriptions, alignments and kept subjects for a report with a table of
+/// descriptions.
 fn shown_in_text(options: &FormattingOptions) -> (usize, usize, usize) {
     if let Some(kept) = options.max_target_seqs {
         return (kept, kept, kept);

@@ -2,7 +2,9 @@
 
 use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_report::columns::Columns;
-use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, SamOptions};
+use fleetblast_report::model::{
+    self, AnchoredFormat, HitOrder, HspOrder, OutputOptions, SamOptions,
+};
 use fleetblast_report::model::{AsnEncoding, Notation, Output2};
 use fleetblast_stats::release::Release;
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub enum Format {
     /// 0: pairwise alignments.
     Pairwise,
+    /// 1 to 4: query-anchored alignments.
+    Anchored(AnchoredFormat),
     /// 5: XML.
     Xml,
     /// 6: tabular.
@@ -82,6 +86,12 @@ impl Format {
                 | Format::Xml2
         )
     }
+
+    /// Returns whether the report is a text with alignments, which a table of descriptions
+    /// precedes.
+    pub fn is_text(self) -> bool {
+        matches!(self, Format::Pairwise | Format::Anchored(_))
+    }
 }
 
 impl Report {
@@ -99,6 +109,7 @@ impl Report {
         OutputOptions {
             format: match self.format {
                 Format::Pairwise => model::Format::Pairwise,
+                Format::Anchored(form) => model::Format::Anchored(form),
                 Format::Xml => model::Format::Xml,
                 Format::Tabular => model::Format::Tabular(columns("\t")),
                 Format::TabularComments => model::Format::Commented(columns("\t")),

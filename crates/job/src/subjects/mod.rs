@@ -76,7 +76,7 @@ pub struct SubjectDatabase {
 }
 
 /// What queries depend on of a database.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct DatabaseFacts {
     /// Number of letters, which determines adaptive batches.
     pub letters: i64,

@@ -88,7 +88,7 @@ fn write_hsp(
     }
     writer.value("align-len", pair.column_count());
     writer.value("gaps", pair.gap_columns);
-    let masks = query.masks(alignment);
+    let masks = query.masks(alignment.context, pair.positions.query.frame);
     writer.text("qseq", &masked_query(&masks, pair, |letter| letter.to_ascii_lowercase()))?;
     writer.text("hseq", &pair.subject_row)?;
     writer.text("midline", &pair.midline(positives))?;

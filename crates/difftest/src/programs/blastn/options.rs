@@ -195,7 +195,7 @@ fn format(choice: &mut OptionBuilder) {
                 choice.maybe(0.1, "-num_alignments", &["0", "1", "4", "600"]);
             }
             choice.flag(0.05, "-html");
-            choice.add(&["-outfmt", "0"]);
+            choice.maybe(1.0, "-outfmt", &["0", "1", "2", "3", "4"]);
         }
         2 => choice.maybe(1.0, "-outfmt", &["5", "8", "9", "11", "12", "15", "16"]),
         3 => choice.add(&["-outfmt", "7"]),

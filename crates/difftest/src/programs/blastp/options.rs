@@ -206,7 +206,7 @@ impl OptionBuilder<'_> {
                     self.maybe(0.1, "-num_alignments", &["0", "1", "4", "600"]);
                 }
                 self.flag(0.05, "-html");
-                self.add(&["-outfmt", "0"]);
+                self.maybe(1.0, "-outfmt", &["0", "1", "2", "3", "4"]);
             }
             2 => self.maybe(1.0, "-outfmt", &["5", "8", "9", "11", "12", "15", "16"]),
             3 => self.add(&["-outfmt", "7"]),

@@ -196,7 +196,7 @@ impl OptionBuilder<'_> {
                 self.maybe(0.1, "-sorthits", &["0", "1", "2", "3", "4"]);
                 self.maybe(0.1, "-sorthsps", &["0", "1", "2", "3", "4"]);
                 self.flag(0.1, "-html");
-                self.add(&["-outfmt", "0"]);
+                self.maybe(1.0, "-outfmt", &["0", "1", "2", "3", "4"]);
             }
             3..=4 if !may_end => self.maybe(1.0, "-outfmt", &["5", "8", "9", "12", "15", "16"]),
             5 => self.add(&["-outfmt", "7"]),

@@ -12,6 +12,7 @@ use crate::audience::SilentAudience;
 use crate::batching::BatchSizer;
 use crate::plan::Plan;
 use crate::queries::QueryReader;
+use crate::subjects::DatabaseFacts;
 use crate::testing::megablast;
 use crate::threads::pool;
 
@@ -98,8 +99,12 @@ struct Open {
 
 impl Jobs<'_> {
     fn predictor(&self) -> BatchPredictor<'_> {
-        let queries =
-            QueryReader::open(self.plan, self.case.block_residues, 0, false, &SilentAudience);
+        let queries = QueryReader::open(
+            self.plan,
+            self.case.block_residues,
+            DatabaseFacts::default(),
+            &SilentAudience,
+        );
         let queries = queries.expect("a file").expect("queries");
         let course = BatchProgress::new(queries.batch_sizer());
         let threads = pool(1).expect("a thread");
@@ -237,8 +242,8 @@ fn all_queries_are_searched_as_in_one_process() {
             mean_length: 100,
         };
         let engine = plan.engine(totals);
-        let queries =
-            QueryReader::open(&plan, u64::MAX, 0, false, &SilentAudience).expect("a file");
+        let queries = QueryReader::open(&plan, u64::MAX, DatabaseFacts::default(), &SilentAudience)
+            .expect("a file");
         let mut queries = queries.expect("queries");
         let mut prepared = Vec::new();
         while let Some(record) = queries.next_query(&SilentAudience).expect("a query") {
@@ -283,7 +288,8 @@ fn a_batch_without_letters_and_one_without_queries_are_refused() {
         let plan = Plan { query_range: Some(from..1 << 30), ..megablast(&path) };
         let engine = plan.engine(totals);
         let queries =
-            QueryReader::open(&plan, 1_000_000, 0, false, &SilentAudience).expect("a file");
+            QueryReader::open(&plan, 1_000_000, DatabaseFacts::default(), &SilentAudience)
+                .expect("a file");
         let queries = queries.expect("queries");
         let course = BatchProgress::new(queries.batch_sizer());
         let stream =
