@@ -4,15 +4,15 @@ use fleetblast_makedb::DatabaseDates;
 use jiff::Zoned;
 
 /// The time of the run, in the formats of the log and of the database files.
-pub(super) struct Now {
+pub(crate) struct Now {
     /// `11/20/2026 23:14:21`, for the log.
-    pub(super) log: String,
+    pub(crate) log: String,
     /// Dates for the files of the database.
-    pub(super) files: DatabaseDates,
+    pub(crate) files: DatabaseDates,
 }
 
 /// Returns the current local time.
-pub(super) fn now() -> Now {
+pub(crate) fn now() -> Now {
     format(&Zoned::now())
 }
 
@@ -24,7 +24,7 @@ fn format(time: &Zoned) -> Now {
 }
 
 /// Formats seconds like a C++ stream: six digits, no zeros at the end.
-pub(super) fn seconds(value: f64) -> String {
+pub(crate) fn seconds(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);

@@ -7,6 +7,7 @@
 //! their types.
 
 pub mod blast_formatter;
+pub mod blastdb_aliastool;
 pub mod blastdbcmd;
 pub mod blastn;
 pub mod blastp;

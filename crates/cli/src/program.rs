@@ -15,6 +15,7 @@ use fleetblast_job::standard::print;
 use fleetblast_mpi::is_first_process;
 
 use crate::blast_formatter;
+use crate::blastdb_aliastool;
 use crate::blastdbcmd;
 use crate::cat;
 use crate::dbcheck;
@@ -28,6 +29,7 @@ use crate::memory;
 use crate::messages::{Refuse, complain};
 use crate::options::RELEASE;
 use crate::options::blast_formatter::BLAST_FORMATTER;
+use crate::options::blastdb_aliastool::BLASTDB_ALIASTOOL;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::cat::CAT;
 use crate::options::dbcheck::DBCHECK;
@@ -110,8 +112,9 @@ enum Work {
 }
 
 /// Commands that do not search.
-const OTHER_COMMANDS: [Command; 13] = [
+const OTHER_COMMANDS: [Command; 14] = [
     Command { program: BLAST_FORMATTER, run: Work::Alone(blast_formatter::run) },
+    Command { program: BLASTDB_ALIASTOOL, run: Work::Alone(blastdb_aliastool::run) },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
     Command { program: EXPAND, run: Work::Together(expand::run) },
@@ -306,7 +309,7 @@ fn about() -> String {
     for (title, blast) in [("COMMANDS of BLAST+", true), ("COMMANDS of FleetBLAST", false)] {
         text.push_str(&format!("\n{title}\n"));
         for program in PROGRAMS.iter().filter(|program| program.is_of_blast() == blast) {
-            text.push_str(&format!("  {:<13}{}\n", program.name, program.about));
+            text.push_str(&format!("  {:<19}{}\n", program.name, program.about));
         }
     }
     text + EXAMPLE

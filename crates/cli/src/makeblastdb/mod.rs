@@ -5,7 +5,6 @@
 //! compressed. If identifiers are parsed, the log names a sequence only once it is certain that its
 //! identifier is unique.
 
-mod dates;
 mod guess;
 mod input;
 mod log;
@@ -25,10 +24,10 @@ use fleetblast_makedb::{
     TaxidSource, UnmatchedInputs, add_fasta,
 };
 
-use self::dates::now;
 use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
+use crate::dates::{self, now};
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::parse::GivenOptions;
 

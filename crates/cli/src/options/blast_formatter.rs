@@ -24,6 +24,7 @@ pub const BLAST_FORMATTER: Program = Program {
         formatting::LAYOUT,
         &[OUT.spec, PARSE_DEFLINES.spec, spec::VERSION],
     ],
+    details: &[],
     positional_option: None,
 };
 

@@ -100,6 +100,7 @@ pub const BLASTN: Program = Program {
         &fleet::with(FLEET),
         metadata::OPTIONS,
     ],
+    details: &[],
     positional_option: None,
 };
 

@@ -70,6 +70,7 @@ pub const BLASTP: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
+    details: &[],
     positional_option: None,
 };
 

@@ -77,6 +77,7 @@ pub const BLASTX: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
+    details: &[],
     positional_option: None,
 };
 

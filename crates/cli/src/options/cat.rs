@@ -18,6 +18,7 @@ pub const CAT: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    details: &[],
     positional_option: Some(RECORDS.name()),
 };
 

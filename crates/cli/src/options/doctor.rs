@@ -22,6 +22,7 @@ pub const DOCTOR: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    details: &[],
     positional_option: None,
 };
 

@@ -21,6 +21,7 @@ pub const EXPAND: Program = Program {
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, FORMAT],
+    details: &[],
     positional_option: Some(METADATA.name()),
 };
 

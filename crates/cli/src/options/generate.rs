@@ -18,6 +18,7 @@ pub const GENERATE: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    details: &[],
     positional_option: Some(WHAT.name()),
 };
 

@@ -18,6 +18,7 @@ pub const KEYGEN: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    details: &[],
     positional_option: Some(KEY.name()),
 };
 

@@ -18,6 +18,7 @@ pub const MAKEBLASTDB: Program = Program {
     description: &["Application to create BLAST databases, version"],
     groups: &[INPUT, CONFIGURATION, MASKING, OUTPUT, TAXONOMY, Group::FLEETBLAST],
     options: &[OPTIONS],
+    details: &[],
     positional_option: None,
 };
 

@@ -81,6 +81,7 @@ pub const PSIBLAST: Program = Program {
         &fleet::with(FLEET),
         &metadata::with(METADATA),
     ],
+    details: &[],
     positional_option: None,
 };
 

@@ -23,6 +23,7 @@ pub const RECEIVE: Program = Program {
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, expand::FORMAT],
+    details: &[],
     positional_option: None,
 };
 

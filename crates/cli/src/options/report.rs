@@ -18,6 +18,7 @@ pub const REPORT: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    details: &[],
     positional_option: Some(TRACE.name()),
 };
 

@@ -22,6 +22,7 @@ pub const SIMULATE: Program = Program {
     ],
     groups: &[OF_JOB, OF_MACHINE, OF_SITE],
     options: &[OPTIONS, JOB_OPTIONS, MACHINE_OPTIONS, SITE_OPTIONS],
+    details: &[],
     positional_option: None,
 };
 

@@ -133,6 +133,8 @@ pub struct Program {
     /// Lines of the description; BLAST+ adds its version to the last
     /// ([`describe`](Self::describe)).
     pub description: &'static [&'static str],
+    /// Further lines of the description, after the one with the version.
+    pub details: &'static [&'static str],
     /// Sections in the order of the help text, without [`Group::TOP`].
     pub groups: &'static [Group],
     /// All options in the order of the usage text, in any number of slices.
@@ -153,6 +155,7 @@ impl Program {
         if let (Some(release), Some(last)) = (self.release, lines.last_mut()) {
             *last += &format!(" {}+", release.version);
         }
+        lines.extend(self.details.iter().map(|&line| line.to_owned()));
         lines
     }
 

@@ -84,6 +84,7 @@ pub const TBLASTN: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
+    details: &[],
     positional_option: None,
 };
 

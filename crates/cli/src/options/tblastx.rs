@@ -66,6 +66,7 @@ pub const TBLASTX: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
+    details: &[],
     positional_option: None,
 };
 

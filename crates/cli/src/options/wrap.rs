@@ -28,6 +28,7 @@ pub const WRAP: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS, spec_of_fleet::OPTIONS],
+    details: &[],
     positional_option: None,
 };
 
