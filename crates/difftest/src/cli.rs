@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::programs::{self, BLASTP};
 use crate::through::MetadataRoute;
 use crate::workspace::Workspace;
-use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table};
+use crate::{aliastool, bench, dbcmd, full, fuzz, kills, load, makedb, table};
 
 /// Help text.
 pub const USAGE: &str = "\
@@ -36,6 +36,10 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       blastdbcmd on databases of real proteins, genomes and transcripts: every case of
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
       --oracle is BLAST+'s blastdbcmd here.
+  difftest aliastool [--filter TEXT]
+      blastdb_aliastool on databases of real proteins and transcripts: every case of
+      crates/difftest/cases/aliastool.tsv, with the files that it makes, and what searches find with them.
+      Needs transcripts.fa beside the proteins.
   difftest fuzz [PROGRAM] [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
                 [--ranks | --mpi]
       Random queries, databases and options until the time is over, which each program has. A difference is made
@@ -84,6 +88,8 @@ pub enum Command {
     Help,
     /// `table`: runs the cases of the tables with both programs.
     Table(table::TableOptions),
+    /// `aliastool`: compares blastdb_aliastool.
+    Aliastool(aliastool::AliastoolOptions),
     /// `dbcmd`: compares blastdbcmd.
     Dbcmd(dbcmd::DbcmdOptions),
     /// `fuzz`: compares random searches.
@@ -200,6 +206,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 programs,
             })
         }
+        Some("aliastool") => Command::Aliastool(aliastool::AliastoolOptions {
+            filter: raw.filter,
+            tested: program.clone(),
+        }),
         Some("dbcmd") => Command::Dbcmd(dbcmd::DbcmdOptions {
             filter: raw.filter,
             tested: Tool::fleetblast_as(program.clone(), "blastdbcmd"),
