@@ -7,6 +7,8 @@ use jiff::Zoned;
 pub(crate) struct Now {
     /// `11/20/2026 23:14:21`, for the log.
     pub(crate) log: String,
+    /// `Mar 5, 2026  09:00 PM`, for binary lists of identifiers.
+    pub(crate) list: String,
     /// Dates for the files of the database.
     pub(crate) files: DatabaseDates,
 }
@@ -20,7 +22,9 @@ fn format(time: &Zoned) -> Now {
     let log = time.strftime("%m/%d/%Y %H:%M:%S").to_string();
     // Day and hour have no leading zero or blank.
     let index = time.strftime("%b %-d, %Y  %-I:%M %p").to_string();
-    Now { files: DatabaseDates { index_date: index, mask_date: log.clone() }, log }
+    // In lists, the hour has a leading zero.
+    let list = time.strftime("%b %-d, %Y  %I:%M %p").to_string();
+    Now { files: DatabaseDates { index_date: index, mask_date: log.clone() }, list, log }
 }
 
 /// Formats seconds like a C++ stream: six digits, no zeros at the end.
@@ -63,7 +67,10 @@ mod tests {
     fn zones_have_names() {
         let tokyo = TimeZone::get("Asia/Tokyo").expect("the zones that tzdata installs");
         let noon = date(2026, 3, 5).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap();
-        assert_eq!(format(&noon.with_time_zone(tokyo)).files.index_date, "Mar 5, 2026  9:00 PM");
+        let now = format(&noon.with_time_zone(tokyo));
+        assert_eq!(now.files.index_date, "Mar 5, 2026  9:00 PM");
+        // As `TZ=Asia/Tokyo blastdb_aliastool -seqid_file_in` writes it.
+        assert_eq!(now.list, "Mar 5, 2026  09:00 PM");
     }
 
     #[test]

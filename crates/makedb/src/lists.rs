@@ -28,7 +28,7 @@ pub fn encode_gi_list(mut gis: Vec<i64>) -> Vec<u8> {
 pub struct SeqIdListFile<'a> {
     /// Title of the list.
     pub title: &'a [u8],
-    /// Date of the list, in the format of [`DatabaseDates::index_date`](crate::DatabaseDates).
+    /// Date of the list.
     pub date: &'a str,
     /// The database for which the list is made, if any.
     pub database: Option<SourceDatabase<'a>>,

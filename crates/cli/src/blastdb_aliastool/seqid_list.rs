@@ -49,7 +49,7 @@ fn convert(text: &[u8], options: &SeqIdConversion, log: &LogFile) -> Result<Vec<
     };
     let list = SeqIdListFile {
         title,
-        date: &dates::now().files.index_date,
+        date: &dates::now().list,
         database: database.as_ref().map(|database| SourceDatabase {
             residue_count: database.volume_residue_count(),
             date: database.date(),
