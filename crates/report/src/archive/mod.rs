@@ -8,7 +8,7 @@
 mod alignments;
 mod masks;
 mod request;
-mod seq_id;
+pub(crate) mod seq_id;
 mod sequences;
 
 use fleetblast_engine::hits::SubjectHit;

@@ -50,6 +50,16 @@ impl<'a> Writer<'a> {
         self.bytes.extend(&bytes[start..]);
     }
 
+    /// Writes a BOOLEAN.
+    pub fn boolean(&mut self, value: bool) {
+        self.bytes.extend([tag::BOOLEAN, 1, u8::from(value)]);
+    }
+
+    /// Writes elements that are encoded already.
+    pub fn elements(&mut self, elements: &[u8]) {
+        self.bytes.extend_from_slice(elements);
+    }
+
     /// Writes a VisibleString. Replaces each invalid character, and calls `bad` with its offset in
     /// the buffer and its value.
     pub fn string(&mut self, text: &[u8], mut bad: impl FnMut(usize, u8)) {
