@@ -25,6 +25,7 @@ use crate::generate;
 use crate::hint;
 use crate::keygen;
 use crate::makeblastdb;
+use crate::masker;
 use crate::memory;
 use crate::messages::{Refuse, complain};
 use crate::options::RELEASE;
@@ -34,6 +35,7 @@ use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::cat::CAT;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
+use crate::options::dustmasker::DUSTMASKER;
 use crate::options::expand::EXPAND;
 use crate::options::generate::GENERATE;
 use crate::options::keygen::KEYGEN;
@@ -42,6 +44,7 @@ use crate::options::nearest::nearest;
 use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::receive::RECEIVE;
 use crate::options::report::REPORT;
+use crate::options::segmasker::SEGMASKER;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, ProgramName};
@@ -112,11 +115,13 @@ enum Work {
 }
 
 /// Commands that do not search.
-const OTHER_COMMANDS: [Command; 14] = [
+const OTHER_COMMANDS: [Command; 16] = [
     Command { program: BLAST_FORMATTER, run: Work::Alone(blast_formatter::run) },
     Command { program: BLASTDB_ALIASTOOL, run: Work::Alone(blastdb_aliastool::run) },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
+    Command { program: SEGMASKER, run: Work::Alone(masker::segmasker) },
+    Command { program: DUSTMASKER, run: Work::Alone(masker::dustmasker) },
     Command { program: EXPAND, run: Work::Together(expand::run) },
     Command { program: RECEIVE, run: Work::Alone(receive::run) },
     Command { program: KEYGEN, run: Work::Alone(keygen::run) },

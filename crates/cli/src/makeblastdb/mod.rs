@@ -27,9 +27,10 @@ use fleetblast_makedb::{
 use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
-use crate::dates::{self, now};
+use crate::dates::now;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::parse::GivenOptions;
+use crate::stream_number::stream_number;
 
 /// Makes a database.
 ///
@@ -131,7 +132,7 @@ fn add(
         if added == 0 {
             return Err(makedb::MakedbError::NoSequences);
         }
-        let seconds = dates::seconds(start.elapsed().as_secs_f64());
+        let seconds = stream_number(start.elapsed().as_secs_f64());
         log.write_after(
             builder.sequence_count(),
             &format!("Adding sequences from FASTA; added {added} sequences in {seconds} seconds."),

@@ -25,6 +25,7 @@ pub const BLAST_FORMATTER: Program = Program {
         &[OUT.spec, PARSE_DEFLINES.spec, spec::VERSION],
     ],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -17,6 +17,7 @@ pub const BLASTDB_ALIASTOOL: Program = Program {
     details: DETAILS,
     groups: &[GI_FILE, ALIAS, SEQID_FILE],
     options: &[OPTIONS],
+    own_version: None,
     positional_option: None,
 };
 

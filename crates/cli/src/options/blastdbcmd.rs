@@ -15,6 +15,7 @@ pub const BLASTDBCMD: Program = Program {
     groups: &[DATABASE, RETRIEVAL, SEQUENCE, OUTPUT, FASTA, DISCOVERY],
     options: &[retrieval::RETRIEVAL_OPTIONS, output::OUTPUT_OPTIONS],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -101,6 +101,7 @@ pub const BLASTN: Program = Program {
         metadata::OPTIONS,
     ],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -71,6 +71,7 @@ pub const BLASTP: Program = Program {
         metadata::OPTIONS,
     ],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -78,6 +78,7 @@ pub const BLASTX: Program = Program {
         metadata::OPTIONS,
     ],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

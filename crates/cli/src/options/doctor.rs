@@ -23,6 +23,7 @@ pub const DOCTOR: Program = Program {
     groups: &[],
     options: &[OPTIONS],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

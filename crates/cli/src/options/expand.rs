@@ -22,6 +22,7 @@ pub const EXPAND: Program = Program {
     groups: search::GROUPS,
     options: &[OPTIONS, FORMAT],
     details: &[],
+    own_version: None,
     positional_option: Some(METADATA.name()),
 };
 

@@ -19,6 +19,7 @@ pub const MAKEBLASTDB: Program = Program {
     groups: &[INPUT, CONFIGURATION, MASKING, OUTPUT, TAXONOMY, Group::FLEETBLAST],
     options: &[OPTIONS],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -82,6 +82,7 @@ pub const PSIBLAST: Program = Program {
         &metadata::with(METADATA),
     ],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -24,6 +24,7 @@ pub const RECEIVE: Program = Program {
     groups: search::GROUPS,
     options: &[OPTIONS, expand::FORMAT],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

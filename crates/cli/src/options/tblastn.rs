@@ -85,6 +85,7 @@ pub const TBLASTN: Program = Program {
         metadata::OPTIONS,
     ],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 

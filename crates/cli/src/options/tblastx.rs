@@ -67,6 +67,7 @@ pub const TBLASTX: Program = Program {
         metadata::OPTIONS,
     ],
     details: &[],
+    own_version: None,
     positional_option: None,
 };
 
