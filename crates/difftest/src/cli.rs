@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::programs::{self, BLASTP};
 use crate::through::MetadataRoute;
 use crate::workspace::Workspace;
-use crate::{aliastool, bench, dbcmd, full, fuzz, kills, load, makedb, table};
+use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table, tools};
 
 /// Help text.
 pub const USAGE: &str = "\
@@ -40,6 +40,8 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       blastdb_aliastool on databases of real proteins and transcripts: every case of
       crates/difftest/cases/aliastool.tsv, with the files that it makes, and what searches find with them.
       Needs transcripts.fa beside the proteins.
+  difftest masker [--filter TEXT]
+      segmasker and dustmasker on the same sequences: every case of crates/difftest/cases/masker.tsv.
   difftest fuzz [PROGRAM] [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
                 [--ranks | --mpi]
       Random queries, databases and options until the time is over, which each program has. A difference is made
@@ -88,8 +90,8 @@ pub enum Command {
     Help,
     /// `table`: runs the cases of the tables with both programs.
     Table(table::TableOptions),
-    /// `aliastool`: compares blastdb_aliastool.
-    Aliastool(aliastool::AliastoolOptions),
+    /// `aliastool` and `masker`: compare blastdb_aliastool, segmasker and dustmasker.
+    Tools(tools::ToolOptions),
     /// `dbcmd`: compares blastdbcmd.
     Dbcmd(dbcmd::DbcmdOptions),
     /// `fuzz`: compares random searches.
@@ -206,7 +208,8 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 programs,
             })
         }
-        Some("aliastool") => Command::Aliastool(aliastool::AliastoolOptions {
+        Some(name @ ("aliastool" | "masker")) => Command::Tools(tools::ToolOptions {
+            table: if name == "masker" { &tools::MASKER } else { &tools::ALIASTOOL },
             filter: raw.filter,
             tested: program.clone(),
         }),

@@ -1,5 +1,6 @@
-//! `difftest aliastool`: makes aliases and lists with `blastdb_aliastool` of both programs.
-//! Compares the files, the messages, and what both programs find with them.
+//! `difftest aliastool` makes aliases and lists with `blastdb_aliastool` of both programs, and
+//! `difftest masker` masks sequences. Compares the files, the messages, and what both programs find
+//! with them.
 //!
 //! Aliases contain the second of their creation, so only the format of this date is compared.
 //! Binary lists contain the minute. With `-logfile FILE` BLAST+ also makes `FILE.perf`, which is
@@ -19,7 +20,6 @@ use crate::workspace::{self, Source, Workspace};
 
 /// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(600);
-const TABLE: &str = include_str!("../cases/aliastool.tsv");
 /// Number of runs of both programs before a difference counts. Lists contain the minute of their
 /// creation, so two runs may differ.
 const ATTEMPTS: usize = 2;
@@ -48,7 +48,7 @@ const DATABASES: [(&str, &str, &str); 11] = [
 ];
 
 /// Files that do not depend on the sequences.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 18] = [
     ("empty", ""),
     ("comment", "# nothing\n"),
     ("odd_gis", "5\n3\n3\nabc\n\n# c\n7x\n 8\n9 \n10\r\n+2\n0x5\n0\n99"),
@@ -67,11 +67,50 @@ const FILES: [(&str, &str); 13] = [
     ("no_taxids", "7\n"),
     ("names", " p5 \n\n\tm5\r\n"),
     ("old_names", "p4\nm4\n"),
+    (
+        "odd_aa",
+        ">a x\x01b y\tz.\nMK-VLAA\nddd*tg1hi w q!\n;c\nAAAAAAAAAAAAAAAAAAAA;comment\n\
+         >lcl|b:1-10 [organism=x] t \nMKVUOJBZXaa\n>gi|5|gb|AAA12345.1| some\x01gi|6|ref|NP_1.1| two\n\
+         MAAAAAAAAAAAAAAAAAAAAAAAAPPPPPPPPPPPPPPPPPPPWQERT\n>ref|NP_000005.1|gi|77 x\n\
+         MAAAAAAAAAAAAAAAAAAAAAAAA\n>pdb|1ABC|A ch\nMSSSSSSSSSSSSSSSSSSSSSS\n>gnl|db|tag \n\
+         MAAAAAAAAAAAAAAAAAAAAAAAA\n>12\nMAAAAAAAAAAAAAAAAAAAAAAAA\n>y z\n>?10\nMM\n",
+    ),
+    (
+        "odd_nt",
+        ">a x\nACGT-ACGTNNNNN\nacgtuURYKMSWBDHV1xACGT\nNNN\n>b\n\
+         ACGTACGTAAAAAAAAAAAAAAAAAAAAAAAAAAA\n>?100\nACGTTTTTTTTTTTTTTTTTTTTT-\n>c\nNNNNNNNNNNNNNNNNN\n\
+         CGTGAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAGCAT\n>?70\nCCATNNNNCCCCCCCCCCCCCCCCCCCCC\n>?65\n",
+    ),
+    ("no_residues", ">a\nMAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n>b\n>c\nMAAA\n"),
+    ("no_defline", "MAAAAAAAAAAAAAAAAAAA\n"),
+    ("blanks", "\n\n# c\n"),
 ];
 
-/// Options of `difftest aliastool`.
+/// A table of cases.
 #[derive(Debug)]
-pub struct AliastoolOptions {
+pub struct ToolTable {
+    /// Name of the table and of the subcommand.
+    name: &'static str,
+    text: &'static str,
+    /// The program of the commands in the second column. `None` if each names its program.
+    program: Option<&'static str>,
+}
+
+/// Cases of `blastdb_aliastool`.
+pub const ALIASTOOL: ToolTable = ToolTable {
+    name: "aliastool",
+    text: include_str!("../cases/aliastool.tsv"),
+    program: Some("blastdb_aliastool"),
+};
+/// Cases of `segmasker` and `dustmasker`.
+pub const MASKER: ToolTable =
+    ToolTable { name: "masker", text: include_str!("../cases/masker.tsv"), program: None };
+
+/// Options of `difftest aliastool` and `difftest masker`.
+#[derive(Debug)]
+pub struct ToolOptions {
+    /// The table of cases.
+    pub table: &'static ToolTable,
     /// Run only cases whose id contains this text.
     pub filter: Option<String>,
     /// FleetBLAST.
@@ -94,13 +133,13 @@ struct Made {
 ///
 /// # Errors
 /// If databases cannot be made or a program cannot be started. Differences are not errors.
-pub fn run(workspace: &Workspace, source: &Source, options: &AliastoolOptions) -> Result<bool> {
+pub fn run(workspace: &Workspace, source: &Source, options: &ToolOptions) -> Result<bool> {
     workspace::report_source(source);
-    let dir = workspace.target.join("difftest-aliastool");
+    let dir = workspace.target.join("difftest-tools");
     let stage = Stage { base: dir.join("base"), run: dir.join("run") };
     stage.prepare(source)?;
     let wanted = |case: &Case| options.filter.as_ref().is_none_or(|text| case.id.contains(text));
-    let cases: Vec<_> = cases()?.into_iter().filter(wanted).collect();
+    let cases: Vec<_> = cases(options.table)?.into_iter().filter(wanted).collect();
     if cases.is_empty() {
         return Err(Error::Usage("no case matches; a run of nothing proves nothing".into()));
     }
@@ -124,7 +163,8 @@ pub fn run(workspace: &Workspace, source: &Source, options: &AliastoolOptions) -
         println!("FAILED  {}", case.id);
         differences.iter().for_each(|difference| println!("  {difference}"));
     }
-    println!("difftest aliastool: {} passed, {failed} failed", cases.len() - failed);
+    let (name, passed) = (options.table.name, cases.len() - failed);
+    println!("difftest {name}: {passed} passed, {failed} failed");
     Ok(failed == 0)
 }
 
@@ -269,15 +309,18 @@ fn read_all(dir: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     Ok(files)
 }
 
-/// Returns the cases of the table.
-fn cases() -> Result<Vec<Case>> {
+/// Returns the cases of a table.
+fn cases(table: &ToolTable) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    for (number, line) in TABLE.lines().enumerate() {
+    for (number, line) in table.text.lines().enumerate() {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let bad =
-            |reason| Error::CaseTable { file: "aliastool.tsv".into(), line: number + 1, reason };
+        let bad = |reason| Error::CaseTable {
+            file: format!("{}.tsv", table.name),
+            line: number + 1,
+            reason,
+        };
         let fields: Vec<&str> = line.split('\t').collect();
         let (id, making, reading) = match fields[..] {
             [id, making] => (id, making, ""),
@@ -285,7 +328,8 @@ fn cases() -> Result<Vec<Case>> {
             _ => return Err(bad(format!("{} columns (separated by TAB)", fields.len()))),
         };
         for (choice, line) in alternatives(making).map_err(bad)? {
-            let making = line.split(" ; ").map(|line| format!("blastdb_aliastool {line}"));
+            let program = table.program.map(|name| format!("{name} ")).unwrap_or_default();
+            let making = line.split(" ; ").map(|line| format!("{program}{line}"));
             let reading = reading.split(" ; ").filter(|line| !line.is_empty()).map(str::to_owned);
             let commands = making.chain(reading).map(|line| words(&line, "").map_err(bad));
             let commands = commands.collect::<Result<Vec<_>>>()?;
@@ -300,9 +344,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sound() {
-        let cases = cases().unwrap();
-        assert!(cases.len() > 100, "{} cases", cases.len());
-        assert!(cases.iter().all(|case| case.commands.iter().all(|words| words.len() > 1)));
+    fn the_tables_are_sound() {
+        for table in [ALIASTOOL, MASKER] {
+            let cases = cases(&table).unwrap();
+            assert!(cases.len() > 100, "{} cases", cases.len());
+            assert!(cases.iter().all(|case| case.commands.iter().all(|words| !words.is_empty())));
+        }
     }
 }
