@@ -9,10 +9,12 @@
 //! too, and marks unsupported ones.
 
 pub mod blast_formatter;
+pub mod blastdb_aliastool;
 pub mod blastdbcmd;
 mod cat;
 pub mod cpus;
 mod crossing;
+mod dates;
 pub mod dbcheck;
 pub mod doctor;
 mod ending;
@@ -20,7 +22,9 @@ pub mod expand;
 pub mod generate;
 mod hint;
 mod keygen;
+mod logfile;
 pub mod makeblastdb;
+pub mod masker;
 pub mod memory;
 mod messages;
 pub mod options;
@@ -32,6 +36,8 @@ pub mod report;
 mod search_programs;
 pub mod simulate;
 mod sites;
+mod stream_number;
 pub mod terminal;
+mod text_file;
 pub mod threads;
 mod wrap;

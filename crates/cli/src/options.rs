@@ -7,6 +7,7 @@
 //! their types.
 
 pub mod blast_formatter;
+pub mod blastdb_aliastool;
 pub mod blastdbcmd;
 pub mod blastn;
 pub mod blastp;
@@ -14,11 +15,13 @@ pub mod blastx;
 pub mod cat;
 pub mod dbcheck;
 pub mod doctor;
+pub mod dustmasker;
 pub mod expand;
 pub mod generate;
 pub mod keygen;
 pub(crate) mod load;
 pub mod makeblastdb;
+pub mod masker;
 pub mod nearest;
 pub mod number;
 pub mod opt;
@@ -28,6 +31,7 @@ pub mod receive;
 pub mod refused;
 pub mod report;
 pub mod search;
+pub mod segmasker;
 pub mod simulate;
 pub mod spec;
 pub mod tblastn;

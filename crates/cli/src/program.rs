@@ -15,6 +15,7 @@ use fleetblast_job::standard::print;
 use fleetblast_mpi::is_first_process;
 
 use crate::blast_formatter;
+use crate::blastdb_aliastool;
 use crate::blastdbcmd;
 use crate::cat;
 use crate::dbcheck;
@@ -24,14 +25,17 @@ use crate::generate;
 use crate::hint;
 use crate::keygen;
 use crate::makeblastdb;
+use crate::masker;
 use crate::memory;
 use crate::messages::{Refuse, complain};
 use crate::options::RELEASE;
 use crate::options::blast_formatter::BLAST_FORMATTER;
+use crate::options::blastdb_aliastool::BLASTDB_ALIASTOOL;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::cat::CAT;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
+use crate::options::dustmasker::DUSTMASKER;
 use crate::options::expand::EXPAND;
 use crate::options::generate::GENERATE;
 use crate::options::keygen::KEYGEN;
@@ -41,6 +45,7 @@ use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::receive::RECEIVE;
 use crate::options::report::REPORT;
 use crate::options::search::compat::{self, COMPAT};
+use crate::options::segmasker::SEGMASKER;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, ProgramName};
@@ -111,10 +116,13 @@ enum Work {
 }
 
 /// Commands that do not search.
-const OTHER_COMMANDS: [Command; 13] = [
+const OTHER_COMMANDS: [Command; 16] = [
     Command { program: BLAST_FORMATTER, run: Work::Alone(blast_formatter::run) },
+    Command { program: BLASTDB_ALIASTOOL, run: Work::Alone(blastdb_aliastool::run) },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
+    Command { program: SEGMASKER, run: Work::Alone(masker::segmasker) },
+    Command { program: DUSTMASKER, run: Work::Alone(masker::dustmasker) },
     Command { program: EXPAND, run: Work::Together(expand::run) },
     Command { program: RECEIVE, run: Work::Alone(receive::run) },
     Command { program: KEYGEN, run: Work::Alone(keygen::run) },
@@ -307,7 +315,7 @@ fn about() -> String {
     for (title, blast) in [("COMMANDS of BLAST+", true), ("COMMANDS of FleetBLAST", false)] {
         text.push_str(&format!("\n{title}\n"));
         for program in PROGRAMS.iter().filter(|program| program.is_of_blast() == blast) {
-            text.push_str(&format!("  {:<13}{}\n", program.name, program.about));
+            text.push_str(&format!("  {:<19}{}\n", program.name, program.about));
         }
     }
     text + EXAMPLE

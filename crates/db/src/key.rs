@@ -198,7 +198,7 @@ pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdException> {
 ///
 /// # Errors
 /// [`IdException`] for a word that is not a valid identifier.
-pub(crate) fn version_5_list_key(word: &[u8]) -> Result<Option<Vec<u8>>, IdException> {
+pub fn version_5_list_key(word: &[u8]) -> Result<Option<Vec<u8>>, IdException> {
     Ok(match parse_first_id(word)? {
         SeqId::Gi(_) => None,
         id => Some(version_5_key(&id)),

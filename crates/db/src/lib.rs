@@ -63,6 +63,7 @@ pub use cursor::OidCursor;
 pub use database::{CombinedInfo, Database, DatabaseInfo, SequenceKind};
 pub use defline::Defline;
 pub use error::{DbError, IdentifierError, TaxidSign};
+pub use key::version_5_list_key;
 pub use lookup::Lookup;
 pub use mapped::{check_lost_pages, check_mapped_files, has_no_lost_page};
 pub use partition::{LoadedPartition, Partition, PartitionContents};

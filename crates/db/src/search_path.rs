@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::path::{self, BasePath};
 use crate::{DbError, SequenceKind, configuration_value};
@@ -18,6 +19,17 @@ pub struct SearchPath {
     /// Working directory, normalised.
     directory: Vec<u8>,
     /// The three parts, each followed by a colon.
+    text: Vec<u8>,
+    /// An alias file that is read before it is written.
+    planned: Option<PlannedAlias>,
+}
+
+/// An alias file that does not exist yet, or replaces an older one.
+#[derive(Clone, Debug)]
+struct PlannedAlias {
+    /// Absolute path of the file, with a normalised directory.
+    file: BasePath,
+    /// Contents of the file.
     text: Vec<u8>,
 }
 
@@ -36,7 +48,7 @@ impl SearchPath {
             text.extend(path::normalize(configured.as_bytes()));
             text.push(b':');
         }
-        Self { directory, text }
+        Self { directory, text, planned: None }
     }
 
     /// Makes the search path of this process from working directory, environment and `.ncbirc`.
@@ -49,6 +61,15 @@ impl SearchPath {
         let blastdb = std::env::var_os("BLASTDB").unwrap_or_default();
         let configured = configuration_value("BLAST", "BLASTDB");
         Ok(Self::new(&directory, &blastdb, configured.as_deref()))
+    }
+
+    /// Adds an alias file that is not written yet. Databases are found and opened as if `file` had
+    /// the contents `text`.
+    #[must_use]
+    pub fn with_planned_alias(mut self, file: &Path, text: Vec<u8>) -> Self {
+        let file = self.absolute(file.as_os_str().as_bytes());
+        self.planned = Some(PlannedAlias { file, text });
+        self
     }
 
     /// Returns the text of the search path as BLAST+ prints it, e.g. `/cwd::`.
@@ -67,14 +88,41 @@ impl SearchPath {
 
     /// Finds the first `directory/name` for which an alias or an index file exists.
     pub(crate) fn find_database(&self, name: &[u8], kind: SequenceKind) -> Option<BasePath> {
-        let (alias, index) = (kind.extension("al"), kind.extension("in"));
+        let index = kind.extension("in");
         self.directories()
             .map(|directory| path::join(directory, name))
-            .find(|base| path::has_file(base, &alias) || path::has_file(base, &index))
+            .find(|base| self.has_alias(base, kind) || path::has_file(base, &index))
     }
-}
 
-impl SearchPath {
+    /// Returns whether there is a database of this name. It is not opened.
+    pub fn has_database(&self, name: &[u8], kind: SequenceKind) -> bool {
+        self.find_database(name, kind).is_some()
+    }
+
+    /// Returns whether the database `base` has an alias file.
+    pub(crate) fn has_alias(&self, base: &[u8], kind: SequenceKind) -> bool {
+        self.planned_text(base, kind).is_some() || path::has_file(base, &kind.extension("al"))
+    }
+
+    /// Reads the alias file of the database `base`.
+    pub(crate) fn read_alias(&self, base: &[u8], kind: SequenceKind) -> io::Result<Vec<u8>> {
+        match self.planned_text(base, kind) {
+            Some(text) => Ok(text.to_vec()),
+            None => fs::read(path::with_extension(base, &kind.extension("al"))),
+        }
+    }
+
+    fn planned_text(&self, base: &[u8], kind: SequenceKind) -> Option<&[u8]> {
+        let planned = self.planned.as_ref()?;
+        let file = path::with_extension(base, &kind.extension("al"));
+        let file = self.absolute(file.as_os_str().as_bytes());
+        (file == planned.file).then_some(&planned.text)
+    }
+
+    fn absolute(&self, file: &[u8]) -> BasePath {
+        path::normalize_directory(&path::join(&self.directory, file))
+    }
+
     /// Finds the first `directory/name` that is a file. An absolute `name` is used as it is.
     pub(crate) fn find_file(&self, name: &[u8]) -> Option<BasePath> {
         self.directories()

@@ -55,7 +55,7 @@ impl AliasNode {
         let mut resolver = Resolver { search, kind, open: Vec::new(), count: 0 };
         let mut top = Self::default();
         for base in found {
-            if path::has_file(&base, &kind.extension("al")) {
+            if search.has_alias(&base, kind) {
                 top.nodes.push(resolver.node(base)?);
             } else {
                 top.add_volume(&base);
@@ -134,8 +134,8 @@ impl Resolver<'_> {
                 return Err(DbError::AliasTooLarge { path: file, limit });
             }
         }
-        let text =
-            std::fs::read(&file).map_err(|source| DbError::Io { path: file.clone(), source })?;
+        let text = self.search.read_alias(&base, self.kind);
+        let text = text.map_err(|source| DbError::Io { path: file.clone(), source })?;
         let alias = AliasFile::parse(&text);
         let members = alias.member_names();
         if members.is_empty() {
@@ -170,9 +170,9 @@ impl Resolver<'_> {
             node.add_volume(base);
             return Ok(());
         }
-        let (alias, index) = (self.kind.extension("al"), self.kind.extension("in"));
+        let index = self.kind.extension("in");
         let beside = path::join(path::directory(base), name);
-        if path::has_file(&beside, &alias) {
+        if self.search.has_alias(&beside, self.kind) {
             node.nodes.push(self.node(beside)?);
             return Ok(());
         }
@@ -183,7 +183,9 @@ impl Resolver<'_> {
             node.add_volume(&beside);
         } else {
             match self.search.find_database(name, self.kind) {
-                Some(found) if path::has_file(&found, &alias) => node.nodes.push(self.node(found)?),
+                Some(found) if self.search.has_alias(&found, self.kind) => {
+                    node.nodes.push(self.node(found)?);
+                }
                 Some(found) => node.add_volume(&found),
                 None => {
                     return Err(DbError::MissingMember {

@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::programs::{self, BLASTP};
 use crate::through::MetadataRoute;
 use crate::workspace::Workspace;
-use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table};
+use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table, tools};
 
 /// Help text.
 pub const USAGE: &str = "\
@@ -36,6 +36,12 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       blastdbcmd on databases of real proteins, genomes and transcripts: every case of
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
       --oracle is BLAST+'s blastdbcmd here.
+  difftest aliastool [--filter TEXT]
+      blastdb_aliastool on databases of real proteins and transcripts: every case of
+      crates/difftest/cases/aliastool.tsv, with the files that it makes, and what searches find with them.
+      Needs transcripts.fa beside the proteins.
+  difftest masker [--filter TEXT]
+      segmasker and dustmasker on the same sequences: every case of crates/difftest/cases/masker.tsv.
   difftest fuzz [PROGRAM] [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
                 [--ranks | --mpi]
       Random queries, databases and options until the time is over, which each program has. A difference is made
@@ -85,6 +91,8 @@ pub enum Command {
     Help,
     /// `table`: runs the cases of the tables with both programs.
     Table(table::TableOptions),
+    /// `aliastool` and `masker`: compare blastdb_aliastool, segmasker and dustmasker.
+    Tools(tools::ToolOptions),
     /// `dbcmd`: compares blastdbcmd.
     Dbcmd(dbcmd::DbcmdOptions),
     /// `fuzz`: compares random searches.
@@ -208,6 +216,11 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 programs,
             })
         }
+        Some(name @ ("aliastool" | "masker")) => Command::Tools(tools::ToolOptions {
+            table: if name == "masker" { &tools::MASKER } else { &tools::ALIASTOOL },
+            filter: raw.filter,
+            tested: program.clone(),
+        }),
         Some("dbcmd") => Command::Dbcmd(dbcmd::DbcmdOptions {
             filter: raw.filter,
             tested: Tool::fleetblast_as(program.clone(), "blastdbcmd"),

@@ -30,6 +30,7 @@ mod sample;
 mod synth;
 mod table;
 mod through;
+mod tools;
 mod victims;
 mod workspace;
 mod written;
@@ -70,6 +71,7 @@ fn run() -> Result<bool> {
             Ok(true)
         }
         Command::Table(options) => table::run(&workspace, &source()?, options),
+        Command::Tools(options) => tools::run(&workspace, &source()?, options),
         Command::Dbcmd(options) => dbcmd::run(&workspace, &source()?, options),
         Command::Fuzz(options) => fuzz::run(&workspace, &source()?, options),
         Command::Full(options) => full::run(&workspace, &source()?, options),

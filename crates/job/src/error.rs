@@ -130,6 +130,15 @@ impl Error {
         Self::new(exit::INPUT, message)
     }
 
+    /// Creates BLAST+'s error for an option that it reads although another option excludes it.
+    pub fn excluded(option: &str) -> Self {
+        let what = "The value is excluded by other arguments.";
+        Self::new(
+            exit::INPUT,
+            format!("Command line argument error: Argument \"{option}\". {what}"),
+        )
+    }
+
     /// Creates the error for a file that cannot be opened, as [`inaccessible`](Self::inaccessible).
     /// If too many files are open, the message says so and gives advice.
     pub fn cannot_open(option: &str, path: &str, error: &io::Error) -> Self {

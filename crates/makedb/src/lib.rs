@@ -9,6 +9,9 @@
 //! parts, and the caller's thread writes them in order. Memory does not grow with the number of
 //! sequences: offsets go to temporary files, and identifiers are sorted on disk. It does grow with
 //! the longest sequence (about eight times its length), the map of taxonomy ids, and masks.
+//!
+//! It also encodes the binary lists that restrict databases: [`encode_gi_list`],
+//! [`SeqIdListFile`].
 
 mod accessions;
 mod builder;
@@ -21,6 +24,7 @@ mod header;
 mod ids;
 mod isam;
 mod kind;
+mod lists;
 mod lmdb;
 mod lmdb_pages;
 pub mod masks;
@@ -37,6 +41,7 @@ pub use error::{MakedbError, RecordProblem};
 pub use fasta::{InputEvent, add_fasta};
 pub use header::BadCharacter;
 pub use kind::DatabaseKind;
+pub use lists::{SeqIdListFile, SourceDatabase, encode_gi_list};
 pub use options::{DatabaseDates, DatabaseOptions, FormatVersion};
 pub use sink::StagedFiles;
 pub use taxids::TaxidSource;

@@ -61,27 +61,46 @@ impl DustParams {
 /// assert_eq!(mask(&[0, 1, 2, 3, 3, 2, 1, 0], &DustParams::default()), []);
 /// ```
 pub fn mask(letters: &[u8], params: &DustParams) -> Vec<Range<u32>> {
-    let params = params.checked();
-    let mut bases = Bases { letters, random: Random::default() };
-    let mut masked = Masked { intervals: Vec::new(), linker: params.linker };
-    let mut from = 0;
-    // A pass stops at the end of the sequence, and after a long run of one triplet. A new, empty
-    // window then reads the bases of the old window again.
-    while letters.len() > from as usize + 3 {
-        let mut window = Window::new(&params);
-        window.pass(&mut bases, from, &mut masked);
-        if window.start == 0 {
-            break;
-        }
-        from += window.start;
+    PartMasker::new(params).mask(letters)
+}
+
+/// DUST with its random numbers, to mask the parts of one sequence.
+#[derive(Debug)]
+pub struct PartMasker {
+    params: DustParams,
+    random: Random,
+}
+
+impl PartMasker {
+    /// Makes a masker that draws its first random number next.
+    pub fn new(params: &DustParams) -> Self {
+        Self { params: params.checked(), random: Random::default() }
     }
-    masked.intervals
+
+    /// Finds the low-complexity ranges of a part, as [`mask`] does. Random numbers continue after
+    /// those of the part before.
+    pub fn mask(&mut self, letters: &[u8]) -> Vec<Range<u32>> {
+        let mut bases = Bases { letters, random: &mut self.random };
+        let mut masked = Masked { intervals: Vec::new(), linker: self.params.linker };
+        let mut from = 0;
+        // A pass stops at the end of the sequence, and after a long run of one triplet. A new,
+        // empty window then reads the bases of the old window again.
+        while letters.len() > from as usize + 3 {
+            let mut window = Window::new(&self.params);
+            window.pass(&mut bases, from, &mut masked);
+            if window.start == 0 {
+                break;
+            }
+            from += window.start;
+        }
+        masked.intervals
+    }
 }
 
 /// The bases of a sequence, with random ones for each `N`.
 struct Bases<'a> {
     letters: &'a [u8],
-    random: Random,
+    random: &'a mut Random,
 }
 
 impl Bases<'_> {

@@ -2,9 +2,10 @@
 
 use super::config::Config;
 use super::messages::Messages;
-use super::options::{Options, Selection, Taxids, lines_of};
+use super::options::{Options, Selection, Taxids};
 use super::source::Source;
 use super::{Format, Stop};
+use crate::text_file::read_text_file;
 use fleetblast_db::DbError;
 use fleetblast_job::output::Output;
 
@@ -42,7 +43,7 @@ impl Retrieval<'_> {
                 self.write_all(self.source.database.oid_cursor().walk_included(), &config, out)
             }
             Selection::Batch(path) => {
-                let text = lines_of("entry_batch", path).map_err(|error| {
+                let text = read_text_file("entry_batch", path).map_err(|error| {
                     // BLAST+ reports this as an error of the retrieval, not of the command line.
                     let prefix = "Command line argument error: ";
                     Stop::Message(error.message.trim_start_matches(prefix).to_owned())

@@ -1,23 +1,19 @@
 //! The options of `blastdbcmd` in types of their own.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
-use std::io::Read;
+use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
 
 use fleetblast_db::SequenceKind;
-use fleetblast_job::error::{Error, exit};
-use fleetblast_job::standard;
+use fleetblast_job::error::Error;
 use fleetblast_seq::convert::trim_spaces;
-use fleetblast_seq::input::{is_file_change, read_whole_file};
 
-use crate::hint;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
 use crate::options::number;
 use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
 use crate::plan::has_long_seqids;
+use crate::text_file::read_text_file;
 
 /// Taxids to search for.
 pub(super) type Taxids = BTreeSet<i32>;
@@ -147,10 +143,7 @@ impl Operation {
         }
         // With these options BLAST+ does not read -db, and they have no effect without -list.
         if recursive || remove_redundant || values.is_given(&output::LIST_OUTFMT) {
-            return Err(Error::new(
-                fleetblast_job::error::exit::INPUT,
-                "Command line argument error: Argument \"db\". The value is excluded by other arguments.",
-            ));
+            return Err(Error::excluded(retrieval::DB.name()));
         }
         Ok(info.or(tax_info).unwrap_or(Self::Entries(wanted)))
     }
@@ -175,7 +168,7 @@ impl Selection {
     pub(super) fn taxids(&self) -> Result<Option<Taxids>, Error> {
         let text = match self {
             Self::Taxids(text) => text.as_bytes().to_vec(),
-            Self::TaxidFile(path) => lines_of(retrieval::TAXIDLIST.name(), path)?,
+            Self::TaxidFile(path) => read_text_file(retrieval::TAXIDLIST.name(), path)?,
             _ => return Ok(None),
         };
         let separator = if matches!(self, Self::Taxids(_)) { b',' } else { b'\n' };
@@ -185,22 +178,6 @@ impl Selection {
         let taxid = |word: &[u8]| number::parse_int4(trim_spaces(word)).map_err(Error::from);
         words.map(taxid).collect::<Result<_, _>>().map(Some)
     }
-}
-
-/// Reads the file that the option `option` names; `-` is standard input.
-pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, Error> {
-    hint::before_reading(option, path, "the lines");
-    let shown = path.to_string_lossy();
-    let inaccessible = || Error::inaccessible(option, &shown);
-    if path == "-" {
-        let mut text = Vec::new();
-        let read = standard::input().and_then(|input| input.lock().read_to_end(&mut text));
-        return read.map(|_| text).map_err(|_| inaccessible());
-    }
-    read_whole_file(Path::new(path)).map_err(|error| match is_file_change(&error) {
-        true => Error::new(exit::INPUT, format!("{shown}: {error}")),
-        false => inaccessible(),
-    })
 }
 
 #[cfg(test)]

@@ -65,6 +65,17 @@ pub fn before_reading(option: &str, file: &OsStr, what: &str) {
     }
 }
 
+/// Writes a hint about lines of a list that are dropped because they are not `what`. `lines` are
+/// their numbers.
+pub fn invalid_lines(lines: &[usize], what: &str) {
+    if let Some(first) = lines.first().filter(|_| somebody_reads()) {
+        let count = lines.len();
+        complain(&format!(
+            "Hint: {count} lines are no {what} and are left out, first line {first}."
+        ));
+    }
+}
+
 /// Writes a hint that a FASTA file seems to have the other type of sequence, and what the program
 /// does with it.
 pub fn wrong_kind(path: &Path, which: &str, wanted: SequenceKind, done: &str) {

@@ -5,7 +5,6 @@
 //! compressed. If identifiers are parsed, the log names a sequence only once it is certain that its
 //! identifier is unique.
 
-mod dates;
 mod guess;
 mod input;
 mod log;
@@ -25,12 +24,13 @@ use fleetblast_makedb::{
     TaxidSource, UnmatchedInputs, add_fasta,
 };
 
-use self::dates::now;
 use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
+use crate::dates::now;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::parse::GivenOptions;
+use crate::stream_number::stream_number;
 
 /// Makes a database.
 ///
@@ -132,7 +132,7 @@ fn add(
         if added == 0 {
             return Err(makedb::MakedbError::NoSequences);
         }
-        let seconds = dates::seconds(start.elapsed().as_secs_f64());
+        let seconds = stream_number(start.elapsed().as_secs_f64());
         log.write_after(
             builder.sequence_count(),
             &format!("Adding sequences from FASTA; added {added} sequences in {seconds} seconds."),

@@ -24,6 +24,8 @@ pub const BLAST_FORMATTER: Program = Program {
         formatting::LAYOUT,
         &[OUT.spec, PARSE_DEFLINES.spec, spec::VERSION],
     ],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -14,6 +14,8 @@ pub const BLASTDBCMD: Program = Program {
     description: &["BLAST database client, version"],
     groups: &[DATABASE, RETRIEVAL, SEQUENCE, OUTPUT, FASTA, DISCOVERY],
     options: &[retrieval::RETRIEVAL_OPTIONS, output::OUTPUT_OPTIONS],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -102,6 +102,8 @@ pub const BLASTN: Program = Program {
         &fleet::with(FLEET),
         metadata::OPTIONS,
     ],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -71,6 +71,8 @@ pub const BLASTP: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -78,6 +78,8 @@ pub const BLASTX: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

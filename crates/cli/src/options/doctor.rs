@@ -22,6 +22,8 @@ pub const DOCTOR: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -21,6 +21,8 @@ pub const EXPAND: Program = Program {
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, FORMAT],
+    details: &[],
+    own_version: None,
     positional_option: Some(METADATA.name()),
 };
 

@@ -18,6 +18,8 @@ pub const KEYGEN: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    details: &[],
+    own_version: None,
     positional_option: Some(KEY.name()),
 };
 

@@ -18,6 +18,8 @@ pub const MAKEBLASTDB: Program = Program {
     description: &["Application to create BLAST databases, version"],
     groups: &[INPUT, CONFIGURATION, MASKING, OUTPUT, TAXONOMY, Group::FLEETBLAST],
     options: &[OPTIONS],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -98,9 +98,8 @@ pub fn version_text(program: &Program) -> String {
     let (version, name) = (env!("CARGO_PKG_VERSION"), program.name);
     match program.release {
         Some(Release { version: blast, .. }) => {
-            format!(
-                "{name}: {blast}+\n Package: FleetBLAST {version}, reports equal blast {blast}\n"
-            )
+            let own = program.own_version.map_or(format!("{blast}+"), str::to_owned);
+            format!("{name}: {own}\n Package: FleetBLAST {version}, reports equal blast {blast}\n")
         }
         None => own_version(&format!("fleetblast {name}")),
     }

@@ -82,6 +82,8 @@ pub const PSIBLAST: Program = Program {
         &fleet::with(FLEET),
         &metadata::with(METADATA),
     ],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -23,6 +23,8 @@ pub const RECEIVE: Program = Program {
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, expand::FORMAT],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

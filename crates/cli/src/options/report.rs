@@ -18,6 +18,8 @@ pub const REPORT: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    details: &[],
+    own_version: None,
     positional_option: Some(TRACE.name()),
 };
 

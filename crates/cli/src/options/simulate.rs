@@ -22,6 +22,8 @@ pub const SIMULATE: Program = Program {
     ],
     groups: &[OF_JOB, OF_MACHINE, OF_SITE],
     options: &[OPTIONS, JOB_OPTIONS, MACHINE_OPTIONS, SITE_OPTIONS],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -133,6 +133,10 @@ pub struct Program {
     /// Lines of the description; BLAST+ adds its version to the last
     /// ([`describe`](Self::describe)).
     pub description: &'static [&'static str],
+    /// Further lines of the description, after the one with the version.
+    pub details: &'static [&'static str],
+    /// Version of a program of BLAST+ that has a version of its own, which its description lacks.
+    pub own_version: Option<&'static str>,
     /// Sections in the order of the help text, without [`Group::TOP`].
     pub groups: &'static [Group],
     /// All options in the order of the usage text, in any number of slices.
@@ -150,9 +154,11 @@ impl Program {
     /// Returns the lines of the description.
     pub fn describe(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.description.iter().map(|&line| line.to_owned()).collect();
-        if let (Some(release), Some(last)) = (self.release, lines.last_mut()) {
+        let release = self.release.filter(|_| self.own_version.is_none());
+        if let (Some(release), Some(last)) = (release, lines.last_mut()) {
             *last += &format!(" {}+", release.version);
         }
+        lines.extend(self.details.iter().map(|&line| line.to_owned()));
         lines
     }
 

@@ -85,6 +85,8 @@ pub const TBLASTN: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -67,6 +67,8 @@ pub const TBLASTX: Program = Program {
         fleet::OPTIONS,
         metadata::OPTIONS,
     ],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

@@ -28,6 +28,8 @@ pub const WRAP: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS, spec_of_fleet::OPTIONS],
+    details: &[],
+    own_version: None,
     positional_option: None,
 };
 

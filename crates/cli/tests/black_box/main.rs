@@ -24,6 +24,7 @@ mod bad_output;
 mod bad_query;
 #[cfg(feature = "mpi")]
 mod batch_script;
+mod blastdb_aliastool;
 mod blastdbcmd;
 mod blastn;
 mod blastn_counts;

@@ -69,34 +69,79 @@ impl SeqIdList {
     }
 
     fn parse_binary(file: &[u8]) -> Result<Self, ListError> {
-        let mut fields = Fields { rest: &file[1..] };
+        let (info, mut fields) = SeqIdListInfo::parse_header(file)?;
         let mut list = Self { is_binary: true, ..Self::default() };
-        let short = ListError::BinaryIdListLength;
-        if fields.long().ok_or(short)? != file.len() as u64 {
-            return Err(ListError::BinaryIdListLength);
-        }
-        let count = fields.long().ok_or(short)?;
-        let title = fields.word().ok_or(short)?;
-        fields.read(title as usize).ok_or(short)?;
-        let date = fields.byte().ok_or(short)?;
-        fields.read(usize::from(date)).ok_or(short)?;
-        list.database_residues = fields.long().ok_or(short)?;
-        if list.database_residues != 0 {
-            let date = fields.byte().ok_or(short)?;
-            fields.read(usize::from(date)).ok_or(short)?;
-            let names = fields.word().ok_or(short)?;
-            fields.read(names as usize).ok_or(short)?;
-        }
-        while (list.ids.len() as u64) < count {
+        list.database_residues = info.database.map_or(0, |database| database.residue_count);
+        while (list.ids.len() as u64) < info.id_count {
             let id = fields.id().ok_or(ListError::BinaryIdListCount)?;
             list.ids.push(id.to_vec());
         }
-        if count == 0 {
+        if info.id_count == 0 {
             // BLAST+ then reads the file once more, as text (`SeqDB_ReadSiList`, seqdbcommon.cpp).
             // The words of its binary header match no sequence.
             list.ids = split_words(file);
         }
         Ok(list)
+    }
+}
+
+/// The header of a binary list of identifiers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeqIdListInfo {
+    /// Number of identifiers.
+    pub id_count: u64,
+    /// Title of the list.
+    pub title: Vec<u8>,
+    /// Date of the list.
+    pub date: Vec<u8>,
+    /// The database for which the list was made, if it was made for one.
+    pub database: Option<ListedDatabase>,
+}
+
+/// The database for which a binary list of identifiers was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedDatabase {
+    /// Number of residues of all volumes.
+    pub residue_count: u64,
+    /// Date of the database.
+    pub date: Vec<u8>,
+    /// Names of the volumes, separated by blanks.
+    pub volumes: Vec<u8>,
+}
+
+impl SeqIdListInfo {
+    /// Parses the header of a list; `None` for a list in text.
+    ///
+    /// # Errors
+    /// [`ListError`] for an empty file or a damaged binary one.
+    pub fn parse(file: &[u8]) -> Result<Option<Self>, ListError> {
+        match file.first() {
+            None => Err(ListError::EmptyIdList),
+            Some(0) => Ok(Some(Self::parse_header(file)?.0)),
+            Some(_) => Ok(None),
+        }
+    }
+
+    /// Parses the header of a binary list. Returns also the fields behind it.
+    fn parse_header(file: &[u8]) -> Result<(Self, Fields<'_>), ListError> {
+        let mut fields = Fields { rest: &file[1..] };
+        let short = ListError::BinaryIdListLength;
+        if fields.long().ok_or(short)? != file.len() as u64 {
+            return Err(short);
+        }
+        let id_count = fields.long().ok_or(short)?;
+        let title = fields.long_text().ok_or(short)?;
+        let date = fields.short_text().ok_or(short)?;
+        let residue_count = fields.long().ok_or(short)?;
+        let database = match residue_count {
+            0 => None,
+            residue_count => {
+                let date = fields.short_text().ok_or(short)?;
+                let volumes = fields.long_text().ok_or(short)?;
+                Some(ListedDatabase { residue_count, date, volumes })
+            }
+        };
+        Ok((Self { id_count, title, date, database }, fields))
     }
 }
 
@@ -124,6 +169,18 @@ impl<'a> Fields<'a> {
     fn long(&mut self) -> Option<u64> {
         let bytes = self.read(8)?;
         Some(u64::from_le_bytes(std::array::from_fn(|i| bytes[i])))
+    }
+
+    /// Reads a text whose length has one byte.
+    fn short_text(&mut self) -> Option<Vec<u8>> {
+        let length = self.byte()?;
+        self.read(usize::from(length)).map(<[u8]>::to_vec)
+    }
+
+    /// Reads a text whose length has four bytes.
+    fn long_text(&mut self) -> Option<Vec<u8>> {
+        let length = self.word()?;
+        self.read(length as usize).map(<[u8]>::to_vec)
     }
 
     fn id(&mut self) -> Option<&'a [u8]> {
@@ -178,38 +235,46 @@ pub fn parse_taxids(file: &[u8]) -> Result<Vec<i32>, ListError> {
     Ok(numbers.into_iter().map(u32::cast_signed).collect())
 }
 
-fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<u32>, ListError> {
+/// Returns whether a list of GIs or taxids is binary. The first bytes decide
+/// (`s_SeqDB_IsBinaryNumericList`, seqdbcommon.cpp).
+///
+/// # Errors
+/// [`ListError`] for an empty file, and for one that is neither binary nor text.
+pub fn is_binary_number_list(file: &[u8]) -> Result<bool, ListError> {
     match file.first() {
         None => Err(ListError::EmptyNumberList),
-        Some(b'0'..=b'9' | b'#') => {
-            let mut numbers = Vec::new();
-            let mut number = 0u32;
-            for &byte in file {
-                match byte {
-                    b'0'..=b'9' => {
-                        number = number.wrapping_mul(10).wrapping_add(u32::from(byte - b'0'));
-                    }
-                    b' ' | b'\n' | b'\r' => {
-                        numbers.extend((number != 0).then_some(number));
-                        number = 0;
-                    }
-                    byte => return Err(ListError::InvalidByte { kind: text, byte }),
-                }
-            }
-            Ok(numbers)
-        }
-        Some(0xff) if file.len() >= 8 => {
-            let words = file.chunks_exact(4);
-            let mut words = words.map(|w| u32::from_be_bytes([w[0], w[1], w[2], w[3]]));
-            let (marker, count) = (words.next(), words.next());
-            let numbers: Vec<u32> = words.collect();
-            match (marker, count) {
-                (Some(u32::MAX), Some(count)) if count as usize == numbers.len() => Ok(numbers),
-                _ => Err(ListError::BinaryNumberListLength { kind: binary }),
-            }
-        }
+        Some(b'0'..=b'9' | b'#') => Ok(false),
+        Some(0xff) if file.len() >= 8 => Ok(true),
         Some(_) => Err(ListError::NotNumbers),
     }
+}
+
+fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<u32>, ListError> {
+    if is_binary_number_list(file)? {
+        let words = file.chunks_exact(4);
+        let mut words = words.map(|w| u32::from_be_bytes([w[0], w[1], w[2], w[3]]));
+        let (marker, count) = (words.next(), words.next());
+        let numbers: Vec<u32> = words.collect();
+        return match (marker, count) {
+            (Some(u32::MAX), Some(count)) if count as usize == numbers.len() => Ok(numbers),
+            _ => Err(ListError::BinaryNumberListLength { kind: binary }),
+        };
+    }
+    let mut numbers = Vec::new();
+    let mut number = 0u32;
+    for &byte in file {
+        match byte {
+            b'0'..=b'9' => {
+                number = number.wrapping_mul(10).wrapping_add(u32::from(byte - b'0'));
+            }
+            b' ' | b'\n' | b'\r' => {
+                numbers.extend((number != 0).then_some(number));
+                number = 0;
+            }
+            byte => return Err(ListError::InvalidByte { kind: text, byte }),
+        }
+    }
+    Ok(numbers)
 }
 
 /// Parses the taxids of `-taxids` (separated by commas) or of a `-taxidlist` file (one a line).

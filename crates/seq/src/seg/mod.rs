@@ -37,6 +37,9 @@ impl SegParams {
     /// The parameters with which composition-based statistics mask subjects (`blast_kappa.c`).
     pub const SUBJECT: Self = Self { window: 10, locut: 1.8, hicut: 2.1 };
 
+    /// The entropy of a segment with a single kind of residues, in bits.
+    const LEAST_ENTROPY: f64 = 0.0;
+
     /// Replaces invalid values as `BlastSetUp_Filter` (blast_filter.c) and `SeqBufferSeg` do.
     fn checked(self) -> Self {
         let window = if self.window > 0 { self.window } else { Self::QUERY.window };
@@ -76,15 +79,36 @@ impl Masker {
         Self { windows: Windows::new(params.checked()), trimmer: Trimmer::default() }
     }
 
+    /// Makes a masker for [`segments`](Self::segments). Unlike searches, `segmasker` takes a
+    /// negative entropy for 0.
+    pub fn for_segmasker(params: &SegParams) -> Self {
+        let cut = |value: f64| SegParams::LEAST_ENTROPY.max(value);
+        let window = if params.window > 0 { params.window } else { SegParams::QUERY.window };
+        let (locut, hicut) = (cut(params.locut), cut(params.hicut));
+        let checked = SegParams { window, locut, hicut: hicut.max(locut) };
+        Self { windows: Windows::new(checked), trimmer: Trimmer::default() }
+    }
+
     /// Finds the low-complexity segments of one protein, as [`mask`] does.
     pub fn mask(&mut self, residues: &[u8]) -> Vec<Range<u32>> {
+        merge(&self.find(residues))
+    }
+
+    /// Finds the low-complexity segments of one protein, as `segmasker` does: in the order in which
+    /// they are found. They may overlap.
+    pub fn segments(&mut self, residues: &[u8]) -> Vec<Range<u32>> {
+        let found = self.find(residues);
+        found.into_iter().map(|segment| segment.start as u32..segment.end as u32).collect()
+    }
+
+    fn find(&mut self, residues: &[u8]) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         if self.windows.classify(residues) {
             let mut finder =
                 Finder { residues, windows: &self.windows, trimmer: &mut self.trimmer };
             finder.find(0, residues.len(), &mut found);
         }
-        merge(&found)
+        found
     }
 }
 

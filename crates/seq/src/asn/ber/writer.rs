@@ -75,6 +75,11 @@ impl<'a> Writer<'a> {
         self.bytes.extend(&bytes[start..]);
     }
 
+    /// Writes elements that are encoded already.
+    pub fn elements(&mut self, elements: &[u8]) {
+        self.bytes.extend_from_slice(elements);
+    }
+
     /// Writes a VisibleString. Replaces each invalid character, and calls `bad` with its offset in
     /// the buffer and its value.
     pub fn string(&mut self, text: &[u8], mut bad: impl FnMut(usize, u8)) {

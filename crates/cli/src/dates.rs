@@ -4,15 +4,17 @@ use fleetblast_makedb::DatabaseDates;
 use jiff::Zoned;
 
 /// The time of the run, in the formats of the log and of the database files.
-pub(super) struct Now {
+pub(crate) struct Now {
     /// `11/20/2026 23:14:21`, for the log.
-    pub(super) log: String,
+    pub(crate) log: String,
+    /// `Mar 5, 2026  09:00 PM`, for binary lists of identifiers.
+    pub(crate) list: String,
     /// Dates for the files of the database.
-    pub(super) files: DatabaseDates,
+    pub(crate) files: DatabaseDates,
 }
 
 /// Returns the current local time.
-pub(super) fn now() -> Now {
+pub(crate) fn now() -> Now {
     format(&Zoned::now())
 }
 
@@ -20,28 +22,9 @@ fn format(time: &Zoned) -> Now {
     let log = time.strftime("%m/%d/%Y %H:%M:%S").to_string();
     // Day and hour have no leading zero or blank.
     let index = time.strftime("%b %-d, %Y  %-I:%M %p").to_string();
-    Now { files: DatabaseDates { index_date: index, mask_date: log.clone() }, log }
-}
-
-/// Formats seconds like a C++ stream: six digits, no zeros at the end.
-pub(super) fn seconds(value: f64) -> String {
-    let scientific = format!("{value:.5e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trim = |text: &str| {
-        let dot = text.contains('.');
-        if dot {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text.to_owned()
-        }
-    };
-    if (-4..6).contains(&exponent) {
-        trim(&format!("{value:.*}", (5 - exponent) as usize))
-    } else {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        format!("{}e{sign}{:02}", trim(digits), exponent.abs())
-    }
+    // In lists, the hour has a leading zero.
+    let list = time.strftime("%b %-d, %Y  %I:%M %p").to_string();
+    Now { files: DatabaseDates { index_date: index, mask_date: log.clone() }, list, log }
 }
 
 #[cfg(test)]
@@ -51,19 +34,13 @@ mod tests {
     use jiff::tz::TimeZone;
 
     #[test]
-    fn seconds_have_six_digits() {
-        assert_eq!(seconds(0.010_084_23), "0.0100842");
-        assert_eq!(seconds(12.5), "12.5");
-        assert_eq!(seconds(0.0), "0");
-        assert_eq!(seconds(0.000_012_345_6), "1.23456e-05");
-        assert_eq!(seconds(1_234_567.0), "1.23457e+06");
-    }
-
-    #[test]
     fn zones_have_names() {
         let tokyo = TimeZone::get("Asia/Tokyo").expect("the zones that tzdata installs");
         let noon = date(2026, 3, 5).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap();
-        assert_eq!(format(&noon.with_time_zone(tokyo)).files.index_date, "Mar 5, 2026  9:00 PM");
+        let now = format(&noon.with_time_zone(tokyo));
+        assert_eq!(now.files.index_date, "Mar 5, 2026  9:00 PM");
+        // As `TZ=Asia/Tokyo blastdb_aliastool -seqid_file_in` writes it.
+        assert_eq!(now.list, "Mar 5, 2026  09:00 PM");
     }
 
     #[test]

@@ -1,0 +1,271 @@
+//! Alias files that restrict a database, or join several.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use fleetblast_db::restrict::list::is_binary_number_list;
+use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_job::error::Error;
+use fleetblast_job::output::Output;
+use fleetblast_job::plan::Destination;
+use fleetblast_makedb::encode_gi_list;
+use fleetblast_seq::convert::trim_spaces;
+use fleetblast_seq::input::read_whole_file;
+
+use super::options::AliasOptions;
+use super::{destination, gi_list, with_extension, write_file};
+use crate::dates;
+use crate::logfile::LogFile;
+use crate::options::blastdb_aliastool::{DBLIST_FILE, VDBLIST_FILE};
+use crate::text_file::read_text_file;
+
+/// The key of a list in an alias file, and the path of the list as the file states it.
+type ListEntry = (&'static str, OsString);
+
+const GILIST: &str = "GILIST";
+
+/// Creates the alias that the options describe. Without databases, BLAST+ creates none.
+pub(super) fn create(options: &AliasOptions, log: &LogFile) -> Result<(), Error> {
+    let lists = [&options.gilist, &options.seqidlist, &options.taxidlist];
+    let first_list = lists.into_iter().flatten().next();
+    let list_name = match (&options.db, first_list) {
+        (Some(_), None) => {
+            return Err(Error::query_options(
+                "Either gilist or seqid_list must be specified if database name is used",
+            ));
+        }
+        (_, list) => list.map_or(&b""[..], |list| list.as_bytes()),
+    };
+    // The parser has checked that each option which makes an alias comes with -out.
+    let Some(out) = &options.out else { return Ok(()) };
+    let title = match (&options.title, &options.db) {
+        (Some(title), _) => title.as_bytes().to_vec(),
+        (None, Some(db)) => [db.as_bytes(), b" limited by ", list_name].concat(),
+        (None, None) => Vec::new(),
+    };
+    let alias = Alias { out, kind: options.kind, title };
+    let gis = options.gilist.as_deref().filter(|list| !list.is_empty());
+    let gis = gis.map(|list| alias.binary_gi_list(list, log)).transpose()?;
+    let gis = gis.map(|list| (GILIST, list));
+    let text_list = |key, list: &OsStr| match list.is_empty() {
+        true => Ok(None),
+        false => require_file(list).map(|()| Some((key, list.to_owned()))),
+    };
+    let one = |db: &OsString| vec![db.as_bytes().to_vec()];
+    match (options, &options.db) {
+        (AliasOptions { dblist: Some(names), .. }, _) => {
+            // BLAST+ checks only these names, not those of -dblist_file.
+            let search = SearchPath::from_environment()?;
+            Database::open_to_describe(&names.to_string_lossy(), options.kind, &search)?;
+            alias.write(&split_at_blanks(names), GILIST, gis, log)?;
+        }
+        (AliasOptions { dblist_file: Some(path), .. }, _) => {
+            alias.write(&names_in_file(DBLIST_FILE.name(), path)?, GILIST, gis, log)?;
+        }
+        (AliasOptions { num_volumes: Some(count), .. }, _) => alias.write_volumes(*count, log)?,
+        (AliasOptions { gilist: Some(_), .. }, Some(db)) => {
+            alias.write(&one(db), GILIST, gis, log)?;
+        }
+        (AliasOptions { seqidlist: Some(list), .. }, Some(db)) => {
+            const KEY: &str = "SEQIDLIST";
+            alias.write(&one(db), KEY, text_list(KEY, list)?, log)?;
+        }
+        (AliasOptions { taxidlist: Some(list), .. }, Some(db)) => {
+            const KEY: &str = "TAXIDLIST";
+            alias.write(&one(db), KEY, text_list(KEY, list)?, log)?;
+        }
+        _ => {}
+    }
+    let names = match (&options.vdblist, &options.vdblist_file) {
+        (Some(names), _) => split_at_blanks(names),
+        (None, Some(path)) => names_in_file(VDBLIST_FILE.name(), path)?,
+        (None, None) => return Ok(()),
+    };
+    let joins = options.dblist.is_some() || options.dblist_file.is_some();
+    alias.write_vdbs(&names, joins)
+}
+
+/// An alias to create.
+struct Alias<'a> {
+    /// Path of the alias without extension.
+    out: &'a OsStr,
+    kind: SequenceKind,
+    /// Title; empty for none.
+    title: Vec<u8>,
+}
+
+impl Alias<'_> {
+    /// Returns the path of the alias with the first letter of the type and `rest` as extension.
+    fn path(&self, rest: &str) -> OsString {
+        with_extension(self.out, &format!(".{}", self.kind.extension(rest)))
+    }
+
+    /// Returns the first lines of an alias file.
+    fn head(&self) -> Vec<u8> {
+        let date = dates::now().log;
+        let mut text = format!("#\n# Alias file created {date}\n#\n").into_bytes();
+        if !self.title.is_empty() {
+            text.extend([b"TITLE ", &self.title[..], b"\n"].concat());
+        }
+        text
+    }
+
+    /// Writes the alias of these databases, with at most one list. BLAST+ opens the alias without
+    /// totals, and then adds the totals.
+    ///
+    /// `key` is the kind of list that BLAST+ names if no sequence is included.
+    fn write(
+        &self,
+        databases: &[Vec<u8>],
+        key: &str,
+        list: Option<ListEntry>,
+        log: &LogFile,
+    ) -> Result<(), Error> {
+        let failed = || {
+            let text = "BLASTDB alias file creation failed.  Some referenced files may be missing";
+            Error::database(text)
+        };
+        let mut text = self.head();
+        text.extend(names_line("DBLIST", databases));
+        if let Some((key, path)) = list {
+            text.extend([key.as_bytes(), b" ", path.as_bytes(), b"\n"].concat());
+        }
+        let path = PathBuf::from(self.path("al"));
+        let mut output = Output::open(&Destination::File(path.clone())).map_err(|_| failed())?;
+        let search = SearchPath::from_environment()?.with_planned_alias(&path, text.clone());
+        let name = self.out.to_string_lossy();
+        let database = Database::open_to_describe(&name, self.kind, &search);
+        let database = database.map_err(|_| failed())?;
+        let (sequences, residues) = totals(&database);
+        if sequences == 0 {
+            let what = format!("No seqs in {key} were found in BLAST database");
+            return Err(Error::database(what));
+        }
+        text.extend(totals_lines(sequences, residues));
+        output.write(&text)?;
+        output.commit()?;
+        let kind = self.kind.name();
+        let line =
+            format!("Created {kind} BLAST (alias) database {name} with {sequences} sequences");
+        log.write(line.as_bytes());
+        Ok(())
+    }
+
+    /// Writes the alias of this number of volumes, whose names follow from that of the alias.
+    fn write_volumes(&self, count: u32, log: &LogFile) -> Result<(), Error> {
+        let search = SearchPath::from_environment()?;
+        let kind = self.kind.name();
+        let mut all = Vec::new();
+        // BLAST+ begins the list with an empty name for each volume.
+        let mut line = [b"DBLIST ", &vec![b' '; count as usize][..]].concat();
+        for number in 0..count {
+            let volume = with_extension(self.out, &format!(".{number:02}")).into_vec();
+            if !search.has_database(&volume, self.kind) {
+                let name = String::from_utf8_lossy(&volume);
+                let what = format!("Failed to find {kind} {name} BLAST database");
+                return Err(Error::database(what));
+            }
+            line.extend([file_name(&volume), b" "].concat());
+            all.extend([&volume[..], b" "].concat());
+        }
+        let names = String::from_utf8_lossy(&all);
+        // BLAST+ states no sequences if the volumes cannot be opened.
+        let opened = Database::open_to_describe(&names, self.kind, &search);
+        let (sequences, residues) = opened.map_or((0, 0), |database| totals(&database));
+        let mut text = self.head();
+        text.extend(line);
+        text.push(b'\n');
+        text.extend(totals_lines(sequences, residues));
+        write_file(&destination(&self.path("al")), &text)?;
+        let line =
+            format!("Created {kind} BLAST (alias) database {names} with {sequences} sequences");
+        log.write(line.as_bytes());
+        Ok(())
+    }
+
+    /// Adds names of VDBs to the alias file (`joins`), or writes a file of VDBs only. An empty list
+    /// has no effect.
+    fn write_vdbs(&self, names: &[Vec<u8>], joins: bool) -> Result<(), Error> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let path = self.path(if joins { "al" } else { "vl" });
+        let mut text = match joins {
+            true => fs::read(&path).map_err(|error| {
+                Error::output(format_args!("{}: {error}", path.to_string_lossy()))
+            })?,
+            false => self.head(),
+        };
+        text.extend(names_line("VDBLIST", names));
+        write_file(&destination(&path), &text)
+    }
+
+    /// Returns the path of the list of GIs in binary. A text list is converted to a file beside the
+    /// alias.
+    fn binary_gi_list(&self, list: &OsStr, log: &LogFile) -> Result<OsString, Error> {
+        require_file(list)?;
+        let shown = list.to_string_lossy();
+        let contents = read_whole_file(Path::new(list))
+            .map_err(|error| Error::database(format_args!("{shown}: {error}")))?;
+        if is_binary_number_list(&contents).map_err(Error::database)? {
+            return Ok(list.to_owned());
+        }
+        let gis = gi_list::parse(&contents);
+        let letter = self.kind.extension_letter();
+        let path = with_extension(self.out, &format!(".{letter}.gil"));
+        let binary = path.to_string_lossy();
+        let line = format!("Converted {} GIs from {shown} to binary format in {binary}", gis.len());
+        log.write(line.as_bytes());
+        write_file(&destination(&path), &encode_gi_list(gis))?;
+        Ok(path)
+    }
+}
+
+/// Returns the numbers of sequences and residues that BLAST+ states for a database.
+fn totals(database: &Database) -> (u64, u64) {
+    let info = database.combined_info();
+    (info.sequence_count, info.residue_count)
+}
+
+fn totals_lines(sequences: u64, residues: u64) -> Vec<u8> {
+    format!("NSEQ {sequences}\nLENGTH {residues}\n").into_bytes()
+}
+
+/// Formats a line with names in quotes.
+fn names_line(key: &str, names: &[Vec<u8>]) -> Vec<u8> {
+    let mut line = format!("{key} ").into_bytes();
+    for name in names {
+        line.extend([b"\"", &name[..], b"\" "].concat());
+    }
+    line.push(b'\n');
+    line
+}
+
+/// Fails if a list is not a regular file.
+fn require_file(list: &OsStr) -> Result<(), Error> {
+    match Path::new(list).is_file() {
+        true => Ok(()),
+        false => Err(Error::database(format_args!("{} not found", list.to_string_lossy()))),
+    }
+}
+
+/// Splits names at each blank. Two blanks enclose an empty name; an empty text has no name.
+fn split_at_blanks(names: &OsStr) -> Vec<Vec<u8>> {
+    let names = names.as_bytes();
+    let pieces = names.split(|&byte| byte == b' ').filter(|_| !names.is_empty());
+    pieces.map(<[u8]>::to_vec).collect()
+}
+
+/// Reads names, one on each line, from the file that `option` names.
+fn names_in_file(option: &str, path: &OsStr) -> Result<Vec<Vec<u8>>, Error> {
+    let text = read_text_file(option, path)?;
+    let lines = text.split(|&byte| byte == b'\n').map(trim_spaces);
+    Ok(lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect())
+}
+
+/// Returns the part of a path after the last slash.
+fn file_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
+}

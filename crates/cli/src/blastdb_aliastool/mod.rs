@@ -1,0 +1,57 @@
+//! `blastdb_aliastool`: makes aliases of databases, and binary lists of GIs and identifiers.
+//!
+//! Messages, exit codes and files are those of BLAST+ (`blastdb_aliastool.cpp`, `writedb.cpp`,
+//! `seqidlist_writer.cpp`), with two differences. A file appears under its name when it is
+//! complete, and a run that fails leaves an older one. A file that cannot be written is an error.
+
+mod alias;
+mod gi_list;
+mod options;
+mod seqid_list;
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use fleetblast_job::error::Error;
+use fleetblast_job::output::Output;
+use fleetblast_job::plan::Destination;
+
+use self::options::{Operation, Options};
+use crate::logfile::LogFile;
+use crate::options::parse::GivenOptions;
+
+/// Runs `blastdb_aliastool`.
+///
+/// # Errors
+/// A message and BLAST+'s exit code. The message is empty if it went to the file of `-logfile`.
+pub fn run(given: &GivenOptions) -> Result<(), Error> {
+    let options = Options::new(given)?;
+    let log = LogFile::new(options.logfile.as_deref());
+    let done = match &options.operation {
+        Operation::Gis(list) => gi_list::convert_file(list, &log),
+        Operation::SeqIds(list) => seqid_list::convert_file(list, &log),
+        Operation::SeqIdInfo(path) => seqid_list::print_info(path),
+        Operation::Alias(alias) => alias::create(alias, &log),
+    };
+    done.map_err(|error| log.end(error))
+}
+
+/// Returns the file `path` as a destination. Unlike the outputs of other programs, `-` is the name
+/// of a file.
+fn destination(path: &OsStr) -> Destination {
+    Destination::File(PathBuf::from(path))
+}
+
+/// Writes a file, which appears under its name when it is complete.
+fn write_file(target: &Destination, contents: &[u8]) -> Result<(), Error> {
+    let mut output = Output::open(target)?;
+    output.write(contents)?;
+    output.commit()
+}
+
+/// Appends `extension` to a path.
+fn with_extension(path: &OsStr, extension: &str) -> OsString {
+    let mut path = path.to_owned();
+    path.push(extension);
+    path
+}
