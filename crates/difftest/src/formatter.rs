@@ -23,8 +23,8 @@ const WITH_VALUE: [&str; 7] = [
 /// Options of the report without a value.
 const FLAGS: [&str; 3] = ["-html", "-show_gis", "-parse_deflines"];
 /// Formats that `blast_formatter` of FleetBLAST supports.
-const FORMATS: [&str; 15] =
-    ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "12", "15", "16", "17"];
+const FORMATS: [&str; 16] =
+    ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "12", "15", "16", "17", "18"];
 
 /// Part of the message that FleetBLAST does not support an archive.
 pub const REFUSED: &str = "blast_formatter instead";

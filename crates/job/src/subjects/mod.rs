@@ -277,7 +277,9 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
     let shows_columns = format.columns().is_some_and(Columns::have_taxon_names);
     let has_taxids = matches!(plan.subjects, Subjects::Database(_));
     let shows_titles = has_taxids && format.shows_taxa();
-    if !shows_columns && !shows_titles {
+    // The organism report looks up taxid 0, too, which stands for no taxid.
+    let shows_organisms = format == model::Format::Organisms;
+    if !shows_columns && !shows_titles && !shows_organisms {
         return Ok(TaxonomyNames::default());
     }
     let names = TaxonomyNames::find_on_search_path(&SearchPath::from_environment()?);
