@@ -157,9 +157,9 @@ fn text_header(
 /// Appends a subject and its alignments.
 ///
 /// The text depends on the arguments only. `rank` is the place of the subject in the printed list,
-/// from 1. The pairwise report prints only the first `-num_alignments` subjects, so this function
-/// appends nothing for later ones. If queries are the references of SAM, the caller sorts the
-/// records of all subjects: see [`sam::sort_records`].
+/// from 1. The pairwise report and the tabular formats print only the first `-num_alignments`
+/// subjects, so this function appends nothing for later ones. If queries are the references of SAM,
+/// the caller sorts the records of all subjects: see [`sam::sort_records`].
 ///
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
@@ -185,6 +185,8 @@ pub fn subject_block(
         Format::Output2(format) => {
             output2::subject_block((setup, format), query, source, hit, rank, out)
         }
+        // The comments of format 7 count also the subjects that are left out.
+        Format::Tabular(_) | Format::Commented(_) if rank > setup.output.num_alignments => Ok(()),
         Format::Tabular(columns) | Format::Commented(columns) => {
             tabular::subject_rows(setup, query, source, hit, columns, out)
         }
