@@ -62,7 +62,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         let audience = Progress::new(NO_PROGRAM, ProgressMode::No, plan.out == Destination::Stdout);
         let mut target = SubjectDatabase::open(&plan, &audience)?;
         // BLAST+ names the masks of subjects in reports of archives, but does not show them.
-        target.forget_masks();
+        target.hide_masks();
         let output = match &mut report {
             Some(output) => output,
             None => report.insert(ArchiveReport::open(&plan)?),
