@@ -307,6 +307,13 @@ fn with_files(
         let what = "[BLAST] LONG_SEQID=1 in NCBI's configuration with -outfmt 0 to 4";
         return Err(Error::unsupported(spec.name, what));
     }
+    if report.html
+        && (report.format.is_text() || report.format == Format::Organisms)
+        && let Some(section) = fleetblast_db::section_for_html_links()
+    {
+        let what = format_args!("[{section}] in NCBI's configuration with -html");
+        return Err(Error::unsupported(spec.name, what));
+    }
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
     }

@@ -76,6 +76,29 @@ fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsStrin
     Some(OsString::from_vec(value))
 }
 
+/// Returns the section of NCBI's configuration that changes the links of HTML reports, if there is
+/// one.
+///
+/// BLAST+ does not look for its file as for others: `[BLASTFMTUTIL]` is in the file that `FMTCFG`
+/// names, or in `.ncbirc`, here or in `$NCBI` (`CAlignFormatUtil::InitConfig`,
+/// align_format_util.cpp). `[TAX_BROWSER]` is in `.ncbirc` here (`CTaxFormat`, taxFormat.cpp).
+pub fn section_for_html_links() -> Option<&'static str> {
+    let given = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+    let here = PathBuf::from(SHARED);
+    let mut links = given("FMTCFG").map_or_else(|| here.clone(), PathBuf::from);
+    if let (false, Some(directory)) = (links.exists(), given("NCBI")) {
+        links = PathBuf::from(directory).join(links);
+    }
+    let sections = [("BLASTFMTUTIL", "PROTOCOL", links), ("TAX_BROWSER", "BLASTFMTUTIL", here)];
+    let found = sections.into_iter().find(|(section, entry, file)| {
+        let files = [Some(file.clone()), overriding_path()].into_iter().flatten();
+        let mut files = files.filter_map(|file| fs::read(file).ok());
+        variable(section, entry).is_some()
+            || files.any(|bytes| ConfigFile::parse(&bytes).has_section(section))
+    });
+    found.map(|(section, ..)| section)
+}
+
 /// Checks the configuration files for lines that BLAST+ cannot read. At such a line of `.ncbirc`
 /// BLAST+ stops reading the file and continues; this function returns a warning.
 ///

@@ -65,6 +65,12 @@ impl ConfigFile {
         file
     }
 
+    /// Returns whether the file has an entry in `[section]`. Ignores the case.
+    pub(crate) fn has_section(&self, section: &str) -> bool {
+        let is_in = |entry: &Entry| entry.section.eq_ignore_ascii_case(section.as_bytes());
+        self.entries.iter().any(is_in)
+    }
+
     /// Returns the value of `name` in `[section]`. Ignores the case of both. The last entry counts.
     pub(crate) fn value(&self, section: &str, name: &str) -> Option<&[u8]> {
         let is_it = |entry: &&Entry| {

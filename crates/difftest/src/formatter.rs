@@ -20,11 +20,13 @@ const WITH_VALUE: [&str; 7] = [
     "-sorthsps",
     "-max_target_seqs",
 ];
+/// Options that limit the number of subjects.
+const LIMITS: [&str; 3] = ["-num_descriptions", "-num_alignments", "-max_target_seqs"];
 /// Options of the report without a value.
 const FLAGS: [&str; 3] = ["-html", "-show_gis", "-parse_deflines"];
 /// Formats that `blast_formatter` of FleetBLAST supports.
-const FORMATS: [&str; 15] =
-    ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "12", "15", "16", "17"];
+const FORMATS: [&str; 16] =
+    ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "12", "15", "16", "17", "18"];
 
 /// Part of the message that FleetBLAST does not support an archive.
 pub const REFUSED: &str = "blast_formatter instead";
@@ -44,7 +46,8 @@ pub fn can_be_archived(case: &Case, expected_code: i32) -> bool {
 }
 
 /// Has BLAST+ search and write an archive, and returns the reports of BLAST+'s and FleetBLAST's
-/// `blast_formatter`. `None` if there is no archive.
+/// `blast_formatter`. `None` if there is no archive. With `is_unlimited` only the report has the
+/// limits on the number of subjects, not the search.
 ///
 /// # Errors
 /// If a program cannot be started.
@@ -53,6 +56,7 @@ pub fn run(
     searching: &Tool,
     formatters: &Tools,
     (cwd, stdin, archive): (&Path, Option<&Path>, &Path),
+    is_unlimited: bool,
 ) -> Result<Option<(Outcome, Outcome)>> {
     let path = archive.display().to_string();
     let (mut search, mut report) = (Vec::new(), vec!["-archive".to_owned(), path.clone()]);
@@ -65,7 +69,7 @@ pub fn run(
         if WITH_VALUE.contains(&word.as_str()) || FLAGS.contains(&word.as_str()) {
             report.extend(own.clone());
         }
-        if word != "-outfmt" {
+        if word != "-outfmt" && !(is_unlimited && LIMITS.contains(&word.as_str())) {
             search.extend(own);
         }
     }

@@ -10,7 +10,8 @@ use fleetblast_mpi::is_first_process;
 /// No method can fail or change the job. An audience that shows no progress implements only
 /// [`program`](Self::program) and [`print_line`](Self::print_line).
 pub trait Audience: Send + Sync {
-    /// Returns the command name of the program, which warnings and errors state in brackets.
+    /// Returns the command name of the program, which warnings and errors state in brackets. It is
+    /// empty if they do not name the program.
     fn program(&self) -> &str;
 
     /// Prints a line, given without its line end. The job may print lines at any time, also after
@@ -65,7 +66,7 @@ pub trait Audience: Send + Sync {
 
     /// Prints a warning in the form of BLAST+, about something that only this rank knows.
     fn warn_from_rank(&self, text: &[u8]) {
-        self.print_line(&[b"Warning: [", self.program().as_bytes(), b"] ", text].concat());
+        self.print_line(&[begin_message("Warning", self.program()).as_bytes(), text].concat());
     }
 
     /// Prints a warning in the form of BLAST+ that all ranks may give. Only the first rank prints
@@ -80,8 +81,16 @@ pub trait Audience: Send + Sync {
     /// prints it.
     fn print_error(&self, text: &str) {
         if is_first_process() {
-            self.print_message(&format!("Error: [{}] {text}", self.program()));
+            self.print_message(&(begin_message("Error", self.program()) + text));
         }
+    }
+}
+
+/// Returns the text before a message: its kind, and the program in brackets if it has a name.
+fn begin_message(kind: &str, program: &str) -> String {
+    match program {
+        "" => format!("{kind}: "),
+        program => format!("{kind}: [{program}] "),
     }
 }
 
@@ -134,7 +143,7 @@ impl Audience for WarningRecorder<'_> {
             self.warn_from_rank(text.as_bytes());
         } else {
             // Only the first process prints the warning.
-            self.record(format!("Warning: [{}] {text}", self.program()).as_bytes());
+            self.record((begin_message("Warning", self.program()) + text).as_bytes());
         }
     }
 }

@@ -32,6 +32,7 @@ pub mod model;
 mod names;
 mod number;
 mod order;
+mod organism;
 mod output2;
 pub mod pair;
 mod pairwise;

@@ -161,6 +161,8 @@ pub enum Format {
     Output2(Output2),
     /// 17: SAM, for nucleotides only.
     Sam(SamOptions),
+    /// 18: the organism report.
+    Organisms,
 }
 
 impl Format {

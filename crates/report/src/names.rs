@@ -385,7 +385,7 @@ fn accession(ids: &[SeqId]) -> Vec<u8> {
 /// Whether the report shows the generated title of a subject or a word of this title.
 fn needs_organism(setup: &ReportSetup, lines: &[Defline]) -> bool {
     match setup.output.format {
-        Format::Pairwise | Format::Anchored(_) => true,
+        Format::Pairwise | Format::Anchored(_) | Format::Organisms => true,
         Format::Xml | Format::Output2(_) | Format::Sam(_) => false,
         _ => lines.iter().flat_map(|line| &line.ids).any(is_bare_number),
     }

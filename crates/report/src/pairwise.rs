@@ -72,8 +72,14 @@ pub fn query_header(setup: &ReportSetup, query: &QueryResult, out: &mut Vec<u8>)
     if let Some(round) = query.repeated_search {
         out.extend_from_slice(format!("Results from round {}\n", round.number).as_bytes());
     }
+    out.extend_from_slice(b"\n\n");
+    query_name(setup, query, out);
+}
+
+/// Appends the query's name and its length.
+pub fn query_name(setup: &ReportSetup, query: &QueryResult, out: &mut Vec<u8>) {
     let html = setup.output.html;
-    out.extend_from_slice(if html { b"\n\n<b>Query=</b> " } else { b"\n\nQuery= " });
+    out.extend_from_slice(if html { b"<b>Query=</b> " } else { b"Query= " });
     let line = names::query_display_name(setup, query);
     text::wrap(&if html { text::escape_html(&line) } else { line }, TEXT_WIDTH, html, out);
     out.extend_from_slice(format!("\nLength={}\n", query.residues.len()).as_bytes());

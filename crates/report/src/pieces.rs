@@ -5,8 +5,9 @@ use fleetblast_engine::hits::SubjectHit;
 use crate::error::ReportError;
 use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::order::{SubjectScores, sort_subjects};
-use crate::table::{DescriptionRow, description_table};
-use crate::{anchored, annotation, archive, output2, pairwise, sam, tabular, xml};
+use crate::organism::OrganismRow;
+use crate::table::{DescriptionRow, TableRow, description_table};
+use crate::{anchored, annotation, archive, organism, output2, pairwise, sam, tabular, xml};
 
 /// Appends the text before the first query that does not depend on any query.
 pub fn prologue(setup: &ReportSetup, out: &mut Vec<u8>) {
@@ -35,13 +36,13 @@ pub fn first_query_prologue(
     }
 }
 
-/// Whether the format has a description table. If so, [`query_header`] needs the rows of all
-/// subjects.
+/// Whether the format has a description table, or is one as the organism report. If so,
+/// [`query_header`] needs the rows of all subjects.
 pub fn has_description_table(setup: &ReportSetup) -> bool {
-    matches!(setup.output.format, Format::Pairwise | Format::Anchored(_))
+    matches!(setup.output.format, Format::Pairwise | Format::Anchored(_) | Format::Organisms)
 }
 
-/// Makes the row of a subject in the description table.
+/// Makes the row of a subject in the description table or in the organism report.
 ///
 /// # Errors
 /// If the subject's definition lines cannot be read, or an alignment does not fit it.
@@ -51,13 +52,20 @@ pub fn description_row(
     source: &dyn SubjectSource,
     hit: &SubjectHit,
 ) -> Result<DescriptionRow, ReportError> {
-    DescriptionRow::new(setup, query, source, hit)
+    match setup.output.format {
+        Format::Organisms => OrganismRow::new(setup, source, hit).map(DescriptionRow::Organisms),
+        _ => TableRow::new(setup, query, source, hit).map(DescriptionRow::Table),
+    }
 }
 
 /// Returns the order in which the report prints subjects, as indexes into `rows`, which are in the
 /// order of the hit list. Only reports with a description table change that order.
 pub fn subject_print_order(setup: &ReportSetup, rows: &[DescriptionRow]) -> Vec<usize> {
-    let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
+    if setup.output.hit_order.is_none() {
+        return (0..rows.len()).collect();
+    }
+    let rows = rows.iter().filter_map(DescriptionRow::as_table_row);
+    let scores: Vec<SubjectScores> = rows.map(|row| row.scores).collect();
     sort_subjects(setup.output.hit_order, &scores)
 }
 
@@ -91,9 +99,9 @@ pub fn batch_footer(setup: &ReportSetup, batch: &[QueryResult], out: &mut Vec<u8
 
 /// Appends the text before the subjects of a query.
 ///
-/// The text is the query's name and its description table, or the comments of format 7. In
-/// query-anchored reports it has all alignments, too. `rows` are
-/// the rows of the table in the order of printing; empty unless [`has_description_table`].
+/// The text is the query's name and its description table, the whole organism report, or the
+/// comments of format 7. In query-anchored reports it has all alignments, too. `rows` are the rows
+/// of the table in the order of printing; empty unless [`has_description_table`].
 /// `alignments` is the number of alignments of all subjects, which the comments print.
 ///
 /// # Errors
@@ -110,8 +118,13 @@ pub fn query_header(
         Format::Pairwise => text_header(setup, query, rows, out),
         Format::Anchored(format) => {
             text_header(setup, query, rows, out);
-            let subjects = rows.iter().map(|row| &row.anchored);
+            let rows = rows.iter().filter_map(|row| row.as_table_row());
+            let subjects = rows.map(|row| &row.anchored);
             anchored::alignments(setup, *format, query, subjects, out)?;
+        }
+        Format::Organisms => {
+            let rows = rows.iter().filter_map(|row| row.as_organism_row());
+            organism::query_report(setup, query, rows, out);
         }
         Format::Xml => xml::query_header(setup, query, out)?,
         Format::Output2(format) => output2::query_header(setup, format, query, out)?,
@@ -144,9 +157,9 @@ fn text_header(
 /// Appends a subject and its alignments.
 ///
 /// The text depends on the arguments only. `rank` is the place of the subject in the printed list,
-/// from 1. The pairwise report prints only the first `-num_alignments` subjects, so this function
-/// appends nothing for later ones. If queries are the references of SAM, the caller sorts the
-/// records of all subjects: see [`sam::sort_records`].
+/// from 1. The pairwise report and the tabular formats print only the first `-num_alignments`
+/// subjects, so this function appends nothing for later ones. If queries are the references of SAM,
+/// the caller sorts the records of all subjects: see [`sam::sort_records`].
 ///
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
@@ -163,6 +176,7 @@ pub fn subject_block(
         // The text before the subjects has all alignments.
         Format::Anchored(_) => Ok(()),
         Format::Pairwise => pairwise::subject_block(setup, query, source, hit, rank, out),
+        Format::Organisms => Ok(()),
         Format::Xml => xml::subject_block(setup, query, source, hit, rank, out),
         Format::Annotation(encoding) => {
             annotation::subject_block((setup, *encoding), query, source, hit, rank, out)
@@ -171,6 +185,8 @@ pub fn subject_block(
         Format::Output2(format) => {
             output2::subject_block((setup, format), query, source, hit, rank, out)
         }
+        // The comments of format 7 count also the subjects that are left out.
+        Format::Tabular(_) | Format::Commented(_) if rank > setup.output.num_alignments => Ok(()),
         Format::Tabular(columns) | Format::Commented(columns) => {
             tabular::subject_rows(setup, query, source, hit, columns, out)
         }
@@ -197,6 +213,7 @@ pub fn query_footer(
         Format::Annotation(encoding) => annotation::query_footer(*encoding, query, out),
         Format::Output2(format) => output2::query_footer(setup, format, query, out)?,
         Format::Archive(_) | Format::Tabular(_) | Format::Commented(_) | Format::Sam(_) => {}
+        Format::Organisms => {}
     }
     Ok(())
 }
@@ -210,6 +227,7 @@ pub fn epilogue(setup: &ReportSetup, queries: usize, out: &mut Vec<u8>) {
         Format::Xml => xml::epilogue(out),
         Format::Output2(format) => output2::epilogue(format, queries, out),
         Format::Annotation(_) | Format::Archive(_) | Format::Tabular(_) | Format::Sam(_) => {}
+        Format::Organisms => {}
         Format::Commented(_) => tabular::final_comment(queries, out),
     }
 }

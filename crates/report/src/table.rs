@@ -15,12 +15,38 @@ use crate::model::{Format, QueryResult, RepeatedSearch, ReportSetup, SubjectSour
 use crate::names::{SubjectNames, is_bare_number};
 use crate::number;
 use crate::order::SubjectScores;
+use crate::organism::OrganismRow;
 use crate::program;
 use crate::text::{self, TEXT_WIDTH};
 
+/// What the text before the subjects of a query shows of a subject.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum DescriptionRow {
+    /// A row of the description table.
+    Table(TableRow),
+    /// The lines of the organism report.
+    Organisms(OrganismRow),
+}
+
+impl DescriptionRow {
+    pub(crate) fn as_table_row(&self) -> Option<&TableRow> {
+        match self {
+            DescriptionRow::Table(row) => Some(row),
+            DescriptionRow::Organisms(_) => None,
+        }
+    }
+
+    pub(crate) fn as_organism_row(&self) -> Option<&OrganismRow> {
+        match self {
+            DescriptionRow::Table(_) => None,
+            DescriptionRow::Organisms(row) => Some(row),
+        }
+    }
+}
+
 /// The fields of a row of the description table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DescriptionRow {
+pub struct TableRow {
     /// The scores of the subject.
     pub scores: SubjectScores,
     /// OID of the subject.
@@ -39,7 +65,7 @@ pub struct DescriptionRow {
     pub(crate) anchored: AnchoredSubject,
 }
 
-impl DescriptionRow {
+impl TableRow {
     /// Makes the row of a subject.
     ///
     /// # Errors
@@ -155,7 +181,7 @@ impl Widths {
     /// Measures the columns. `all` says that `rows` include all subjects of the query. In that
     /// case, if the last row has the widest total, BLAST+ takes its width for the column of bit
     /// scores.
-    fn measure(rows: &[&DescriptionRow], all: bool) -> Self {
+    fn measure(rows: &[&TableRow], all: bool) -> Self {
         let (bits, total, evalue) = ("(Bits)".len(), "Total".len(), "Value".len());
         let mut widths = Self { bits, total, evalue, linked: "N".len() };
         for (i, row) in rows.iter().enumerate() {
@@ -181,9 +207,10 @@ pub fn description_table(
     rows: &[&DescriptionRow],
     out: &mut Vec<u8>,
 ) {
+    let rows: Vec<&TableRow> = rows.iter().filter_map(|row| row.as_table_row()).collect();
     if let Some(round) = query.repeated_search.filter(|round| !round.previous_model_oids.is_empty())
     {
-        return two_tables(setup, query, round, rows, out);
+        return two_tables(setup, query, round, &rows, out);
     }
     let shown = &rows[..rows.len().min(setup.output.num_descriptions)];
     if setup.output.num_descriptions == 0 {
@@ -201,7 +228,7 @@ fn two_tables(
     setup: &ReportSetup,
     query: &QueryResult,
     round: RepeatedSearch,
-    rows: &[&DescriptionRow],
+    rows: &[&TableRow],
     out: &mut Vec<u8>,
 ) {
     let mut alignments = 0;
@@ -210,7 +237,7 @@ fn two_tables(
         alignments += row.alignments;
         room
     });
-    let (again, new): (Vec<&DescriptionRow>, Vec<&DescriptionRow>) =
+    let (again, new): (Vec<&TableRow>, Vec<&TableRow>) =
         shown.copied().partition(|row| round.previous_model_oids.contains(&row.oid));
     let widths = Widths::measure(&again, true);
     heading(&widths, OptionalColumns::new(setup), out);
@@ -226,7 +253,7 @@ fn two_tables(
 fn lines(
     setup: &ReportSetup,
     query: &QueryResult,
-    rows: &[&DescriptionRow],
+    rows: &[&TableRow],
     widths: &Widths,
     out: &mut Vec<u8>,
 ) {
@@ -276,7 +303,7 @@ fn heading(widths: &Widths, more: OptionalColumns, out: &mut Vec<u8>) {
 fn values(
     setup: &ReportSetup,
     query: &QueryResult,
-    row: &DescriptionRow,
+    row: &TableRow,
     widths: &Widths,
     more: OptionalColumns,
     out: &mut Vec<u8>,

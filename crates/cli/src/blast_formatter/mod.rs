@@ -12,7 +12,7 @@ use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase};
 use fleetblast_report::archive_reader::{self, StoredArchive, StoredObject};
 use fleetblast_seq::asn::{AsnError, AsnReader, AsnTextReader};
 
-use crate::messages::complain;
+use crate::messages::{complain, say};
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
 use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::usage::ProgramName;
@@ -22,6 +22,9 @@ use crate::terminal::{Progress, ProgressMode};
 
 /// BLAST+'s message for a file that is no archive.
 const INVALID: &str = "Invalid input format for BLAST Archive.";
+
+/// Name of the program in messages: BLAST+'s `blast_formatter` does not name itself.
+const NO_PROGRAM: &str = "";
 
 /// Runs `blast_formatter`.
 ///
@@ -51,15 +54,15 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         return Err(archives.invalid("it is empty"));
     }
     while let Some(object) = next {
-        let StoredObject::Archive(first) = object else {
+        let Some(first) = object.archive else {
             next = archives.next_archive()?;
             continue;
         };
-        let (plan, program) = plan(&first, &options, report.is_none())?;
-        let audience = Progress::new(program, ProgressMode::No, plan.out == Destination::Stdout);
+        let plan = plan(&first, &options)?;
+        let audience = Progress::new(NO_PROGRAM, ProgressMode::No, plan.out == Destination::Stdout);
         let mut target = SubjectDatabase::open(&plan, &audience)?;
         // BLAST+ names the masks of subjects in reports of archives, but does not show them.
-        target.forget_masks();
+        target.hide_masks();
         let output = match &mut report {
             Some(output) => output,
             None => report.insert(ArchiveReport::open(&plan)?),
@@ -80,21 +83,24 @@ struct Archives<'a> {
 }
 
 impl Archives<'_> {
+    /// Reads the next archive, and prints the messages of its search.
     fn next_archive(&mut self) -> Result<Option<StoredObject>, Error> {
-        archive_reader::read_next(&mut self.reader).map_err(|error| match error {
+        let object = archive_reader::read_next(&mut self.reader).map_err(|error| match error {
             AsnError::Io(error) => self.invalid(&error.to_string()),
             AsnError::Malformed(malformed) => {
                 self.invalid(&format!("{}: {malformed}", self.reader.place()))
             }
-        })
+        })?;
+        object.iter().flat_map(|object| &object.messages).for_each(|message| say(message));
+        Ok(object)
     }
 
     /// Returns the next archive of the same document, without those that have only messages.
     fn rest(&mut self) -> Option<Result<StoredArchive, Error>> {
         loop {
             match self.next_archive() {
-                Ok(Some(StoredObject::Archive(archive))) => return Some(Ok(*archive)),
-                Ok(Some(StoredObject::Messages)) => {}
+                Ok(Some(StoredObject { archive: Some(archive), .. })) => return Some(Ok(*archive)),
+                Ok(Some(_)) => {}
                 Ok(None) => return None,
                 Err(error) => return Some(Err(error)),
             }
@@ -108,12 +114,9 @@ impl Archives<'_> {
     }
 }
 
-/// Plans the stored search with the report options of this run. Also returns the program's name.
-fn plan(
-    archive: &StoredArchive,
-    options: &FormatterOptions,
-    is_first: bool,
-) -> Result<(Plan, &'static str), Error> {
+/// Plans the stored search with the report options of this run. Prints BLAST+'s warnings about the
+/// options, which it repeats for each archive.
+fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Error> {
     let what = format!("archives of {} ({})", archive.program, archive.service);
     let unsupported = || Error::unsupported(BLAST_FORMATTER.name, &what);
     if !matches!(archive.service.as_str(), "plain" | "megablast") {
@@ -135,15 +138,25 @@ fn plan(
     };
     let mut warnings = Vec::new();
     let plan = plan::plan(&*(entry.read)(&given), &environment, &mut warnings);
-    if is_first {
-        warnings.iter().for_each(|warning| complain(warning));
+    let program = format!("[{}] ", entry.program.name);
+    warnings.iter().for_each(|warning| complain(&warning.replacen(&program, "", 1)));
+    if words::warns_of_few(archive, &options.formatting) {
+        complain("Warning: Examining 5 or more matches is recommended");
     }
     let mut plan = plan?;
     if plan.identity_resets_composition {
         plan.params.set_composition(words::stored_composition(archive));
     }
+    // BLAST+ accepts 0 for the report of an archive, but not for a search.
+    if options.formatting.num_alignments == Some(0) && !words::is_text(&options.formatting) {
+        plan.report.num_alignments = 0;
+        if plan.report.format.is_document() && plan.report.format != Format::Xml {
+            let what = "-num_alignments 0 in formats 8, 9 and 12 to 16";
+            return Err(Error::unsupported(BLAST_FORMATTER.name, what));
+        }
+    }
     if plan.report.format == Format::Archive {
         return Err(Error::unsupported(BLAST_FORMATTER.name, "-outfmt 11"));
     }
-    Ok((plan, entry.program.name))
+    Ok(plan)
 }

@@ -11,7 +11,7 @@ use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
 use crate::options::search::formatting::FormattingOptions;
 
 /// Number of subjects above which BLAST+ shows as many as the search kept.
-const USUAL_HITLIST: i64 = 500;
+const USUAL_HITLIST: usize = 500;
 /// The last format that shows alignments for people.
 const LAST_TEXT_FORMAT: i64 = 4;
 
@@ -142,7 +142,7 @@ pub fn search_words(
     ];
     words.extend(search_options(archive, &stored));
     let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-    words.extend(report_options(&options.formatting, &stored));
+    words.extend(report_options(&options.formatting, &Limits::new(&options.formatting, &stored)));
     words.extend([OsString::from("-out"), options.out.clone()]);
     if options.parse_deflines {
         words.push(OsString::from("-parse_deflines"));
@@ -231,31 +231,67 @@ fn filter(stored: &Stored<'_>, filter: &str, parts: [&str; 3]) -> Option<String>
     Some(if is_used { "yes" } else { "no" }.to_owned())
 }
 
-fn report_options(options: &FormattingOptions, stored: &Stored<'_>) -> Vec<OsString> {
+/// The limits of a report that depend on the number of subjects that the search kept
+/// (`CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp).
+struct Limits {
+    descriptions: Option<usize>,
+    alignments: Option<usize>,
+    /// Whether BLAST+ ignores the other options of text formats.
+    ignores_others: bool,
+}
+
+impl Limits {
+    fn new(options: &FormattingOptions, stored: &Stored<'_>) -> Self {
+        let kept = stored.integer("HitlistSize").and_then(|kept| usize::try_from(kept).ok());
+        let (descriptions, alignments) = (options.num_descriptions, options.num_alignments);
+        let limits = Self { descriptions, alignments, ignores_others: false };
+        match kept {
+            Some(kept) if is_text(options) => match (descriptions, alignments) {
+                (None, None) if kept > USUAL_HITLIST => Self {
+                    descriptions: Some(kept),
+                    alignments: Some(kept / 2),
+                    ignores_others: true,
+                },
+                _ => limits,
+            },
+            Some(kept) if options.max_target_seqs.is_none() => {
+                // `plan` puts 0 into the plan, which options of a search cannot express.
+                Self { alignments: Some(alignments.unwrap_or(kept).max(1)), ..limits }
+            }
+            _ => limits,
+        }
+    }
+}
+
+/// Whether the report shows alignments for people.
+pub fn is_text(options: &FormattingOptions) -> bool {
+    let text = options.outfmt.to_string_lossy();
+    let number = text.split_ascii_whitespace().next().and_then(|number| number.parse().ok());
+    number.is_some_and(|number: i64| number <= LAST_TEXT_FORMAT)
+}
+
+/// Returns whether BLAST+ warns that the search kept few subjects, although no option of the report
+/// limits them.
+pub fn warns_of_few(archive: &StoredArchive, options: &FormattingOptions) -> bool {
+    let given = [options.num_descriptions, options.num_alignments, options.max_target_seqs];
+    let kept = Stored(&archive.options).integer("HitlistSize");
+    is_text(options) && given == [None; 3] && kept.is_some_and(|kept| kept < 5)
+}
+
+fn report_options(options: &FormattingOptions, limits: &Limits) -> Vec<OsString> {
     let mut words = vec![OsString::from("-outfmt"), options.outfmt.clone()];
     let mut add = |name: &str, value: Option<usize>| {
         let value = value.map(|value| [format!("-{name}"), value.to_string()]);
         words.extend(value.into_iter().flatten().map(OsString::from));
     };
-    let (mut descriptions, mut alignments) = (options.num_descriptions, options.num_alignments);
-    let format = options.outfmt.to_string_lossy().trim().parse().unwrap_or(i64::MAX);
-    if let (None, None, None, Some(kept)) = (
-        descriptions,
-        alignments,
-        options.max_target_seqs,
-        stored.integer("HitlistSize").filter(|&kept| kept > USUAL_HITLIST),
-    ) && format <= LAST_TEXT_FORMAT
-    {
-        // `CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp.
-        let kept = usize::try_from(kept).unwrap_or(usize::MAX);
-        (descriptions, alignments) = (Some(kept), Some(kept / 2));
+    add("num_descriptions", limits.descriptions);
+    add("num_alignments", limits.alignments);
+    if !limits.ignores_others {
+        add("line_length", options.line_length);
+        add("sorthits", options.sort_hits);
+        add("sorthsps", options.sort_hsps);
+        add("max_target_seqs", options.max_target_seqs);
     }
-    add("num_descriptions", descriptions);
-    add("num_alignments", alignments);
-    add("line_length", options.line_length);
-    add("sorthits", options.sort_hits);
-    add("sorthsps", options.sort_hsps);
-    add("max_target_seqs", options.max_target_seqs);
     let flags = [("-html", options.html), ("-show_gis", options.show_gis)];
     words.extend(flags.iter().filter(|(_, given)| *given).map(|(flag, _)| OsString::from(flag)));
     words

@@ -99,6 +99,7 @@ impl FormatChoice {
             15 => Ok(Format::Json),
             16 => Ok(Format::Xml2),
             17 => Ok(Format::Sam),
+            18 => Ok(Format::Organisms),
             20 => Ok(Format::HeadedCsv),
             number => Err(Error::unsupported(program.name, format_args!("-outfmt {number}"))),
         }

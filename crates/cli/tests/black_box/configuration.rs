@@ -131,6 +131,21 @@ fn entries_that_change_reports_are_refused_by_name() {
         let complaint = complaint(&output);
         assert!(output.status.code() == Some(1) && complaint.contains(name), "{complaint}");
     }
+    // Sections that change the links of HTML.
+    for (file, section) in [(".ncbirc", "BLASTFMTUTIL"), ("ncbi/.ncbirc", "blastfmtutil")] {
+        let path = fixture.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("[{section}]\nPROTOCOL=http:\n")).unwrap();
+        for (words, is_refused) in
+            [("-html", true), ("-html|-outfmt|6", false), ("-outfmt|0", false)]
+        {
+            let line = Fixture::words(&format!("-query|q.fa|-subject|q.fa|{words}"));
+            let output = fixture.run(&fixture.ours(), &line, &[("NCBI", "ncbi")]);
+            let complaint = complaint(&output);
+            assert_eq!(complaint.contains("[BLASTFMTUTIL]"), is_refused, "{file} {complaint}");
+        }
+        fs::remove_file(path).unwrap();
+    }
     // Entries without an effect on the report are accepted.
     for (variable, value, format) in [
         ("NCBI_CONFIG__BLAST__LONG_SEQID", "1", "6"),

@@ -67,7 +67,11 @@ impl ArchiveReport {
         for archive in archives {
             let archive = archive?;
             let block = prepare_queries(&archive, &engine, self.queries)?;
-            let hits = HitReader::new(target, &block).read(&archive)?;
+            let mut hits = HitReader::new(target, &block).read(&archive)?;
+            if plan.report.format.is_document() {
+                // Other formats do so themselves, or show all (SAM, organism report).
+                hits.iter_mut().for_each(|hits| hits.truncate(plan.report.num_alignments));
+            }
             self.queries += block.records.len();
             let searched = vec![true; block.records.len()];
             reporter.write_block(&block, &searched, &hits, &mut self.output, audience)?;

@@ -32,7 +32,7 @@ pub use self::reported::{IteratedQuery, ReportPart, ReportedIteration};
 pub use self::reports::IterationReports;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::plan::{IterationPlan, Plan};
+use crate::plan::{Format, IterationPlan, Plan};
 use crate::queries::{QueryRecord, sort_warnings};
 use crate::subjects::SubjectDatabase;
 
@@ -123,6 +123,13 @@ impl<'a> IterationRules<'a> {
     /// Returns the maximum number of subjects that the report of an iteration shows.
     pub fn max_reported_subjects(&self) -> usize {
         self.iteration.params.common.hitlist_size
+    }
+
+    /// Returns whether the report shows all subjects that the search kept, even beyond
+    /// [`max_reported_subjects`](Self::max_reported_subjects): BLAST+ shortens the list for each of
+    /// the other formats, but not for the organism report (`CBlastFormat::x_PrintTaxReport`).
+    pub fn reports_all_subjects(&self) -> bool {
+        self.plan.report.format == Format::Organisms
     }
 
     /// Returns whether the report consists of independent parts. XML does not: it is one document.

@@ -62,7 +62,9 @@ impl ReportedIteration {
         let messages = reports::xml_message(record, warning.clone());
         let part = |mut shown: Vec<SubjectHit>| {
             let alignments = shown.iter().map(|hit| hit.alignments.len()).sum();
-            shown.truncate(rules.max_reported_subjects());
+            if !rules.reports_all_subjects() {
+                shown.truncate(rules.max_reported_subjects());
+            }
             ReportPart { count: shown.len(), shown, alignments }
         };
         ReportedIteration { start, parts: parts.into_iter().map(part).collect(), warning, messages }

@@ -100,7 +100,9 @@ pub fn decode_iterations(
     // In a document (XML), subjects that it does not show do not go into PSSMs either.
     let is_alike = encoded.is_document != rules.has_independent_parts()
         || !encoded.is_document && rules.has_single_iteration();
-    if !is_alike && encoded.queries.iter().any(exceeds) {
+    let hides = |query: &QueryIterations| query.iterations.iter().any(|it| it.hidden > 0);
+    let lacks_subjects = rules.reports_all_subjects() && encoded.queries.iter().any(hides);
+    if lacks_subjects || !is_alike && encoded.queries.iter().any(exceeds) {
         return Err(DecodeError::OtherFormat);
     }
     let searched: Vec<Vec<Query>> = queries

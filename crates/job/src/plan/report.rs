@@ -40,6 +40,8 @@ pub enum Format {
     Xml2,
     /// 17: SAM.
     Sam,
+    /// 18: organism report.
+    Organisms,
 }
 
 /// Format and contents of the report.
@@ -122,6 +124,7 @@ impl Report {
                 Format::Json => model::Format::Output2(Output2::new(Notation::Json)),
                 Format::Xml2 => model::Format::Output2(Output2::new(Notation::Xml)),
                 Format::Sam => model::Format::Sam(SamOptions::parse(&self.columns, &self.command)),
+                Format::Organisms => model::Format::Organisms,
             },
             line_length: self.line_length,
             html: self.html,

@@ -175,7 +175,8 @@ pub fn format_pattern(
     if let Some(warning) = warning.filter(|_| !setup.output.format.is_document()) {
         bytes.extend([b"\n", warning, b"\n"].concat());
     }
-    if pieces::has_description_table(setup) {
+    let is_joined = setup.output.format != model::Format::Organisms;
+    if is_joined && pieces::has_description_table(setup) {
         pattern::format_query(setup, results, source, &mut bytes)?;
     } else {
         let mut results = results.iter();

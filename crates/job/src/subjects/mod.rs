@@ -50,6 +50,8 @@ pub struct SubjectDatabase {
     /// Whether the masks are hard: nothing aligns to masked residues. Otherwise seeds do not touch
     /// them.
     has_hard_masks: bool,
+    /// Whether reports do not show masks.
+    hides_masks: bool,
     /// Totals of the database for the statistics.
     pub totals: DatabaseTotals,
     /// Whether the user listed the sequences to search.
@@ -170,9 +172,10 @@ impl SubjectDatabase {
         (0..self.whole.oid_count()).map(name).collect()
     }
 
-    /// Drops all masks of subjects. Their algorithm stays in the summary.
-    pub fn forget_masks(&mut self) {
-        (self.masks, self.has_hard_masks) = (SubjectMasks::default(), false);
+    /// Hides all masks of subjects from reports. Their algorithm stays in the summary. Identical
+    /// letters are counted as in the search.
+    pub fn hide_masks(&mut self) {
+        self.hides_masks = true;
     }
 
     /// Whether the search uses masks that the database stores.
@@ -265,6 +268,9 @@ impl SubjectSource for SubjectDatabase {
     }
 
     fn masks(&self, oid: u32) -> &[Range<u32>] {
+        if self.hides_masks {
+            return &[];
+        }
         let shown = if self.summary.is_subject { &self.lower_case } else { &self.masks };
         shown.ranges_of(oid)
     }
@@ -277,7 +283,9 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
     let shows_columns = format.columns().is_some_and(Columns::have_taxon_names);
     let has_taxids = matches!(plan.subjects, Subjects::Database(_));
     let shows_titles = has_taxids && format.shows_taxa();
-    if !shows_columns && !shows_titles {
+    // The organism report looks up taxid 0, too, which stands for no taxid.
+    let shows_organisms = format == model::Format::Organisms;
+    if !shows_columns && !shows_titles && !shows_organisms {
         return Ok(TaxonomyNames::default());
     }
     let names = TaxonomyNames::find_on_search_path(&SearchPath::from_environment()?);
@@ -331,6 +339,7 @@ fn open_database(
         lower_case: SubjectMasks::default(),
         masks: stored.masks,
         has_hard_masks: plan.database_mask.as_ref().is_some_and(|mask| mask.hard),
+        hides_masks: false,
         taxonomy: TaxonomyNames::default(),
     })
 }
@@ -408,6 +417,7 @@ fn open_fasta(
         lower_case,
         masks,
         has_hard_masks: false,
+        hides_masks: false,
         taxonomy: TaxonomyNames::default(),
     })
 }

@@ -19,6 +19,7 @@ use crate::archive_options::{ArchiveOption, OptionValue};
 pub const ARCHIVE_TYPE: &str = "Blast4-archive";
 
 const ARCHIVE: &[&str; 3] = &["request", "results", "messages"];
+const MESSAGE: &[&str; 2] = &["code", "message"];
 const REQUEST: &[&str; 2] = &["ident", "body"];
 const BODY: &[&str; 10] = &[
     "finish-params",
@@ -146,13 +147,13 @@ pub struct StoredMask {
     pub ranges: Vec<Range<u32>>,
 }
 
-/// What an ASN.1 file has in place of an archive.
+/// An object of a file of archives.
 #[derive(Clone, Debug, PartialEq)]
-pub enum StoredObject {
-    /// An archive.
-    Archive(Box<StoredArchive>),
-    /// Messages of a search that failed.
-    Messages,
+pub struct StoredObject {
+    /// The messages of the search that BLAST+ prints when it reads the archive.
+    pub messages: Vec<Vec<u8>>,
+    /// The search and its results; `None` if the search failed.
+    pub archive: Option<Box<StoredArchive>>,
 }
 
 /// Reads the next archive; `None` at the end of the file.
@@ -166,20 +167,36 @@ pub fn read_next(
         return Ok(None);
     }
     reader.header(ARCHIVE_TYPE)?;
-    Ok(Some(archive(&reader.value()?)?))
+    let node = reader.value()?;
+    let [Some(request), Some(results), messages] = node.fields(ARCHIVE)? else {
+        return Ok(node.fail("an archive without 'request' or 'results'")?);
+    };
+    let messages = list(messages)?.iter().map(message).collect::<Result<Vec<_>>>()?;
+    let messages = messages.into_iter().flatten().collect();
+    Ok(Some(StoredObject { messages, archive: archive(request, results)? }))
 }
 
-fn archive(node: &Node) -> Result<StoredObject> {
-    let [Some(request), Some(results), _] = node.fields(ARCHIVE)? else {
-        return node.fail("an archive without 'request' or 'results'");
-    };
+/// Reads a message; `None` if BLAST+ does not print it (`CRemoteBlast::LoadFromArchive`).
+fn message(node: &Node) -> Result<Option<Vec<u8>>> {
+    let [Some(code), Some(text)] = node.fields(MESSAGE)? else { return Ok(None) };
+    let text = text.text()?.to_vec();
+    Ok(match code.integer()? {
+        // Information, and traces.
+        0 | 5 => None,
+        1..=4 => Some(text),
+        _ => Some([b"Unknown Error Code: ", &text[..]].concat()),
+    })
+}
+
+/// Reads the search of an archive and its results; `None` if the search failed.
+fn archive(request: &Node, results: &Node) -> Result<Option<Box<StoredArchive>>> {
     let [_, Some(body)] = request.fields(REQUEST)? else {
         return request.fail("a request without 'body'");
     };
     let (kind, search) = body.choice(BODY)?;
     match BODY[kind] {
         "queue-search" => {}
-        "get-request-info" => return Ok(StoredObject::Messages),
+        "get-request-info" => return Ok(None),
         _ => return body.fail("'queue-search' belongs here"),
     }
     let [Some(program), Some(service), Some(queries), Some(subject), _, algorithm, more, _] =
@@ -214,7 +231,7 @@ fn archive(node: &Node) -> Result<StoredObject> {
     };
     let searched_range = end("RequiredStart").zip(end("RequiredEnd"));
     let searched_range = searched_range.map(|(start, last)| start..last.saturating_add(1));
-    Ok(StoredObject::Archive(Box::new(StoredArchive {
+    Ok(Some(Box::new(StoredArchive {
         program: String::from_utf8_lossy(program.text()?).into_owned(),
         service: String::from_utf8_lossy(service.text()?).into_owned(),
         queries: read_queries(queries)?,

@@ -5,9 +5,13 @@ use super::*;
 #[test]
 fn an_archive_without_a_search_has_only_messages() {
     let text = b"Blast4-archive ::= {\n  request {\n    body get-request-info {\n      \
-                 request-id \"Error\"\n    }\n  },\n  results {\n  }\n}\n";
+                 request-id \"Error\"\n    }\n  },\n  results {\n  },\n  messages {\n    \
+                 { code 0, message \"i\" },\n    { code 1, message \"w\" },\n    \
+                 { code 9, message \"u\" }\n  }\n}\n";
     let mut reader = AsnTextReader::new(&text[..]);
-    assert_eq!(read_next(&mut reader).unwrap(), Some(StoredObject::Messages));
+    let messages = vec![b"w".to_vec(), b"Unknown Error Code: u".to_vec()];
+    let expected = StoredObject { messages, archive: None };
+    assert_eq!(read_next(&mut reader).unwrap(), Some(expected));
     assert_eq!(read_next(&mut reader).unwrap(), None);
 }
 

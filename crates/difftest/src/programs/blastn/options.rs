@@ -197,7 +197,7 @@ fn format(choice: &mut OptionBuilder) {
             choice.flag(0.05, "-html");
             choice.maybe(1.0, "-outfmt", &["0", "1", "2", "3", "4"]);
         }
-        2 => choice.maybe(1.0, "-outfmt", &["5", "8", "9", "11", "12", "15", "16"]),
+        2 => choice.maybe(1.0, "-outfmt", &["5", "8", "9", "11", "12", "15", "16", "18"]),
         3 => choice.add(&["-outfmt", "7"]),
         4 => {
             let format = *choice.rng.pick(&["17", "17 SQ", "17 SR", "17 SQ SR"]);

@@ -208,7 +208,7 @@ impl OptionBuilder<'_> {
                 self.flag(0.05, "-html");
                 self.maybe(1.0, "-outfmt", &["0", "1", "2", "3", "4"]);
             }
-            2 => self.maybe(1.0, "-outfmt", &["5", "8", "9", "11", "12", "15", "16"]),
+            2 => self.maybe(1.0, "-outfmt", &["5", "8", "9", "11", "12", "15", "16", "18"]),
             3 => self.add(&["-outfmt", "7"]),
             4 => self.add(&["-outfmt", "10"]),
             5..=6 => {

@@ -198,7 +198,9 @@ impl OptionBuilder<'_> {
                 self.flag(0.1, "-html");
                 self.maybe(1.0, "-outfmt", &["0", "1", "2", "3", "4"]);
             }
-            3..=4 if !may_end => self.maybe(1.0, "-outfmt", &["5", "8", "9", "12", "15", "16"]),
+            3..=4 if !may_end => {
+                self.maybe(1.0, "-outfmt", &["5", "8", "9", "12", "15", "16", "18"])
+            }
             5 => self.add(&["-outfmt", "7"]),
             6 => self.add(&["-outfmt", "10"]),
             7 => {
