@@ -36,7 +36,9 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
-use fleetblast_job::plan::{BatchSize, Destination, IterationPlan, Plan, Report, Source, Subjects};
+use fleetblast_job::plan::{
+    BatchSize, Destination, Format, IterationPlan, Plan, Report, Source, Subjects,
+};
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_report::archive_options::ArchiveRequest;
 
@@ -276,7 +278,7 @@ fn with_files(
         warnings,
     )?;
     let archive = match report.format {
-        fleetblast_job::plan::Format::Archive => archive_request(program, hitlist_size)?,
+        Format::Archive => archive_request(program, hitlist_size)?,
         _ => ArchiveRequest::default(),
     };
     let has_db = options.database.db.is_some();

@@ -9,7 +9,7 @@ use crate::model::{Format, Occurrence, QueryResult, ReportSetup, SubjectSource};
 use crate::number;
 use crate::pairwise;
 use crate::pieces;
-use crate::table::description_table;
+use crate::table::{DescriptionRow, description_table};
 
 /// Appends the report of a query. `results` has one entry for each occurrence of the pattern, and
 /// is not empty.
@@ -52,7 +52,8 @@ pub fn format_query(
         );
         out.extend_from_slice(line.as_bytes());
         if let Format::Anchored(format) = setup.output.format {
-            anchored::alignments(setup, format, result, rows.iter().map(|row| &row.anchored), out)?;
+            let rows = rows.iter().filter_map(DescriptionRow::as_table_row);
+            anchored::alignments(setup, format, result, rows.map(|row| &row.anchored), out)?;
         }
         for (rank, hit) in (1..).zip(result.hits) {
             pieces::subject_block(setup, result, source, hit, rank, out)?;
