@@ -77,9 +77,9 @@ impl Tool {
 
     /// Returns whether FleetBLAST follows another release than the oracle of the tests.
     pub fn is_of_other_release(&self) -> bool {
-        let releases =
+        let mut releases =
             self.environment.iter().filter_map(|it| it.strip_prefix("FLEETBLAST_COMPAT="));
-        releases.last().is_some_and(|release| release != VERSION)
+        releases.any(|release| release != VERSION)
     }
 
     /// Creates a command that runs the tool with the settings of both programs. These are: no user

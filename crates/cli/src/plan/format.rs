@@ -59,7 +59,9 @@ impl FormatChoice {
             let message = "Error: Formatting choice is out of range";
             return Err(Error::new(exit::UNKNOWN, message));
         }
-        if !matches!(number, 6 | 7 | 10 | 17) && !(release.has_headed_csv && number == 20) {
+        let has_columns =
+            matches!(number, 6 | 7 | 10 | 17) || release.has_headed_csv && number == 20;
+        if !has_columns {
             columns.clear();
         }
         Ok(Self { number, columns, delimiter })

@@ -114,8 +114,8 @@ pub fn batch_searched<T>(
 impl<'a> QueryReader<'a> {
     /// Opens the queries of a plan.
     ///
-    /// `block_residues` is the number of residues that fill a block. Returns `None` if BLAST+ calls the input empty: a directory, or a file of
-    /// nothing but white space.
+    /// `block_residues` is the number of residues that fill a block. Returns `None` if BLAST+ calls
+    /// the input empty: a directory, or a file of nothing but white space.
     pub fn open(
         plan: &'a Plan,
         block_residues: u64,
