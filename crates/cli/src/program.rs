@@ -338,7 +338,10 @@ fn parse(
     let program = &command.program;
     let release = match program.find(COMPAT.name()) {
         Some(_) => compat::release(own, std::env::var_os(compat::VARIABLE).as_deref())?,
-        None => None,
+        None => {
+            compat::refuse_variable(program, std::env::var_os(compat::VARIABLE).as_deref())?;
+            None
+        }
     };
     let table = Program { release: release.or(program.release), ..*program };
     match parse::parse(&table, name, own)? {

@@ -162,7 +162,8 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         return Err(Error::Usage("--release goes with --oracle".into()));
     }
     let oracle = |name: &str| Tool::oracle(name, given.as_deref(), release);
-    let compat = [format!("FLEETBLAST_COMPAT={release}")];
+    let compat: Vec<String> =
+        raw.release.iter().map(|release| format!("FLEETBLAST_COMPAT={release}")).collect();
     let tools_of = |searching: &'static Program| -> Result<Tools> {
         let tested = Tool::fleetblast_as(program.clone(), searching.name);
         let tested = tested.with_environment(&compat);

@@ -79,10 +79,11 @@ impl SeqIdListFile<'_> {
     }
 }
 
-/// Appends a date after its length of one byte.
+/// Appends a date after its length of one byte. A longer text is cut.
 fn push_short_text(file: &mut Vec<u8>, text: &str) {
-    file.push(text.len() as u8);
-    file.extend_from_slice(text.as_bytes());
+    let bytes = &text.as_bytes()[..text.len().min(usize::from(u8::MAX))];
+    file.push(bytes.len() as u8);
+    file.extend_from_slice(bytes);
 }
 
 /// Appends a text after its length of four bytes.

@@ -21,6 +21,8 @@ pub struct Release {
     pub blastn_short_evalue: f64,
     /// Whether the task blastn-short masks low complexity by default.
     pub blastn_short_masks: bool,
+    /// Whether blastn has the option `-sum_stats`.
+    pub blastn_has_sum_stats: bool,
     /// Longest words of blastn, in bases, and of psiblast and tblastx, in residues, if these have
     /// limits of their own.
     pub longest_words: Option<LongestWords>,
@@ -31,7 +33,7 @@ pub struct Release {
     /// Fraction of identical residues above which two aligned sequences are nearly identical.
     pub near_identical_fraction: f64,
     /// Whether the task blastp-fast with BLOSUM62 drops ungapped HSPs by the scores of their
-    /// chains. FleetBLAST does not have this filter.
+    /// chains.
     pub filters_chains: bool,
     /// Whether the subjects of a query are ordered after filters removed HSPs, and not before.
     pub filters_before_order: bool,
@@ -79,7 +81,7 @@ pub struct Release {
 pub struct LongestWords {
     /// In bases, of blastn.
     pub blastn: usize,
-    /// In residues, of psiblast and tblastx.
+    /// In residues, of psiblast, tblastx, and tblastn with a PSSM.
     pub psiblast: usize,
 }
 
@@ -108,6 +110,7 @@ impl Release {
         blastp_short_evalue: 10.0,
         blastn_short_evalue: 10.0,
         blastn_short_masks: true,
+        blastn_has_sum_stats: true,
         longest_words: None,
         compressed_alphabet_min_word_size: 6,
         pam250_gap_costs: (14, 2),
@@ -142,6 +145,7 @@ impl Release {
         blastp_short_evalue: 20_000.0,
         blastn_short_evalue: 1000.0,
         blastn_short_masks: false,
+        blastn_has_sum_stats: false,
         longest_words: Some(LongestWords { blastn: 100, psiblast: 4 }),
         compressed_alphabet_min_word_size: 5,
         near_identical_fraction: 0.95,

@@ -157,9 +157,7 @@ impl Alias<'_> {
     fn write_volumes(&self, count: u32, log: &LogFile) -> Result<(), Error> {
         let search = SearchPath::from_environment()?;
         let kind = self.kind.name();
-        let mut all = Vec::new();
-        // BLAST+ begins the list with an empty name for each volume.
-        let mut line = [b"DBLIST ", &vec![b' '; count as usize][..]].concat();
+        let (mut all, mut listed) = (Vec::new(), Vec::new());
         for number in 0..count {
             let volume = with_extension(self.out, &format!(".{number:02}")).into_vec();
             if !search.has_database(&volume, self.kind) {
@@ -167,7 +165,7 @@ impl Alias<'_> {
                 let what = format!("Failed to find {kind} {name} BLAST database");
                 return Err(Error::database(what));
             }
-            line.extend([file_name(&volume), b" "].concat());
+            listed.extend([file_name(&volume), b" "].concat());
             all.extend([&volume[..], b" "].concat());
         }
         let names = String::from_utf8_lossy(&all);
@@ -175,8 +173,9 @@ impl Alias<'_> {
         let opened = Database::open_to_describe(&names, self.kind, &search);
         let (sequences, residues) = opened.map_or((0, 0), |database| totals(&database));
         let mut text = self.head();
-        text.extend(line);
-        text.push(b'\n');
+        // BLAST+ begins the list with an empty name for each volume.
+        let empty = vec![b' '; count as usize];
+        text.extend([b"DBLIST ", &empty[..], &listed, b"\n"].concat());
         text.extend(totals_lines(sequences, residues));
         write_file(&destination(&self.path("al")), &text)?;
         let line =

@@ -171,7 +171,7 @@ mod tests {
         }
         assert_eq!(lines.iter().filter(|line| **line == ".TP").count(), options);
         assert!(page.contains("\\fB\\-remote\\fR (not supported)\n"));
-        assert!(page.contains("  1 = Query\\-anchored showing identities (not supported),\n"));
+        assert!(page.contains(" 13 = Multiple\\-file BLAST JSON (not supported),\n"));
         assert!(page.contains(".SS \"FleetBLAST options\"\n"));
     }
 

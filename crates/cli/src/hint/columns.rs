@@ -12,7 +12,7 @@ const OF_SAM: [&str; 2] = ["SQ", "SR"];
 pub fn unknown(report: &Report) -> Vec<String> {
     let words = report.columns.split(' ').filter(|word| !word.is_empty());
     let (known, what): (Vec<&str>, _) = match report.format {
-        Format::Tabular | Format::TabularComments | Format::Csv => {
+        Format::Tabular | Format::TabularComments | Format::Csv | Format::HeadedCsv => {
             (Columns::names().collect(), "column")
         }
         Format::Sam => (OF_SAM.to_vec(), "word for SAM"),

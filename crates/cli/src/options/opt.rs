@@ -50,7 +50,7 @@ impl<T: Copy, const N: usize> ValueWords<T, N> {
 
 impl<T: Clone> Opt<T> {
     /// Converts a value; `None` if it is of another type than the option.
-    pub(super) fn convert(&self, value: &Value) -> Option<T> {
+    pub(in crate::options) fn convert(&self, value: &Value) -> Option<T> {
         match self.reader {
             Reader::Value(read) => read(value),
             Reader::Word(values) => {

@@ -74,10 +74,9 @@ impl SearchProgram for BlastnOptions {
     }
 
     fn missing_rule(&self) -> Option<String> {
-        // Later releases have no such option.
-        let is_later = self.common.release.longest_words.is_some();
-        let is_given = self.nucleotide.sum_stats.is_some() && is_later;
-        is_given.then(|| "-sum_stats".to_owned())
+        let is_unknown = !self.common.release.blastn_has_sum_stats;
+        let is_given = self.nucleotide.sum_stats.is_some();
+        (is_given && is_unknown).then(|| "-sum_stats".to_owned())
     }
 
     fn option_without_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {

@@ -33,12 +33,6 @@ impl SearchProgram for BlastpOptions {
         None
     }
 
-    fn missing_rule(&self) -> Option<String> {
-        let is_fast = self.task == TaskDefaults::FAST && self.search().matrix_name() == "BLOSUM62";
-        let is_filtered = self.common.release.filters_chains && is_fast && !self.common.ungapped;
-        is_filtered.then(|| "-task blastp-fast".to_owned())
-    }
-
     fn check_filter(&self) -> Result<(), Error> {
         protein::seg(&self.protein.filtering.seg).map(|_| ())
     }
@@ -55,6 +49,10 @@ impl SearchProgram for BlastpOptions {
             if self.task == TaskDefaults::SHORT {
                 params.common.evalue = release.blastp_short_evalue;
             }
+            // BLAST+ compares the name of the matrix as the user spelled it.
+            params.filters_chains = release.filters_chains
+                && self.task == TaskDefaults::FAST
+                && search.matrix_name() == "BLOSUM62";
             params
         };
         let params = search.params(hitlist_size, environment, defaults)?;

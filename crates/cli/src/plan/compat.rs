@@ -19,7 +19,7 @@ pub(super) fn missing_rule(program: &dyn SearchProgram) -> Option<String> {
     let is_lost = match format {
         11 => release.has_later_archives,
         18 => !release.has_known_organism_report,
-        13..=16 => release.psiblast_loses_alignments && program.spec().name == "psiblast",
+        15 | 16 => release.psiblast_loses_alignments && program.spec().name == "psiblast",
         _ => false,
     };
     if is_lost {

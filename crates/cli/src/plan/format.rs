@@ -19,8 +19,9 @@ const DESCRIPTIONS: usize = 500;
 const ALIGNMENTS: usize = 250;
 /// Default number of residues in a line of an alignment.
 const LINE_LENGTH: usize = 60;
-/// Returns the last format number of BLAST+: FASTA.
-fn last_format(release: &Release) -> i32 {
+
+/// Returns the number of the format FASTA, the last one.
+fn fasta_format(release: &Release) -> i32 {
     if release.has_headed_csv { 21 } else { 20 }
 }
 
@@ -55,7 +56,7 @@ impl FormatChoice {
         let number = number::parse_int4(number.as_bytes()).map_err(|_| {
             Error::query_options(format_args!("'{number}' is not a valid output format"))
         })?;
-        if !(0..=last_format(release)).contains(&number) {
+        if !(0..=fasta_format(release)).contains(&number) {
             let message = "Error: Formatting choice is out of range";
             return Err(Error::new(exit::UNKNOWN, message));
         }
@@ -74,11 +75,11 @@ impl FormatChoice {
 
     /// Returns the format, or an error unless both the program and FleetBLAST support it.
     fn format(&self, program: &ProgramSpec, release: &Release) -> Result<Format, Error> {
-        let last = last_format(release);
+        let fasta = fasta_format(release);
         let foreign = match self.number {
             17 if !program.has_sam => "SAM format is only applicable to blastn",
             19 => "AIRR rearrangement format is only applicable to igblastn",
-            number if number == last => "FASTA output format is only applicable to magicblast",
+            number if number == fasta => "FASTA output format is only applicable to magicblast",
             _ => "",
         };
         if !foreign.is_empty() {

@@ -209,7 +209,7 @@ fn other_options_or_another_environment_end_the_job() {
     for rank in sample(3, 0..RANKS) {
         let names = format!("rank {rank} on host ");
         for (options, words) in [
-            ("-evalue 1", "the option -evalue is '1' instead of '10'"),
+            ("-evalue 1", "the option -evalue is '1' instead of not given"),
             ("-outfmt 6", "the option -outfmt is '6' instead of '0'"),
             ("-partitions 5", "the option -partitions is '5' instead of not given"),
             ("-plan", "the option -plan"),

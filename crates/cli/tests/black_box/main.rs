@@ -40,6 +40,7 @@ mod broadcast;
 mod changing_database;
 mod changing_inputs;
 mod changing_queries;
+mod compat;
 mod configuration;
 mod crossed_lists;
 mod damage;

@@ -10,12 +10,14 @@ use fleetblast_cli::options::blastdbcmd::BLASTDBCMD;
 use fleetblast_cli::options::blastn::BLASTN;
 use fleetblast_cli::options::blastp::BLASTP;
 use fleetblast_cli::options::blastx::BLASTX;
+use fleetblast_cli::options::dustmasker::DUSTMASKER;
 use fleetblast_cli::options::expand::EXPAND;
 use fleetblast_cli::options::makeblastdb::MAKEBLASTDB;
 use fleetblast_cli::options::psiblast::PSIBLAST;
 use fleetblast_cli::options::receive::RECEIVE;
 use fleetblast_cli::options::refused::{Refused, described};
 use fleetblast_cli::options::search::fleet;
+use fleetblast_cli::options::segmasker::SEGMASKER;
 use fleetblast_cli::options::spec::{Constraint, Kind, OptionSpec, Program};
 use fleetblast_cli::options::tblastn::TBLASTN;
 use fleetblast_cli::options::tblastx::TBLASTX;
@@ -243,6 +245,8 @@ fn database_programs_and_expand_refuse_what_is_marked() {
     tried(&MAKEBLASTDB, &["in", "dbtype", "out"]);
     tried(&EXPAND, &["metadata", "db", "out"]);
     tried(&BLAST_FORMATTER, &["archive", "out"]);
+    tried(&SEGMASKER, &["in", "out"]);
+    tried(&DUSTMASKER, &["in", "out"]);
     // The other commands refuse nothing by name; `receive` has the format options of `expand`.
     let tried = [
         BLASTP,
@@ -254,6 +258,8 @@ fn database_programs_and_expand_refuse_what_is_marked() {
         BLASTDBCMD,
         MAKEBLASTDB,
         BLAST_FORMATTER,
+        SEGMASKER,
+        DUSTMASKER,
         EXPAND,
         RECEIVE,
     ];

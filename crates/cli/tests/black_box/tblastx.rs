@@ -201,7 +201,7 @@ fn what_is_not_supported_is_refused_by_name() {
     let lines = [
         ("-remote".to_owned(), "-remote"),
         ("-import_search_strategy|x".to_owned(), "-import_search_strategy"),
-        ("-outfmt|12".to_owned(), "-outfmt 12"),
+        ("-outfmt|13".to_owned(), "-outfmt 13"),
     ];
     for (line, name) in lines {
         let line = Fixture::words(&format!("-query|q.fa|-db|db|{line}"));

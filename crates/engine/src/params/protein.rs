@@ -75,6 +75,8 @@ pub struct ProteinParams {
     /// Whether extensions first try gaps at few positions only, where that may suffice
     /// (`restricted_align`, blast_parameters.c).
     pub tries_restricted_gaps: bool,
+    /// Whether ungapped HSPs are dropped by the scores of their chains.
+    pub filters_chains: bool,
     /// Composition-based statistics.
     pub composition: CompositionMode,
     /// Whether p-values are unified (`-comp_based_stats 2u`).
@@ -127,6 +129,7 @@ impl ProteinParams {
             threshold: scoring::suggested_word_threshold(scoring.name),
             window: 40,
             tries_restricted_gaps: true,
+            filters_chains: false,
             composition: CompositionMode::Conditional,
             unified_p: false,
             smith_waterman: false,

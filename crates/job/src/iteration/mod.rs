@@ -132,14 +132,14 @@ impl<'a> IterationRules<'a> {
         self.plan.report.format == Format::Organisms
     }
 
-    /// Returns whether the report consists of independent parts. XML does not: it is one document.
+    /// Returns whether the report consists of independent parts. Documents do not.
     pub fn has_independent_parts(&self) -> bool {
         !self.plan.report.format.is_document()
     }
 
     /// Splits the hits of an iteration into the parts that are reported separately: one for each
     /// occurrence of a pattern, or a single part without a pattern. The next PSSM is made from the
-    /// first part. For XML, subjects that the report does not show are dropped first
+    /// first part. For documents, subjects that the report does not show are dropped first
     /// (`CSearchResults::TrimSeqAlign`).
     pub fn split_parts(
         &self,

@@ -15,7 +15,7 @@ pub struct Row {
     pub letters: Vec<u8>,
     /// The position of these residues in their sequence.
     pub position: RowPosition,
-    /// AlignmentColumns with residues and the numbers of these residues, both ascending.
+    /// Columns with residues and the numbers of these residues, both ascending.
     cells: Vec<(usize, u32)>,
     /// Residues that have no columns, and the column before which they are inserted.
     pub insertions: Vec<(usize, Range<u32>)>,

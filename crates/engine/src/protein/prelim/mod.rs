@@ -4,6 +4,7 @@
 //! any range of OIDs.
 
 mod block;
+mod chains;
 mod context;
 mod cost;
 mod dense;

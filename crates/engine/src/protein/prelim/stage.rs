@@ -4,6 +4,7 @@
 use std::mem;
 
 use super::block::Part;
+use super::chains;
 use super::context::{self, ChunkContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
 use super::loaded::{LONG_SUBJECT, LoadedSubject, LoadedSubjects};
@@ -81,6 +82,8 @@ pub(super) struct GappedStage {
     wide: Option<Wide>,
     costs: ExtensionCosts,
     restricted: bool,
+    /// Whether HSPs are dropped by the scores of their chains.
+    filters_chains: bool,
     ungapped: bool,
     subject_besthit: bool,
     karlin_evalues: bool,
@@ -127,6 +130,7 @@ impl GappedStage {
             costs,
             restricted: params.tries_restricted_gaps
                 && params.common.evalue <= RESTRICTED_MAX_EVALUE,
+            filters_chains: params.filters_chains,
             ungapped: params.common.ungapped,
             subject_besthit: params.common.subject_besthit,
             karlin_evalues: params.common.ungapped || !params.finite_size,
@@ -170,6 +174,17 @@ impl GappedStage {
             };
             scratch.hsps.extend(shown.map(hit));
         } else {
+            let promising;
+            let ungapped = match self.filters_chains {
+                true => {
+                    promising = chains::promising(contexts, ungapped, &self.costs);
+                    &promising[..]
+                }
+                false => ungapped,
+            };
+            if ungapped.is_empty() {
+                return;
+            }
             self.extend_all(part, contexts, ungapped, scores, scratch);
             order::remove_common_endpoints(&mut scratch.hsps, |_, _| true);
         }
