@@ -49,8 +49,6 @@ pub struct Release {
     pub quotes_taxa: bool,
     /// Whether a search ends if the subjects have no residues on average.
     pub refuses_short_subjects: bool,
-    /// Whether the rules of the organism report (format 18) are known.
-    pub has_known_organism_report: bool,
     /// Whether generated titles lack the prefixes `MULTISPECIES:` and `TLS:` of stored ones.
     pub removes_later_prefixes: bool,
     /// Whether the table of descriptions shows prefixes and organisms of titles as they are stored.
@@ -123,7 +121,6 @@ impl Release {
         hsp_coverage_counts_codons: false,
         quotes_taxa: false,
         refuses_short_subjects: false,
-        has_known_organism_report: true,
         removes_later_prefixes: false,
         keeps_titles: false,
         rounds_coverage: false,
@@ -152,7 +149,6 @@ impl Release {
         filters_before_order: true,
         shows_translated_strands: true,
         refuses_short_subjects: true,
-        has_known_organism_report: false,
         removes_later_prefixes: true,
         expands_taxa: true,
         has_later_archives: true,

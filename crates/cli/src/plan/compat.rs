@@ -18,7 +18,6 @@ pub(super) fn missing_rule(program: &dyn SearchProgram) -> Option<String> {
     let format = FormatChoice::parse(&options.formatting.outfmt, release).ok()?.number();
     let is_lost = match format {
         11 => release.has_later_archives,
-        18 => !release.has_known_organism_report,
         15 | 16 => release.psiblast_loses_alignments && program.spec().name == "psiblast",
         _ => false,
     };

@@ -1,5 +1,5 @@
-//! `-compat` and `FLEETBLAST_COMPAT`: which release applies, that it belongs to a job and to metadata,
-//! and what is refused by name. The bytes are compared with the other releases by
+//! `-compat` and `FLEETBLAST_COMPAT`: which release applies, that it belongs to a job and to
+//! metadata, and what is refused by name. The bytes are compared with the other releases by
 //! `difftest --release`.
 
 use std::fs;

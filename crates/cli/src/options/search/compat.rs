@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_job::error::{Error, ErrorKind, exit};
 use fleetblast_stats::release::{MissingDatabase, Release};
 
-use crate::options::blast_formatter::BLAST_FORMATTER;
 use crate::options::opt::{Opt, ValueWords};
 use crate::options::parse::{GivenOptions, Value};
 use crate::options::spec::{Group, OptionSpec, Program};
@@ -65,19 +64,6 @@ pub fn release(
             variable.to_string_lossy()
         ))
     })
-}
-
-/// Refuses a release in the environment for a program that writes reports, but has no `-compat`.
-///
-/// # Errors
-/// A variable with another release than the program's.
-pub fn refuse_variable(program: &Program, variable: Option<&OsStr>) -> Result<(), Error> {
-    let (Some(own), Some(variable)) = (program.release, variable) else { return Ok(()) };
-    if program.name != BLAST_FORMATTER.name || variable == own.version {
-        return Ok(());
-    }
-    let what = format_args!("{VARIABLE}={}", variable.to_string_lossy());
-    Err(Error::unsupported(program.name, what))
 }
 
 /// Adds `-compat` to the options of a program that has it, as if the user had given the release
