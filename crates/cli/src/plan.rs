@@ -52,6 +52,7 @@ use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::{self as metadata_options, MetadataOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::{files, fleet as ranks, resources};
+use crate::options::typed::to_text;
 
 /// Environment variables that change the report of BLAST+ and that FleetBLAST does not support.
 pub const REFUSED_VARIABLES: [&str; 5] =
@@ -277,6 +278,13 @@ fn with_files(
         &environment.command,
         warnings,
     )?;
+    // Metadata do not have the positives that the search counts, which these formats show.
+    let destination = program.metadata().and_then(MetadataOptions::metadata_destination_option);
+    if let Some(option) = destination.filter(|_| report.format.is_annotation()) {
+        let format = to_text(&options.formatting.outfmt);
+        let what = format_args!("-outfmt {} with -{option}", format.trim());
+        return Err(Error::unsupported(spec.name, what));
+    }
     let archive = match report.format {
         Format::Archive => archive_request(program, hitlist_size)?,
         _ => ArchiveRequest::default(),

@@ -109,7 +109,7 @@ pub const IN_ARCHIVES: &str = "with -outfmt 11 yet";
 pub const UNCOUNTED: &str = "aliases that count no residues";
 /// Parts of the messages that FleetBLAST cannot write metadata of a search: of any kind (one for
 /// each route), or of the kind that was asked for.
-pub const REFUSED_METADATA: [&str; 7] = [
+pub const REFUSED_METADATA: [&str; 8] = [
     "with -metadata_out yet",
     "with -io_ranks yet",
     "with -send yet",
@@ -117,6 +117,7 @@ pub const REFUSED_METADATA: [&str; 7] = [
     "with -metadata oids yet",
     "with -metadata auto yet",
     IN_ARCHIVES,
+    "metadata with -outfmt 8, 9 and 12 yet",
 ];
 
 /// Whether FleetBLAST refused the search with a message that contains `words`. Returns false if it

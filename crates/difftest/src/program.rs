@@ -82,13 +82,18 @@ impl Program {
     /// Whether FleetBLAST may refuse to write metadata of this kind in a search with these
     /// arguments.
     pub fn may_refuse_metadata(&self, kind: MetadataKind, args: &[String]) -> bool {
-        writes_archives(args) || (self.refused_as_metadata)(kind, args)
+        writes_archives(args) || writes_annotations(args) || (self.refused_as_metadata)(kind, args)
     }
 }
 
 /// Whether a search writes archives (format 11).
 pub fn writes_archives(args: &[String]) -> bool {
     args.windows(2).any(|pair| pair[0] == "-outfmt" && pair[1].trim() == "11")
+}
+
+/// Whether the report has the alignments in ASN.1, whose positives metadata do not have.
+fn writes_annotations(args: &[String]) -> bool {
+    args.windows(2).any(|pair| pair[0] == "-outfmt" && matches!(pair[1].trim(), "8" | "9" | "12"))
 }
 
 /// The data and the searches of `difftest full` for a program.

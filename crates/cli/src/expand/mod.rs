@@ -216,6 +216,10 @@ pub fn plan_report(
     if plan.report.format == Format::Archive {
         return Err(Error::unsupported(name, "metadata with -outfmt 11"));
     }
+    // Nor do they have the positives that the search counts.
+    if plan.report.format.is_annotation() {
+        return Err(Error::unsupported(name, "metadata with -outfmt 8, 9 and 12"));
+    }
     let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);
     if kept != keeps {
         return Err(Error::query_options(format_args!(

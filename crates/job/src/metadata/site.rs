@@ -197,7 +197,7 @@ impl IoSite<'_> {
     }
 }
 
-const OTHER_FORMAT: &str = "the search found more subjects than are shown; with formats 5, 8, 9, 12, 15 and 16 the next matrix is made of those that are \
+const OTHER_FORMAT: &str = "the search found more subjects than are shown; with formats 5, 15 and 16 the next matrix is made of those that are \
     shown, with other formats of all: choose one of these formats here if the search had one, and only then, or another \
     -max_target_seqs there; format 18 shows all subjects, so choose it for the search, too";
 /// Number of letter codes in blastna, the alphabet of nucleotides.

@@ -75,6 +75,11 @@ pub struct Report {
 }
 
 impl Format {
+    /// Returns whether the report has the alignments in ASN.1 without sequences.
+    pub fn is_annotation(self) -> bool {
+        matches!(self, Format::AsnText | Format::AsnBinary | Format::AsnJson)
+    }
+
     /// Returns whether the report is a document in a notation for data: XML, JSON or ASN.1.
     pub fn is_document(self) -> bool {
         matches!(
