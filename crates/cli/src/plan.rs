@@ -15,7 +15,7 @@ mod blastx;
 mod compat;
 mod contents;
 pub(crate) mod fleet;
-mod format;
+pub(crate) mod format;
 pub(crate) mod input;
 mod metadata;
 mod protein;

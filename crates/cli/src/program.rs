@@ -337,7 +337,7 @@ fn parse(
     };
     let program = &command.program;
     let release = match program.find(COMPAT.name()) {
-        Some(_) => compat::release(own, std::env::var_os(compat::VARIABLE).as_deref())?,
+        Some(_) => compat::choose_release(own, std::env::var_os(compat::VARIABLE).as_deref())?,
         None => {
             refuse_other_release(program, std::env::var_os(compat::VARIABLE))?;
             None
@@ -352,7 +352,7 @@ fn parse(
         }
         Request::Run(mut given) => {
             if let Some(release) = release {
-                compat::give(program, release, &mut given);
+                compat::insert_release(release, &mut given);
             }
             Ok(Action::Run(command, given, wrapped))
         }
@@ -448,6 +448,6 @@ fn search(
         _ => fleetblast_job::run(plan, drain, progress),
     };
     searched
-        .map_err(|error| compat::of_release(options.release, error))
+        .map_err(|error| compat::convert_error(options.release, error))
         .map_err(|error| hint::with_hint(spec, &db.to_string_lossy(), error))
 }

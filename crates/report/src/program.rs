@@ -84,11 +84,17 @@ pub fn hsp_coverage(params: &Params, alignments: usize) -> HspCoverage {
     let common = params.common();
     match params.translates_queries() {
         true if common.ungapped && alignments == 1 => HspCoverage::Bases,
-        true if !common.ungapped && common.release.hsp_coverage_counts_codons => {
-            HspCoverage::Codons
-        }
+        true if gapped_coverage_counts_codons(params) => HspCoverage::Codons,
         _ => HspCoverage::LettersOfBases,
     }
+}
+
+/// Whether the coverage by an alignment with gaps counts codons of a translated query, and not
+/// bases.
+pub fn gapped_coverage_counts_codons(params: &Params) -> bool {
+    let common = params.common();
+    let is_gapped = !common.ungapped;
+    is_gapped && params.translates_queries() && common.release.hsp_coverage_counts_codons
 }
 
 /// Returns a second divisor of the identity in the description table, besides the number of

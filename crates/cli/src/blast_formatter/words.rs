@@ -7,13 +7,13 @@ use fleetblast_job::error::Error;
 use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
 use fleetblast_report::archive_reader::{StoredArchive, StoredSubjects};
 
+use crate::options::RELEASE;
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
 use crate::options::search::formatting::FormattingOptions;
+use crate::plan::format::FormatChoice;
 
 /// Number of subjects above which BLAST+ shows as many as the search kept.
 const USUAL_HITLIST: usize = 500;
-/// The last format that shows alignments for people.
-const LAST_TEXT_FORMAT: i64 = 4;
 
 /// Stored options that reports of alignments do not depend on, beside those that are restored.
 /// Another one, such as a list of identifiers, may change the report and is refused.
@@ -153,12 +153,8 @@ pub fn search_words(
 /// Returns the mode of composition-based statistics as stored. BLAST+ stores and shows it also
 /// where the matrix IDENTITY rules it out.
 pub fn stored_composition(archive: &StoredArchive) -> CompositionMode {
-    match Stored(&archive.options).integer("CompositionBasedStats") {
-        Some(1) => CompositionMode::Scale,
-        Some(2) => CompositionMode::Conditional,
-        Some(3) => CompositionMode::Always,
-        _ => CompositionMode::Off,
-    }
+    let number = Stored(&archive.options).integer("CompositionBasedStats");
+    number.and_then(CompositionMode::from_number).unwrap_or(CompositionMode::Off)
 }
 
 fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
@@ -263,11 +259,9 @@ impl Limits {
     }
 }
 
-/// Whether the report shows alignments for people.
-pub fn is_text(options: &FormattingOptions) -> bool {
-    let text = options.outfmt.to_string_lossy();
-    let number = text.split_ascii_whitespace().next().and_then(|number| number.parse().ok());
-    number.is_some_and(|number: i64| number <= LAST_TEXT_FORMAT)
+/// Whether the report shows alignments for people. The plan refuses formats that do not exist.
+fn is_text(options: &FormattingOptions) -> bool {
+    FormatChoice::parse(&options.outfmt, RELEASE).is_ok_and(|choice| choice.is_text())
 }
 
 /// Returns whether BLAST+ warns that the search kept few subjects, although no option of the report

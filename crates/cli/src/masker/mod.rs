@@ -8,6 +8,7 @@ mod options;
 mod output;
 
 use std::io::BufRead;
+use std::ops::Range;
 use std::path::Path;
 
 use fleetblast_job::error::{Error, exit};
@@ -72,6 +73,9 @@ fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Error> {
     input::open(path, warn).map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
+/// Finds the ranges of the letters of a sequence that are masked.
+type FindMasks = dyn FnMut(&[u8]) -> Vec<Range<u32>>;
+
 /// Masks all sequences of the input.
 fn mask_all(
     input: Box<dyn BufRead + Send>,
@@ -82,22 +86,20 @@ fn mask_all(
     let rules = Rules::Database(options.algorithm.molecule());
     let reading = FastaOptions { parse_deflines: options.parse_seqids, rules };
     let mut reader = Reader::new(input, &options.input, reading);
-    let mut seg = match options.algorithm {
-        Algorithm::Seg(params) => Some(seg::Masker::for_segmasker(&params)),
-        Algorithm::Dust { .. } => None,
+    let mut mask: Box<FindMasks> = match options.algorithm {
+        Algorithm::Seg(params) => {
+            let mut seg = seg::Masker::for_segmasker(&params);
+            Box::new(move |residues| seg.segments(residues))
+        }
+        Algorithm::Dust { window, params } => {
+            Box::new(move |bases| mask_bases(bases, window, &params))
+        }
     };
     while let Some(record) = next_record(&mut reader, options)? {
         if record.residues.is_empty() {
             return Err(no_residues(options, record.line));
         }
-        let ranges = match (&mut seg, options.algorithm) {
-            (Some(seg), _) => seg.segments(&record.residues),
-            (None, Algorithm::Dust { window, params }) => {
-                mask_bases(&record.residues, window, &params)
-            }
-            (None, Algorithm::Seg(_)) => Vec::new(),
-        };
-        writer.write(&record, &ranges)?;
+        writer.write(&record, &mask(&record.residues))?;
     }
     Ok(())
 }

@@ -79,40 +79,11 @@ const OPTIONS: &[OptionSpec] = &[
 const KINDS: ValueWords<SequenceKind, 2> =
     ValueWords::new([("nucl", SequenceKind::Nucleotide), ("prot", SequenceKind::Protein)]);
 
-/// `-gi_file_in`.
-pub const GI_FILE_IN: Opt<OsString> =
-    Opt::input("gi_file_in", GI_FILE, &["Text file to convert, should contain one GI per line"])
-        .label("input_file")
-        .excludes(&[
-            "db",
-            "dblist",
-            "dbtype",
-            "gilist",
-            "num_volumes",
-            "out",
-            "seqid_db",
-            "seqid_dbtype",
-            "seqid_file_in",
-            "seqid_file_info",
-            "seqid_file_out",
-            "seqidlist",
-            "title",
-            "vdblist",
-        ]);
-
-/// `-gi_file_out`.
-pub const GI_FILE_OUT: Opt<OsString> = Opt::output(
-    "gi_file_out",
-    GI_FILE,
-    &[
-        "File name of converted GI file",
-        "Default = input file name provided to -gi_file_in argument with the .bgl",
-        "extension",
-    ],
-)
-.label("output_file")
-.requires(&["gi_file_in"])
-.excludes(&[
+/// Options that convert lists, which exclude those of aliases.
+const LIST_FILES: &[&str] =
+    &["gi_file_in", "gi_file_out", "seqid_file_in", "seqid_file_out", "seqid_file_info"];
+/// What lists of GIs exclude.
+const NOT_WITH_GI_FILES: &[&str] = &[
     "db",
     "dblist",
     "dbtype",
@@ -127,7 +98,44 @@ pub const GI_FILE_OUT: Opt<OsString> = Opt::output(
     "seqidlist",
     "title",
     "vdblist",
-]);
+];
+/// What lists of identifiers exclude.
+const NOT_WITH_SEQID_FILES: &[&str] = &[
+    "gi_file_in",
+    "gi_file_out",
+    "db",
+    "dblist",
+    "dbtype",
+    "gilist",
+    "num_volumes",
+    "out",
+    "seqidlist",
+    "title",
+    "vdblist",
+    "seqid_file_info",
+];
+/// Options that convert lists of GIs.
+const GI_FILES: &[&str] = &["gi_file_in", "gi_file_out"];
+
+/// `-gi_file_in`.
+pub const GI_FILE_IN: Opt<OsString> =
+    Opt::input("gi_file_in", GI_FILE, &["Text file to convert, should contain one GI per line"])
+        .label("input_file")
+        .excludes(NOT_WITH_GI_FILES);
+
+/// `-gi_file_out`.
+pub const GI_FILE_OUT: Opt<OsString> = Opt::output(
+    "gi_file_out",
+    GI_FILE,
+    &[
+        "File name of converted GI file",
+        "Default = input file name provided to -gi_file_in argument with the .bgl",
+        "extension",
+    ],
+)
+.label("output_file")
+.requires(&["gi_file_in"])
+.excludes(NOT_WITH_GI_FILES);
 
 /// `-db`.
 pub const DB: Opt<OsString> = Opt::text("db", ALIAS, &["BLAST database name"])
@@ -151,13 +159,7 @@ pub const DBTYPE: Opt<SequenceKind> =
     Opt::word("dbtype", ALIAS, &["Molecule type stored in BLAST database"], &KINDS)
         .label("molecule_type")
         .default("prot")
-        .excludes(&[
-            "gi_file_in",
-            "gi_file_out",
-            "seqid_file_in",
-            "seqid_file_out",
-            "seqid_file_info",
-        ]);
+        .excludes(LIST_FILES);
 
 /// `-title`.
 pub const TITLE: Opt<OsString> = Opt::text(
@@ -171,7 +173,7 @@ pub const TITLE: Opt<OsString> = Opt::text(
 )
 .label("database_title")
 .requires(&["out"])
-.excludes(&["gi_file_in", "gi_file_out", "seqid_file_in", "seqid_file_out", "seqid_file_info"]);
+.excludes(LIST_FILES);
 
 /// `-gilist`.
 pub const GILIST: Opt<OsString> = Opt::input(
@@ -232,13 +234,7 @@ pub const TAXIDLIST: Opt<OsString> = Opt::input(
 pub const OUT: Opt<OsString> =
     Opt::text("out", ALIAS, &["Name of BLAST database alias to be created"])
         .label("database_name")
-        .excludes(&[
-            "gi_file_in",
-            "gi_file_out",
-            "seqid_file_in",
-            "seqid_file_out",
-            "seqid_file_info",
-        ]);
+        .excludes(LIST_FILES);
 
 /// `-dblist`.
 pub const DBLIST: Opt<OsString> =
@@ -326,20 +322,7 @@ pub const SEQID_FILE_IN: Opt<OsString> = Opt::input(
     &["Text file to convert, should contain one seq id per line"],
 )
 .label("input_file")
-.excludes(&[
-    "gi_file_in",
-    "gi_file_out",
-    "db",
-    "dblist",
-    "dbtype",
-    "gilist",
-    "num_volumes",
-    "out",
-    "seqidlist",
-    "title",
-    "vdblist",
-    "seqid_file_info",
-]);
+.excludes(NOT_WITH_SEQID_FILES);
 
 /// `-seqid_title`.
 pub const SEQID_TITLE: Opt<OsString> = Opt::text(
@@ -361,34 +344,21 @@ pub const SEQID_FILE_OUT: Opt<OsString> = Opt::text(
     ],
 )
 .label("output_file")
-.excludes(&[
-    "gi_file_in",
-    "gi_file_out",
-    "db",
-    "dblist",
-    "dbtype",
-    "gilist",
-    "num_volumes",
-    "out",
-    "seqidlist",
-    "title",
-    "vdblist",
-    "seqid_file_info",
-]);
+.excludes(NOT_WITH_SEQID_FILES);
 
 /// `-seqid_db`.
 pub const SEQID_DB: Opt<OsString> =
     Opt::text("seqid_db", SEQID_FILE, &["BLAST database for seqidlist"])
         .label("dbname")
         .requires(&["seqid_file_in"])
-        .excludes(&["gi_file_in", "gi_file_out"]);
+        .excludes(GI_FILES);
 
 /// `-seqid_dbtype`.
 pub const SEQID_DBTYPE: Opt<SequenceKind> =
     Opt::word("seqid_dbtype", SEQID_FILE, &["Molecule type BLAST database"], &KINDS)
         .label("molecule_type")
         .requires(&["seqid_file_in", "seqid_db"])
-        .excludes(&["gi_file_in", "gi_file_out"]);
+        .excludes(GI_FILES);
 
 /// `-seqid_file_info`.
 pub const SEQID_FILE_INFO: Opt<OsString> =

@@ -318,10 +318,12 @@ impl BlastnOptions {
         let Scores { penalty, gap_open, gap_extend, .. } = Scores::new(self);
         let common = &params.common;
         let has_words_of_template = matches!(self.task, Task::Megablast | Task::Discontiguous);
-        let longest = self.common.release.longest_words;
-        let problem = if longest.is_some_and(|longest| params.word_size as usize > longest.blastn) {
-            "Word-size must be less than or equal to 100"
-        } else if penalty >= 0 {
+        let longest = self.common.release.longest_words.map_or(usize::MAX, |words| words.blastn);
+        if params.word_size as usize > longest {
+            let problem = format_args!("Word-size must be less than or equal to {longest}");
+            return Err(Error::query_options(problem));
+        }
+        let problem = if penalty >= 0 {
             "BLASTN penalty must be negative"
         } else if !common.ungapped && gap_open > 0 && gap_extend == 0 {
             "BLASTN gap extension penalty cannot be 0"

@@ -19,6 +19,8 @@ const DESCRIPTIONS: usize = 500;
 const ALIGNMENTS: usize = 250;
 /// Default number of residues in a line of an alignment.
 const LINE_LENGTH: usize = 60;
+/// Number of the last format that shows alignments for people.
+const LAST_TEXT: i32 = 4;
 
 /// Returns the number of the format FASTA, the last one.
 fn fasta_format(release: &Release) -> i32 {
@@ -71,6 +73,11 @@ impl FormatChoice {
     /// Returns the number of the format.
     pub fn number(&self) -> i32 {
         self.number
+    }
+
+    /// Returns whether the report shows alignments for people.
+    pub fn is_text(&self) -> bool {
+        self.number <= LAST_TEXT
     }
 
     /// Returns the format, or an error unless both the program and FleetBLAST support it.

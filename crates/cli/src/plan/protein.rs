@@ -290,10 +290,12 @@ pub(super) fn check_short_words(
     let release = options.release;
     let longest = release.longest_words.map_or(LONGEST_EXACT_WORD, |longest| longest.psiblast);
     if threshold > 0.0 && word_size > longest {
-        let message = match (release.longest_words, is_psiblast) {
-            (Some(_), true) => "Word-size must be less than 5 for psiblast",
-            _ => "Word-size must be less than 6 for protein comparison",
+        // For tblastx BLAST+ names its older limit.
+        let (longest, what) = match (release.longest_words, is_psiblast) {
+            (Some(longest), true) => (longest.psiblast, "psiblast"),
+            _ => (LONGEST_EXACT_WORD, "protein comparison"),
         };
+        let message = format_args!("Word-size must be less than {} for {what}", longest + 1);
         return Err(Error::query_options(message));
     }
     check_words(options, word_size, threshold)

@@ -27,6 +27,12 @@ impl CompositionMode {
     pub fn number(self) -> u8 {
         self as u8
     }
+
+    /// Finds the mode with this number.
+    pub fn from_number(number: i64) -> Option<Self> {
+        let all = [Self::Off, Self::Scale, Self::Conditional, Self::Always];
+        all.into_iter().find(|mode| i64::from(mode.number()) == number)
+    }
 }
 
 /// Translation of nucleotide queries.

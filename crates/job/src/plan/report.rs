@@ -82,16 +82,8 @@ impl Format {
 
     /// Returns whether the report is a document in a notation for data: XML, JSON or ASN.1.
     pub fn is_document(self) -> bool {
-        matches!(
-            self,
-            Format::Xml
-                | Format::AsnText
-                | Format::AsnBinary
-                | Format::Archive
-                | Format::AsnJson
-                | Format::Json
-                | Format::Xml2
-        )
+        self.is_annotation()
+            || matches!(self, Format::Xml | Format::Archive | Format::Json | Format::Xml2)
     }
 
     /// Returns whether the report is a text with alignments, which a table of descriptions

@@ -14,7 +14,7 @@ use crate::model::{QueryResult, ReportSetup, SubjectSource};
 use crate::names::{self, SubjectNames};
 use crate::number;
 use crate::order;
-use crate::program::{self, HspCoverage};
+use crate::program;
 use crate::row_position::{RowPosition, SearchedExtent};
 
 /// Start of a gap in `Dense-seg`.
@@ -246,9 +246,9 @@ impl Pair<'_> {
     /// divides residues of a translated query by bases or by codons, which depends on the release
     /// (`Blast_HSPGetQueryCoverage`, blast_hits.c).
     fn coverage(&self, alignment: &Alignment) -> f64 {
-        let length = match program::hsp_coverage(self.setup.params, 1) {
-            HspCoverage::Codons => self.query.searched_length() / 3,
-            HspCoverage::LettersOfBases | HspCoverage::Bases => self.query.searched_length(),
+        let length = match program::gapped_coverage_counts_codons(self.setup.params) {
+            true => self.query.searched_length() / 3,
+            false => self.query.searched_length(),
         };
         let share = 100.0 * alignment.query.len() as f64 / length as f64;
         if share < 99.0 { share + 0.5 } else { share }

@@ -8,7 +8,7 @@ use fleetblast_stats::release::{MissingDatabase, Release};
 
 use crate::options::opt::{Opt, ValueWords};
 use crate::options::parse::{GivenOptions, Value};
-use crate::options::spec::{Group, OptionSpec, Program};
+use crate::options::spec::{Group, OptionSpec};
 
 /// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[COMPAT.spec];
@@ -16,11 +16,15 @@ pub const OPTIONS: &[OptionSpec] = &[COMPAT.spec];
 /// Environment variable with the release of searches without `-compat`.
 pub const VARIABLE: &str = "FLEETBLAST_COMPAT";
 
-const RELEASES: ValueWords<&'static Release, 3> = ValueWords::new([
-    ("2.12.0", &Release::V2_12_0),
-    ("2.16.0", &Release::V2_16_0),
-    ("2.17.0", &Release::V2_17_0),
-]);
+const RELEASES: ValueWords<&'static Release, { Release::ALL.len() }> = {
+    let mut pairs = [(Release::ALL[0].version, Release::ALL[0]); Release::ALL.len()];
+    let mut number = 0;
+    while number < pairs.len() {
+        pairs[number] = (Release::ALL[number].version, Release::ALL[number]);
+        number += 1;
+    }
+    ValueWords::new(pairs)
+};
 
 /// `-compat`.
 pub const COMPAT: Opt<&'static Release> = Opt::one_of(
@@ -40,7 +44,7 @@ pub const COMPAT: Opt<&'static Release> = Opt::one_of(
 ///
 /// # Errors
 /// A variable that is not the number of a release.
-pub fn release(
+pub fn choose_release(
     arguments: &[OsString],
     variable: Option<&OsStr>,
 ) -> Result<Option<&'static Release>, Error> {
@@ -68,15 +72,12 @@ pub fn release(
 
 /// Adds `-compat` to the options of a program that has it, as if the user had given the release
 /// there.
-pub fn give(program: &Program, release: &Release, given: &mut GivenOptions) {
-    if program.find(COMPAT.name()).is_some() {
-        let value = Value::Text(release.version.into());
-        given.entry(COMPAT.name()).or_insert(value);
-    }
+pub fn insert_release(release: &Release, given: &mut GivenOptions) {
+    given.entry(COMPAT.name()).or_insert_with(|| Value::Text(release.version.into()));
 }
 
 /// Converts the error for a missing database to that of the release.
-pub fn of_release(release: &Release, error: Error) -> Error {
+pub fn convert_error(release: &Release, error: Error) -> Error {
     if error.kind != ErrorKind::MissingDatabase {
         return error;
     }
