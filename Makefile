@@ -111,6 +111,7 @@ test-other-sample: test-build
 	$(TESTED_TABLE) --through hits --part 5/64
 
 test-makedb:
+	$(TESTED) usage --program $(TARGET)/debug/fleetblast
 	$(LIMITED) $(TESTED) makedb --program $(TARGET)/debug/fleetblast --quick
 	$(LIMITED) $(TESTED) kills --program $(TARGET)/debug/fleetblast --quick $(if $(MPI),--mpi) --count 4 --seed $(SAMPLE)
 

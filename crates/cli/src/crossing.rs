@@ -11,9 +11,9 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_metadata::Header;
 use fleetblast_metadata::header::OptionValue;
 
+use crate::options::compat::COMPAT;
 use crate::options::expand::{ExpandOptions, is_of_format};
 use crate::options::parse::{GivenOptions, Value, accepts};
-use crate::options::search::compat::COMPAT;
 use crate::options::search::database::{
     DB, GILIST, NEGATIVE_GILIST, NEGATIVE_SEQIDLIST, NEGATIVE_TAXIDLIST, NEGATIVE_TAXIDS,
     SEQIDLIST, SUBJECT, TAXIDLIST, TAXIDS,
@@ -110,6 +110,9 @@ pub fn decode_options(
     (header, path): (&Header, &Path),
 ) -> Result<GivenOptions, Error> {
     let mut all = GivenOptions::new();
+    let compat = header.options.iter().find(|(name, _)| name == COMPAT.name());
+    let release = compat.and_then(|(_, value)| COMPAT.convert(&decode(value)));
+    let program = &program.in_release(release);
     for (name, value) in &header.options {
         let Some(option) = program.find(name) else {
             return Err(Error::unsupported(program.name, format_args!("-{name}")));
@@ -119,7 +122,7 @@ pub fn decode_options(
             return Err(damaged(path, format_args!("-{name}, which stays at the search site")));
         }
         let value = decode(value);
-        if !accepts(option, &value) {
+        if !accepts(&option, &value) {
             return Err(damaged(path, format_args!("a value of -{name} that it cannot have")));
         }
         all.insert(option.name, value);

@@ -161,12 +161,6 @@ pub trait SearchProgram {
     /// Returns an option or value that FleetBLAST does not support, if one is given.
     fn unsupported(&self) -> Option<String>;
 
-    /// Returns an option of the program that depends on a rule of the release that FleetBLAST does
-    /// not have, if one is given.
-    fn missing_rule(&self) -> Option<String> {
-        None
-    }
-
     /// Checks the filter of queries; BLAST+ does so before most of the checks that all programs
     /// share.
     ///
@@ -344,10 +338,10 @@ fn with_files(
         parse_deflines: options.queries.parse_deflines,
         batch_size,
         batch_size_error,
-        thread_letters: match batch_size {
+        thread_letters: options.release.advises_on_few_queries.then_some(match batch_size {
             BatchSize::Fixed(letters) => letters,
             BatchSize::Adaptive { .. } => search.thread_letters,
-        },
+        }),
         citations: search.citations,
         identity_resets_composition: search.identity_resets_composition,
         initial_pssm: search.initial_pssm,

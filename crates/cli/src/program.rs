@@ -33,6 +33,7 @@ use crate::options::blast_formatter::BLAST_FORMATTER;
 use crate::options::blastdb_aliastool::BLASTDB_ALIASTOOL;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::cat::CAT;
+use crate::options::compat::{self, COMPAT};
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
 use crate::options::dustmasker::DUSTMASKER;
@@ -44,7 +45,6 @@ use crate::options::nearest::nearest;
 use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::receive::RECEIVE;
 use crate::options::report::REPORT;
-use crate::options::search::compat::{self, COMPAT};
 use crate::options::segmasker::SEGMASKER;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
@@ -343,8 +343,7 @@ fn parse(
             None
         }
     };
-    let table = Program { release: release.or(program.release), ..*program };
-    match parse::parse(&table, name, own)? {
+    match parse::parse(&program.in_release(release), name, own)? {
         Request::Print(text) => Ok(Action::Print(text)),
         Request::Run(_) if matches!(command.run, Work::Wrapping(_)) && wrapped.is_empty() => {
             let message = "fleetblast wrap: name the program, with its arguments, after two dashes: -- PROGRAM ARGUMENTS";

@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::programs::{self, BLASTP};
 use crate::through::MetadataRoute;
 use crate::workspace::Workspace;
-use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table, tools};
+use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table, tools, usage};
 
 /// Help text.
 pub const USAGE: &str = "\
@@ -42,6 +42,8 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       Needs transcripts.fa beside the proteins.
   difftest masker [--filter TEXT]
       segmasker and dustmasker on the same sequences: every case of crates/difftest/cases/masker.tsv.
+  difftest usage [--filter TEXT]
+      Usage, help and messages for wrong arguments of all programs.
   difftest fuzz [PROGRAM] [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
                 [--ranks | --mpi]
       Random queries, databases and options until the time is over, which each program has. A difference is made
@@ -93,6 +95,8 @@ pub enum Command {
     Table(table::TableOptions),
     /// `aliastool` and `masker`: compare blastdb_aliastool, segmasker and dustmasker.
     Tools(tools::ToolOptions),
+    /// `usage`: compares help and usage errors of all programs.
+    Usage(usage::UsageOptions),
     /// `dbcmd`: compares blastdbcmd.
     Dbcmd(dbcmd::DbcmdOptions),
     /// `fuzz`: compares random searches.
@@ -222,6 +226,12 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             filter: raw.filter,
             tested: program.clone(),
         }),
+        Some("usage") => {
+            let names = usage::programs(release != fleetblast_oracle::VERSION).iter();
+            let oracles = names.map(|&name| Ok((name, oracle(name)?))).collect::<Result<_>>()?;
+            let (filter, environment) = (raw.filter, compat);
+            Command::Usage(usage::UsageOptions { filter, program, environment, oracles })
+        }
         Some("dbcmd") => Command::Dbcmd(dbcmd::DbcmdOptions {
             filter: raw.filter,
             tested: Tool::fleetblast_as(program.clone(), "blastdbcmd"),

@@ -31,6 +31,7 @@ mod synth;
 mod table;
 mod through;
 mod tools;
+mod usage;
 mod victims;
 mod workspace;
 mod written;
@@ -72,6 +73,7 @@ fn run() -> Result<bool> {
         }
         Command::Table(options) => table::run(&workspace, &source()?, options),
         Command::Tools(options) => tools::run(&workspace, &source()?, options),
+        Command::Usage(options) => usage::run(&workspace, options),
         Command::Dbcmd(options) => dbcmd::run(&workspace, &source()?, options),
         Command::Fuzz(options) => fuzz::run(&workspace, &source()?, options),
         Command::Full(options) => full::run(&workspace, &source()?, options),

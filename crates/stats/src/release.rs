@@ -21,8 +21,6 @@ pub struct Release {
     pub blastn_short_evalue: f64,
     /// Whether the task blastn-short masks low complexity by default.
     pub blastn_short_masks: bool,
-    /// Whether blastn has the option `-sum_stats`.
-    pub blastn_has_sum_stats: bool,
     /// Longest words of blastn, in bases, and of psiblast and tblastx, in residues, if these have
     /// limits of their own.
     pub longest_words: Option<LongestWords>,
@@ -58,6 +56,8 @@ pub struct Release {
     pub rounds_coverage: bool,
     /// Whether a flag may have a value after `=`, which is ignored.
     pub flags_may_have_values: bool,
+    /// Whether `-mt_mode 1` warns of sets of queries that are too small for all threads.
+    pub advises_on_few_queries: bool,
     /// Whether format 20 has comma-separated values with headings.
     pub has_headed_csv: bool,
     /// Whether `-taxids` and similar options stand for taxa with their descendants. FleetBLAST does
@@ -108,7 +108,6 @@ impl Release {
         blastp_short_evalue: 10.0,
         blastn_short_evalue: 10.0,
         blastn_short_masks: true,
-        blastn_has_sum_stats: true,
         longest_words: None,
         compressed_alphabet_min_word_size: 6,
         pam250_gap_costs: (14, 2),
@@ -125,6 +124,7 @@ impl Release {
         keeps_titles: false,
         rounds_coverage: false,
         flags_may_have_values: true,
+        advises_on_few_queries: true,
         has_headed_csv: false,
         expands_taxa: false,
         has_later_archives: false,
@@ -142,13 +142,13 @@ impl Release {
         blastp_short_evalue: 20_000.0,
         blastn_short_evalue: 1000.0,
         blastn_short_masks: false,
-        blastn_has_sum_stats: false,
         longest_words: Some(LongestWords { blastn: 100, psiblast: 4 }),
         compressed_alphabet_min_word_size: 5,
         near_identical_fraction: 0.95,
         filters_before_order: true,
         shows_translated_strands: true,
         refuses_short_subjects: true,
+        advises_on_few_queries: false,
         removes_later_prefixes: true,
         expands_taxa: true,
         has_later_archives: true,
@@ -183,6 +183,13 @@ impl Release {
     /// Finds the release with this number.
     pub fn find(version: &str) -> Option<&'static Self> {
         Self::ALL.into_iter().find(|release| release.version == version)
+    }
+
+    /// Returns whether this release is `other` or came after it.
+    pub fn includes(&self, other: &Self) -> bool {
+        let place =
+            |release: &Self| Self::ALL.iter().position(|listed| listed.version == release.version);
+        place(self) >= place(other)
     }
 
     /// Returns the lowest score of a neighbouring word that follows from a given word size, in

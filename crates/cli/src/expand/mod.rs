@@ -20,7 +20,7 @@ use crate::options::expand::{self as options, EXPAND, ExpandOptions};
 use crate::options::load;
 use crate::options::parse::GivenOptions;
 use crate::options::search::database::{DB, SUBJECT};
-use crate::options::search::formatting::OUTFMT;
+use crate::options::search::outfmt::OUTFMT;
 use crate::options::typed::to_text;
 use crate::plan::{self, ProcessEnvironment, input};
 use crate::search_programs::{self, SearchEntry};

@@ -51,11 +51,11 @@ fn program_cases(program: &Program) -> String {
     let all = |wanted: fn(Completion) -> bool| {
         let chosen = completable_options(program)
             .filter(move |option| wanted(Completion::for_option(option)));
-        chosen.map(after).collect::<Vec<_>>().join(" | ")
+        chosen.map(|option| after(&option)).collect::<Vec<_>>().join(" | ")
     };
     for option in completable_options(program) {
-        if let Completion::Words(offered) = Completion::for_option(option) {
-            cases += &case(&after(option), &join_words(&offered));
+        if let Completion::Words(offered) = Completion::for_option(&option) {
+            cases += &case(&after(&option), &join_words(&offered));
         }
     }
     let files = all(|offer| matches!(offer, Completion::Files));
@@ -68,9 +68,8 @@ fn program_cases(program: &Program) -> String {
     }
     let options: Vec<String> =
         completable_options(program).map(|option| format!("-{}", option.name)).collect();
-    let lone =
-        program.positional_option.and_then(|name| program.find(name)).map(Completion::for_option);
-    let rest = match lone {
+    let lone = program.positional_option.and_then(|name| program.find(name));
+    let rest = match lone.map(|option| Completion::for_option(&option)) {
         Some(Completion::Words(offered)) => {
             join_words(offered.iter().copied().chain(options.iter().map(String::as_str)))
         }

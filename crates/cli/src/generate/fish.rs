@@ -37,17 +37,17 @@ pub fn completions(programs: &[Program]) -> String {
 fn options(called: &str, program: &Program) -> String {
     let mut lines = String::from("\n");
     for option in completable_options(program) {
-        let value = match Completion::for_option(option) {
+        let value = match Completion::for_option(&option) {
             Completion::Flag => String::new(),
             Completion::Files => " -r -F".to_owned(),
             Completion::Words(words) => format!(" -x -a {}", quoted(&words.join(" "))),
             Completion::Nothing => " -x".to_owned(),
         };
-        let (name, about) = (option.name, quoted(summary(option)));
+        let (name, about) = (option.name, quoted(summary(&option)));
         lines += &format!("complete -c {called} -o {name}{value} -d {about}\n");
     }
-    match program.positional_option.and_then(|name| program.find(name)).map(Completion::for_option)
-    {
+    let lone = program.positional_option.and_then(|name| program.find(name));
+    match lone.map(|option| Completion::for_option(&option)) {
         Some(Completion::Words(words)) => {
             lines += &format!("complete -c {called} -a {}\n", quoted(&words.join(" ")));
         }

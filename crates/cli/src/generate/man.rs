@@ -76,8 +76,8 @@ pub fn page(program: &Program) -> String {
     page += &format!(".SH SYNOPSIS\n.B fleetblast {}\n", escaped(name));
     for option in program.all().filter(|option| option.mandatory) {
         let optional_name = program.positional_option == Some(option.name);
-        let typed = command_line_form(option);
-        page += &if optional_name { value(option) + "\n" } else { typed + "\n" };
+        let typed = command_line_form(&option);
+        page += &if optional_name { value(&option) + "\n" } else { typed + "\n" };
     }
     page += "[\\fIoptions\\fR]\n.SH DESCRIPTION\n";
     for line in program.describe() {
@@ -88,7 +88,7 @@ pub fn page(program: &Program) -> String {
         if group != Group::TOP {
             page += &format!(".SS \"{}\"\n", escaped(group.0));
         }
-        program.all().filter(|o| o.group == group).for_each(|o| page += &described(o));
+        program.all().filter(|o| o.group == group).for_each(|o| page += &described(program, &o));
     }
     page + ".SH SEE ALSO\nfleetblast(1)\n"
 }
@@ -110,7 +110,7 @@ fn value(option: &OptionSpec) -> String {
     format!("\\fI{}\\fR", escaped(option.label))
 }
 
-fn described(option: &OptionSpec) -> String {
+fn described(program: &Program, option: &OptionSpec) -> String {
     let mut out = format!(".TP\n{}\n", command_line_form(option));
     // Help with indented lines has a layout of its own, which stays.
     let help = option.marked_help();
@@ -137,8 +137,9 @@ fn described(option: &OptionSpec) -> String {
     if !option.requires.is_empty() {
         more(format!("Requires: {}", option.requires.join(", ")));
     }
-    if !option.excludes.is_empty() {
-        more(format!("Incompatible with: {}", option.excludes.join(", ")));
+    let excluded = program.excluded_by(option);
+    if !excluded.is_empty() {
+        more(format!("Incompatible with: {}", excluded.join(", ")));
     }
     out
 }

@@ -86,7 +86,7 @@ impl Completion {
 }
 
 /// Returns the options that a shell completes: all that the program does not refuse as a whole.
-fn completable_options(program: &Program) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+fn completable_options(program: &Program) -> impl Iterator<Item = OptionSpec> + use<> {
     program.all().filter(|option| !option.refused.is_whole())
 }
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_is_offered_follows_the_table() {
-        let offer = |name| Completion::for_option(BLASTP.find(name).expect("an option"));
+        let offer = |name| Completion::for_option(&BLASTP.find(name).expect("an option"));
         assert!(matches!(offer("html"), Completion::Flag));
         assert!(matches!(offer("query"), Completion::Files));
         assert!(matches!(offer("db"), Completion::Files));
@@ -125,7 +125,8 @@ mod tests {
         assert!(matches!(offer("evalue"), Completion::Nothing));
         assert!(matches!(offer("outfmt"), Completion::Nothing));
         assert_eq!(words(offer("task")), ["blastp", "blastp-fast", "blastp-short"]);
-        let of_blastn = |name| words(Completion::for_option(BLASTN.find(name).expect("an option")));
+        let of_blastn =
+            |name| words(Completion::for_option(&BLASTN.find(name).expect("an option")));
         assert_eq!(of_blastn("task"), ["blastn", "blastn-short", "dc-megablast", "megablast"]);
         assert_eq!(
             (of_blastn("use_index"), of_blastn("schedule")),

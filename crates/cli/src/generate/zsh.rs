@@ -35,10 +35,10 @@ pub fn completions(programs: &[Program]) -> String {
     for program in programs {
         script += &format!("    {})\n      _arguments", program.name);
         for option in completable_options(program) {
-            script += &format!(" \\\n        {}", quoted(&specification(option)));
+            script += &format!(" \\\n        {}", quoted(&specification(&option)));
         }
         if let Some(option) = program.positional_option.and_then(|name| program.find(name)) {
-            script += &format!(" \\\n        {}", quoted(&format!("1{}", value(option))));
+            script += &format!(" \\\n        {}", quoted(&format!("1{}", value(&option))));
         }
         script += "\n      ;;\n";
     }

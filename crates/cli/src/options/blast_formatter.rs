@@ -7,7 +7,7 @@ use super::opt::Opt;
 use super::parse::GivenOptions;
 use super::search::formatting::{self, FormattingOptions};
 use super::search::query::PARSE_DEFLINES;
-use super::search::{FORMAT, MISC, RESTRICT};
+use super::search::{FORMAT, MISC, RESTRICT, outfmt};
 use super::spec::{self, Group, Program};
 use super::values::Values;
 
@@ -20,7 +20,7 @@ pub const BLAST_FORMATTER: Program = Program {
     groups: &[INPUT, FORMAT, RESTRICT, OUTPUT, MISC],
     options: &[
         &[spec::H, spec::HELP, RID.spec, ARCHIVE.spec],
-        &[formatting::OUTFMT_OF_ARCHIVES.spec],
+        &[outfmt::OUTFMT_OF_ARCHIVES.spec],
         formatting::LAYOUT,
         &[OUT.spec, PARSE_DEFLINES.spec, spec::VERSION],
     ],

@@ -5,6 +5,7 @@ use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::Strands;
 
 use super::RELEASE;
+use super::compat;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
 use super::refused::Refused;
@@ -15,9 +16,9 @@ use super::search::metadata::{self, MetadataOptions};
 use super::search::nucleotide::{self, NucleotideOptions};
 use super::search::program::ProgramSpec;
 use super::search::query::{self, STRAND};
-use super::search::single::{REMOTE, UNGAPPED, WINDOW_SIZE};
+use super::search::single::{REMOTE_OF_BLASTN, UNGAPPED, WINDOW_SIZE};
 use super::search::{
-    self, compat, database, files, fleet, formatting, generic, hsps, resources, strategy, task,
+    self, database, files, fleet, formatting, generic, hsps, outfmt, resources, strategy, task,
     threads,
 };
 use super::spec::{self, OptionSpec, Program};
@@ -93,10 +94,10 @@ pub const BLASTN: Program = Program {
         &[WINDOW_SIZE.spec, OFF_DIAGONAL_RANGE.spec],
         megablast::OF_INDEX,
         query::OF_NUCLEOTIDES,
-        &[formatting::OUTFMT_WITH_SAM.spec],
+        &[outfmt::OUTFMT_WITH_SAM.spec],
         formatting::LAYOUT,
         threads::OPTIONS,
-        &[REMOTE.spec, spec::VERSION],
+        &[REMOTE_OF_BLASTN.spec, spec::VERSION],
         compat::OPTIONS,
         resources::OPTIONS,
         &fleet::with(FLEET),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::parse::Value;
 use super::refused::Refused;
-use super::spec::{Constraint, Group, Kind, OptionSpec};
+use super::spec::{Constraint, Group, Kind, Later, OptionSpec};
 
 /// An option whose value is a `T`. Its name is spelled only here: tables hold its
 /// [`spec`](Self::spec), and [`Values`](super::values::Values) reads its value.
@@ -50,7 +50,7 @@ impl<T: Copy, const N: usize> ValueWords<T, N> {
 
 impl<T: Clone> Opt<T> {
     /// Converts a value; `None` if it is of another type than the option.
-    pub(in crate::options) fn convert(&self, value: &Value) -> Option<T> {
+    pub(crate) fn convert(&self, value: &Value) -> Option<T> {
         match self.reader {
             Reader::Value(read) => read(value),
             Reader::Word(values) => {
@@ -217,6 +217,11 @@ impl<T> Opt<T> {
     /// Sets the values that FleetBLAST refuses.
     pub const fn refused(self, refused: Refused) -> Self {
         Self::new(self.spec.refused(refused), self.reader)
+    }
+
+    /// Sets the changes in later releases.
+    pub const fn later(self, later: &'static [Later]) -> Self {
+        Self::new(self.spec.later(later), self.reader)
     }
 
     /// Makes the option mandatory.

@@ -141,7 +141,7 @@ pub fn parse(
         if positional || text.len() < 2 || text[0] != b'-' {
             let lone = program.positional_option.filter(|lone| !given.contains_key(lone));
             if let Some(option) = lone.and_then(|lone| program.find(lone)) {
-                given.insert(option.name, convert(option, Some(argument)).map_err(report)?);
+                given.insert(option.name, convert(&option, Some(argument)).map_err(report)?);
                 continue;
             }
             let message = format!(
@@ -176,7 +176,7 @@ pub fn parse(
                 report(Failure::new("eNoArg", what))
             })?),
         };
-        let value = convert(option, value).map_err(report)?;
+        let value = convert(&option, value).map_err(report)?;
         if given.insert(option.name, value).is_some() {
             let message = format!("Argument with this name is defined already: {}", option.name);
             return Err(report(Failure::new("eSynopsis", message)));
@@ -211,7 +211,7 @@ enum Unknown {
     Failure(Failure),
 }
 
-fn option_named(program: &Program, key: &[u8]) -> Result<&'static OptionSpec, Unknown> {
+fn option_named(program: &Program, key: &[u8]) -> Result<OptionSpec, Unknown> {
     let key_text = String::from_utf8_lossy(key);
     let fail = |message: String| Unknown::Failure(Failure::new("eInvalidArg", message));
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -324,6 +324,10 @@ fn allowed(constraint: Constraint, text: &[u8]) -> bool {
         Constraint::Between(from, to) => {
             number::parse_int8(text).is_ok_and(|value| (from.into()..=to.into()).contains(&value))
         }
+        Constraint::FileNameBelow(limit) => {
+            let name = text.rsplit(|&byte| byte == b'/').next().unwrap_or(text);
+            name.len() < limit as usize
+        }
         Constraint::OneOf(words) | Constraint::Word(words) => {
             words.iter().any(|word| word.as_bytes() == text)
         }
@@ -334,7 +338,8 @@ fn allowed(constraint: Constraint, text: &[u8]) -> bool {
 /// order of the usage text.
 fn check_ties(program: &Program, given: &GivenOptions) -> Result<(), Failure> {
     for name in given.keys() {
-        let excludes = program.find(name).map_or(&[][..], |option| option.excludes);
+        let option = program.find(name);
+        let excludes = option.map_or(Vec::new(), |option| program.excluded_by(&option));
         if let Some(other) = excludes.iter().find(|other| given.contains_key(**other)) {
             let message = about(other, "Incompatible with argument", OsStr::new(name));
             return Err(Failure::new("eConstraint", message));

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use fleetblast_db::SequenceKind;
 
 use super::RELEASE;
+use super::compat;
 use super::parse::GivenOptions;
 use super::refused::Refused;
 use super::search::common::CommonOptions;
@@ -14,9 +15,9 @@ use super::search::filtering::{self, FilteringOptions};
 use super::search::metadata::{self, MetadataOptions};
 use super::search::program::ProgramSpec;
 use super::search::psi::{self, PsiOptions};
-use super::search::single::{MATRIX, NOT_REMOTE, REMOTE, THRESHOLD, WINDOW_SIZE};
+use super::search::single::{MATRIX, REMOTE_OF_PSIBLAST, THRESHOLD, WINDOW_SIZE};
 use super::search::{
-    self, compat, database, files, fleet, formatting, generic, hsps, nucleotide, query, resources,
+    self, database, files, fleet, formatting, generic, hsps, nucleotide, outfmt, query, resources,
     strategy, threads,
 };
 use super::spec::{self, OptionSpec, Program};
@@ -69,11 +70,10 @@ pub const PSIBLAST: Program = Program {
             query::QUERY_LOC.excludes(psi::OPTIONS_WITH_QUERY).spec,
             query::PARSE_DEFLINES.spec,
         ],
-        &[formatting::OUTFMT_WITHOUT_ARCHIVES.spec],
+        &[outfmt::OUTFMT_WITHOUT_ARCHIVES.spec],
         formatting::LAYOUT,
         threads::WITHOUT_MODE,
-        // BLAST+ does not iterate searches at NCBI (`-remote`).
-        &[REMOTE.excludes(&NOT_REMOTE).spec],
+        &[REMOTE_OF_PSIBLAST.spec],
         composition::OPTIONS,
         psi::OPTIONS,
         &[spec::VERSION],

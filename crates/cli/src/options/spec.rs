@@ -68,6 +68,8 @@ pub enum Constraint {
     Word(&'static [&'static str]),
     /// One of these words, described in the style of the search programs.
     OneOf(&'static [&'static str]),
+    /// A path whose last part has less than this number of bytes.
+    FileNameBelow(u32),
 }
 
 impl Constraint {
@@ -95,6 +97,7 @@ impl Constraint {
                 Some(words.join(", "))
             }
             Constraint::OneOf(words) => Some(permissible(words)),
+            Constraint::FileNameBelow(limit) => Some(format!("file name length < {limit}")),
         }
     }
 }
@@ -119,8 +122,9 @@ impl Group {
 /// A command: the single source for the parser, `-h` and `-help`, the manual and the completions of
 /// shells.
 ///
-/// Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0. Options
-/// that BLAST+ does not have come last, in [`Group::FLEETBLAST`].
+/// Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0, with
+/// [changes](Later) of later releases. Options that BLAST+ does not have come last, in
+/// [`Group::FLEETBLAST`].
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     /// Name of the command.
@@ -146,6 +150,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// Returns the program of another release, if one is given.
+    pub fn in_release(self, release: Option<&'static Release>) -> Self {
+        Self { release: release.or(self.release), ..self }
+    }
+
     /// Returns whether BLAST+ has a program of this name.
     pub fn is_of_blast(&self) -> bool {
         self.release.is_some()
@@ -162,14 +171,24 @@ impl Program {
         lines
     }
 
-    /// Returns all options, in the order of the usage text.
-    pub fn all(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
-        self.options.iter().copied().flatten()
+    /// Returns all options that the program has in its release, in the order of the usage text.
+    pub fn all(&self) -> impl Iterator<Item = OptionSpec> + use<> {
+        let release = self.release.unwrap_or(Release::ALL[0]);
+        self.options.iter().copied().flatten().filter_map(|option| option.in_release(release))
     }
 
-    /// Finds the option of this name (without the dash).
-    pub fn find(&self, name: &str) -> Option<&'static OptionSpec> {
+    /// Finds the option of this name (without the dash) in the program's release.
+    pub fn find(&self, name: &str) -> Option<OptionSpec> {
         self.all().find(|option| option.name == name)
+    }
+
+    /// Returns the names of the options that `option` excludes, without those that other releases
+    /// of the program have.
+    pub fn excluded_by(&self, option: &OptionSpec) -> Vec<&'static str> {
+        let all = || self.options.iter().copied().flatten();
+        let is_of_others =
+            |name: &str| all().any(|other| other.name == name) && self.find(name).is_none();
+        option.excludes.iter().copied().filter(|name| !is_of_others(name)).collect()
     }
 }
 
@@ -222,9 +241,60 @@ pub struct OptionSpec {
     pub mandatory: bool,
     /// The part of the option that FleetBLAST refuses.
     pub refused: Refused,
+    /// Changes in later releases, by release.
+    pub later: &'static [Later],
+}
+
+/// A change of an option in a release, which later ones keep.
+#[derive(Clone, Copy, Debug)]
+pub struct Later {
+    /// The first release with the change.
+    pub since: &'static Release,
+    /// The change.
+    pub change: Change,
+}
+
+/// What changes in an option.
+#[derive(Clone, Copy, Debug)]
+pub enum Change {
+    /// The option is new.
+    Added,
+    /// The option is gone.
+    Removed,
+    /// The option has no default.
+    NoDefault,
+    /// The lines of help.
+    Help(&'static [&'static str]),
+    /// The constraint.
+    Constraint(Constraint),
+    /// The names of excluded options.
+    Excludes(&'static [&'static str]),
+}
+
+impl Change {
+    /// Returns the change with the first release that has it.
+    pub const fn since(self, since: &'static Release) -> Later {
+        Later { since, change: self }
+    }
 }
 
 impl OptionSpec {
+    /// Returns the option as a release has it; `None` if the release does not have it.
+    fn in_release(mut self, release: &Release) -> Option<Self> {
+        let mut exists = !self.later.iter().any(|later| matches!(later.change, Change::Added));
+        for later in self.later.iter().filter(|later| release.includes(later.since)) {
+            match later.change {
+                Change::Added => exists = true,
+                Change::Removed => exists = false,
+                Change::NoDefault => self.default = None,
+                Change::Help(help) => self.help = help,
+                Change::Constraint(constraint) => self.constraint = constraint,
+                Change::Excludes(names) => self.excludes = names,
+            }
+        }
+        exists.then_some(self)
+    }
+
     /// Formats type and constraint as in help and errors, e.g. `Integer, >=0`; `None` for a flag.
     pub fn attributes(&self) -> Option<String> {
         let constraint = self.constraint.usage().map(|usage| format!(", {usage}"));
@@ -251,6 +321,7 @@ impl OptionSpec {
             requires: &[],
             mandatory: false,
             refused: Refused::Nothing,
+            later: &[],
         }
     }
 
@@ -313,6 +384,12 @@ impl OptionSpec {
     /// Marks the option as refused by FleetBLAST.
     pub const fn unsupported(mut self) -> Self {
         self.refused = Refused::Always;
+        self
+    }
+
+    /// Sets the changes in later releases.
+    pub const fn later(mut self, later: &'static [Later]) -> Self {
+        self.later = later;
         self
     }
 

@@ -7,6 +7,7 @@ use fleetblast_db::SequenceKind;
 use fleetblast_seq::translation::GeneticCode;
 
 use super::RELEASE;
+use super::compat;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
 use super::search::common::CommonOptions;
@@ -17,12 +18,10 @@ use super::search::program::ProgramSpec;
 use super::search::protein::{ProteinOptions, TaskDefaults};
 use super::search::psi::IN_PSSM_OF_TBLASTN;
 use super::search::query;
-use super::search::single::{
-    MATRIX, NOT_REMOTE_WITH_PSSM, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE,
-};
+use super::search::single::{MATRIX, REMOTE_OF_TBLASTN, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::translation::{DB_GENCODE, MAX_INTRON_LENGTH};
 use super::search::{
-    self, compat, database, files, filtering, fleet, formatting, generic, hsps, resources,
+    self, database, files, filtering, fleet, formatting, generic, hsps, outfmt, resources,
     strategy, task, threads,
 };
 use super::spec::{self, Program};
@@ -74,10 +73,10 @@ pub const TBLASTN: Program = Program {
             query::QUERY_LOC.excludes(HOLDS_A_QUERY).spec,
             query::PARSE_DEFLINES.spec,
         ],
-        &[formatting::OUTFMT.spec],
+        &[outfmt::OUTFMT.spec],
         formatting::LAYOUT,
         threads::OPTIONS,
-        &[REMOTE.excludes(&NOT_REMOTE_WITH_PSSM).spec],
+        &[REMOTE_OF_TBLASTN.spec],
         &[COMP_BASED_STATS.spec, USE_SW_TBACK.spec, IN_PSSM_OF_TBLASTN.spec],
         &[spec::VERSION],
         compat::OPTIONS,

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use fleetblast_stats::release::Release;
+
 use super::blastn::{BLASTN, BlastnOptions};
 use super::blastp::{BLASTP, BlastpOptions};
 use super::blastx::{BLASTX, BlastxOptions};
 use super::cat::{CAT, CatOptions};
+use super::compat;
 use super::dbcheck::{DBCHECK, DbcheckOptions};
 use super::doctor::{DOCTOR, DoctorOptions};
 use super::generate::{GENERATE, GenerateOptions};
@@ -23,7 +26,7 @@ use super::wrap::{WRAP, WrapOptions};
 use crate::program::PROGRAMS;
 
 /// Names in BLAST+'s lists of exclusions that no option has any more.
-const LEFT_OVER: [&str; 2] = ["pig", "mask_sequence"];
+const LEFT_OVER: [&str; 3] = ["pig", "mask_sequence", "window_masker_taxid"];
 
 /// Returns values of an option that must all have different effects: all its words, or both ends of
 /// its range of integers.
@@ -60,7 +63,7 @@ fn samples(option: &OptionSpec) -> Vec<Value> {
 fn add(program: &Program, given: &mut GivenOptions, name: &str) {
     let option = program.find(name).expect(name);
     // The recursion ends although two options may require each other.
-    if given.insert(option.name, samples(option).remove(0)).is_none() {
+    if given.insert(option.name, samples(&option).remove(0)).is_none() {
         option.requires.iter().for_each(|name| add(program, given, name));
     }
 }
@@ -78,13 +81,17 @@ pub(crate) fn each_option_counts(
     let mut base = GivenOptions::new();
     let mandatory = program.all().filter(|option| option.mandatory).map(|option| option.name);
     mandatory.chain(also.iter().copied()).for_each(|name| add(program, &mut base, name));
+    let release = program.release.filter(|release| *release != Release::ALL[0]);
+    if let Some(release) = release {
+        compat::insert_release(release, &mut base);
+    }
     for option in program.all().filter(|option| !option.refused.is_whole()) {
         if [H, HELP, VERSION].iter().any(|general| general.name == option.name) {
             continue;
         }
         let mut without = base.clone();
         option.requires.iter().for_each(|name| add(program, &mut without, name));
-        let values = samples(option);
+        let values = samples(&option);
         let results = values.iter().map(|value| {
             let mut given = without.clone();
             given.insert(option.name, value.clone());
@@ -108,12 +115,17 @@ pub(crate) fn each_option_counts(
 }
 
 #[test]
-fn each_option_of_a_search_counts() {
-    each_option_counts(&BLASTP, &[], |given| format!("{:?}", BlastpOptions::new(given)));
-    each_option_counts(&BLASTN, &[], |given| format!("{:?}", BlastnOptions::new(given)));
-    each_option_counts(&BLASTX, &[], |given| format!("{:?}", BlastxOptions::new(given)));
-    each_option_counts(&TBLASTN, &[], |given| format!("{:?}", TblastnOptions::new(given)));
-    each_option_counts(&TBLASTX, &[], |given| format!("{:?}", TblastxOptions::new(given)));
+fn each_option_of_a_search_counts_in_each_release() {
+    for release in Release::ALL {
+        let check = |program: Program, read: fn(&GivenOptions) -> String| {
+            each_option_counts(&program.in_release(Some(release)), &[], read);
+        };
+        check(BLASTP, |given| format!("{:?}", BlastpOptions::new(given)));
+        check(BLASTN, |given| format!("{:?}", BlastnOptions::new(given)));
+        check(BLASTX, |given| format!("{:?}", BlastxOptions::new(given)));
+        check(TBLASTN, |given| format!("{:?}", TblastnOptions::new(given)));
+        check(TBLASTX, |given| format!("{:?}", TblastxOptions::new(given)));
+    }
 }
 
 #[test]
@@ -130,12 +142,13 @@ fn each_option_of_what_blast_does_not_have_counts() {
 
 #[test]
 fn options_are_in_a_table_once_and_tied_to_others_of_it() {
-    for program in PROGRAMS {
+    let releases = Release::ALL.map(Some);
+    for program in PROGRAMS.iter().flat_map(|program| releases.map(|it| program.in_release(it))) {
         for option in program.all() {
             let (program_name, name) = (program.name, option.name);
             let same = program.all().filter(|other| other.name == name).count();
             assert_eq!(same, 1, "{program_name}: -{name}");
-            for other in option.excludes.iter().chain(option.requires) {
+            for other in program.excluded_by(&option).iter().chain(option.requires) {
                 let known = program.find(other).is_some() || LEFT_OVER.contains(other);
                 assert!(known, "{program_name}: -{name} is tied to -{other}");
             }

@@ -82,7 +82,7 @@ pub fn full(program: &Program, name: ProgramName) -> String {
     if program.all().any(|option| option.mandatory) {
         out.push_str("\nREQUIRED ARGUMENTS\n");
         let mandatory = program.all().filter(|option| option.mandatory);
-        mandatory.for_each(|option| describe(&mut out, option, name));
+        mandatory.for_each(|option| describe(&mut out, program, &option, name));
     }
     out.push_str("\nOPTIONAL ARGUMENTS\n");
     for &group in [Group::TOP].iter().chain(program.groups) {
@@ -94,7 +94,7 @@ pub fn full(program: &Program, name: ProgramName) -> String {
             }
             out.push_str(&format!(" *** {}\n", group.0));
         }
-        options.for_each(|option| describe(&mut out, option, name));
+        options.for_each(|option| describe(&mut out, program, &option, name));
         out.push('\n');
     }
     if name == ProgramName::Blast && program.all().any(|option| option.group == Group::FLEETBLAST) {
@@ -121,7 +121,7 @@ fn refusals(program: &Program) -> String {
 
 /// Formats the description of an option. Under BLAST+'s name, only FleetBLAST's own options have
 /// marks.
-fn describe(out: &mut String, option: &OptionSpec, name: ProgramName) {
+fn describe(out: &mut String, program: &Program, option: &OptionSpec, name: ProgramName) {
     let is_marked = name == ProgramName::FleetBlast || option.group == Group::FLEETBLAST;
     let value = option.attributes().map(|text| format!(" <{text}>")).unwrap_or_default();
     let mark = match option.refused.is_whole() && is_marked {
@@ -140,7 +140,7 @@ fn describe(out: &mut String, option: &OptionSpec, name: ProgramName) {
         out.push_str(&format!("   Default = `{default}'\n"));
     }
     ties(out, "    * Requires: ", option.requires);
-    ties(out, "    * Incompatible with: ", option.excludes);
+    ties(out, "    * Incompatible with: ", &program.excluded_by(option));
 }
 
 /// Formats a list of other options below a title; nothing for an empty list.

@@ -2,6 +2,7 @@
 
 use fleetblast_job::error::Error;
 
+use super::compat;
 use super::opt::Opt;
 use super::parse::{self, GivenOptions, Value};
 use super::refused::Refused;
@@ -13,14 +14,14 @@ use super::spec::{Group, Kind, OptionSpec, Program};
 /// of this program: it panics, whatever the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
-    program: &'a Program,
+    program: Program,
     given: &'a GivenOptions,
 }
 
 impl<'a> Values<'a> {
-    /// Wraps options that the parser accepted for this program.
-    pub fn new(program: &'a Program, given: &'a GivenOptions) -> Self {
-        Self { program, given }
+    /// Wraps options that the parser accepted for this program, in the release that they choose.
+    pub fn new(program: &Program, given: &'a GivenOptions) -> Self {
+        Self { program: program.in_release(compat::given_release(given)), given }
     }
 
     /// Returns the value of an option, or its default. This is for flags (false by default),
@@ -31,7 +32,7 @@ impl<'a> Values<'a> {
     pub fn get<T: Clone>(&self, option: &Opt<T>) -> T {
         let spec = self.spec(option);
         let may_lack = spec.default.is_none() && !spec.mandatory && spec.kind != Kind::Flag;
-        match self.value(option, spec) {
+        match self.value(option, &spec) {
             Some(value) if !may_lack => value,
             _ => panic!("{}: -{} may have no value", self.program.name, spec.name),
         }
@@ -45,7 +46,15 @@ impl<'a> Values<'a> {
         let spec = self.spec(option);
         let always = spec.default.is_some() || spec.mandatory || spec.kind == Kind::Flag;
         assert!(!always, "{}: -{} always has a value", self.program.name, spec.name);
-        self.value(option, spec)
+        self.value(option, &spec)
+    }
+
+    /// Returns the value of an option, if it was given; its default is left out.
+    ///
+    /// # Panics
+    /// If the option is not in the program's table.
+    pub fn given<T: Clone>(&self, option: &Opt<T>) -> Option<T> {
+        if self.is_given(option) { self.value(option, &self.spec(option)) } else { None }
     }
 
     /// Returns the value of an option without a default, if the program has it and it was given.
@@ -78,7 +87,7 @@ impl<'a> Values<'a> {
             let refused = match option.refused {
                 Refused::Always => format!("-{}", option.name),
                 Refused::Values(values) => {
-                    let word = word(option, value)?;
+                    let word = word(&option, value)?;
                     values.iter().find(|refused| **refused == word)?;
                     format!("-{} {word}", option.name)
                 }
@@ -94,7 +103,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns the option's entry in the table.
-    fn spec<T>(&self, option: &Opt<T>) -> &'static OptionSpec {
+    fn spec<T>(&self, option: &Opt<T>) -> OptionSpec {
         let spec = self.program.find(option.name()).filter(|spec| spec.kind == option.spec.kind);
         spec.unwrap_or_else(|| panic!("{}: no such -{}", self.program.name, option.name()))
     }

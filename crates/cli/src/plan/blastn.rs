@@ -73,12 +73,6 @@ impl SearchProgram for BlastnOptions {
         }
     }
 
-    fn missing_rule(&self) -> Option<String> {
-        let is_unknown = !self.common.release.blastn_has_sum_stats;
-        let is_given = self.nucleotide.sum_stats.is_some();
-        (is_given && is_unknown).then(|| "-sum_stats".to_owned())
-    }
-
     fn option_without_metadata(&self, kinds: EncodingChoice) -> Option<&'static str> {
         // The I/O site masks the queries again, but does not have this file of word counts.
         let has_counts = self.filtering.window_masker_db.is_some();

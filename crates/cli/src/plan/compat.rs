@@ -21,10 +21,7 @@ pub(super) fn missing_rule(program: &dyn SearchProgram) -> Option<String> {
         15 | 16 => release.psiblast_loses_alignments && program.spec().name == "psiblast",
         _ => false,
     };
-    if is_lost {
-        return Some(format!("-outfmt {format}"));
-    }
-    program.missing_rule()
+    is_lost.then(|| format!("-outfmt {format}"))
 }
 
 /// Returns the name of an option that lists taxa, if one is given.

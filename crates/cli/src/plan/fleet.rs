@@ -11,10 +11,10 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
 
 use super::{ProcessEnvironment, SearchProgram, has_old_finite_size};
+use crate::options::compat::COMPAT;
 use crate::options::load;
 use crate::options::opt::Opt;
 use crate::options::search::common::CommonOptions;
-use crate::options::search::compat::COMPAT;
 use crate::options::search::database::{self, DatabaseOptions, SequenceLists};
 use crate::options::search::files::{self, FileOptions};
 use crate::options::search::fleet::{self as ranks, FleetOptions};
@@ -22,6 +22,7 @@ use crate::options::search::formatting::{self, FormattingOptions};
 use crate::options::search::generic::{self, SearchOptions};
 use crate::options::search::hsps::{self, HspFilteringOptions};
 use crate::options::search::metadata::{self, METADATA, METADATA_OUT, SEND};
+use crate::options::search::outfmt::OUTFMT;
 use crate::options::search::query::{self, QueryOptions};
 use crate::options::search::resources::{self, ResourceOptions};
 use crate::options::search::single;
@@ -182,10 +183,11 @@ fn collect_report_options(
 /// The name of an option with its dash, and its value as text if it has one.
 pub type OptionText = (String, Option<String>);
 
-fn of_database(options: &DatabaseOptions) -> [OptionText; 6] {
+fn of_database(options: &DatabaseOptions) -> [OptionText; 7] {
     let DatabaseOptions {
         dbsize,
         lists,
+        no_taxid_expansion,
         db_soft_mask,
         db_hard_mask,
         subject_loc,
@@ -197,6 +199,7 @@ fn of_database(options: &DatabaseOptions) -> [OptionText; 6] {
         option_text(&database::DBSIZE, number_value(dbsize)),
         option_text(&database::TAXIDS, text_value(&lists.taxids)),
         option_text(&database::NEGATIVE_TAXIDS, text_value(&lists.negative_taxids)),
+        option_text(&database::NO_TAXID_EXPANSION, flag_value(*no_taxid_expansion)),
         option_text(&database::DB_SOFT_MASK, text_value(db_soft_mask)),
         option_text(&database::DB_HARD_MASK, text_value(db_hard_mask)),
         option_text(&database::SUBJECT_LOC, text_value(subject_loc)),
@@ -258,7 +261,7 @@ fn of_formatting(options: &FormattingOptions) -> [OptionText; 9] {
         max_target_seqs,
     } = options;
     [
-        option_text(&formatting::OUTFMT, Some(to_text(outfmt))),
+        option_text(&OUTFMT, Some(to_text(outfmt))),
         option_text(&formatting::SHOW_GIS, flag_value(*show_gis)),
         option_text(&formatting::NUM_DESCRIPTIONS, number_value(num_descriptions)),
         option_text(&formatting::NUM_ALIGNMENTS, number_value(num_alignments)),

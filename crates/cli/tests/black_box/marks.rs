@@ -105,7 +105,7 @@ fn sample(option: &OptionSpec) -> Option<String> {
         Constraint::UpTo(most) => most.to_string(),
         Constraint::Between(_, to) => to.to_string(),
         Constraint::Percent | Constraint::BelowHalf | Constraint::AtLeast(_) => "0.1".to_owned(),
-        Constraint::Any => match option.kind {
+        Constraint::Any | Constraint::FileNameBelow(_) => match option.kind {
             Kind::Flag => return None,
             Kind::Boolean => "false".to_owned(),
             Kind::Integer | Kind::Long => "5".to_owned(),
@@ -148,7 +148,7 @@ fn add(program: &Program, line: &mut Line, option: &OptionSpec, value: Option<St
     line.insert(option.name, value);
     for needed in option.requires.iter().filter_map(|name| program.find(name)) {
         if !line.contains_key(needed.name) {
-            add(program, line, needed, sample(needed));
+            add(program, line, &needed, sample(&needed));
         }
     }
 }
@@ -166,8 +166,8 @@ fn line_of(program: &Program, base: &[&str], option: &OptionSpec, value: Option<
     };
     for name in base.iter().chain(context).filter(|name| **name != option.name) {
         let known = program.find(name).expect("an option");
-        let value = if *name == "ranks" { Some("2".to_owned()) } else { sample(known) };
-        add(program, &mut line, known, value);
+        let value = if *name == "ranks" { Some("2".to_owned()) } else { sample(&known) };
+        add(program, &mut line, &known, value);
     }
     add(program, &mut line, option, value);
     let searches = program.find("subject").is_some();
@@ -183,7 +183,7 @@ fn tried(program: &Program, base: &[&str]) {
     let dir = place(program.name);
     let general = ["h", "help", "version"];
     let options = program.all().filter(|option| !general.contains(&option.name));
-    let all = options.flat_map(|option| listed(option).into_iter().map(move |it| (option, it)));
+    let all = options.flat_map(|option| listed(&option).into_iter().map(move |it| (option, it)));
     let is_marked = |option: &OptionSpec, shown: &str| {
         option.refused.is_whole() || option.refused.values().contains(&shown)
     };
@@ -191,8 +191,8 @@ fn tried(program: &Program, base: &[&str]) {
         all.partition(|(option, (shown, _))| is_marked(option, shown));
     let mut wrong = Vec::new();
     for (option, (shown, value)) in marked.into_iter().chain(fleetblast_oracle::sample(2, other)) {
-        let is_marked = is_marked(option, &shown);
-        let line = line_of(program, base, option, value);
+        let is_marked = is_marked(&option, &shown);
+        let line = line_of(program, base, &option, value);
         let words = line
             .into_iter()
             .flat_map(|(name, value)| [Some(format!("-{name}")), value].into_iter().flatten());

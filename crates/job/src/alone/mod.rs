@@ -131,7 +131,7 @@ fn search(
         drop(span);
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
-        shares.add(plan, &block);
+        shares.add(plan.thread_letters, &block);
         let is_searchable = block.prepared.iter().any(Query::is_searchable);
         queries.check_refusal(&block.records, &block.batches, is_searchable)?;
         blocks += 1;
@@ -260,11 +260,13 @@ struct ThreadShares {
 }
 
 impl ThreadShares {
-    fn add(&mut self, plan: &Plan, block: &PreparedBlock) {
+    /// Adds the queries of a block, if a share has `letters`.
+    fn add(&mut self, letters: Option<usize>, block: &PreparedBlock) {
+        let Some(letters) = letters else { return };
         for query in &block.prepared {
             if self.room == 0 {
                 self.count += 1;
-                self.room = plan.thread_letters;
+                self.room = letters;
             }
             self.room = self.room.saturating_sub(query.length as usize);
         }
@@ -274,11 +276,11 @@ impl ThreadShares {
 /// Prints BLAST+'s warning if there are fewer shares of queries than threads
 /// (`CheckMTByQueries_QuerySize`, blast_app_util.cpp).
 fn warn_of_few_queries(plan: &Plan, shares: usize, audience: &dyn Audience) {
+    let Some(letters) = plan.thread_letters else { return };
     if plan.split == ThreadDivision::Queries && shares < plan.threads.count {
         audience.warn(&format!(
             "This set of queries is too small to fully benefit from the -mt_mode=1 option. The total number of \
-             letters should be at least {} {} per thread.",
-            plan.thread_letters,
+             letters should be at least {letters} {} per thread.",
             if plan.query_kind == SequenceKind::Nucleotide { "bases" } else { "residues" }
         ));
     }

@@ -49,7 +49,7 @@ impl Plan {
             parse_deflines: false,
             batch_size: BatchSize::Fixed(BLASTP_BATCH),
             batch_size_error: None,
-            thread_letters: BLASTP_BATCH,
+            thread_letters: Some(BLASTP_BATCH),
             citations: Citations::Blastp,
             identity_resets_composition: false,
             initial_pssm: None,

@@ -140,8 +140,8 @@ pub struct Plan {
     /// the report by then.
     pub batch_size_error: Option<Error>,
     /// Letters of queries that justify a thread if threads divide the queries. If there are fewer
-    /// per thread, BLAST+ warns.
-    pub thread_letters: usize,
+    /// per thread, BLAST+ warns; `None` for a release that does not.
+    pub thread_letters: Option<usize>,
     /// The papers that reports cite.
     pub citations: Citations,
     /// Whether the IDENTITY matrix rules out the composition-based statistics that the user asked

@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 
+use fleetblast_stats::release::Release;
+
 use super::{GENERAL, RESTRICT, STATISTICS, SUBJECT_SEQUENCES};
 use crate::options::opt::Opt;
-use crate::options::spec::{OptionSpec, names_are_equal};
+use crate::options::spec::{Change, OptionSpec, names_are_equal};
 use crate::options::values::Values;
 
 /// Options for a database and lists of its sequences. Like the constants below, they are in the
@@ -20,6 +22,7 @@ pub const LISTS: &[OptionSpec] = &[
     NEGATIVE_TAXIDS.spec,
     TAXIDLIST.spec,
     NEGATIVE_TAXIDLIST.spec,
+    NO_TAXID_EXPANSION.spec,
 ];
 
 /// Options for lists of groups of identical proteins.
@@ -36,18 +39,20 @@ pub const SUBJECTS: &[OptionSpec] = &[SUBJECT.spec, SUBJECT_LOC.spec];
 
 /// Options for subjects from a file, in programs without options for the masks of databases.
 pub const SUBJECTS_WITHOUT_MASKS: &[OptionSpec] = &[
-    SUBJECT.excludes(NO_DATABASE_WITHOUT_MASKS.split_at(11).0).spec,
+    SUBJECT.excludes(NO_DATABASE_WITHOUT_MASKS.split_at(13).0).spec,
     SUBJECT_LOC.excludes(&NO_DATABASE_WITHOUT_MASKS).spec,
 ];
 
 /// Options for nucleotide subjects from a file instead of a database.
 pub const SUBJECTS_OF_NUCLEOTIDES: &[OptionSpec] = &[
-    SUBJECT.excludes(NO_NUCLEOTIDE_DATABASE.split_at(11).0).spec,
+    SUBJECT.excludes(NO_NUCLEOTIDE_DATABASE.split_at(13).0).spec,
     SUBJECT_LOC.excludes(&NO_NUCLEOTIDE_DATABASE).spec,
 ];
 
-/// Options that exclude each other, in the order of the checks.
-const EXCLUSIVE: [&str; 11] = [
+/// Options that exclude each other, in the order of the checks. Lists of taxa do not exclude the
+/// first.
+const EXCLUSIVE: [&str; 12] = [
+    "no_taxid_expansion",
     "gilist",
     "seqidlist",
     "taxids",
@@ -63,7 +68,8 @@ const EXCLUSIVE: [&str; 11] = [
 
 /// Options that exclude subjects from a file. `-subject_loc` excludes all of them; `-subject`
 /// excludes all but the last.
-const NO_DATABASE: [&str; 14] = [
+const NO_DATABASE: [&str; 16] = [
+    "no_taxid_expansion",
     "db",
     "gilist",
     "seqidlist",
@@ -73,6 +79,7 @@ const NO_DATABASE: [&str; 14] = [
     "taxidlist",
     "negative_taxids",
     "negative_taxidlist",
+    "no_taxid_expansion",
     "ipglist",
     "negative_ipglist",
     "db_soft_mask",
@@ -81,7 +88,8 @@ const NO_DATABASE: [&str; 14] = [
 ];
 
 /// The options of [`NO_DATABASE`] in programs without options for the masks of databases.
-const NO_DATABASE_WITHOUT_MASKS: [&str; 12] = [
+const NO_DATABASE_WITHOUT_MASKS: [&str; 14] = [
+    "no_taxid_expansion",
     "db",
     "gilist",
     "seqidlist",
@@ -91,13 +99,15 @@ const NO_DATABASE_WITHOUT_MASKS: [&str; 12] = [
     "taxidlist",
     "negative_taxids",
     "negative_taxidlist",
+    "no_taxid_expansion",
     "ipglist",
     "negative_ipglist",
     "remote",
 ];
 
 /// The options of [`NO_DATABASE`] in searches of nucleotides.
-const NO_NUCLEOTIDE_DATABASE: [&str; 12] = [
+const NO_NUCLEOTIDE_DATABASE: [&str; 14] = [
+    "no_taxid_expansion",
     "db",
     "gilist",
     "seqidlist",
@@ -107,6 +117,7 @@ const NO_NUCLEOTIDE_DATABASE: [&str; 12] = [
     "taxidlist",
     "negative_taxids",
     "negative_taxidlist",
+    "no_taxid_expansion",
     "db_soft_mask",
     "db_hard_mask",
     "remote",
@@ -125,13 +136,13 @@ pub const DBSIZE: Opt<i64> =
 pub const GILIST: Opt<OsString> =
     Opt::text("gilist", RESTRICT, &["Restrict search of database to list of GIs"])
         .label("filename")
-        .excludes(&all_but("gilist"));
+        .excludes(&all_but::<11>("gilist"));
 
 /// `-seqidlist`.
 pub const SEQIDLIST: Opt<OsString> =
     Opt::text("seqidlist", RESTRICT, &["Restrict search of database to list of SeqIDs"])
         .label("filename")
-        .excludes(&all_but("seqidlist"));
+        .excludes(&all_but::<11>("seqidlist"));
 
 /// `-negative_gilist`.
 pub const NEGATIVE_GILIST: Opt<OsString> = Opt::text(
@@ -140,7 +151,7 @@ pub const NEGATIVE_GILIST: Opt<OsString> = Opt::text(
     &["Restrict search of database to everything except the specified GIs"],
 )
 .label("filename")
-.excludes(&all_but("negative_gilist"));
+.excludes(&all_but::<11>("negative_gilist"));
 
 /// `-negative_seqidlist`.
 pub const NEGATIVE_SEQIDLIST: Opt<OsString> = Opt::text(
@@ -149,7 +160,7 @@ pub const NEGATIVE_SEQIDLIST: Opt<OsString> = Opt::text(
     &["Restrict search of database to everything except the specified SeqIDs"],
 )
 .label("filename")
-.excludes(&all_but("negative_seqidlist"));
+.excludes(&all_but::<11>("negative_seqidlist"));
 
 /// `-taxids`.
 pub const TAXIDS: Opt<OsString> = Opt::text(
@@ -160,8 +171,13 @@ pub const TAXIDS: Opt<OsString> = Opt::text(
         "(multiple IDs delimited by ',')",
     ],
 )
+.later(&[Change::Help(&[
+    "Restrict search of database to include only the specified taxonomy IDs and",
+    "their descendants (multiple IDs delimited by ',')",
+])
+.since(&Release::V2_16_0)])
 .label("taxids")
-.excludes(&all_but("taxids"));
+.excludes(&all_but::<10>("taxids"));
 
 /// `-negative_taxids`.
 pub const NEGATIVE_TAXIDS: Opt<OsString> = Opt::text(
@@ -172,8 +188,13 @@ pub const NEGATIVE_TAXIDS: Opt<OsString> = Opt::text(
         "(multiple IDs delimited by ',')",
     ],
 )
+.later(&[Change::Help(&[
+    "Restrict search of database to everything except the specified taxonomy IDs",
+    "and their descendants (multiple IDs delimited by ',')",
+])
+.since(&Release::V2_16_0)])
 .label("taxids")
-.excludes(&all_but("negative_taxids"));
+.excludes(&all_but::<10>("negative_taxids"));
 
 /// `-taxidlist`.
 pub const TAXIDLIST: Opt<OsString> = Opt::text(
@@ -181,8 +202,13 @@ pub const TAXIDLIST: Opt<OsString> = Opt::text(
     RESTRICT,
     &["Restrict search of database to include only the specified taxonomy IDs"],
 )
+.later(&[Change::Help(&[
+    "Restrict search of database to include only the specified taxonomy IDs and",
+    "their descendants ",
+])
+.since(&Release::V2_16_0)])
 .label("filename")
-.excludes(&all_but("taxidlist"));
+.excludes(&all_but::<10>("taxidlist"));
 
 /// `-negative_taxidlist`.
 pub const NEGATIVE_TAXIDLIST: Opt<OsString> = Opt::text(
@@ -190,8 +216,32 @@ pub const NEGATIVE_TAXIDLIST: Opt<OsString> = Opt::text(
     RESTRICT,
     &["Restrict search of database to everything except the specified taxonomy IDs"],
 )
+.later(&[Change::Help(&[
+    "Restrict search of database to everything except the specified taxonomy IDs",
+    "and their descendants ",
+])
+.since(&Release::V2_16_0)])
 .label("filename")
-.excludes(&all_but("negative_taxidlist"));
+.excludes(&all_but::<10>("negative_taxidlist"));
+
+/// `-no_taxid_expansion`.
+pub const NO_TAXID_EXPANSION: Opt<bool> = Opt::flag(
+    "no_taxid_expansion",
+    RESTRICT,
+    &["Do not expand the taxonomy IDs provided to their descendant taxonomy IDs "],
+)
+.excludes(&[
+    "subject",
+    "subject_loc",
+    "window_masker_taxid",
+    "gilist",
+    "seqidlist",
+    "negative_gilist",
+    "negative_seqidlist",
+    "subject",
+    "subject_loc",
+])
+.later(&[Change::Added.since(&Release::V2_16_0)]);
 
 /// `-ipglist`.
 pub const IPGLIST: Opt<OsString> =
@@ -239,7 +289,7 @@ pub const DB_HARD_MASK: Opt<OsString> = Opt::text(
 pub const SUBJECT: Opt<OsString> =
     Opt::input("subject", SUBJECT_SEQUENCES, &["Subject sequence(s) to search"])
         .label("subject_input_file")
-        .excludes(NO_DATABASE.split_at(13).0);
+        .excludes(NO_DATABASE.split_at(15).0);
 
 /// `-subject_loc`.
 pub const SUBJECT_LOC: Opt<OsString> = Opt::text(
@@ -250,10 +300,10 @@ pub const SUBJECT_LOC: Opt<OsString> = Opt::text(
 .label("range")
 .excludes(&NO_DATABASE);
 
-/// Returns [`EXCLUSIVE`] without one of its entries.
-const fn all_but(name: &str) -> [&'static str; EXCLUSIVE.len() - 1] {
-    let mut others = [""; EXCLUSIVE.len() - 1];
-    let (mut at, mut next) = (0, 0);
+/// Returns the last `N` of [`EXCLUSIVE`] but for one entry.
+const fn all_but<const N: usize>(name: &str) -> [&'static str; N] {
+    let mut others = [""; N];
+    let (mut at, mut next) = (EXCLUSIVE.len() - N - 1, 0);
     while at < EXCLUSIVE.len() {
         if !names_are_equal(EXCLUSIVE[at], name) {
             others[next] = EXCLUSIVE[at];
@@ -294,6 +344,8 @@ pub struct DatabaseOptions {
     pub dbsize: Option<i64>,
     /// `-seqidlist` and the other lists.
     pub lists: SequenceLists,
+    /// `-no_taxid_expansion`.
+    pub no_taxid_expansion: bool,
     /// `-db_soft_mask`.
     pub db_soft_mask: Option<OsString>,
     /// `-db_hard_mask`.
@@ -321,6 +373,7 @@ impl DatabaseOptions {
                 taxid_file: values.optional(&TAXIDLIST),
                 negative_taxid_file: values.optional(&NEGATIVE_TAXIDLIST),
             },
+            no_taxid_expansion: values.has(&NO_TAXID_EXPANSION) && values.get(&NO_TAXID_EXPANSION),
             db_soft_mask: if masks { values.optional(&DB_SOFT_MASK) } else { None },
             db_hard_mask: if masks { values.optional(&DB_HARD_MASK) } else { None },
             subject: values.optional(&SUBJECT),

@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 
+use fleetblast_stats::release::Release;
+
 use super::FILTER;
 use crate::options::opt::Opt;
-use crate::options::spec::OptionSpec;
+use crate::options::spec::{Change, OptionSpec};
 use crate::options::values::Values;
 
 /// Returns the options that mask queries of proteins, in the order of the usage text; `seg` is the
@@ -68,7 +70,15 @@ pub const DUST: Opt<OsString> = Opt::text(
     ],
 )
 .label("DUST_options")
-.default(DEFAULT_DUST);
+.default(DEFAULT_DUST)
+.later(&[
+    Change::NoDefault.since(&Release::V2_16_0),
+    Change::Help(&[
+        "Filter query sequence with DUST (Format: 'yes', 'level window linker', or",
+        "'no' to disable) Default = '20 64 1' ('no' for blastn-short)",
+    ])
+    .since(&Release::V2_16_0),
+]);
 
 /// `-filtering_db`.
 pub const FILTERING_DB: Opt<OsString> = Opt::text(
@@ -84,7 +94,8 @@ pub const WINDOW_MASKER_TAXID: Opt<i32> = Opt::integer(
     FILTER,
     &["Enable WindowMasker filtering using a Taxonomic ID"],
 )
-.label("window_masker_taxid");
+.label("window_masker_taxid")
+.excludes(&["no_taxid_expansion"]);
 
 /// `-window_masker_db`.
 pub const WINDOW_MASKER_DB: Opt<OsString> = Opt::text(
@@ -92,7 +103,8 @@ pub const WINDOW_MASKER_DB: Opt<OsString> = Opt::text(
     FILTER,
     &["Enable WindowMasker filtering using this repeats database."],
 )
-.label("window_masker_db");
+.label("window_masker_db")
+.later(&[Change::Excludes(&["remote"]).since(&Release::V2_17_0)]);
 
 /// Values of the options that mask queries of nucleotides.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +125,7 @@ impl NucleotideFilteringOptions {
     /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
-            dust: values.is_given(&DUST).then(|| values.get(&DUST)),
+            dust: values.given(&DUST),
             filtering_db: values.optional(&FILTERING_DB),
             window_masker_taxid: values.optional(&WINDOW_MASKER_TAXID),
             window_masker_db: values.optional(&WINDOW_MASKER_DB),

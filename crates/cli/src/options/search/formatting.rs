@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 
+use super::outfmt::OUTFMT;
 use super::{FORMAT, RESTRICT};
 use crate::options::opt::Opt;
-use crate::options::refused::Refused;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
@@ -19,27 +19,6 @@ pub const LAYOUT: &[OptionSpec] = &[
     SORTHSPS.spec,
     MAX_TARGET_SEQS.spec,
 ];
-
-/// `-outfmt`.
-pub const OUTFMT: Opt<OsString> = Opt::text("outfmt", FORMAT, &HELP_OUTFMT)
-    .label("format")
-    .default("0")
-    .refused(Refused::Values(REFUSED));
-
-/// Formats that FleetBLAST refuses.
-const REFUSED: &[&str] = &["13", "14"];
-
-/// `-outfmt` of programs with the format SAM.
-pub const OUTFMT_WITH_SAM: Opt<OsString> = OUTFMT.help(&HELP_WITH_SAM);
-
-/// `-outfmt` of psiblast, which has no archives yet.
-pub const OUTFMT_WITHOUT_ARCHIVES: Opt<OsString> = OUTFMT.refused(Refused::Values(NO_ARCHIVES));
-
-/// `-outfmt` of `blast_formatter`.
-pub const OUTFMT_OF_ARCHIVES: Opt<OsString> = OUTFMT_WITH_SAM.refused(Refused::Values(NO_ARCHIVES));
-
-/// Formats that programs without archives as reports refuse.
-const NO_ARCHIVES: &[&str] = &joined::<3>(&[REFUSED, &["11"]]);
 
 /// `-show_gis`.
 pub const SHOW_GIS: Opt<bool> = Opt::flag("show_gis", FORMAT, &["Show NCBI GIs in deflines?"]);
@@ -168,144 +147,3 @@ impl FormattingOptions {
         }
     }
 }
-
-const HELP_OUTFMT: [&str; 83] = joined(&[&FORMATS, &WITHOUT_SAM, &COLUMNS, &DEFAULT_COLUMNS]);
-
-const HELP_WITH_SAM: [&str; 87] =
-    joined(&[&FORMATS, &ALSO_SAM, &COLUMNS, &DEFAULT_COLUMNS, &COLUMNS_OF_SAM]);
-
-/// Concatenates lists of lines.
-const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
-    let mut lines = [""; N];
-    let (mut part, mut next) = (0, 0);
-    while part < parts.len() {
-        let mut at = 0;
-        while at < parts[part].len() {
-            lines[next] = parts[part][at];
-            (at, next) = (at + 1, next + 1);
-        }
-        part += 1;
-    }
-    assert!(next == N);
-    lines
-}
-
-/// Help lines of `-outfmt` for the formats that all programs have.
-const FORMATS: [&str; 18] = [
-    "alignment view options:",
-    "  0 = Pairwise,",
-    "  1 = Query-anchored showing identities,",
-    "  2 = Query-anchored no identities,",
-    "  3 = Flat query-anchored showing identities,",
-    "  4 = Flat query-anchored no identities,",
-    "  5 = BLAST XML,",
-    "  6 = Tabular,",
-    "  7 = Tabular with comment lines,",
-    "  8 = Seqalign (Text ASN.1),",
-    "  9 = Seqalign (Binary ASN.1),",
-    " 10 = Comma-separated values,",
-    " 11 = BLAST archive (ASN.1),",
-    " 12 = Seqalign (JSON),",
-    " 13 = Multiple-file BLAST JSON,",
-    " 14 = Multiple-file BLAST XML2,",
-    " 15 = Single-file BLAST JSON,",
-    " 16 = Single-file BLAST XML2,",
-];
-
-/// Help lines of `-outfmt` for the last format, and for choosing columns.
-const WITHOUT_SAM: [&str; 9] = [
-    " 18 = Organism Report",
-    "",
-    "Options 6, 7 and 10 can be additionally configured to produce",
-    "a custom format specified by space delimited format specifiers,",
-    "or by a token specified by the delim keyword.",
-    " E.g.: \"10 delim=@ qacc sacc score\".",
-    "The delim keyword must appear after the numeric output format",
-    "specification.",
-    "The supported format specifiers are:",
-];
-
-/// Help lines of `-outfmt` for the last formats, and for choosing columns, with the format SAM.
-const ALSO_SAM: [&str; 10] = [
-    " 17 = Sequence Alignment/Map (SAM),",
-    " 18 = Organism Report",
-    "",
-    "Options 6, 7, 10 and 17 can be additionally configured to produce",
-    "a custom format specified by space delimited format specifiers,",
-    "or in the case of options 6, 7, and 10, by a token specified",
-    "by the delim keyword. E.g.: \"17 delim=@ qacc sacc score\".",
-    "The delim keyword must appear after the numeric output format",
-    "specification.",
-    "The supported format specifiers for options 6, 7 and 10 are:",
-];
-
-/// Help lines of `-outfmt` for the columns.
-const COLUMNS: [&str; 53] = [
-    "\t    qseqid means Query Seq-id",
-    "\t       qgi means Query GI",
-    "\t      qacc means Query accesion",
-    "\t   qaccver means Query accesion.version",
-    "\t      qlen means Query sequence length",
-    "\t    sseqid means Subject Seq-id",
-    "\t sallseqid means All subject Seq-id(s), separated by a ';'",
-    "\t       sgi means Subject GI",
-    "\t    sallgi means All subject GIs",
-    "\t      sacc means Subject accession",
-    "\t   saccver means Subject accession.version",
-    "\t   sallacc means All subject accessions",
-    "\t      slen means Subject sequence length",
-    "\t    qstart means Start of alignment in query",
-    "\t      qend means End of alignment in query",
-    "\t    sstart means Start of alignment in subject",
-    "\t      send means End of alignment in subject",
-    "\t      qseq means Aligned part of query sequence",
-    "\t      sseq means Aligned part of subject sequence",
-    "\t    evalue means Expect value",
-    "\t  bitscore means Bit score",
-    "\t     score means Raw score",
-    "\t    length means Alignment length",
-    "\t    pident means Percentage of identical matches",
-    "\t    nident means Number of identical matches",
-    "\t  mismatch means Number of mismatches",
-    "\t  positive means Number of positive-scoring matches",
-    "\t   gapopen means Number of gap openings",
-    "\t      gaps means Total number of gaps",
-    "\t      ppos means Percentage of positive-scoring matches",
-    "\t    frames means Query and subject frames separated by a '/'",
-    "\t    qframe means Query frame",
-    "\t    sframe means Subject frame",
-    "\t      btop means Blast traceback operations (BTOP)",
-    "\t    staxid means Subject Taxonomy ID",
-    "\t  ssciname means Subject Scientific Name",
-    "\t  scomname means Subject Common Name",
-    "\tsblastname means Subject Blast Name",
-    "\t sskingdom means Subject Super Kingdom",
-    "\t   staxids means unique Subject Taxonomy ID(s), separated by a ';'",
-    "\t\t\t (in numerical order)",
-    "\t sscinames means unique Subject Scientific Name(s), separated by a ';'",
-    "\t scomnames means unique Subject Common Name(s), separated by a ';'",
-    "\tsblastnames means unique Subject Blast Name(s), separated by a ';'",
-    "\t\t\t (in alphabetical order)",
-    "\tsskingdoms means unique Subject Super Kingdom(s), separated by a ';'",
-    "\t\t\t (in alphabetical order) ",
-    "\t    stitle means Subject Title",
-    "\tsalltitles means All Subject Title(s), separated by a '<>'",
-    "\t   sstrand means Subject Strand",
-    "\t     qcovs means Query Coverage Per Subject",
-    "\t   qcovhsp means Query Coverage Per HSP",
-    "\t    qcovus means Query Coverage Per Unique Subject (blastn only)",
-];
-
-/// Help lines of `-outfmt` for the default columns.
-const DEFAULT_COLUMNS: [&str; 3] = [
-    "When not provided, the default value is:",
-    "'qaccver saccver pident length mismatch gapopen qstart qend sstart send",
-    "evalue bitscore', which is equivalent to the keyword 'std'",
-];
-
-/// Help lines of `-outfmt` for optional contents of SAM.
-const COLUMNS_OF_SAM: [&str; 3] = [
-    "The supported format specifier for option 17 is:",
-    "\t        SQ means Include Sequence Data",
-    "\t        SR means Subject as Reference Seq",
-];

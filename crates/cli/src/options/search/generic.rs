@@ -1,8 +1,10 @@
 //! `CGenericSearchArgs`: options that most searches have.
 
+use fleetblast_stats::release::Release;
+
 use super::{EXTENSION, GENERAL, RESTRICT, STATISTICS, nucleotide};
 use crate::options::opt::Opt;
-use crate::options::spec::{Constraint, OptionSpec};
+use crate::options::spec::{Change, Constraint, Later, OptionSpec};
 use crate::options::values::Values;
 
 /// Options for proteins, in the order of the usage text.
@@ -31,7 +33,16 @@ pub const WITHOUT_GAPS: &[OptionSpec] = &[
 
 /// Options for nucleotides, in the order of the usage text.
 pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
-    EVALUE.spec,
+    EVALUE
+        .later(&[
+            EVALUE_OF_TASK[0],
+            Change::Help(&[
+                "Expectation value (E) threshold for saving hits. Default = 10 (1000 for",
+                "blastn-short)",
+            ])
+            .since(&Release::V2_16_0),
+        ])
+        .spec,
     WORD_SIZE
         .help(&["Word size for wordfinder algorithm (length of best perfect match)"])
         .with_constraint(Constraint::AtLeast(4))
@@ -45,14 +56,22 @@ pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
     XDROP_GAP.spec,
     XDROP_GAP_FINAL.spec,
     SEARCHSP.spec,
-    nucleotide::SUM_STATS.spec,
+    nucleotide::SUM_STATS.later(&[Change::Removed.since(&Release::V2_16_0)]).spec,
 ];
 
 /// `-evalue`.
 pub const EVALUE: Opt<f64> =
     Opt::real("evalue", GENERAL, &["Expectation value (E) threshold for saving hits "])
         .label("evalue")
-        .default("10");
+        .default("10")
+        .later(&EVALUE_OF_TASK);
+
+/// `-evalue` of later releases, whose tasks have defaults of their own.
+const EVALUE_OF_TASK: [Later; 2] = [
+    Change::NoDefault.since(&Release::V2_16_0),
+    Change::Help(&["Expectation value (E) threshold for saving hits. Default = 10"])
+        .since(&Release::V2_16_0),
+];
 
 /// `-word_size`; each program has its own minimum.
 pub const WORD_SIZE: Opt<usize> =
@@ -137,7 +156,7 @@ impl SearchOptions {
     /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
-            evalue: values.is_given(&EVALUE).then(|| values.get(&EVALUE)),
+            evalue: values.given(&EVALUE),
             word_size: values.optional(&WORD_SIZE),
             gap_open: values.optional_if_listed(&GAPOPEN),
             gap_extend: values.optional_if_listed(&GAPEXTEND),

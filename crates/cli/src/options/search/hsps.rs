@@ -1,8 +1,10 @@
 //! `CHspFilteringArgs`: filters that remove HSPs because of better ones.
 
+use fleetblast_stats::release::Release;
+
 use super::RESTRICT;
 use crate::options::opt::Opt;
-use crate::options::spec::{Constraint, OptionSpec};
+use crate::options::spec::{Change, Constraint, OptionSpec};
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.
@@ -44,7 +46,10 @@ pub const BEST_HIT_SCORE_EDGE: Opt<f64> = Opt::real(
 
 /// `-subject_besthit`.
 pub const SUBJECT_BESTHIT: Opt<bool> =
-    Opt::flag("subject_besthit", RESTRICT, &["Turn on best hit per subject sequence"]);
+    Opt::flag("subject_besthit", RESTRICT, &["Turn on best hit per subject sequence"]).later(&[
+        Change::Help(&["Return only the best HSP for each non overlapping query region"])
+            .since(&Release::V2_17_0),
+    ]);
 
 /// Values of the options for HSP filters.
 #[derive(Clone, Debug, PartialEq)]

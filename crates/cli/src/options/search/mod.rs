@@ -5,7 +5,6 @@
 //! property that differs between programs (a default, a minimum) is an argument of the class.
 
 pub mod common;
-pub mod compat;
 pub mod composition;
 pub mod database;
 pub mod files;
@@ -17,6 +16,7 @@ pub mod hsps;
 pub mod megablast;
 pub mod metadata;
 pub mod nucleotide;
+pub mod outfmt;
 pub mod program;
 pub mod protein;
 pub mod psi;

@@ -56,7 +56,7 @@ impl NucleotideOptions {
             reward: values.optional(&REWARD),
             no_greedy: values.get(&NO_GREEDY),
             perc_identity: values.optional(&PERC_IDENTITY),
-            sum_stats: values.optional(&SUM_STATS),
+            sum_stats: values.optional_if_listed(&SUM_STATS),
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 
+use fleetblast_stats::release::Release;
+
 use super::{EXTENSION, PHI_BLAST, PSI_BLAST, PSI_TBLASTN, PSSM_ENGINE};
 use crate::options::opt::Opt;
-use crate::options::spec::{Constraint, OptionSpec};
+use crate::options::spec::{Change, Constraint, OptionSpec};
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.
@@ -113,7 +115,17 @@ pub const IN_PSSM: Opt<OsString> =
             "query",
             "query_loc",
             "phi_pattern",
-        ]);
+        ])
+        .later(&[Change::Excludes(&[
+            "in_msa",
+            "msa_master_idx",
+            "ignore_msa_master",
+            "remote",
+            "query",
+            "query_loc",
+            "phi_pattern",
+        ])
+        .since(&Release::V2_16_0)]);
 
 /// `-in_pssm` of `tblastn`.
 pub const IN_PSSM_OF_TBLASTN: Opt<OsString> =

@@ -3,9 +3,11 @@
 
 use std::ffi::OsString;
 
+use fleetblast_stats::release::Release;
+
 use super::{EXTENSION, GENERAL, MISC};
 use crate::options::opt::Opt;
-use crate::options::spec::Constraint;
+use crate::options::spec::{Change, Constraint};
 
 /// `-matrix`.
 pub const MATRIX: Opt<OsString> =
@@ -33,8 +35,8 @@ pub const WINDOW_SIZE: Opt<i32> = Opt::integer(
 pub const UNGAPPED: Opt<bool> =
     Opt::flag("ungapped", EXTENSION, &["Perform ungapped alignment only?"]);
 
-/// Options that `-remote`, a search at NCBI, excludes. The last one is for iterated searches only.
-pub const NOT_REMOTE: [&str; 11] = [
+/// Options that `-remote`, a search at NCBI, excludes. The last two are for iterated searches only.
+const NOT_REMOTE: [&str; 12] = [
     "gilist",
     "seqidlist",
     "taxids",
@@ -46,12 +48,21 @@ pub const NOT_REMOTE: [&str; 11] = [
     "subject_loc",
     "num_threads",
     "num_iterations",
+    "in_pssm",
 ];
 
-/// Options that `-remote` excludes in `tblastn`: [`NOT_REMOTE`] with `-in_pssm` in the last place.
-pub const NOT_REMOTE_WITH_PSSM: [&str; 11] = {
-    let mut options = NOT_REMOTE;
-    options[10] = "in_pssm";
+/// Options that `-remote` excludes in `tblastn`.
+const NOT_REMOTE_OF_TBLASTN: [&str; 11] = {
+    let mut options = [NOT_REMOTE[11]; 11];
+    options.split_at_mut(10).0.copy_from_slice(NOT_REMOTE.split_at(10).0);
+    options
+};
+
+/// Options that `-remote` excludes in `blastn` since 2.17.0.
+const NOT_REMOTE_OF_BLASTN: [&str; 11] = {
+    let mut options = ["window_masker_db"; 11];
+    options.split_at_mut(9).0.copy_from_slice(NOT_REMOTE.split_at(9).0);
+    options[10] = NOT_REMOTE[9];
     options
 };
 
@@ -59,3 +70,15 @@ pub const NOT_REMOTE_WITH_PSSM: [&str; 11] = {
 pub const REMOTE: Opt<bool> = Opt::flag("remote", MISC, &["Execute search remotely?"])
     .excludes(NOT_REMOTE.split_at(10).0)
     .unsupported();
+
+/// `-remote` of `blastn`.
+pub const REMOTE_OF_BLASTN: Opt<bool> =
+    REMOTE.later(&[Change::Excludes(&NOT_REMOTE_OF_BLASTN).since(&Release::V2_17_0)]);
+
+/// `-remote` of `tblastn`.
+pub const REMOTE_OF_TBLASTN: Opt<bool> = REMOTE.excludes(&NOT_REMOTE_OF_TBLASTN);
+
+/// `-remote` of `psiblast`. BLAST+ does not iterate searches at NCBI.
+pub const REMOTE_OF_PSIBLAST: Opt<bool> = REMOTE
+    .excludes(NOT_REMOTE.split_at(11).0)
+    .later(&[Change::Excludes(&NOT_REMOTE).since(&Release::V2_16_0)]);

@@ -1,8 +1,10 @@
 //! `CMTArgs`: the number of threads, and whether they split the queries or the database.
 
+use fleetblast_stats::release::Release;
+
 use super::MISC;
 use crate::options::opt::Opt;
-use crate::options::spec::{Constraint, OptionSpec};
+use crate::options::spec::{Change, Constraint, OptionSpec};
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.
@@ -40,6 +42,16 @@ pub const MT_MODE: Opt<i32> = Opt::integer(
 .label("int_value")
 .default("0")
 .with_constraint(Constraint::UpTo(1))
+.later(&[
+    Change::Constraint(Constraint::UpTo(2)).since(&Release::V2_16_0),
+    Change::Help(&[
+        "Multi-thread mode to use in BLAST search:",
+        " 0 auto split by database or queries ",
+        " 1 split by queries",
+        " 2 split by database",
+    ])
+    .since(&Release::V2_16_0),
+])
 .requires(&["num_threads"]);
 
 /// Values of the options for threads.

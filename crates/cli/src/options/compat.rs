@@ -70,6 +70,11 @@ pub fn choose_release(
     })
 }
 
+/// Returns the release that the options choose, if they do.
+pub fn given_release(given: &GivenOptions) -> Option<&'static Release> {
+    given.get(COMPAT.name()).and_then(|value| COMPAT.convert(value))
+}
+
 /// Adds `-compat` to the options of a program that has it, as if the user had given the release
 /// there.
 pub fn insert_release(release: &Release, given: &mut GivenOptions) {
