@@ -223,6 +223,10 @@ pub struct Output2 {
     pub results: Results,
     /// Whether the search starts with a PSSM instead of a query.
     pub starts_with_pssm: bool,
+    /// Whether sequences are lost: alignments lack positions and letters, and queries their titles
+    /// (an error of later releases of psiblast; see
+    /// [`Release`](fleetblast_stats::release::Release)).
+    pub lacks_sequences: bool,
 }
 
 /// How the object of a query holds the results of its searches (`Results`, blastxml2.asn).
@@ -239,7 +243,12 @@ pub enum Results {
 impl Output2 {
     /// Creates the options for searches of a database.
     pub fn new(notation: Notation) -> Output2 {
-        Output2 { notation, results: Results::Search, starts_with_pssm: false }
+        Output2 {
+            notation,
+            results: Results::Search,
+            starts_with_pssm: false,
+            lacks_sequences: false,
+        }
     }
 }
 

@@ -124,10 +124,14 @@ pub fn query_header(
             writer.open("search", "Search");
         }
     }
-    writer.text("query-id", &names::xml_query_id(query))?;
-    let title = names::query_title(setup, query);
-    if !title.is_empty() {
-        writer.text("query-title", &title)?;
+    if format.lacks_sequences {
+        writer.text("query-id", &names::sequence_id(query).fasta())?;
+    } else {
+        writer.text("query-id", &names::xml_query_id(query))?;
+        let title = names::query_title(setup, query);
+        if !title.is_empty() {
+            writer.text("query-title", &title)?;
+        }
     }
     writer.value("query-len", query.searched_length());
     write_masks(query, &mut writer);

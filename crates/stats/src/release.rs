@@ -66,8 +66,9 @@ pub struct Release {
     /// Whether archives list the options that later releases set, in their order. FleetBLAST does
     /// not write these archives.
     pub has_later_archives: bool,
-    /// Whether JSON and XML2 of psiblast lack the alignments. FleetBLAST does not copy this error.
-    pub psiblast_loses_alignments: bool,
+    /// Whether JSON and XML2 of psiblast lack positions and letters of alignments, and titles of
+    /// queries.
+    pub psiblast_loses_sequences: bool,
     /// What is wrong with a database that does not exist.
     pub missing_database: MissingDatabase,
     /// Default of `makeblastdb -max_file_sz`, the maximal size of a database file.
@@ -128,7 +129,7 @@ impl Release {
         has_headed_csv: false,
         expands_taxa: false,
         has_later_archives: false,
-        psiblast_loses_alignments: false,
+        psiblast_loses_sequences: false,
         missing_database: MissingDatabase::Named,
         default_max_file_size: "1GB",
     };
@@ -152,7 +153,7 @@ impl Release {
         removes_later_prefixes: true,
         expands_taxa: true,
         has_later_archives: true,
-        psiblast_loses_alignments: true,
+        psiblast_loses_sequences: true,
         missing_database: MissingDatabase::Unmapped,
         default_max_file_size: "3GB",
         ..Self::V2_12_0

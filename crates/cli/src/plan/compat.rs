@@ -16,12 +16,7 @@ pub(super) fn missing_rule(program: &dyn SearchProgram) -> Option<String> {
         return Some(format!("-{option}"));
     }
     let format = FormatChoice::parse(&options.formatting.outfmt, release).ok()?.number();
-    let is_lost = match format {
-        11 => release.has_later_archives,
-        15 | 16 => release.psiblast_loses_alignments && program.spec().name == "psiblast",
-        _ => false,
-    };
-    is_lost.then(|| format!("-outfmt {format}"))
+    (format == 11 && release.has_later_archives).then(|| "-outfmt 11".to_owned())
 }
 
 /// Returns the name of an option that lists taxa, if one is given.

@@ -132,6 +132,11 @@ impl<'a> IterationRules<'a> {
         self.plan.report.format == Format::Organisms
     }
 
+    /// Returns whether subjects that the report does not show are missing in the next PSSM, too.
+    fn drops_hidden_subjects(&self) -> bool {
+        matches!(self.plan.report.format, Format::Xml | Format::Json | Format::Xml2)
+    }
+
     /// Returns whether the report consists of independent parts. Documents do not.
     pub fn has_independent_parts(&self) -> bool {
         !self.plan.report.format.is_document()
@@ -139,15 +144,15 @@ impl<'a> IterationRules<'a> {
 
     /// Splits the hits of an iteration into the parts that are reported separately: one for each
     /// occurrence of a pattern, or a single part without a pattern. The next PSSM is made from the
-    /// first part. For documents, subjects that the report does not show are dropped first
-    /// (`CSearchResults::TrimSeqAlign`).
+    /// first part. For XML and JSON, subjects that the report does not show are dropped first
+    /// (`CSearchResults::TrimSeqAlign`); other reports show a copy of the list, which is shorter.
     pub fn split_parts(
         &self,
         begun: &mut IterationStart,
         mut hits: Vec<SubjectHit>,
     ) -> Vec<Vec<SubjectHit>> {
         begun.exceeds = hits.len() > self.max_reported_subjects();
-        if !self.has_independent_parts() {
+        if self.drops_hidden_subjects() {
             hits.truncate(self.max_reported_subjects());
         }
         match begun.places.len() {

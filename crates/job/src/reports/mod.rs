@@ -30,6 +30,9 @@ pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::ReportSetup
     if let model::Format::Output2(format) = &mut output.format {
         format.results = results(plan, target);
         format.starts_with_pssm = plan.initial_pssm.is_some();
+        format.lacks_sequences = plan.params.common().release.psiblast_loses_sequences
+            && format.results == model::Results::Iterations
+            && !format.starts_with_pssm;
     }
     if let model::Format::Archive(request) = &mut output.format {
         request.warnings.extend(target.opening_warnings.iter().cloned());

@@ -52,26 +52,42 @@ pub fn subject_block(
     let positives = PositivePairs::for_xml(setup.params);
     for (i, alignment) in hit.alignments.iter().enumerate() {
         let pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
-        write_hsp(query, i + 1, (alignment, &pair), &positives, &mut writer)?;
+        writer.open_item("Hsp");
+        write_scores(i + 1, (alignment, &pair), &mut writer);
+        match format.lacks_sequences {
+            true => write_lost_rows(&mut writer)?,
+            false => write_rows(query, (alignment, &pair), &positives, &mut writer)?,
+        }
+        writer.close_item("Hsp");
     }
     writer.close_list("hsps");
     writer.close_item("Hit");
     Ok(())
 }
 
-fn write_hsp(
-    query: &QueryResult,
-    rank: usize,
-    (alignment, pair): (&Alignment, &AlignmentRows),
-    positives: &PositivePairs,
-    writer: &mut Writer,
-) -> Result<(), ReportError> {
-    writer.open_item("Hsp");
+fn write_scores(rank: usize, (alignment, pair): (&Alignment, &AlignmentRows), writer: &mut Writer) {
     writer.value("num", rank);
     writer.value("bit-score", six_digits(alignment.bit_score));
     writer.value("score", alignment.score);
     writer.value("evalue", six_digits(number::stored_evalue(alignment.evalue)));
     writer.value("identity", pair.identities);
+}
+
+/// Writes what BLAST+ shows of an alignment whose sequences it has lost.
+fn write_lost_rows(writer: &mut Writer) -> Result<(), ReportError> {
+    for name in ["query-from", "query-to", "hit-from", "hit-to"] {
+        writer.value(name, 0);
+    }
+    writer.text("qseq", b"")?;
+    writer.text("hseq", b"")
+}
+
+fn write_rows(
+    query: &QueryResult,
+    (alignment, pair): (&Alignment, &AlignmentRows),
+    positives: &PositivePairs,
+    writer: &mut Writer,
+) -> Result<(), ReportError> {
     if positives.are_reported() {
         writer.value("positive", pair.count_positives(positives));
     }
@@ -91,7 +107,5 @@ fn write_hsp(
     let masks = query.masks(alignment.context, pair.positions.query.frame);
     writer.text("qseq", &masked_query(&masks, pair, |letter| letter.to_ascii_lowercase()))?;
     writer.text("hseq", &pair.subject_row)?;
-    writer.text("midline", &pair.midline(positives))?;
-    writer.close_item("Hsp");
-    Ok(())
+    writer.text("midline", &pair.midline(positives))
 }
