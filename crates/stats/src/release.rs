@@ -63,9 +63,9 @@ pub struct Release {
     /// Whether `-taxids` and similar options stand for taxa with their descendants. FleetBLAST does
     /// not search for descendants.
     pub expands_taxa: bool,
-    /// Whether archives list the options that later releases set, in their order. FleetBLAST does
-    /// not write these archives.
-    pub has_later_archives: bool,
+    /// Whether tasks set an e-value, so that archives list it before other options. The filter
+    /// DUST is then listed only if it is given.
+    pub tasks_set_evalue: bool,
     /// Whether JSON and XML2 of psiblast lack positions and letters of alignments, and titles of
     /// queries.
     pub psiblast_loses_sequences: bool,
@@ -128,7 +128,7 @@ impl Release {
         advises_on_few_queries: true,
         has_headed_csv: false,
         expands_taxa: false,
-        has_later_archives: false,
+        tasks_set_evalue: false,
         psiblast_loses_sequences: false,
         missing_database: MissingDatabase::Named,
         default_max_file_size: "1GB",
@@ -152,7 +152,7 @@ impl Release {
         advises_on_few_queries: false,
         removes_later_prefixes: true,
         expands_taxa: true,
-        has_later_archives: true,
+        tasks_set_evalue: true,
         psiblast_loses_sequences: true,
         missing_database: MissingDatabase::Unmapped,
         default_max_file_size: "3GB",

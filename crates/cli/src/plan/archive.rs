@@ -22,24 +22,44 @@ use crate::options::search::hsps::HspFilteringOptions;
 use crate::options::search::protein::TaskDefaults;
 use crate::options::typed::to_text;
 
-/// Default e-value of all tasks.
-const EVALUE: f64 = 10.0;
+/// Default e-value of the tasks that have none of their own.
+pub(super) const EVALUE: f64 = 10.0;
 
 /// The options of a search that were set so far.
 #[derive(Debug, Default)]
-pub(super) struct SetOptions(Vec<ArchiveOption>);
+pub(super) struct SetOptions {
+    options: Vec<ArchiveOption>,
+    /// Whether words have neighbours, whose threshold may follow from the size of words.
+    has_neighbours: bool,
+}
 
 impl SetOptions {
+    /// Creates the options that each task sets: in later releases, its default e-value.
+    pub fn of_task(evalue: f64, release: &Release) -> SetOptions {
+        let mut set = SetOptions::default();
+        if release.tasks_set_evalue {
+            set.set("EvalueThreshold", OptionValue::Evalue(evalue));
+        }
+        set
+    }
+
     /// Creates the options that a task of a protein search sets.
     pub fn of_protein_task(task: &TaskDefaults, release: &Release) -> SetOptions {
-        let mut set = SetOptions::default();
-        if task.matrix != TaskDefaults::USUAL.matrix {
+        let is_short = task.matrix != TaskDefaults::USUAL.matrix;
+        let evalue = if is_short { release.blastp_short_evalue } else { EVALUE };
+        let mut set = SetOptions::of_task(evalue, release);
+        set.has_neighbours = true;
+        if is_short {
             set.text("MatrixName", task.matrix);
             set.integer("GapOpeningCost", 9);
             set.integer("GapExtensionCost", 1);
             // The command line always sets it again.
-            set.set("EvalueThreshold", OptionValue::Evalue(0.0));
+            set.set("EvalueThreshold", OptionValue::Evalue(evalue));
             set.integer("WordSize", task.words.size(release) as i64);
+            if release.tasks_set_evalue {
+                // The command line always sets it again.
+                set.integer("WordThreshold", 0);
+            }
             set.no_filters();
         } else if let Some(threshold) = task.words.threshold(release) {
             set.integer("WordSize", task.words.size(release) as i64);
@@ -50,9 +70,9 @@ impl SetOptions {
 
     /// Sets an option.
     pub fn set(&mut self, name: &str, value: OptionValue) {
-        match self.0.iter_mut().find(|option| option.name == name) {
+        match self.options.iter_mut().find(|option| option.name == name) {
             Some(option) => option.value = value,
-            None => self.0.push(ArchiveOption::new(name, value)),
+            None => self.options.push(ArchiveOption::new(name, value)),
         }
     }
 
@@ -96,12 +116,13 @@ impl SetOptions {
         identity: Option<f64>,
         sum_stats: Option<bool>,
     ) {
-        let search = &options.search;
-        self.set("EvalueThreshold", OptionValue::Evalue(search.evalue.unwrap_or(EVALUE)));
+        let (search, release) = (&options.search, options.release);
+        if search.evalue.is_some() || !release.tasks_set_evalue {
+            self.set("EvalueThreshold", OptionValue::Evalue(search.evalue.unwrap_or(EVALUE)));
+        }
         // A matrix sets its own gap costs.
-        let costs = matrix.and_then(|matrix| {
-            ScoringSystem::new(options.release, &to_text(matrix), None, None).ok()
-        });
+        let costs = matrix
+            .and_then(|matrix| ScoringSystem::new(release, &to_text(matrix), None, None).ok());
         let open = search.gap_open.or(costs.as_ref().map(|costs| costs.gap_open));
         let extend = search.gap_extend.or(costs.as_ref().map(|costs| costs.gap_extend));
         for (name, cost) in [("GapOpeningCost", open), ("GapExtensionCost", extend)] {
@@ -113,6 +134,10 @@ impl SetOptions {
             [("GapXDropoff", search.xdrop_gap), ("GapXDropoffFinal", search.xdrop_gap_final)];
         self.reals(drops);
         if let Some(size) = search.word_size {
+            let of_size = release.threshold_of_size(size);
+            if let Some(threshold) = of_size.filter(|_| self.has_neighbours) {
+                self.integer("WordThreshold", threshold as i64);
+            }
             self.integer("WordSize", size as i64);
         }
         if let Some(space) = search.searchsp {
@@ -216,7 +241,7 @@ impl SetOptions {
         ArchiveRequest {
             program: program.to_owned(),
             service: service.to_owned(),
-            algorithm_options: self.0,
+            algorithm_options: self.options,
             subject_options: subject_options(database),
             strand: strand.to_owned(),
             searches_nothing: false,

@@ -11,7 +11,7 @@ use fleetblast_report::archive_options::{ArchiveRequest, OptionValue};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
-use super::archive::SetOptions;
+use super::archive::{self, SetOptions};
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
 use super::search::{SearchPlan, bad_filter, common, filter_words, unsupported_x_drop};
 use super::{ProcessEnvironment, SearchProgram, windowmasker};
@@ -354,7 +354,12 @@ impl BlastnOptions {
 impl BlastnOptions {
     /// Returns the options that the task sets.
     fn options_of_task(&self) -> SetOptions {
-        let mut set = SetOptions::default();
+        let release = self.common.release;
+        let evalue = match self.task {
+            Task::Short => release.blastn_short_evalue,
+            _ => archive::EVALUE,
+        };
+        let mut set = SetOptions::of_task(evalue, release);
         match self.task {
             Task::Discontiguous => {
                 set.integer("MBTemplateType", 0);
@@ -366,7 +371,7 @@ impl BlastnOptions {
                 set.integer("MatchReward", 1);
                 set.integer("MismatchPenalty", -3);
                 // The command line always sets it again.
-                set.set("EvalueThreshold", OptionValue::Evalue(0.0));
+                set.set("EvalueThreshold", OptionValue::Evalue(evalue));
                 set.integer("WordSize", 7);
                 set.no_filters();
             }
@@ -407,7 +412,9 @@ impl BlastnOptions {
             let numbers = words.map(|word| parse_int4(word).map_err(bad_filter));
             numbers.into_iter().collect::<Result<Vec<i32>, _>>().map(Some)
         })?;
+        let is_default = filtering.dust.is_none() && self.common.release.tasks_set_evalue;
         match numbers {
+            _ if is_default => {}
             None => set.boolean("DustFiltering", false),
             Some(None) => set.boolean("DustFiltering", true),
             Some(Some(numbers)) => {

@@ -1,7 +1,6 @@
 //! Rules of later releases that FleetBLAST does not have. Searches that depend on one are refused.
 
 use super::SearchProgram;
-use super::format::FormatChoice;
 use crate::options::search::database::{
     NEGATIVE_TAXIDLIST, NEGATIVE_TAXIDS, SequenceLists, TAXIDLIST, TAXIDS,
 };
@@ -12,11 +11,7 @@ pub(super) fn missing_rule(program: &dyn SearchProgram) -> Option<String> {
     let options = program.common();
     let release = options.release;
     let lists = &options.database.lists;
-    if let Some(option) = taxon_list(lists).filter(|_| release.expands_taxa) {
-        return Some(format!("-{option}"));
-    }
-    let format = FormatChoice::parse(&options.formatting.outfmt, release).ok()?.number();
-    (format == 11 && release.has_later_archives).then(|| "-outfmt 11".to_owned())
+    taxon_list(lists).filter(|_| release.expands_taxa).map(|option| format!("-{option}"))
 }
 
 /// Returns the name of an option that lists taxa, if one is given.

@@ -70,11 +70,6 @@ impl FormatChoice {
         Ok(Self { number, columns, delimiter })
     }
 
-    /// Returns the number of the format.
-    pub fn number(&self) -> i32 {
-        self.number
-    }
-
     /// Returns whether the report shows alignments for people.
     pub fn is_text(&self) -> bool {
         self.number <= LAST_TEXT

@@ -57,10 +57,12 @@ impl ProteinSearch<'_> {
     }
 
     /// Returns the threshold of neighbouring words that archives say was set: the given one, or the
-    /// suggestion for the matrix. `None` if the task presets it.
+    /// suggestion for the matrix. `None` if the task or the size of words presets it.
     pub fn archived_threshold(&self) -> Option<f64> {
         let suggested = || suggested_word_threshold(&self.matrix_name()) + self.added_threshold;
-        let is_preset = self.task.words.threshold(self.common.release).is_some();
+        let release = self.common.release;
+        let of_size = self.common.search.word_size.and_then(|size| release.threshold_of_size(size));
+        let is_preset = of_size.or(self.task.words.threshold(release)).is_some();
         self.protein.threshold.or_else(|| (!is_preset).then(suggested))
     }
 

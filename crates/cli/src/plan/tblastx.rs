@@ -8,7 +8,7 @@ use fleetblast_stats::scoring::{
     ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
 
-use super::archive::SetOptions;
+use super::archive::{self, SetOptions};
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
 use super::search::{SearchPlan, common};
 use super::{ProcessEnvironment, SearchProgram, has_old_finite_size, protein};
@@ -84,7 +84,7 @@ impl SearchProgram for TblastxOptions {
     fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
         let TblastxOptions { common, matrix, .. } = self;
         let matrix_name = self.matrix_name();
-        let mut set = SetOptions::default();
+        let mut set = SetOptions::of_task(archive::EVALUE, common.release);
         set.database_size(&common.database);
         set.search(common, matrix.as_deref(), None, self.sum_stats);
         set.integer("LongestIntronLength", self.max_intron_length);
