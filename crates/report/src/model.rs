@@ -157,7 +157,7 @@ pub enum Format {
     Annotation(AsnEncoding),
     /// 11: BLAST archives in ASN.1.
     Archive(Box<ArchiveRequest>),
-    /// 15 and 16: BLAST JSON and BLAST XML2.
+    /// 13 to 16: BLAST JSON and BLAST XML2.
     Output2(Output2),
     /// 17: SAM, for nucleotides only.
     Sam(SamOptions),
@@ -223,6 +223,9 @@ pub struct Output2 {
     pub results: Results,
     /// Whether the search starts with a PSSM instead of a query.
     pub starts_with_pssm: bool,
+    /// Whether each object is a document of its own, and an [index](crate::report_files) names them
+    /// (formats 13 and 14).
+    pub has_own_documents: bool,
 }
 
 /// How the object of a query holds the results of its searches (`Results`, blastxml2.asn).
@@ -239,12 +242,17 @@ pub enum Results {
 impl Output2 {
     /// Creates the options for searches of a database.
     pub fn new(notation: Notation) -> Output2 {
-        Output2 { notation, results: Results::Search, starts_with_pssm: false }
+        Output2 {
+            notation,
+            results: Results::Search,
+            starts_with_pssm: false,
+            has_own_documents: false,
+        }
     }
 }
 
 /// JSON or XML.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notation {
     /// JSON: names of members have underscores.
     Json,

@@ -144,6 +144,7 @@ fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Err
         complain("Warning: Examining 5 or more matches is recommended");
     }
     let mut plan = plan?;
+    plan.check_late_error()?;
     if plan.identity_resets_composition {
         plan.params.set_composition(words::stored_composition(archive));
     }

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Format, Report};
 use fleetblast_report::archive_options::ArchiveRequest;
-use fleetblast_report::model::AnchoredFormat;
+use fleetblast_report::model::{AnchoredFormat, Notation};
 use fleetblast_stats::release::Release;
 
 use crate::options::number;
@@ -106,8 +106,10 @@ impl FormatChoice {
             10 => Ok(Format::Csv),
             11 => Ok(Format::Archive),
             12 => Ok(Format::AsnJson),
-            15 => Ok(Format::Json),
-            16 => Ok(Format::Xml2),
+            number @ 13..=16 => Ok(Format::Output2 {
+                notation: if number % 2 == 1 { Notation::Json } else { Notation::Xml },
+                has_own_documents: number < 15,
+            }),
             17 => Ok(Format::Sam),
             18 => Ok(Format::Organisms),
             20 => Ok(Format::HeadedCsv),

@@ -351,6 +351,7 @@ fn pssm_file(option: &str, name: &Option<OsString>) -> Result<Option<PathBuf>, E
     let Some(name) = name else { return Ok(None) };
     Ok(Some(match input::destination(option, name)? {
         Destination::File(path) | Destination::Records(path) => path,
+        Destination::Files(files) => files.index,
         // BLAST+ creates a file with the name `-`.
         Destination::Stdout => PathBuf::from("-"),
     }))

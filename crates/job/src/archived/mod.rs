@@ -45,7 +45,7 @@ impl ArchiveReport {
 
     /// Whether the archives of a file make one document together, as XML and JSON do.
     pub fn is_joined(plan: &Plan) -> bool {
-        matches!(plan.report.format, Format::Xml | Format::Json | Format::Xml2)
+        matches!(plan.report.format, Format::Xml | Format::Output2 { .. })
     }
 
     /// Writes the reports of archives of one search.

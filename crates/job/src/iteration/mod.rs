@@ -139,7 +139,7 @@ impl<'a> IterationRules<'a> {
 
     /// Splits the hits of an iteration into the parts that are reported separately: one for each
     /// occurrence of a pattern, or a single part without a pattern. The next PSSM is made from the
-    /// first part. For documents, subjects that the report does not show are dropped first
+    /// first part. For XML and JSON, subjects that the report does not show are dropped first
     /// (`CSearchResults::TrimSeqAlign`).
     pub fn split_parts(
         &self,
@@ -147,7 +147,7 @@ impl<'a> IterationRules<'a> {
         mut hits: Vec<SubjectHit>,
     ) -> Vec<Vec<SubjectHit>> {
         begun.exceeds = hits.len() > self.max_reported_subjects();
-        if !self.has_independent_parts() {
+        if matches!(self.plan.report.format, Format::Xml | Format::Output2 { .. }) {
             hits.truncate(self.max_reported_subjects());
         }
         match begun.places.len() {

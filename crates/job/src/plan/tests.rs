@@ -63,7 +63,7 @@ fn plans_with_other_inputs_and_outputs() {
         }),
         dbsize: Some(-7),
         query_range: Some(0..9),
-        batch_size_error: Some(Error::silent(75)),
+        late_error: Some(Error::silent(75)),
         out: Destination::Records("records".into()),
         metadata: Some(Metadata {
             out: MetadataDestination::Link(Link {

@@ -21,13 +21,8 @@ pub const LAYOUT: &[OptionSpec] = &[
 ];
 
 /// `-outfmt`.
-pub const OUTFMT: Opt<OsString> = Opt::text("outfmt", FORMAT, &HELP_OUTFMT)
-    .label("format")
-    .default("0")
-    .refused(Refused::Values(REFUSED));
-
-/// Formats that FleetBLAST refuses.
-const REFUSED: &[&str] = &["13", "14"];
+pub const OUTFMT: Opt<OsString> =
+    Opt::text("outfmt", FORMAT, &HELP_OUTFMT).label("format").default("0");
 
 /// `-outfmt` of programs with the format SAM.
 pub const OUTFMT_WITH_SAM: Opt<OsString> = OUTFMT.help(&HELP_WITH_SAM);
@@ -39,7 +34,7 @@ pub const OUTFMT_WITHOUT_ARCHIVES: Opt<OsString> = OUTFMT.refused(Refused::Value
 pub const OUTFMT_OF_ARCHIVES: Opt<OsString> = OUTFMT_WITH_SAM.refused(Refused::Values(NO_ARCHIVES));
 
 /// Formats that programs without archives as reports refuse.
-const NO_ARCHIVES: &[&str] = &joined::<3>(&[REFUSED, &["11"]]);
+const NO_ARCHIVES: &[&str] = &["11"];
 
 /// `-show_gis`.
 pub const SHOW_GIS: Opt<bool> = Opt::flag("show_gis", FORMAT, &["Show NCBI GIs in deflines?"]);
