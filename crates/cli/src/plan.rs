@@ -74,6 +74,8 @@ pub struct ProcessEnvironment<'a> {
     pub is_rank: bool,
     /// The command line, a blank after each word.
     pub command: Vec<u8>,
+    /// Whether reports of all programs can be sorted and can have delimiters, as those of archives.
+    pub sorts_all_reports: bool,
     /// The function that looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
@@ -85,6 +87,7 @@ impl ProcessEnvironment<'static> {
             cpus: Cpus::detect(),
             is_rank: fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1),
             command: command_line(),
+            sorts_all_reports: false,
             variable: &|name| std::env::var_os(name),
         }
     }
@@ -280,7 +283,7 @@ fn with_files(
         choice,
         (spec, options.release),
         &options.formatting,
-        &environment.command,
+        environment,
         warnings,
     )?;
     // Metadata do not have the positives that the search counts, which formats 8, 9 and 12 show. A

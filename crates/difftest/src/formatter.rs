@@ -44,7 +44,7 @@ fn value_of<'a>(args: &'a [String], option: &str) -> Option<&'a String> {
 pub fn can_be_archived(case: &Case, expected_code: i32) -> bool {
     let format = value_of(&case.args, "-outfmt").map_or("0", |format| format.trim());
     let number = format.split(' ').next().unwrap_or_default();
-    let is_plain = ["-subject", "-in_pssm"].iter().all(|name| value_of(&case.args, name).is_none());
+    let is_plain = value_of(&case.args, "-subject").is_none();
     expected_code == 0 && is_plain && FORMATS.contains(&number)
 }
 

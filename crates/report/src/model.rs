@@ -378,6 +378,8 @@ impl ReportSetup<'_> {
 pub struct ArchivedQuery {
     /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones.
     pub parameters: [[f64; 3]; 2],
+    /// Whether the archive is of an iteration of psiblast.
+    pub is_of_psiblast: bool,
     /// Masks that the report shows for the query, each with the number of its frame.
     pub masks: Vec<(i8, Range<u32>)>,
     /// Whether they are masks of this query. BLAST+ can take those of another one, which the

@@ -69,7 +69,7 @@ pub const PSIBLAST: Program = Program {
             query::QUERY_LOC.excludes(psi::OPTIONS_WITH_QUERY).spec,
             query::PARSE_DEFLINES.spec,
         ],
-        &[formatting::OUTFMT_WITHOUT_ARCHIVES.spec],
+        &[formatting::OUTFMT.spec],
         formatting::LAYOUT,
         threads::WITHOUT_MODE,
         // BLAST+ does not iterate searches at NCBI (`-remote`).

@@ -8,6 +8,7 @@ use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_report::model::{AnchoredFormat, Notation};
 use fleetblast_stats::release::Release;
 
+use super::ProcessEnvironment;
 use crate::options::number;
 use crate::options::search::formatting::FormattingOptions;
 use crate::options::search::program::ProgramSpec;
@@ -143,10 +144,11 @@ pub fn report(
     choice: FormatChoice,
     (program, release): (&ProgramSpec, &Release),
     options: &FormattingOptions,
-    command: &[u8],
+    environment: &ProcessEnvironment<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(Report, usize), Error> {
     let format = choice.format(program, release)?;
+    let sorts = program.has_sort_options || environment.sorts_all_reports;
     let mut warn = |text: &str| warnings.push(program.warning(text));
     let (pairwise, is_text) = (format == Format::Pairwise, format.is_text());
     let (descriptions, alignments, hitlist_size) = if is_text {
@@ -176,16 +178,16 @@ pub fn report(
     let report = Report {
         format,
         columns: choice.columns,
-        command: command.to_vec(),
+        command: environment.command.clone(),
         archive: ArchiveRequest::default(),
-        delimiter: choice.delimiter.filter(|_| program.has_sort_options),
+        delimiter: choice.delimiter.filter(|_| sorts),
         html: options.html,
         show_gis: options.show_gis,
         line_length: options.line_length.filter(|_| is_text).unwrap_or(LINE_LENGTH),
         num_descriptions: descriptions,
         num_alignments: alignments,
-        sort_hits: options.sort_hits.filter(|_| is_text && program.has_sort_options),
-        sort_hsps: options.sort_hsps.filter(|_| pairwise && program.has_sort_options),
+        sort_hits: options.sort_hits.filter(|_| is_text && sorts),
+        sort_hsps: options.sort_hsps.filter(|_| pairwise && sorts),
     };
     Ok((report, hitlist_size))
 }

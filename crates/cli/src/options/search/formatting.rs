@@ -27,7 +27,7 @@ pub const OUTFMT: Opt<OsString> =
 /// `-outfmt` of programs with the format SAM.
 pub const OUTFMT_WITH_SAM: Opt<OsString> = OUTFMT.help(&HELP_WITH_SAM);
 
-/// `-outfmt` of psiblast, which has no archives yet.
+/// `-outfmt` of programs that make no archives.
 pub const OUTFMT_WITHOUT_ARCHIVES: Opt<OsString> = OUTFMT.refused(Refused::Values(NO_ARCHIVES));
 
 /// `-outfmt` of `blast_formatter`.
