@@ -41,6 +41,7 @@ use fleetblast_job::plan::{
 };
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_report::archive_options::ArchiveRequest;
+use fleetblast_report::model::Notation;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::metadata::{link, metadata};
@@ -73,6 +74,8 @@ pub struct ProcessEnvironment<'a> {
     pub is_rank: bool,
     /// The command line, a blank after each word.
     pub command: Vec<u8>,
+    /// Whether reports of all programs can be sorted and can have delimiters, as those of archives.
+    pub sorts_all_reports: bool,
     /// The function that looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
@@ -84,6 +87,7 @@ impl ProcessEnvironment<'static> {
             cpus: Cpus::detect(),
             is_rank: fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1),
             command: command_line(),
+            sorts_all_reports: false,
             variable: &|name| std::env::var_os(name),
         }
     }
@@ -216,8 +220,12 @@ impl OpenedFiles {
         let out = match options.fleet.output {
             // The I/O ranks check the file of the report.
             _ if elsewhere => Destination::Stdout,
+            Strategy::Records if matches!(choice.number(), 13 | 14) => {
+                let what = format!("-outfmt {} with -output records", choice.number());
+                return Err(Error::unsupported(program.spec().name, what));
+            }
             Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
-            _ => input::destination(files::OUT.name(), &options.files.out)?,
+            _ => input::report_destination(files::OUT.name(), &options.files.out, choice.number())?,
         };
         // An unusable file ends the job before the search rather than after it.
         for (option, file) in
@@ -269,12 +277,14 @@ fn with_files(
         choice,
         (spec, options.release),
         &options.formatting,
-        &environment.command,
+        environment,
         warnings,
     )?;
-    // Metadata do not have the positives that the search counts, which these formats show.
+    // Metadata do not have the positives that the search counts, which formats 8, 9 and 12 show. A
+    // site that makes a report of several files does not divide it yet.
     let destination = program.metadata().and_then(MetadataOptions::metadata_destination_option);
-    if let Some(option) = destination.filter(|_| report.format.is_annotation()) {
+    let crosses = |format: Format| !format.is_annotation() && !format.has_files();
+    if let Some(option) = destination.filter(|_| !crosses(report.format)) {
         let format = to_text(&options.formatting.outfmt);
         let what = format_args!("-outfmt {} with -{option}", format.trim());
         return Err(Error::unsupported(spec.name, what));
@@ -303,8 +313,8 @@ fn with_files(
         Some(_) => Ok(search.batch_size),
         None => batch_size(search.batch_size, environment),
     };
-    let (batch_size, batch_size_error) = match wished {
-        Ok(size) => (size, None),
+    let (batch_size, late_error) = match wished {
+        Ok(size) => (size, missing_name(report.format, &out)),
         Err(error) => (search.batch_size, Some(error)),
     };
     if report.format.is_text() && has_long_seqids() {
@@ -337,7 +347,7 @@ fn with_files(
         query_range,
         parse_deflines: options.queries.parse_deflines,
         batch_size,
-        batch_size_error,
+        late_error,
         thread_letters: options.release.advises_on_few_queries.then_some(match batch_size {
             BatchSize::Fixed(letters) => letters,
             BatchSize::Adaptive { .. } => search.thread_letters,
@@ -357,6 +367,15 @@ fn with_files(
         kernel: kernel(environment)?,
         timing: options.resources.timing.clone().map(PathBuf::from),
     })
+}
+
+/// Returns BLAST+'s error for a report of several files that have no name (`UseXInclude`,
+/// blast_app_util.cpp).
+fn missing_name(format: Format, out: &Destination) -> Option<Error> {
+    let Format::Output2 { notation, has_own_documents: true } = format else { return None };
+    let number = if notation == Notation::Json { 13 } else { 14 };
+    let what = format_args!("Please provide a file name for outfmt {number}.");
+    (*out == Destination::Stdout).then(|| Error::query_options(what))
 }
 
 /// Returns what archives say about the search, without warnings.

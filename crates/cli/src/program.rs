@@ -423,7 +423,7 @@ fn search(
         let metadata = plan::metadata(table, program, given, &environment, plan.report.format)?;
         // Checked before another site receives any data. A dry run (`-plan`) reads no queries.
         if metadata.is_some() || site.is_some() || plan.fleet.dry_run {
-            plan.check_batch_size()?;
+            plan.check_late_error()?;
         }
         Ok(Plan { metadata, ..plan })
     });

@@ -185,7 +185,8 @@ impl Shape {
         let records = parallel_mode != ParallelMode::None
             && self.keeps_records()
             && !says_where
-            && !is_sam(args);
+            && !is_sam(args)
+            && !has_files(args);
         let shape = self.clone().with_records(records);
         let (tool, mut all) = shape.command(tested, parallel_mode, args);
         if !records {
@@ -231,8 +232,18 @@ impl Shape {
 
 /// Whether the report is SAM, which cannot be written as records.
 pub fn is_sam(args: &[String]) -> bool {
+    has_format(args, &["17"])
+}
+
+/// Whether the report has a file for each query, and cannot be written as records.
+fn has_files(args: &[String]) -> bool {
+    has_format(args, &["13", "14"])
+}
+
+fn has_format(args: &[String], numbers: &[&str]) -> bool {
     let format = args.iter().position(|arg| arg == "-outfmt").and_then(|at| args.get(at + 1));
-    format.is_some_and(|format| format.trim_start().starts_with("17"))
+    let starts = |format: &String| numbers.iter().any(|it| format.trim_start().starts_with(it));
+    format.is_some_and(starts)
 }
 
 /// The directories and files of a search.

@@ -7,11 +7,13 @@ use std::time::Duration;
 use crate::cases::Case;
 use crate::error::Result;
 use crate::process::{MINUTE, Outcome, Tool, Tools};
+use crate::written::run_with_output_files;
 
 /// Time limit of a run.
 const LIMIT: Duration = MINUTE.saturating_mul(10);
 /// Options of the report with a value.
-const WITH_VALUE: [&str; 7] = [
+const WITH_VALUE: [&str; 8] = [
+    "-out",
     "-outfmt",
     "-num_descriptions",
     "-num_alignments",
@@ -25,8 +27,10 @@ const LIMITS: [&str; 3] = ["-num_descriptions", "-num_alignments", "-max_target_
 /// Options of the report without a value.
 const FLAGS: [&str; 3] = ["-html", "-show_gis", "-parse_deflines"];
 /// Formats that `blast_formatter` of FleetBLAST supports.
-const FORMATS: [&str; 16] =
-    ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "12", "15", "16", "17", "18"];
+const FORMATS: [&str; 18] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "12", "13", "14", "15", "16", "17",
+    "18",
+];
 
 /// Part of the message that FleetBLAST does not support an archive.
 pub const REFUSED: &str = "blast_formatter instead";
@@ -36,12 +40,11 @@ fn value_of<'a>(args: &'a [String], option: &str) -> Option<&'a String> {
 }
 
 /// Whether an archive of the case can be made and formatted: a search of a database that succeeds,
-/// with a report to standard output in a format that is supported.
+/// with a report in a format that is supported.
 pub fn can_be_archived(case: &Case, expected_code: i32) -> bool {
     let format = value_of(&case.args, "-outfmt").map_or("0", |format| format.trim());
     let number = format.split(' ').next().unwrap_or_default();
-    let is_plain =
-        ["-out", "-subject", "-in_pssm"].iter().all(|name| value_of(&case.args, name).is_none());
+    let is_plain = value_of(&case.args, "-subject").is_none();
     expected_code == 0 && is_plain && FORMATS.contains(&number)
 }
 
@@ -79,7 +82,10 @@ pub fn run(
     if archived.code != 0 || !archive.exists() {
         return Ok(None);
     }
-    let [expected, actual] = [&formatters.oracle, &formatters.tested]
-        .map(|tool| tool.with_environment(&case.environment).run(&report, cwd, None, LIMIT));
+    let [expected, actual] = [&formatters.oracle, &formatters.tested].map(|tool| {
+        let tool = tool.with_environment(&case.environment);
+        let written = archive.with_extension("files");
+        run_with_output_files(&report, &written, |args| tool.run(args, cwd, None, LIMIT))
+    });
     Ok(Some((expected?, actual?)))
 }

@@ -53,8 +53,6 @@ pub struct Program {
     /// Arguments with which the oracle writes one more such file before the searches of a trial.
     /// The last one names the file; empty if there is none.
     pub prepare_args: &'static [&'static str],
-    /// Options that name files which the program writes besides its report.
-    pub output_file_options: &'static [&'static str],
     /// Kinds of metadata that searches of the program can write.
     pub metadata_kinds: &'static [MetadataKind],
     /// Whether `fleetblast expand` accepts the database with metadata of the kind `report`. It then

@@ -303,10 +303,9 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
         records: session.resume_dir.join(format!("records-{number}")),
     };
     let written = session.written_dir.join(number.to_string());
-    let actual =
-        run_with_output_files(&case.args, session.program.output_file_options, &written, |args| {
-            shape.run(&tested, parallel_mode, args, &place, LIMIT)
-        })?;
+    let actual = run_with_output_files(&case.args, &written, |args| {
+        shape.run(&tested, parallel_mode, args, &place, LIMIT)
+    })?;
     if is_refusal(
         session.program.may_refuse(session.options.parallel_mode, &case.args),
         ON_RANKS,
@@ -360,11 +359,10 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
     };
     let written = session.written_dir.join(number.to_string());
     let mut resumed = None;
-    let outcome =
-        run_with_output_files(&case.args, session.program.output_file_options, &written, |args| {
-            let case = Case { args: args.to_vec(), ..case.clone() };
-            Ok(resumed.insert(searches.run(&case, number)?).outcome.clone())
-        })?;
+    let outcome = run_with_output_files(&case.args, &written, |args| {
+        let case = Case { args: args.to_vec(), ..case.clone() };
+        Ok(resumed.insert(searches.run(&case, number)?).outcome.clone())
+    })?;
     let resumed =
         resumed.map(|resumed| Resumed { outcome, ..resumed }).ok_or_else(worker_panicked)?;
     if is_refusal(
@@ -401,11 +399,10 @@ fn run_at_two_sites(
         TwoSiteRunner { tested: &tested, cwd, kind, route, parallel_mode, names_database, file };
     let written = session.written_dir.join(number.to_string());
     let mut crossed = None;
-    let outcome =
-        run_with_output_files(&case.args, session.program.output_file_options, &written, |args| {
-            let case = Case { args: args.to_vec(), ..case.clone() };
-            Ok(crossed.insert(sites.run(&case, stdin, number)?).outcome.clone())
-        })?;
+    let outcome = run_with_output_files(&case.args, &written, |args| {
+        let case = Case { args: args.to_vec(), ..case.clone() };
+        Ok(crossed.insert(sites.run(&case, stdin, number)?).outcome.clone())
+    })?;
     let crossed =
         crossed.map(|crossed| SiteOutcome { outcome, ..crossed }).ok_or_else(worker_panicked)?;
     let parallel_mode = session.options.parallel_mode;
@@ -457,9 +454,7 @@ fn oracle_outcome(
     let oracle = session.tools.oracle.with_environment(&case.environment);
     let written = session.written_dir.join(number.to_string());
     let outcome =
-        run_with_output_files(&case.args, session.program.output_file_options, &written, |args| {
-            oracle.run(args, dir, stdin, LIMIT)
-        })?;
+        run_with_output_files(&case.args, &written, |args| oracle.run(args, dir, stdin, LIMIT))?;
     if !outcome.timed_out {
         session.cache.put(&key, &outcome)?;
     }

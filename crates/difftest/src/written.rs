@@ -1,5 +1,4 @@
-//! Appends the files that a search writes besides its report to its standard output, so that they
-//! are compared, too.
+//! Appends the files that a search writes to its standard output, so that they are compared, too.
 
 use std::fs;
 use std::path::Path;
@@ -7,21 +6,26 @@ use std::path::Path;
 use crate::error::{Result, io_error};
 use crate::process::Outcome;
 
-/// Runs a search and appends the files that these options name to its standard output. They go to
-/// the directory `dir`, which is removed afterwards. Without such options the search runs as it is.
+/// Options that name files which a program writes.
+const OPTIONS: [&str; 5] =
+    ["-out", "-out_pssm", "-out_ascii_pssm", "-export_search_strategy", "-logfile"];
+
+/// Runs a search and appends the files that it writes to its standard output. Files without a
+/// directory in their names go to the directory `dir`, which is removed afterwards. Without such
+/// files the search runs as it is.
 ///
 /// # Errors
 /// If the run fails, or the directory cannot be made, read or removed.
 pub fn run_with_output_files(
     args: &[String],
-    options: &[&str],
     dir: &Path,
     run: impl FnOnce(&[String]) -> Result<Outcome>,
 ) -> Result<Outcome> {
     let mut args = args.to_vec();
     let mut names_files = false;
     for at in 1..args.len() {
-        if options.contains(&args[at - 1].as_str()) {
+        let has_directory = args[at].contains('/') || args[at] == "-";
+        if OPTIONS.contains(&args[at - 1].as_str()) && !has_directory {
             args[at] = dir.join(&args[at]).display().to_string();
             names_files = true;
         }
@@ -58,11 +62,11 @@ mod tests {
         let args = ["-c", script, "-out_pssm", "p"].map(str::to_owned);
         let run =
             |args: &[String]| Tool::plain("sh".into()).run(args, Path::new("."), None, MINUTE);
-        let shown = run_with_output_files(&args, &["-out_pssm"], &dir, run).unwrap().stdout;
+        let shown = run_with_output_files(&args, &dir, run).unwrap().stdout;
         assert_eq!(shown, b"report\n==> p.1 <==\n2\n==> p.2 <==\n1\n");
         assert!(!dir.exists());
         assert_eq!(
-            run_with_output_files(&args[..2], &["-out_pssm"], &dir, |args| {
+            run_with_output_files(&args[..2], &dir, |args| {
                 assert_eq!(args.len(), 2);
                 run(&["-c".to_owned(), "echo alone".to_owned()])
             })

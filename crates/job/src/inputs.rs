@@ -20,8 +20,8 @@ const READ: usize = 1 << 20;
 /// Large inputs are described by a digest.
 pub fn describe_loaded_inputs(plan: &Plan) -> BTreeMap<String, String> {
     let mut inputs = BTreeMap::new();
-    if let Some(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint }) = &plan.initial_pssm {
-        let matrix = checksum(&(&**pssm, lacks_ungapped, id, title, checkpoint));
+    if let Some(InitialPssm { pssm, lacks_ungapped, description }) = &plan.initial_pssm {
+        let matrix = checksum(&(&**pssm, lacks_ungapped, description));
         let value = format!("a matrix with the checksum {matrix}");
         inputs.insert("contents of -in_pssm or -in_msa".to_owned(), value);
     }

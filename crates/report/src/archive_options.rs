@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::scoremat::MatrixDescription;
+
 /// What an archive says about the search, as far as the command line determines it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArchiveRequest {
@@ -16,10 +18,30 @@ pub struct ArchiveRequest {
     pub subject_options: Vec<ArchiveOption>,
     /// The strand of the queries in a location: `both`, `plus` or `minus`, `unknown` for proteins.
     pub strand: String,
+    /// What archives say about position-specific matrices; `None` if the search makes none.
+    pub matrices: Option<ArchivedMatrices>,
     /// Whether the restrictions leave no subject.
     pub searches_nothing: bool,
     /// Warnings about the command line and the subjects, as BLAST+ prints them.
     pub warnings: Vec<String>,
+}
+
+/// What the archives of an iterated search say about its matrices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArchivedMatrices {
+    /// The matrix with which the search begins, if it comes from a file.
+    pub initial: Option<MatrixDescription>,
+    /// Name of the scoring matrix.
+    pub matrix_name: String,
+    /// Costs of gaps (open, extend).
+    pub gap_costs: (i32, i32),
+    /// Pseudocount as given by the user.
+    pub pseudocount: i32,
+    /// Whether matrices have all intermediate data.
+    pub has_intermediate_data: bool,
+    /// The mode of composition-based statistics of searches with a matrix, if it is another one
+    /// than that of the options.
+    pub composition: Option<i64>,
 }
 
 /// An option with its value.

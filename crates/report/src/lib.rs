@@ -40,6 +40,7 @@ pub mod papers;
 pub mod pattern;
 pub mod pieces;
 mod program;
+pub mod report_files;
 pub mod row_position;
 mod rows;
 pub mod sam;

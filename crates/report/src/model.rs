@@ -157,7 +157,7 @@ pub enum Format {
     Annotation(AsnEncoding),
     /// 11: BLAST archives in ASN.1.
     Archive(Box<ArchiveRequest>),
-    /// 15 and 16: BLAST JSON and BLAST XML2.
+    /// 13 to 16: BLAST JSON and BLAST XML2.
     Output2(Output2),
     /// 17: SAM, for nucleotides only.
     Sam(SamOptions),
@@ -227,6 +227,9 @@ pub struct Output2 {
     /// (an error of later releases of psiblast; see
     /// [`Release`](fleetblast_stats::release::Release)).
     pub lacks_sequences: bool,
+    /// Whether each object is a document of its own, and an [index](crate::report_files) names them
+    /// (formats 13 and 14).
+    pub has_own_documents: bool,
 }
 
 /// How the object of a query holds the results of its searches (`Results`, blastxml2.asn).
@@ -248,12 +251,13 @@ impl Output2 {
             results: Results::Search,
             starts_with_pssm: false,
             lacks_sequences: false,
+            has_own_documents: false,
         }
     }
 }
 
 /// JSON or XML.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notation {
     /// JSON: names of members have underscores.
     Json,
@@ -379,6 +383,8 @@ impl ReportSetup<'_> {
 pub struct ArchivedQuery {
     /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones.
     pub parameters: [[f64; 3]; 2],
+    /// Whether the archive is of an iteration of psiblast.
+    pub is_of_psiblast: bool,
     /// Masks that the report shows for the query, each with the number of its frame.
     pub masks: Vec<(i8, Range<u32>)>,
     /// Whether they are masks of this query. BLAST+ can take those of another one, which the

@@ -1,9 +1,12 @@
-//! Formats BLAST JSON and BLAST XML2 (formats 15 and 16; blastxml2_format.cpp).
+//! Formats BLAST JSON and BLAST XML2 (formats 13 to 16; blastxml2_format.cpp).
 //!
 //! Both show the same objects (`BlastOutput2`, blastxml2.asn). A database search has an object for
 //! each query. psiblast adds each iteration of a query to the query's object, and a search of FASTA
 //! subjects has a list of searches in it. Such an object ends when the next query begins, or the
 //! report ends.
+//!
+//! In formats 13 and 14 each object is a document, and the report is the documents one after the
+//! other, until it is divided into [files](crate::report_files).
 
 mod hits;
 mod writer;
@@ -54,24 +57,30 @@ impl Output2 {
         }
         writer.close("results", "Results");
         writer.close("report", "Report");
-        writer.end();
+        writer.end(self.has_own_documents);
     }
 }
 
 /// Appends the text before the first query.
-pub fn prologue(setup: &ReportSetup, notation: Notation, out: &mut Vec<u8>) {
-    if notation == Notation::Xml {
-        out.extend_from_slice(setup.xml_declaration());
+pub fn prologue(setup: &ReportSetup, format: &Output2, out: &mut Vec<u8>) {
+    match format.notation {
+        _ if format.has_own_documents => {}
+        Notation::Json => out.extend_from_slice(b"{\n\"BlastOutput2\": [\n"),
+        Notation::Xml => begin_xml_document(setup, "BlastXML2", out),
     }
-    out.extend_from_slice(match notation {
-        Notation::Json => b"{\n\"BlastOutput2\": [\n",
-        Notation::Xml => {
-            b"\n<BlastXML2\n    xmlns=\"http://www.ncbi.nlm.nih.gov\"\n    \
-              xmlns:xs=\"http://www.w3.org/2001/XMLSchema-instance\"\n    \
-              xs:schemaLocation=\"http://www.ncbi.nlm.nih.gov \
-              http://www.ncbi.nlm.nih.gov/data_specs/schema_alt/NCBI_BlastOutput2.xsd\"\n>"
-        }
-    });
+}
+
+/// Appends the start of an XML document with this root element.
+fn begin_xml_document(setup: &ReportSetup, root: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(setup.xml_declaration());
+    out.extend_from_slice(b"\n<");
+    out.extend_from_slice(root.as_bytes());
+    out.extend_from_slice(
+        b"\n    xmlns=\"http://www.ncbi.nlm.nih.gov\"\n    \
+          xmlns:xs=\"http://www.w3.org/2001/XMLSchema-instance\"\n    \
+          xs:schemaLocation=\"http://www.ncbi.nlm.nih.gov \
+          http://www.ncbi.nlm.nih.gov/data_specs/schema_alt/NCBI_BlastOutput2.xsd\"\n>",
+    );
 }
 
 /// Appends the text after the last of `queries` queries.
@@ -79,10 +88,11 @@ pub fn epilogue(format: &Output2, queries: usize, out: &mut Vec<u8>) {
     if format.stays_open() && queries > 0 {
         end_open_object(format, out);
     }
-    out.extend_from_slice(match format.notation {
-        Notation::Json => b"]\n}\n",
-        Notation::Xml => b"</BlastXML2>\n",
-    });
+    match format.notation {
+        _ if format.has_own_documents => {}
+        Notation::Json => out.extend_from_slice(b"]\n}\n"),
+        Notation::Xml => out.extend_from_slice(b"</BlastXML2>\n"),
+    }
 }
 
 /// Appends the end of an object whose last search has ended.
@@ -111,7 +121,9 @@ pub fn query_header(
             if format.stays_open() {
                 end_open_object(format, out);
             }
-            format.notation.separate_objects(out);
+            if format.notation == Notation::Json && !format.has_own_documents {
+                out.extend_from_slice(b",\n");
+            }
         }
         begin_object(setup, format, out)?
     };
@@ -148,7 +160,13 @@ fn begin_object<'o>(
     format: &Output2,
     out: &'o mut Vec<u8>,
 ) -> Result<Writer<'o>, ReportError> {
-    let mut writer = Writer::begin_object(format.notation, out);
+    match (format.notation, format.has_own_documents) {
+        (Notation::Json, false) => out.extend_from_slice(b"{"),
+        (Notation::Json, true) => out.extend_from_slice(b"{\n  \"BlastOutput2\": {"),
+        (Notation::Xml, false) => out.extend_from_slice(b"\n<BlastOutput2>"),
+        (Notation::Xml, true) => begin_xml_document(setup, "BlastOutput2", out),
+    }
+    let mut writer = Writer::within(format.notation, format.notation.depth_of_root(), false, out);
     writer.open("report", "Report");
     writer.text("program", setup.program.as_bytes())?;
     writer.text("version", setup.banner().as_bytes())?;

@@ -14,7 +14,7 @@ pub fn prologue(setup: &ReportSetup, out: &mut Vec<u8>) {
     match &setup.output.format {
         Format::Pairwise | Format::Anchored(_) => pairwise::prologue(setup, out),
         Format::Tabular(columns) => tabular::headings(columns, out),
-        Format::Output2(format) => output2::prologue(setup, format.notation, out),
+        Format::Output2(format) => output2::prologue(setup, format, out),
         _ => {}
     }
 }

@@ -263,7 +263,8 @@ pub fn output2_codes(params: &Params, starts_with_pssm: bool) -> Vec<(&'static s
 pub fn xml_statistics(params: &Params, query: &QueryResult) -> [f64; 3] {
     if let Some(archived) = query.read.archived {
         let [_, [lambda, k, h]] = archived.parameters;
-        return [k, lambda, h];
+        // BLAST+ stores those of psiblast for another report.
+        return if archived.is_of_psiblast { [-1.0; 3] } else { [k, lambda, h] };
     }
     let block = query.statistics().karlin.map(|ungapped| match params.common().ungapped {
         true => ungapped,

@@ -119,10 +119,12 @@ impl Archives<'_> {
 fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Error> {
     let what = format!("archives of {} ({})", archive.program, archive.service);
     let unsupported = || Error::unsupported(BLAST_FORMATTER.name, &what);
-    if !matches!(archive.service.as_str(), "plain" | "megablast") {
-        return Err(unsupported());
-    }
-    let entry = search_programs::find(&archive.program).ok_or_else(unsupported)?;
+    let program = match (archive.service.as_str(), archive.program.as_str()) {
+        ("plain" | "megablast", program) => program,
+        ("psi", "blastp") => "psiblast",
+        _ => return Err(unsupported()),
+    };
+    let entry = search_programs::find(program).ok_or_else(unsupported)?;
     let words = words::search_words(archive, options)?;
     let given = match parse::parse(&entry.program, ProgramName::Blast, &words)? {
         Request::Run(given) => given,
@@ -134,6 +136,7 @@ fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Err
             "OLD_FSC" => Some("true".into()),
             _ => std::env::var_os(name),
         },
+        sorts_all_reports: true,
         ..ProcessEnvironment::current()
     };
     let mut warnings = Vec::new();
@@ -144,6 +147,7 @@ fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Err
         complain("Warning: Examining 5 or more matches is recommended");
     }
     let mut plan = plan?;
+    plan.check_late_error()?;
     if plan.identity_resets_composition {
         plan.params.set_composition(words::stored_composition(archive));
     }

@@ -17,7 +17,7 @@ const USUAL_HITLIST: usize = 500;
 
 /// Stored options that reports of alignments do not depend on, beside those that are restored.
 /// Another one, such as a list of identifiers, may change the report and is refused.
-const WITHOUT_EFFECT: [&str; 25] = [
+const WITHOUT_EFFECT: [&str; 29] = [
     "BestHitOverhang",
     "BestHitScoreEdge",
     "Culling",
@@ -31,11 +31,14 @@ const WITHOUT_EFFECT: [&str; 25] = [
     "GapXDropoff",
     "GapXDropoffFinal",
     "HspRangeMax",
+    "IgnoreMsaMaster",
+    "InclusionThreshold",
     "MBTemplateType",
     "MaskLevel",
     "MaxHspsPerSubject",
     "MbIndexName",
     "PercentIdentity",
+    "PseudoCountWeight",
     "QueryCovHspPerc",
     "RepeatFiltering",
     "RequiredEnd",
@@ -43,6 +46,7 @@ const WITHOUT_EFFECT: [&str; 25] = [
     "StrandOption",
     "UnifiedP",
     "UseSubjectBestHit",
+    "Web_StepNumber",
 ];
 
 /// Stored options that are restored.
@@ -195,6 +199,7 @@ fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
     let mask = stored.integer("DbFilteringAlgorithmId").map(|number| number.to_string());
     let is_hard = stored.integer("SubjectMaskingType") == Some(2);
     add(if is_hard { "db_hard_mask" } else { "db_soft_mask" }, mask);
+    add("num_iterations", archive.iteration().map(|number| number.to_string()));
     if archive.program == "blastn" {
         let has_template = stored.integer("MBTemplateLength").is_some_and(|length| length > 0);
         let task = match archive.service.as_str() {

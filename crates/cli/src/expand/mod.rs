@@ -154,7 +154,7 @@ pub fn write_report(
 /// begins with the end of the previous query's object.
 fn has_joined_objects(plan: Option<&Plan>, header: &Header) -> bool {
     if let Some(plan) = plan {
-        return matches!(plan.report.format, Format::Json | Format::Xml2);
+        return matches!(plan.report.format, Format::Output2 { .. });
     }
     let format = header.options.iter().find(|(name, _)| name == OUTFMT.name());
     let Some((_, OptionValue::Text(text))) = format else { return false };
@@ -220,6 +220,9 @@ pub fn plan_report(
     if plan.report.format.is_annotation() {
         return Err(Error::unsupported(name, "metadata with -outfmt 8, 9 and 12"));
     }
+    if plan.report.format.has_files() {
+        return Err(Error::unsupported(name, "metadata with -outfmt 13 and 14"));
+    }
     let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);
     if kept != keeps {
         return Err(Error::query_options(format_args!(
@@ -282,7 +285,7 @@ fn search(
             return Err(if is_headers { crossing::damaged(path, what) } else { error });
         }
     };
-    let is_number = plan.check_batch_size();
+    let is_number = plan.check_late_error();
     is_number.map_err(|_| crossing::damaged(path, "a value of BATCH_SIZE that is no number"))?;
     Ok(plan)
 }

@@ -70,7 +70,7 @@ pub const PSIBLAST: Program = Program {
             query::QUERY_LOC.excludes(psi::OPTIONS_WITH_QUERY).spec,
             query::PARSE_DEFLINES.spec,
         ],
-        &[outfmt::OUTFMT_WITHOUT_ARCHIVES.spec],
+        &[outfmt::OUTFMT.spec],
         formatting::LAYOUT,
         threads::WITHOUT_MODE,
         &[REMOTE_OF_PSIBLAST.spec],

@@ -86,6 +86,11 @@ impl SetOptions {
         self.set(name, OptionValue::Boolean(value));
     }
 
+    /// Sets a real number.
+    pub fn real(&mut self, name: &str, value: f64) {
+        self.set(name, OptionValue::Real(value));
+    }
+
     /// Sets a text.
     pub fn text(&mut self, name: &str, value: &str) {
         self.set(name, OptionValue::Text(value.to_owned()));
@@ -244,6 +249,7 @@ impl SetOptions {
             algorithm_options: self.options,
             subject_options: subject_options(database),
             strand: strand.to_owned(),
+            matrices: None,
             searches_nothing: false,
             warnings: Vec::new(),
         }

@@ -5,9 +5,10 @@ use std::ffi::OsStr;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Format, Report};
 use fleetblast_report::archive_options::ArchiveRequest;
-use fleetblast_report::model::AnchoredFormat;
+use fleetblast_report::model::{AnchoredFormat, Notation};
 use fleetblast_stats::release::Release;
 
+use super::ProcessEnvironment;
 use crate::options::number;
 use crate::options::search::formatting::FormattingOptions;
 use crate::options::search::program::ProgramSpec;
@@ -70,6 +71,11 @@ impl FormatChoice {
         Ok(Self { number, columns, delimiter })
     }
 
+    /// Returns the number of the format.
+    pub fn number(&self) -> i32 {
+        self.number
+    }
+
     /// Returns whether the report shows alignments for people.
     pub fn is_text(&self) -> bool {
         self.number <= LAST_TEXT
@@ -101,8 +107,10 @@ impl FormatChoice {
             10 => Ok(Format::Csv),
             11 => Ok(Format::Archive),
             12 => Ok(Format::AsnJson),
-            15 => Ok(Format::Json),
-            16 => Ok(Format::Xml2),
+            number @ 13..=16 => Ok(Format::Output2 {
+                notation: if number % 2 == 1 { Notation::Json } else { Notation::Xml },
+                has_own_documents: number < 15,
+            }),
             17 => Ok(Format::Sam),
             18 => Ok(Format::Organisms),
             20 => Ok(Format::HeadedCsv),
@@ -136,10 +144,11 @@ pub fn report(
     choice: FormatChoice,
     (program, release): (&ProgramSpec, &Release),
     options: &FormattingOptions,
-    command: &[u8],
+    environment: &ProcessEnvironment<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(Report, usize), Error> {
     let format = choice.format(program, release)?;
+    let sorts = program.has_sort_options || environment.sorts_all_reports;
     let mut warn = |text: &str| warnings.push(program.warning(text));
     let (pairwise, is_text) = (format == Format::Pairwise, format.is_text());
     let (descriptions, alignments, hitlist_size) = if is_text {
@@ -169,16 +178,16 @@ pub fn report(
     let report = Report {
         format,
         columns: choice.columns,
-        command: command.to_vec(),
+        command: environment.command.clone(),
         archive: ArchiveRequest::default(),
-        delimiter: choice.delimiter.filter(|_| program.has_sort_options),
+        delimiter: choice.delimiter.filter(|_| sorts),
         html: options.html,
         show_gis: options.show_gis,
         line_length: options.line_length.filter(|_| is_text).unwrap_or(LINE_LENGTH),
         num_descriptions: descriptions,
         num_alignments: alignments,
-        sort_hits: options.sort_hits.filter(|_| is_text && program.has_sort_options),
-        sort_hsps: options.sort_hsps.filter(|_| pairwise && program.has_sort_options),
+        sort_hits: options.sort_hits.filter(|_| is_text && sorts),
+        sort_hsps: options.sort_hsps.filter(|_| pairwise && sorts),
     };
     Ok((report, hitlist_size))
 }

@@ -9,7 +9,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf, absolute};
 
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{Destination, Source, Subjects};
+use fleetblast_job::plan::{Destination, ReportFiles, Source, Subjects};
+use fleetblast_report::model::Notation;
 
 use crate::options::number;
 use crate::options::search::database::{DatabaseOptions, SUBJECT};
@@ -57,6 +58,20 @@ pub fn destination(option: &str, path: &OsStr) -> Result<Destination, Error> {
         return Err(Error::inaccessible(option, &to_text(path)));
     }
     Ok(Destination::File(PathBuf::from(path)))
+}
+
+/// Returns the output file of a report whose format has this number, opened once to check that it
+/// can be written.
+pub fn report_destination(option: &str, path: &OsStr, format: i32) -> Result<Destination, Error> {
+    let notation = match format {
+        13 => Notation::Json,
+        14 => Notation::Xml,
+        _ => return destination(option, path),
+    };
+    Ok(match destination(option, path)? {
+        Destination::File(index) => Destination::Files(ReportFiles { index, notation }),
+        other => other,
+    })
 }
 
 /// Returns the directory of a report in records. Its contents are checked when the job begins.

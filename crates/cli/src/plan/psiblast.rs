@@ -10,11 +10,13 @@ use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::{Error, NO_SEQUENCES};
 use fleetblast_job::plan::{BatchSize, Citations, Destination, InitialPssm, IterationPlan};
 use fleetblast_metadata::{Encoding, EncodingChoice};
+use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_stats::scoring::{
     ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
 
 use self::pattern::InputPattern;
+use super::archive::SetOptions;
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value};
 use super::search::{SearchPlan, common};
 use super::{
@@ -153,6 +155,35 @@ impl SearchProgram for PsiblastOptions {
             batch_size: BatchSize::Fixed(1),
             thread_letters: 1,
         })
+    }
+
+    fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
+        let PsiblastOptions { common, psi, composition, .. } = self;
+        let refused = [
+            // BLAST+ fails: it has no database.
+            (common.database.subject.is_some(), "-subject"),
+            (psi.phi_pattern.is_some(), "-phi_pattern"),
+            (self.is_iterated() && common.queries.parse_deflines, "-parse_deflines"),
+        ];
+        if let Some((_, name)) = refused.iter().find(|(given, _)| *given) {
+            return Err(Error::unsupported(SPEC.name, format_args!("{name} with -outfmt 11")));
+        }
+        let matrix = self.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
+        let (_, threshold) = self.word_parameters(&matrix);
+        let mut set = SetOptions::default();
+        set.real("InclusionThreshold", psi.inclusion_ethresh);
+        set.integer("PseudoCountWeight", psi.pseudocount);
+        set.database_size(&common.database);
+        set.search(common, self.matrix.as_deref(), None, None);
+        set.seg(&self.filtering)?;
+        set.words(self.matrix.as_deref(), Some(threshold));
+        set.hsps(&common.hsps);
+        set.window(common, Some(&matrix));
+        set.integer("HitlistSize", hitlist_size as i64);
+        set.composition(composition, false);
+        set.real("GapTrigger", psi.gap_trigger);
+        set.boolean("IgnoreMsaMaster", psi.ignore_msa_master);
+        Ok(Some(set.into_request("blastp", "psi", None, &common.database)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {
@@ -351,6 +382,7 @@ fn pssm_file(option: &str, name: &Option<OsString>) -> Result<Option<PathBuf>, E
     let Some(name) = name else { return Ok(None) };
     Ok(Some(match input::destination(option, name)? {
         Destination::File(path) | Destination::Records(path) => path,
+        Destination::Files(files) => files.index,
         // BLAST+ creates a file with the name `-`.
         Destination::Stdout => PathBuf::from("-"),
     }))

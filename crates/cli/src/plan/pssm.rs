@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fleetblast_engine::pssm::{Pssm, PssmMaker};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::InitialPssm;
-use fleetblast_report::scoremat::{self, Checkpoint, CheckpointError, ParsedCheckpoint};
+use fleetblast_report::scoremat::{self, CheckpointError, MatrixDescription, ParsedCheckpoint};
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -46,21 +46,16 @@ pub fn read(
     }
     let lacks_ungapped = read.ungapped_parameters.is_none();
     let pssm = Arc::new(pssm(&read, scoring, rules.pseudocount)?);
-    let mut checkpoint = Vec::new();
-    let matrix = String::from_utf8_lossy(&read.matrix_name);
-    let whole = Checkpoint {
-        id: &read.id,
-        title: read.title.as_deref(),
+    let description = MatrixDescription {
+        id: read.id,
+        title: read.title,
         has_text_residues: read.has_text_residues,
-        pssm: &pssm,
         has_intermediate_data: pssm.observed.is_some(),
-        matrix_name: &matrix,
+        matrix_name: String::from_utf8_lossy(&read.matrix_name).into_owned(),
         gap_costs: read.gap_costs,
         pseudocount: read.pseudocount,
     };
-    scoremat::write_checkpoint(&whole, &mut checkpoint);
-    let ParsedCheckpoint { id, title, .. } = read;
-    Ok(InitialPssm { pssm, lacks_ungapped, id, title, checkpoint })
+    Ok(InitialPssm { pssm, lacks_ungapped, description })
 }
 
 /// Returns the error for an unusable file: BLAST+'s message and the place.

@@ -87,6 +87,7 @@ mod psiblast_ranks;
 mod records;
 mod refusals;
 mod replaced_reports;
+mod report_files;
 mod restrictions;
 #[cfg(feature = "mpi")]
 mod shared_pages;

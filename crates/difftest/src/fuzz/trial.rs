@@ -195,12 +195,9 @@ impl<'a> Bench<'a> {
             return self.run(tested, trial, WRITTEN);
         };
         let place = SearchPaths { cwd: &self.dir, stdin: None, records: self.dir.join("records") };
-        run_with_output_files(
-            &trial.args(),
-            trial.program.output_file_options,
-            &self.dir.join(WRITTEN),
-            |args| shape.run(tested, *parallel_mode, args, &place, LIMIT),
-        )
+        run_with_output_files(&trial.args(), &self.dir.join(WRITTEN), |args| {
+            shape.run(tested, *parallel_mode, args, &place, LIMIT)
+        })
     }
 
     fn oracle(&self, trial: &Trial) -> Result<Outcome> {
@@ -208,12 +205,9 @@ impl<'a> Bench<'a> {
     }
 
     fn run(&self, tool: &Tool, trial: &Trial, written: &str) -> Result<Outcome> {
-        run_with_output_files(
-            &trial.args(),
-            trial.program.output_file_options,
-            &self.dir.join(written),
-            |args| tool.run(args, &self.dir, None, LIMIT),
-        )
+        run_with_output_files(&trial.args(), &self.dir.join(written), |args| {
+            tool.run(args, &self.dir, None, LIMIT)
+        })
     }
 
     /// Runs a trial again and saves it so that people can run it by hand. Returns its differences.

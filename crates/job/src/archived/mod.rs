@@ -7,7 +7,11 @@
 mod alignments;
 mod queries;
 
+use std::collections::BTreeSet;
+
+use fleetblast_engine::hits::SubjectHit;
 use fleetblast_report::archive_reader::StoredArchive;
+use fleetblast_report::model::{QueryResult, RepeatedSearch};
 
 use self::alignments::HitReader;
 use self::queries::prepare_queries;
@@ -15,7 +19,8 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{Format, Plan};
-use crate::reports::Reporter;
+use crate::queries::PreparedBlock;
+use crate::reports::{self, Reporter};
 use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
@@ -45,7 +50,7 @@ impl ArchiveReport {
 
     /// Whether the archives of a file make one document together, as XML and JSON do.
     pub fn is_joined(plan: &Plan) -> bool {
-        matches!(plan.report.format, Format::Xml | Format::Json | Format::Xml2)
+        matches!(plan.report.format, Format::Xml | Format::Output2 { .. })
     }
 
     /// Writes the reports of archives of one search.
@@ -73,8 +78,16 @@ impl ArchiveReport {
                 hits.iter_mut().for_each(|hits| hits.truncate(plan.report.num_alignments));
             }
             self.queries += block.records.len();
-            let searched = vec![true; block.records.len()];
-            reporter.write_block(&block, &searched, &hits, &mut self.output, audience)?;
+            match archive.iteration() {
+                Some(number) => {
+                    let output = &mut self.output;
+                    write_iteration(&mut reporter, (&block, &hits, number), output, audience)?;
+                }
+                None => {
+                    let searched = vec![true; block.records.len()];
+                    reporter.write_block(&block, &searched, &hits, &mut self.output, audience)?;
+                }
+            }
         }
         reporter.finish(&mut self.output, audience)
     }
@@ -86,4 +99,37 @@ impl ArchiveReport {
     pub fn finish(self) -> Result<(), Error> {
         self.output.commit()
     }
+}
+
+/// Writes the report of an iteration of psiblast. Archives do not tell which subjects the iteration
+/// before had found.
+fn write_iteration(
+    reporter: &mut Reporter<'_>,
+    (block, hits, number): (&PreparedBlock, &[Vec<SubjectHit>], usize),
+    output: &mut Output,
+    audience: &dyn Audience,
+) -> Result<(), Error> {
+    let known = BTreeSet::new();
+    for ((record, query), hits) in block.records.iter().zip(&block.prepared).zip(hits) {
+        let search = RepeatedSearch {
+            number,
+            serial: reporter.reported_count() + 1,
+            previous_model_oids: &known,
+            alignments: hits.iter().map(|hit| hit.alignments.len()).sum(),
+            occurrence: None,
+        };
+        let result = QueryResult {
+            hits,
+            hit_count: hits.len(),
+            repeated_search: Some(search),
+            ..reports::empty_result(record, query)
+        };
+        if !reporter.has_written_opening() {
+            reporter.write_opening(&result, output)?;
+        }
+        output.write(&reporter.format_iteration(&result)?)?;
+        reporter.print_warning(None, audience);
+        reporter.add_reported_queries(1);
+    }
+    Ok(())
 }

@@ -1,5 +1,8 @@
 //! The queries of an archive.
 
+use std::sync::Arc;
+
+use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_report::archive_reader::{StoredArchive, StoredMask, StoredQueries, StoredQuery};
@@ -20,9 +23,13 @@ pub(super) fn prepare_queries(
     engine: &Search,
     before: usize,
 ) -> Result<PreparedBlock, Error> {
-    let StoredQueries::Sequences(stored) = &archive.queries else {
-        let what = "an archive without the sequences of its queries";
-        return Err(Error::unsupported("blast_formatter", what));
+    let stored = match &archive.queries {
+        StoredQueries::Sequences(stored) => stored.as_slice(),
+        StoredQueries::Pssm(query) => std::slice::from_ref(query),
+        StoredQueries::Locations => {
+            let what = "an archive without the sequences of its queries";
+            return Err(Error::unsupported("blast_formatter", what));
+        }
     };
     let mut block = PreparedBlock {
         records: Vec::new(),
@@ -69,6 +76,11 @@ fn prepare(record: &QueryRecord, archive: &StoredArchive, engine: &Search) -> Qu
         context.search_space = archive.search_space;
         context.length_adjustment = i32::try_from(archive.length_adjustment).unwrap_or(i32::MAX);
     }
+    if matches!(archive.queries, StoredQueries::Pssm(_))
+        && let [Some(ungapped), Some(gapped)] = [archive.ungapped(), archive.gapped()]
+    {
+        query.pssm = Some(Arc::new(Pssm::of_statistics(ungapped, gapped)));
+    }
     query
 }
 
@@ -90,6 +102,7 @@ fn archived_query(
     });
     ArchivedQuery {
         parameters: archive.parameters,
+        is_of_psiblast: archive.iteration().is_some(),
         masks: masks.collect(),
         has_own_masks,
         searched_length: searched,

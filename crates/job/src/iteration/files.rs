@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fleetblast_db::check_mapped_files;
-use fleetblast_report::scoremat::{self, Checkpoint};
+use fleetblast_report::scoremat::{self, MatrixDescription};
 use fleetblast_seq::id::ObjectId;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,9 @@ impl EncodedPssm {
         record: &QueryRecord,
     ) -> Self {
         let checkpoint = || match &plan.initial_pssm {
-            Some(start) if Arc::ptr_eq(&start.pssm, &kept.pssm) => start.checkpoint.clone(),
+            Some(start) if Arc::ptr_eq(&start.pssm, &kept.pssm) => {
+                scoremat::write_checkpoint(&start.description, &start.pssm)
+            }
             _ => checkpoint(plan, iteration, kept, record),
         };
         let table = || {
@@ -59,23 +61,20 @@ fn checkpoint(
     kept: &KeptPssm,
     record: &QueryRecord,
 ) -> Vec<u8> {
-    let mut bytes = Vec::new();
     let scoring = &iteration.params.scoring;
     let counted = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
-    let id = plan.initial_pssm.as_ref().map_or_else(counted, |start| start.id.clone());
-    let checkpoint = Checkpoint {
-        id: &id,
-        title: Some(&record.record.title),
+    let id = plan.initial_pssm.as_ref().map_or_else(counted, |start| start.description.id.clone());
+    let description = MatrixDescription {
+        id,
+        title: Some(record.record.title.clone()),
         // BLAST+ has converted the residues from text to bytes by then.
         has_text_residues: false,
-        pssm: &kept.pssm,
         has_intermediate_data: iteration.table.is_some(),
-        matrix_name: &plan.matrix_name,
+        matrix_name: plan.matrix_name.clone(),
         gap_costs: Some((scoring.gap_open, scoring.gap_extend)),
         pseudocount: iteration.pseudocount,
     };
-    scoremat::write_checkpoint(&checkpoint, &mut bytes);
-    bytes
+    scoremat::write_checkpoint(&description, &kept.pssm)
 }
 
 /// Writer of PSSMs to the files of a plan.

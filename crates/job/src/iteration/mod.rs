@@ -127,14 +127,20 @@ impl<'a> IterationRules<'a> {
 
     /// Returns whether the report shows all subjects that the search kept, even beyond
     /// [`max_reported_subjects`](Self::max_reported_subjects): BLAST+ shortens the list for each of
-    /// the other formats, but not for the organism report (`CBlastFormat::x_PrintTaxReport`).
+    /// the other formats, but not for the organism report (`CBlastFormat::x_PrintTaxReport`) and
+    /// archives (`CBlastFormat::WriteArchive`).
     pub fn reports_all_subjects(&self) -> bool {
-        self.plan.report.format == Format::Organisms
+        matches!(self.plan.report.format, Format::Organisms | Format::Archive)
+    }
+
+    /// Returns whether the report has the PSSMs themselves.
+    pub fn reports_matrices(&self) -> bool {
+        self.plan.report.format == Format::Archive
     }
 
     /// Returns whether subjects that the report does not show are missing in the next PSSM, too.
     fn drops_hidden_subjects(&self) -> bool {
-        matches!(self.plan.report.format, Format::Xml | Format::Json | Format::Xml2)
+        matches!(self.plan.report.format, Format::Xml | Format::Output2 { .. })
     }
 
     /// Returns whether the report consists of independent parts. Documents do not.

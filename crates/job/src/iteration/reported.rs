@@ -54,10 +54,12 @@ impl ReportedIteration {
         if start.places.is_empty() {
             start.hide_masks();
         }
-        // Reports need only the statistics of a PSSM, which is large.
-        let statistics =
-            |pssm: Arc<Pssm>| Arc::new(Pssm::of_statistics(pssm.ungapped, pssm.gapped));
-        start.query.pssm = start.query.pssm.map(statistics);
+        if !rules.reports_matrices() {
+            // Other reports need only the statistics of a PSSM, which is large.
+            let statistics =
+                |pssm: Arc<Pssm>| Arc::new(Pssm::of_statistics(pssm.ungapped, pssm.gapped));
+            start.query.pssm = start.query.pssm.map(statistics);
+        }
         let warning = record.joined_warnings(&start.messages);
         let messages = reports::xml_message(record, warning.clone());
         let part = |mut shown: Vec<SubjectHit>| {

@@ -1,6 +1,7 @@
 //! Writes the report. A regular file gets its name only when it is complete.
 
 mod delayed;
+mod files;
 pub(crate) mod part;
 
 use std::fs::{self, File};
@@ -11,7 +12,7 @@ use fleetblast_db::check_mapped_files;
 
 use crate::error::Error;
 use crate::interrupt::{SignalWatch, unfinished_files};
-use crate::plan::Destination;
+use crate::plan::{Destination, ReportFiles};
 use crate::standard;
 
 pub(crate) use self::delayed::report_delayed_errors;
@@ -54,6 +55,8 @@ pub struct Output {
     /// The path that a regular file gets when it is complete; `None` if the output is written
     /// directly.
     wanted: Option<PathBuf>,
+    /// The files that a complete report is divided into.
+    files: Option<ReportFiles>,
     /// Removes the unfinished file after a signal.
     watch: SignalWatch,
     /// The open [join file](Self::create_join_file). It stays open so that it stays locked.
@@ -91,12 +94,14 @@ impl Output {
         let name = match target {
             Destination::Stdout => Path::new("standard output"),
             Destination::File(path) | Destination::Records(path) => path,
+            Destination::Files(files) => &files.index,
         };
         let watch = SignalWatch::start()?;
         let open = || {
             let (file, wanted) = match target {
                 Destination::Stdout => (standard::output()?, None),
                 Destination::File(path) => open_file(path, &watch)?,
+                Destination::Files(files) => open_joined(&files.index, &watch)?,
                 Destination::Records(path) => {
                     let what = "records are written by ranks";
                     return Err(io::Error::new(
@@ -107,7 +112,11 @@ impl Output {
             };
             let writer =
                 BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0, is_given_up: false });
-            Ok(Output { writer, name: name.into(), wanted, watch, join_file: None })
+            let files = match target {
+                Destination::Files(files) => Some(files.clone()),
+                _ => None,
+            };
+            Ok(Output { writer, name: name.into(), wanted, files, watch, join_file: None })
         };
         open().map_err(|error| failure(name, None, &error))
     }
@@ -173,6 +182,10 @@ impl Output {
         self.writer.flush().map_err(|error| self.failure(&error))?;
         let stored = report_delayed_errors(&self.writer.get_ref().file);
         stored.map_err(|error| self.failure(&error))?;
+        if let Some(files) = &self.files {
+            let joined = self.temporary_path().unwrap_or_default();
+            return files::divide_report(&joined, files);
+        }
         if let Some(wanted) = &self.wanted {
             let mut unfinished = self.watch.unfinished();
             if let Some(written) = &*unfinished {
@@ -207,7 +220,7 @@ impl Drop for Output {
 /// Creates an empty report after a failed run if there is none, as BLAST+ does: callers may want to
 /// read the file that they named. An older report stays as it is.
 pub fn leave_empty(target: &Destination) {
-    if let Destination::File(path) = target
+    if let Destination::File(path) | Destination::Files(ReportFiles { index: path, .. }) = target
         && let Some(wanted) = resolve_replaced_path(path)
     {
         // Best effort: the earlier error is the one to report.
@@ -242,6 +255,18 @@ fn open_file(path: &Path, watch: &SignalWatch) -> io::Result<(File, Option<PathB
     };
     *unfinished = Some(written);
     Ok((file, Some(wanted)))
+}
+
+/// Creates the hidden file of a report that is divided into files at the end, beside its index.
+fn open_joined(index: &Path, watch: &SignalWatch) -> io::Result<(File, Option<PathBuf>)> {
+    let beside = match resolve_replaced_path(index) {
+        Some(path) => path,
+        None => fs::canonicalize(".")?.join(JOIN_FILE_STEM),
+    };
+    let mut unfinished = watch.unfinished();
+    let (file, joined) = part::create(&beside, None, PRIVATE_FILE_MODE)?;
+    *unfinished = Some(joined);
+    Ok((file, Some(beside)))
 }
 
 fn open_direct(path: &Path) -> io::Result<File> {

@@ -48,7 +48,7 @@ impl Plan {
             query_range: None,
             parse_deflines: false,
             batch_size: BatchSize::Fixed(BLASTP_BATCH),
-            batch_size_error: None,
+            late_error: None,
             thread_letters: Some(BLASTP_BATCH),
             citations: Citations::Blastp,
             identity_resets_composition: false,

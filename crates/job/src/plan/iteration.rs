@@ -8,7 +8,7 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params, ProteinParams};
 use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::search::Search;
-use fleetblast_seq::id::ObjectId;
+use fleetblast_report::scoremat::MatrixDescription;
 
 use super::Plan;
 use crate::error::Error;
@@ -63,12 +63,8 @@ pub struct InitialPssm {
     /// Whether the PSSM lacks statistics of ungapped alignments, so that the search uses those of
     /// the query's letters.
     pub lacks_ungapped: bool,
-    /// The identifier of the query from which the PSSM was made.
-    pub id: ObjectId,
-    /// The title of that query.
-    pub title: Option<Vec<u8>>,
-    /// The PSSM in the checkpoint format, to be written before the first search.
-    pub checkpoint: Vec<u8>,
+    /// What checkpoints say about the PSSM, with the name of the query from which it was made.
+    pub description: MatrixDescription,
 }
 
 impl IterationPlan {

@@ -19,6 +19,7 @@ use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::search::Search;
+use fleetblast_report::model::Notation;
 
 pub use fleetblast_report::papers::Citations;
 
@@ -50,8 +51,19 @@ pub enum Destination {
     /// A file. The caller has opened it once, to check that it can be written, without changing or
     /// creating it.
     File(PathBuf),
+    /// A file for each query, and an index. The caller has opened the index as it opens a file.
+    Files(ReportFiles),
     /// A directory for a report of records. It is new, empty, or resumed.
     Records(PathBuf),
+}
+
+/// A report of several files: one for each query, and an index that names them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportFiles {
+    /// Path of the index.
+    pub index: PathBuf,
+    /// Notation of all files.
+    pub notation: Notation,
 }
 
 /// The subjects of the search.
@@ -135,10 +147,10 @@ pub struct Plan {
     pub parse_deflines: bool,
     /// Size of the batches of queries.
     pub batch_size: BatchSize,
-    /// The error in the batch size that an environment variable sets. BLAST+ reports it when it
-    /// begins to read queries, after it has opened the database. With adaptive batches it has begun
-    /// the report by then.
-    pub batch_size_error: Option<Error>,
+    /// An error that BLAST+ reports when it begins to read queries, after it has opened the
+    /// database: in the batch size that an environment variable sets, or a missing name of files.
+    /// With adaptive batches it has begun the report by then.
+    pub late_error: Option<Error>,
     /// Letters of queries that justify a thread if threads divide the queries. If there are fewer
     /// per thread, BLAST+ warns; `None` for a release that does not.
     pub thread_letters: Option<usize>,
@@ -179,12 +191,12 @@ impl Plan {
         self.batch_size.is_adaptive()
     }
 
-    /// Checks the batch size that an environment variable sets.
+    /// Checks what BLAST+ checks when it begins to read queries.
     ///
     /// # Errors
-    /// An invalid batch size.
-    pub fn check_batch_size(&self) -> Result<(), Error> {
-        self.batch_size_error.clone().map_or(Ok(()), Err)
+    /// An invalid batch size; a report of several files without a name.
+    pub fn check_late_error(&self) -> Result<(), Error> {
+        self.late_error.clone().map_or(Ok(()), Err)
     }
 
     /// Returns whether a block depends on the results of earlier blocks, so that ranks verify
@@ -223,7 +235,7 @@ impl Plan {
     pub fn records_directory(&self) -> Option<&Path> {
         match &self.out {
             Destination::Records(path) => Some(path),
-            Destination::Stdout | Destination::File(_) => None,
+            Destination::Stdout | Destination::File(_) | Destination::Files(_) => None,
         }
     }
 

@@ -34,10 +34,13 @@ pub enum Format {
     Archive,
     /// 12: alignments in ASN.1 as JSON.
     AsnJson,
-    /// 15: BLAST JSON in one file.
-    Json,
-    /// 16: BLAST XML2 in one file.
-    Xml2,
+    /// 13 to 16: BLAST JSON and BLAST XML2.
+    Output2 {
+        /// JSON or XML2.
+        notation: Notation,
+        /// Whether there is a file for each query, and an index (13 and 14).
+        has_own_documents: bool,
+    },
     /// 17: SAM.
     Sam,
     /// 18: organism report.
@@ -83,7 +86,12 @@ impl Format {
     /// Returns whether the report is a document in a notation for data: XML, JSON or ASN.1.
     pub fn is_document(self) -> bool {
         self.is_annotation()
-            || matches!(self, Format::Xml | Format::Archive | Format::Json | Format::Xml2)
+            || matches!(self, Format::Xml | Format::Archive | Format::Output2 { .. })
+    }
+
+    /// Returns whether there is a file for each query, and an index.
+    pub fn has_files(self) -> bool {
+        matches!(self, Format::Output2 { has_own_documents: true, .. })
     }
 
     /// Returns whether the report is a text with alignments, which a table of descriptions
@@ -118,8 +126,10 @@ impl Report {
                 Format::Csv => model::Format::Tabular(csv(false)),
                 Format::HeadedCsv => model::Format::Tabular(csv(true)),
                 Format::Archive => model::Format::Archive(Box::new(self.archive.clone())),
-                Format::Json => model::Format::Output2(Output2::new(Notation::Json)),
-                Format::Xml2 => model::Format::Output2(Output2::new(Notation::Xml)),
+                Format::Output2 { notation, has_own_documents } => {
+                    let format = Output2::new(notation);
+                    model::Format::Output2(Output2 { has_own_documents, ..format })
+                }
                 Format::Sam => model::Format::Sam(SamOptions::parse(&self.columns, &self.command)),
                 Format::Organisms => model::Format::Organisms,
             },

@@ -11,6 +11,7 @@ use fleetblast_engine::pssm::Pssm;
 use fleetblast_link::Fingerprint;
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_metadata::header::OptionValue;
+use fleetblast_report::scoremat::MatrixDescription;
 use fleetblast_seq::id::ObjectId;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::pattern::PatternStatistics;
@@ -63,7 +64,7 @@ fn plans_with_other_inputs_and_outputs() {
         }),
         dbsize: Some(-7),
         query_range: Some(0..9),
-        batch_size_error: Some(Error::silent(75)),
+        late_error: Some(Error::silent(75)),
         out: Destination::Records("records".into()),
         metadata: Some(Metadata {
             out: MetadataDestination::Link(Link {
@@ -107,9 +108,15 @@ fn plans_of_iterated_searches_and_of_patterns() {
     let initial_pssm = InitialPssm {
         pssm: Arc::new(Pssm::of_statistics(blocks.0, blocks.1)),
         lacks_ungapped: true,
-        id: ObjectId::Text(b"query".to_vec()),
-        title: None,
-        checkpoint: vec![1, 2],
+        description: MatrixDescription {
+            id: ObjectId::Text(b"query".to_vec()),
+            title: None,
+            has_text_residues: true,
+            has_intermediate_data: false,
+            matrix_name: "BLOSUM62".to_owned(),
+            gap_costs: Some((11, 1)),
+            pseudocount: 0,
+        },
     };
     let iteration = IterationPlan {
         max_iterations: None,

@@ -134,7 +134,7 @@ impl<'a> QueryReader<'a> {
             return Ok(None);
         };
         if !plan.has_unknown_batches() {
-            plan.check_batch_size()?;
+            plan.check_late_error()?;
         }
         let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
         let batch_residues = plan.batch_size.min_letters();
@@ -301,7 +301,7 @@ impl<'a> QueryReader<'a> {
         let mut residues = 0;
         let first_batch = self.read_count == 0;
         let first = self.read_count;
-        self.plan.check_batch_size()?;
+        self.plan.check_late_error()?;
         while residues < self.batch_sizer.letters() {
             let Some(mut record) = self.next_query(audience)? else { break };
             if self.plan.iteration.is_none() {

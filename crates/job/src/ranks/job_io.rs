@@ -65,7 +65,7 @@ impl<'a> JobIo<'a> {
             }
             return Ok(None);
         };
-        plan.check_batch_size()?;
+        plan.check_late_error()?;
         if audience.is_watching() {
             audience.set_query_count(layout.config.total.map(|queries| queries.sequences));
         }

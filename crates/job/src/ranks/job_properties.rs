@@ -77,9 +77,9 @@ pub fn plan_properties(plan: &Plan) -> Result<JobProperties, Error> {
         query: QueryHasher::default().finish(),
         database: DatabaseProperties::default(),
         options,
-        blocks: match plan.check_batch_size() {
+        blocks: match plan.check_late_error() {
             Ok(()) => format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.min_letters()),
-            Err(error) => format!("no size of batches (BATCH_SIZE): {error}"),
+            Err(error) => format!("no size of batches: {error}"),
         },
     })
 }

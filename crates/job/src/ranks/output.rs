@@ -132,7 +132,8 @@ impl JobOutput {
     ) -> Result<Self, Error> {
         let wanted = match target {
             Destination::File(path) => output::resolve_replaced_path(path),
-            Destination::Stdout => None,
+            // The parts are joined beside the checkpoint, and divided into files at the end.
+            Destination::Stdout | Destination::Files(_) => None,
             Destination::Records(_) => {
                 return Ok(JobOutput::with_publication(
                     run.root.clone(),
@@ -207,7 +208,10 @@ impl JobOutput {
         }
         if let Some(failure) = self.read_error {
             match self.publication {
-                Publication::Named(_) | Publication::Renamed(..) | Publication::Records(_) => {}
+                Publication::Named(_)
+                | Publication::Renamed(..)
+                | Publication::Records(_)
+                | Publication::CopiedLate(_, Destination::Files(_)) => {}
                 Publication::Copied(output) => copy(&self.path, output)?,
                 Publication::CopiedLate(_unfinished, target) => {
                     copy(&self.path, Output::open(&target)?)?;

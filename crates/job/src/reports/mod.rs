@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use fleetblast_engine::batches::batch_ranges;
 use fleetblast_engine::query::Query;
-use fleetblast_report::archive_options::{self, StoredMasks};
+use fleetblast_report::archive_options::{self, ArchivedMatrices, StoredMasks};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult, ReadQuery, Results, SubjectSource};
@@ -16,7 +16,7 @@ use fleetblast_report::{pattern, pieces};
 pub use self::reporter::Reporter;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::plan::{MaskAlgorithm, Plan};
+use crate::plan::{IterationPlan, MaskAlgorithm, Plan};
 use crate::queries::QueryRecord;
 use crate::subjects::SubjectDatabase;
 
@@ -37,6 +37,7 @@ pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::ReportSetup
     if let model::Format::Archive(request) = &mut output.format {
         request.warnings.extend(target.opening_warnings.iter().cloned());
         request.searches_nothing = target.is_database_empty;
+        request.matrices = plan.iteration.as_ref().map(|it| archived_matrices(plan, it));
         if let Some(mask) = plan.database_mask.as_ref().filter(|_| target.has_stored_masks()) {
             let algorithm = match &mask.algorithm {
                 MaskAlgorithm::Number(number) => StoredMasks::Number(*number),
@@ -131,6 +132,20 @@ pub fn mark_earlier_hits(batch: &mut [QueryResult]) {
     for result in batch {
         result.follows_hits = follows_hits;
         follows_hits |= result.hit_count > 0;
+    }
+}
+
+/// Returns what archives say about the matrices of an iterated search.
+fn archived_matrices(plan: &Plan, iteration: &IterationPlan) -> ArchivedMatrices {
+    let scoring = &iteration.params.scoring;
+    let mode = iteration.params.composition.number();
+    ArchivedMatrices {
+        initial: plan.initial_pssm.as_ref().map(|start| start.description.clone()),
+        matrix_name: plan.matrix_name.clone(),
+        gap_costs: (scoring.gap_open, scoring.gap_extend),
+        pseudocount: iteration.pseudocount,
+        has_intermediate_data: iteration.table.is_some(),
+        composition: iteration.resets_composition.then_some(mode.into()),
     }
 }
 

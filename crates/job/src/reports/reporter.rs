@@ -222,8 +222,13 @@ impl<'a> Reporter<'a> {
 
     /// Formats the report of an iteration.
     pub fn format_iteration(&self, result: &QueryResult) -> Result<Vec<u8>, Error> {
-        let report = self.format_query(result).map_err(|error| report_failure(&error))?;
-        Ok(report.bytes)
+        let failed = |error: ReportError| report_failure(&error);
+        let batch = std::slice::from_ref(result);
+        let mut bytes = Vec::new();
+        pieces::batch_header(&self.setup, self.target, batch, &mut bytes).map_err(failed)?;
+        bytes.extend(self.format_query(result).map_err(failed)?.bytes);
+        pieces::batch_footer(&self.setup, batch, &mut bytes);
+        Ok(bytes)
     }
 
     /// Formats the report of a pattern search, which begins with its warning.

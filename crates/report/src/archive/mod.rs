@@ -102,7 +102,8 @@ pub fn batch_footer(
 /// Makes the statistics of the first query of a batch.
 fn statistics(setup: &ReportSetup, batch: &[QueryResult]) -> [(&'static str, AsnValue); 2] {
     let context = batch[0].statistics();
-    let ungapped = context.karlin;
+    let of_matrix = batch[0].query.pssm.as_ref().map(|pssm| pssm.ungapped);
+    let ungapped = of_matrix.or(context.karlin);
     let with_gaps = ungapped.filter(|_| !setup.params.common().ungapped);
     let gapped = with_gaps.map(|it| program::gapped_parameters(setup.params, &batch[0], &it));
     let blocks = [(ungapped, false), (gapped, true)];
@@ -139,9 +140,11 @@ fn sanitized(text: &str) -> Vec<u8> {
 
 /// Makes the warnings that BLAST+ printed since the archive before.
 fn messages(archive: &ArchiveRequest, batch: &[QueryResult]) -> Vec<AsnValue> {
-    let is_first = batch[0].number == 1;
+    let is_first_search = batch[0].repeated_search.is_none_or(|search| search.number == 1);
+    let is_first = is_first_search && batch[0].number == 1;
     let of_options = archive.warnings.iter().filter(|_| is_first).cloned();
-    let of_queries = batch.iter().flat_map(|query| query.read.warnings).cloned();
+    let queries = batch.iter().filter(|_| is_first_search);
+    let of_queries = queries.flat_map(|query| query.read.warnings).cloned();
     let message = |text: String| {
         AsnValue::Fields(vec![
             ("code", AsnValue::Integer(WARNING)),

@@ -3,19 +3,25 @@
 
 use fleetblast_db::SequenceKind;
 use fleetblast_seq::frame::Frame;
-use fleetblast_seq::id::SeqId;
+use fleetblast_seq::id::{ObjectId, SeqId};
 
 use super::masks;
 use super::sequences::StoredSequence;
-use crate::archive_options::{ArchiveOption, ArchiveRequest, OptionValue};
+use crate::archive_options::{ArchiveOption, ArchiveRequest, ArchivedMatrices, OptionValue};
 use crate::asn::AsnValue;
 use crate::error::ReportError;
 use crate::model::{FastaSubject, QueryResult, ReportSetup, SubjectSource};
 use crate::names;
+use crate::scoremat::{MatrixDescription, checkpoint_value};
 use crate::seq_align::seq_id;
 
 /// The name of the option with the effective search space.
 const SEARCH_SPACE: &str = "EffectiveSearchSpace";
+
+/// The name of the option with the number of the iteration.
+const ITERATION: &str = "Web_StepNumber";
+/// The name of the option with the mode of composition-based statistics.
+const COMPOSITION: &str = "CompositionBasedStats";
 
 /// Makes the value of an option.
 fn option_value(option: &ArchiveOption) -> AsnValue {
@@ -72,6 +78,10 @@ pub fn request(
     if !options.is_empty() {
         search.push(("program-options", AsnValue::List(options)));
     }
+    if let Some(iteration) = batch[0].repeated_search.map(|search| search.number as i64) {
+        let number = ArchiveOption::new(ITERATION, OptionValue::Integer(iteration));
+        search.push(("format-options", AsnValue::List(vec![option_value(&number)])));
+    }
     let version = format!("{}+", setup.params.common().release.version);
     Ok(AsnValue::Fields(vec![
         ("ident", text(&version)),
@@ -79,9 +89,13 @@ pub fn request(
     ]))
 }
 
-/// Makes the sequences of the queries. If all have identifiers of public databases, BLAST+ stores
-/// only their locations.
+/// Makes the matrix with which the query was searched, or the sequences of the queries. If all have
+/// identifiers of public databases, BLAST+ stores only their locations.
 fn queries(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
+    if let (Some(pssm), Some(matrices)) = (&batch[0].query.pssm, &request.matrices) {
+        let description = matrix_description(matrices, &batch[0]);
+        return AsnValue::choice("pssm", checkpoint_value(&description, pssm));
+    }
     if batch.iter().all(|query| is_public(&names::sequence_id(query))) {
         let locations = batch.iter().map(|query| location(request, query)).collect();
         return AsnValue::choice("seq-loc-list", AsnValue::List(locations));
@@ -99,6 +113,27 @@ fn queries(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
     };
     let entries = AsnValue::List(batch.iter().map(entry).collect());
     AsnValue::choice("bioseq-set", AsnValue::Fields(vec![("seq-set", entries)]))
+}
+
+/// Describes the matrix with which the query was searched.
+fn matrix_description(matrices: &ArchivedMatrices, query: &QueryResult) -> MatrixDescription {
+    let number = query.repeated_search.map_or(1, |search| search.number);
+    let id = match (&matrices.initial, names::sequence_id(query)) {
+        (Some(initial), _) if number == 1 => return initial.clone(),
+        (Some(initial), _) => initial.id.clone(),
+        (None, SeqId::Local(id)) => id,
+        (None, id) => ObjectId::Text(id.fasta()),
+    };
+    MatrixDescription {
+        id,
+        title: Some(query.title.to_vec()),
+        // BLAST+ has converted the residues from text to bytes by then.
+        has_text_residues: false,
+        has_intermediate_data: matrices.has_intermediate_data,
+        matrix_name: matrices.matrix_name.clone(),
+        gap_costs: Some(matrices.gap_costs),
+        pseudocount: matrices.pseudocount,
+    }
 }
 
 /// Databases of general identifiers that BLAST+ takes for public (`SAccGuide::x_InitGeneral`,
@@ -151,13 +186,19 @@ fn algorithm_options(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValu
     let space = batch[0].query.first().search_space;
     let space = if is_searched && !request.searches_nothing { space } else { 0 };
     let space = ArchiveOption::new(SEARCH_SPACE, OptionValue::BigInteger(space));
+    let matrices = request.matrices.as_ref().filter(|_| batch[0].query.pssm.is_some());
+    let composition = matrices.and_then(|matrices| matrices.composition);
     let mut is_given = false;
     let mut options = Vec::with_capacity(request.algorithm_options.len() + 1);
     for option in &request.algorithm_options {
         is_given |= option.name == SEARCH_SPACE;
         // A search replaces a space of 0, but leaves it in its place.
         let is_replaced = option.name == SEARCH_SPACE && option.value == OptionValue::BigInteger(0);
-        options.push(option_value(if is_replaced { &space } else { option }));
+        let composition = composition.filter(|_| option.name == COMPOSITION);
+        options.push(match composition {
+            Some(mode) => option_value(&ArchiveOption::new(COMPOSITION, OptionValue::Integer(mode))),
+            None => option_value(if is_replaced { &space } else { option }),
+        });
     }
     if !is_given && (is_searched || batch[0].read.follows_searched_batch) {
         options.push(option_value(&space));

@@ -111,9 +111,29 @@ pub struct StoredArchive {
 impl StoredArchive {
     /// Returns the Karlin-Altschul parameters of ungapped alignments; `None` if they are unknown.
     pub fn ungapped(&self) -> Option<KarlinParameters> {
-        let [lambda, k, h] = self.parameters[0];
-        (lambda > 0.0).then(|| KarlinParameters { lambda, k, log_k: k.ln(), h })
+        known_parameters(self.parameters[0])
     }
+
+    /// Returns the Karlin-Altschul parameters of gapped alignments; `None` if they are unknown.
+    pub fn gapped(&self) -> Option<KarlinParameters> {
+        known_parameters(self.parameters[1])
+    }
+
+    /// Returns the number of the iteration of psiblast, from 1; `None` for other searches.
+    pub fn iteration(&self) -> Option<usize> {
+        if self.service != "psi" {
+            return None;
+        }
+        let found = self.options.iter().find(|option| option.name == "Web_StepNumber");
+        match found.map(|option| &option.value) {
+            Some(OptionValue::Integer(number)) => usize::try_from(*number).ok(),
+            _ => Some(1),
+        }
+    }
+}
+
+fn known_parameters([lambda, k, h]: [f64; 3]) -> Option<KarlinParameters> {
+    (lambda > 0.0).then(|| KarlinParameters { lambda, k, log_k: k.ln(), h })
 }
 
 /// The queries of an archive.
@@ -123,8 +143,8 @@ pub enum StoredQueries {
     Sequences(Vec<StoredQuery>),
     /// Only locations in sequences of public databases.
     Locations,
-    /// A position-specific matrix.
-    Pssm,
+    /// A position-specific matrix, of which only the query is read.
+    Pssm(StoredQuery),
 }
 
 /// The subjects of an archive.
@@ -199,13 +219,13 @@ fn archive(request: &Node, results: &Node) -> Result<Option<Box<StoredArchive>>>
         "get-request-info" => return Ok(None),
         _ => return body.fail("'queue-search' belongs here"),
     }
-    let [Some(program), Some(service), Some(queries), Some(subject), _, algorithm, more, _] =
+    let [Some(program), Some(service), Some(queries), Some(subject), _, algorithm, more, format] =
         search.fields(SEARCH)?
     else {
         return search.fail("a search without 'program', 'service', 'queries' or 'subject'");
     };
     let mut options = Vec::new();
-    for list in [algorithm, more].into_iter().flatten() {
+    for list in [algorithm, more, format].into_iter().flatten() {
         for node in list.list()? {
             options.extend(option(node)?);
         }
@@ -256,7 +276,7 @@ fn read_queries(node: &Node) -> Result<StoredQueries> {
     match QUERIES[kind] {
         "bioseq-set" => sequences::read_set(value).map(StoredQueries::Sequences),
         "seq-loc-list" => Ok(StoredQueries::Locations),
-        _ => Ok(StoredQueries::Pssm),
+        _ => sequences::read_matrix(value).map(StoredQueries::Pssm),
     }
 }
 

@@ -10,6 +10,18 @@ use crate::asn::sequence::{BIOSEQ, DATA, DESCRIPTION, ENTRY, INSTANCE, TITLE};
 const SET: &[&str; 9] =
     &["id", "coll", "level", "class", "release", "date", "descr", "seq-set", "annot"];
 
+const MATRIX_WITH_PARAMETERS: &[&str; 2] = &["pssm", "params"];
+const MATRIX: &[&str; 8] = &[
+    "isProtein",
+    "identifier",
+    "numRows",
+    "numColumns",
+    "byRow",
+    "query",
+    "intermediateData",
+    "finalData",
+];
+
 type Result<T> = std::result::Result<T, Malformed>;
 
 /// A query.
@@ -36,6 +48,20 @@ pub(super) fn read_set(node: &Node) -> Result<Vec<StoredQuery>> {
         }
     }
     Ok(queries)
+}
+
+/// Reads the query of a position-specific matrix (`PssmWithParameters`, scoremat.asn).
+pub(super) fn read_matrix(node: &Node) -> Result<StoredQuery> {
+    let [Some(matrix), _] = node.fields(MATRIX_WITH_PARAMETERS)? else {
+        return node.fail("a matrix without 'pssm'");
+    };
+    let [.., Some(entry), _, _] = matrix.fields(MATRIX)? else {
+        return matrix.fail("a matrix without 'query'");
+    };
+    match entry.choice(ENTRY)? {
+        (0, sequence) => query(sequence),
+        _ => entry.fail("a set instead of a query"),
+    }
 }
 
 fn query(node: &Node) -> Result<StoredQuery> {

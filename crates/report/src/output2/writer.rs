@@ -30,13 +30,6 @@ impl Notation {
             Notation::Xml => 1,
         }
     }
-
-    /// Appends the text between two objects.
-    pub fn separate_objects(self, out: &mut Vec<u8>) {
-        if self == Notation::Json {
-            out.extend_from_slice(b",\n");
-        }
-    }
 }
 
 /// Appends members of an object, or items of a list.
@@ -51,15 +44,6 @@ pub struct Writer<'o> {
 }
 
 impl<'o> Writer<'o> {
-    /// Begins the object of a query.
-    pub fn begin_object(notation: Notation, out: &'o mut Vec<u8>) -> Writer<'o> {
-        out.extend_from_slice(match notation {
-            Notation::Json => &b"{"[..],
-            Notation::Xml => b"\n<BlastOutput2>",
-        });
-        Writer::within(notation, notation.depth_of_root(), false, out)
-    }
-
     /// Continues within an object or a list whose members have this depth. `has_previous` states
     /// whether it has one already.
     pub fn within(
@@ -71,9 +55,10 @@ impl<'o> Writer<'o> {
         Writer { notation, depth, has_previous, out }
     }
 
-    /// Ends the object of a query.
-    pub fn end(&mut self) {
+    /// Ends the object of a query, which may be a document.
+    pub fn end(&mut self, is_document: bool) {
         self.out.extend_from_slice(match self.notation {
+            Notation::Json if is_document => &b"\n  }\n}\n"[..],
             Notation::Json => b"\n  }\n",
             Notation::Xml => b"\n</BlastOutput2>\n",
         });
@@ -253,7 +238,7 @@ mod tests {
     #[test]
     fn json_has_commas_underscores_and_escapes() {
         let mut out = Vec::new();
-        let mut writer = Writer::begin_object(Notation::Json, &mut out);
+        let mut writer = Writer::within(Notation::Json, 2, false, &mut out);
         writer.open("search-target", "Target");
         writer.texts("subjects", &[b"a \"b\" \\".to_vec(), b"\n<".to_vec()]).expect("texts");
         writer.close("search-target", "Target");
@@ -266,9 +251,9 @@ mod tests {
             writer.close_item("Hit");
         }
         writer.close_list("hits");
-        writer.end();
+        writer.end(false);
         let lines = [
-            "{",
+            "",
             "    \"search_target\": {",
             "      \"subjects\": [",
             "        \"a \\\"b\\\" \\\\\",",
@@ -294,16 +279,15 @@ mod tests {
     #[test]
     fn xml_has_an_element_for_each_type() {
         let mut out = Vec::new();
-        let mut writer = Writer::begin_object(Notation::Xml, &mut out);
+        let mut writer = Writer::within(Notation::Xml, 1, false, &mut out);
         writer.open("search-target", "Target");
         writer.texts("subjects", &[b"a \"b\"".to_vec(), b"\n<".to_vec()]).expect("a text");
         writer.close("search-target", "Target");
         writer.open_list("hits");
         writer.close_list("hits");
-        writer.end();
+        writer.end(false);
         let lines = [
             "",
-            "<BlastOutput2>",
             "  <search-target>",
             "    <Target>",
             "      <subjects>a &quot;b&quot;</subjects>",

@@ -7,4 +7,5 @@ mod write;
 
 pub use self::ascii::{PssmStatistics, write_ascii_pssm};
 pub use self::read::{CheckpointError, ParsedCheckpoint, read_checkpoint};
-pub use self::write::{Checkpoint, write_checkpoint};
+pub(crate) use self::write::checkpoint_value;
+pub use self::write::{MatrixDescription, write_checkpoint};

@@ -2,44 +2,49 @@
 
 use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
 use fleetblast_seq::id::ObjectId;
+use serde::{Deserialize, Serialize};
 
 use crate::asn::{AsnValue, print_asn_text};
 
-/// The content of a checkpoint to write.
-#[derive(Clone, Copy, Debug)]
-pub struct Checkpoint<'a> {
+/// What a checkpoint says about its matrix, beside the numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatrixDescription {
     /// Identifier of the query.
-    pub id: &'a ObjectId,
+    pub id: ObjectId,
     /// Title of the query, if the checkpoint has it.
-    pub title: Option<&'a [u8]>,
+    pub title: Option<Vec<u8>>,
     /// Whether the query's letters are written as text (`iupacaa`) instead of codes (`ncbistdaa`).
     pub has_text_residues: bool,
-    /// The matrix.
-    pub pssm: &'a Pssm,
     /// Whether all intermediate data is written, not only the frequencies.
     pub has_intermediate_data: bool,
     /// Name of the scoring matrix.
-    pub matrix_name: &'a str,
+    pub matrix_name: String,
     /// Costs of gaps (open, extend), if the checkpoint has them.
     pub gap_costs: Option<(i32, i32)>,
     /// Pseudocount as given by the user.
     pub pseudocount: i32,
 }
 
-/// Appends a checkpoint as ASN.1 text.
-pub fn write_checkpoint(checkpoint: &Checkpoint, out: &mut Vec<u8>) {
-    let parameters = AsnValue::Fields(vec![
-        ("pseudocount", AsnValue::integer(checkpoint.pseudocount)),
-        ("rpsdbparams", scoring(checkpoint)),
-    ]);
-    let value = AsnValue::Fields(vec![("pssm", pssm(checkpoint)), ("params", parameters)]);
-    print_asn_text("PssmWithParameters", &value, out);
+/// Returns a checkpoint as ASN.1 text.
+pub fn write_checkpoint(description: &MatrixDescription, pssm: &Pssm) -> Vec<u8> {
+    let mut out = Vec::new();
+    print_asn_text("PssmWithParameters", &checkpoint_value(description, pssm), &mut out);
+    out
 }
 
-fn scoring(checkpoint: &Checkpoint) -> AsnValue {
-    let name = checkpoint.matrix_name.to_ascii_uppercase().into_bytes();
+/// Makes the value of a description.
+pub(crate) fn checkpoint_value(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
+    let parameters = AsnValue::Fields(vec![
+        ("pseudocount", AsnValue::integer(description.pseudocount)),
+        ("rpsdbparams", scoring(description)),
+    ]);
+    AsnValue::Fields(vec![("pssm", matrix(description, pssm)), ("params", parameters)])
+}
+
+fn scoring(description: &MatrixDescription) -> AsnValue {
+    let name = description.matrix_name.to_ascii_uppercase().into_bytes();
     let mut fields = vec![("matrixName", AsnValue::Text(name))];
-    if let Some((open, extend)) = checkpoint.gap_costs {
+    if let Some((open, extend)) = description.gap_costs {
         fields.extend([
             ("gapOpen", AsnValue::integer(open)),
             ("gapExtend", AsnValue::integer(extend)),
@@ -48,8 +53,7 @@ fn scoring(checkpoint: &Checkpoint) -> AsnValue {
     AsnValue::Fields(fields)
 }
 
-fn pssm(checkpoint: &Checkpoint) -> AsnValue {
-    let pssm = checkpoint.pssm;
+fn matrix(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
     let scores = pssm.scores.iter().flatten().map(|&score| AsnValue::integer(score)).collect();
     let final_data = AsnValue::Fields(vec![
         ("scores", AsnValue::List(scores)),
@@ -66,24 +70,24 @@ fn pssm(checkpoint: &Checkpoint) -> AsnValue {
         ("numRows", AsnValue::Integer(pssm.scores.first().map_or(28, |row| row.len() as i64))),
         ("numColumns", AsnValue::Integer(columns)),
         ("byRow", AsnValue::Boolean(false)),
-        ("query", AsnValue::choice("seq", query(checkpoint))),
-        ("intermediateData", intermediate(checkpoint)),
+        ("query", AsnValue::choice("seq", query(description, pssm))),
+        ("intermediateData", intermediate(description, pssm)),
         ("finalData", final_data),
     ])
 }
 
-fn query(checkpoint: &Checkpoint) -> AsnValue {
-    let letters = &checkpoint.pssm.query;
-    let id = match checkpoint.id {
+fn query(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
+    let letters = &pssm.query;
+    let id = match &description.id {
         ObjectId::Number(number) => AsnValue::choice("id", AsnValue::Integer(*number)),
         ObjectId::Text(text) => AsnValue::choice("str", AsnValue::Text(text.clone())),
     };
     let mut fields = vec![("id", AsnValue::List(vec![AsnValue::choice("local", id)]))];
-    if let Some(title) = checkpoint.title {
-        let title = AsnValue::choice("title", AsnValue::Text(title.to_vec()));
+    if let Some(title) = &description.title {
+        let title = AsnValue::choice("title", AsnValue::Text(title.clone()));
         fields.push(("descr", AsnValue::List(vec![title])));
     }
-    let data = if checkpoint.has_text_residues {
+    let data = if description.has_text_residues {
         let text = letters.iter().map(|&code| fleetblast_seq::alphabet::decode(code)).collect();
         AsnValue::choice("iupacaa", AsnValue::Text(text))
     } else {
@@ -102,14 +106,14 @@ fn query(checkpoint: &Checkpoint) -> AsnValue {
     AsnValue::Fields(fields)
 }
 
-fn intermediate(checkpoint: &Checkpoint) -> AsnValue {
+fn intermediate(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
     let reals =
         |numbers: &[f64]| AsnValue::List(numbers.iter().map(|&n| AsnValue::Real(n)).collect());
     let by_code = |columns: &[ByCode]| reals(&columns.concat());
     let integers =
         |numbers: &[u32]| AsnValue::List(numbers.iter().map(|&n| AsnValue::integer(n)).collect());
-    let frequencies = by_code(&checkpoint.pssm.frequencies);
-    let observed = checkpoint.pssm.observed.as_ref().filter(|_| checkpoint.has_intermediate_data);
+    let frequencies = by_code(&pssm.frequencies);
+    let observed = pssm.observed.as_ref().filter(|_| description.has_intermediate_data);
     let Some(observed) = observed else {
         return AsnValue::Fields(vec![("freqRatios", frequencies)]);
     };

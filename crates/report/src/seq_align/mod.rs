@@ -221,7 +221,9 @@ impl Pair<'_> {
         let evalue_name = if is_linked { "sum_e" } else { "e_value" };
         scores.push((evalue_name, AsnValue::Real(number::stored_evalue(evalue))));
         scores.push(("bit_score", AsnValue::Real(bit_score)));
-        scores.push(("num_ident", integer(matches.identities as i64)));
+        if matches.identities > 0 {
+            scores.push(("num_ident", integer(matches.identities as i64)));
+        }
         match adjustment {
             Adjustment::None => {}
             Adjustment::Scaled => scores.push(("comp_adjustment_method", integer(1))),

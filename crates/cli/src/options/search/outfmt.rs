@@ -10,26 +10,20 @@ use crate::options::refused::Refused;
 use crate::options::spec::{Change, Later};
 
 /// `-outfmt`.
-pub const OUTFMT: Opt<OsString> = Opt::text("outfmt", FORMAT, &HELP)
-    .label("format")
-    .default("0")
-    .later(&HELP_OF_RELEASES)
-    .refused(Refused::Values(REFUSED));
-
-/// Formats that FleetBLAST refuses.
-const REFUSED: &[&str] = &["13", "14"];
+pub const OUTFMT: Opt<OsString> =
+    Opt::text("outfmt", FORMAT, &HELP).label("format").default("0").later(&HELP_OF_RELEASES);
 
 /// `-outfmt` of programs with the format SAM.
 pub const OUTFMT_WITH_SAM: Opt<OsString> = OUTFMT.help(&HELP_WITH_SAM).later(&SAM_OF_RELEASES);
 
-/// `-outfmt` of psiblast, which has no archives yet.
+/// `-outfmt` of programs that make no archives.
 pub const OUTFMT_WITHOUT_ARCHIVES: Opt<OsString> = OUTFMT.refused(Refused::Values(NO_ARCHIVES));
 
 /// `-outfmt` of `blast_formatter`.
 pub const OUTFMT_OF_ARCHIVES: Opt<OsString> = OUTFMT_WITH_SAM.refused(Refused::Values(NO_ARCHIVES));
 
 /// Formats that programs without archives as reports refuse.
-const NO_ARCHIVES: &[&str] = &joined::<3>(&[REFUSED, &["11"]]);
+const NO_ARCHIVES: &[&str] = &["11"];
 
 const HELP: [&str; 83] = joined(&[
     &FORMATS,

@@ -9,7 +9,7 @@ use fleetblast_engine::pssm::typed::{self, UserAlignmentError};
 use fleetblast_engine::pssm::{AlignmentRules, PssmMaker};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::InitialPssm;
-use fleetblast_report::scoremat::{self, Checkpoint};
+use fleetblast_report::scoremat::MatrixDescription;
 use fleetblast_seq::id::{Molecule, ObjectId, SeqId};
 use fleetblast_seq::msa::{self, Aligned, MsaError};
 use fleetblast_stats::scoring::{ScoringError, ScoringSystem};
@@ -64,21 +64,17 @@ impl InputAlignment {
             keeps_observed: true,
         };
         let pssm = Arc::new(maker.make(self.alignment, rules).map_err(Error::engine)?);
-        let mut checkpoint = Vec::new();
-        let whole = Checkpoint {
-            id: &self.id,
-            title: self.title.as_deref(),
+        let description = MatrixDescription {
+            id: self.id,
+            title: self.title,
             has_text_residues: true,
-            pssm: &pssm,
             has_intermediate_data: options.out_ascii_pssm.is_some(),
-            matrix_name: scoring.name,
+            matrix_name: scoring.name.to_owned(),
             // BLAST+ does not set these values in a PSSM of an alignment.
             gap_costs: None,
             pseudocount: 0,
         };
-        scoremat::write_checkpoint(&whole, &mut checkpoint);
-        let InputAlignment { id, title, .. } = self;
-        Ok(InitialPssm { pssm, lacks_ungapped: false, id, title, checkpoint })
+        Ok(InitialPssm { pssm, lacks_ungapped: false, description })
     }
 }
 

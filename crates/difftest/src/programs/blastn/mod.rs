@@ -41,7 +41,6 @@ pub static BLASTN: Program = Program {
     options: options::choose,
     extra_files: |_| Vec::new(),
     prepare_args: &[],
-    output_file_options: &[],
     metadata_kinds: &MetadataKind::ALL,
     takes_database: true,
     masker: "dust",

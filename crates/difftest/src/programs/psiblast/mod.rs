@@ -49,7 +49,6 @@ pub static PSIBLAST: Program = Program {
         "-out_pssm",
         PSSM,
     ],
-    output_file_options: &["-out_pssm", "-out_ascii_pssm"],
     metadata_kinds: &[MetadataKind::Report, MetadataKind::Hits],
     takes_database: false,
     refused_on_ranks: |_| false,

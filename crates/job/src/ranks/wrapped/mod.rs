@@ -164,7 +164,7 @@ impl<'a> From<&'a WrappedJobPlan> for CheckpointOptions<'a> {
     fn from(plan: &'a WrappedJobPlan) -> Self {
         let records = match &plan.out {
             Destination::Records(path) => Some(path.as_path()),
-            Destination::Stdout | Destination::File(_) => None,
+            Destination::Stdout | Destination::File(_) | Destination::Files(_) => None,
         };
         CheckpointOptions {
             checkpoint: plan.checkpoint.as_ref(),

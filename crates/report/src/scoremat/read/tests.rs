@@ -5,7 +5,7 @@ use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::karlin::KarlinParameters;
 
 use super::*;
-use crate::scoremat::{Checkpoint, write_checkpoint};
+use crate::scoremat::{MatrixDescription, write_checkpoint};
 
 /// Returns the matrix of a query of two letters, with numbers that 15 digits represent exactly.
 fn pssm() -> Pssm {
@@ -36,20 +36,17 @@ fn id() -> ObjectId {
 }
 
 static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut text = Vec::new();
     let title: &[u8] = b"a title \"in quotes\" that is so long that it goes on in the next line, and then there is more";
-    let whole = Checkpoint {
-        id: &id(),
-        title: Some(title),
+    let description = MatrixDescription {
+        id: id(),
+        title: Some(title.to_vec()),
         has_text_residues: false,
-        pssm: &pssm(),
         has_intermediate_data: true,
-        matrix_name: "BLOSUM62",
+        matrix_name: "BLOSUM62".to_owned(),
         gap_costs: Some((11, 1)),
         pseudocount: 0,
     };
-    write_checkpoint(&whole, &mut text);
-    text
+    write_checkpoint(&description, &pssm())
 });
 
 /// Returns the text of the checkpoint with `from` replaced by `to`.

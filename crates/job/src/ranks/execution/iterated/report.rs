@@ -155,6 +155,8 @@ fn part_report(
 ) -> Result<SearchReport, Error> {
     let bad = |error| report_failure(&error);
     let (mut head, mut tail) = (Vec::new(), Vec::new());
+    let batch = std::slice::from_ref(result);
+    pieces::batch_header(&job.report, job.target, batch, &mut head).map_err(bad)?;
     let (order, rows, subjects) = match printed {
         Some(PrintedSubjects { order, rows, subjects }) => (order, rows, subjects),
         None => {
@@ -169,5 +171,6 @@ fn part_report(
     let alignments = result.hits.iter().map(|hit| hit.alignments.len()).sum();
     pieces::query_header(&job.report, result, &rows, alignments, &mut head).map_err(bad)?;
     pieces::query_footer(&job.report, result, &mut tail).map_err(bad)?;
+    pieces::batch_footer(&job.report, batch, &mut tail);
     Ok(SearchReport { head, subjects, tail })
 }
