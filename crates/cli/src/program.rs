@@ -338,10 +338,7 @@ fn parse(
     let program = &command.program;
     let release = match program.find(COMPAT.name()) {
         Some(_) => compat::choose_release(own, std::env::var_os(compat::VARIABLE).as_deref())?,
-        None => {
-            refuse_other_release(program, std::env::var_os(compat::VARIABLE))?;
-            None
-        }
+        None => None,
     };
     match parse::parse(&program.in_release(release), name, own)? {
         Request::Print(text) => Ok(Action::Print(text)),
@@ -356,19 +353,6 @@ fn parse(
             Ok(Action::Run(command, given, wrapped))
         }
     }
-}
-
-/// Refuses a release in the environment for `blast_formatter`, which writes reports, but has no
-/// `-compat`.
-fn refuse_other_release(program: &Program, variable: Option<OsString>) -> Result<(), Error> {
-    let Some(variable) = variable.filter(|_| program.name == BLAST_FORMATTER.name) else {
-        return Ok(());
-    };
-    if variable == RELEASE.version {
-        return Ok(());
-    }
-    let what = format_args!("{}={}", compat::VARIABLE, variable.to_string_lossy());
-    Err(Error::unsupported(program.name, what))
 }
 
 /// Refuses queries that cannot be read again when a job with a checkpoint is resumed. A missing

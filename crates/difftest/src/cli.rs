@@ -212,7 +212,8 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 through: raw.through,
                 formatters: match raw.formatter {
                     true => Some(Tools {
-                        tested: Tool::fleetblast_as(program.clone(), "blast_formatter"),
+                        tested: Tool::fleetblast_as(program.clone(), "blast_formatter")
+                            .with_environment(&compat),
                         oracle: oracle("blast_formatter")?,
                     }),
                     false => None,

@@ -31,7 +31,7 @@ const PROGRAMS: [&str; 12] = [
 ];
 
 /// How many of [`PROGRAMS`] follow each release.
-const OF_EACH_RELEASE: usize = 6;
+const OF_EACH_RELEASE: usize = 7;
 
 /// The default of `-num_threads` in BLAST+, and in FleetBLAST, whose help is otherwise the same.
 const THREADS: [&str; 2] = [

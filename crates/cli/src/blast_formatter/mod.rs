@@ -14,6 +14,7 @@ use fleetblast_seq::asn::{AsnError, AsnReader, AsnTextReader};
 
 use crate::messages::{complain, say};
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
+use crate::options::compat;
 use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::usage::ProgramName;
 use crate::plan::{self, ProcessEnvironment};
@@ -125,9 +126,13 @@ fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Err
         _ => return Err(unsupported()),
     };
     let entry = search_programs::find(program).ok_or_else(unsupported)?;
-    let words = words::search_words(archive, options)?;
-    let given = match parse::parse(&entry.program, ProgramName::Blast, &words)? {
-        Request::Run(given) => given,
+    let table = entry.program.in_release(Some(options.release));
+    let words = words::search_words(archive, options, &table)?;
+    let given = match parse::parse(&table, ProgramName::Blast, &words)? {
+        Request::Run(mut given) => {
+            compat::insert_release(options.release, &mut given);
+            given
+        }
         Request::Print(_) => return Err(unsupported()),
     };
     let environment = ProcessEnvironment {
@@ -143,11 +148,13 @@ fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Err
     let plan = plan::plan(&*(entry.read)(&given), &environment, &mut warnings);
     let program = format!("[{}] ", entry.program.name);
     warnings.iter().for_each(|warning| complain(&warning.replacen(&program, "", 1)));
-    if words::warns_of_few(archive, &options.formatting) {
+    if words::warns_of_few(archive, options) {
         complain("Warning: Examining 5 or more matches is recommended");
     }
     let mut plan = plan?;
     plan.check_late_error()?;
+    // BLAST+ fetches the sequences of archives anew.
+    plan.report.lacks_sequences = false;
     if plan.identity_resets_composition {
         plan.params.set_composition(words::stored_composition(archive));
     }

@@ -7,9 +7,9 @@ use fleetblast_job::error::Error;
 use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
 use fleetblast_report::archive_reader::{StoredArchive, StoredSubjects};
 
-use crate::options::RELEASE;
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
 use crate::options::search::formatting::FormattingOptions;
+use crate::options::spec::Program;
 use crate::plan::format::FormatChoice;
 
 /// Number of subjects above which BLAST+ shows as many as the search kept.
@@ -127,6 +127,7 @@ impl Stored<'_> {
 pub fn search_words(
     archive: &StoredArchive,
     options: &FormatterOptions,
+    program: &Program,
 ) -> Result<Vec<OsString>, Error> {
     let StoredSubjects::Database(names) = &archive.subjects else {
         let what = "archives of searches with -subject";
@@ -144,9 +145,9 @@ pub fn search_words(
         "-num_threads".to_owned(),
         "1".to_owned(),
     ];
-    words.extend(search_options(archive, &stored));
+    words.extend(search_options(archive, &stored, program));
     let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-    words.extend(report_options(&options.formatting, &Limits::new(&options.formatting, &stored)));
+    words.extend(report_options(&options.formatting, &Limits::new(options, &stored)));
     words.extend([OsString::from("-out"), options.out.clone()]);
     if options.parse_deflines {
         words.push(OsString::from("-parse_deflines"));
@@ -161,9 +162,12 @@ pub fn stored_composition(archive: &StoredArchive) -> CompositionMode {
     number.and_then(CompositionMode::from_number).unwrap_or(CompositionMode::Off)
 }
 
-fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
+fn search_options(archive: &StoredArchive, stored: &Stored<'_>, program: &Program) -> Vec<String> {
     let mut words = Vec::new();
+    // BLAST+ sets gap costs of a matrix also for tblastx, which has no gaps, and archives of other
+    // releases may have options that the program lacks.
     let mut add = |name: &str, value: Option<String>| {
+        let value = value.filter(|_| program.find(name).is_some());
         words.extend(value.map(|value| [format!("-{name}"), value]).into_iter().flatten());
     };
     let integers = [
@@ -179,10 +183,7 @@ fn search_options(archive: &StoredArchive, stored: &Stored<'_>) -> Vec<String> {
         ("reward", "MatchReward"),
         ("penalty", "MismatchPenalty"),
     ];
-    // BLAST+ sets gap costs of a matrix also for tblastx, which has no gaps.
-    let is_gapless = archive.program == "tblastx";
-    let has_option = |option: &str| !(is_gapless && matches!(option, "gapopen" | "gapextend"));
-    for (option, name) in integers.into_iter().filter(|(option, _)| has_option(option)) {
+    for (option, name) in integers {
         add(option, stored.integer(name).map(|number| number.to_string()));
     }
     add("evalue", stored.real("EvalueThreshold").map(|evalue| format!("{evalue:e}")));
@@ -242,12 +243,14 @@ struct Limits {
 }
 
 impl Limits {
-    fn new(options: &FormattingOptions, stored: &Stored<'_>) -> Self {
+    fn new(options: &FormatterOptions, stored: &Stored<'_>) -> Self {
+        let is_text = is_text(options);
+        let options = &options.formatting;
         let kept = stored.integer("HitlistSize").and_then(|kept| usize::try_from(kept).ok());
         let (descriptions, alignments) = (options.num_descriptions, options.num_alignments);
         let limits = Self { descriptions, alignments, ignores_others: false };
         match kept {
-            Some(kept) if is_text(options) => match (descriptions, alignments) {
+            Some(kept) if is_text => match (descriptions, alignments) {
                 (None, None) if kept > USUAL_HITLIST => Self {
                     descriptions: Some(kept),
                     alignments: Some(kept / 2),
@@ -265,14 +268,17 @@ impl Limits {
 }
 
 /// Whether the report shows alignments for people. The plan refuses formats that do not exist.
-fn is_text(options: &FormattingOptions) -> bool {
-    FormatChoice::parse(&options.outfmt, RELEASE).is_ok_and(|choice| choice.is_text())
+fn is_text(options: &FormatterOptions) -> bool {
+    FormatChoice::parse(&options.formatting.outfmt, options.release)
+        .is_ok_and(|choice| choice.is_text())
 }
 
 /// Returns whether BLAST+ warns that the search kept few subjects, although no option of the report
 /// limits them.
-pub fn warns_of_few(archive: &StoredArchive, options: &FormattingOptions) -> bool {
-    let given = [options.num_descriptions, options.num_alignments, options.max_target_seqs];
+pub fn warns_of_few(archive: &StoredArchive, options: &FormatterOptions) -> bool {
+    let FormattingOptions { num_descriptions, num_alignments, max_target_seqs, .. } =
+        options.formatting;
+    let given = [num_descriptions, num_alignments, max_target_seqs];
     let kept = Stored(&archive.options).integer("HitlistSize");
     is_text(options) && given == [None; 3] && kept.is_some_and(|kept| kept < 5)
 }

@@ -2,7 +2,10 @@
 
 use std::ffi::OsString;
 
+use fleetblast_stats::release::Release;
+
 use super::RELEASE;
+use super::compat::COMPAT;
 use super::opt::Opt;
 use super::parse::GivenOptions;
 use super::search::formatting::{self, FormattingOptions};
@@ -17,17 +20,23 @@ pub const BLAST_FORMATTER: Program = Program {
     release: Some(RELEASE),
     about: "Makes reports of archives (-outfmt 11)",
     description: &["Stand-alone BLAST formatter client, version"],
-    groups: &[INPUT, FORMAT, RESTRICT, OUTPUT, MISC],
+    groups: &[INPUT, FORMAT, RESTRICT, OUTPUT, MISC, Group::FLEETBLAST],
     options: &[
         &[spec::H, spec::HELP, RID.spec, ARCHIVE.spec],
         &[outfmt::OUTFMT_OF_ARCHIVES.spec],
         formatting::LAYOUT,
         &[OUT.spec, PARSE_DEFLINES.spec, spec::VERSION],
+        &[COMPAT.help(COMPAT_HELP).spec],
     ],
     details: &[],
     own_version: None,
     positional_option: None,
 };
+
+const COMPAT_HELP: &[&str] = &[
+    "Release of BLAST+ whose reports the program makes",
+    "Default = the environment variable FLEETBLAST_COMPAT, or 2.12.0",
+];
 
 const INPUT: Group = Group("Input options");
 const OUTPUT: Group = Group("Output configuration options");
@@ -56,6 +65,8 @@ pub const OUT: Opt<OsString> =
 pub struct FormatterOptions {
     /// `-archive`.
     pub archive: Option<OsString>,
+    /// The release whose reports the program makes.
+    pub release: &'static Release,
     /// The options for the format of the report.
     pub formatting: FormattingOptions,
     /// `-out`.
@@ -72,6 +83,7 @@ impl FormatterOptions {
         let values = Values::new(&BLAST_FORMATTER, given);
         Self {
             archive: values.optional(&ARCHIVE),
+            release: values.optional(&COMPAT).unwrap_or(RELEASE),
             formatting: FormattingOptions::read(&values),
             out: values.get(&OUT),
             parse_deflines: values.get(&PARSE_DEFLINES),

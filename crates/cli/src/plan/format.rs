@@ -187,6 +187,7 @@ pub fn report(
         num_descriptions: descriptions,
         num_alignments: alignments,
         sort_hits: options.sort_hits.filter(|_| is_text && sorts),
+        lacks_sequences: release.psiblast_loses_sequences,
         sort_hsps: options.sort_hsps.filter(|_| pairwise && sorts),
     };
     Ok((report, hitlist_size))

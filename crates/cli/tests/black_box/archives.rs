@@ -81,7 +81,10 @@ fn what_archives_do_not_support_is_refused_by_name() {
         (&["blastp", "-taxids", "9606"], "-taxids with -outfmt 11"),
         (&["blastp", "-negative_gilist", "gis"], "-negative_gilist with -outfmt 11"),
         (&["blastp", "-metadata_out", "m"], "-metadata_out with -outfmt 11"),
-        (&["psiblast", "-parse_deflines", "-num_iterations", "2"], "-parse_deflines with -outfmt 11"),
+        (
+            &["psiblast", "-parse_deflines", "-num_iterations", "2"],
+            "-parse_deflines with -outfmt 11",
+        ),
     ];
     for (words, name) in refused {
         let words = [words, &["-query", "q.fa", "-db", "db", "-outfmt", "11"]].concat();

@@ -66,8 +66,6 @@ fn missing_rules_are_refused_by_name() {
         let wanted = format!("does not support {name} with -compat 2.17.0 yet");
         assert!(message(&output).contains(&wanted), "{}", message(&output));
     }
-    let formatter = run(dir.path(), Some("2.17.0"), &["blast_formatter", "-archive", "a"]);
-    assert!(message(&formatter).contains("FLEETBLAST_COMPAT=2.17.0"), "{}", message(&formatter));
 }
 
 #[test]

@@ -84,6 +84,7 @@ impl Report {
             num_alignments: 500,
             sort_hits: None,
             sort_hsps: None,
+            lacks_sequences: false,
         }
     }
 }

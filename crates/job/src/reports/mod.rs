@@ -30,8 +30,8 @@ pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::ReportSetup
     if let model::Format::Output2(format) = &mut output.format {
         format.results = results(plan, target);
         format.starts_with_pssm = plan.initial_pssm.is_some();
-        format.lacks_sequences = plan.params.common().release.psiblast_loses_sequences
-            && format.results == model::Results::Iterations
+        format.lacks_sequences = plan.report.lacks_sequences
+            && format.results == Results::Iterations
             && !format.starts_with_pssm;
     }
     if let model::Format::Archive(request) = &mut output.format {

@@ -196,7 +196,9 @@ fn algorithm_options(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValu
         let is_replaced = option.name == SEARCH_SPACE && option.value == OptionValue::BigInteger(0);
         let composition = composition.filter(|_| option.name == COMPOSITION);
         options.push(match composition {
-            Some(mode) => option_value(&ArchiveOption::new(COMPOSITION, OptionValue::Integer(mode))),
+            Some(mode) => {
+                option_value(&ArchiveOption::new(COMPOSITION, OptionValue::Integer(mode)))
+            }
             None => option_value(if is_replaced { &space } else { option }),
         });
     }
