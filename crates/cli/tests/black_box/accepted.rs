@@ -73,8 +73,13 @@ fn plan_on(
 ) -> (Vec<String>, Result<Plan, Error>) {
     let variable = |name: &str| variables.get(name).map(OsString::from);
     let cpus = Cpus { machine: cores, allowed: cores, limit: ThreadSource::Machine };
-    let host =
-        ProcessEnvironment { cpus, is_rank: false, command: Vec::new(), sorts_all_reports: false, variable: &variable };
+    let host = ProcessEnvironment {
+        cpus,
+        is_rank: false,
+        command: Vec::new(),
+        sorts_all_reports: false,
+        variable: &variable,
+    };
     let mut warnings = Vec::new();
     let plan = match parse::parse(&BLASTP, ProgramName::Blast, arguments) {
         Ok(Request::Run(given)) => plan::plan(&BlastpOptions::new(&given), &host, &mut warnings),

@@ -57,7 +57,10 @@ impl QueryRecord {
     pub fn from_pssm(start: &InitialPssm) -> Self {
         let title = start.description.title.clone().unwrap_or_default();
         let record = Record { title, residues: start.pssm.query.clone(), ..Record::default() };
-        QueryRecord { pssm_name: Some(start.description.id.text()), ..QueryRecord::new(record, 1, 1) }
+        QueryRecord {
+            pssm_name: Some(start.description.id.text()),
+            ..QueryRecord::new(record, 1, 1)
+        }
     }
 
     /// Returns the name that BLAST+ gives the query in messages.
