@@ -40,6 +40,7 @@ pub mod tblastx;
 pub mod typed;
 pub mod usage;
 pub mod values;
+pub mod version;
 pub mod wrap;
 
 use fleetblast_stats::release::Release;

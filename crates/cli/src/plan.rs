@@ -37,7 +37,7 @@ use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{
-    BatchSize, Destination, Format, IterationPlan, Plan, Report, Source, Subjects,
+    BatchSize, Destination, Format, IterationPlan, Plan, Report, Source, StrategyPlan, Subjects,
 };
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_report::archive_options::ArchiveRequest;
@@ -52,6 +52,7 @@ use crate::options::number;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::metadata::{self as metadata_options, MetadataOptions};
 use crate::options::search::program::ProgramSpec;
+use crate::options::search::strategy::EXPORT_SEARCH_STRATEGY;
 use crate::options::search::{files, fleet as ranks, resources};
 use crate::options::typed::to_text;
 
@@ -182,6 +183,11 @@ pub trait SearchProgram {
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error>;
 
+    /// Returns an option that archives and search strategies do not support yet, if one is given.
+    fn unsupported_in_archives(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns what archives say about the search, which keeps `hitlist_size` subjects of each
     /// query; `None` if archives do not support it yet.
     ///
@@ -290,9 +296,10 @@ fn with_files(
         return Err(Error::unsupported(spec.name, what));
     }
     let archive = match report.format {
-        Format::Archive => archive_request(program, hitlist_size)?,
+        Format::Archive => archive_request(program, hitlist_size, "-outfmt 11")?,
         _ => ArchiveRequest::default(),
     };
+    let strategy = strategy(program, hitlist_size, &out)?;
     let has_db = options.database.db.is_some();
     let (threads, split) = threads::choose_threads_and_division(
         &options.threads,
@@ -358,6 +365,7 @@ fn with_files(
         iteration,
         report,
         out,
+        strategy,
         metadata: None,
         threads,
         split,
@@ -382,13 +390,15 @@ fn missing_name(format: Format, out: &Destination) -> Option<Error> {
 fn archive_request(
     program: &dyn SearchProgram,
     hitlist_size: usize,
+    purpose: &str,
 ) -> Result<ArchiveRequest, Error> {
     let unsupported = |what: &str| {
-        let what = format_args!("{what} with -outfmt 11");
+        let what = format_args!("{what} with {purpose}");
         Error::unsupported(program.spec().name, what)
     };
-    if let Some(list) = archive::unsupported_list(&program.common().database) {
-        return Err(unsupported(list));
+    let list = archive::unsupported_list(&program.common().database);
+    if let Some(name) = list.or_else(|| program.unsupported_in_archives()) {
+        return Err(unsupported(name));
     }
     // Metadata do not have the definition lines of queries.
     let destination = program.metadata().and_then(MetadataOptions::metadata_destination_option);
@@ -396,7 +406,21 @@ fn archive_request(
         return Err(unsupported(&format!("-{option}")));
     }
     let request = program.archive_request(hitlist_size)?;
-    request.ok_or_else(|| Error::unsupported(program.spec().name, "-outfmt 11"))
+    request.ok_or_else(|| Error::unsupported(program.spec().name, purpose))
+}
+
+/// Plans the search strategies that the job writes, if there is a file for them.
+fn strategy(
+    program: &dyn SearchProgram,
+    hitlist_size: usize,
+    out: &Destination,
+) -> Result<Option<StrategyPlan>, Error> {
+    let Some(file) = &program.common().export_search_strategy else { return Ok(None) };
+    let name = EXPORT_SEARCH_STRATEGY.name();
+    let file = input::destination(name, file)?;
+    input::refuse_same_file((files::OUT.name(), out), (name, &file))?;
+    let request = archive_request(program, hitlist_size, "-export_search_strategy")?;
+    Ok(Some(StrategyPlan { out: file, request }))
 }
 
 /// Returns whether NCBI's configuration selects identifiers in FASTA style.

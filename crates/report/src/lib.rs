@@ -54,6 +54,7 @@ mod title;
 mod unique_coverage;
 mod xml;
 
+pub use archive::write_strategy;
 pub use error::ReportError;
 pub use names::listed_subject;
 pub use number::{bits, stored_evalue, tabular_evalue, with_commas};

@@ -2,15 +2,16 @@
 
 mod words;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase};
 use fleetblast_report::archive_reader::{self, StoredArchive, StoredObject};
-use fleetblast_seq::asn::{AsnError, AsnReader, AsnTextReader};
+use fleetblast_seq::asn::ber::tag;
+use fleetblast_seq::asn::{AsnBinaryReader, AsnError, AsnReader, AsnTextReader};
 
 use crate::messages::{complain, say};
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
@@ -48,7 +49,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
             format!("Command line argument error: Argument \"archive\". File is not accessible:  `{name}'\n({error})"),
         )
     })?;
-    let mut archives = Archives { reader: AsnTextReader::new(BufReader::new(file)), path };
+    let mut archives = Archives::new(file, path)?;
     let mut report: Option<ArchiveReport> = None;
     let mut next = archives.next_archive()?;
     if next.is_none() {
@@ -79,14 +80,28 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
 
 /// The archives of a file.
 struct Archives<'a> {
-    reader: AsnTextReader<BufReader<File>>,
+    reader: Box<dyn AsnReader>,
     path: &'a OsString,
 }
 
-impl Archives<'_> {
+impl<'a> Archives<'a> {
+    /// Recognizes ASN.1 in BER by its first byte, as BLAST+ does.
+    fn new(file: File, path: &'a OsString) -> Result<Archives<'a>, Error> {
+        let mut input = BufReader::new(file);
+        let first = match input.fill_buf() {
+            Ok(bytes) => bytes.first().copied(),
+            Err(error) => return Err(invalid(path, &error.to_string())),
+        };
+        let reader: Box<dyn AsnReader> = match first {
+            Some(tag::SEQUENCE) => Box::new(AsnBinaryReader::new(input)),
+            _ => Box::new(AsnTextReader::new(input)),
+        };
+        Ok(Archives { reader, path })
+    }
+
     /// Reads the next archive, and prints the messages of its search.
     fn next_archive(&mut self) -> Result<Option<StoredObject>, Error> {
-        let object = archive_reader::read_next(&mut self.reader).map_err(|error| match error {
+        let object = archive_reader::read_next(&mut *self.reader).map_err(|error| match error {
             AsnError::Io(error) => self.invalid(&error.to_string()),
             AsnError::Malformed(malformed) => {
                 self.invalid(&format!("{}: {malformed}", self.reader.place()))
@@ -109,10 +124,14 @@ impl Archives<'_> {
     }
 
     fn invalid(&self, why: &str) -> Error {
-        let mut error = Error::query_options(INVALID);
-        error.message.push_str(&format!("\n({}: {why})", self.path.to_string_lossy()));
-        error
+        invalid(self.path, why)
     }
+}
+
+fn invalid(path: &OsStr, why: &str) -> Error {
+    let mut error = Error::query_options(INVALID);
+    error.message.push_str(&format!("\n({}: {why})", path.to_string_lossy()));
+    error
 }
 
 /// Plans the stored search with the report options of this run. Prints BLAST+'s warnings about the

@@ -6,13 +6,13 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::{Error, exit};
-use fleetblast_stats::release::Release;
 
 use super::RELEASE;
 use super::nearest::nearest;
 use super::number::{self, ValueParseError};
 use super::spec::{Constraint, Kind, OptionSpec, Program};
 use super::usage::{self, ProgramName};
+use super::version::{self, VersionOption};
 use crate::messages::somebody_reads;
 
 /// Value of an option.
@@ -44,15 +44,10 @@ pub enum Request {
 
 /// Options of every BLAST+ program that its help does not show. FleetBLAST refuses them unless they
 /// are in the program's table.
-const HIDDEN: [&str; 7] = [
-    "logfile",
-    "conffile",
-    "dryrun",
-    "xmlhelp",
-    "version-full",
-    "version-full-xml",
-    "version-full-json",
-];
+const HIDDEN: [&str; 3] = ["logfile", "conffile", "xmlhelp"];
+
+/// Option of every BLAST+ program that its help does not show: end after the arguments are checked.
+const DRY_RUN: &[u8] = b"dryrun";
 
 /// An error of the parser: BLAST+'s name for its kind, the message, and a second message if there
 /// is one.
@@ -95,13 +90,9 @@ fn about(name: &str, what: &str, value: &OsStr) -> String {
 /// Returns the text of `-version`. For a program of BLAST+ the first line is BLAST+'s, since other
 /// programs parse it.
 pub fn version_text(program: &Program) -> String {
-    let (version, name) = (env!("CARGO_PKG_VERSION"), program.name);
     match program.release {
-        Some(Release { version: blast, .. }) => {
-            let own = program.own_version.map_or(format!("{blast}+"), str::to_owned);
-            format!("{name}: {own}\n Package: FleetBLAST {version}, reports equal blast {blast}\n")
-        }
-        None => own_version(&format!("fleetblast {name}")),
+        Some(release) => version::short_text(program, release),
+        None => own_version(&format!("fleetblast {}", program.name)),
     }
 }
 
@@ -130,7 +121,7 @@ pub fn parse(
         return Ok(Request::Print(text));
     }
     let mut given = GivenOptions::new();
-    let mut positional = false;
+    let (mut positional, mut is_dry) = (false, false);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let text = argument.as_bytes();
@@ -151,6 +142,10 @@ pub fn parse(
             return Err(report(Failure::new("eSynopsis", message)));
         }
         let (key, attached) = split(&text[1..]);
+        if key == DRY_RUN && program.is_of_blast() && attached.is_none() {
+            is_dry = true;
+            continue;
+        }
         let option = match option_named(program, key) {
             Ok(option) => option,
             Err(Unknown::Hidden(hidden)) => {
@@ -183,13 +178,19 @@ pub fn parse(
         }
     }
     check_ties(program, &given).map_err(report)?;
-    Ok(Request::Run(given))
+    Ok(if is_dry { Request::Print(String::new()) } else { Request::Run(given) })
 }
 
-/// Returns a text that is printed regardless of the other arguments. BLAST+ has such a text for
-/// `-version` only. Options with two dashes are for users new to BLAST+'s single dashes.
+/// Returns a text that is printed regardless of the other arguments. BLAST+ has such texts for
+/// versions only. Options with two dashes are for users new to BLAST+'s single dashes.
 fn priority_text(program: &Program, name: ProgramName, arguments: &[OsString]) -> Option<String> {
     let typed = |word: &str| arguments.iter().any(|argument| argument == word);
+    if let Some(release) = program.release {
+        let mut words = arguments.iter().map(|argument| argument.as_bytes());
+        if let Some(option) = words.find_map(VersionOption::from_word) {
+            return Some(version::text(option, program, release));
+        }
+    }
     if typed("-version") || name == ProgramName::FleetBlast && typed("--version") {
         return Some(version_text(program));
     }

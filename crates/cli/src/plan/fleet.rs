@@ -162,6 +162,8 @@ fn collect_report_options(
         fleet: _,
         // Planning has already refused these.
         unsupported: _,
+        // Ranks and checkpoints do not support it.
+        export_search_strategy: _,
     } = options;
     let mut all = vec![
         option_text(&COMPAT, word_value(&COMPAT, release)),

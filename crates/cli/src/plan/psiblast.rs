@@ -157,17 +157,19 @@ impl SearchProgram for PsiblastOptions {
         })
     }
 
-    fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
-        let PsiblastOptions { common, psi, composition, .. } = self;
+    fn unsupported_in_archives(&self) -> Option<&'static str> {
+        let is_named = self.is_iterated() && self.common.queries.parse_deflines;
         let refused = [
             // BLAST+ fails: it has no database.
-            (common.database.subject.is_some(), "-subject"),
-            (psi.phi_pattern.is_some(), "-phi_pattern"),
-            (self.is_iterated() && common.queries.parse_deflines, "-parse_deflines"),
+            (self.common.database.subject.is_some(), "-subject"),
+            (self.psi.phi_pattern.is_some(), "-phi_pattern"),
+            (is_named, "-parse_deflines"),
         ];
-        if let Some((_, name)) = refused.iter().find(|(given, _)| *given) {
-            return Err(Error::unsupported(SPEC.name, format_args!("{name} with -outfmt 11")));
-        }
+        refused.iter().find(|(given, _)| *given).map(|(_, name)| *name)
+    }
+
+    fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
+        let PsiblastOptions { common, psi, composition, .. } = self;
         let matrix = self.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
         let (_, threshold) = self.word_parameters(&matrix);
         let mut set = SetOptions::default();

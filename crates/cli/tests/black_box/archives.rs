@@ -131,6 +131,24 @@ fn blast_formatter_makes_the_reports_of_the_search() {
 }
 
 #[test]
+fn archives_in_ber_are_recognized_by_their_first_byte() {
+    let dir = inputs();
+    // The archive of a failed search, with a warning.
+    let request =
+        b"\xa0\x80\x30\x80\xa1\x80\xa9\x80\x30\x80\xa0\x80\x1a\x01E\0\0\0\0\0\0\0\0\0\0\0\0";
+    let results = b"\xa1\x80\x30\x80\0\0\0\0";
+    let message = b"\x30\x80\xa0\x80\x02\x01\x01\0\0\xa1\x80\x1a\x0bsaid before\0\0\0\0";
+    let messages = [&b"\xa2\x80\x30\x80"[..], message, b"\0\0\0\0"].concat();
+    let archive = [&b"\x30\x80"[..], request, results, &messages, b"\0\0"].concat();
+    let output = report(dir.path(), &archive, &["-outfmt", "6"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "said before\n");
+    let output = report(dir.path(), &archive[..20], &["-outfmt", "6"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("byte "));
+}
+
+#[test]
 fn blast_formatter_refuses_what_is_no_whole_archive_of_the_database() {
     let dir = inputs();
     let archives = search(dir.path(), &[]).stdout;

@@ -7,6 +7,7 @@
 mod block_size;
 mod iterated;
 mod sink;
+mod strategy;
 mod traced;
 
 use std::sync::Arc;

@@ -7,6 +7,7 @@ use fleetblast_engine::search::Search;
 use fleetblast_metadata::BatchState;
 
 use super::iterated::IteratedSearch;
+use super::strategy::StrategyWriter;
 use crate::audience::Audience;
 use crate::cost::EncodingCosts;
 use crate::error::Error;
@@ -36,6 +37,8 @@ pub enum ResultReceiver<'a> {
 pub struct ResultSink<'a> {
     reporter: Reporter<'a>,
     kind: SinkKind<'a>,
+    /// The search strategies beside the report, if the plan has a file for them.
+    strategies: Option<StrategyWriter<'a>>,
 }
 
 enum SinkKind<'a> {
@@ -77,7 +80,8 @@ impl<'a> ResultSink<'a> {
                 SinkKind::Metadata(Box::new(writer))
             }
         };
-        Ok(ResultSink { reporter, kind })
+        let strategies = StrategyWriter::open(plan, target)?;
+        Ok(ResultSink { reporter, kind, strategies })
     }
 
     /// Writes the complete output of a job whose input has no queries.
@@ -90,7 +94,12 @@ impl<'a> ResultSink<'a> {
         target: &'a SubjectDatabase,
         (io_channel, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
     ) -> Result<(), Error> {
-        let Some(metadata) = &plan.metadata else { return Output::open(&plan.out)?.commit() };
+        let Some(metadata) = &plan.metadata else {
+            if let Some(strategies) = StrategyWriter::open(plan, target)? {
+                strategies.finish()?;
+            }
+            return Output::open(&plan.out)?.commit();
+        };
         let halt = Halt::default();
         let writer =
             MetadataWriter::new(plan, metadata, engine, target, (io_channel, audience, &halt))?;
@@ -139,6 +148,9 @@ impl<'a> ResultSink<'a> {
         (search, batch_state): (&TwoPhaseSearch, BatchState),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
+        if let Some(strategies) = &mut self.strategies {
+            strategies.write_block(block)?;
+        }
         match &mut self.kind {
             SinkKind::Report(output) => {
                 self.reporter.write_block(block, &block.searched(), hits, output, audience)?;
@@ -162,6 +174,9 @@ impl<'a> ResultSink<'a> {
         search: &mut TwoPhaseSearch<'a>,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
+        if let Some(strategies) = &mut self.strategies {
+            strategies.write_block(block)?;
+        }
         let reporter = &mut self.reporter;
         let writer = match &mut self.kind {
             SinkKind::Report(output) => {
@@ -208,6 +223,7 @@ impl<'a> ResultSink<'a> {
             SinkKind::Report(mut output) => {
                 self.reporter.finish(&mut output, audience)?;
                 output.commit()?;
+                self.strategies.map_or(Ok(()), StrategyWriter::finish)?;
                 Ok(None)
             }
             SinkKind::Metadata(writer) => {

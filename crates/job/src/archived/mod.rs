@@ -101,8 +101,8 @@ impl ArchiveReport {
     }
 }
 
-/// Writes the report of an iteration of psiblast. Archives do not tell which subjects the iteration
-/// before had found.
+/// Writes the report of an iteration of psiblast. Archives do not have the subjects of the
+/// iteration before.
 fn write_iteration(
     reporter: &mut Reporter<'_>,
     (block, hits, number): (&PreparedBlock, &[Vec<SubjectHit>], usize),

@@ -56,6 +56,7 @@ impl Plan {
             iteration: None,
             report: Report::tabular(),
             out: Destination::Stdout,
+            strategy: None,
             metadata: None,
             threads: Threads { count: 1, source: ThreadSource::NumThreads, cpus: 1 },
             split: ThreadDivision::Database,

@@ -31,7 +31,7 @@ pub use self::defaults::BLASTP_BATCH;
 pub use self::iteration::{InitialPssm, IterationPlan};
 pub use self::metadata::{Link, Metadata, MetadataDestination};
 pub use self::ranks::{Checkpoint, Codec, Fleet};
-pub use self::report::{Format, Report};
+pub use self::report::{Format, Report, StrategyPlan};
 pub use self::wrapped::{OutputJoin, PLACEHOLDERS, WrappedJobPlan};
 
 /// Source of an input.
@@ -167,6 +167,8 @@ pub struct Plan {
     pub report: Report,
     /// Destination of the report.
     pub out: Destination,
+    /// Search strategies to write beside the report.
+    pub strategy: Option<StrategyPlan>,
     /// Metadata to write instead of the report.
     pub metadata: Option<Metadata>,
     /// Threads to use.

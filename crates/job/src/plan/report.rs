@@ -9,6 +9,8 @@ use fleetblast_report::model::{AsnEncoding, Notation, Output2};
 use fleetblast_stats::release::Release;
 use serde::{Deserialize, Serialize};
 
+use super::Destination;
+
 /// Format of the report (`-outfmt`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
@@ -45,6 +47,16 @@ pub enum Format {
     Sam,
     /// 18: organism report.
     Organisms,
+}
+
+/// The search strategies that a job writes, one for each batch of queries
+/// (`-export_search_strategy`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StrategyPlan {
+    /// Their file.
+    pub out: Destination,
+    /// What they say about the search.
+    pub request: ArchiveRequest,
 }
 
 /// Format and contents of the report.

@@ -63,6 +63,9 @@ fn find_unsupported(plan: &Plan) -> Option<String> {
         // The records of each block would have the references of that block before its lines.
         return Some("-outfmt 17 and -output records".to_owned());
     }
+    if plan.strategy.is_some() {
+        return Some("-export_search_strategy".to_owned());
+    }
     if matches!(plan.params.repeat_search(), Ok(Some(_))) {
         return Some("-filtering_db".to_owned());
     }

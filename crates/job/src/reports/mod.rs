@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use fleetblast_engine::batches::batch_ranges;
 use fleetblast_engine::query::Query;
-use fleetblast_report::archive_options::{self, ArchivedMatrices, StoredMasks};
+use fleetblast_report::archive_options::{self, ArchiveRequest, ArchivedMatrices, StoredMasks};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult, ReadQuery, Results, SubjectSource};
@@ -35,16 +35,7 @@ pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::ReportSetup
             && !format.starts_with_pssm;
     }
     if let model::Format::Archive(request) = &mut output.format {
-        request.warnings.extend(target.opening_warnings.iter().cloned());
-        request.searches_nothing = target.is_database_empty;
-        request.matrices = plan.iteration.as_ref().map(|it| archived_matrices(plan, it));
-        if let Some(mask) = plan.database_mask.as_ref().filter(|_| target.has_stored_masks()) {
-            let algorithm = match &mask.algorithm {
-                MaskAlgorithm::Number(number) => StoredMasks::Number(*number),
-                MaskAlgorithm::Name(name) => StoredMasks::Name(name),
-            };
-            request.subject_options.extend(archive_options::mask_options(algorithm, mask.hard));
-        }
+        complete_request(request, plan, target);
     }
     model::ReportSetup {
         program: &plan.reported_program,
@@ -132,6 +123,20 @@ pub fn mark_earlier_hits(batch: &mut [QueryResult]) {
     for result in batch {
         result.follows_hits = follows_hits;
         follows_hits |= result.hit_count > 0;
+    }
+}
+
+/// Adds to a request the values that depend on the opened subjects.
+pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, target: &SubjectDatabase) {
+    request.warnings.extend(target.opening_warnings.iter().cloned());
+    request.searches_nothing = target.is_database_empty;
+    request.matrices = plan.iteration.as_ref().map(|it| archived_matrices(plan, it));
+    if let Some(mask) = plan.database_mask.as_ref().filter(|_| target.has_stored_masks()) {
+        let algorithm = match &mask.algorithm {
+            MaskAlgorithm::Number(number) => StoredMasks::Number(*number),
+            MaskAlgorithm::Name(name) => StoredMasks::Name(name),
+        };
+        request.subject_options.extend(archive_options::mask_options(algorithm, mask.hard));
     }
 }
 

@@ -12,12 +12,13 @@ use crate::names;
 use crate::program::{self, EarlyMasks};
 use crate::seq_align::seq_id;
 
-/// Makes the masks of a query that BLAST+ knows before the search: lower case, and for blastn also
-/// low complexity and repeats.
+/// Makes the masks of a query that BLAST+ knows before the search: lower case, and in archives of
+/// blastn (`is_prepared`) also low complexity and repeats.
 pub fn known_before_search(
     setup: &ReportSetup,
     request: &ArchiveRequest,
     query: &QueryResult,
+    is_prepared: bool,
 ) -> Vec<AsnValue> {
     let lower_case = match setup.params.common().lcase_masking {
         true => query.read.lower_case,
@@ -28,7 +29,7 @@ pub fn known_before_search(
             // Masks of both strands follow each other. Lower case and repeats mask both strands,
             // even if only one is searched.
             let both = request.strand == "both" || !lower_case.is_empty() || query.read.has_repeats;
-            let mut known = query.known_masks();
+            let mut known = if is_prepared { query.known_masks() } else { lower_case.to_vec() };
             if !both && request.strand == "minus" {
                 known.reverse();
             }

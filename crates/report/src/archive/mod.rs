@@ -12,8 +12,9 @@ mod sequences;
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_stats::karlin::KarlinParameters;
 
+use self::request::RequestContext;
 use crate::archive_options::ArchiveRequest;
-use crate::asn::{AsnValue, print_item};
+use crate::asn::{AsnValue, print_asn_text, print_item};
 use crate::error::ReportError;
 use crate::model::{QueryResult, ReportSetup, SubjectSource};
 use crate::program;
@@ -40,9 +41,31 @@ pub fn batch_header(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     out.extend_from_slice(b"Blast4-archive ::= {");
-    print_item(Some("request"), &request::request(setup, archive, source, batch)?, PARTS, out);
+    let context = RequestContext::of_archive(setup, archive, batch);
+    let request = request::request(setup, (archive, &context), source, batch)?;
+    print_item(Some("request"), &request, PARTS, out);
     out.extend_from_slice(b",\n  results {\n    alignments {");
     Ok(())
+}
+
+/// Appends the search strategy of a batch of queries (`-export_search_strategy`): the request of an
+/// archive. `search_space` is the effective search space of the batch before, `iterations` the
+/// number of iterations of psiblast.
+///
+/// # Errors
+/// FASTA subjects that cannot be read.
+pub fn write_strategy(
+    setup: &ReportSetup,
+    request: &ArchiveRequest,
+    source: &dyn SubjectSource,
+    batch: &[QueryResult],
+    (search_space, iteration): (Option<i64>, Option<i64>),
+) -> Result<Vec<u8>, ReportError> {
+    let context = RequestContext { ident: None, search_space, iteration };
+    let value = request::request(setup, (request, &context), source, batch)?;
+    let mut out = Vec::new();
+    print_asn_text("Blast4-request", &value, &mut out);
+    Ok(out)
 }
 
 /// Appends the text before a query's alignments: what separates them from earlier ones of the

@@ -49,13 +49,42 @@ fn parameter(name: &str, value: AsnValue) -> AsnValue {
     AsnValue::Fields(vec![("name", AsnValue::text(name)), ("value", value)])
 }
 
+/// What an archive and a search strategy say differently of the same search.
+pub struct RequestContext {
+    /// The release, which only archives have.
+    pub ident: Option<String>,
+    /// The effective search space among the options; `None` if BLAST+ has searched no batch yet.
+    pub search_space: Option<i64>,
+    /// The number of the iteration; in a strategy that of all iterations.
+    pub iteration: Option<i64>,
+}
+
+impl RequestContext {
+    /// Returns the context of an archive of a batch.
+    pub fn of_archive(
+        setup: &ReportSetup,
+        request: &ArchiveRequest,
+        batch: &[QueryResult],
+    ) -> Self {
+        let is_searched = batch[0].batch_searched;
+        let space = batch[0].query.first().search_space;
+        let space = if is_searched && !request.searches_nothing { space } else { 0 };
+        let is_known = is_searched || batch[0].read.follows_searched_batch;
+        RequestContext {
+            ident: Some(format!("{}+", setup.params.common().release.version)),
+            search_space: is_known.then_some(space),
+            iteration: batch[0].repeated_search.map(|search| search.number as i64),
+        }
+    }
+}
+
 /// Makes the request for a batch of queries, which is not empty.
 ///
 /// # Errors
 /// FASTA subjects that cannot be read.
 pub fn request(
     setup: &ReportSetup,
-    request: &ArchiveRequest,
+    (request, context): (&ArchiveRequest, &RequestContext),
     source: &dyn SubjectSource,
     batch: &[QueryResult],
 ) -> Result<AsnValue, ReportError> {
@@ -72,21 +101,19 @@ pub fn request(
         ("service", text(&request.service)),
         ("queries", queries(request, batch)),
         ("subject", subject),
-        ("algorithm-options", algorithm_options(request, batch)),
+        ("algorithm-options", algorithm_options((request, context), batch)),
     ];
-    let options = program_options(setup, request, batch);
+    let options = program_options(setup, (request, context), batch);
     if !options.is_empty() {
         search.push(("program-options", AsnValue::List(options)));
     }
-    if let Some(iteration) = batch[0].repeated_search.map(|search| search.number as i64) {
+    if let Some(iteration) = context.iteration {
         let number = ArchiveOption::new(ITERATION, OptionValue::Integer(iteration));
         search.push(("format-options", AsnValue::List(vec![option_value(&number)])));
     }
-    let version = format!("{}+", setup.params.common().release.version);
-    Ok(AsnValue::Fields(vec![
-        ("ident", text(&version)),
-        ("body", AsnValue::choice("queue-search", AsnValue::Fields(search))),
-    ]))
+    let ident = context.ident.as_deref().map(|ident| ("ident", text(ident)));
+    let body = ("body", AsnValue::choice("queue-search", AsnValue::Fields(search)));
+    Ok(AsnValue::Fields(ident.into_iter().chain([body]).collect()))
 }
 
 /// Makes the matrix with which the query was searched, or the sequences of the queries. If all have
@@ -180,13 +207,16 @@ fn subjects(source: &dyn SubjectSource, is_protein: bool) -> Result<AsnValue, Re
     Ok(AsnValue::List(subjects.iter().map(value).collect()))
 }
 
-/// Makes the options of the search, with the effective search space of the first query.
-fn algorithm_options(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
-    let is_searched = batch[0].batch_searched;
-    let space = batch[0].query.first().search_space;
-    let space = if is_searched && !request.searches_nothing { space } else { 0 };
-    let space = ArchiveOption::new(SEARCH_SPACE, OptionValue::BigInteger(space));
+/// Makes the options of the search, with the effective search space.
+fn algorithm_options(
+    (request, context): (&ArchiveRequest, &RequestContext),
+    batch: &[QueryResult],
+) -> AsnValue {
+    let space = |space| ArchiveOption::new(SEARCH_SPACE, OptionValue::BigInteger(space));
+    let space = context.search_space.map(space);
     let matrices = request.matrices.as_ref().filter(|_| batch[0].query.pssm.is_some());
+    // A strategy is written before the options change.
+    let matrices = matrices.filter(|_| context.ident.is_some());
     let composition = matrices.and_then(|matrices| matrices.composition);
     let mut is_given = false;
     let mut options = Vec::with_capacity(request.algorithm_options.len() + 1);
@@ -199,12 +229,10 @@ fn algorithm_options(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValu
             Some(mode) => {
                 option_value(&ArchiveOption::new(COMPOSITION, OptionValue::Integer(mode)))
             }
-            None => option_value(if is_replaced { &space } else { option }),
+            None => option_value(space.as_ref().filter(|_| is_replaced).unwrap_or(option)),
         });
     }
-    if !is_given && (is_searched || batch[0].read.follows_searched_batch) {
-        options.push(option_value(&space));
-    }
+    options.extend(space.filter(|_| !is_given).as_ref().map(option_value));
     AsnValue::List(options)
 }
 
@@ -212,7 +240,7 @@ fn algorithm_options(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValu
 /// BLAST+ knows before the search.
 fn program_options(
     setup: &ReportSetup,
-    request: &ArchiveRequest,
+    (request, context): (&ArchiveRequest, &RequestContext),
     batch: &[QueryResult],
 ) -> Vec<AsnValue> {
     let mut options = Vec::new();
@@ -227,7 +255,7 @@ fn program_options(
         }
     }
     for query in batch {
-        let known = masks::known_before_search(setup, request, query);
+        let known = masks::known_before_search(setup, request, query, context.ident.is_some());
         options.extend(
             known
                 .into_iter()

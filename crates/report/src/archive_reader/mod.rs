@@ -143,7 +143,7 @@ pub enum StoredQueries {
     Sequences(Vec<StoredQuery>),
     /// Only locations in sequences of public databases.
     Locations,
-    /// A position-specific matrix, of which only the query is read.
+    /// The query of a position-specific matrix. The matrix itself is not read.
     Pssm(StoredQuery),
 }
 

@@ -1,7 +1,8 @@
 //! Options of all searches.
 
-use fleetblast_job::error::Error;
+use std::ffi::OsString;
 
+use fleetblast_job::error::Error;
 use fleetblast_stats::release::Release;
 
 use super::database::DatabaseOptions;
@@ -13,6 +14,7 @@ use super::hsps::HspFilteringOptions;
 use super::query::QueryOptions;
 use super::resources::ResourceOptions;
 use super::single::{UNGAPPED, WINDOW_SIZE};
+use super::strategy::EXPORT_SEARCH_STRATEGY;
 use super::threads::ThreadOptions;
 use crate::options::RELEASE;
 use crate::options::compat::COMPAT;
@@ -44,6 +46,8 @@ pub struct CommonOptions {
     pub ungapped: bool,
     /// Options for resources of the machine.
     pub resources: ResourceOptions,
+    /// `-export_search_strategy`.
+    pub export_search_strategy: Option<OsString>,
     /// Options for a search by many ranks.
     pub fleet: FleetOptions,
     /// The error for the first option or value, in the order of the usage text, that FleetBLAST
@@ -66,6 +70,7 @@ impl CommonOptions {
             threads: ThreadOptions::read(values),
             ungapped: values.has(&UNGAPPED) && values.get(&UNGAPPED),
             resources: ResourceOptions::read(values),
+            export_search_strategy: values.optional(&EXPORT_SEARCH_STRATEGY),
             fleet: FleetOptions::read(values),
             unsupported: values.unsupported(),
         }

@@ -23,5 +23,4 @@ pub const EXPORT_SEARCH_STRATEGY: Opt<OsString> = Opt::output(
     &["File name to record the search strategy used"],
 )
 .label("filename")
-.excludes(&["import_search_strategy"])
-.unsupported();
+.excludes(&["import_search_strategy"]);
