@@ -10,6 +10,7 @@
 
 pub mod blast_formatter;
 pub mod blastdb_aliastool;
+mod blastdbcheck;
 pub mod blastdbcmd;
 mod cat;
 pub mod cpus;
@@ -22,6 +23,7 @@ pub mod expand;
 pub mod generate;
 mod hint;
 mod keygen;
+mod listed_databases;
 mod logfile;
 pub mod makeblastdb;
 pub mod masker;
