@@ -19,6 +19,7 @@ mod dates;
 pub mod dbcheck;
 pub mod doctor;
 mod ending;
+mod exceptions;
 pub mod expand;
 pub mod generate;
 mod hint;

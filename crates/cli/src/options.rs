@@ -14,6 +14,7 @@ pub mod blastn;
 pub mod blastp;
 pub mod blastx;
 pub mod cat;
+pub mod convert2blastmask;
 pub mod dbcheck;
 pub mod doctor;
 pub mod dustmasker;

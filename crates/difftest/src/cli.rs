@@ -43,7 +43,7 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
   difftest dbcheck [--filter TEXT]
       blastdbcheck on the same databases: every case of crates/difftest/cases/dbcheck.tsv.
   difftest masker [--filter TEXT]
-      segmasker and dustmasker on the same sequences: every case of crates/difftest/cases/masker.tsv.
+      segmasker, dustmasker and convert2blastmask on the same sequences: every case of crates/difftest/cases/masker.tsv.
       For these three, --oracle is the directory with BLAST+'s programs.
   difftest fuzz [PROGRAM] [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
                 [--ranks | --mpi]

@@ -50,7 +50,7 @@ const DATABASES: [(&str, &str, &str); 11] = [
 ];
 
 /// Files that do not depend on the sequences.
-const FILES: [(&str, &str); 24] = [
+const FILES: [(&str, &str); 30] = [
     ("empty", ""),
     ("comment", "# nothing\n"),
     ("odd_gis", "5\n3\n3\nabc\n\n# c\n7x\n 8\n9 \n10\r\n+2\n0x5\n0\n99"),
@@ -86,6 +86,19 @@ const FILES: [(&str, &str); 24] = [
     ("no_residues", ">a\nMAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n>b\n>c\nMAAA\n"),
     ("no_defline", "MAAAAAAAAAAAAAAAAAAA\n"),
     ("blanks", "\n\n# c\n"),
+    (
+        "lower",
+        ">a x\nMKvlaaDTGhiwQERTyp-asdfghkl\nmnMNPQ\n>sp|P0AAK7|NRFC_ECOLI y\nMKVLAADTGHIWQERTYP\n>c\n\
+         >?30\nmmmDTGHIW\n>?5\nqertyp\n",
+    ),
+    (
+        "intervals",
+        ">a x\n0 - 3\n 7-9 \n>sp|P0AAK7|NRFC_ECOLI y\n5 - 4\nMKvlaaDTG\n2-8\n>c\nMKVLA\n",
+    ),
+    ("unlike", ">a x\nmkVLA\n>b\nefefefjo\n\n>c\nmk\n"),
+    ("no_end", ">a\nmkVLA\n>b\n5 - \n"),
+    ("bad_end", ">a\nmkVLA\n>b\n5 - 7x\n"),
+    ("large", ">a\nmkVLA\n>b\n4294967296 - 7\n"),
     ("odd1.pal", "# c\n\nTITLE x\nDBLIST p5\nFIRST_OID 1\nLAST_OID 10\nNSEQ 9\n"),
     ("odd2.pal", "DBLIST p5\nTITLE\nMAXOID\nLAST_OID 3\nSTATS_NSEQ 3\n"),
     ("odd3.pal", "DBLIST odd1 \"m5\" p4\r\nNSEQ +7 \r\nMAXLEN x\nLENGTH 5000000000\r\n"),

@@ -6,6 +6,7 @@ use fleetblast_job::output::Output;
 use fleetblast_job::plan::Destination;
 
 use super::options::{Level, Options};
+use crate::exceptions::Exception;
 use crate::options::blastdbcheck::LOGFILE;
 use crate::plan;
 
@@ -53,21 +54,10 @@ impl Log {
     }
 }
 
-/// Formats an exception of NCBI's toolkit. `line` is the line of its source, and `class` the class
-/// of the exception with the kind of error.
-pub(super) fn exception(line: u32, class: &str, function: &str, what: &str) -> String {
-    format!(
-        "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: Error: \
-         ({class}) ncbi::{function}() - {what}\n"
-    )
-}
-
 /// Formats an error of a database: as BLAST+'s exception where BLAST+ throws one with this text.
 pub(super) fn describe(error: &DbError) -> String {
-    let (line, function) = match error {
-        DbError::NotFound { .. } => (317, "CSeqDBAliasNode::x_ResolveNames"),
-        DbError::MissingFile { .. } => (128, "CSeqDBExtFile::CSeqDBExtFile"),
-        _ => return error.to_string(),
-    };
-    exception(line, "CSeqDBException::eFileErr", function, &error.to_string())
+    match Exception::for_database_error(error) {
+        Some(exception) => exception.format(&error.to_string()),
+        None => error.to_string(),
+    }
 }

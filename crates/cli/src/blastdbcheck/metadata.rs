@@ -7,15 +7,19 @@ use std::path::Path;
 use fleetblast_db::{Database, SearchPath, TaxonomyNames};
 use fleetblast_job::error::Error;
 
-use super::log::{Log, exception};
+use super::log::Log;
 use super::options::Level;
 use super::volume::OpenVolume;
+use crate::exceptions::Exception;
 use crate::messages::complain;
 
 /// Name of the test in the output.
 const TEST: &str = "MetaData";
 /// The taxon that the names of taxa must have, and its name.
 const HUMAN: (i64, &[u8]) = (9606, b"Homo sapiens");
+
+const NO_TAXON: Exception =
+    Exception { line: 1607, class: "CSeqDBException::eArgErr", function: "CSeqDBImpl::GetTaxInfo" };
 
 /// The test, with the names of taxa.
 pub(super) struct MetadataCheck {
@@ -36,8 +40,7 @@ impl MetadataCheck {
         let (database, place) = (&volume.database, (volume.name.as_bytes(), TEST));
         let Some(human) = self.human_name() else {
             let what = format!("Taxid {} not found", HUMAN.0);
-            let function = "CSeqDBImpl::GetTaxInfo";
-            let text = exception(1607, "CSeqDBException::eArgErr", function, &what);
+            let text = NO_TAXON.format(&what);
             log.result(Level::Brief, place, "  [ERROR] caught exception.")?;
             log.result(Level::Details, place, text)?;
             return Ok(1);

@@ -7,9 +7,13 @@ use fleetblast_db::DbError;
 use fleetblast_job::error::Error;
 use fleetblast_seq::nucleotide::random::Random;
 
-use super::log::{Log, describe, exception};
+use super::log::{Log, describe};
 use super::options::{Level, Options, Selection};
 use super::volume::OpenVolume;
+use crate::exceptions::Exception;
+
+const NO_OID: Exception =
+    Exception { line: 815, class: "CSeqDBException::eArgErr", function: "CSeqDBImpl::GetSeqIDs" };
 
 /// A fault of a sequence.
 enum Fault {
@@ -106,9 +110,7 @@ impl<'a> SequenceCheck<'a> {
                 Fault::Contradiction(step, what) => format!("{step} failed; oid={oid}: {what}"),
             }),
             None => {
-                let function = "CSeqDBImpl::GetSeqIDs";
-                let class = "CSeqDBException::eArgErr";
-                let text = exception(815, class, function, "OID not found");
+                let text = NO_OID.format("OID not found");
                 Some(format!("Failed during headers, oid {oid}: {text}"))
             }
         };

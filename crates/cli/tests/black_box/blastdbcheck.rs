@@ -31,7 +31,7 @@ fn fixture() -> Option<Fixture> {
     let oracle = fixture.oracle?;
     let write = |name: &str, text: &str| fs::write(fixture.path().join(name), text).unwrap();
     write("p.fa", ">a x\nMKVLAADTGHIWQERTYP\n>b y\nGGHIWQERTYPASDFGHKL\n>c z\nMKVLAADT\n");
-    write("a.pal", "TITLE t\nDBLIST p\nNSEQ x\n");
+    write("a.pal", "TITLE t\nDBLIST p\nNSEQ 3\nX\n");
     let mut command = oracle.command("makeblastdb");
     command.args(["-in", "p.fa", "-dbtype", "prot", "-parse_seqids", "-out", "p"]);
     assert!(command.current_dir(fixture.path()).output().unwrap().status.success());
