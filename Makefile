@@ -124,11 +124,12 @@ difftest-kernels: tools
 	FLEETBLAST_KERNEL=avx2 $(DIFFTEST) table
 	FLEETBLAST_KERNEL=portable $(DIFFTEST) table
 
-## difftest-db: databases, aliases and masks made and read, against makeblastdb, blastdbcmd, blastdb_aliastool, segmasker and dustmasker (needs the nucleotide data)
+## difftest-db: databases, aliases and masks made and read, against makeblastdb, blastdbcmd, blastdb_aliastool, blastdbcheck, segmasker, dustmasker and convert2blastmask (needs the nucleotide data)
 difftest-db: tools
 	$(DIFFTEST) makedb
 	$(DIFFTEST) dbcmd
 	$(DIFFTEST) aliastool
+	$(DIFFTEST) dbcheck
 	$(DIFFTEST) masker
 
 ## difftest-full: all queries against all of the data in every format

@@ -10,6 +10,7 @@
 
 pub mod blast_formatter;
 pub mod blastdb_aliastool;
+mod blastdbcheck;
 pub mod blastdbcmd;
 mod cat;
 pub mod cpus;
@@ -18,10 +19,12 @@ mod dates;
 pub mod dbcheck;
 pub mod doctor;
 mod ending;
+mod exceptions;
 pub mod expand;
 pub mod generate;
 mod hint;
 mod keygen;
+mod listed_databases;
 mod logfile;
 pub mod makeblastdb;
 pub mod masker;

@@ -8,12 +8,14 @@
 
 pub mod blast_formatter;
 pub mod blastdb_aliastool;
+pub mod blastdbcheck;
 pub mod blastdbcmd;
 pub mod blastn;
 pub mod blastp;
 pub mod blastx;
 pub mod cat;
 pub mod compat;
+pub mod convert2blastmask;
 pub mod dbcheck;
 pub mod doctor;
 pub mod dustmasker;
@@ -47,6 +49,8 @@ use fleetblast_stats::release::Release;
 
 /// The release of BLAST+ that the options follow.
 pub(crate) const RELEASE: &Release = &Release::V2_12_0;
+/// The version of programs whose descriptions lack the release.
+const UNDESCRIBED_RELEASE: &str = "2.12.0+";
 
 #[cfg(test)]
 pub(crate) mod tests;

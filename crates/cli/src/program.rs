@@ -16,6 +16,7 @@ use fleetblast_mpi::is_first_process;
 
 use crate::blast_formatter;
 use crate::blastdb_aliastool;
+use crate::blastdbcheck;
 use crate::blastdbcmd;
 use crate::cat;
 use crate::dbcheck;
@@ -31,9 +32,11 @@ use crate::messages::{Refuse, complain};
 use crate::options::RELEASE;
 use crate::options::blast_formatter::BLAST_FORMATTER;
 use crate::options::blastdb_aliastool::BLASTDB_ALIASTOOL;
+use crate::options::blastdbcheck::BLASTDBCHECK;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::cat::CAT;
 use crate::options::compat::{self, COMPAT};
+use crate::options::convert2blastmask::CONVERT2BLASTMASK;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
 use crate::options::dustmasker::DUSTMASKER;
@@ -116,13 +119,15 @@ enum Work {
 }
 
 /// Commands that do not search.
-const OTHER_COMMANDS: [Command; 16] = [
+const OTHER_COMMANDS: [Command; 18] = [
     Command { program: BLAST_FORMATTER, run: Work::Alone(blast_formatter::run) },
     Command { program: BLASTDB_ALIASTOOL, run: Work::Alone(blastdb_aliastool::run) },
+    Command { program: BLASTDBCHECK, run: Work::Alone(blastdbcheck::run) },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
     Command { program: SEGMASKER, run: Work::Alone(masker::segmasker) },
     Command { program: DUSTMASKER, run: Work::Alone(masker::dustmasker) },
+    Command { program: CONVERT2BLASTMASK, run: Work::Alone(masker::convert2blastmask) },
     Command { program: EXPAND, run: Work::Together(expand::run) },
     Command { program: RECEIVE, run: Work::Alone(receive::run) },
     Command { program: KEYGEN, run: Work::Alone(keygen::run) },

@@ -68,6 +68,25 @@ pub(crate) fn parse_deflines_strictly(
     Ok(lines)
 }
 
+/// Makes the title of a sequence from all its definition lines, with the identifiers of all but
+/// the first (`s_GetBioseqTitle`, seqdbvol.cpp).
+pub fn joined_title(lines: &[Defline]) -> Vec<u8> {
+    let mut title = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        if !title.is_empty() {
+            title.push(b' ');
+        }
+        if i > 0 && !line.ids.is_empty() {
+            let ids: Vec<Vec<u8>> = line.ids.iter().map(SeqId::fasta).collect();
+            title.push(b'>');
+            title.extend(ids.join(&b'|'));
+            title.push(b' ');
+        }
+        title.extend_from_slice(&line.title);
+    }
+    title
+}
+
 fn defline_set(reader: &mut BerReader<'_>) -> Result<Vec<Defline>> {
     let mut lines = Vec::new();
     reader.constructed(tag::SEQUENCE, |r, _| {

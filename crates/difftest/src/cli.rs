@@ -40,8 +40,11 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       blastdb_aliastool on databases of real proteins and transcripts: every case of
       crates/difftest/cases/aliastool.tsv, with the files that it makes, and what searches find with them.
       Needs transcripts.fa beside the proteins.
+  difftest dbcheck [--filter TEXT]
+      blastdbcheck on the same databases: every case of crates/difftest/cases/dbcheck.tsv.
   difftest masker [--filter TEXT]
-      segmasker and dustmasker on the same sequences: every case of crates/difftest/cases/masker.tsv.
+      segmasker, dustmasker and convert2blastmask on the same sequences: every case of crates/difftest/cases/masker.tsv.
+      For these three, --oracle is the directory with BLAST+'s programs.
   difftest usage [--filter TEXT]
       Usage, help and messages for wrong arguments of all programs.
   difftest fuzz [PROGRAM] [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
@@ -93,7 +96,8 @@ pub enum Command {
     Help,
     /// `table`: runs the cases of the tables with both programs.
     Table(table::TableOptions),
-    /// `aliastool` and `masker`: compare blastdb_aliastool, segmasker and dustmasker.
+    /// `aliastool`, `dbcheck` and `masker`: compare blastdb_aliastool, blastdbcheck and the
+    /// programs for masks.
     Tools(tools::ToolOptions),
     /// `usage`: compares help and usage errors of all programs.
     Usage(usage::UsageOptions),
@@ -222,10 +226,15 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 programs,
             })
         }
-        Some(name @ ("aliastool" | "masker")) => Command::Tools(tools::ToolOptions {
-            table: if name == "masker" { &tools::MASKER } else { &tools::ALIASTOOL },
+        Some(name @ ("aliastool" | "dbcheck" | "masker")) => Command::Tools(tools::ToolOptions {
+            table: match name {
+                "aliastool" => &tools::ALIASTOOL,
+                "dbcheck" => &tools::DBCHECK,
+                _ => &tools::MASKER,
+            },
             filter: raw.filter,
             tested: program.clone(),
+            oracle: given.clone(),
         }),
         Some("usage") => {
             let names = usage::programs(release != fleetblast_oracle::VERSION).iter();

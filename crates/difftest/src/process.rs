@@ -111,6 +111,22 @@ impl Tool {
         Ok(String::from_utf8_lossy(&outcome.stdout).trim_end().replace('\n', ";"))
     }
 
+    /// Runs the tool, which must succeed.
+    ///
+    /// # Errors
+    /// If the program cannot be started or fails.
+    pub fn must_run(&self, args: &[String], cwd: &Path) -> Result<()> {
+        let outcome = self.run(args, cwd, None, 20 * MINUTE)?;
+        match outcome.code {
+            0 => Ok(()),
+            _ => {
+                let message =
+                    format!("{}: {}", shell(args), String::from_utf8_lossy(&outcome.stderr).trim());
+                Err(self.failure(&message))
+            }
+        }
+    }
+
     /// Runs the tool to its end, or kills it after `limit`. `stdin` names the file for standard
     /// input.
     pub fn run(
@@ -195,13 +211,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u
 
 /// Runs a program of BLAST+, such as makeblastdb. It is an error if the program fails.
 pub fn must_run(program: &str, args: &[String], cwd: &Path) -> Result<()> {
-    let tool = Tool::plain(Oracle::find()?.program(program));
-    let outcome = tool.run(args, cwd, None, 20 * MINUTE)?;
-    if outcome.code == 0 {
-        return Ok(());
-    }
-    let reason = String::from_utf8_lossy(&outcome.stderr).trim().to_string();
-    Err(Error::Tool { program: format!("{program} {}", shell(args)), reason })
+    Tool::plain(Oracle::find()?.program(program)).must_run(args, cwd)
 }
 
 /// Formats arguments as words of a shell command.

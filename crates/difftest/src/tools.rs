@@ -1,28 +1,30 @@
-//! `difftest aliastool` makes aliases and lists with `blastdb_aliastool` of both programs, and
-//! `difftest masker` masks sequences. Compares the files, the messages, and what both programs find
-//! with them.
+//! `difftest aliastool` makes aliases and lists with `blastdb_aliastool` of both programs,
+//! `difftest dbcheck` tests databases with `blastdbcheck`, and `difftest masker` masks sequences.
+//! Compares the files, the messages, and what both programs find with them.
 //!
 //! Aliases contain the second of their creation, so only the format of this date is compared.
-//! Binary lists contain the minute. With `-logfile FILE` BLAST+ also makes `FILE.perf`, which is
-//! not compared.
+//! Binary lists contain the minute. Random samples depend on the second. With `-logfile FILE`
+//! BLAST+ also makes `FILE.perf`, which is not compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use fleetblast_oracle::VERSION;
 
 use crate::cases::{alternatives, words};
 use crate::compare::{compare, describe};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
-use crate::process::{Outcome, Tool, must_run, shell};
+use crate::fixtures::taxdb;
+use crate::process::{Outcome, Tool, shell};
 use crate::workspace::{self, Source, Workspace};
 
 /// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(600);
-/// Number of runs of both programs before a difference counts. Lists contain the minute of their
-/// creation, so two runs may differ.
-const ATTEMPTS: usize = 2;
+/// Number of runs of both programs before a difference counts: both may run in different seconds.
+const ATTEMPTS: usize = 3;
 /// The words before the date in an alias file, and the length of the date.
 const DATED: (&[u8], usize) = (b"# Alias file created ", 19);
 /// Number of proteins and transcripts in the databases.
@@ -48,7 +50,7 @@ const DATABASES: [(&str, &str, &str); 11] = [
 ];
 
 /// Files that do not depend on the sequences.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 30] = [
     ("empty", ""),
     ("comment", "# nothing\n"),
     ("odd_gis", "5\n3\n3\nabc\n\n# c\n7x\n 8\n9 \n10\r\n+2\n0x5\n0\n99"),
@@ -84,6 +86,25 @@ const FILES: [(&str, &str); 18] = [
     ("no_residues", ">a\nMAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n>b\n>c\nMAAA\n"),
     ("no_defline", "MAAAAAAAAAAAAAAAAAAA\n"),
     ("blanks", "\n\n# c\n"),
+    (
+        "lower",
+        ">a x\nMKvlaaDTGhiwQERTyp-asdfghkl\nmnMNPQ\n>sp|P0AAK7|NRFC_ECOLI y\nMKVLAADTGHIWQERTYP\n>c\n\
+         >?30\nmmmDTGHIW\n>?5\nqertyp\n",
+    ),
+    (
+        "intervals",
+        ">a x\n0 - 3\n 7-9 \n>sp|P0AAK7|NRFC_ECOLI y\n5 - 4\nMKvlaaDTG\n2-8\n>c\nMKVLA\n",
+    ),
+    ("unlike", ">a x\nmkVLA\n>b\nefefefjo\n\n>c\nmk\n"),
+    ("no_end", ">a\nmkVLA\n>b\n5 - \n"),
+    ("bad_end", ">a\nmkVLA\n>b\n5 - 7x\n"),
+    ("large", ">a\nmkVLA\n>b\n4294967296 - 7\n"),
+    ("odd1.pal", "# c\n\nTITLE x\nDBLIST p5\nFIRST_OID 1\nLAST_OID 10\nNSEQ 9\n"),
+    ("odd2.pal", "DBLIST p5\nTITLE\nMAXOID\nLAST_OID 3\nSTATS_NSEQ 3\n"),
+    ("odd3.pal", "DBLIST odd1 \"m5\" p4\r\nNSEQ +7 \r\nMAXLEN x\nLENGTH 5000000000\r\n"),
+    ("odd4.pal", "DBLIST nosuch\n"),
+    ("odd5.pal", ""),
+    ("odd6.nal", "DBLIST n5\nOIDLIST n5.nin\nMAXOID 0x3\n"),
 ];
 
 /// A table of cases.
@@ -102,11 +123,17 @@ pub const ALIASTOOL: ToolTable = ToolTable {
     text: include_str!("../cases/aliastool.tsv"),
     program: Some("blastdb_aliastool"),
 };
-/// Cases of `segmasker` and `dustmasker`.
+/// Cases of `blastdbcheck`.
+pub const DBCHECK: ToolTable = ToolTable {
+    name: "dbcheck",
+    text: include_str!("../cases/dbcheck.tsv"),
+    program: Some("blastdbcheck"),
+};
+/// Cases of `segmasker`, `dustmasker` and `convert2blastmask`.
 pub const MASKER: ToolTable =
     ToolTable { name: "masker", text: include_str!("../cases/masker.tsv"), program: None };
 
-/// Options of `difftest aliastool` and `difftest masker`.
+/// Options of `difftest aliastool`, `difftest dbcheck` and `difftest masker`.
 #[derive(Debug)]
 pub struct ToolOptions {
     /// The table of cases.
@@ -115,6 +142,8 @@ pub struct ToolOptions {
     pub filter: Option<String>,
     /// FleetBLAST.
     pub tested: PathBuf,
+    /// Directory of BLAST+'s programs; `None` to find them.
+    pub oracle: Option<PathBuf>,
 }
 
 /// Commands that make files, then commands that read them. The first word of each is the program.
@@ -136,20 +165,24 @@ struct Made {
 pub fn run(workspace: &Workspace, source: &Source, options: &ToolOptions) -> Result<bool> {
     workspace::report_source(source);
     let dir = workspace.target.join("difftest-tools");
+    let oracle = |name: &str| Tool::oracle(name, options.oracle.as_deref(), VERSION);
     let stage = Stage { base: dir.join("base"), run: dir.join("run") };
-    stage.prepare(source)?;
+    stage.prepare(source, &oracle("makeblastdb")?)?;
     let wanted = |case: &Case| options.filter.as_ref().is_none_or(|text| case.id.contains(text));
     let cases: Vec<_> = cases(options.table)?.into_iter().filter(wanted).collect();
     if cases.is_empty() {
         return Err(Error::Usage("no case matches; a run of nothing proves nothing".into()));
     }
+    let names = cases.iter().flat_map(|case| &case.commands).map(|command| command[0].as_str());
+    let names: BTreeSet<&str> = names.collect();
+    let oracles = names.into_iter().map(|name| Ok((name, oracle(name)?)));
+    let oracles = oracles.collect::<Result<BTreeMap<&str, Tool>>>()?;
     let mut failed = 0;
     for case in &cases {
         let mut differences = Vec::new();
         for _ in 0..ATTEMPTS {
-            let expected =
-                stage.make(case, |name| Tool::oracle(name, None, fleetblast_oracle::VERSION))?;
-            let tested = |name: &str| Ok(Tool::fleetblast_as(options.tested.clone(), name));
+            let expected = stage.make(case, |name| oracles[name].clone())?;
+            let tested = |name: &str| Tool::fleetblast_as(options.tested.clone(), name);
             let actual = stage.make(case, tested)?;
             differences = differing(case, &expected, &actual);
             if differences.is_empty() {
@@ -206,7 +239,7 @@ struct Stage {
 
 impl Stage {
     /// Makes the databases and lists unless they exist.
-    fn prepare(&self, source: &Source) -> Result<()> {
+    fn prepare(&self, source: &Source, makeblastdb: &Tool) -> Result<()> {
         let (base, made) = (&self.base, self.base.with_extension("made"));
         let sign = format!("{} {SEQUENCES} {DATABASES:?} {FILES:?}", source.name);
         if fs::read_to_string(&made).is_ok_and(|old| old == sign) {
@@ -230,18 +263,21 @@ impl Stage {
         for (name, text) in FILES {
             write(&base.join(name), text)?;
         }
+        for (name, bytes) in taxdb::files() {
+            write(&base.join(name), bytes)?;
+        }
         for (name, text) in lists(proteins, &transcripts) {
             write(&base.join(name), text)?;
         }
         for (name, input, arguments) in DATABASES {
             let line = format!("-in {input}.fa -title {name} -out {name} {arguments}");
-            must_run("makeblastdb", &words(&line, "").map_err(Error::Usage)?, base)?;
+            makeblastdb.must_run(&words(&line, "").map_err(Error::Usage)?, base)?;
         }
         write(&made, sign.as_bytes())
     }
 
     /// Runs the commands of a case in a fresh directory.
-    fn make(&self, case: &Case, tool: impl Fn(&str) -> Result<Tool>) -> Result<Made> {
+    fn make(&self, case: &Case, tool: impl Fn(&str) -> Tool) -> Result<Made> {
         clear(&self.run)?;
         let mut base = BTreeMap::new();
         for (name, bytes) in read_all(&self.base)? {
@@ -250,7 +286,7 @@ impl Stage {
         }
         let mut outcomes = Vec::new();
         for command in &case.commands {
-            outcomes.push(tool(&command[0])?.run(&command[1..], &self.run, None, LIMIT)?);
+            outcomes.push(tool(&command[0]).run(&command[1..], &self.run, None, LIMIT)?);
         }
         let mut files = read_all(&self.run)?;
         files.retain(|name, bytes| base.get(name) != Some(bytes) && !name.ends_with(".perf"));
@@ -346,7 +382,7 @@ mod tests {
 
     #[test]
     fn the_tables_are_sound() {
-        for table in [ALIASTOOL, MASKER] {
+        for table in [ALIASTOOL, DBCHECK, MASKER] {
             let cases = cases(&table).unwrap();
             assert!(cases.len() > 100, "{} cases", cases.len());
             assert!(cases.iter().all(|case| case.commands.iter().all(|words| !words.is_empty())));

@@ -102,11 +102,6 @@ fn ordinal_id(w: &mut Writer<'_>) -> usize {
     place
 }
 
-/// Appends an identifier as a Seq-id. Characters that binary ASN.1 cannot hold are replaced.
-pub(crate) fn write_seq_id(w: &mut Writer<'_>, id: &SeqId) {
-    seq_id(w, id, 0, &mut Vec::new());
-}
-
 /// Appends an identifier as a Seq-id (seqloc.asn).
 fn seq_id(w: &mut Writer<'_>, id: &SeqId, start: usize, bad: &mut Vec<BadCharacter>) {
     let mut put = |w: &mut Writer<'_>, value: &[u8]| text(w, value, start, "seqid.E", bad);

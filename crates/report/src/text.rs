@@ -172,18 +172,24 @@ pub fn append_escaped_xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportEr
     let text = text.split(|&c| c == 0).next().unwrap_or_default();
     let failed = || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned() };
     for c in std::str::from_utf8(text).map_err(|_| failed())?.chars() {
-        match c {
-            '&' => out.extend_from_slice(b"&amp;"),
-            '<' => out.extend_from_slice(b"&lt;"),
-            '>' => out.extend_from_slice(b"&gt;"),
-            '\'' => out.extend_from_slice(b"&apos;"),
-            '"' => out.extend_from_slice(b"&quot;"),
-            '\t' | '\n' | '\r' => out.extend_from_slice(format!("&#x{:x};", c as u8).as_bytes()),
-            '\0'..'\x20' => out.push(b'#'),
-            c => out.push(u8::try_from(u32::from(c)).map_err(|_| failed())?),
-        }
+        let byte = u8::try_from(u32::from(c)).map_err(|_| failed())?;
+        append_escaped_xml_byte(byte, out);
     }
     Ok(())
+}
+
+/// Appends a character of Latin-1, or a byte of UTF-8, to XML as [`append_escaped_xml`] does.
+pub fn append_escaped_xml_byte(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'&' => out.extend_from_slice(b"&amp;"),
+        b'<' => out.extend_from_slice(b"&lt;"),
+        b'>' => out.extend_from_slice(b"&gt;"),
+        b'\'' => out.extend_from_slice(b"&apos;"),
+        b'"' => out.extend_from_slice(b"&quot;"),
+        b'\t' | b'\n' | b'\r' => out.extend_from_slice(format!("&#x{byte:x};").as_bytes()),
+        0..b' ' => out.push(b'#'),
+        byte => out.push(byte),
+    }
 }
 
 /// Returns the first word of a text, up to the first blank.

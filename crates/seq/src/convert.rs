@@ -72,7 +72,7 @@ impl fmt::Display for ValueParseError {
 }
 
 /// Formats an uncaught exception as BLAST+ prints it after `Error: `.
-pub(crate) fn exception(line: u32, what: &str) -> String {
+pub fn exception(line: u32, what: &str) -> String {
     format!(
         "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: Error: {what}\n"
     )

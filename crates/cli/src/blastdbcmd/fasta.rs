@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use fleetblast_db::defline::joined_title;
 use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_report::TitleFacts;
 use fleetblast_seq::id::{SeqId, format_fasta_ids};
@@ -96,7 +97,7 @@ impl Fasta {
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         header::start(&lines[0].ids, range, out)?;
-        let title = header::title(lines);
+        let title = joined_title(lines);
         let first = lines[0].ids.first();
         if first.is_some_and(|id| id.is_ordinal() || matches!(id, SeqId::Local(_))) {
             out.extend_from_slice(&title);
@@ -132,7 +133,7 @@ impl Fasta {
         let is_protein = source.database.kind() == SequenceKind::Protein;
         out.extend(format_fasta_ids(ids, is_protein));
         out.extend_from_slice(range.unwrap_or_default().as_bytes());
-        let mut title = header::title(lines);
+        let mut title = joined_title(lines);
         if self.ctrl_a {
             title = with_ctrl_a(&title);
         }

@@ -49,25 +49,6 @@ fn first_id(text: &[u8]) -> Option<SeqId> {
     parse_fasta_ids(text).ok()?.into_iter().next()
 }
 
-/// Builds the title of a sequence from all its definition lines, with the identifiers of all but
-/// the first (`s_GetBioseqTitle`, seqdbvol.cpp).
-pub(super) fn title(lines: &[Defline]) -> Vec<u8> {
-    let mut title = Vec::new();
-    for (i, line) in lines.iter().enumerate() {
-        if !title.is_empty() {
-            title.push(b' ');
-        }
-        if i > 0 && !line.ids.is_empty() {
-            let ids: Vec<Vec<u8>> = line.ids.iter().map(SeqId::fasta).collect();
-            title.push(b'>');
-            title.extend(ids.join(&b'|'));
-            title.push(b' ');
-        }
-        title.extend_from_slice(&line.title);
-    }
-    title
-}
-
 /// Writes the start of a FASTA definition line: `>`, the identifier, `range` and a blank. A
 /// sequence without an identifier of its own has only `>`, then `range` and a blank if there is a
 /// range.

@@ -1,10 +1,7 @@
 //! The databases of a directory (`-list`).
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_job::error::{Error, exit};
@@ -12,35 +9,7 @@ use fleetblast_job::output::Output;
 
 use super::options::List;
 use super::{fields, info};
-
-/// Largest depth of nested directories that are searched.
-const DEEPEST: usize = 256;
-
-/// A database in the list.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct ListedDatabase {
-    /// Path without extension, in the double quotes with which BLAST+ keeps and sorts it.
-    quoted: Vec<u8>,
-    nucleotide: bool,
-}
-
-impl ListedDatabase {
-    fn path(&self) -> Vec<u8> {
-        self.quoted.iter().copied().filter(|&b| b != b'"').collect()
-    }
-
-    fn kind(&self) -> SequenceKind {
-        if self.nucleotide { SequenceKind::Nucleotide } else { SequenceKind::Protein }
-    }
-
-    /// Reads the alias file of this database; `None` if the database is a volume.
-    fn alias(&self) -> Option<Vec<u8>> {
-        let mut path = self.path();
-        path.push(b'.');
-        path.extend_from_slice(self.kind().extension("al").as_bytes());
-        fs::read(Path::new(OsStr::from_bytes(&path))).ok()
-    }
-}
+use crate::listed_databases::{ListedDatabase, find_databases};
 
 /// Writes a line for each database in the directory of `-list`.
 pub(super) fn write(
@@ -48,55 +17,15 @@ pub(super) fn write(
     kind: Option<SequenceKind>,
     out: &mut Output,
 ) -> Result<(), Error> {
-    let mut found = Vec::new();
-    collect(list.directory.as_bytes(), kind, list.recursive, 0, &mut found);
+    let mut found = find_databases(list.directory.as_bytes(), kind, list.recursive);
     if list.remove_redundant {
         remove_members(&mut found);
     }
-    found.sort();
     let layout = Layout::new(&list.format)?;
     for database in &found {
         out.write(&layout.line(database)?)?;
     }
     Ok(())
-}
-
-/// Appends the databases of a directory to `found`. Skips unreadable directories, like BLAST+.
-fn collect(
-    directory: &[u8],
-    kind: Option<SequenceKind>,
-    recursive: bool,
-    depth: usize,
-    found: &mut Vec<ListedDatabase>,
-) {
-    let place = if directory.is_empty() { b"." } else { directory };
-    let Ok(entries) = fs::read_dir(OsStr::from_bytes(place)) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let mut path = directory.to_vec();
-        if !matches!(path.last(), None | Some(b'/')) {
-            path.push(b'/');
-        }
-        path.extend_from_slice(name.as_bytes());
-        let file = Path::new(OsStr::from_bytes(&path));
-        if file.is_dir() {
-            // Symbolic links to directories are not followed: they could form a cycle.
-            if recursive && depth < DEEPEST && !file.is_symlink() {
-                collect(&path, kind, recursive, depth + 1, found);
-            }
-            continue;
-        }
-        let kinds = [SequenceKind::Protein, SequenceKind::Nucleotide];
-        let wanted = kinds.into_iter().filter(|one| kind.is_none_or(|kind| kind == *one));
-        let is_one = |kind: &SequenceKind| {
-            let ends = |rest| path.ends_with(format!(".{}", kind.extension(rest)).as_bytes());
-            ends("in") || ends("al")
-        };
-        if let Some(kind) = wanted.into_iter().find(is_one) {
-            let quoted = [b"\"", &path[..path.len() - ".pin".len()], b"\""].concat();
-            found.push(ListedDatabase { quoted, nucleotide: kind == SequenceKind::Nucleotide });
-        }
-    }
 }
 
 /// Removes databases whose path contains the name of a member of an alias
@@ -111,7 +40,7 @@ fn remove_members(found: &mut Vec<ListedDatabase>) {
         }
     }
     let is_member = |found: &ListedDatabase| {
-        members.iter().any(|member| found.quoted.windows(member.len()).any(|w| w == member))
+        members.iter().any(|member| found.quoted().windows(member.len()).any(|w| w == member))
     };
     found.retain(|found| !is_member(found));
 }
@@ -157,7 +86,9 @@ impl Layout {
             line.extend_from_slice(before);
             match field {
                 b'f' => line.extend(found.path()),
-                b'p' if found.nucleotide => line.extend_from_slice(b"Nucleotide"),
+                b'p' if (found.kind() == SequenceKind::Nucleotide) => {
+                    line.extend_from_slice(b"Nucleotide")
+                }
                 b'p' => line.extend_from_slice(b"Protein"),
                 b't' | b'n' | b'l' | b'd' | b'U' | b'v' => {
                     let database = match opened.take() {
@@ -178,7 +109,7 @@ impl Layout {
 
 fn open(found: &ListedDatabase) -> Result<Database, Error> {
     let search = SearchPath::from_environment()?;
-    let name = String::from_utf8_lossy(&found.quoted);
+    let name = String::from_utf8_lossy(found.quoted());
     Database::open_to_describe(&name, found.kind(), &search).map_err(Error::from)
 }
 

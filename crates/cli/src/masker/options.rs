@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 
 use fleetblast_job::error::Error;
+use fleetblast_report::masking::MaskEncoding;
+use fleetblast_seq::convert::exception;
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::id::Molecule;
 use fleetblast_seq::seg::SegParams;
@@ -22,8 +24,9 @@ const DUST_FAILURE: u8 = 3;
 /// Values of the options of a masking program.
 #[derive(Debug)]
 pub(super) struct Options {
-    /// `-in`.
+    /// `-in`: a file, or the name of a database.
     pub(super) input: OsString,
+    pub(super) input_format: InputFormat,
     pub(super) out: OsString,
     pub(super) parse_seqids: bool,
     pub(super) format: Format,
@@ -43,6 +46,13 @@ pub(super) enum Algorithm {
     },
 }
 
+/// `-infmt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InputFormat {
+    Fasta,
+    Database,
+}
+
 /// The format of masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
@@ -53,16 +63,9 @@ pub(super) enum Format {
     /// The sequences with masked letters in lower case.
     Fasta,
     /// The location of the masks of each sequence, in ASN.1.
-    Location(Encoding),
+    Location(MaskEncoding),
     /// A file of masks for makeblastdb, in ASN.1.
-    MaskInfo(Encoding),
-}
-
-/// The encoding of ASN.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encoding {
-    Binary,
-    Text,
+    MaskInfo(MaskEncoding),
 }
 
 impl Options {
@@ -91,8 +94,9 @@ impl Options {
         if let Some(error) = values.unsupported() {
             return Err(error);
         }
-        let options = Self {
+        let mut options = Self {
             input: values.get(&shared::IN),
+            input_format: InputFormat::Fasta,
             out: values.get(&shared::OUT),
             parse_seqids: values.get(&shared::PARSE_SEQIDS),
             format: Format::new(&values.get(&shared::OUTFMT).to_string_lossy()),
@@ -101,7 +105,10 @@ impl Options {
         };
         match values.get(&shared::INFMT).to_string_lossy().as_ref() {
             "fasta" => Ok(options),
-            "blastdb" => Err(Error::unsupported(options.program(), "-infmt blastdb")),
+            "blastdb" => {
+                options.input_format = InputFormat::Database;
+                Ok(options)
+            }
             _ => {
                 let message = "Error: (106.7) Application's execution failed: Unknown input format";
                 Err(Error::new(options.failure_code(), message))
@@ -109,11 +116,9 @@ impl Options {
         }
     }
 
-    fn program(&self) -> &'static str {
-        match self.algorithm {
-            Algorithm::Seg(_) => SEGMASKER.name,
-            Algorithm::Dust { .. } => DUSTMASKER.name,
-        }
+    /// Returns whether the program is `dustmasker`.
+    pub(super) fn is_dust(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Dust { .. })
     }
 
     /// Returns the exit code after an error in the input.
@@ -124,22 +129,14 @@ impl Options {
         }
     }
 
-    /// Returns the error for an exception of BLAST+'s FASTA reader. `code` is its name for the kind
-    /// of error, and `line` the line of its source.
-    pub(super) fn exception(&self, code: &str, line: u32, what: &str) -> Error {
-        let function = match what.starts_with("CFastaReader") {
-            true => "ncbi::objects::CFastaReader::ReadOneSeq() - ",
-            false => "",
-        };
-        let text = format!("(CObjReaderParseException::{code}) {what}");
+    /// Returns the error for an exception of BLAST+. `line` is the line of its source, `class` the
+    /// class with the kind of error, and `function` the place of an exception that states it.
+    pub(super) fn exception(&self, line: u32, class: &str, function: &str, what: &str) -> Error {
         let message = match self.algorithm {
-            Algorithm::Seg(_) => format!(
-                "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: \
-                 Error: (CObjReaderParseException::{code}) {function}{what}\n"
+            Algorithm::Seg(_) => exception(line, &format!("({class}) {function}{what}")),
+            Algorithm::Dust { .. } => format!(
+                "Error: ({class}) {what}\nError: (106.16) Application's execution failed ({class}) {what}"
             ),
-            Algorithm::Dust { .. } => {
-                format!("Error: {text}\nError: (106.16) Application's execution failed {text}")
-            }
         };
         Error::new(self.failure_code(), message)
     }
@@ -160,10 +157,12 @@ impl Format {
         match name {
             "fasta" => Self::Fasta,
             "acclist" => Self::AccessionList,
-            "maskinfo_asn1_bin" => Self::MaskInfo(Encoding::Binary),
-            "maskinfo_asn1_text" => Self::MaskInfo(Encoding::Text),
-            "seqloc_asn1_bin" => Self::Location(Encoding::Binary),
-            "seqloc_asn1_text" => Self::Location(Encoding::Text),
+            "maskinfo_asn1_bin" => Self::MaskInfo(MaskEncoding::Binary),
+            "maskinfo_asn1_text" => Self::MaskInfo(MaskEncoding::Text),
+            "maskinfo_xml" => Self::MaskInfo(MaskEncoding::Xml),
+            "seqloc_asn1_bin" => Self::Location(MaskEncoding::Binary),
+            "seqloc_asn1_text" => Self::Location(MaskEncoding::Text),
+            "seqloc_xml" => Self::Location(MaskEncoding::Xml),
             _ => Self::Interval,
         }
     }

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use fleetblast_job::error::Error;
 use fleetblast_job::output::Output;
-use fleetblast_makedb::masks::{MaskDescription, encode_location, encode_mask_info};
-use fleetblast_report::{TitleFacts, UNNAMED_PROTEIN_TITLE, masking};
-use fleetblast_seq::fasta::Record;
-use fleetblast_seq::id::{Molecule, ObjectId, SeqId, choose_best_id};
+use fleetblast_report::masking::{MaskAlgorithm, MaskFileWriter, write_location};
+use fleetblast_report::{TitleFacts, UNNAMED_PROTEIN_TITLE};
+use fleetblast_seq::id::{Molecule, SeqId, choose_best_id};
 use fleetblast_seq::{alphabet, nucleotide};
 
-use super::options::{Algorithm, Encoding, Format, Options};
+use super::input::Sequence;
+use super::numbering::Numbering;
+use super::options::{Algorithm, Format, Options};
 use crate::options::RELEASE;
 
 /// Letters in a line of FASTA.
@@ -20,58 +21,47 @@ const LINE: usize = 60;
 pub(super) struct MaskWriter<'a> {
     options: &'a Options,
     output: Output,
-    /// Number of sequences without an identifier.
-    unnamed: i64,
-    /// Encoded locations of a binary file of masks, which is written at the end.
-    locations: Vec<u8>,
-    has_locations: bool,
+    numbering: Numbering,
+    /// The writer of a file of masks, for formats that are one.
+    file: Option<MaskFileWriter>,
 }
-
-/// The numbers and the name of an algorithm in files of masks.
-struct Program {
-    algorithm: i64,
-    number: i64,
-    name: &'static str,
-}
-
-const SEG: Program = Program { algorithm: 1, number: 20, name: "seg" };
-const DUST: Program = Program { algorithm: 2, number: 10, name: "dust" };
 
 impl<'a> MaskWriter<'a> {
     pub(super) fn new(options: &'a Options, output: Output) -> Self {
-        Self { options, output, unnamed: 0, locations: Vec::new(), has_locations: false }
-    }
-
-    fn program(&self) -> Program {
-        match self.options.algorithm {
-            Algorithm::Seg(_) => SEG,
-            Algorithm::Dust { .. } => DUST,
-        }
+        let file = match options.format {
+            Format::MaskInfo(encoding) => Some(MaskFileWriter::new(algorithm(options), encoding)),
+            _ => None,
+        };
+        Self { options, output, numbering: Numbering::default(), file }
     }
 
     /// Writes the masks of a sequence.
-    pub(super) fn write(&mut self, record: &Record, ranges: &[Range<u32>]) -> Result<(), Error> {
-        let ids = self.ids(record);
+    pub(super) fn write(
+        &mut self,
+        sequence: &Sequence,
+        ranges: &[Range<u32>],
+    ) -> Result<(), Error> {
+        let ids = self.numbering.identify(&sequence.ids);
         let mut text = Vec::new();
         match self.options.format {
             Format::Interval => {
-                text = self.defline(record, &ids);
+                text = self.defline(sequence, &ids);
                 text.push(b'\n');
                 for range in ranges {
                     text.extend(format!("{} - {}\n", range.start, range.end - 1).into_bytes());
                 }
             }
             Format::AccessionList => {
-                let defline = self.defline(record, &ids);
+                let defline = self.defline(sequence, &ids);
                 for range in ranges {
                     text.extend_from_slice(&defline);
                     text.extend(format!("\t{}\t{}\n", range.start, range.end - 1).into_bytes());
                 }
             }
             Format::Fasta => {
-                text = self.defline(record, &ids);
+                text = self.defline(sequence, &ids);
                 text.push(b'\n');
-                for line in self.letters(record, ranges).chunks(LINE) {
+                for line in self.letters(sequence, ranges).chunks(LINE) {
                     text.extend_from_slice(line);
                     text.push(b'\n');
                 }
@@ -79,24 +69,12 @@ impl<'a> MaskWriter<'a> {
             Format::Location(_) | Format::MaskInfo(_) if ranges.is_empty() => {}
             Format::Location(encoding) => {
                 let Some(id) = choose_best_id(&ids) else { return Ok(()) };
-                match encoding {
-                    Encoding::Binary => encode_location(id, ranges, &mut text),
-                    Encoding::Text => masking::print_location(id, ranges, &mut text),
-                }
+                write_location(id, ranges, encoding, &mut text);
             }
-            Format::MaskInfo(encoding) => {
+            Format::MaskInfo(_) => {
                 let Some(id) = choose_best_id(&ids) else { return Ok(()) };
-                match encoding {
-                    Encoding::Binary => encode_location(id, ranges, &mut self.locations),
-                    Encoding::Text => {
-                        let is_first = !self.has_locations;
-                        if is_first {
-                            self.start(&mut text);
-                        }
-                        masking::print_element(id, ranges, is_first, &mut text);
-                    }
-                }
-                self.has_locations = true;
+                let file = self.file.as_mut();
+                file.into_iter().for_each(|file| file.add(id, ranges, &mut text));
             }
         }
         self.output.write(&text)
@@ -105,42 +83,14 @@ impl<'a> MaskWriter<'a> {
     /// Writes the end of a file of masks. Returns the output.
     pub(super) fn end(mut self) -> Result<Output, Error> {
         let mut bytes = Vec::new();
-        match self.options.format {
-            Format::MaskInfo(Encoding::Binary) => {
-                let Program { algorithm, number, .. } = self.program();
-                let options = self.options.description.clone().into_bytes();
-                let description = MaskDescription { program: number, options };
-                encode_mask_info(algorithm, &description, &self.locations, &mut bytes);
-            }
-            Format::MaskInfo(Encoding::Text) => {
-                if !self.has_locations {
-                    self.start(&mut bytes);
-                }
-                masking::print_end(&mut bytes);
-            }
-            _ => {}
-        }
+        self.file.into_iter().for_each(|file| file.end(&mut bytes));
         self.output.write(&bytes)?;
         Ok(self.output)
     }
 
-    fn start(&self, text: &mut Vec<u8>) {
-        let Program { algorithm, name, .. } = self.program();
-        masking::print_start(algorithm, name, &self.options.description, text);
-    }
-
-    /// Returns the identifiers of a sequence. Sequences without any are numbered.
-    fn ids(&mut self, record: &Record) -> Vec<SeqId> {
-        if !record.ids.is_empty() {
-            return record.ids.clone();
-        }
-        self.unnamed += 1;
-        vec![SeqId::Local(ObjectId::Number(self.unnamed))]
-    }
-
     /// Formats the definition line: with `-parse_seqids` the gi and the best identifier, and always
     /// the title.
-    fn defline(&self, record: &Record, ids: &[SeqId]) -> Vec<u8> {
+    fn defline(&self, sequence: &Sequence, ids: &[SeqId]) -> Vec<u8> {
         let mut line = b">".to_vec();
         if self.options.parse_seqids {
             let (gis, others): (Vec<SeqId>, Vec<SeqId>) =
@@ -151,11 +101,11 @@ impl<'a> MaskWriter<'a> {
             line.push(b' ');
         }
         let facts = TitleFacts {
-            title: &record.title,
+            title: &sequence.title,
             ids,
             is_protein: self.options.algorithm.molecule() == Molecule::Protein,
             fallback_title: UNNAMED_PROTEIN_TITLE,
-            organism: None,
+            organism: sequence.organism.as_deref(),
             release: RELEASE,
             is_in_table: false,
         };
@@ -164,7 +114,7 @@ impl<'a> MaskWriter<'a> {
     }
 
     /// Returns the IUPAC letters of a sequence, masked ones in lower case.
-    fn letters(&self, record: &Record, ranges: &[Range<u32>]) -> Vec<u8> {
+    fn letters(&self, sequence: &Sequence, ranges: &[Range<u32>]) -> Vec<u8> {
         let letter = |&code: &u8| match self.options.algorithm {
             Algorithm::Dust { .. } => nucleotide::LETTERS[usize::from(code & 15)],
             // IUPAC has neither gaps nor stops.
@@ -173,7 +123,7 @@ impl<'a> MaskWriter<'a> {
                 letter => letter,
             },
         };
-        let mut letters: Vec<u8> = record.residues.iter().map(letter).collect();
+        let mut letters: Vec<u8> = sequence.residues.iter().map(letter).collect();
         // Masks may overlap. After the end of a mask BLAST+ looks only at the next one, and goes on
         // with the one after it only at the next letter.
         let mut current = 0;
@@ -185,4 +135,13 @@ impl<'a> MaskWriter<'a> {
         }
         letters
     }
+}
+
+/// Describes the algorithm as files of masks do.
+fn algorithm(options: &Options) -> MaskAlgorithm {
+    let (id, program, name) = match options.algorithm {
+        Algorithm::Seg(_) => (1, 20, "seg"),
+        Algorithm::Dust { .. } => (2, 10, "dust"),
+    };
+    MaskAlgorithm { id, program, name, options: options.description.clone().into_bytes() }
 }

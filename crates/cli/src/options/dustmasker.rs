@@ -6,7 +6,6 @@ use super::masker::{
     WINDOW, XMLHELP,
 };
 use super::opt::Opt;
-use super::refused::Refused;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 
 /// The command `dustmasker` with its table of options.
@@ -44,10 +43,7 @@ const OPTIONS: &[OptionSpec] = &[
     WINDOW.spec.help(&["DUST window length"]).label("window_size").default("64"),
     LEVEL.spec,
     LINKER.spec,
-    INFMT
-        .spec
-        .help(&["input format (possible values: fasta, blastdb)"])
-        .refused(Refused::Values(&["blastdb"])),
+    INFMT.spec.help(&["input format (possible values: fasta, blastdb)"]),
     OUTFMT.spec.help(&["output format"]).with_constraint(Constraint::Word(FORMATS)),
     PARSE_SEQIDS.spec,
     VERSION_FULL,

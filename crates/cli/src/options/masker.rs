@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 
 use super::opt::Opt;
-use super::refused::Refused;
 use super::spec::{Group, Kind, OptionSpec};
 
 /// `-in`.
@@ -19,10 +18,8 @@ pub const INFMT: Opt<OsString> =
     Opt::text("infmt", Group::TOP, &[]).label("input_format").default("fasta");
 
 /// `-outfmt`. The constraint and the help differ.
-pub const OUTFMT: Opt<OsString> = Opt::text("outfmt", Group::TOP, &[])
-    .label("output_format")
-    .default("interval")
-    .refused(Refused::Values(&["maskinfo_xml", "seqloc_xml"]));
+pub const OUTFMT: Opt<OsString> =
+    Opt::text("outfmt", Group::TOP, &[]).label("output_format").default("interval");
 
 /// `-parse_seqids`.
 pub const PARSE_SEQIDS: Opt<bool> =

@@ -214,6 +214,11 @@ impl<T> Opt<T> {
         Self::new(self.spec.unsupported(), self.reader)
     }
 
+    /// Leaves the option out of the help under the name of BLAST+'s program.
+    pub const fn hidden(self) -> Self {
+        Self::new(self.spec.hidden(), self.reader)
+    }
+
     /// Sets the values that FleetBLAST refuses.
     pub const fn refused(self, refused: Refused) -> Self {
         Self::new(self.spec.refused(refused), self.reader)

@@ -6,7 +6,6 @@ use super::masker::{
     WINDOW, XMLHELP,
 };
 use super::opt::Opt;
-use super::refused::Refused;
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 
 /// The command `segmasker` with its table of options.
@@ -45,8 +44,7 @@ const OPTIONS: &[OptionSpec] = &[
     in_files(OUT.spec),
     in_files(INFMT.spec)
         .help(&["controls the format of the masker input"])
-        .with_constraint(Constraint::Word(&["blastdb", "fasta"]))
-        .refused(Refused::Values(&["blastdb"])),
+        .with_constraint(Constraint::Word(&["blastdb", "fasta"])),
     in_files(PARSE_SEQIDS.spec),
     in_files(OUTFMT.spec)
         .help(&["controls the format of the masker output"])

@@ -139,7 +139,8 @@ pub struct Program {
     pub description: &'static [&'static str],
     /// Further lines of the description, after the one with the version.
     pub details: &'static [&'static str],
-    /// Version of a program of BLAST+ that has a version of its own, which its description lacks.
+    /// Version of a program of BLAST+ whose description lacks the version; `None` if the
+    /// description ends with the release.
     pub own_version: Option<&'static str>,
     /// Sections in the order of the help text, without [`Group::TOP`].
     pub groups: &'static [Group],
@@ -241,6 +242,8 @@ pub struct OptionSpec {
     pub mandatory: bool,
     /// The part of the option that FleetBLAST refuses.
     pub refused: Refused,
+    /// Whether BLAST+ accepts the option, but leaves it out of its help.
+    pub is_hidden: bool,
     /// Changes in later releases, by release.
     pub later: &'static [Later],
 }
@@ -321,6 +324,7 @@ impl OptionSpec {
             requires: &[],
             mandatory: false,
             refused: Refused::Nothing,
+            is_hidden: false,
             later: &[],
         }
     }
@@ -390,6 +394,12 @@ impl OptionSpec {
     /// Sets the changes in later releases.
     pub const fn later(mut self, later: &'static [Later]) -> Self {
         self.later = later;
+        self
+    }
+
+    /// Leaves the option out of the help under the name of BLAST+'s program.
+    pub const fn hidden(mut self) -> Self {
+        self.is_hidden = true;
         self
     }
 

@@ -51,7 +51,7 @@ fn wrap<'a>(out: &mut String, start: &str, indent: &str, words: impl Iterator<It
 fn synopsis(program: &Program, name: ProgramName) -> String {
     let mut out = String::from("USAGE\n");
     let shown = program.all().filter(|option| match name {
-        ProgramName::Blast => option.group != Group::FLEETBLAST,
+        ProgramName::Blast => option.group != Group::FLEETBLAST && !option.is_hidden,
         ProgramName::FleetBlast => !option.refused.is_whole(),
     });
     let words = shown.map(|option| {
@@ -86,8 +86,11 @@ pub fn full(program: &Program, name: ProgramName) -> String {
     }
     out.push_str("\nOPTIONAL ARGUMENTS\n");
     for &group in [Group::TOP].iter().chain(program.groups) {
-        let mut options =
-            program.all().filter(|option| option.group == group && !option.mandatory).peekable();
+        let is_listed = |option: &OptionSpec| {
+            let is_hidden = option.is_hidden && name == ProgramName::Blast;
+            option.group == group && !option.mandatory && !is_hidden
+        };
+        let mut options = program.all().filter(is_listed).peekable();
         if group != Group::TOP {
             if options.peek().is_none() {
                 continue;

@@ -25,6 +25,7 @@ mod bad_query;
 #[cfg(feature = "mpi")]
 mod batch_script;
 mod blastdb_aliastool;
+mod blastdbcheck;
 mod blastdbcmd;
 mod blastn;
 mod blastn_counts;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use fleetblast_cli::options::blast_formatter::BLAST_FORMATTER;
+use fleetblast_cli::options::blastdbcheck::BLASTDBCHECK;
 use fleetblast_cli::options::blastdbcmd::BLASTDBCMD;
 use fleetblast_cli::options::blastn::BLASTN;
 use fleetblast_cli::options::blastp::BLASTP;
@@ -242,6 +243,7 @@ fn psiblast_refuses_what_is_marked() {
 #[test]
 fn database_programs_and_expand_refuse_what_is_marked() {
     tried(&BLASTDBCMD, &["db", "entry"]);
+    tried(&BLASTDBCHECK, &["db"]);
     tried(&MAKEBLASTDB, &["in", "dbtype", "out"]);
     tried(&EXPAND, &["metadata", "db", "out"]);
     tried(&BLAST_FORMATTER, &["archive", "out"]);
@@ -256,6 +258,7 @@ fn database_programs_and_expand_refuse_what_is_marked() {
         TBLASTX,
         PSIBLAST,
         BLASTDBCMD,
+        BLASTDBCHECK,
         MAKEBLASTDB,
         BLAST_FORMATTER,
         SEGMASKER,

@@ -20,6 +20,7 @@ mod listed;
 pub mod lmdb;
 pub mod oids;
 mod side_file;
+mod stored_id;
 pub(crate) mod stored_keys;
 mod taxids;
 

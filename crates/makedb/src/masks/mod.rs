@@ -1,7 +1,6 @@
 //! Masks from masking programs, and their stored form.
 
 mod file;
-mod write;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +8,6 @@ use std::ops::Range;
 use fleetblast_seq::id::SeqId;
 
 pub use self::file::{MaskDescription, MaskError, MaskFile};
-pub use self::write::{encode_location, encode_mask_info};
 
 /// First number for algorithms that users name.
 const NAMED: u32 = 100;

@@ -17,6 +17,7 @@ pub fn write_ber(value: &AsnValue, kind: &AsnType, out: &mut Vec<u8>) {
 
 fn write(value: &AsnValue, kind: &AsnType, writer: &mut Writer) {
     match (value, kind) {
+        (value, AsnType::Named(_, kind)) => write(value, kind, writer),
         (AsnValue::Integer(number), AsnType::Integer) => writer.integer(*number),
         (AsnValue::Real(number), AsnType::Real) => writer.real(&number::posix(*number)),
         (AsnValue::Text(text), AsnType::Text) => writer.string(text, |_, _| {}),

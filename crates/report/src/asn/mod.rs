@@ -1,5 +1,5 @@
-//! Writes ASN.1 values as text, in BER and as JSON, as NCBI's toolkit does, and names the fields of
-//! sequences.
+//! Writes ASN.1 values as text, in BER, as JSON and as XML, as NCBI's toolkit does, and names the
+//! fields of sequences.
 
 mod ber;
 mod json;
@@ -8,9 +8,11 @@ mod real;
 mod schema;
 pub(crate) mod sequence;
 mod tree;
+mod xml;
 
 pub use self::ber::write_ber;
 pub use self::json::print_json_item;
 pub use self::print::{print_asn_text, print_item};
-pub use self::schema::{ALIGNMENT, ANNOTATION_DESCRIPTION, AsnType};
+pub use self::schema::{ALIGNMENT, ANNOTATION_DESCRIPTION, AsnType, LOCATION};
 pub use self::tree::AsnValue;
+pub use self::xml::{print_xml_element, start_xml};

@@ -1,5 +1,6 @@
 //! Types of ASN.1, with the numbers that BER has instead of names: those of alignments
-//! (`Seq-align`, seqalign.asn) and of the objects that describe them (`User-object`, general.asn).
+//! (`Seq-align`, seqalign.asn), of the objects that describe them (`User-object`, general.asn), and
+//! of locations (`Seq-loc`, seqloc.asn). Types of locations also have the names that XML needs.
 
 /// A type of values.
 pub enum AsnType {
@@ -13,6 +14,8 @@ pub enum AsnType {
     Fields(&'static [Member]),
     SequenceOf(&'static AsnType),
     SetOf(&'static AsnType),
+    /// A type with this name, which XML contains.
+    Named(&'static str, &'static AsnType),
 }
 
 /// An alternative of a choice, or a field.
@@ -48,8 +51,10 @@ static USER_FIELD: AsnType = AsnType::Fields(&[
     ),
 ]);
 
-static OBJECT_ID: AsnType =
-    AsnType::Choice(&[member(0, "id", &AsnType::Integer), member(1, "str", &AsnType::Text)]);
+static OBJECT_ID: AsnType = AsnType::Named(
+    "Object-id",
+    &AsnType::Choice(&[member(0, "id", &AsnType::Integer), member(1, "str", &AsnType::Text)]),
+);
 
 /// An alignment.
 pub static ALIGNMENT: AsnType = AsnType::Fields(&[
@@ -107,67 +112,96 @@ static STANDARD_SEGMENT: AsnType = AsnType::Fields(&[
     member(3, "scores", &SCORES),
 ]);
 
-static LOCATION: AsnType =
-    AsnType::Choice(&[member(1, "empty", &SEQ_ID), member(3, "int", &INTERVAL)]);
+/// A location in a sequence.
+pub static LOCATION: AsnType = AsnType::Named(
+    "Seq-loc",
+    &AsnType::Choice(&[
+        member(1, "empty", &SEQ_ID),
+        member(3, "int", &INTERVAL),
+        member(4, "packed-int", &INTERVALS),
+    ]),
+);
 
-static INTERVAL: AsnType = AsnType::Fields(&[
-    member(0, "from", &AsnType::Integer),
-    member(1, "to", &AsnType::Integer),
-    member(2, "strand", &STRAND),
-    member(3, "id", &SEQ_ID),
-]);
+static INTERVALS: AsnType = AsnType::Named("Packed-seqint", &AsnType::SequenceOf(&INTERVAL));
+
+static INTERVAL: AsnType = AsnType::Named(
+    "Seq-interval",
+    &AsnType::Fields(&[
+        member(0, "from", &AsnType::Integer),
+        member(1, "to", &AsnType::Integer),
+        member(2, "strand", &STRAND),
+        member(3, "id", &SEQ_ID),
+    ]),
+);
 
 /// An identifier of a sequence (`Seq-id`, seqloc.asn).
-static SEQ_ID: AsnType = AsnType::Choice(&[
-    member(0, "local", &OBJECT_ID),
-    member(1, "gibbsq", &AsnType::Integer),
-    member(2, "gibbmt", &AsnType::Integer),
-    member(3, "giim", &AsnType::Fields(&[member(0, "id", &AsnType::Integer)])),
-    member(4, "genbank", &TEXT_ID),
-    member(5, "embl", &TEXT_ID),
-    member(6, "pir", &TEXT_ID),
-    member(7, "swissprot", &TEXT_ID),
-    member(8, "patent", &PATENT_ID),
-    member(9, "other", &TEXT_ID),
-    member(
-        10,
-        "general",
-        &AsnType::Fields(&[member(0, "db", &AsnType::Text), member(1, "tag", &OBJECT_ID)]),
-    ),
-    member(11, "gi", &AsnType::Integer),
-    member(12, "ddbj", &TEXT_ID),
-    member(13, "prf", &TEXT_ID),
-    member(
-        14,
-        "pdb",
-        &AsnType::Fields(&[
-            member(0, "mol", &AsnType::Text),
-            member(1, "chain", &AsnType::Integer),
-            member(3, "chain-id", &AsnType::Text),
-        ]),
-    ),
-    member(15, "tpg", &TEXT_ID),
-    member(16, "tpe", &TEXT_ID),
-    member(17, "tpd", &TEXT_ID),
-    member(18, "gpipe", &TEXT_ID),
-    member(19, "named-annot-track", &TEXT_ID),
-]);
+static SEQ_ID: AsnType = AsnType::Named(
+    "Seq-id",
+    &AsnType::Choice(&[
+        member(0, "local", &OBJECT_ID),
+        member(1, "gibbsq", &AsnType::Integer),
+        member(2, "gibbmt", &AsnType::Integer),
+        member(3, "giim", &IMPORT_ID),
+        member(4, "genbank", &TEXT_ID),
+        member(5, "embl", &TEXT_ID),
+        member(6, "pir", &TEXT_ID),
+        member(7, "swissprot", &TEXT_ID),
+        member(8, "patent", &PATENT_ID),
+        member(9, "other", &TEXT_ID),
+        member(10, "general", &GENERAL_ID),
+        member(11, "gi", &AsnType::Integer),
+        member(12, "ddbj", &TEXT_ID),
+        member(13, "prf", &TEXT_ID),
+        member(14, "pdb", &PDB_ID),
+        member(15, "tpg", &TEXT_ID),
+        member(16, "tpe", &TEXT_ID),
+        member(17, "tpd", &TEXT_ID),
+        member(18, "gpipe", &TEXT_ID),
+        member(19, "named-annot-track", &TEXT_ID),
+    ]),
+);
 
-static TEXT_ID: AsnType = AsnType::Fields(&[
-    member(0, "name", &AsnType::Text),
-    member(1, "accession", &AsnType::Text),
-    member(2, "release", &AsnType::Text),
-    member(3, "version", &AsnType::Integer),
-]);
+static TEXT_ID: AsnType = AsnType::Named(
+    "Textseq-id",
+    &AsnType::Fields(&[
+        member(0, "name", &AsnType::Text),
+        member(1, "accession", &AsnType::Text),
+        member(2, "release", &AsnType::Text),
+        member(3, "version", &AsnType::Integer),
+    ]),
+);
 
-static PATENT_ID: AsnType = AsnType::Fields(&[
-    member(0, "seqid", &AsnType::Integer),
-    member(
-        1,
-        "cit",
-        &AsnType::Fields(&[
-            member(0, "country", &AsnType::Text),
-            member(1, "id", &AsnType::Choice(&[member(0, "number", &AsnType::Text)])),
-        ]),
-    ),
-]);
+static GENERAL_ID: AsnType = AsnType::Named(
+    "Dbtag",
+    &AsnType::Fields(&[member(0, "db", &AsnType::Text), member(1, "tag", &OBJECT_ID)]),
+);
+
+static IMPORT_ID: AsnType =
+    AsnType::Named("Giimport-id", &AsnType::Fields(&[member(0, "id", &AsnType::Integer)]));
+
+static PDB_ID: AsnType = AsnType::Named(
+    "PDB-seq-id",
+    &AsnType::Fields(&[
+        member(0, "mol", &AsnType::Named("PDB-mol-id", &AsnType::Text)),
+        member(1, "chain", &AsnType::Integer),
+        member(3, "chain-id", &AsnType::Text),
+    ]),
+);
+
+static PATENT_ID: AsnType = AsnType::Named(
+    "Patent-seq-id",
+    &AsnType::Fields(&[
+        member(0, "seqid", &AsnType::Integer),
+        member(
+            1,
+            "cit",
+            &AsnType::Named(
+                "Id-pat",
+                &AsnType::Fields(&[
+                    member(0, "country", &AsnType::Text),
+                    member(1, "id", &AsnType::Choice(&[member(0, "number", &AsnType::Text)])),
+                ]),
+            ),
+        ),
+    ]),
+);

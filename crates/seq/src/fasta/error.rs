@@ -72,7 +72,14 @@ impl FastaError {
                  that are too long."
             ),
             FastaErrorKind::BasesInId { bases } => Warning::BasesInId { bases: *bases }.to_string(),
-            FastaErrorKind::Identifier(_) | FastaErrorKind::TooLong => return None,
+            FastaErrorKind::UnknownMolecule => format!(
+                "CFastaReader: Unable to determine sequence type (is it nucleotide? protein?) \
+                 around line {line}"
+            ),
+            FastaErrorKind::NoResidues => "FASTA-Reader: No residues given".to_owned(),
+            FastaErrorKind::Identifier(_)
+            | FastaErrorKind::BadPosition { .. }
+            | FastaErrorKind::TooLong => return None,
         })
     }
 }
@@ -120,6 +127,20 @@ pub enum FastaErrorKind {
     /// The record is an identifier instead of a sequence.
     #[error("'{0}' is an identifier, not a sequence")]
     Identifier(String),
+    /// The letters of a sequence do not fit any type of sequences.
+    #[error("these are neither proteins nor nucleotides")]
+    UnknownMolecule,
+    /// A definition line without a sequence.
+    #[error("there are no residues")]
+    NoResidues,
+    /// A line of a mask such as `5 - 9` lacks a number.
+    #[error("'{text}' is no position")]
+    BadPosition {
+        /// The text in the place of a number.
+        text: String,
+        /// Offset of the first byte that is no digit; `None` if the number is too large.
+        position: Option<usize>,
+    },
     /// The line or sequence has more than 2³¹−1 characters.
     #[error("more than 2147483647 characters in one sequence or line")]
     TooLong,
@@ -129,7 +150,9 @@ impl FastaErrorKind {
     /// Returns advice for the user.
     fn advice(&self) -> &'static str {
         match self {
-            Self::NotSequence => "give sequences in FASTA format",
+            Self::NotSequence | Self::UnknownMolecule | Self::NoResidues => {
+                "give sequences in FASTA format"
+            }
             Self::NoRecord => "give at least one sequence in FASTA format",
             Self::NoDefline => "put a line with '>' and an identifier first",
             Self::NoIdentifier | Self::BlankDefline => "put an identifier right after '>'",
@@ -140,6 +163,7 @@ impl FastaErrorKind {
                 "correct the identifier, or do without parsing of definition lines"
             }
             Self::Identifier(_) => "sequences are not fetched from NCBI; give the sequence itself",
+            Self::BadPosition { .. } => "write masks as lines such as '5 - 9'",
             Self::TooLong => "split the sequence",
         }
     }

@@ -43,6 +43,7 @@ mod defline;
 mod error;
 mod gap;
 mod line;
+mod masked;
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -53,6 +54,7 @@ use self::database::GapEffect;
 use self::defline::ParsedDefline;
 pub use self::error::{FastaError, FastaErrorKind, GapLineWarning, Warning};
 use self::line::Lines;
+use self::masked::Masks;
 use crate::convert::trim_spaces;
 use crate::id::{Molecule, SeqId};
 
@@ -72,6 +74,9 @@ pub enum Rules {
     Query(Molecule),
     /// The rules of `makeblastdb` for a database of these molecules; see [`database`].
     Database(Molecule),
+    /// The rules of `convert2blastmask`, which reads masks from lower-case letters or from lines
+    /// such as `5 - 9`. Only the masks of a sequence are kept, in [`Record::lower_case`].
+    Masks,
 }
 
 impl Default for Rules {
@@ -85,6 +90,8 @@ impl Rules {
     pub fn molecule(self) -> Molecule {
         match self {
             Rules::Query(molecule) | Rules::Database(molecule) => molecule,
+            // The rules for definition lines are those for proteins.
+            Rules::Masks => Molecule::Protein,
         }
     }
 
@@ -185,11 +192,13 @@ impl<R: BufRead> Reader<R> {
             self.refuse_identifier()?;
         }
         let mut draft: Option<Draft> = None;
+        let mut is_last = true;
         loop {
             let (line, number) = (self.lines.current(), self.lines.number());
             if let Some(text) = defline::text(line) {
                 if draft.is_some() {
                     self.lines.push_back();
+                    is_last = false;
                     break;
                 }
                 let mut warnings = Vec::new();
@@ -227,7 +236,10 @@ impl<R: BufRead> Reader<R> {
         if draft.is_none() && !self.options.rules.is_query() {
             return Err(self.error(FastaErrorKind::NoRecord, Vec::new()));
         }
-        Ok(draft.map(Draft::finish))
+        // The line before the next definition line is the last one of the record.
+        let line = self.lines.number() - u64::from(!is_last);
+        let finished = draft.map(Draft::finish).transpose();
+        finished.map_err(|problem| self.error_at(line, problem, Vec::new()))
     }
 
     /// Returns whether a sequence without a definition line is an error.
@@ -237,8 +249,11 @@ impl<R: BufRead> Reader<R> {
 
     /// Makes the error for the current line.
     fn error(&self, problem: FastaErrorKind, warnings: Vec<Warning>) -> FastaError {
-        let file = self.lines.name().to_path_buf();
-        FastaError::Invalid { file, line: self.lines.number(), problem, warnings }
+        self.error_at(self.lines.number(), problem, warnings)
+    }
+
+    fn error_at(&self, line: u64, problem: FastaErrorKind, warnings: Vec<Warning>) -> FastaError {
+        FastaError::Invalid { file: self.lines.name().to_path_buf(), line, problem, warnings }
     }
 
     /// Refuses a record that starts with an identifier. BLAST+ tries the first line of a record as
@@ -268,6 +283,8 @@ enum Data {
     Query(Residues),
     /// Residues by the rules for databases.
     Database(database::Residues),
+    /// Masks without residues.
+    Masks(Masks),
 }
 
 impl Draft {
@@ -291,6 +308,7 @@ impl Draft {
         let residues = match rules {
             Rules::Query(expected) => Data::Query(Residues::new(expected, molecule)),
             Rules::Database(molecule) => Data::Database(database::Residues::new(molecule)),
+            Rules::Masks => Data::Masks(Masks::new(molecule)),
         };
         Self { record, suspicious_title: parsed.suspicious, residues }
     }
@@ -300,17 +318,19 @@ impl Draft {
         match &mut self.residues {
             Data::Query(residues) => residues.add_line(line, number, warnings),
             Data::Database(residues) => residues.add_line(line, number, warnings),
+            Data::Masks(masks) => masks.add_line(line, number),
         }
     }
 
-    fn finish(self) -> Record {
+    fn finish(self) -> Result<Record, FastaErrorKind> {
         let Self { mut record, suspicious_title, residues } = self;
         match residues {
             Data::Query(residues) => (record.residues, record.lower_case) = residues.finish(),
             Data::Database(residues) => (record.residues, record.gaps) = residues.finish(),
+            Data::Masks(masks) => record.lower_case = masks.finish()?,
         }
         record.warnings.extend(suspicious_title);
-        record
+        Ok(record)
     }
 }
 

@@ -1,5 +1,5 @@
 //! BLAST+'s random number generator (`CRandom`, random_gen.cpp). It chooses among the possible
-//! bases of ambiguous codes.
+//! bases of ambiguous codes, and the sequences that `blastdbcheck` tests.
 
 use super::N;
 
@@ -73,11 +73,31 @@ impl Random {
 
     /// Draws the next number of 31 bits.
     pub fn draw(&mut self) -> u32 {
+        // The lowest bit is the least random one.
+        self.draw_32_bits() >> 1
+    }
+
+    /// Draws a number from 0 to below `size`, which must not be 0 (`CRandom::GetRandIndex`).
+    pub fn draw_below(&mut self, size: u32) -> u32 {
+        if size.is_power_of_two() {
+            return ((u64::from(self.draw_32_bits()) * u64::from(size)) >> 32) as u32;
+        }
+        loop {
+            let bits = self.draw_32_bits();
+            let index = bits % size;
+            // The last numbers of 32 bits do not give all indexes, and are not used.
+            if u64::from(bits - index) + u64::from(size) <= 1 << 32 {
+                return index;
+            }
+        }
+    }
+
+    fn draw_32_bits(&mut self) -> u32 {
         let sum = self.state[self.k].wrapping_add(self.state[self.j]);
         self.state[self.k] = sum;
         let before = |i: usize| i.checked_sub(1).unwrap_or(SIZE - 1);
         (self.j, self.k) = (before(self.j), before(self.k));
-        sum >> 1
+        sum
     }
 
     /// Draws one of the bases that an ncbi4na code can mean, as a two-bit code; any base for a gap.

@@ -1,0 +1,156 @@
+//! The sequences to mask, from FASTA (`mask_fasta_reader.hpp`) or a database
+//! (`mask_bdb_reader.hpp`).
+
+use std::ffi::OsStr;
+use std::io::BufRead;
+use std::iter;
+use std::path::Path;
+
+use fleetblast_db::defline::joined_title;
+use fleetblast_db::{Database, DbError, SearchPath, SequenceKind, TaxonomyNames};
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::standard;
+use fleetblast_seq::fasta::{
+    FastaError, FastaErrorKind, Options as FastaOptions, Reader, Record, Rules,
+};
+use fleetblast_seq::id::{Molecule, SeqId};
+use fleetblast_seq::input;
+
+use super::options::{InputFormat, Options};
+use crate::exceptions::Exception;
+use crate::hint;
+use crate::messages::complain;
+use crate::options::masker::IN;
+use crate::plan;
+
+/// A sequence to mask.
+#[derive(Debug, Default)]
+pub(super) struct Sequence {
+    /// The identifiers; empty if BLAST+ numbers the sequence.
+    pub(super) ids: Vec<SeqId>,
+    pub(super) title: Vec<u8>,
+    /// Residues in NCBIstdaa, or bases in ncbi4na.
+    pub(super) residues: Vec<u8>,
+    /// Scientific name of the taxon: `None` without a taxid, empty for a taxon without a name.
+    pub(super) organism: Option<Vec<u8>>,
+}
+
+/// The sequences of the input.
+pub(super) type Sequences<'a> = Box<dyn Iterator<Item = Result<Sequence, Error>> + 'a>;
+
+/// Opens the input.
+pub(super) fn open(options: &Options) -> Result<Sequences<'_>, Error> {
+    match options.input_format {
+        InputFormat::Fasta => open_fasta(options),
+        InputFormat::Database => open_database(options),
+    }
+}
+
+/// Checks that a FASTA file can be read, and opens it.
+pub(super) fn open_file(path: &OsStr) -> Result<Box<dyn BufRead + Send>, Error> {
+    plan::input::source(IN.name(), path)?;
+    hint::before_reading(IN.name(), path, "the sequences");
+    if path == "-" {
+        let opened = standard::input().map(drop);
+        opened.map_err(|error| Error::query(format_args!("standard input: {error}")))?;
+    }
+    let warn = |text: &str| complain(&format!("Warning: {text}"));
+    let opened = input::open(Path::new(path), warn);
+    opened.map_err(|error| Error::new(exit::INPUT, error.to_string()))
+}
+
+/// Reads the next record. Unlike for makeblastdb, an input without records is no error.
+fn next_record(reader: &mut Reader<impl BufRead>) -> Result<Option<Record>, FastaError> {
+    match reader.next_record() {
+        Err(FastaError::Invalid { problem: FastaErrorKind::NoRecord, .. }) => Ok(None),
+        next => next,
+    }
+}
+
+fn open_fasta(options: &Options) -> Result<Sequences<'_>, Error> {
+    // The masking programs read the letters of sequences as makeblastdb does.
+    let rules = Rules::Database(options.algorithm.molecule());
+    let reading = FastaOptions { parse_deflines: options.parse_seqids, rules };
+    let mut reader = Reader::new(open_file(&options.input)?, &options.input, reading);
+    let mut next = move || {
+        let record = next_record(&mut reader).map_err(|error| failure(options, &error))?;
+        let Some(Record { ids, title, residues, line, .. }) = record else { return Ok(None) };
+        match residues.is_empty() {
+            true => Err(no_residues(options, line)),
+            false => Ok(Some(Sequence { ids, title, residues, organism: None })),
+        }
+    };
+    Ok(Box::new(iter::from_fn(move || next().transpose())))
+}
+
+/// Returns the error for a definition line without a sequence.
+fn no_residues(options: &Options, line: u64) -> Error {
+    let what = format!("FASTA-Reader: No residues given (m_Pos = {line})");
+    options.exception(2112, "CObjReaderParseException::eNoResidues", "", &what)
+}
+
+/// Converts an error of the FASTA reader.
+fn failure(options: &Options, error: &FastaError) -> Error {
+    match (error, error.blast_message()) {
+        (FastaError::Invalid { line, problem: FastaErrorKind::NoDefline, .. }, Some(message)) => {
+            let what = format!("{message} (m_Pos = {line})");
+            let function = "ncbi::objects::CFastaReader::ReadOneSeq() - ";
+            options.exception(355, "CObjReaderParseException::eNoDefline", function, &what)
+        }
+        _ => Error::new(options.failure_code(), format!("Error: {error}")),
+    }
+}
+
+fn open_database(options: &Options) -> Result<Sequences<'_>, Error> {
+    let search = SearchPath::from_environment()?;
+    let kind = match options.algorithm.molecule() {
+        Molecule::Protein => SequenceKind::Protein,
+        Molecule::Nucleotide => SequenceKind::Nucleotide,
+    };
+    let failed = |error: DbError| database_failure(options, &error);
+    let names = options.input.to_string_lossy();
+    let database = Database::open_to_retrieve(&names, kind, &search, None).map_err(failed)?;
+    let (oid_count, taxa) = (database.oid_count(), TaxonomyNames::find_on_search_path(&search));
+    // BLAST+ reads all OIDs here, also those outside FIRST_OID and LAST_OID.
+    let next = move |oid| match read(&database, oid, &taxa).map_err(failed) {
+        Ok(None) if options.is_dust() => {
+            Err(options.exception(0, "CUnassignedMember::eGet", "", "Seq_entry.set"))
+        }
+        read => read,
+    };
+    Ok(Box::new((0..oid_count).filter_map(move |oid| next(oid).transpose())))
+}
+
+/// Reads a sequence of a database. Returns `None` if a list of an alias excludes the sequence, with
+/// which dustmasker ends.
+fn read(database: &Database, oid: u32, taxa: &TaxonomyNames) -> Result<Option<Sequence>, DbError> {
+    let lines = database.deflines(oid)?;
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    database.validate(oid..oid + 1)?;
+    let mut residues = Vec::new();
+    if database.kind() == SequenceKind::Nucleotide {
+        let bases = database.bases_of(oid)?;
+        bases.decode(0..bases.length(), &mut residues);
+    } else {
+        residues.extend_from_slice(database.residues_of(oid));
+    }
+    let taxid = lines.iter().map(|line| line.taxid).find(|&taxid| taxid > 0);
+    let names = taxid.map(|taxid| taxa.names_of_taxid(taxid)).transpose()?;
+    let organism = names.map(|names| names.map(|names| names.scientific_name).unwrap_or_default());
+    let title = joined_title(&lines);
+    let ids = lines.into_iter().next().map(|line| line.ids).unwrap_or_default();
+    Ok(Some(Sequence { ids, title, residues, organism }))
+}
+
+/// Converts an error of the database.
+fn database_failure(options: &Options, error: &DbError) -> Error {
+    match Exception::for_database_error(error) {
+        Some(Exception { line, class, function }) => {
+            let function = format!("ncbi::{function}() - ");
+            options.exception(line, class, &function, &error.to_string())
+        }
+        None => Error::new(options.failure_code(), format!("Error: {error}")),
+    }
+}
