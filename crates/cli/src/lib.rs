@@ -37,6 +37,7 @@ mod search_programs;
 pub mod simulate;
 mod sites;
 mod stream_number;
+mod taxa;
 pub mod terminal;
 mod text_file;
 pub mod threads;

@@ -13,6 +13,7 @@ pub mod blastn;
 pub mod blastp;
 pub mod blastx;
 pub mod cat;
+pub mod compat;
 pub mod dbcheck;
 pub mod doctor;
 pub mod dustmasker;

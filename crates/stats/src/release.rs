@@ -60,8 +60,8 @@ pub struct Release {
     pub flags_may_have_values: bool,
     /// Whether format 20 has comma-separated values with headings.
     pub has_headed_csv: bool,
-    /// Whether `-taxids` and similar options stand for taxa with their descendants. FleetBLAST does
-    /// not search for descendants.
+    /// Whether `-taxids` and similar options stand for taxa with their descendants. Then the error
+    /// for unknown taxa names the databases, and an excluding list may have unknown taxa only.
     pub expands_taxa: bool,
     /// Whether archives list the options that later releases set, in their order. FleetBLAST does
     /// not write these archives.

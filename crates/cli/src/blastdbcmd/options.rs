@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use fleetblast_db::SequenceKind;
+use fleetblast_db::{SequenceKind, TaxonTree};
 use fleetblast_job::error::Error;
 use fleetblast_seq::convert::trim_spaces;
+use fleetblast_stats::release::Release;
 
+use crate::options::RELEASE;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
+use crate::options::compat::COMPAT;
 use crate::options::number;
 use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
@@ -48,6 +51,10 @@ pub(super) struct Options {
     pub(super) long_seqids: bool,
     /// `-logfile`.
     pub(super) logfile: Option<OsString>,
+    /// `-no_taxid_expansion`.
+    no_taxid_expansion: bool,
+    /// The release that the program follows.
+    pub(super) release: &'static Release,
 }
 
 /// The operation that the options request. If they request several, the first one in this order
@@ -121,7 +128,14 @@ impl Options {
             ctrl_a: values.get(&output::CTRL_A),
             long_seqids: values.get(&output::LONG_SEQIDS) || has_long_seqids(),
             logfile: values.optional(&output::LOGFILE),
+            no_taxid_expansion: values.flag_if_listed(&retrieval::NO_TAXID_EXPANSION),
+            release: values.optional(&COMPAT).unwrap_or(RELEASE),
         })
+    }
+
+    /// Returns whether taxids stand for taxa with their descendants.
+    pub(super) fn expands_taxa(&self) -> bool {
+        self.release.expands_taxa && !self.no_taxid_expansion
     }
 }
 
@@ -164,8 +178,12 @@ impl Selection {
         }
     }
 
-    /// Returns the taxids if sequences are selected by taxids, else `None`.
-    pub(super) fn taxids(&self) -> Result<Option<Taxids>, Error> {
+    /// Returns the taxids if sequences are selected by taxids, else `None`. They include all
+    /// descendants if there is a tree, which is opened only if there are taxids.
+    pub(super) fn taxids(
+        &self,
+        open_tree: impl FnOnce() -> Result<Option<TaxonTree>, Error>,
+    ) -> Result<Option<Taxids>, Error> {
         let text = match self {
             Self::Taxids(text) => text.as_bytes().to_vec(),
             Self::TaxidFile(path) => read_text_file(retrieval::TAXIDLIST.name(), path)?,
@@ -176,7 +194,12 @@ impl Selection {
         // Empty lines are skipped; an empty entry between commas is not.
         let words = words.filter(|word| separator == b',' && !text.is_empty() || !word.is_empty());
         let taxid = |word: &[u8]| number::parse_int4(trim_spaces(word)).map_err(Error::from);
-        words.map(taxid).collect::<Result<_, _>>().map(Some)
+        let tree = open_tree()?;
+        let taxids = words.map(taxid).collect::<Result<Vec<_>, _>>()?;
+        Ok(Some(match tree {
+            Some(tree) => tree.with_descendants(&taxids)?.into_iter().collect(),
+            None => taxids.into_iter().collect(),
+        }))
     }
 }
 

@@ -5,6 +5,7 @@ use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::Strands;
 
 use super::RELEASE;
+use super::compat;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
 use super::refused::Refused;
@@ -17,8 +18,7 @@ use super::search::program::ProgramSpec;
 use super::search::query::{self, STRAND};
 use super::search::single::{REMOTE, UNGAPPED, WINDOW_SIZE};
 use super::search::{
-    self, compat, database, files, fleet, formatting, generic, hsps, resources, strategy, task,
-    threads,
+    self, database, files, fleet, formatting, generic, hsps, resources, strategy, task, threads,
 };
 use super::spec::{self, OptionSpec, Program};
 use super::values::Values;

@@ -4,6 +4,7 @@
 use fleetblast_db::SequenceKind;
 
 use super::RELEASE;
+use super::compat;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
 use super::search::common::CommonOptions;
@@ -12,7 +13,7 @@ use super::search::program::ProgramSpec;
 use super::search::protein::{ProteinOptions, TaskDefaults};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::{
-    self, compat, composition, database, files, filtering, fleet, formatting, generic, hsps, query,
+    self, composition, database, files, filtering, fleet, formatting, generic, hsps, query,
     resources, strategy, task, threads,
 };
 use super::spec::{self, Program};

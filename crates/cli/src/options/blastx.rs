@@ -6,6 +6,7 @@ use fleetblast_engine::params::Strands;
 use fleetblast_seq::translation::GeneticCode;
 
 use super::RELEASE;
+use super::compat;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
 use super::search::common::CommonOptions;
@@ -18,8 +19,8 @@ use super::search::query::{self, STRAND};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::translation::{MAX_INTRON_LENGTH, QUERY_GENCODE};
 use super::search::{
-    self, compat, database, files, filtering, fleet, formatting, generic, hsps, resources,
-    strategy, task, threads,
+    self, database, files, filtering, fleet, formatting, generic, hsps, resources, strategy, task,
+    threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use fleetblast_stats::release::Release;
+
 use super::parse::Value;
 use super::refused::Refused;
 use super::spec::{Constraint, Group, Kind, OptionSpec};
@@ -217,6 +219,16 @@ impl<T> Opt<T> {
     /// Sets the values that FleetBLAST refuses.
     pub const fn refused(self, refused: Refused) -> Self {
         Self::new(self.spec.refused(refused), self.reader)
+    }
+
+    /// Sets the section of the help text.
+    pub const fn group(self, group: Group) -> Self {
+        Self::new(self.spec.group(group), self.reader)
+    }
+
+    /// Sets which releases of BLAST+ have the option.
+    pub const fn in_releases(self, is_in_release: fn(&Release) -> bool) -> Self {
+        Self::new(self.spec.in_releases(is_in_release), self.reader)
     }
 
     /// Makes the option mandatory.

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use fleetblast_db::SequenceKind;
 
 use super::RELEASE;
+use super::compat;
 use super::parse::GivenOptions;
 use super::refused::Refused;
 use super::search::common::CommonOptions;
@@ -16,7 +17,7 @@ use super::search::program::ProgramSpec;
 use super::search::psi::{self, PsiOptions};
 use super::search::single::{MATRIX, NOT_REMOTE, REMOTE, THRESHOLD, WINDOW_SIZE};
 use super::search::{
-    self, compat, database, files, fleet, formatting, generic, hsps, nucleotide, query, resources,
+    self, database, files, fleet, formatting, generic, hsps, nucleotide, query, resources,
     strategy, threads,
 };
 use super::spec::{self, OptionSpec, Program};

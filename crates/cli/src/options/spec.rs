@@ -162,9 +162,17 @@ impl Program {
         lines
     }
 
-    /// Returns all options, in the order of the usage text.
+    /// Returns all options that the release of the program has, in the order of the usage text.
     pub fn all(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
-        self.options.iter().copied().flatten()
+        let release = self.release;
+        let options = self.options.iter().copied().flatten();
+        options.filter(move |option| release.is_none_or(|release| (option.is_in_release)(release)))
+    }
+
+    /// Returns whether only other releases have an option of this name.
+    pub fn lacks(&self, name: &str) -> bool {
+        let is_known = self.options.iter().copied().flatten().any(|option| option.name == name);
+        is_known && self.find(name).is_none()
     }
 
     /// Finds the option of this name (without the dash).
@@ -222,6 +230,9 @@ pub struct OptionSpec {
     pub mandatory: bool,
     /// The part of the option that FleetBLAST refuses.
     pub refused: Refused,
+    /// Returns whether a release of BLAST+ has the option. A table can have several options of one
+    /// name for different releases.
+    pub is_in_release: fn(&Release) -> bool,
 }
 
 impl OptionSpec {
@@ -251,6 +262,7 @@ impl OptionSpec {
             requires: &[],
             mandatory: false,
             refused: Refused::Nothing,
+            is_in_release: |_| true,
         }
     }
 
@@ -313,6 +325,18 @@ impl OptionSpec {
     /// Marks the option as refused by FleetBLAST.
     pub const fn unsupported(mut self) -> Self {
         self.refused = Refused::Always;
+        self
+    }
+
+    /// Sets the section of the help text.
+    pub const fn group(mut self, group: Group) -> Self {
+        self.group = group;
+        self
+    }
+
+    /// Sets which releases of BLAST+ have the option.
+    pub const fn in_releases(mut self, is_in_release: fn(&Release) -> bool) -> Self {
+        self.is_in_release = is_in_release;
         self
     }
 

@@ -7,6 +7,7 @@ use fleetblast_db::SequenceKind;
 use fleetblast_seq::translation::GeneticCode;
 
 use super::RELEASE;
+use super::compat;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
 use super::search::common::CommonOptions;
@@ -22,8 +23,8 @@ use super::search::single::{
 };
 use super::search::translation::{DB_GENCODE, MAX_INTRON_LENGTH};
 use super::search::{
-    self, compat, database, files, filtering, fleet, formatting, generic, hsps, resources,
-    strategy, task, threads,
+    self, database, files, filtering, fleet, formatting, generic, hsps, resources, strategy, task,
+    threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;

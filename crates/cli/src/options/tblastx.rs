@@ -8,6 +8,7 @@ use fleetblast_engine::params::Strands;
 use fleetblast_seq::translation::GeneticCode;
 
 use super::RELEASE;
+use super::compat;
 use super::parse::GivenOptions;
 use super::search::common::CommonOptions;
 use super::search::filtering::FilteringOptions;
@@ -18,8 +19,8 @@ use super::search::query::{self, STRAND};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, WINDOW_SIZE};
 use super::search::translation::{DB_GENCODE, MAX_INTRON_LENGTH, QUERY_GENCODE};
 use super::search::{
-    self, compat, database, files, filtering, fleet, formatting, generic, hsps, resources,
-    strategy, threads,
+    self, database, files, filtering, fleet, formatting, generic, hsps, resources, strategy,
+    threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;

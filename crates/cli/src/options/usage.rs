@@ -1,7 +1,7 @@
 //! The texts of `-h` and `-help`, in BLAST+'s layout (`ncbiargs.cpp`).
 
 use super::refused::Refused;
-use super::spec::{Group, OptionSpec, Program};
+use super::spec::{Group, Kind, OptionSpec, Program};
 
 /// Width of usage and help lines in columns.
 const WIDTH: usize = 78;
@@ -55,9 +55,9 @@ fn synopsis(program: &Program, name: ProgramName) -> String {
         ProgramName::FleetBlast => !option.refused.is_whole(),
     });
     let words = shown.map(|option| {
-        let word = match option.label {
-            "" => format!("-{}", option.name),
-            label => format!("-{} {label}", option.name),
+        let word = match option.kind {
+            Kind::Flag => format!("-{}", option.name),
+            _ => format!("-{} {}", option.name, option.label),
         };
         if option.mandatory { word } else { format!("[{word}]") }
     });
@@ -82,7 +82,7 @@ pub fn full(program: &Program, name: ProgramName) -> String {
     if program.all().any(|option| option.mandatory) {
         out.push_str("\nREQUIRED ARGUMENTS\n");
         let mandatory = program.all().filter(|option| option.mandatory);
-        mandatory.for_each(|option| describe(&mut out, option, name));
+        mandatory.for_each(|option| describe(&mut out, option, (program, name)));
     }
     out.push_str("\nOPTIONAL ARGUMENTS\n");
     for &group in [Group::TOP].iter().chain(program.groups) {
@@ -94,7 +94,7 @@ pub fn full(program: &Program, name: ProgramName) -> String {
             }
             out.push_str(&format!(" *** {}\n", group.0));
         }
-        options.for_each(|option| describe(&mut out, option, name));
+        options.for_each(|option| describe(&mut out, option, (program, name)));
         out.push('\n');
     }
     if name == ProgramName::Blast && program.all().any(|option| option.group == Group::FLEETBLAST) {
@@ -121,7 +121,7 @@ fn refusals(program: &Program) -> String {
 
 /// Formats the description of an option. Under BLAST+'s name, only FleetBLAST's own options have
 /// marks.
-fn describe(out: &mut String, option: &OptionSpec, name: ProgramName) {
+fn describe(out: &mut String, option: &OptionSpec, (program, name): (&Program, ProgramName)) {
     let is_marked = name == ProgramName::FleetBlast || option.group == Group::FLEETBLAST;
     let value = option.attributes().map(|text| format!(" <{text}>")).unwrap_or_default();
     let mark = match option.refused.is_whole() && is_marked {
@@ -139,12 +139,14 @@ fn describe(out: &mut String, option: &OptionSpec, name: ProgramName) {
     if let Some(default) = option.default {
         out.push_str(&format!("   Default = `{default}'\n"));
     }
-    ties(out, "    * Requires: ", option.requires);
-    ties(out, "    * Incompatible with: ", option.excludes);
+    ties(out, "    * Requires: ", option.requires, program);
+    ties(out, "    * Incompatible with: ", option.excludes, program);
 }
 
-/// Formats a list of other options below a title; nothing for an empty list.
-fn ties(out: &mut String, title: &str, names: &[&str]) {
+/// Formats a list of other options below a title, without those of other releases; nothing for an
+/// empty list.
+fn ties(out: &mut String, title: &str, names: &[&str], program: &Program) {
+    let names: Vec<&str> = names.iter().copied().filter(|name| !program.lacks(name)).collect();
     if !names.is_empty() {
         let list = names.join(", ");
         wrap(out, "", "   ", std::iter::once(title).chain(list.split(' ')));

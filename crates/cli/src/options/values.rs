@@ -2,6 +2,7 @@
 
 use fleetblast_job::error::Error;
 
+use super::compat::COMPAT;
 use super::opt::Opt;
 use super::parse::{self, GivenOptions, Value};
 use super::refused::Refused;
@@ -13,14 +14,16 @@ use super::spec::{Group, Kind, OptionSpec, Program};
 /// of this program: it panics, whatever the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
-    program: &'a Program,
+    program: Program,
     given: &'a GivenOptions,
 }
 
 impl<'a> Values<'a> {
-    /// Wraps options that the parser accepted for this program.
-    pub fn new(program: &'a Program, given: &'a GivenOptions) -> Self {
-        Self { program, given }
+    /// Wraps options that the parser accepted for this program. The table is that of the release
+    /// that the options name, if they do.
+    pub fn new(program: &Program, given: &'a GivenOptions) -> Self {
+        let release = given.get(COMPAT.name()).and_then(|value| COMPAT.convert(value));
+        Self { program: Program { release: release.or(program.release), ..*program }, given }
     }
 
     /// Returns the value of an option, or its default. This is for flags (false by default),
@@ -54,6 +57,11 @@ impl<'a> Values<'a> {
     /// If the option has a default.
     pub fn optional_if_listed<T: Clone>(&self, option: &Opt<T>) -> Option<T> {
         if self.has(option) { self.optional(option) } else { None }
+    }
+
+    /// Returns whether a flag was given to a program whose release has it.
+    pub fn flag_if_listed(&self, option: &Opt<bool>) -> bool {
+        self.has(option) && self.get(option)
     }
 
     /// Returns whether the program has an option.

@@ -9,12 +9,13 @@ use fleetblast_fleet::config::{Config, MIN_WRITE_BUFFER, QueryOrder, Schedule, S
 use fleetblast_fleet::plan::UserSettings;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
+use fleetblast_stats::release::Release;
 
 use super::{ProcessEnvironment, SearchProgram, has_old_finite_size};
+use crate::options::compat::COMPAT;
 use crate::options::load;
 use crate::options::opt::Opt;
 use crate::options::search::common::CommonOptions;
-use crate::options::search::compat::COMPAT;
 use crate::options::search::database::{self, DatabaseOptions, SequenceLists};
 use crate::options::search::files::{self, FileOptions};
 use crate::options::search::fleet::{self as ranks, FleetOptions};
@@ -103,7 +104,7 @@ pub fn plan(
             option_text(&SEND, to),
         ]));
     }
-    let sequence_list_option = find_sequence_list_option(&all.database.lists);
+    let sequence_list_option = find_sequence_list_option(&all.database.lists, all.release);
     Ok(Fleet {
         ranks,
         dry_run,
@@ -322,9 +323,9 @@ fn collect_equal_options(all: &CommonOptions) -> BTreeMap<String, String> {
     ])
 }
 
-/// Returns the given option that names a file of sequences to search or to exclude, if there is
-/// one.
-fn find_sequence_list_option(lists: &SequenceLists) -> Option<String> {
+/// Returns the given option that names a file of sequences to search or to exclude, or taxa that
+/// such a file expands, if there is one.
+fn find_sequence_list_option(lists: &SequenceLists, release: &Release) -> Option<String> {
     let SequenceLists {
         gis,
         negative_gis,
@@ -332,9 +333,9 @@ fn find_sequence_list_option(lists: &SequenceLists) -> Option<String> {
         negative_seqids,
         taxid_file,
         negative_taxid_file,
-        // These have taxids as values, not files.
-        taxids: _,
-        negative_taxids: _,
+        taxids,
+        negative_taxids,
+        no_taxid_expansion,
     } = lists;
     let all = [
         (&database::GILIST, gis),
@@ -344,7 +345,12 @@ fn find_sequence_list_option(lists: &SequenceLists) -> Option<String> {
         (&database::TAXIDLIST, taxid_file),
         (&database::NEGATIVE_TAXIDLIST, negative_taxid_file),
     ];
-    all.into_iter().find_map(|(option, path)| path.as_ref().map(|_| dashed(option)))
+    let file = all.into_iter().find_map(|(option, path)| path.as_ref().map(|_| dashed(option)));
+    // These have taxids as values, not files, but the taxonomy is a file.
+    let values = [(&database::TAXIDS, taxids), (&database::NEGATIVE_TAXIDS, negative_taxids)];
+    let values = values.into_iter().filter(|_| release.expands_taxa && !no_taxid_expansion);
+    let mut values = values.filter(|(_, taxids)| taxids.is_some());
+    file.or_else(|| Some(format!("{} (with descendants)", dashed(values.next()?.0))))
 }
 
 /// Pairs an option with the text of its value.

@@ -30,7 +30,7 @@ use self::entry::LmdbLookup;
 use self::files::VolumeFiles;
 use crate::key;
 use crate::volume::Volume;
-use crate::{Database, DbError, IdentifierError, OidCursor};
+use crate::{Database, DbError, IdentifierError, OidCursor, TaxidSign};
 
 /// An error in a lookup file, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -249,6 +249,12 @@ impl Lookup {
         taxids.sort_unstable();
         taxids.dedup();
         Ok(taxids)
+    }
+
+    /// Returns the error for taxids that the database does not have.
+    pub fn no_such_taxids(&self, sign: TaxidSign) -> DbError {
+        let name = |entry: &LmdbLookup| entry.name();
+        DbError::NoSuchTaxids { sign, databases: self.entries.iter().map(name).collect() }
     }
 
     /// Returns the database of these files.

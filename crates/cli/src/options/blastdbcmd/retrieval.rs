@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 
 use fleetblast_db::SequenceKind;
+use fleetblast_stats::release::Release;
 
-use super::{DATABASE, DISCOVERING, NO_SINGLE_PART, RETRIEVAL, SEQUENCE};
+use super::{DATABASE, DISCOVERING, NO_SINGLE_PART, RETRIEVAL, SEQUENCE, TAXONOMY};
 use crate::options::opt::{Opt, ValueWords};
 use crate::options::spec::{self, Constraint, OptionSpec};
 
@@ -14,18 +15,74 @@ pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[
     spec::HELP,
     DB.spec,
     DBTYPE.spec,
-    ENTRY.spec,
-    ENTRY_BATCH.spec,
+    ENTRY.in_releases(has_no_taxonomy).spec,
+    ENTRY.excludes(NO_ENTRY).in_releases(has_taxonomy).spec,
+    ENTRY_BATCH.in_releases(has_no_taxonomy).spec,
+    ENTRY_BATCH.excludes(NO_ENTRY_BATCH).in_releases(has_taxonomy).spec,
     IPG.spec,
     IPG_BATCH.spec,
-    TAXIDS.spec,
-    TAXIDLIST.spec,
+    TAXIDS.in_releases(has_no_taxonomy).spec,
+    TAXIDLIST.in_releases(has_no_taxonomy).spec,
     INFO.spec,
     TAX_INFO.spec,
     RANGE.spec,
     STRAND.spec,
     MASK_SEQUENCE_WITH.spec,
+    TAXIDS.excludes(NO_TAXIDS).group(TAXONOMY).in_releases(has_taxonomy).spec,
+    TAXIDLIST.excludes(NO_TAXIDLIST).group(TAXONOMY).in_releases(has_taxonomy).spec,
+    NO_TAXID_EXPANSION.in_releases(has_taxonomy).spec,
 ];
+
+/// Returns whether the help of a release has a section on taxonomy.
+const fn has_taxonomy(release: &Release) -> bool {
+    release.expands_taxa
+}
+
+const fn has_no_taxonomy(release: &Release) -> bool {
+    !has_taxonomy(release)
+}
+
+// What options exclude in the releases with a section on taxonomy.
+
+const NO_ENTRY: &[&str] = &[
+    "entry_batch",
+    "ipg",
+    "ipg_batch",
+    "info",
+    "metadata",
+    "tax_info",
+    "taxids",
+    "taxidlist",
+    "no_taxid_expansion",
+    "list",
+    "recursive",
+    "remove_redundant_dbs",
+    "list_outfmt",
+    "show_blastdb_search_path",
+];
+const NO_ENTRY_BATCH: &[&str] = &[
+    "entry",
+    "range",
+    "strand",
+    "mask_sequence_with",
+    "ipg",
+    "ipg_batch",
+    "info",
+    "metadata",
+    "tax_info",
+    "taxids",
+    "taxidlist",
+    "no_taxid_expansion",
+    "list",
+    "recursive",
+    "remove_redundant_dbs",
+    "list_outfmt",
+    "show_blastdb_search_path",
+];
+const NO_TAXIDS: &[&str] =
+    &["info", "metadata", "tax_info", "entry", "entry_batch", "pig", "taxidlist"];
+const NO_TAXIDLIST: &[&str] =
+    &["info", "metadata", "tax_info", "entry", "entry_batch", "pig", "taxids"];
 
 /// The words of `-dbtype`; the first means the type of the database that exists.
 const KINDS: ValueWords<Option<SequenceKind>, 3> = ValueWords::new([
@@ -136,6 +193,14 @@ pub const TAXIDLIST: Opt<OsString> =
         .label("input_file")
         .excludes(&["entry", "entry_batch", "pig", "taxids", "info", "tax_info"]);
 
+/// `-no_taxid_expansion`.
+pub const NO_TAXID_EXPANSION: Opt<bool> = Opt::flag(
+    "no_taxid_expansion",
+    TAXONOMY,
+    &["Do not expand the taxonomy IDs provided to their descendant taxonomy IDs "],
+)
+.excludes(&["info", "metadata", "tax_info", "entry", "entry_batch", "pig"]);
+
 /// `-info`.
 pub const INFO: Opt<bool> = Opt::flag("info", RETRIEVAL, &["Print BLAST database information"])
     .excludes(&[
@@ -153,8 +218,12 @@ pub const INFO: Opt<bool> = Opt::flag("info", RETRIEVAL, &["Print BLAST database
         "remove_redundant_dbs",
         "recursive",
         "list_outfmt",
+        "metadata",
+        "metadata_output_prefix",
         "taxidlist",
         "taxids",
+        "no_taxid_expansion",
+        "metadata",
         "tax_info",
         "list",
         "recursive",
@@ -196,6 +265,7 @@ pub const TAX_INFO: Opt<bool> = Opt::flag(
     "list_outfmt",
     "taxidlist",
     "taxids",
+    "no_taxid_expansion",
 ]);
 
 /// `-range`.

@@ -4,7 +4,6 @@ use fleetblast_job::error::Error;
 
 use fleetblast_stats::release::Release;
 
-use super::compat::COMPAT;
 use super::database::DatabaseOptions;
 use super::files::FileOptions;
 use super::fleet::FleetOptions;
@@ -16,6 +15,7 @@ use super::resources::ResourceOptions;
 use super::single::{UNGAPPED, WINDOW_SIZE};
 use super::threads::ThreadOptions;
 use crate::options::RELEASE;
+use crate::options::compat::COMPAT;
 use crate::options::values::Values;
 
 /// Values of the options of all searches. Options left out are `None`, or hold the default if

@@ -20,6 +20,7 @@ pub const LISTS: &[OptionSpec] = &[
     NEGATIVE_TAXIDS.spec,
     TAXIDLIST.spec,
     NEGATIVE_TAXIDLIST.spec,
+    NO_TAXID_EXPANSION.spec,
 ];
 
 /// Options for lists of groups of identical proteins.
@@ -193,6 +194,23 @@ pub const NEGATIVE_TAXIDLIST: Opt<OsString> = Opt::text(
 .label("filename")
 .excludes(&all_but("negative_taxidlist"));
 
+/// `-no_taxid_expansion`.
+pub const NO_TAXID_EXPANSION: Opt<bool> = Opt::flag(
+    "no_taxid_expansion",
+    RESTRICT,
+    &["Do not expand the taxonomy IDs provided to their descendant taxonomy IDs "],
+)
+.excludes(&[
+    "subject",
+    "subject_loc",
+    "window_masker_taxid",
+    "gilist",
+    "seqidlist",
+    "negative_gilist",
+    "negative_seqidlist",
+])
+.in_releases(|release| release.expands_taxa);
+
 /// `-ipglist`.
 pub const IPGLIST: Opt<OsString> =
     Opt::text("ipglist", RESTRICT, &["Restrict search of database to list of IPGs"])
@@ -283,6 +301,8 @@ pub struct SequenceLists {
     pub taxid_file: Option<OsString>,
     /// `-negative_taxidlist`.
     pub negative_taxid_file: Option<OsString>,
+    /// `-no_taxid_expansion`.
+    pub no_taxid_expansion: bool,
 }
 
 /// Values of the options for the database or subjects.
@@ -320,6 +340,7 @@ impl DatabaseOptions {
                 negative_taxids: values.optional(&NEGATIVE_TAXIDS),
                 taxid_file: values.optional(&TAXIDLIST),
                 negative_taxid_file: values.optional(&NEGATIVE_TAXIDLIST),
+                no_taxid_expansion: values.flag_if_listed(&NO_TAXID_EXPANSION),
             },
             db_soft_mask: if masks { values.optional(&DB_SOFT_MASK) } else { None },
             db_hard_mask: if masks { values.optional(&DB_HARD_MASK) } else { None },

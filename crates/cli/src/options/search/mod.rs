@@ -5,7 +5,6 @@
 //! property that differs between programs (a default, a minimum) is an argument of the class.
 
 pub mod common;
-pub mod compat;
 pub mod composition;
 pub mod database;
 pub mod files;
