@@ -14,6 +14,7 @@ pub mod blastdbcmd;
 mod cat;
 pub mod cpus;
 mod crossing;
+mod database_metadata;
 mod dates;
 pub mod dbcheck;
 pub mod doctor;

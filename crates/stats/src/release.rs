@@ -72,6 +72,16 @@ pub struct Release {
     pub missing_database: MissingDatabase,
     /// Default of `makeblastdb -max_file_sz`, the maximal size of a database file.
     pub default_max_file_size: &'static str,
+    /// Whether databases have a file with metadata, which `blastdbcmd -metadata` prints, too.
+    pub has_database_metadata: bool,
+    /// Whether the size of a database, and its metadata, include its files with metadata.
+    pub counts_metadata_files: bool,
+    /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
+    pub reads_doubtful_input: bool,
+    /// Whether `blastdbcmd -tax_info` counts the sequences of a taxon.
+    pub counts_sequences_of_taxa: bool,
+    /// Whether `makeblastdb` has the option `-help-full`.
+    pub has_full_help: bool,
 }
 
 /// Lengths of the longest words.
@@ -131,6 +141,11 @@ impl Release {
         psiblast_loses_alignments: false,
         missing_database: MissingDatabase::Named,
         default_max_file_size: "1GB",
+        has_database_metadata: false,
+        counts_metadata_files: false,
+        reads_doubtful_input: false,
+        counts_sequences_of_taxa: false,
+        has_full_help: false,
     };
 
     /// BLAST+ 2.16.0, of June 2024.
@@ -155,6 +170,9 @@ impl Release {
         psiblast_loses_alignments: true,
         missing_database: MissingDatabase::Unmapped,
         default_max_file_size: "3GB",
+        has_database_metadata: true,
+        reads_doubtful_input: true,
+        counts_sequences_of_taxa: true,
         ..Self::V2_12_0
     };
 
@@ -171,6 +189,8 @@ impl Release {
         rounds_coverage: true,
         flags_may_have_values: false,
         has_headed_csv: true,
+        has_full_help: true,
+        counts_metadata_files: true,
         missing_database: MissingDatabase::NamedWithAdvice,
         ..Self::V2_16_0
     };

@@ -9,8 +9,9 @@ use std::path::Path;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::output::Output;
+use fleetblast_stats::release::Release;
 
-use super::options::List;
+use super::options::{List, Options};
 use super::{fields, info};
 
 /// Largest depth of nested directories that are searched.
@@ -43,11 +44,8 @@ impl ListedDatabase {
 }
 
 /// Writes a line for each database in the directory of `-list`.
-pub(super) fn write(
-    list: &List,
-    kind: Option<SequenceKind>,
-    out: &mut Output,
-) -> Result<(), Error> {
+pub(super) fn write(list: &List, options: &Options, out: &mut Output) -> Result<(), Error> {
+    let kind = options.kind;
     let mut found = Vec::new();
     collect(list.directory.as_bytes(), kind, list.recursive, 0, &mut found);
     if list.remove_redundant {
@@ -56,7 +54,7 @@ pub(super) fn write(
     found.sort();
     let layout = Layout::new(&list.format)?;
     for database in &found {
-        out.write(&layout.line(database)?)?;
+        out.write(&layout.line(database, options.release)?)?;
     }
     Ok(())
 }
@@ -150,7 +148,7 @@ impl Layout {
         Ok(Self { fields, end: text })
     }
 
-    fn line(&self, found: &ListedDatabase) -> Result<Vec<u8>, Error> {
+    fn line(&self, found: &ListedDatabase, release: &Release) -> Result<Vec<u8>, Error> {
         let mut opened = None;
         let mut line = Vec::new();
         for (before, field) in &self.fields {
@@ -164,7 +162,7 @@ impl Layout {
                         Some(database) => database,
                         None => open(found)?,
                     };
-                    line.extend(of_database(*field, &database));
+                    line.extend(of_database(*field, &database, release));
                     opened = Some(database);
                 }
                 &field => return Err(options_error(&fields::unknown(field))),
@@ -182,14 +180,14 @@ fn open(found: &ListedDatabase) -> Result<Database, Error> {
     Database::open_to_describe(&name, found.kind(), &search).map_err(Error::from)
 }
 
-fn of_database(field: u8, database: &Database) -> Vec<u8> {
+fn of_database(field: u8, database: &Database, release: &Release) -> Vec<u8> {
     let whole = database.combined_info();
     match field {
         b't' => whole.title.clone(),
         b'n' => whole.sequence_count.to_string().into_bytes(),
         b'l' => whole.residue_count.to_string().into_bytes(),
         b'd' => database.date().as_bytes().to_vec(),
-        b'U' => info::disk_usage(database).to_string().into_bytes(),
+        b'U' => info::disk_usage(database, release).to_string().into_bytes(),
         _ => database.version().to_string().into_bytes(),
     }
 }

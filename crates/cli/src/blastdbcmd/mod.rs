@@ -13,6 +13,7 @@ mod list;
 mod messages;
 mod options;
 mod source;
+mod tax_info;
 
 use std::fs;
 
@@ -130,14 +131,18 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
     let search = SearchPath::from_environment()?;
     match &options.what {
         Operation::SearchPath => out.write(format!("{}\n", search.display_text()).as_bytes()),
-        Operation::List(list) => list::write(list, options.kind, out),
+        Operation::List(list) => list::write(list, options, out),
         Operation::Info { exact_length } => {
             let source = Source::open_to_describe(options, search)?;
             out.write(&info::database(&source, *exact_length)?)
         }
+        Operation::Metadata { prefix } => {
+            let source = Source::open_to_describe(options, search)?;
+            out.write(&source.metadata(options, prefix)?)
+        }
         Operation::TaxInfo => {
             let source = Source::open_to_retrieve(options, search)?;
-            info::taxonomy(&source, &options.outfmt, out)
+            tax_info::write(&source, options, out)
         }
         Operation::Entries(wanted) => {
             let taxids = wanted.taxids(|| open_tree(options, &search, messages))?;

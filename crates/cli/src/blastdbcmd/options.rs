@@ -9,6 +9,7 @@ use fleetblast_job::error::Error;
 use fleetblast_seq::convert::trim_spaces;
 use fleetblast_stats::release::Release;
 
+use crate::database_metadata::file_prefix;
 use crate::options::RELEASE;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
 use crate::options::compat::COMPAT;
@@ -69,6 +70,11 @@ pub(super) enum Operation {
     Info {
         /// `-exact_length`.
         exact_length: bool,
+    },
+    /// `-metadata`; the text of `-metadata_output_prefix` is before each file.
+    Metadata {
+        /// Text before the names of files.
+        prefix: Vec<u8>,
     },
     /// `-tax_info`.
     TaxInfo,
@@ -147,6 +153,9 @@ impl Operation {
         let list = values.optional(&output::LIST);
         let exact_length = values.get(&output::EXACT_LENGTH);
         let info = values.get(&retrieval::INFO).then_some(Self::Info { exact_length });
+        let prefix = values.optional_if_listed(&retrieval::METADATA_OUTPUT_PREFIX);
+        let metadata = values.flag_if_listed(&retrieval::METADATA);
+        let metadata = metadata.then(|| Self::Metadata { prefix: file_prefix(prefix.as_deref()) });
         let tax_info = values.get(&retrieval::TAX_INFO).then_some(Self::TaxInfo);
         let wanted = Selection::new(values);
         if values.get(&output::SHOW_BLASTDB_SEARCH_PATH) {
@@ -159,7 +168,7 @@ impl Operation {
         if recursive || remove_redundant || values.is_given(&output::LIST_OUTFMT) {
             return Err(Error::excluded(retrieval::DB.name()));
         }
-        Ok(info.or(tax_info).unwrap_or(Self::Entries(wanted)))
+        Ok(info.or(metadata).or(tax_info).unwrap_or(Self::Entries(wanted)))
     }
 }
 

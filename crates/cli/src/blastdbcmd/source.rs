@@ -1,6 +1,7 @@
 //! The database that sequences are retrieved from.
 
 use std::cell::{OnceCell, RefCell};
+use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_db::masks::DatabaseMasks;
 use fleetblast_db::restrict::{ListEntries, Restriction};
@@ -13,6 +14,7 @@ use fleetblast_stats::release::Release;
 
 use super::Stop;
 use super::options::{Options, Taxids};
+use crate::database_metadata::DescribedDatabase;
 use crate::options::compat;
 
 /// An open database with its identifiers, taxonomy and masks.
@@ -131,6 +133,18 @@ impl Source {
         let mut oids = oids.map_err(|error| in_words_of(self.release, error))?;
         oids.retain(|&oid| self.cursor.borrow_mut().includes_oid(oid));
         Ok(oids)
+    }
+
+    /// Formats the metadata of the database, with `prefix` before the names of files.
+    pub(super) fn metadata(&self, options: &Options, prefix: &[u8]) -> Result<Vec<u8>, Error> {
+        let (database, lookup) = (&self.database, &self.lookup);
+        let (names, release) = (options.db.as_bytes(), self.release);
+        DescribedDatabase { database, lookup, names, prefix, release }.to_json()
+    }
+
+    /// Counts the included sequences of a taxid.
+    pub(super) fn sequence_count_of_taxid(&self, taxid: i32) -> Result<usize, DbError> {
+        Ok(self.oids_of_taxids(&Taxids::from([taxid]))?.len())
     }
 
     /// Returns the masks stored with the database.

@@ -13,7 +13,7 @@ pub const BLASTDBCMD: Program = Program {
     release: Some(RELEASE),
     about: "Looks into databases: sequences, what databases there are",
     description: &["BLAST database client, version"],
-    groups: &[DATABASE, RETRIEVAL, TAXONOMY, SEQUENCE, OUTPUT, FASTA, DISCOVERY, Group::FLEETBLAST],
+    groups: &[DATABASE, RETRIEVAL, SEQUENCE, TAXONOMY, OUTPUT, FASTA, DISCOVERY, Group::FLEETBLAST],
     options: &[retrieval::RETRIEVAL_OPTIONS, output::OUTPUT_OPTIONS, OWN_OPTIONS],
     details: &[],
     own_version: None,

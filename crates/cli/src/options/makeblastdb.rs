@@ -3,8 +3,11 @@
 use std::ffi::OsString;
 
 use fleetblast_makedb::DatabaseKind;
+use fleetblast_stats::release::Release;
 
 use super::RELEASE;
+use super::blastdbcmd::COMPAT_HELP;
+use super::compat::COMPAT;
 use super::opt::{Opt, ValueWords};
 use super::refused::Refused;
 use super::search::threads::DEFAULT;
@@ -33,6 +36,7 @@ const TAXONOMY: Group = Group("Taxonomy options");
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
+    HELP_FULL.spec,
     IN.spec,
     INPUT_TYPE.spec,
     DBTYPE.spec,
@@ -46,16 +50,39 @@ const OPTIONS: &[OptionSpec] = &[
     GI_MASK_NAME.spec,
     OUT.spec,
     BLASTDB_VERSION.spec,
-    MAX_FILE_SZ.spec,
+    MAX_FILE_SZ.in_releases(|release| !has_metadata(release)).spec,
+    MAX_FILE_SZ.default(LATER.default_max_file_size).in_releases(has_metadata).spec,
+    METADATA_OUTPUT_PREFIX.in_releases(has_metadata).spec,
     LOGFILE.spec,
     TAXID.spec,
     TAXID_MAP.spec,
+    OID_MASKS.in_releases(has_metadata).spec,
     spec::VERSION,
     NUM_THREADS.spec,
+    COMPAT.help(COMPAT_HELP).spec,
 ];
+
+/// The first release with metadata of databases and larger files.
+const LATER: &Release = &Release::V2_16_0;
+
+const fn has_metadata(release: &Release) -> bool {
+    release.has_database_metadata
+}
 
 const KINDS: ValueWords<DatabaseKind, 2> =
     ValueWords::new([("nucl", DatabaseKind::Nucleotide), ("prot", DatabaseKind::Protein)]);
+
+/// `-help-full`.
+pub const HELP_FULL: Opt<bool> = Opt::flag(
+    "help-full",
+    Group::TOP,
+    &[
+        "Print USAGE, DESCRIPTION and ARGUMENTS, including hidden ones; ignore all",
+        "other parameters",
+    ],
+)
+.in_releases(|release| release.has_full_help)
+.unsupported();
 
 /// `-in`.
 pub const IN: Opt<OsString> =
@@ -165,6 +192,13 @@ pub const MAX_FILE_SZ: Opt<OsString> =
         .label("number_of_bytes")
         .default(RELEASE.default_max_file_size);
 
+/// `-metadata_output_prefix`.
+pub const METADATA_OUTPUT_PREFIX: Opt<OsString> = Opt::text(
+    "metadata_output_prefix",
+    OUTPUT,
+    &["Path prefix for location of database files in metadata"],
+);
+
 /// `-logfile`.
 pub const LOGFILE: Opt<OsString> =
     Opt::output("logfile", OUTPUT, &["File to which the program log should be redirected"])
@@ -189,6 +223,10 @@ pub const TAXID_MAP: Opt<OsString> = Opt::input(
 .label("TaxIDMapFile")
 .requires(&["parse_seqids"])
 .excludes(&["taxid"]);
+
+/// `-oid_masks`.
+pub const OID_MASKS: Opt<i32> =
+    Opt::integer("oid_masks", TAXONOMY, &["0x01 Exclude Model"]).label("oid_masks").unsupported();
 
 /// `-num_threads`.
 pub const NUM_THREADS: Opt<usize> = Opt::integer(

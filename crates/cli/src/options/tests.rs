@@ -150,7 +150,7 @@ fn options_are_in_a_table_once_and_tied_to_others_of_it() {
             assert_eq!(same, 1, "{program_name}: -{name}");
             for other in option.excludes.iter().chain(option.requires) {
                 let known = program.find(other).is_some() || LEFT_OVER.contains(other);
-                let known = known || OF_SOME.contains(other);
+                let known = known || program.lacks(other) || OF_SOME.contains(other);
                 assert!(known, "{program_name}: -{name} is tied to -{other}");
             }
         }

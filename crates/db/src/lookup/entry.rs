@@ -75,6 +75,11 @@ impl LmdbLookup {
         Ok(Self { database: database.clone(), lmdb, ids, taxids, taxid_lists, spans })
     }
 
+    /// Returns the path of the LMDB file.
+    pub(super) fn path(&self) -> &Path {
+        &self.lmdb.path
+    }
+
     /// Returns the name of the LMDB file without directory and extension.
     pub(super) fn name(&self) -> String {
         self.lmdb.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()

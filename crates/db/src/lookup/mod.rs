@@ -25,6 +25,7 @@ mod taxids;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 
 use self::entry::LmdbLookup;
 use self::files::VolumeFiles;
@@ -249,6 +250,11 @@ impl Lookup {
         taxids.sort_unstable();
         taxids.dedup();
         Ok(taxids)
+    }
+
+    /// Returns the paths of the LMDB files; none in version 4.
+    pub fn lmdb_paths(&self) -> impl Iterator<Item = &Path> {
+        self.entries.iter().map(LmdbLookup::path)
     }
 
     /// Returns the error for taxids that the database does not have.

@@ -24,7 +24,10 @@ pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[
     TAXIDS.in_releases(has_no_taxonomy).spec,
     TAXIDLIST.in_releases(has_no_taxonomy).spec,
     INFO.spec,
-    TAX_INFO.spec,
+    METADATA.spec,
+    METADATA_OUTPUT_PREFIX.spec,
+    TAX_INFO.in_releases(|release| !release.counts_sequences_of_taxa).spec,
+    TAX_INFO.help(COUNTING_TAX_INFO).in_releases(|release| release.counts_sequences_of_taxa).spec,
     RANGE.spec,
     STRAND.spec,
     MASK_SEQUENCE_WITH.spec,
@@ -232,6 +235,55 @@ pub const INFO: Opt<bool> = Opt::flag("info", RETRIEVAL, &["Print BLAST database
         "show_blastdb_search_path",
         "long_seqids",
     ]);
+
+/// `-metadata`.
+pub const METADATA: Opt<bool> =
+    Opt::flag("metadata", RETRIEVAL, &["Generate BLAST database metadata"])
+        .excludes(&[
+            "info",
+            "entry",
+            "entry_batch",
+            "outfmt",
+            "strand",
+            "target_only",
+            "ctrl_a",
+            "get_dups",
+            "pig",
+            "range",
+            "mask_sequence",
+            "list",
+            "remove_redundant_dbs",
+            "recursive",
+            "list_outfmt",
+            "info",
+            "taxidlist",
+            "taxids",
+            "no_taxid_expansion",
+        ])
+        .in_releases(|release| release.has_database_metadata);
+
+/// `-metadata_output_prefix`.
+pub const METADATA_OUTPUT_PREFIX: Opt<OsString> = Opt::text(
+    "metadata_output_prefix",
+    RETRIEVAL,
+    &["Path prefix for location of database files in metadata"],
+)
+.requires(&["metadata"])
+.excludes(&["info"])
+.in_releases(|release| release.has_database_metadata);
+
+/// Help of `-tax_info` in the releases that count sequences of taxa.
+const COUNTING_TAX_INFO: &[&str] = &[
+    "Print taxonomic information contained in this BLAST database.",
+    "Use -outfmt to customize output. Format specifiers supported are:",
+    "\t\t%T means taxid",
+    "\t\t%L means common taxonomic name",
+    "\t\t%S means scientific name",
+    "\t\t%K means taxonomic super kingdom",
+    "\t\t%B means BLAST name",
+    "\t\t%n means num of seqs",
+    "By default it prints: '%T %S %L %K %B'",
+];
 
 /// `-tax_info`.
 pub const TAX_INFO: Opt<bool> = Opt::flag(
