@@ -119,8 +119,9 @@ impl Group {
 /// A command: the single source for the parser, `-h` and `-help`, the manual and the completions of
 /// shells.
 ///
-/// Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0. Options
-/// that BLAST+ does not have come last, in [`Group::FLEETBLAST`].
+/// Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0, unless
+/// options are marked for other releases ([`OptionSpec::in_releases`]). Options that BLAST+ does
+/// not have come last, in [`Group::FLEETBLAST`].
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     /// Name of the command.
